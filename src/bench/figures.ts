@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** The value below which `share` of the values lie (nearest rank). Throws when there are none. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -16,15 +18,27 @@ export function median(values: readonly number[]): number {
   return (quantile(values, 0.5) - quantile(reversed, 0.5)) / 2;
 }
 
-/** Milliseconds. */
-export interface Quantiles {
-  p50: number;
-  p95: number;
-  p99: number;
+/**
+ * Begins `once` so many times, one every `pause_ms`, whether or not the earlier ones have ended. Returns the duration of
+ * each, in milliseconds.
+ */
+export async function durationsAtPace(
+  once: (n: number) => Promise<unknown>,
+  { count, pause_ms }: { count: number; pause_ms: number },
+): Promise<number[]> {
+  const timed = async (n: number) => {
+    const start = performance.now();
+    await once(n);
+    return performance.now() - start;
+  };
+  const running: Promise<number>[] = [];
+  const began = performance.now();
+  for (let n = 0; n < count; n += 1) {
+    await sleep(Math.max(0, began + n * pause_ms - performance.now()));
+    const one = timed(n);
+    // A failure is reported at the end, by the wait for all of them.
+    one.catch(() => undefined);
+    running.push(one);
+  }
+  return await Promise.all(running);
 }
-
-export const quantiles = (values: readonly number[]): Quantiles => ({
-  p50: quantile(values, 0.5),
-  p95: quantile(values, 0.95),
-  p99: quantile(values, 0.99),
-});

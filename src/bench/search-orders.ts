@@ -1,14 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { queryRows, type Database, type SqlTransaction } from '../db/connection';
-import { noteSearch, searchRebuild } from '../db/search/search';
+import { queryRows, type Database } from '../db/connection';
+import { noteSearch } from '../db/search/search';
 
-/** Milliseconds between two questions whether the index has every change, and between two lines about a rebuild. */
-const ASK_MS = 200;
-const TELL_MS = 10_000;
+/** Milliseconds between two checks whether the index has every change. */
+const CHECK_MS = 200;
 /** Orders written at a time. */
 const CHUNK = 50_000;
-/** So many of ten orders are of the project that searches; the others are of another one. */
-export const OWN_OF_TEN = 6;
 /** Over which they are spread. */
 const QUARTER_SECONDS = 90 * 86_400;
 
@@ -22,7 +19,7 @@ with numbered as (
 ), o as (
   insert into orders (id, clock_id, project_id, kind, merchant_order_id, description, currency, amount, status, ended, ended_by,
     attempts_max, charged_by, expiration_period, expires_at, customer, version, moves, created, modified, completed)
-  select id, id, case when n % 10 < :own then :project::uuid else :other::uuid end, 'payment', 'B-' || n,
+  select id, id, case when n % 10 < 6 then :project::uuid else :other::uuid end, 'payment', 'B-' || n,
     (array['Two blue books', 'A red shirt', 'Tickets for two', 'Blue shoes', 'Books and maps', 'One lamp', 'Garden chairs'])[1 + n % 7],
     'EUR', amount, status, case when status = 'cancelled' then 'cancelled' end,
     case when status = 'cancelled' then 'customer' end, 5, 'customer', 'PT30M', created + interval '30 minutes',
@@ -43,46 +40,28 @@ with numbered as (
 insert into transaction_events (transaction_id, n, event, source, result, occurred, noticed)
 select id, 1, status, 'processor', case status when 'accepted' then 'approved' when 'error' then 'declined' end, created, created from t`;
 
-/** Writes orders of one transaction each; they are not in the search index then. */
+/**
+ * Writes orders of one transaction each, six of ten in the first project; they are not in the search index then.
+ * Returns the ids of at most 50,000 orders of that project.
+ */
 export async function writeBenchOrders(
   db: Database,
   count: number,
-  { project_id, other_project_id }: { project_id: string; other_project_id: string },
-): Promise<void> {
+  [project, other]: readonly [string, string],
+): Promise<string[]> {
   for (let from = 1; from <= count; from += CHUNK) {
-    await withoutTimeLimit(db, async (trx) => {
+    await db.transaction(async (trx) => {
+      // So many rows take longer than a statement of the service may (rules 24.2).
+      await queryRows(trx, 'set local statement_timeout = 0', {});
       // Without triggers: a rebuild of the index is quicker than an outbox of all orders.
       await queryRows(trx, 'set local session_replication_role = replica', {});
       const to = Math.min(from + CHUNK - 1, count);
-      await queryRows(trx, FILL, {
-        from,
-        to,
-        step: QUARTER_SECONDS / count,
-        project: project_id,
-        other: other_project_id,
-        own: OWN_OF_TEN,
-      });
+      await queryRows(trx, FILL, { from, to, step: QUARTER_SECONDS / count, project, other });
+      if (to === count) await queryRows(trx, 'analyze', {});
     });
   }
-  await withoutTimeLimit(db, (trx) => queryRows(trx, 'analyze', {}));
-}
-
-/** So many rows take longer than a statement of the service may (rules 24.2). */
-async function withoutTimeLimit(db: Database, write: (trx: SqlTransaction) => Promise<unknown>): Promise<void> {
-  await db.transaction(async (trx) => {
-    await queryRows(trx, 'set local statement_timeout = 0', {});
-    await write(trx);
-  });
-}
-
-/** Ids of some orders of the project. */
-export async function someOrderIds(db: Database, project_id: string, count: number): Promise<string[]> {
-  const found = await queryRows<{ id: string }>(
-    db,
-    'select id from orders where project_id = :project_id order by id limit :count',
-    { project_id, count },
-  );
-  return found.map(({ id }) => id);
+  const ids = 'select id from orders where project_id = :project order by id limit :limit';
+  return (await queryRows<{ id: string }>(db, ids, { project, limit: CHUNK })).map(({ id }) => id);
 }
 
 /** Changes orders, one of them so that it is found by a new reference. */
@@ -115,32 +94,11 @@ export async function forgetSearches(db: Database): Promise<void> {
   await queryRows(db, `update search_use set last = '-infinity'`, {});
 }
 
-/** As if somebody searched once a second; returns how to end that. */
-export function keepSearching(db: Database): () => void {
-  const search = () => void noteSearch(db);
-  search();
-  const timer = setInterval(search, 1_000);
-  return () => clearInterval(timer);
-}
-
-/** Resolves when the index has every change, at the pace of the indexer. */
-export async function untilWritten(db: Database): Promise<void> {
-  while (await isIndexBehind(db)) await sleep(ASK_MS);
-}
-
-/**
- * Has the indexer write every change now, and resolves when the index has them; `tell` is called now and then with the
- * orders that a rebuild has written.
- */
-export async function untilIndexed(db: Database, tell?: (written: number) => void): Promise<void> {
-  let told = performance.now();
+/** Makes the indexer write every change now; resolves when the index has them. */
+export async function untilIndexed(db: Database): Promise<void> {
   while (await isIndexBehind(db)) {
     await noteSearch(db);
-    await sleep(ASK_MS);
-    const rebuild = performance.now() - told > TELL_MS ? await searchRebuild(db) : undefined;
-    if (rebuild === undefined) continue;
-    tell?.(rebuild.orders ?? 0);
-    told = performance.now();
+    await sleep(CHECK_MS);
   }
 }
 

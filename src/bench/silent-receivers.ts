@@ -1,5 +1,4 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { connectDatabase } from '../db/connection';
@@ -12,7 +11,7 @@ import type { Vault } from '../db/webhooks/webhook-secrets';
 import { SecretKeys } from '../secrets';
 import type { NewOrder } from '../domain/new-order';
 import { Deliveries } from '../temporal/deliveries';
-import { quantile } from './figures';
+import { durationsAtPace, quantile } from './figures';
 import type { Row } from './rows';
 import type { BenchStack } from './stack';
 
@@ -54,9 +53,10 @@ export async function measureBesideSilentReceivers(
       deliveries,
       silent.url,
     );
+    const workflows = new Deliveries({ client, db });
     const [beside] = await Promise.all([
       latencyOf(row, duration_ms),
-      startAll(new Deliveries({ client, db }), waiting, duration_ms),
+      durationsAtPace((n) => workflows.start(waiting[n]!), { count: deliveries, pause_ms: 1_000 / SILENT_A_SECOND }),
     ]);
     return { deliveries, alone, beside };
   } finally {
@@ -74,34 +74,15 @@ const ORDER = {
 } as const;
 const FAILED = { attempt: 1, time_limit_ms: 4_000, duration_ms: 4_000, failure: 'reading took too long' };
 
-/** Does the row at a steady pace. */
 async function latencyOf(row: Row, duration_ms: number): Promise<Latency> {
-  const once = async () => {
-    const start = performance.now();
-    await row.once(undefined);
-    return performance.now() - start;
-  };
-  const running: Promise<number>[] = [];
-  for (const end = performance.now() + duration_ms; performance.now() < end; await sleep(PAUSE_MS)) {
-    const one = once();
-    // A failure is reported at the end, by the wait for all of them.
-    one.catch(() => undefined);
-    running.push(one);
-  }
-  const taken = await Promise.all(running);
+  const taken = await durationsAtPace(() => row.once(undefined), {
+    count: Math.ceil(duration_ms / PAUSE_MS),
+    pause_ms: PAUSE_MS,
+  });
   return { p50: quantile(taken, 0.5), p95: quantile(taken, 0.95) };
 }
 
 type NewDelivery = Parameters<Deliveries['start']>[0];
-
-async function startAll(workflows: Deliveries, deliveries: readonly NewDelivery[], duration_ms: number): Promise<void> {
-  const starts: Promise<void>[] = [];
-  for (const delivery of deliveries) {
-    starts.push(workflows.start(delivery));
-    await sleep(duration_ms / deliveries.length);
-  }
-  await Promise.all(starts);
-}
 
 /** Webhooks of a project of their own, written but not sent: each of a cancelled order. */
 async function insertDeliveries({ db, secrets }: Vault, count: number, webhook_url: string): Promise<NewDelivery[]> {

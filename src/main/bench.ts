@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { count } from '../bench/counts';
-import { startReceiver } from '../bench/receiver';
+import { startReceiver, type Receiver } from '../bench/receiver';
 import { report, withFigures } from '../bench/report';
 import { runRounds } from '../bench/rounds';
 import { PAID_ORDER_WITH_WEBHOOK, createRows } from '../bench/rows';
-import { SEARCH_STEPS, measureSearch, type SearchPlan, type SearchStep } from '../bench/search';
+import { measureSearch } from '../bench/search';
 import { measureBesideSilentReceivers } from '../bench/silent-receivers';
 import { startBenchStack, type BenchStack } from '../bench/stack';
 import { repositoryRoot } from '../stack/files';
@@ -20,40 +20,32 @@ const CONCURRENCIES = [1, 4, 16];
 const FULL = { rounds: 5, window_ms: 1_400, samples: 5, silent: 500 };
 const QUICK = { rounds: 1, window_ms: 600, samples: 1, silent: 60 };
 
-/** With a million orders; with fewer the samples are few too. */
-const FULL_SEARCH = { samples: 200, change_seconds: 60, rounds: 5, paid_seconds: 16 };
-const QUICK_SEARCH = { samples: 20, change_seconds: 5, rounds: 1, paid_seconds: 5 };
-const FULL_SEARCH_ROWS = 1_000_000;
+const FULL_SEARCH = { rows: 1_000_000, samples: 200, change_seconds: 60, rounds: 5, paid_seconds: 16 };
+const QUICK_SEARCH = { rows: 20_000, samples: 20, change_seconds: 5, rounds: 1, paid_seconds: 5 };
 
 /**
- * `npm run bench`: what an order costs beside the least that Temporal costs, on a stack of its own. Writes the figures
- * to the terminal and into BENCHMARKS.md, in five minutes; `--quick` takes less than a minute and writes no file. `npm
- * run bench -- search`: how fast orders are found, with `--rows` orders; with a million of them it writes each part of
- * the file when it is measured. `--only` measures one part.
+ * `npm run bench`: what an order costs beside the least that Temporal costs, in five minutes. `npm run bench -- search`:
+ * how fast orders are found, among a million. Both run on a stack of their own, print the figures and write them into
+ * BENCHMARKS.md; with `--quick` they take a minute and only print.
  */
 async function main(): Promise<void> {
-  const { values: options, positionals } = parseArgs({
+  const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: {
-      quick: { type: 'boolean', default: false },
-      rows: { type: 'string', default: '20000' },
-      only: { type: 'string' },
-    },
+    options: { quick: { type: 'boolean', default: false } },
   });
-  const rows = Number(options.rows);
-  const steps = SEARCH_STEPS.filter((step) => options.only === undefined || step === options.only);
-  if (steps.length === 0) throw new Error(`--only takes one of ${SEARCH_STEPS.join(', ')}`);
   say('starting a stack of its own');
   const stack = await startBenchStack();
   stopWhenAsked(stack);
+  const receiver = await startReceiver();
   try {
     if (positionals[0] === 'search') {
-      const isFull = rows >= FULL_SEARCH_ROWS && !options.quick;
-      await benchSearch(stack, { rows, ...(isFull ? FULL_SEARCH : QUICK_SEARCH) }, steps, isFull);
+      const plan = values.quick ? QUICK_SEARCH : FULL_SEARCH;
+      publish('bench-search', await measureSearch(stack, receiver, plan, say), !values.quick);
     } else {
-      publish('bench', await figuresOf(stack, options.quick ? QUICK : FULL), !options.quick);
+      publish('bench', await figuresOf(stack, receiver, values.quick ? QUICK : FULL), !values.quick);
     }
   } finally {
+    receiver.close();
     await stack.discard();
   }
 }
@@ -66,25 +58,8 @@ function publish(place: string, figures: string, isKept: boolean): void {
   writeFileSync(file, withFigures(readFileSync(file, 'utf8'), place, figures));
 }
 
-async function benchSearch(
-  stack: BenchStack,
-  plan: SearchPlan,
-  steps: readonly SearchStep[],
-  isKept: boolean,
-): Promise<void> {
-  const receiver = await startReceiver();
-  try {
-    for await (const { name, text } of measureSearch(stack, receiver, plan, steps, say)) {
-      publish(`bench-search-${name}`, text, isKept);
-    }
-  } finally {
-    receiver.close();
-  }
-}
-
-async function figuresOf(stack: BenchStack, plan: typeof FULL): Promise<string> {
+async function figuresOf(stack: BenchStack, receiver: Receiver, plan: typeof FULL): Promise<string> {
   const began = performance.now();
-  const receiver = await startReceiver();
   const client = connectTemporal({
     address: stack.facts.temporal_address,
     namespace: stack.facts.temporal_namespace,
@@ -109,7 +84,6 @@ async function figuresOf(stack: BenchStack, plan: typeof FULL): Promise<string> 
     return report(results, counts, silent, { ...plan, seconds: (performance.now() - began) / 1_000 });
   } finally {
     await close();
-    receiver.close();
     await client.connection.close();
   }
 }
