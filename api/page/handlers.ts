@@ -11,8 +11,8 @@ import { CREDIT_CARD, type PageMethod, type Payable, type Payables } from './pay
 import type { FormResult, Respond } from './respond';
 
 /** Services of the handlers of one kind of payable. */
-export interface PageContext {
-  payables: Payables;
+export interface PageContext<P extends Payable> {
+  payables: Payables<P>;
   processor: Pick<Processor, 'vaultCard' | 'vaultWallet'>;
   /** Milliseconds until a form is answered, with the outcome or without. */
   deadline_ms: number;
@@ -28,7 +28,10 @@ export function notFound(): ServiceError {
 }
 
 /** The payable of the path. Throws NotFound. */
-export async function findPayable({ payables, csrf }: PageContext, request: Request): Promise<Payable> {
+export async function findPayable<P extends Payable>(
+  { payables, csrf }: Pick<PageContext<P>, 'payables' | 'csrf'>,
+  request: Request,
+): Promise<P> {
   const { id, transaction_id } = request.params as { id: string; transaction_id?: string };
   const payable = await payables.find(id, { transaction_id, payer: csrf.payer(request) });
   if (payable === undefined) throw notFound();
@@ -39,7 +42,7 @@ export async function findPayable({ payables, csrf }: PageContext, request: Requ
  * The payable that a form is about. Throws Forbidden for a form that no page of ours sent, TooManyRequests and
  * NotFound.
  */
-async function requireForm(context: PageContext, request: Request): Promise<Payable> {
+async function requireForm<P extends Payable>(context: PageContext<P>, request: Request): Promise<P> {
   if (!context.csrf.isValid(request)) {
     throw new ServiceError('Forbidden', 'The form does not come from a page of this service.');
   }
@@ -51,7 +54,7 @@ async function requireForm(context: PageContext, request: Request): Promise<Paya
  * Shows the page of a payable, or of one of its transactions, which shows the current attempt (rules 6.5). The issuer
  * sends the customer back here too; the result of the payment is read from the record, never from the address.
  */
-export function showPage(context: PageContext): RequestHandler {
+export function showPage<P extends Payable>(context: PageContext<P>): RequestHandler {
   const { payables, respond, deadline_ms } = context;
   return async (request, response) => {
     const payable = await findPayable(context, request);
@@ -62,7 +65,7 @@ export function showPage(context: PageContext): RequestHandler {
 }
 
 /** Handles the card form: the card goes to the processor's vault, and only its token goes on. */
-export function payByCard(context: PageContext): RequestHandler {
+export function payByCard<P extends Payable>(context: PageContext<P>): RequestHandler {
   const { processor, testCards } = context;
   return handlePayment(context, {
     methodOf: () => CREDIT_CARD,
@@ -84,7 +87,7 @@ const walletForm = z.object({ payment_method: z.enum(WALLETS) });
 /**
  * Handles the form of a wallet: the processor gives a token of the wallet's card, which is then charged like any card.
  */
-export function payByWallet(context: PageContext): RequestHandler {
+export function payByWallet<P extends Payable>(context: PageContext<P>): RequestHandler {
   return handlePayment(context, {
     methodOf: (body) => walletForm.safeParse(body).data?.payment_method,
     async vault({ payable: { project_id, is_test }, payment_method }) {
@@ -94,7 +97,7 @@ export function payByWallet(context: PageContext): RequestHandler {
 }
 
 /** Handles the cancel form. A second click, or a late one, shows how the payment ended. */
-export function cancel(context: PageContext): RequestHandler {
+export function cancel<P extends Payable>(context: PageContext<P>): RequestHandler {
   const { payables, respond, deadline_ms } = context;
   return async (request, response) => {
     const deadline_at = Date.now() + deadline_ms;
@@ -143,8 +146,8 @@ interface MethodForm<Method extends PageMethod> {
  * method that is not offered, charges nothing: it shows the current state, with the reason as JSON for a program.
  * Answers within `deadline_ms`.
  */
-function handlePayment<Method extends PageMethod>(
-  context: PageContext,
+function handlePayment<P extends Payable, Method extends PageMethod>(
+  context: PageContext<P>,
   { methodOf, vault }: MethodForm<Method>,
 ): RequestHandler {
   const { payables, respond, deadline_ms } = context;
@@ -156,7 +159,7 @@ function handlePayment<Method extends PageMethod>(
     const read = readPayment(payable, readAttempt(body), methodOf(body));
     if (read instanceof ServiceError) return await respond(request, response, payable, 'form', { error: read });
     const { attempt } = read;
-    let paid: Payable;
+    let paid: P;
     try {
       const vaulted = await vault({ request, body, payable, payment_method: read.payment_method });
       if ('field_errors' in vaulted) {

@@ -14,7 +14,7 @@ import { cancel, notFound, payByCard, payByWallet, showPage, type PageContext } 
 import { pageHeaders } from './headers';
 import { limitByAddress, limitForms } from './limits';
 import { orderPayables } from './order';
-import type { Payables } from './payable';
+import type { Payable, Payables } from './payable';
 import { linkPayables } from './payment-link';
 import { showQrCode } from './qr-code';
 import { createRespond, onPageError } from './respond';
@@ -67,7 +67,12 @@ export function createPages(services: PageServices): Router {
     csrf.cookies,
     express.urlencoded({ extended: false, limit: FORM_BYTES_MAX, parameterLimit: FORM_FIELDS_MAX }),
   ];
-  const add = (path: string, payables: Payables, rate: Rate | undefined, more: (context: PageContext) => Routes) => {
+  const add = <P extends Payable>(
+    path: string,
+    payables: Payables<P>,
+    rate: Rate | undefined,
+    more: (context: PageContext<P>) => Routes,
+  ) => {
     const context = { ...shared, payables, limitForms: rate ? limitForms(rate) : () => {} };
     router.use(path, ...before, pagesOf({ ...routesOf(context, base), ...more(context) }), onPageError(log, base));
   };
@@ -86,7 +91,7 @@ export function createPages(services: PageServices): Router {
 type Routes = Record<string, { get: RequestHandler; post?: RequestHandler }>;
 
 /** The addresses that each kind of payable has. */
-function routesOf(context: PageContext, base: string): Routes {
+function routesOf<P extends Payable>(context: PageContext<P>, base: string): Routes {
   // A customer who loads a form's address again is sent to the page.
   const toPage: RequestHandler = ({ baseUrl, params }: Request, response) =>
     response.redirect(303, `${base}${baseUrl}/${String(params['id'])}/`);

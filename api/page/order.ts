@@ -51,7 +51,7 @@ interface OrderServices {
 }
 
 /** Loads, pays and cancels orders for their pages. */
-export function orderPayables({ db, orders, processor_notifications }: OrderServices): Payables {
+export function orderPayables({ db, orders, processor_notifications }: OrderServices): Payables<OrderPayable> {
   const pollLimit = createPollLimit();
 
   /** Resolves once the order has changed, or after OUTCOME_WAIT_MS. */
@@ -72,16 +72,16 @@ export function orderPayables({ db, orders, processor_notifications }: OrderServ
 
   return {
     find,
-    async pay({ order }: OrderPayable, payment, { request_id, deadline_at }) {
+    async pay({ order }, payment, { request_id, deadline_at }) {
       const input = { ...paymentInput(order, payment), ...awaitedRequest(request_id, deadline_at) };
       const paid = await orders.pay(order.id, input, deadline_at);
       return toPayable(paid, clockOf(paid).now());
     },
-    async cancel({ order }: OrderPayable, deadline_at) {
+    async cancel({ order }, deadline_at) {
       const { status } = await orders.cancel(order.id, { source: 'customer' }, deadline_at);
       return status === 'cancelled';
     },
-    async returnFromIssuer(payable: OrderPayable, deadline_at) {
+    async returnFromIssuer(payable, deadline_at) {
       const { order, now } = payable;
       const transaction = transactionToAskAbout(order, now);
       if (transaction === undefined) return payable;

@@ -149,23 +149,23 @@ export interface Visit {
 }
 
 /** Loads and changes the payables of one kind. */
-export interface Payables {
+export interface Payables<P extends Payable> {
   /** `undefined`: there is none with this id, or it has no such transaction. */
-  find(id: string, visit: Visit): Promise<Payable | undefined>;
+  readonly find: (id: string, visit: Visit) => Promise<P | undefined>;
   /**
    * Pays one attempt and resolves with the payable as it is afterwards, also when the outcome is not known at the
    * deadline (epoch milliseconds). Rejects with a ServiceError when nothing was charged, with OutcomeUnknown when it may
    * have been. A repeat is the same payment.
    */
-  pay(payable: Payable, payment: CardPayment, request: { request_id: string; deadline_at: number }): Promise<Payable>;
+  readonly pay: (payable: P, payment: CardPayment, request: { request_id: string; deadline_at: number }) => Promise<P>;
   /**
    * Cancels it for the customer, and resolves with whether it is cancelled. Rejects with a ServiceError when it cannot
    * be cancelled any more.
    */
-  cancel(payable: Payable, deadline_at: number): Promise<boolean>;
+  readonly cancel: (payable: P, deadline_at: number) => Promise<boolean>;
   /**
    * The customer is back from the issuer: asks for the outcome where it is open, and resolves with the payable as it is
    * then.
    */
-  returnFromIssuer(payable: Payable, deadline_at: number): Promise<Payable>;
+  readonly returnFromIssuer: (payable: P, deadline_at: number) => Promise<P>;
 }

@@ -48,7 +48,7 @@ interface LinkServices {
  * Loads and pays links for their pages. Each attempt makes an order whose id derives from the payer's cookie and the
  * number of the payer's attempts: a second click is the same attempt, and nobody sees the attempt of another customer.
  */
-export function linkPayables({ db, orders, payment_links }: LinkServices): Payables {
+export function linkPayables({ db, orders, payment_links }: LinkServices): Payables<LinkPayable> {
   async function find(id: string, { payer }: Visit): Promise<LinkPayable | undefined> {
     const link = await findPaymentLinkView(db, id);
     if (link === undefined) return undefined;
@@ -60,13 +60,13 @@ export function linkPayables({ db, orders, payment_links }: LinkServices): Payab
 
   return {
     find,
-    async pay({ link, payer }: LinkPayable, payment, { request_id, deadline_at }) {
+    async pay({ link, payer }, payment, { request_id, deadline_at }) {
       const awaited = awaitedRequest(request_id, deadline_at);
       await payment_links.pay(link.id, { ...paymentInput(link, payer, payment), ...awaited, deadline_at });
       return (await find(link.id, { payer }))!;
     },
     /** Cancels the customer's own attempt; the link goes on. */
-    async cancel({ own }: LinkPayable, deadline_at) {
+    async cancel({ own }, deadline_at) {
       if (own === undefined) return false;
       const { status } = await orders.cancel(own.id, { source: 'customer' }, deadline_at);
       return status === 'cancelled';

@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import qrcode from 'qrcode-generator';
 import { findPayable, type PageContext } from './handlers';
+import type { Payable } from './payable';
 
 /** Corrects 15 % of damage: enough for paper. */
 const ERROR_CORRECTION = 'M';
@@ -10,7 +11,7 @@ const MARGIN = 4;
 /**
  * Answers the address of a payable's page as a QR code, in SVG (rules 19.12). `public_url` without a slash at its end.
  */
-export function showQrCode(context: PageContext, public_url: string): RequestHandler {
+export function showQrCode<P extends Payable>(context: PageContext<P>, public_url: string): RequestHandler {
   return async (request, response) => {
     const { path } = await findPayable(context, request);
     const code = qrcode(0, ERROR_CORRECTION);

@@ -193,7 +193,7 @@ describe('a customer who comes back from the issuer to an order that has ended',
       csrf: { payer: () => undefined },
       respond: async (_request: unknown, _response: unknown, { state }: Payable) =>
         void shown.push(state.kind === 'ended' ? state.outcome : state.kind),
-    } as unknown as PageContext);
+    } as unknown as PageContext<Payable>);
     await page(
       { params: { id, transaction_id: transactionIdOf(id, 1) }, query } as never,
       {} as never,
