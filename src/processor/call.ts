@@ -1,0 +1,142 @@
+import { Agent, request } from 'undici';
+import type { z } from 'zod';
+import { ServiceError } from '../errors';
+import type { Logger } from '../log';
+import { operationResultSchema, problemSchema, type OperationResult } from './wire';
+
+export interface ProcessorOptions {
+  /** Address of the processor. */
+  url: string;
+  key: string;
+  /** Milliseconds a whole call may take, connecting included. */
+  timeout_ms: number;
+  /** Gets one line for every call whose outcome is unknown: the reason, never the content. */
+  log?: Logger;
+}
+
+/** Kept-alive connections to the processor. */
+export interface Connection extends ProcessorOptions {
+  agent: Agent;
+}
+
+/** More than any answer of the wire format needs. */
+const ANSWER_BYTES_MAX = 256 * 1024;
+
+export function connect(options: ProcessorOptions): Connection {
+  const agent = new Agent({
+    connect: { timeout: options.timeout_ms },
+    keepAliveTimeout: 30_000,
+    maxResponseSize: ANSWER_BYTES_MAX,
+  });
+  return { ...options, url: options.url.replace(/\/+$/, ''), agent };
+}
+
+interface Call {
+  method: 'GET' | 'POST';
+  path: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export interface HttpAnswer {
+  status: number;
+  /** Undefined when the body is not JSON. */
+  body: unknown;
+}
+
+async function call({ agent, url, key, timeout_ms }: Connection, call: Call): Promise<HttpAnswer> {
+  const { method, path, body, headers } = call;
+  const answer = await request(url + path, {
+    dispatcher: agent,
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(timeout_ms),
+  });
+  return { status: answer.statusCode, body: jsonOf(await answer.body.text()) };
+}
+
+/**
+ * A call that moves money, or asks whether it moved. Without a valid answer about this key the outcome is `unknown`;
+ * an answer 404 or 409 is returned as it is.
+ */
+export async function callOperation(
+  connection: Connection,
+  idempotency_key: string,
+  request: Call,
+): Promise<OperationResult | HttpAnswer | 'unknown'> {
+  let why: string;
+  try {
+    const answer = await call(connection, request);
+    if (answer.status === 404 || answer.status === 409) return answer;
+    const result = operationResultSchema.safeParse(answer.body);
+    // An answer about another operation says nothing about this one.
+    if (answer.status === 200 && result.success && result.data.idempotency_key === idempotency_key) return result.data;
+    why = answer.status === 200 ? 'not an answer of the wire format' : `status ${answer.status}`;
+  } catch (error) {
+    why = failureReason(error);
+  }
+  connection.log?.warn({ idempotency_key, why }, 'outcome at the processor is unknown');
+  return 'unknown';
+}
+
+/** Errors of an answer that is not HTTP, or too large. */
+const NOT_HTTP = /^(HPE_|UND_ERR_RES_EXCEEDED_MAX_SIZE)/;
+
+/**
+ * A call that moves no money: an answer of one of the `statuses`, or FailedToFetchTransactionInformation; GatewayTimeout
+ * without any answer.
+ */
+export async function lookUp(
+  connection: Connection,
+  request: Call,
+  statuses: readonly number[] = [200],
+): Promise<HttpAnswer> {
+  const answer = await call(connection, request).catch((error: unknown) => failureReason(error));
+  if (typeof answer === 'object' && statuses.includes(answer.status)) return answer;
+  const why = typeof answer === 'string' ? answer : `status ${answer.status}`;
+  // The rest of a path may hold a token.
+  const what = request.path.split('/').slice(0, 4).join('/');
+  connection.log?.warn({ what, why }, 'the processor gave no usable answer');
+  throw typeof answer === 'string' && !NOT_HTTP.test(answer)
+    ? new ServiceError('GatewayTimeout', 'The processor did not answer; nothing was stored or charged.')
+    : notFetched();
+}
+
+/** The body of a look-up's answer. Throws FailedToFetchTransactionInformation when it is not of the wire format. */
+export function parsed<T extends z.ZodType>(schema: T, body: unknown): z.infer<T> {
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw notFetched();
+  return parsed.data;
+}
+
+/** Whether a refusal is the processor's own and about this field. */
+export function namesField(field: string, { body }: HttpAnswer): boolean {
+  return problemSchema.safeParse(body).data?.field === field;
+}
+
+function notFetched(): ServiceError {
+  return new ServiceError(
+    'FailedToFetchTransactionInformation',
+    'The processor gave no usable answer; nothing was stored or charged.',
+  );
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why a call failed, without anything of its content. */
+function failureReason(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  if (typeof code === 'string') return code;
+  return error instanceof Error ? error.name : 'no answer';
+}
