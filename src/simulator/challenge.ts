@@ -4,7 +4,8 @@ import type { Context } from './context';
 import { challengeOverPage, challengePage, challengeUnknownPage } from './pages/challenge';
 import { parse } from './refusal';
 import { CHALLENGE_CODES, CHALLENGE_FAILED, type Outcome } from './scenarios';
-import type { OperationRow, Store } from './store';
+import type { OperationRow } from './operation';
+import type { Store } from './store';
 
 /** Wrong codes that fail the challenge. */
 const ATTEMPTS_MAX = 3;

@@ -60,7 +60,7 @@ export function control({ store, faults, doDue, wake }: Context): Router {
   });
   router.post('/notifications/', async (req, res) => {
     const { idempotency_key } = parse(notificationSchema, req.body);
-    if (!(await store.notifyAgain(idempotency_key, new Date()))) {
+    if (!(await store.notifications.queue(idempotency_key, new Date()))) {
       throw new Refusal(404, 'No operation has this key.', 'idempotency_key');
     }
     wake();

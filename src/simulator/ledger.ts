@@ -4,7 +4,8 @@ import type { LedgerEntry, OperationResult, Settlement } from '../processor/wire
 import { settlementOf } from './amounts';
 import { parse } from './refusal';
 import { RESPONSE_CODES, type ResponseCode } from './scenarios';
-import type { Store, OperationRow } from './store';
+import type { OperationRow } from './operation';
+import type { Store } from './store';
 
 const querySchema = z.object({
   transaction_id: z.uuid().optional(),

@@ -3,7 +3,8 @@ import { Agent, request } from 'undici';
 import type { Logger } from '../log';
 import type { Notification } from '../processor/wire';
 import { presentOperation } from './ledger';
-import type { ClaimedNotification, Store } from './store';
+import type { ClaimedNotification } from './notifications';
+import type { Store } from './store';
 
 /** Attempts of one notification: 1, 2, 4, … up to 300 seconds apart, about three days. */
 const ATTEMPTS_MAX = 900;
@@ -37,7 +38,7 @@ export function createNotifier(options: {
     const status = await post(id, body, now).catch((error: unknown) =>
       error instanceof Error ? error.message : 'no answer',
     );
-    if (typeof status === 'number' && status >= 200 && status <= 299) await store.notificationSent(id, now);
+    if (typeof status === 'number' && status >= 200 && status <= 299) await store.notifications.markSent(id, now);
     else log.warn({ id, idempotency_key, attempts, status }, 'notification was not received');
   }
 
@@ -66,7 +67,7 @@ export function createNotifier(options: {
 
   return {
     async send(now) {
-      const claimed = await store.claimNotifications(now, ATTEMPTS_MAX);
+      const claimed = await store.notifications.claim(now, ATTEMPTS_MAX);
       await Promise.all(claimed.map((notification) => attempt(notification, now)));
     },
     close: () => agent.destroy(),

@@ -1,7 +1,8 @@
 import type { Operation } from '../processor/wire';
 import { availableAmount, type Sums } from './amounts';
 import { APPROVED, chargeOutcome, refused, scenarioOf, type Outcome, type Scenario } from './scenarios';
-import type { Next, OperationRow, Recording, Store } from './store';
+import type { Next, OperationRow, Recording } from './operation';
+import type { Store } from './store';
 
 /** The result of a request for an operation. */
 export type Answer =
@@ -29,10 +30,13 @@ export async function operate(store: Store, operation: Operation, idempotency_ke
 
 async function charge(store: Store, operation: Operation, idempotency_key: string, now: Date): Promise<Answer> {
   const card =
-    operation.vault_token === undefined ? undefined : await store.card(operation.vault_token, operation.project_id);
+    operation.vault_token === undefined
+      ? undefined
+      : await store.vault.card(operation.vault_token, operation.project_id);
   const { receiver_account_token } = operation;
   const has_receiver =
-    receiver_account_token === undefined || (await store.hasAccount(receiver_account_token, operation.project_id));
+    receiver_account_token === undefined ||
+    (await store.vault.hasAccount(receiver_account_token, operation.project_id));
   const scenario: Scenario = scenarioOf(card?.scenario ?? null);
 
   let earlier_requests = 0;

@@ -16,7 +16,7 @@ import type { Facts, FaultTarget } from './faults';
 import { presentOperation, presentSettlement } from './ledger';
 import { operate } from './operate';
 import { parse, Refusal } from './refusal';
-import type { CardRow } from './store';
+import type { CardRow } from './vault';
 
 /** Longest silence, in milliseconds, before a call that gets no answer is cut. */
 const SILENCE_MS = 60_000;
@@ -45,7 +45,7 @@ export function processorApi(context: Context): Router {
       if (security_code.length !== (brand === 'american-express' ? 4 : 3)) {
         throw new Refusal(422, 'The security code has another length.', 'security_code');
       }
-      const row = await store.insertCard({
+      const row = await store.vault.insertCard({
         project_id,
         brand,
         card_expiry,
@@ -62,7 +62,10 @@ export function processorApi(context: Context): Router {
     '/vault/wallets/',
     vaultCall(context, async (req, res) => {
       const wallet = parse(vaultWalletSchema, req.body);
-      const row = await context.store.insertCard({ project_id: wallet.project_id, ...deviceCard(wallet, new Date()) });
+      const row = await context.store.vault.insertCard({
+        project_id: wallet.project_id,
+        ...deviceCard(wallet, new Date()),
+      });
       res.status(201);
       return vaulted(row);
     }),
@@ -72,7 +75,7 @@ export function processorApi(context: Context): Router {
     '/vault/cards/:token/',
     vaultCall(context, async (req) => {
       const { project_id } = parse(z.object({ project_id: z.uuid() }), req.query);
-      const row = await context.store.card(String(req.params['token']), project_id);
+      const row = await context.store.vault.card(String(req.params['token']), project_id);
       if (!row) throw new Refusal(404, 'No such vault token in this project.', 'vault_token');
       return vaulted(row);
     }),
@@ -83,7 +86,7 @@ export function processorApi(context: Context): Router {
     vaultCall(context, async (req, res) => {
       const { project_id, number } = parse(vaultAccountSchema, req.body, cardStatus);
       const truncated_number = truncated(number);
-      const account_token = await context.store.insertAccount(project_id, truncated_number);
+      const account_token = await context.store.vault.insertAccount(project_id, truncated_number);
       res.status(201);
       return { account_token, truncated_number };
     }),

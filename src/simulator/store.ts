@@ -1,83 +1,31 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { Pool, type PoolClient } from 'pg';
-import type { Operation, OperationResult, VaultedCard } from '../processor/wire';
+import type { Operation } from '../processor/wire';
 import type { Sums } from './amounts';
-import type { Outcome, ScenarioName } from './scenarios';
-
-export interface CardRow extends VaultedCard {
-  project_id: string;
-  scenario: ScenarioName;
-}
-
-export interface OperationRow {
-  sequence: string;
-  idempotency_key: string;
-  fingerprint: string | null;
-  operation: OperationResult['operation'];
-  order_id: string;
-  transaction_id: string;
-  follow_up_order_id: string | null;
-  project_id: string;
-  is_test: boolean;
-  /** bigint: pg gives text. */
-  amount: string;
-  currency: string;
-  vault_token: string | null;
-  scenario: string | null;
-  result: OperationResult['result'];
-  response_code: string | null;
-  three_ds: OperationResult['three_ds'] | null;
-  return_url: string | null;
-  challenge_id: string | null;
-  challenge_attempts: number;
-  due: Date | null;
-  next_operation: 'chargeback' | 'chargeback_reversal' | null;
-  occurred: Date;
-  requests: number;
-  /** bigint: pg gives text. */
-  settlement: string | null;
-}
-
-/** An operation that the processor initiates later. */
-export interface Next {
-  operation: 'chargeback' | 'chargeback_reversal';
-  due: Date;
-}
-
-/** An operation that was asked for, with what it ends with. */
-export interface Recording {
-  idempotency_key: string;
-  operation: Operation;
-  scenario: string | undefined;
-  outcome: Outcome;
-  next: Next | undefined;
-  /** Earlier arrivals of the key that left no row. */
-  earlier_requests: number;
-  now: Date;
-}
-
-/** A notification to send now. */
-export interface ClaimedNotification {
-  id: string;
-  /** Of the operation it is about; null: there are settlements to fetch. */
-  idempotency_key: string | null;
-  attempts: number;
-}
+import type { Outcome } from './scenarios';
+import { Notifications } from './notifications';
+import type { Next, OperationRow, Recording } from './operation';
+import { Vault } from './vault';
 
 type Queryable = Pick<PoolClient, 'query'>;
 
-/** Cards kept in memory, so that a charge needs no look-up; their rows never change. Limits memory, not the vault. */
-const CARDS_REMEMBERED = 10_000;
+const COLUMNS = `idempotency_key, fingerprint, operation, order_id, transaction_id, follow_up_order_id, project_id, is_test,
+  amount, currency, vault_token, scenario, result, response_code, three_ds, return_url, challenge_id, due, due_result,
+  due_response_code, next_operation, next_due, occurred, requests`;
+const INSERT = `insert into operations (${COLUMNS}) select ${COLUMNS} from json_populate_record(null::operations, $1)`;
 
-const RECORD = `
-insert into operations (idempotency_key, fingerprint, operation, order_id, transaction_id, follow_up_order_id, project_id,
-  is_test, amount, currency, vault_token, scenario, result, response_code, three_ds, return_url, challenge_id,
-  due, due_result, due_response_code, next_operation, next_due, occurred, requests)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
+const RECORD = `${INSERT}
 on conflict (idempotency_key) do update
   set requests = operations.requests + (operations.fingerprint is not distinct from excluded.fingerprint)::int
 returning *`;
+
+/** An operation that the processor initiated, with its notification. No row when it was already written. */
+const INITIATE = `
+with done as (${INSERT} on conflict (idempotency_key) do nothing returning *),
+told as (
+  insert into notifications (id, idempotency_key, due)
+  select 'msg_' || gen_random_uuid(), idempotency_key, occurred from done)
+select * from done`;
 
 /** Outcomes whose time has come, and a notification for each. */
 const RESOLVE = `
@@ -112,11 +60,6 @@ told as (
   select 'msg_' || gen_random_uuid(), idempotency_key, $5::timestamptz from moved)
 select * from moved`;
 
-const CLAIM_NOTIFICATIONS = `
-update notifications set attempts = attempts + 1, due = $1::timestamptz + least(power(2, attempts), 300) * interval '1 second'
-where id in (select id from notifications where sent is null and due <= $1 and attempts < $2 order by due limit 20 for update skip locked)
-returning id, idempotency_key, attempts`;
-
 const SUMS = `
 select operation, sum(amount) as amount from operations
 where transaction_id = $1 and result in ('approved', 'processing') and operation not in ('sale', 'authorize')
@@ -124,13 +67,16 @@ group by operation`;
 
 /** The processor's own record: the only place of the simulator that knows SQL. */
 export class Store {
+  readonly vault: Vault;
+  readonly notifications: Notifications;
   private readonly pool: Pool;
-  private readonly cards = new LRUCache<string, CardRow>({ max: CARDS_REMEMBERED });
 
   constructor(postgres_url: string, connections_max: number, onError: (error: Error) => void) {
     this.pool = new Pool({ connectionString: postgres_url, max: connections_max });
     // An idle connection that breaks is replaced at the next query; without a listener it would end the process.
     this.pool.on('error', onError);
+    this.vault = new Vault(this.pool);
+    this.notifications = new Notifications(this.pool);
   }
 
   async close(): Promise<void> {
@@ -140,62 +86,6 @@ export class Store {
   /** Throws when Postgres does not answer. */
   async ping(): Promise<void> {
     await this.pool.query('select 1');
-  }
-
-  async insertCard(card: Omit<CardRow, 'vault_token'>): Promise<CardRow> {
-    const row: CardRow = { ...card, vault_token: `vt_${randomBytes(18).toString('hex')}` };
-    await this.pool.query({
-      name: 'card',
-      text: `insert into cards (vault_token, project_id, truncated_pan, card_expiry, cardholder_name, brand, scenario, wallet)
-             values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-      values: [
-        row.vault_token,
-        row.project_id,
-        row.truncated_pan,
-        row.card_expiry,
-        row.cardholder_name ?? null,
-        row.brand,
-        row.scenario,
-        row.wallet ?? null,
-      ],
-    });
-    this.cards.set(row.vault_token, row);
-    return row;
-  }
-
-  /** The card of a token, in its own project only. */
-  async card(vault_token: string, project_id: string): Promise<CardRow | undefined> {
-    let row = this.cards.get(vault_token);
-    if (!row) {
-      const found = await this.pool.query<{ card: CardRow }>(
-        // Null columns are absent fields.
-        'select json_strip_nulls(to_json(cards)) as card from cards where vault_token = $1',
-        [vault_token],
-      );
-      if (!found.rows[0]) return undefined;
-      row = found.rows[0].card;
-      this.cards.set(vault_token, row);
-    }
-    return row.project_id === project_id ? row : undefined;
-  }
-
-  async insertAccount(project_id: string, truncated_number: string): Promise<string> {
-    const account_token = `at_${randomBytes(18).toString('hex')}`;
-    await this.pool.query('insert into accounts (account_token, project_id, truncated_number) values ($1, $2, $3)', [
-      account_token,
-      project_id,
-      truncated_number,
-    ]);
-    return account_token;
-  }
-
-  /** Whether the token is an account of this project. */
-  async hasAccount(account_token: string, project_id: string): Promise<boolean> {
-    const found = await this.pool.query('select 1 from accounts where account_token = $1 and project_id = $2', [
-      account_token,
-      project_id,
-    ]);
-    return found.rowCount === 1;
   }
 
   /** Counts an arrival that leaves no operation. Returns how many there were, this one included. */
@@ -213,41 +103,26 @@ export class Store {
    * key make one row. Undefined when the key belongs to another request.
    */
   async record(recording: Recording, client: Queryable = this.pool): Promise<OperationRow | undefined> {
-    const { operation, outcome, next, now } = recording;
-    const later = outcome.later;
+    const { idempotency_key, operation, scenario, next, now, earlier_requests } = recording;
+    const { later, ...outcome } = recording.outcome;
     const fingerprint = fingerprintOf(operation);
-    const stored = await client.query<OperationRow>({
-      name: 'record',
-      text: RECORD,
-      values: [
-        recording.idempotency_key,
-        fingerprint,
-        operation.operation,
-        operation.order_id,
-        operation.transaction_id,
-        operation.follow_up_order_id ?? null,
-        operation.project_id,
-        operation.is_test,
-        operation.amount,
-        operation.currency,
-        operation.vault_token ?? null,
-        recording.scenario ?? null,
-        outcome.result,
-        outcome.response_code ?? null,
-        outcome.three_ds ?? null,
-        operation.return_url ?? null,
-        outcome.result === 'challenge' ? randomBytes(18).toString('base64url') : null,
-        later ? new Date(now.getTime() + later.after_ms) : null,
-        later?.result ?? null,
-        later?.response_code ?? null,
-        next?.operation ?? null,
-        next?.due ?? null,
-        now,
-        recording.earlier_requests + 1,
-      ],
-    });
-    const row = stored.rows[0];
-    return row?.fingerprint === fingerprint ? row : undefined;
+    const row = {
+      ...operation,
+      idempotency_key,
+      fingerprint,
+      scenario,
+      ...outcome,
+      challenge_id: outcome.result === 'challenge' ? randomBytes(18).toString('base64url') : null,
+      due: later && new Date(now.getTime() + later.after_ms),
+      due_result: later?.result,
+      due_response_code: later?.response_code,
+      next_operation: next?.operation,
+      next_due: next?.due,
+      occurred: now,
+      requests: earlier_requests + 1,
+    };
+    const stored = await client.query<OperationRow>({ name: 'record', text: RECORD, values: [row] });
+    return stored.rows[0]?.fingerprint === fingerprint ? stored.rows[0] : undefined;
   }
 
   /**
@@ -326,14 +201,7 @@ export class Store {
       for (const origin of origins.rows) {
         const operation = origin.next_operation ?? 'chargeback';
         const idempotency_key = `${origin.idempotency_key}:${operation}`;
-        await insertFollowing(client, {
-          origin,
-          operation,
-          idempotency_key,
-          amount: Number(origin.amount),
-          next: following(origin),
-          now,
-        });
+        await initiate(client, origin, { operation, idempotency_key, next: following(origin), now });
       }
     });
   }
@@ -346,24 +214,16 @@ export class Store {
     wanted: { transaction_id: string; operation: Next['operation']; amount: number | undefined },
     now: Date,
   ): Promise<OperationRow | undefined> {
-    return this.transaction(async (client) => {
-      const charges = await client.query<OperationRow>(
-        `select * from operations where transaction_id = $1 and operation in ('sale', 'authorize') and result = 'approved'
-         order by sequence desc limit 1`,
-        [wanted.transaction_id],
-      );
-      const origin = charges.rows[0];
-      if (!origin) return undefined;
-      const idempotency_key = `${origin.idempotency_key}:${wanted.operation}:${randomBytes(8).toString('hex')}`;
-      return insertFollowing(client, {
-        origin,
-        operation: wanted.operation,
-        idempotency_key,
-        amount: wanted.amount ?? Number(origin.amount),
-        next: undefined,
-        now,
-      });
-    });
+    const charges = await this.pool.query<OperationRow>(
+      `select * from operations where transaction_id = $1 and operation in ('sale', 'authorize') and result = 'approved'
+       order by sequence desc limit 1`,
+      [wanted.transaction_id],
+    );
+    const origin = charges.rows[0];
+    if (!origin) return undefined;
+    const { operation, amount } = wanted;
+    const idempotency_key = `${origin.idempotency_key}:${operation}:${randomBytes(8).toString('hex')}`;
+    return initiate(this.pool, origin, { operation, idempotency_key, amount, next: undefined, now });
   }
 
   /** Makes everything due now that waits for its time, of one transaction or of all. */
@@ -398,28 +258,6 @@ export class Store {
     return found.rows;
   }
 
-  /** Queues a notification about an operation as it is; false when there is none of that key. */
-  async notifyAgain(idempotency_key: string, now: Date): Promise<boolean> {
-    const queued = await this.pool.query(
-      `insert into notifications (id, idempotency_key, due)
-       select 'msg_' || gen_random_uuid(), idempotency_key, $2 from operations where idempotency_key = $1`,
-      [idempotency_key, now],
-    );
-    return queued.rowCount === 1;
-  }
-
-  /**
-   * Notifications to send now. Each is hidden until its next attempt is due, so a process that dies meanwhile only
-   * delays it.
-   */
-  async claimNotifications(now: Date, attempts_max: number): Promise<ClaimedNotification[]> {
-    return (await this.pool.query<ClaimedNotification>(CLAIM_NOTIFICATIONS, [now, attempts_max])).rows;
-  }
-
-  async notificationSent(id: string, now: Date): Promise<void> {
-    await this.pool.query('update notifications set sent = $2 where id = $1', [id, now]);
-  }
-
   /** Operations, oldest first, after the one with the key `after`. */
   async ledger(filter: {
     transaction_id?: string | undefined;
@@ -427,17 +265,11 @@ export class Store {
     after?: string | undefined;
     limit: number;
   }): Promise<OperationRow[]> {
-    const conditions: string[] = [];
-    const values: unknown[] = [];
-    const where = (condition: string, value: unknown): void => {
-      if (value !== undefined) conditions.push(condition.replace('?', `$${values.push(value)}`));
-    };
-    where('transaction_id = ?', filter.transaction_id);
-    where('order_id = ?', filter.order_id);
-    where('sequence > (select sequence from operations where idempotency_key = ?)', filter.after);
     const found = await this.pool.query<OperationRow>(
-      `select * from operations ${conditions.length ? `where ${conditions.join(' and ')}` : ''} order by sequence limit $${values.push(filter.limit)}`,
-      values,
+      `select * from operations where ($1::uuid is null or transaction_id = $1) and ($2::uuid is null or order_id = $2)
+         and ($3::text is null or sequence > (select sequence from operations where idempotency_key = $3))
+       order by sequence limit $4`,
+      [filter.transaction_id, filter.order_id, filter.after, filter.limit],
     );
     return found.rows;
   }
@@ -476,43 +308,28 @@ async function sumsOf(client: Queryable, charge: OperationRow): Promise<Sums> {
   return { ...sums, authorized: Number(charge.amount), is_sale: charge.operation === 'sale' };
 }
 
-/** Writes an operation that the processor initiated, with its notification. Undefined when it was already written. */
-async function insertFollowing(
+/** Writes an operation that the processor initiated. Undefined when it was already written. */
+async function initiate(
   client: Queryable,
-  following: {
-    origin: OperationRow;
-    operation: string;
+  origin: OperationRow,
+  initiated: {
+    operation: Next['operation'];
     idempotency_key: string;
-    amount: number;
+    /** Absent: all that was charged. */
+    amount?: number | undefined;
     next: Next | undefined;
     now: Date;
   },
 ): Promise<OperationRow | undefined> {
-  const { origin, next, now, idempotency_key } = following;
-  const inserted = await client.query<OperationRow>(
-    `insert into operations (idempotency_key, operation, order_id, transaction_id, project_id, is_test, amount, currency, scenario,
-       result, next_operation, next_due, occurred)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'approved', $10, $11, $12)
-     on conflict (idempotency_key) do nothing returning *`,
-    [
-      idempotency_key,
-      following.operation,
-      origin.order_id,
-      origin.transaction_id,
-      origin.project_id,
-      origin.is_test,
-      following.amount,
-      origin.currency,
-      origin.scenario,
-      next?.operation ?? null,
-      next?.due ?? null,
-      now,
-    ],
-  );
-  if (inserted.rowCount === 0) return undefined;
-  await client.query(
-    `insert into notifications (id, idempotency_key, due) values ('msg_' || gen_random_uuid(), $1, $2)`,
-    [idempotency_key, now],
-  );
-  return inserted.rows[0];
+  const { operation, idempotency_key, amount = Number(origin.amount), next, now } = initiated;
+  const { order_id, transaction_id, project_id, is_test, currency, scenario } = origin;
+  const row = {
+    ...{ idempotency_key, operation, order_id, transaction_id, project_id, is_test, amount, currency, scenario },
+    result: 'approved',
+    next_operation: next?.operation,
+    next_due: next?.due,
+    occurred: now,
+    requests: 1,
+  };
+  return (await client.query<OperationRow>(INITIATE, [row])).rows[0];
 }
