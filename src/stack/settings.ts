@@ -26,30 +26,30 @@ const LOOPBACK = '127.0.0.1';
  * The configuration with the port of everything that is started here. Throws a StackFailure that names the taken ones.
  */
 export async function withPorts(config: Config): Promise<Config> {
-  const wanted: (WantedPort | undefined)[] = [
+  const wanted: WantedPort[] = [
     { variable: 'API_PORT', host: config.API_HOST, port: config.API_PORT },
     { variable: 'MANAGE_PORT', host: config.MANAGE_HOST, port: config.MANAGE_PORT },
-    config.PROCESSOR_URL === undefined
-      ? { variable: 'SIMULATOR_PORT', host: config.SIMULATOR_HOST, port: config.SIMULATOR_PORT }
-      : undefined,
-    config.PROCESSOR_URL === undefined
-      ? { variable: 'SIMULATOR_PAGE_PORT', host: config.SIMULATOR_PAGE_HOST, port: simulatorPagePort(config) }
-      : undefined,
-    config.POSTGRES_URL === undefined
-      ? { variable: 'POSTGRES_PORT', host: LOOPBACK, port: config.POSTGRES_PORT }
-      : undefined,
-    config.MEILISEARCH_URL === undefined
-      ? { variable: 'MEILISEARCH_PORT', host: LOOPBACK, port: config.MEILISEARCH_PORT }
-      : undefined,
-    ...(config.TEMPORAL_ADDRESS === undefined
-      ? [
-          { variable: 'TEMPORAL_PORT', host: LOOPBACK, port: config.TEMPORAL_PORT },
-          { variable: 'TEMPORAL_UI_PORT', host: LOOPBACK, port: config.TEMPORAL_UI_PORT },
-          { variable: 'CODEC_PORT', host: config.CODEC_HOST, port: config.CODEC_PORT },
-        ]
-      : []),
   ];
-  return { ...config, ...(await choosePorts(wanted.filter((want) => want !== undefined))) };
+  if (config.PROCESSOR_URL === undefined) {
+    wanted.push(
+      { variable: 'SIMULATOR_PORT', host: config.SIMULATOR_HOST, port: config.SIMULATOR_PORT },
+      { variable: 'SIMULATOR_PAGE_PORT', host: config.SIMULATOR_PAGE_HOST, port: simulatorPagePort(config) },
+    );
+  }
+  if (config.POSTGRES_URL === undefined) {
+    wanted.push({ variable: 'POSTGRES_PORT', host: LOOPBACK, port: config.POSTGRES_PORT });
+  }
+  if (config.MEILISEARCH_URL === undefined) {
+    wanted.push({ variable: 'MEILISEARCH_PORT', host: LOOPBACK, port: config.MEILISEARCH_PORT });
+  }
+  if (config.TEMPORAL_ADDRESS === undefined) {
+    wanted.push(
+      { variable: 'TEMPORAL_PORT', host: LOOPBACK, port: config.TEMPORAL_PORT },
+      { variable: 'TEMPORAL_UI_PORT', host: LOOPBACK, port: config.TEMPORAL_UI_PORT },
+      { variable: 'CODEC_PORT', host: config.CODEC_HOST, port: config.CODEC_PORT },
+    );
+  }
+  return { ...config, ...(await choosePorts(wanted)) };
 }
 
 /** Fills in the addresses and secrets that the environment leaves to the stack. */
@@ -137,34 +137,30 @@ export function configVariables(config: Config): Record<string, string> {
   );
 }
 
-/** What the embedded stack needs to keep to itself: made at random at its first start, the same at every later one. */
-export interface Secrets {
+const hex = (bytes: number) => () => randomBytes(bytes).toString('hex');
+const encryptionKey = () => `1:${randomBytes(32).toString('base64')}`;
+
+/** How each secret of the embedded stack is made. */
+const SECRETS = {
   /** Of the superuser, who owns the schema. */
-  postgres_password: string;
+  postgres_password: hex(24),
   /** Of the role of the processes. */
-  postgres_service_password: string;
-  postgres_simulator_password: string;
-  meilisearch_key: string;
-  page_secret: string;
-  payload_keys: string;
-  secret_keys: string;
-  simulator_control_key: string;
-}
+  postgres_service_password: hex(24),
+  postgres_simulator_password: hex(24),
+  meilisearch_key: hex(24),
+  page_secret: hex(32),
+  payload_keys: encryptionKey,
+  secret_keys: encryptionKey,
+  simulator_control_key: hex(24),
+};
+export type Secrets = Record<keyof typeof SECRETS, string>;
 
 /** The secrets in `data_dir`; missing ones are made and written, readable by the owner alone. */
 export function keepSecrets(data_dir: string): Secrets {
   const file = path.join(data_dir, 'secrets.json');
   const kept = JSON.parse(readFileIfExists(file) ?? '{}') as Partial<Secrets>;
-  const secrets: Secrets = {
-    postgres_password: kept.postgres_password ?? randomBytes(24).toString('hex'),
-    postgres_service_password: kept.postgres_service_password ?? randomBytes(24).toString('hex'),
-    postgres_simulator_password: kept.postgres_simulator_password ?? randomBytes(24).toString('hex'),
-    meilisearch_key: kept.meilisearch_key ?? randomBytes(24).toString('hex'),
-    page_secret: kept.page_secret ?? randomBytes(32).toString('hex'),
-    payload_keys: kept.payload_keys ?? `1:${randomBytes(32).toString('base64')}`,
-    secret_keys: kept.secret_keys ?? `1:${randomBytes(32).toString('base64')}`,
-    simulator_control_key: kept.simulator_control_key ?? randomBytes(24).toString('hex'),
-  };
+  const made = Object.entries(SECRETS).map(([name, make]) => [name, kept[name as keyof Secrets] ?? make()]);
+  const secrets = Object.fromEntries(made) as Secrets;
   writeWhole(file, `${JSON.stringify(secrets, null, 2)}\n`);
   return secrets;
 }
