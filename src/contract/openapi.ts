@@ -2,39 +2,35 @@ import { z } from 'zod';
 import { ERRORS, errorTypeOf, type ErrorName } from '../errors';
 import { changesObject, errorsOf, takesIdempotencyKey, type Route, type RouteSet } from './routes';
 
-/** The parts of JSON Schema that the contract's schemas come out as. */
+/** The parts of JSON Schema that are read here and in tests. */
 export interface JsonSchema {
   $ref?: string;
   type?: string;
-  description?: string;
   format?: string;
   enum?: string[];
-  const?: string;
   pattern?: string;
-  minimum?: number;
-  maximum?: number;
   minLength?: number;
   maxLength?: number;
-  maxItems?: number;
-  examples?: unknown[];
   items?: JsonSchema;
   properties?: Record<string, JsonSchema>;
   required?: string[];
   additionalProperties?: JsonSchema | boolean;
 }
 
-export interface OpenApiOperation {
+interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  description?: string;
+  schema: JsonSchema;
+}
+
+interface OpenApiOperation {
   operationId: string;
   tags?: string[];
   summary: string;
   description: string;
-  parameters: {
-    name: string;
-    in: 'path' | 'query' | 'header';
-    required: boolean;
-    description?: string;
-    schema: JsonSchema;
-  }[];
+  parameters: Parameter[];
   requestBody?: { required: boolean; content: JsonContent };
   responses: Record<string, { description: string; headers: Record<string, unknown>; content?: JsonContent }>;
 }
@@ -44,43 +40,15 @@ type JsonContent = Record<
   { schema: JsonSchema; example?: unknown; examples?: Record<string, { value: unknown }> }
 >;
 
-export interface OpenApi {
-  openapi: string;
-  info: {
-    title: string;
-    version: string;
-    description: string;
-    contact: { name: string };
-    license: { name: string; identifier: string };
-  };
-  servers: { url: string }[];
-  security: Record<string, string[]>[];
-  tags: { name: string; description: string }[];
-  paths: Record<string, Partial<Record<Route['method'], OpenApiOperation>>>;
-  webhooks: Record<string, unknown>;
-  components: {
-    schemas: Record<string, JsonSchema>;
-    securitySchemes: Record<string, unknown>;
-    headers: Record<string, unknown>;
-  };
-}
+export type OpenApi = ReturnType<typeof openApi>;
 
 const refTo = (id: string) => `#/components/schemas/${id}`;
 
 /** An API as an OpenAPI 3.1 document, computed from the routes and schemas that also parse the requests. */
-export function openApi({
-  name,
-  description,
-  security,
-  routes,
-  tags = [],
-  schemas,
-  examples,
-  webhooks,
-}: RouteSet): OpenApi {
+export function openApi({ name, description, security, routes, tags = [], schemas, examples, webhooks }: RouteSet) {
   const named = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(schemas)) named.add(schema, { id });
-  const paths: OpenApi['paths'] = {};
+  const paths: Record<string, Partial<Record<Route['method'], OpenApiOperation>>> = {};
   for (const [id, route] of Object.entries(routes)) {
     (paths[route.path] ??= {})[route.method] = {
       ...operation(id, route, examples[id], (schema) => schemaOf(schema, named)),
@@ -235,7 +203,7 @@ const HEADERS = {
 
 const isConditional = (route: Route) => route.method === 'get' && route.etag === true;
 
-function headerParameters(route: Route): OpenApiOperation['parameters'] {
+function headerParameters(route: Route): Parameter[] {
   return [
     ...(takesIdempotencyKey(route) ? [IDEMPOTENCY_KEY] : []),
     ...(changesObject(route) ? [IF_MATCH] : []),
@@ -243,36 +211,29 @@ function headerParameters(route: Route): OpenApiOperation['parameters'] {
   ];
 }
 
-const IF_MATCH: OpenApiOperation['parameters'][number] = {
-  name: 'If-Match',
+const headerParameter = (name: string, description: string, limits: JsonSchema = {}): Parameter => ({
+  name,
   in: 'header',
   required: false,
-  description: 'The ETag of the order as you know it: when it has changed since, the request is refused with 412.',
-  schema: { type: 'string' },
-};
+  description,
+  schema: { type: 'string', ...limits },
+});
 
-const IF_NONE_MATCH: OpenApiOperation['parameters'][number] = {
-  name: 'If-None-Match',
-  in: 'header',
-  required: false,
-  description: 'The ETag of the order as you know it: while it has not changed, the answer is 304 without a body.',
-  schema: { type: 'string' },
-};
+const IF_MATCH = headerParameter(
+  'If-Match',
+  'The ETag of the order as you know it: when it has changed since, the request is refused with 412.',
+);
+const IF_NONE_MATCH = headerParameter(
+  'If-None-Match',
+  'The ETag of the order as you know it: while it has not changed, the answer is 304 without a body.',
+);
+const IDEMPOTENCY_KEY = headerParameter(
+  'Idempotency-Key',
+  'The same key with the same request answers the first answer again and does nothing twice. 1 to 255 visible ASCII characters.',
+  { minLength: 1, maxLength: 255 },
+);
 
-const IDEMPOTENCY_KEY: OpenApiOperation['parameters'][number] = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description:
-    'The same key with the same request answers the first answer again and does nothing twice. 1 to 255 visible ASCII characters.',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
-};
-
-function parameters(
-  place: 'path' | 'query',
-  schema: z.ZodObject | undefined,
-  schemaOf: SchemaOf,
-): OpenApiOperation['parameters'] {
+function parameters(place: 'path' | 'query', schema: z.ZodObject | undefined, schemaOf: SchemaOf): Parameter[] {
   const { properties = {}, required = [] } = schema ? schemaOf(schema) : {};
   return Object.entries(properties).map(([name, property]) => ({
     name,
@@ -285,24 +246,18 @@ function parameters(
 /** OpenAPI has one entry per status, so errors that share one stand together. */
 function errorResponses(names: readonly ErrorName[]): OpenApiOperation['responses'] {
   const statuses = [...new Set(names.map((name) => ERRORS[name].status))].sort((a, b) => a - b);
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const here = names.filter((name) => ERRORS[name].status === status);
-      const examples = here.map(
-        (name) =>
-          [
-            errorTypeOf(name),
-            { value: { error: { status, type: errorTypeOf(name), value: ERRORS[name].meaning } } },
-          ] as const,
-      );
-      return [
-        status,
-        {
-          description: here.map((name) => `${errorTypeOf(name)}: ${ERRORS[name].meaning}`).join(' '),
-          headers: { ...HEADERS, ...((status === 429 || status === 503) && { 'Retry-After': RETRY_AFTER }) },
-          content: { 'application/json': { schema: { $ref: refTo('Error') }, examples: Object.fromEntries(examples) } },
-        },
-      ];
-    }),
-  );
+  const responses = statuses.map((status) => {
+    const here = names.filter((name) => ERRORS[name].status === status);
+    const examples = here.map((name) => {
+      const type = errorTypeOf(name);
+      return [type, { value: { error: { status, type, value: ERRORS[name].meaning } } }] as const;
+    });
+    const response = {
+      description: here.map((name) => `${errorTypeOf(name)}: ${ERRORS[name].meaning}`).join(' '),
+      headers: { ...HEADERS, ...((status === 429 || status === 503) && { 'Retry-After': RETRY_AFTER }) },
+      content: { 'application/json': { schema: { $ref: refTo('Error') }, examples: Object.fromEntries(examples) } },
+    };
+    return [status, response] as const;
+  });
+  return Object.fromEntries(responses);
 }
