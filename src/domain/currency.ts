@@ -1,5 +1,4 @@
 import { data } from 'currency-codes';
-import { knownLocale } from './locale';
 
 /**
  * ISO 4217 from its maintainers' list (package `currency-codes`). Intl gives HUF, IDR and sixteen others no decimals,
@@ -55,6 +54,23 @@ export function decimalAmount(amount: number, currency: string): string {
 export function formatAmount(amount: number, currency: string, locale = 'en'): string {
   // A decimal string, not a number: 2^53-1 minor units have more digits than a float of the main unit keeps.
   return formatOf(knownLocale([locale]), currency).format(decimalAmount(amount, currency) as Intl.StringNumericLiteral);
+}
+
+/**
+ * The first of these language tags in whose notation amounts can be written, with `-` where a client wrote `_`; `en`
+ * when none can.
+ */
+export function knownLocale(tags: readonly string[]): string {
+  return tags.map((tag) => tag.replaceAll('_', '-')).find(isKnown) ?? 'en';
+}
+
+function isKnown(tag: string): boolean {
+  try {
+    return Intl.NumberFormat.supportedLocalesOf(tag).length > 0;
+  } catch {
+    // No language tag, for example the `*` of Accept-Language.
+    return false;
+  }
 }
 
 /** Making a format costs a hundred times as much as using it. Bounded, as a customer's browser may name any locale. */

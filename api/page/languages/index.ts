@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { formatAmount } from '../../../src/domain/currency';
-import { knownLocale } from '../../../src/domain/locale';
+import { knownLocale } from '../../../src/domain/currency';
 import type { Wallet } from '../../../src/processor/wire';
 import { DE } from './de';
 import { EN, type Texts } from './en';

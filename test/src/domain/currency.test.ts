@@ -1,4 +1,11 @@
-import { CURRENCY_CODES, decimalAmount, formatAmount, isCurrency, minorUnits } from '../../../src/domain/currency';
+import {
+  CURRENCY_CODES,
+  decimalAmount,
+  formatAmount,
+  isCurrency,
+  knownLocale,
+  minorUnits,
+} from '../../../src/domain/currency';
 
 test.each([
   ['EUR', 2],
@@ -48,4 +55,15 @@ test.each([
   [2500, 'EUR', '', '€25.00'],
 ])('%i %s reads in %j as %s', (amount, currency, locale, text) => {
   expect(formatAmount(amount, currency, locale).replace(/\s/g, ' ')).toBe(text);
+});
+
+test.each([
+  [['de'], 'de'],
+  [['nl_NL'], 'nl-NL'],
+  [['tlh', 'fr-CA', 'de'], 'fr-CA'],
+  [['*', 'no such tag', '', 'es'], 'es'],
+  [['*'], 'en'],
+  [[], 'en'],
+])('of %j the locale is %s', (tags, locale) => {
+  expect(knownLocale(tags)).toBe(locale);
 });
