@@ -1,6 +1,7 @@
+import ipaddr from 'ipaddr.js';
 import { TokenBucket } from 'limiter';
 import { LRUCache } from 'lru-cache';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { ServiceError } from '../../src/errors';
 
 /** Size of a caller's bucket, in seconds of its rate (rules 18.1). */
@@ -71,4 +72,15 @@ export function createRateLimit(per_second: number): RateLimit {
     },
     spend: (caller, tokens) => buckets.spend(caller, tokens),
   };
+}
+
+/** Bytes of an IPv6 address that identify a network: one customer has a whole /64. */
+const IPV6_NETWORK_BYTES = 8;
+
+/** The client's address; of IPv6 its network. Express reads X-Forwarded-For only where TRUSTED_PROXY sent it. */
+export function networkOf({ ip = '' }: Pick<Request, 'ip'>): string {
+  if (!ipaddr.isValid(ip)) return ip;
+  const address = ipaddr.process(ip);
+  if (address.kind() === 'ipv4') return address.toString();
+  return address.toByteArray().slice(0, IPV6_NETWORK_BYTES).join('.');
 }

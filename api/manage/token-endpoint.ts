@@ -6,7 +6,7 @@ import { isUnavailable } from '../../src/db/connection';
 import { findOAuthClient, noteClientUse, secretsOfClient, type OAuthClient } from '../../src/db/projects/oauth-clients';
 import { answer } from '../http/answer';
 import { otherMethods } from '../http/bind';
-import { networkOf } from '../http/network';
+import { networkOf } from '../http/rate-limit';
 import { createFailureLimit } from './failure-limit';
 import type { ManageServices } from './manager';
 import { TOKEN_SECONDS, type Tokens } from './tokens';

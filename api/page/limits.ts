@@ -1,7 +1,6 @@
 import type { RequestHandler } from 'express';
 import { ServiceError } from '../../src/errors';
-import { networkOf } from '../http/network';
-import { createTokenBuckets, type Rate } from '../http/rate-limit';
+import { createTokenBuckets, networkOf, type Rate } from '../http/rate-limit';
 
 /** Limits the requests of one client address, whatever the page (rules 18.6). Throws TooManyRequests. */
 export function limitByAddress(rate: Rate): RequestHandler {

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -10,41 +11,26 @@ export interface Receiver {
 }
 
 export async function startReceiver(): Promise<Receiver> {
-  const orders = new Map<string, PromiseWithResolvers>();
-  const of = (order_id: string) => {
-    const known = orders.get(order_id) ?? withResolvers();
-    orders.set(order_id, known);
-    return known;
-  };
+  const came = new Set<string>();
+  const coming = new EventEmitter();
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
       response.writeHead(200).end();
-      of((JSON.parse(body) as { order_id: string }).order_id).resolve();
+      const { order_id } = JSON.parse(body) as { order_id: string };
+      if (!coming.emit(order_id)) came.add(order_id);
     });
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     async received(order_id) {
-      await of(order_id).promise;
-      orders.delete(order_id);
+      if (!came.delete(order_id)) await once(coming, order_id);
     },
     close() {
       server.close();
       server.closeAllConnections();
     },
   };
-}
-
-interface PromiseWithResolvers {
-  promise: Promise<void>;
-  resolve(): void;
-}
-
-function withResolvers(): PromiseWithResolvers {
-  let resolve = () => {};
-  const promise = new Promise<void>((done) => (resolve = done));
-  return { promise, resolve };
 }

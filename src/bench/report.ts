@@ -109,17 +109,3 @@ export function table(head: readonly string[], rows: readonly string[][]): strin
   const rule = `|${widths.map((width, column) => (column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
   return [line(head), rule, ...rows.map(line)].join('\n');
 }
-
-const CLOSE = '<!-- /generated -->';
-
-/**
- * The document with the figures of this run in their place, which is marked `<!-- generated:NAME -->`. Throws when it
- * has none.
- */
-export function withFigures(document: string, name: string, figures: string): string {
-  const open = `<!-- generated:${name} -->`;
-  const start = document.indexOf(open);
-  const end = document.indexOf(CLOSE, start);
-  if (start === -1 || end === -1) throw new Error(`there is no ${open} followed by ${CLOSE}`);
-  return `${document.slice(0, start)}${open}\n${figures}\n${document.slice(end)}`;
-}

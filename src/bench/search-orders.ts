@@ -89,11 +89,6 @@ export async function isIndexBehind(db: Database): Promise<boolean> {
   return waiting.length > 0;
 }
 
-/** As if nobody had searched for long: changes are gathered (rules 20.12). */
-export async function forgetSearches(db: Database): Promise<void> {
-  await queryRows(db, `update search_use set last = '-infinity'`, {});
-}
-
 /** Makes the indexer write every change now; resolves when the index has them. */
 export async function untilIndexed(db: Database): Promise<void> {
   while (await isIndexBehind(db)) {

@@ -56,7 +56,8 @@ function withBlocks(file: string, current: string): string {
   return Object.entries(PAGES[file] ?? {}).reduce((text, [name, block]) => withBlock(text, name, block()), current);
 }
 
-function withBlock(text: string, name: string, block: string): string {
+/** The page with a block between its marks. Throws an Error where it has no place for it. */
+export function withBlock(text: string, name: string, block: string): string {
   const open = `<!-- generated:${name} -->`;
   const close = '<!-- /generated -->';
   const start = text.indexOf(open);

@@ -3,12 +3,13 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { count } from '../bench/counts';
 import { startReceiver, type Receiver } from '../bench/receiver';
-import { report, withFigures } from '../bench/report';
+import { report } from '../bench/report';
 import { runRounds } from '../bench/rounds';
 import { PAID_ORDER_WITH_WEBHOOK, createRows } from '../bench/rows';
 import { measureSearch } from '../bench/search';
 import { measureBesideSilentReceivers } from '../bench/silent-receivers';
 import { startBenchStack, type BenchStack } from '../bench/stack';
+import { withBlock } from '../generate/generated';
 import { repositoryRoot } from '../stack/files';
 import { createLogger } from '../log';
 import { connectTemporal } from '../temporal/connect';
@@ -55,7 +56,7 @@ function publish(place: string, figures: string, isKept: boolean): void {
   process.stdout.write(`\n${figures}\n`);
   if (!isKept) return;
   const file = path.join(repositoryRoot(), 'BENCHMARKS.md');
-  writeFileSync(file, withFigures(readFileSync(file, 'utf8'), place, figures));
+  writeFileSync(file, withBlock(readFileSync(file, 'utf8'), place, figures));
 }
 
 async function figuresOf(stack: BenchStack, receiver: Receiver, plan: typeof FULL): Promise<string> {

@@ -28,7 +28,7 @@ import {
 } from '../stack/settings';
 import { findTool, type Tool } from '../stack/tools/find-tool';
 import { takeLock, type Lock } from '../stack/tools/lock';
-import { stopWithParent, tellReady } from '../processes/child';
+import { stopWithParent, tellReady } from '../processes/process';
 import { createDemo, type Demo } from './demo';
 
 const progress = createProgress();

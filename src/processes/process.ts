@@ -1,6 +1,5 @@
 import { STOP_LIMITS_MS } from '../config';
 import type { Logger } from '../log';
-import { stopWithParent, tellReady } from './child';
 
 /** The resources of a process, in the order they are closed. */
 export interface Started {
@@ -21,4 +20,36 @@ export function runProcess(log: Logger, start: () => Promise<Started>): void {
     log.fatal({ err: error }, 'cannot start');
     process.exit(1);
   });
+}
+
+/**
+ * For every process of the service: `stop` is called once, at SIGTERM, SIGINT, SIGHUP, or when the parent that started
+ * it over an IPC channel has ended (the channel closes even when the parent was killed), and then the process leaves.
+ * Started alone there is no channel and only the signals count. Repeated signals are ignored: npm hands on a Ctrl-C
+ * that the terminal has already delivered. After `limit_ms` milliseconds it leaves without having finished, with code
+ * 1.
+ */
+export function stopWithParent(stop: () => Promise<void>, limit_ms: number): void {
+  let stopping = false;
+  const leave = () => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => process.exit(1), limit_ms).unref();
+    stop().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  };
+  process.on('SIGTERM', leave);
+  process.on('SIGINT', leave);
+  // The terminal was closed.
+  process.on('SIGHUP', leave);
+  process.on('disconnect', leave);
+  if (process.send !== undefined && !process.connected) leave();
+}
+
+/** Tells the parent, when there is one, that this process does its work now. */
+export function tellReady(): void {
+  // A parent that has just died is no failure: `disconnect` follows.
+  process.send?.({ ready: true }, undefined, undefined, () => undefined);
 }

@@ -21,9 +21,8 @@ import { makeSchedules } from '../temporal/schedules';
 import { createWorkflows } from '../temporal/workflows';
 import { postWebhook } from '../webhook/post';
 import { SearchWriter } from '../search/writer';
-import { openDatabase, openProcessor, openTemporal, searchServer } from './connections';
+import { openDatabase, openProcessor, openTemporal, searchServer, publicUrl } from './connections';
 import type { Started } from './process';
-import { publicUrl } from './public-url';
 import { Indexer } from '../indexer/indexer';
 import { Recovery } from '../recovery/recovery';
 

@@ -17,9 +17,8 @@ import { pingTemporal, type TemporalClient } from '../temporal/connect';
 import { createWorkflows } from '../temporal/workflows';
 import { SearchReader } from '../search/reader';
 import { SecretKeys } from '../secrets';
-import { openApiDatabases, openProcessor, openTemporal, searchServer } from './connections';
+import { openApiDatabases, openProcessor, openTemporal, searchServer, publicUrl } from './connections';
 import type { Started } from './process';
-import { publicUrl } from './public-url';
 
 /** How long a form of the hosted page waits for the outcome (rules 12.4). Milliseconds. */
 const PAGE_DEADLINE_MS = 10_000;

@@ -13,9 +13,8 @@ import type { Logger } from '../log';
 import { SecretKeys } from '../secrets';
 import { pingTemporal } from '../temporal/connect';
 import { createWorkflows } from '../temporal/workflows';
-import { openDatabase, openTemporal } from './connections';
+import { openDatabase, openTemporal, managePublicUrl } from './connections';
 import type { Started } from './process';
-import { managePublicUrl } from './public-url';
 
 /** Opens what the bearer-token host needs and listens. */
 export async function serveManage(config: Config, log: Logger): Promise<Started> {

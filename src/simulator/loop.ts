@@ -1,15 +1,7 @@
 import type { Logger } from '../log';
 
-/** Work that is repeated in rounds, one at a time. */
-export interface Loop {
-  /** Does a round now (after the one that runs). */
-  wake(): void;
-  /** Waits for the round that runs, and ends. */
-  stop(): Promise<void>;
-}
-
 /** Runs `round` every `interval_ms` milliseconds. A round that fails is logged once until one succeeds again. */
-export function startLoop(round: () => Promise<void>, interval_ms: number, log: Logger): Loop {
+export function startLoop(round: () => Promise<void>, interval_ms: number, log: Logger) {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let again = false;
@@ -37,12 +29,14 @@ export function startLoop(round: () => Promise<void>, interval_ms: number, log: 
 
   start();
   return {
-    wake() {
+    /** Does a round now (after the one that runs). */
+    wake(): void {
       if (stopped) return;
       if (running) again = true;
       else start();
     },
-    async stop() {
+    /** Waits for the round that runs, and ends. */
+    async stop(): Promise<void> {
       stopped = true;
       clearTimeout(timer);
       await running;

@@ -11,24 +11,17 @@ const ATTEMPTS_MAX = 900;
 /** Milliseconds one attempt may take. */
 const TIMEOUT_MS = 5_000;
 
-/** Sends what is queued, signed, until it is received. */
-export interface Notifier {
-  /**
-   * One round over everything that is due. Throws when Postgres does not answer; an attempt that fails is simply due
-   * again.
-   */
-  send(now: Date): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** A notifier to one address, signing with a Standard Webhooks secret (`whsec_…`). Any 2xx counts as received. */
+/**
+ * Sends what is queued to one address until it is received, signed with a Standard Webhooks secret (`whsec_…`). Any 2xx
+ * counts as received.
+ */
 export function createNotifier(options: {
   store: Store;
   url: string;
   secret: string;
   public_url: string;
   log: Logger;
-}): Notifier {
+}) {
   const { store, url, public_url, log } = options;
   const webhook = new Webhook(options.secret);
   const agent = new Agent({ connect: { timeout: TIMEOUT_MS } });
@@ -66,10 +59,14 @@ export function createNotifier(options: {
   }
 
   return {
-    async send(now) {
+    /**
+     * One round over everything that is due. Throws when Postgres does not answer; an attempt that fails is simply due
+     * again.
+     */
+    async send(now: Date): Promise<void> {
       const claimed = await store.notifications.claim(now, ATTEMPTS_MAX);
       await Promise.all(claimed.map((notification) => attempt(notification, now)));
     },
-    close: () => agent.destroy(),
+    close: (): Promise<void> => agent.destroy(),
   };
 }
