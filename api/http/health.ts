@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { Router } from 'express';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
@@ -26,7 +27,8 @@ export function health(probes: readonly Probe[], log: Logger): Router {
 
   async function isAvailable({ name, check }: Probe): Promise<boolean> {
     try {
-      await within(PROBE_TIMEOUT_MS, check());
+      const late = setTimeout(PROBE_TIMEOUT_MS, undefined, { ref: false });
+      await Promise.race([check(), late.then(() => Promise.reject(new Error('timed out')))]);
       if (unavailable.delete(name)) log.info({ dependency: name }, 'a dependency is available again');
       return true;
     } catch (error) {
@@ -58,16 +60,4 @@ export function health(probes: readonly Probe[], log: Logger): Router {
     })
     .all(otherMethods(['get']));
   return router;
-}
-
-async function within(timeout_ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('timed out')), timeout_ms);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -12,14 +12,15 @@ const PROJECT_ID = '0b1b8c1e-54a4-4b7c-9a8e-0f4f2f7f3c11';
 const MERCHANT_ID = '5d3b8f0a-7b7e-4a63-8a8f-2f5b7f1c9d22';
 const TRANSACTION_ID = '7e0a4b16-2c5d-4f8e-8b1a-3d9c6e5f4a20';
 
+const OWNER = { project_id: PROJECT_ID, merchant_id: MERCHANT_ID };
+const PURCHASE = { merchant_order_id: 'A-1001', description: 'Two tickets', currency: 'EUR' };
+const APPROVED = { status: 'accepted', response_code: '00', response_code_description: 'Approved' } as const;
+
 const anOrder: Order = {
   id: ORDER_ID,
-  project_id: PROJECT_ID,
-  merchant_id: MERCHANT_ID,
+  ...OWNER,
   merchant_name: 'Demo merchant',
-  merchant_order_id: 'A-1001',
-  description: 'Two tickets',
-  currency: 'EUR',
+  ...PURCHASE,
   amount: 2500,
   status: 'new',
   flags: ['is-test'],
@@ -40,13 +41,7 @@ export const DELIVERY_EXAMPLE: DeliveryAnswer = {
   status: 'failed',
   created: '2026-01-15T12:00:06.120000+00:00',
   attempts: [
-    {
-      n: 1,
-      started: '2026-01-15T12:00:06.130000+00:00',
-      duration_ms: 41,
-      status_code: 500,
-      error: 'answered 500',
-    },
+    { n: 1, started: '2026-01-15T12:00:06.130000+00:00', duration_ms: 41, status_code: 500, error: 'answered 500' },
   ],
 };
 export const REDELIVERY_EXAMPLE: DeliveryAnswer = {
@@ -63,8 +58,7 @@ const LINK_ID = '2b7d4c90-8e1f-4a35-b6c2-9d0e1f2a3b48';
 
 const linkThatEnded: PaymentLink = {
   id: LINK_ID,
-  project_id: PROJECT_ID,
-  merchant_id: MERCHANT_ID,
+  ...OWNER,
   merchant_order_id: 'L-1001',
   amount: 2500,
   currency: 'EUR',
@@ -84,12 +78,9 @@ const CAPTURE_ID = '5f2e7c61-0b9a-4d38-a1f4-8c7d6e5b4a30';
 /** A follow-up order of the example, of 1000 unless told otherwise. */
 const followUp = (kind: 'capture' | 'void' | 'refund', over: Partial<Order> = {}): Order => ({
   id: CAPTURE_ID,
-  project_id: PROJECT_ID,
-  merchant_id: MERCHANT_ID,
+  ...OWNER,
   merchant_name: 'Demo merchant',
-  merchant_order_id: 'A-1001',
-  description: 'Two tickets',
-  currency: 'EUR',
+  ...PURCHASE,
   amount: 1000,
   status: 'completed',
   flags: ['is-test', `is-${kind}`],
@@ -112,7 +103,7 @@ const followUp = (kind: 'capture' | 'void' | 'refund', over: Partial<Order> = {}
       transaction_type: kind,
       ...(kind === 'refund' && { refund_of_transaction_id: TRANSACTION_ID }),
       status: 'accepted',
-      outcomes: { processing: { status: 'accepted', response_code: '00', response_code_description: 'Approved' } },
+      outcomes: { processing: APPROVED },
     },
   ],
   ...over,
@@ -129,11 +120,7 @@ const paidTransaction: Transaction = {
   credit_debit: 'credit',
   payment_method: 'credit-card',
   payment_method_brand: 'visa',
-  payment_method_details: {
-    truncated_pan: '411111******1111',
-    card_expiry: '122030',
-    cardholder_name: 'A. Customer',
-  },
+  payment_method_details: { truncated_pan: '411111******1111', card_expiry: '122030', cardholder_name: 'A. Customer' },
   expiration_period: 'PT30M',
   is_capturable: false,
   captured_amount: 2500,
@@ -155,7 +142,7 @@ const paidTransaction: Transaction = {
       result: 'approved',
     },
   ],
-  outcomes: { processing: { status: 'accepted', response_code: '00', response_code_description: 'Approved' } },
+  outcomes: { processing: APPROVED },
 };
 const paidOrder: Order = {
   ...anOrder,
@@ -201,10 +188,7 @@ export const EXAMPLES: Examples<
     },
     answer: newOrder,
   },
-  getOrder: {
-    params: { order_id: ORDER_ID },
-    answer: paidOrder,
-  },
+  getOrder: { params: { order_id: ORDER_ID }, answer: paidOrder },
   listOrders: { answer: [newOrder, authorizedOrder] },
   updateOrder: {
     params: { order_id: ORDER_ID },
@@ -240,12 +224,7 @@ export const EXAMPLES: Examples<
           by: 'processor',
           transaction_id: TRANSACTION_ID,
         },
-        {
-          at: '2026-01-15T12:01:40.107000+00:00',
-          event: 'order.completed',
-          text: 'Order completed',
-          by: 'processor',
-        },
+        { at: '2026-01-15T12:01:40.107000+00:00', event: 'order.completed', text: 'Order completed', by: 'processor' },
         {
           at: '2026-01-15T12:01:40.150000+00:00',
           event: 'webhook.attempt',
