@@ -28,6 +28,8 @@ const withTransaction = (transaction: object) => ({
   ...ORDER,
   transactions: [{ payment_method: 'credit-card', ...transaction }],
 });
+/** The path of a card's details. */
+const DETAILS = 'transactions.0.payment_method_details';
 const withDetails = (payment_method_details: object) => withTransaction({ payment_method_details });
 
 describe('create an order', () => {
@@ -145,16 +147,16 @@ describe('create an order', () => {
       withTransaction({ expiration_period: 'P31D' }),
       'transactions.0.expiration_period',
     ],
-    ['empty vault_token', withDetails({ vault_token: '' }), 'transactions.0.payment_method_details.vault_token'],
+    ['empty vault_token', withDetails({ vault_token: '' }), `${DETAILS}.vault_token`],
     [
       'empty receiver_account_number',
       withDetails({ receiver_account_number: '' }),
-      'transactions.0.payment_method_details.receiver_account_number',
+      `${DETAILS}.receiver_account_number`,
     ],
     [
       'receiver_account_number of 51',
       withDetails({ receiver_account_number: 'x'.repeat(51) }),
-      'transactions.0.payment_method_details.receiver_account_number',
+      `${DETAILS}.receiver_account_number`,
     ],
     ['country of three letters', { ...ORDER, customer: { country: 'NLD' } }, 'customer.country'],
     ['country that is reserved', { ...ORDER, customer: { country: 'UK' } }, 'customer.country'],
@@ -179,7 +181,7 @@ describe('create an order', () => {
     [
       'card number with U+0000 as receiver',
       withDetails({ receiver_account_number: `${CARD}\u0000`, receiver_account_number_type: 'card-account' }),
-      'transactions.0.payment_method_details.receiver_account_number',
+      `${DETAILS}.receiver_account_number`,
     ],
     ['half a surrogate pair', { ...ORDER, description: 'x\ud800' }, 'description'],
     ['card number in a URL', { ...ORDER, webhook_url: `https://example.com/?a=%20${CARD}` }, 'webhook_url'],
@@ -199,32 +201,16 @@ describe('create an order', () => {
     ['card number as number', { ...ORDER, extra: { pan: 4111111111111111 } }, 'extra.pan'],
     ['card number as amount', { ...ORDER, amount: 4111111111111111 }, 'amount'],
     ['card number in a field that is ignored', { ...ORDER, card_number: CARD }, 'card_number'],
-    [
-      'card number in a details field that is ignored',
-      withDetails({ card_number: CARD }),
-      'transactions.0.payment_method_details.card_number',
-    ],
+    ['card number in a details field that is ignored', withDetails({ card_number: CARD }), `${DETAILS}.card_number`],
     [
       'card number as receiver elsewhere',
       { ...ORDER, extra: { receiver_account_number: CARD } },
       'extra.receiver_account_number',
     ],
     ['card number as a key', { ...ORDER, extra: { [CARD]: 'x' } }, 'extra'],
-    [
-      'card number of 13 digits in the details',
-      withDetails({ card_number: EAN }),
-      'transactions.0.payment_method_details.card_number',
-    ],
-    [
-      'card number of 13 digits as a number in the details',
-      withDetails({ pan: Number(EAN) }),
-      'transactions.0.payment_method_details.pan',
-    ],
-    [
-      'card number of 13 digits as a key of the details',
-      withDetails({ [EAN]: 'x' }),
-      'transactions.0.payment_method_details',
-    ],
+    ['card number of 13 digits in the details', withDetails({ card_number: EAN }), `${DETAILS}.card_number`],
+    ['card number of 13 digits as a number in the details', withDetails({ pan: Number(EAN) }), `${DETAILS}.pan`],
+    ['card number of 13 digits as a key of the details', withDetails({ [EAN]: 'x' }), DETAILS],
   ])('%s: ValidationError', (_title, body, path) => {
     const error = refusal(body);
     const [first] = error.fields;
