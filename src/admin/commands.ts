@@ -5,66 +5,45 @@ import type { RequestParts, Route } from '../contract/routes';
 export type CommandRoute = Pick<Route, 'summary' | 'description'> & RequestParts;
 
 /**
- * A command that does what an operation of the bearer-token host does. Its arguments are the parameters of the path.
+ * The commands by noun and verb, each with the operation of the bearer-token host that it does; arguments and options
+ * follow from the operation.
  */
-interface OperationCommand {
-  readonly verb: string;
-  readonly operation: keyof ManageRoutes;
-}
-
-/** The commands by noun; the options of each follow from the operation. */
-export const COMMANDS: Readonly<Record<string, { description: string; commands: readonly OperationCommand[] }>> = {
+export const COMMANDS: Readonly<
+  Record<string, { description: string; operations: Readonly<Record<string, keyof ManageRoutes>> }>
+> = {
   merchant: {
     description: 'Merchants: the businesses that collect payments.',
-    commands: [
-      { verb: 'create', operation: 'createMerchant' },
-      { verb: 'list', operation: 'listMerchants' },
-      { verb: 'show', operation: 'getMerchant' },
-      { verb: 'update', operation: 'updateMerchant' },
-    ],
+    operations: { create: 'createMerchant', list: 'listMerchants', show: 'getMerchant', update: 'updateMerchant' },
   },
   project: {
     description: 'Projects: the accounts of a merchant, test or live.',
-    commands: [
-      { verb: 'create', operation: 'createProject' },
-      { verb: 'list', operation: 'listProjects' },
-      { verb: 'show', operation: 'getManagedProject' },
-      { verb: 'update', operation: 'updateProject' },
-      { verb: 'webhook-secret', operation: 'getWebhookSecret' },
-      { verb: 'roll-webhook-secret', operation: 'rollWebhookSecret' },
-    ],
+    operations: {
+      create: 'createProject',
+      list: 'listProjects',
+      show: 'getManagedProject',
+      update: 'updateProject',
+      'webhook-secret': 'getWebhookSecret',
+      'roll-webhook-secret': 'rollWebhookSecret',
+    },
   },
   key: {
     description: 'API keys of projects.',
-    commands: [
-      { verb: 'create', operation: 'createApiKey' },
-      { verb: 'list', operation: 'listApiKeys' },
-      { verb: 'roll', operation: 'rollApiKey' },
-      { verb: 'revoke', operation: 'revokeApiKey' },
-    ],
+    operations: { create: 'createApiKey', list: 'listApiKeys', roll: 'rollApiKey', revoke: 'revokeApiKey' },
   },
   client: {
     description: 'OAuth clients of the bearer-token host.',
-    commands: [
-      { verb: 'create', operation: 'createClient' },
-      { verb: 'list', operation: 'listClients' },
-      { verb: 'roll', operation: 'rollClient' },
-      { verb: 'revoke', operation: 'revokeClient' },
-    ],
+    operations: { create: 'createClient', list: 'listClients', roll: 'rollClient', revoke: 'revokeClient' },
   },
   delivery: {
     description: 'Deliveries of webhooks.',
-    commands: [
-      { verb: 'list', operation: 'listDeliveries' },
-      { verb: 'show', operation: 'getDelivery' },
-      { verb: 'redeliver', operation: 'redeliver' },
-      { verb: 'deliver-now', operation: 'deliverNow' },
-      { verb: 'pause', operation: 'pauseDelivery' },
-      { verb: 'resume', operation: 'resumeDelivery' },
-    ],
+    operations: {
+      list: 'listDeliveries',
+      show: 'getDelivery',
+      redeliver: 'redeliver',
+      'deliver-now': 'deliverNow',
+      pause: 'pauseDelivery',
+      resume: 'resumeDelivery',
+    },
   },
-  audit: {
-    description: 'The audit trail.',
-    commands: [{ verb: 'list', operation: 'listAuditTrail' }],
-  },
+  audit: { description: 'The audit trail.', operations: { list: 'listAuditTrail' } },
 };

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { requireSetting, type Config } from '../config';
 import { auditTrailWeakness } from '../db/projects/audit-trail';
 import { connectDatabase, ping, type Database } from '../db/connection';
@@ -63,17 +64,12 @@ export async function diagnose(config: Config, log: Logger): Promise<Finding[]> 
 async function findingOf({ name, needs, remedy, run }: Check, before: readonly Finding[]): Promise<Finding> {
   const is_missing = needs !== undefined && before.find(({ check }) => check === needs)?.result !== 'ok';
   if (is_missing) return { check: name, result: 'skipped', problem: `It needs ${needs}.` };
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('It did not answer in time.')), CHECK_MS);
-  });
+  const late = setTimeout(CHECK_MS, undefined, { ref: false });
   try {
-    await Promise.race([run(), late]);
+    await Promise.race([run(), late.then(() => refuse('It did not answer in time.'))]);
     return { check: name, result: 'ok' };
   } catch (error) {
     return { check: name, result: 'wrong', problem: reasonOf(error), remedy };
-  } finally {
-    clearTimeout(timer);
   }
 }
 

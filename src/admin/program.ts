@@ -44,9 +44,9 @@ export function createProgram(given: ProgramEnvironment): Command {
     .description('Manages an installation of the payment service.')
     .showHelpAfterError()
     .option('--json', 'print JSON');
-  for (const [noun, { description, commands }] of Object.entries(COMMANDS)) {
+  for (const [noun, { description, operations }] of Object.entries(COMMANDS)) {
     const group = program.command(noun).description(description);
-    for (const { verb, operation } of commands) {
+    for (const [verb, operation] of Object.entries(operations)) {
       addCommand(group, verb, MANAGE_API.routes[operation], environment, program, runOperation(operation));
     }
   }

@@ -124,8 +124,8 @@ test('what it changes is in the audit trail under the name of the user', async (
 });
 
 test('every operation of the bearer-token host has a command, the changelog excepted, and every command a help', () => {
-  const commands = Object.entries(COMMANDS).flatMap(([noun, { commands: verbs }]) =>
-    verbs.map(({ verb, operation }) => ({ noun, verb, operation })),
+  const commands = Object.entries(COMMANDS).flatMap(([noun, { operations }]) =>
+    Object.entries(operations).map(([verb, operation]) => ({ noun, verb, operation })),
   );
   expect(commands.map(({ operation }) => operation).toSorted()).toEqual(
     Object.keys(MANAGE_API.routes)
