@@ -37,8 +37,8 @@ const CARD = {
 const RETURN_URL = 'https://shop.example/thanks/';
 const ORDER = { currency: 'EUR', amount: 1_250 };
 
-/** The rows against a stack, over kept-alive connections as a merchant's server has them. */
-export async function createRows({ facts, variables }: BenchStack, receiver: Receiver): Promise<Rows> {
+/** A merchant and a customer of a stack, over kept-alive connections as a merchant's server has them. */
+function createShop({ facts, variables }: BenchStack) {
   const agent = new Agent({ keepAliveTimeout: 60_000 });
   const authorization = `Basic ${Buffer.from(`${facts.test_api_key}:`).toString('base64')}`;
 
@@ -93,10 +93,6 @@ export async function createRows({ facts, variables }: BenchStack, receiver: Rec
     }
   }
 
-  const paid = {
-    transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token: await vaultToken() } }],
-  };
-
   /** A token of the demo project, as an earlier payment leaves one. */
   async function vaultToken(): Promise<string> {
     const { text } = await send('GET', '/v1/merchants/self/projects/self/', { authorization });
@@ -114,6 +110,16 @@ export async function createRows({ facts, variables }: BenchStack, receiver: Rec
       await processor.close();
     }
   }
+
+  return { send, createOrder, createLink, payOnPage, vaultToken, close: () => agent.destroy() };
+}
+
+/** The rows against a stack. */
+export async function createRows(stack: BenchStack, receiver: Receiver): Promise<Rows> {
+  const { send, createOrder, createLink, payOnPage, vaultToken, close } = createShop(stack);
+  const paid = {
+    transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token: await vaultToken() } }],
+  };
 
   const rows: Row[] = [
     {
@@ -156,7 +162,7 @@ export async function createRows({ facts, variables }: BenchStack, receiver: Rec
       workflows: (id) => [paymentLinkWorkflowId(id)],
     },
   ];
-  return { rows, close: () => agent.destroy() };
+  return { rows, close };
 }
 
 interface Reply {

@@ -30,67 +30,7 @@ const keySchema = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 export function processorApi(context: Context): Router {
   const router = Router();
 
-  router.post(
-    '/vault/cards/',
-    vaultCall(context, async (req, res) => {
-      const { store } = context;
-      const { number, card_expiry, security_code, cardholder_name, project_id } = parse(
-        vaultCardSchema,
-        req.body,
-        cardStatus,
-      );
-      const brand = brandOf(number);
-      if (!brand) throw new Refusal(422, 'This is not a card number.', 'number');
-      if (hasExpired(card_expiry, new Date())) throw new Refusal(422, 'The card has expired.', 'card_expiry');
-      if (security_code.length !== (brand === 'american-express' ? 4 : 3)) {
-        throw new Refusal(422, 'The security code has another length.', 'security_code');
-      }
-      const row = await store.vault.insertCard({
-        project_id,
-        brand,
-        card_expiry,
-        truncated_pan: truncated(number),
-        scenario: testCard(number)?.scenario ?? 'other',
-        ...(cardholder_name !== undefined && { cardholder_name }),
-      });
-      res.status(201);
-      return vaulted(row);
-    }),
-  );
-
-  router.post(
-    '/vault/wallets/',
-    vaultCall(context, async (req, res) => {
-      const wallet = parse(vaultWalletSchema, req.body);
-      const row = await context.store.vault.insertCard({
-        project_id: wallet.project_id,
-        ...deviceCard(wallet, new Date()),
-      });
-      res.status(201);
-      return vaulted(row);
-    }),
-  );
-
-  router.get(
-    '/vault/cards/:token/',
-    vaultCall(context, async (req) => {
-      const { project_id } = parse(z.object({ project_id: z.uuid() }), req.query);
-      const row = await context.store.vault.card(String(req.params['token']), project_id);
-      if (!row) throw new Refusal(404, 'No such vault token in this project.', 'vault_token');
-      return vaulted(row);
-    }),
-  );
-
-  router.post(
-    '/vault/accounts/',
-    vaultCall(context, async (req, res) => {
-      const { project_id, number } = parse(vaultAccountSchema, req.body, cardStatus);
-      const truncated_number = truncated(number);
-      const account_token = await context.store.vault.insertAccount(project_id, truncated_number);
-      res.status(201);
-      return { account_token, truncated_number };
-    }),
-  );
+  router.use('/vault', vaultApi(context));
 
   router.post('/operations/', async (req, res) => {
     const operation = parse(operationSchema, req.body);
@@ -128,6 +68,75 @@ export function processorApi(context: Context): Router {
     withFaults(context, 'settlements', {}, res, async () => {
       const { after, limit } = parse(settlementsQuerySchema, req.query);
       return (await context.store.settlements(after, limit)).map(presentSettlement);
+    }),
+  );
+
+  return router;
+}
+
+/** Swaps cards, wallets and accounts for tokens. */
+function vaultApi(context: Context): Router {
+  const router = Router();
+
+  router.post(
+    '/cards/',
+    vaultCall(context, async (req, res) => {
+      const { store } = context;
+      const { number, card_expiry, security_code, cardholder_name, project_id } = parse(
+        vaultCardSchema,
+        req.body,
+        cardStatus,
+      );
+      const brand = brandOf(number);
+      if (!brand) throw new Refusal(422, 'This is not a card number.', 'number');
+      if (hasExpired(card_expiry, new Date())) throw new Refusal(422, 'The card has expired.', 'card_expiry');
+      if (security_code.length !== (brand === 'american-express' ? 4 : 3)) {
+        throw new Refusal(422, 'The security code has another length.', 'security_code');
+      }
+      const row = await store.vault.insertCard({
+        project_id,
+        brand,
+        card_expiry,
+        truncated_pan: truncated(number),
+        scenario: testCard(number)?.scenario ?? 'other',
+        ...(cardholder_name !== undefined && { cardholder_name }),
+      });
+      res.status(201);
+      return vaulted(row);
+    }),
+  );
+
+  router.post(
+    '/wallets/',
+    vaultCall(context, async (req, res) => {
+      const wallet = parse(vaultWalletSchema, req.body);
+      const row = await context.store.vault.insertCard({
+        project_id: wallet.project_id,
+        ...deviceCard(wallet, new Date()),
+      });
+      res.status(201);
+      return vaulted(row);
+    }),
+  );
+
+  router.get(
+    '/cards/:token/',
+    vaultCall(context, async (req) => {
+      const { project_id } = parse(z.object({ project_id: z.uuid() }), req.query);
+      const row = await context.store.vault.card(String(req.params['token']), project_id);
+      if (!row) throw new Refusal(404, 'No such vault token in this project.', 'vault_token');
+      return vaulted(row);
+    }),
+  );
+
+  router.post(
+    '/accounts/',
+    vaultCall(context, async (req, res) => {
+      const { project_id, number } = parse(vaultAccountSchema, req.body, cardStatus);
+      const truncated_number = truncated(number);
+      const account_token = await context.store.vault.insertAccount(project_id, truncated_number);
+      res.status(201);
+      return { account_token, truncated_number };
     }),
   );
 
