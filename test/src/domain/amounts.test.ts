@@ -9,92 +9,74 @@ import {
   type TransactionMoney,
 } from '../../../src/domain/amounts';
 import { TRANSACTION_STATUSES } from '../../../src/domain/transitions';
-import { CAPTURE_END, aSale, anAuthorization } from '../../support/money';
+import { CAPTURE_END, aSale, anAuthorization, moneyIn, rowsOf } from '../../support/money';
 
 const NOW = CAPTURE_END - 1;
-const left = (money: TransactionMoney, now = NOW) => [
+const left = (money: TransactionMoney) => [
   reservedAmount(money),
-  capturableAmount(money, now),
-  voidableAmount(money, now),
+  capturableAmount(money, NOW),
+  voidableAmount(money, NOW),
   refundableAmount(money),
 ];
 
-describe('what is left: held, capturable, voidable, refundable', () => {
-  test.each<[rule: string, money: TransactionMoney, left: number[], now?: number]>([
-    ['rules 8.1: a sale holds nothing; what it captured is refundable', aSale(), [0, 0, 0, 100]],
-    [
-      'a sale that waits for its outcome has nothing',
-      aSale({ status: 'processing', captured_amount: 0 }),
-      [0, 0, 0, 0],
-    ],
-    [
-      'rules 8.2: with manual, the amount stays reserved until captured or voided',
-      anAuthorization(),
-      [100, 100, 100, 0],
-    ],
-    [
-      'rules 8.2: delayed cannot be captured through the API, but can be voided',
-      anAuthorization({ capture_mode: 'delayed' }),
-      [100, 0, 100, 0],
-    ],
-    [
-      'captured in part: the rest is capturable and voidable, the captured part only refundable',
-      anAuthorization({ captured_amount: 30 }),
-      [70, 70, 70, 30],
-    ],
-    ['voided in part: the rest stays capturable', anAuthorization({ voided_amount: 30 }), [70, 70, 70, 0]],
-    [
-      'captured and voided: nothing is left',
-      anAuthorization({ captured_amount: 60, voided_amount: 40 }),
-      [0, 0, 0, 60],
-    ],
-    [
-      'an amount of a request without an answer cannot be requested again',
-      anAuthorization({ capture_pending_amount: 30, void_pending_amount: 20 }),
-      [50, 50, 50, 0],
-    ],
-    [
-      'all four ways at once',
-      anAuthorization({ captured_amount: 40, voided_amount: 30, capture_pending_amount: 20, void_pending_amount: 10 }),
-      [0, 0, 0, 40],
-    ],
-    ['a millisecond before its end the window is open', anAuthorization(), [100, 100, 100, 0], CAPTURE_END - 1],
-    [
-      'rules 7.1: exactly at its end the window is over, and the money still held',
-      anAuthorization(),
-      [100, 0, 0, 0],
-      CAPTURE_END,
-    ],
-    ['an authorization without its window is none yet', anAuthorization({ capture_ends_at: null }), [100, 0, 0, 0]],
-    ['of 0, a card check', anAuthorization({ amount: 0 }), [0, 0, 0, 0]],
-    [
-      'of the largest amount',
-      anAuthorization({ amount: Number.MAX_SAFE_INTEGER, captured_amount: 1 }),
-      [Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER - 1, 1],
-    ],
-    ['refunded in part', aSale({ refunded_amount: 30 }), [0, 0, 0, 70]],
-    ['a refund that is not answered counts', aSale({ refunded_amount: 30, refund_pending_amount: 70 }), [0, 0, 0, 0]],
-    ['refunds stay possible after the window', anAuthorization({ captured_amount: 30 }), [70, 0, 0, 30], CAPTURE_END],
-    ['a chargeback takes from what is refundable', aSale({ charged_back_amount: 60 }), [0, 0, 0, 40]],
-    ['one that was won brings it back', aSale({ charged_back_amount: 60, won_back_amount: 60 }), [0, 0, 0, 100]],
-    ['won back in part', aSale({ charged_back_amount: 60, won_back_amount: 20 }), [0, 0, 0, 60]],
-    [
-      'won back, after refunds',
-      aSale({ refunded_amount: 30, charged_back_amount: 60, won_back_amount: 60 }),
-      [0, 0, 0, 70],
-    ],
-    [
-      'charged back after a full refund: never below 0',
-      aSale({ refunded_amount: 100, charged_back_amount: 100 }),
-      [0, 0, 0, 0],
-    ],
-    [
-      'news of a win before those of its chargeback: never above what was captured',
-      aSale({ won_back_amount: 60 }),
-      [0, 0, 0, 100],
-    ],
-  ])('%s', (_rule, money, expected, now = NOW) => {
-    expect(left(money, now)).toEqual(expected);
+describe('what is left at 9999: held, capturable, voidable, refundable', () => {
+  const decided = (_title: string, money: string, expected: string) =>
+    expect(left(moneyIn(money))).toEqual(expected.split(' ').map(Number));
+
+  test.each(
+    rowsOf(`
+      a sale holds nothing; what it captured is refundable | sale                              | 0 0 0 100
+      a sale that waits for its outcome has nothing        | sale status=processing captured=0 | 0 0 0 0
+      of 0, a card check                                   | manual amount=0                   | 0 0 0 0
+    `),
+  )('rules 8.1: %s: %s → %s', decided);
+
+  test.each(
+    rowsOf(`
+      manual: the amount stays reserved until captured or voided    | manual                                    | 100 100 100 0
+      delayed cannot be captured through the API, but can be voided | delayed                                   | 100 0 100 0
+      voided in part: the rest stays capturable                     | manual voided=30                          | 70 70 70 0
+      captured and voided: nothing is left                          | manual captured=60 voided=40              | 0 0 0 60
+      of the largest amount                                         | manual amount=9007199254740991 captured=1 | 9007199254740990 9007199254740990 9007199254740990 1
+    `),
+  )('rules 8.2: %s: %s → %s', decided);
+
+  test.each(
+    rowsOf(`
+      captured in part: the rest is capturable and voidable, the captured part only refundable | manual captured=30 | 70 70 70 30
+    `),
+  )('rules 8.4: %s: %s → %s', decided);
+
+  test.each(
+    rowsOf(`
+      an amount of a request without an answer cannot be requested again | manual capture_pending=30 void_pending=20                       | 50 50 50 0
+      all four ways at once                                              | manual captured=40 voided=30 capture_pending=20 void_pending=10 | 0 0 0 40
+    `),
+  )('rules 9.6: %s: %s → %s', decided);
+
+  test.each(
+    rowsOf(`
+      a millisecond before its end the window is open                 | manual capture_ends_at=10000            | 100 100 100 0
+      exactly at its end the window is over, and the money still held | manual capture_ends_at=9999             | 100 0 0 0
+      refunds stay possible after the window                          | manual captured=30 capture_ends_at=9999 | 70 0 0 30
+    `),
+  )('rules 7.1: %s: %s → %s', decided);
+
+  test.each(
+    rowsOf(`
+      refunded in part                                                            | sale refunded=30                             | 0 0 0 70
+      a refund that is not answered counts                                        | sale refunded=30 refund_pending=70           | 0 0 0 0
+      a chargeback takes from what is refundable                                  | sale charged_back=60                         | 0 0 0 40
+      one that was won brings it back                                             | sale charged_back=60 won_back=60             | 0 0 0 100
+      won back in part                                                            | sale charged_back=60 won_back=20             | 0 0 0 60
+      won back, after refunds                                                     | sale refunded=30 charged_back=60 won_back=60 | 0 0 0 70
+      charged back after a full refund: never below 0                             | sale refunded=100 charged_back=100           | 0 0 0 0
+      news of a win before those of its chargeback: never above what was captured | sale won_back=60                             | 0 0 0 100
+    `),
+  )('rules 9.7: %s: %s → %s', decided);
+
+  test('an authorization without its window is none yet', () => {
+    expect(left(anAuthorization({ capture_ends_at: null }))).toEqual([100, 0, 0, 0]);
   });
 
   test.each(
@@ -106,7 +88,7 @@ describe('what is left: held, capturable, voidable, refundable', () => {
   });
 });
 
-describe('a sum over what was captured is seen', () => {
+describe('rules 9.10: a sum over what was captured is seen', () => {
   test.each<[string, Partial<TransactionMoney>, boolean]>([
     ['nothing given back', {}, false],
     ['refunded in full', { refunded_amount: 100 }, false],
@@ -129,7 +111,7 @@ describe('a sum over what was captured is seen', () => {
   });
 });
 
-describe('amount_details: sums over the payment transactions of an order', () => {
+describe('rules 5.4: amount_details: sums over the payment transactions of an order', () => {
   const NOTHING = { capturable: 0, captured: 0, refundable: 0, refunded: 0, voidable: 0, voided: 0 };
   const DECLINED = aSale({ status: 'error', captured_amount: 0 });
   test.each<[string, TransactionMoney[], typeof NOTHING, now?: number]>([

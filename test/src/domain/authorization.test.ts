@@ -1,6 +1,7 @@
 import { closingOf, isWindowClosed, openAuthorization, type Authorization } from '../../../src/domain/authorization';
 import type { Closing, OrderRecord, TransactionRecord } from '../../../src/domain/order-record';
 import type { TransactionStatus } from '../../../src/domain/transitions';
+import { rowsOf } from '../../support/money';
 
 const END = 10_000;
 
@@ -62,7 +63,7 @@ const closings = (text: string): Closing[] =>
         return { id: `f${i + 1}`, kind, status, amount: Number(amount) } as Closing;
       });
 
-describe('what an order holds', () => {
+describe('rules 8.1: what an order holds', () => {
   test.each<[string, OrderRecord, Partial<Authorization> | undefined]>([
     [
       'an authorization holds its amount',
@@ -104,125 +105,60 @@ describe('what an order holds', () => {
   });
 });
 
-describe('rules 8.2 and 8.8: what the service does at the end of the window', () => {
-  test.each<
-    [
-      rule: string,
-      held: Partial<Authorization>,
-      now: number,
-      done: string,
-      closing: string | undefined,
-      closed: boolean,
-    ]
-  >([
-    ['before its end nothing', {}, END - 1, '', undefined, false],
-    ['manual: what is left is released, exactly at the end', {}, END, '', 'void 100', false],
-    ['delayed: captured automatically at the end', { capture_mode: 'delayed' }, END, '', 'capture 100', false],
-    ['delayed, before its end nothing', { capture_mode: 'delayed' }, END - 1, '', undefined, false],
-    [
-      'less what is asked and not answered: that is waited for',
-      { reserved: 0, unanswered: 40 },
-      END,
-      '',
-      undefined,
-      false,
-    ],
-    ['the rest is released while a capture is awaited', { reserved: 60, unanswered: 40 }, END, '', 'void 60', false],
-    [
-      'what a later refusal frees is released the same way',
-      { reserved: 40 },
-      END + 1,
-      'void completed',
-      'void 40',
-      false,
-    ],
-    [
-      'a refused automatic capture: the rest is released',
-      { capture_mode: 'delayed' },
-      END + 1,
-      'capture error',
-      'void 100',
-      false,
-    ],
-    [
-      'an automatic capture is asked for once, also when it is not answered',
-      { capture_mode: 'delayed', reserved: 40, unanswered: 60 },
-      END + 1,
-      'capture new',
-      'void 40',
-      false,
-    ],
-    [
-      'of a delayed one, what refusals have freed since is not captured',
-      { capture_mode: 'delayed', freed: 20 },
-      END + 1,
-      '',
-      'capture 80',
-      false,
-    ],
-    [
-      'and if that is all there is, it is released',
-      { capture_mode: 'delayed', reserved: 20, freed: 20 },
-      END + 1,
-      '',
-      'void 20',
-      false,
-    ],
-    [
-      'delayed, after a release nothing is captured any more',
-      { capture_mode: 'delayed' },
-      END + 1,
-      'void error',
-      undefined,
-      true,
-    ],
-    [
-      'a release that is not answered is waited for',
-      { reserved: 0, unanswered: 100 },
-      END + 1,
-      'void processing',
-      undefined,
-      false,
-    ],
-    ['a release that is refused is not asked for again', {}, END + 1, 'void error', undefined, true],
-    [
-      'what a later refusal frees is released all the same',
-      { reserved: 100 },
-      END + 1,
-      'void error 60',
-      'void 40',
-      false,
-    ],
-    [
-      'also beside a further release that is not answered',
-      { reserved: 70, unanswered: 30 },
-      END + 1,
-      'void error 60, void processing 30',
-      'void 10',
-      false,
-    ],
-    [
-      'what was released since does not free it again',
-      { reserved: 60 },
-      END + 1,
-      'void error 60, void completed 40',
-      undefined,
-      true,
-    ],
-    ['each refused amount once', { reserved: 100 }, END + 1, 'void error 60, void error 40', undefined, true],
-    ['nor after a refused capture', { capture_mode: 'delayed' }, END + 1, 'capture error, void error', undefined, true],
-    [
-      'but what is unanswered is waited for',
-      { reserved: 60, unanswered: 40 },
-      END + 1,
-      'void error 60',
-      undefined,
-      false,
-    ],
-    ['all is told: closed', { reserved: 0 }, END + 1, 'void completed', undefined, true],
-  ])('%s', (_rule, over, now, done, closing, closed) => {
-    const authorization = anAuthorization({ ...over, closings: closings(done) });
-    const found = closingOf(authorization, now);
-    expect([found && `${found.kind} ${found.amount}`, isWindowClosed(authorization, now)]).toEqual([closing, closed]);
-  });
+describe('what the service does at the end of the window, or a millisecond away from it', () => {
+  /** `delayed 40 unanswered=60`: what it holds; `capture 80`, `nothing`, or `closed`: nothing more is waited for. */
+  const decided = (_title: string, words: string, after_end: string, done: string, expected: string) => {
+    const [capture_mode, reserved, ...rest] = words.split(' ');
+    const over = rest.map((field) => field.split('=')).map(([name, value]) => [name, Number(value)]);
+    const authorization = anAuthorization({
+      ...{ capture_mode: capture_mode as 'manual', reserved: Number(reserved), closings: closings(done) },
+      ...(Object.fromEntries(over) as Partial<Authorization>),
+    });
+    const now = END + Number(after_end);
+    const closing = closingOf(authorization, now);
+    const is_closed = isWindowClosed(authorization, now);
+    expect(closing ? `${closing.kind} ${closing.amount}` : is_closed ? 'closed' : 'nothing').toBe(expected);
+    expect(is_closed).toBe(expected === 'closed');
+  };
+
+  test.each(
+    rowsOf(`
+      before its end nothing                                               | manual 100               | -1 |                | nothing
+      manual: what is left is released, exactly at the end                 | manual 100               | 0  |                | void 100
+      delayed, before its end nothing                                      | delayed 100              | -1 |                | nothing
+      delayed: captured automatically at the end                           | delayed 100              | 0  |                | capture 100
+      an automatic capture is asked for once, also when it is not answered | delayed 40 unanswered=60 | 1  | capture new    | void 40
+      delayed, after a release nothing is captured any more                | delayed 100              | 1  | void error     | closed
+      all is told                                                          | manual 0                 | 1  | void completed | closed
+    `),
+  )('rules 8.2 and 7.1: %s', decided);
+
+  test.each(
+    rowsOf(`
+      less what is asked and not answered: that is waited for          | manual 0 unanswered=40  | 0 |                                   | nothing
+      the rest is released while a capture is awaited                  | manual 60 unanswered=40 | 0 |                                   | void 60
+      what a later refusal frees is released the same way              | manual 40               | 1 | void completed                    | void 40
+      of a delayed one, what refusals have freed since is not captured | delayed 100 freed=20    | 1 |                                   | capture 80
+      and if that is all there is, it is released                      | delayed 20 freed=20     | 1 |                                   | void 20
+      what a later refusal frees is released after a refused release   | manual 100              | 1 | void error 60                     | void 40
+      also beside a further release that is not answered               | manual 70 unanswered=30 | 1 | void error 60, void processing 30 | void 10
+    `),
+  )('rules 8.8: %s', decided);
+
+  test.each(
+    rowsOf(`
+      a refused automatic capture: the rest is released | delayed 100 | 1 | capture error | void 100
+    `),
+  )('rules 8.9: %s', decided);
+
+  test.each(
+    rowsOf(`
+      a release that is not answered is waited for     | manual 0 unanswered=100 | 1 | void processing                  | nothing
+      a release that is refused is not asked for again | manual 100              | 1 | void error                       | closed
+      what was released since does not free it again   | manual 60               | 1 | void error 60, void completed 40 | closed
+      each refused amount once                         | manual 100              | 1 | void error 60, void error 40     | closed
+      nor after a refused capture                      | delayed 100             | 1 | capture error, void error        | closed
+      but what is unanswered is waited for             | manual 60 unanswered=40 | 1 | void error 60                    | nothing
+    `),
+  )('rules 8.10: %s', decided);
 });

@@ -15,10 +15,10 @@ import {
 } from '../../../src/domain/follow-up';
 import { TRANSACTION_STATUSES, type TransactionStatus } from '../../../src/domain/transitions';
 import { ServiceError } from '../../../src/errors';
-import { CAPTURE_END, aSale, anAuthorization } from '../../support/money';
+import { aSale, anAuthorization, moneyIn, rowsOf } from '../../support/money';
 
 describe('one table of kinds', () => {
-  test.each(Object.entries(FOLLOW_UPS))('%s: fields and flags are named after it', (kind, row) => {
+  test.each(Object.entries(FOLLOW_UPS))('rules 4.14 and 9.5: %s: fields and flags are named after it', (kind, row) => {
     // Captures and voids appear in related_orders only (rules 9.5).
     const array = kind === 'capture' || kind === 'void' ? null : `${kind}_orders`;
     expect([row.flag, row.original_flag, row.of, row.orders]).toEqual([
@@ -29,7 +29,7 @@ describe('one table of kinds', () => {
     ]);
   });
 
-  test('a refund, capture, void, chargeback or reversal is itself an order linked to the original', () => {
+  test('rules 9.1: a refund, capture, void, chargeback or reversal is itself an order linked to the original', () => {
     expect(FOLLOW_UP_KINDS.toSorted()).toEqual(['capture', 'chargeback', 'refund', 'reversal', 'void']);
   });
 
@@ -43,13 +43,16 @@ describe('one table of kinds', () => {
     // Of a late approval, and of a chargeback that was won.
     ['reversal', 'service', 'debit'],
     ['reversal', 'processor', 'credit'],
-  ])('%s, requested by the %s: %s', (kind, requested_by, expected) => {
+  ])('rules 9.4: %s, requested by the %s: %s', (kind, requested_by, expected) => {
     expect(creditDebitOf({ kind, requested_by })).toBe(expected);
   });
 
-  test.each(FOLLOW_UP_KINDS)('the method of a %s is the payment’s; only a refund has one of its own', (kind) => {
-    expect(paymentMethodOf(kind, 'apple-pay')).toBe(kind === 'refund' ? 'credit-card-refund' : 'apple-pay');
-  });
+  test.each(FOLLOW_UP_KINDS)(
+    'rules 9.4: the method of a %s is the payment’s; only a refund has one of its own',
+    (kind) => {
+      expect(paymentMethodOf(kind, 'apple-pay')).toBe(kind === 'refund' ? 'credit-card-refund' : 'apple-pay');
+    },
+  );
 
   test('every repeat of a follow-up has the same key; another order, kind or transaction has another', () => {
     const keys = ['t', 'u'].flatMap((transaction_id) =>
@@ -62,156 +65,114 @@ describe('one table of kinds', () => {
   });
 });
 
-/** The amount, or the refusal as `type: text`, with the field a ValidationError names. */
-function asked(
-  money: TransactionMoney,
-  request: { kind: FollowUpKind; requested_by?: RequestedBy; amount?: number; now?: number },
-): number | string {
+/** The amount, or the refusal as `type: text`, with the field that a ValidationError names. */
+function asked(money: TransactionMoney, request: Parameters<typeof amountToMove>[1]): string {
   try {
-    return amountToMove(money, { requested_by: 'merchant', now: CAPTURE_END - 1, ...request });
+    return String(amountToMove(money, request));
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return [error.error, error.fields[0]?.path].filter((part) => part !== undefined).join(' on ');
+    const [field] = error.fields;
+    return field ? `${error.error} on ${field.path}: ${field.text}` : `${error.error}: ${error.value}`;
   }
 }
 
-describe('refusals (rules 8.5, 8.6, 8.7, 9.8)', () => {
-  const CAPTURED = anAuthorization({ captured_amount: 100 });
-  test.each<
-    [
-      rule: string,
-      money: TransactionMoney,
-      request: { kind: FollowUpKind; amount?: number; now?: number },
-      expected: number | string,
-    ]
-  >([
-    ['capture all', anAuthorization(), { kind: 'capture' }, 100],
-    [
-      'capture all that is left',
-      anAuthorization({ captured_amount: 30, void_pending_amount: 20 }),
-      { kind: 'capture' },
-      50,
-    ],
-    ['capture a part', anAuthorization(), { kind: 'capture', amount: 30 }, 30],
-    ['capture more than is left', anAuthorization(), { kind: 'capture', amount: 101 }, 'ValidationError on amount'],
-    ['capture with nothing left', CAPTURED, { kind: 'capture' }, 'Conflict'],
-    ['capture a sale', aSale(), { kind: 'capture' }, 'Conflict'],
-    ['rules 8.2: capture delayed', anAuthorization({ capture_mode: 'delayed' }), { kind: 'capture' }, 'Conflict'],
-    [
-      'rules 7.1: capture at the end of the window',
-      anAuthorization(),
-      { kind: 'capture', now: CAPTURE_END },
-      'Conflict',
-    ],
-    ['void what is left', anAuthorization({ captured_amount: 30 }), { kind: 'void' }, 70],
-    ['void delayed', anAuthorization({ capture_mode: 'delayed' }), { kind: 'void', amount: 30 }, 30],
-    ['void more than is left', anAuthorization(), { kind: 'void', amount: 101 }, 'ValidationError on amount'],
-    ['void after a capture', CAPTURED, { kind: 'void' }, 'CanNotCancelTransaction'],
-    ['void a sale', aSale(), { kind: 'void' }, 'CanNotCancelTransaction'],
-    ['void at the end of the window', anAuthorization(), { kind: 'void', now: CAPTURE_END }, 'CanNotCancelTransaction'],
-    ['refund all', aSale(), { kind: 'refund' }, 100],
-    ['refund what is left', aSale({ refunded_amount: 60 }), { kind: 'refund', amount: 40 }, 40],
-    ['refund more than is left', aSale({ refund_pending_amount: 60 }), { kind: 'refund', amount: 41 }, 'RefundError'],
-    ['refund 0', aSale(), { kind: 'refund', amount: 0 }, 'RefundError'],
-    ['refund what is only reserved', anAuthorization(), { kind: 'refund', amount: 1 }, 'RefundError'],
-    ['refund what was captured, long after the window', CAPTURED, { kind: 'refund', now: CAPTURE_END * 10 }, 100],
-  ])('%s', (_rule, money, request, expected) => {
-    expect(asked(money, request)).toBe(expected);
-  });
+/**
+ * Every refusal of a capture, void or refund, with its words. A request is `capture`, of all that is left, or `capture
+ * 30 by service at 10000`; by the merchant and at 9999, a millisecond before the window ends, unless it says otherwise.
+ */
+const decided = (money: string, request: string, expected: string) => {
+  const [, kind, amount, by = 'merchant', at = '9999'] = /^(\w+)(?: (\d+))?(?: by (\w+))?(?: at (\d+))?$/.exec(
+    request,
+  )!;
+  const wanted = { kind: kind as FollowUpKind, requested_by: by as RequestedBy, now: Number(at) };
+  expect(asked(moneyIn(money), { ...wanted, ...(amount && { amount: Number(amount) }) })).toBe(expected);
+};
 
-  test.each([
-    ['capture of a sale', aSale(), 'capture', 'A sale is captured with its payment.'],
-    ['capture before acceptance', anAuthorization({ status: 'pending' }), 'capture', 'The transaction is pending.'],
-    [
-      'capture of delayed',
-      anAuthorization({ capture_mode: 'delayed' }),
-      'capture',
-      'A delayed transaction is captured by the service at the end of its expiration_period.',
-    ],
-    ['capture after the window', anAuthorization({ capture_ends_at: 0 }), 'capture', 'The capture window has ended.'],
-    [
-      'capture with nothing left',
-      anAuthorization({ captured_amount: 100 }),
-      'capture',
-      'Nothing is left to be captured.',
-    ],
-    ['void of a sale', aSale(), 'void', 'A sale cannot be voided: refund it.'],
-    ['void of one that was voided', anAuthorization({ status: 'cancelled' }), 'void', 'The transaction is cancelled.'],
-    ['void after the window', anAuthorization({ capture_ends_at: 0 }), 'void', 'The capture window has ended.'],
-    [
-      'void with nothing left',
-      anAuthorization({ captured_amount: 100 }),
-      'void',
-      'Nothing is left to be voided: what was captured is refunded.',
-    ],
-    [
-      'refund of an authorization',
-      anAuthorization(),
-      'refund',
-      'Nothing has been captured yet: void the transaction instead.',
-    ],
-    [
-      'refund of a declined payment',
-      aSale({ status: 'error', captured_amount: 0 }),
-      'refund',
-      'Nothing was paid: the transaction is error.',
-    ],
-    ['refund with nothing left', aSale({ refunded_amount: 100 }), 'refund', 'Nothing is left to be refunded.'],
-    [
-      'refund of a card check',
-      aSale({ amount: 0, captured_amount: 0 }),
-      'refund',
-      'Nothing was paid: an order of 0 checks the card.',
-    ],
-  ] as const)('%s says why', (_title, money, kind, why) => {
-    expect(() => amountToMove(money, { kind, requested_by: 'merchant', now: 1 })).toThrow(why);
-  });
-});
+test.each(
+  rowsOf(`
+    manual                             | capture         | 100
+    manual captured=30 void_pending=20 | capture         | 50
+    manual captured=30                 | capture 70      | 70
+    manual                             | capture at 9999 | 100
+    manual captured=30                 | void            | 70
+    manual captured=30                 | void 70         | 70
+    delayed                            | void 30         | 30
+    delayed                            | void at 9999    | 100
+    manual captured=30                 | refund 30       | 30
+  `),
+)('rules 8.3, 8.4, 8.2 and 7.1: allowed: %s: %s → %s', decided);
 
-describe('what the service and the processor do is never refused', () => {
-  test.each<[string, TransactionMoney, { kind: FollowUpKind; requested_by: RequestedBy; amount?: number }, number]>([
-    [
-      'the service captures all that is held, at the end of the window',
-      anAuthorization({ capture_mode: 'delayed', voided_amount: 30 }),
-      { kind: 'capture', requested_by: 'service' },
-      70,
-    ],
-    [
-      'the service releases what is left, less what is asked and not answered',
-      anAuthorization({ captured_amount: 30, capture_pending_amount: 20, void_pending_amount: 10 }),
-      { kind: 'void', requested_by: 'service' },
-      40,
-    ],
-    [
-      'a chargeback after a full refund',
-      aSale({ refunded_amount: 100 }),
-      { kind: 'chargeback', requested_by: 'processor', amount: 100 },
-      100,
-    ],
-    [
-      'a chargeback of more than was paid',
-      aSale(),
-      { kind: 'chargeback', requested_by: 'processor', amount: 250 },
-      250,
-    ],
-    [
-      'a chargeback that was won',
-      aSale({ charged_back_amount: 100 }),
-      { kind: 'reversal', requested_by: 'processor', amount: 100 },
-      100,
-    ],
-    [
-      'a late approval is given back whole',
-      aSale({ status: 'expired', captured_amount: 0 }),
-      { kind: 'reversal', requested_by: 'service' },
-      100,
-    ],
-  ])('%s', (_title, money, request, expected) => {
-    expect(asked(money, { ...request, now: CAPTURE_END })).toBe(expected);
-  });
-});
+test.each(
+  rowsOf(`
+    sale                               | capture          | Conflict: A sale is captured with its payment.
+    delayed                            | capture          | Conflict: A delayed transaction is captured by the service at the end of its expiration_period.
+    manual captured=100                | capture          | Conflict: Nothing is left to be captured.
+    manual captured=100                | capture 101      | Conflict: Nothing is left to be captured.
+    manual captured=60 void_pending=40 | capture 1        | Conflict: Nothing is left to be captured.
+    manual amount=0                    | capture          | Conflict: Nothing is left to be captured.
+    manual status=pending              | capture          | Conflict: The transaction is pending.
+    manual status=cancelled voided=100 | capture          | Conflict: The transaction is cancelled.
+    manual                             | capture at 10000 | Conflict: The capture window has ended.
+  `),
+)('rules 8.5: a capture refused: %s: %s → %s', decided);
 
-describe('what an outcome changes', () => {
+test.each(
+  rowsOf(`
+    sale                               | void          | CanNotCancelTransaction: A sale cannot be voided: refund it.
+    manual captured=100                | void          | CanNotCancelTransaction: Nothing is left to be voided: what was captured is refunded.
+    manual capture_pending=100         | void 101      | CanNotCancelTransaction: Nothing is left to be voided: what was captured is refunded.
+    manual status=cancelled voided=100 | void          | CanNotCancelTransaction: The transaction is cancelled.
+    manual status=error                | void          | CanNotCancelTransaction: The transaction is error.
+    manual                             | void at 10000 | CanNotCancelTransaction: The capture window has ended.
+    delayed                            | void at 10000 | CanNotCancelTransaction: The capture window has ended.
+  `),
+)('rules 8.6: a void refused: %s: %s → %s', decided);
+
+test.each(
+  rowsOf(`
+    manual captured=30        | capture 71 | ValidationError on amount: More than is left: 70.
+    manual capture_pending=30 | capture 71 | ValidationError on amount: More than is left: 70.
+    manual captured=30        | void 71    | ValidationError on amount: More than is left: 70.
+    delayed void_pending=30   | void 71    | ValidationError on amount: More than is left: 70.
+  `),
+)('rules 8.7: more than is left: %s: %s → %s', decided);
+
+test.each(
+  rowsOf(`
+    sale                | refund           | 100
+    sale refunded=60    | refund 40        | 40
+    manual captured=100 | refund at 100000 | 100
+  `),
+)('rules 9.7: what can be refunded: %s: %s → %s', decided);
+
+test.each(
+  rowsOf(`
+    sale refund_pending=60             | refund 41 | RefundError: The refund exceeds what is left: 40.
+    sale refunded=60                   | refund 41 | RefundError: The refund exceeds what is left: 40.
+    sale charged_back=60               | refund 41 | RefundError: The refund exceeds what is left: 40.
+    manual captured=30                 | refund 31 | RefundError: The refund exceeds what is left: 30.
+    sale                               | refund 0  | RefundError: A refund of 0 gives nothing back.
+    sale refunded=100                  | refund    | RefundError: Nothing is left to be refunded.
+    sale refunded=100                  | refund 1  | RefundError: Nothing is left to be refunded.
+    manual                             | refund 1  | RefundError: Nothing has been captured yet: void the transaction instead.
+    sale status=error captured=0       | refund 1  | RefundError: Nothing was paid: the transaction is error.
+    manual status=cancelled voided=100 | refund 1  | RefundError: Nothing was paid: the transaction is cancelled.
+    sale amount=0 captured=0           | refund 0  | RefundError: Nothing was paid: an order of 0 checks the card.
+  `),
+)('rules 9.8: a refund refused: %s: %s → %s', decided);
+
+test.each(
+  rowsOf(`
+    delayed voided=30                                     | capture by service at 10000 | 70
+    manual captured=30 capture_pending=20 void_pending=10 | void by service at 10000    | 40
+    sale refunded=100                                     | chargeback 100 by processor | 100
+    sale                                                  | chargeback 250 by processor | 250
+    sale charged_back=100                                 | reversal 100 by processor   | 100
+    sale status=expired captured=0                        | reversal by service         | 100
+  `),
+)('rules 8.8, 9.10 and 10.11: never refused, by the service or the processor: %s: %s → %s', decided);
+
+describe('rules 9.6: what an outcome changes', () => {
   test.each<[FollowUpKind, 'credit' | 'debit', TransactionStatus, ReturnType<typeof amountChanges>]>([
     ['capture', 'credit', 'accepted', { capture_pending_amount: -40, captured_amount: 40 }],
     ['capture', 'credit', 'error', { capture_pending_amount: -40 }],
@@ -239,7 +200,7 @@ describe('what an outcome changes', () => {
   );
 });
 
-describe('what is flagged for the operator: a sum over captured, on the order that made it so, and what the service could not give back', () => {
+describe('rules 8.10, 9.10 and 9.11: what gives the operator Attention', () => {
   const OVER = aSale({ refunded_amount: 100, charged_back_amount: 1 });
   test.each<[FollowUpKind, RequestedBy, TransactionStatus, TransactionMoney, boolean]>([
     ['chargeback', 'processor', 'accepted', OVER, true],
@@ -258,24 +219,24 @@ describe('what is flagged for the operator: a sum over captured, on the order th
   });
 });
 
-describe('an authorization of which nothing is left (rules 8.11)', () => {
-  test.each<[rule: string, money: TransactionMoney, given_up: boolean]>([
-    ['voided in full', anAuthorization({ voided_amount: 100 }), true],
-    ['delayed, voided in full', anAuthorization({ capture_mode: 'delayed', voided_amount: 100 }), true],
-    ['one was captured', anAuthorization({ captured_amount: 1, voided_amount: 99 }), false],
-    ['captured in full', anAuthorization({ captured_amount: 100 }), false],
-    ['one is still held', anAuthorization({ voided_amount: 99 }), false],
-    ['a capture is not answered', anAuthorization({ voided_amount: 60, capture_pending_amount: 40 }), false],
-    ['a void is not answered', anAuthorization({ voided_amount: 60, void_pending_amount: 40 }), false],
-    ['untouched', anAuthorization(), false],
-    ['a card check of 0 holds nothing that could end', anAuthorization({ amount: 0 }), false],
-    ['a sale', aSale(), false],
-    ['it has ended already', anAuthorization({ status: 'cancelled', voided_amount: 100 }), false],
-  ])('%s', (_rule, money, given_up) => {
-    expect(isFullyReleased(money)).toBe(given_up);
-  });
+test.each(
+  rowsOf(`
+    voided in full                                 | manual voided=100                   | ends
+    delayed, voided in full                        | delayed voided=100                  | ends
+    one was captured                               | manual captured=1 voided=99         | goes on
+    captured in full                               | manual captured=100                 | goes on
+    one is still held                              | manual voided=99                    | goes on
+    a capture is not answered                      | manual voided=60 capture_pending=40 | goes on
+    a void is not answered                         | manual voided=60 void_pending=40    | goes on
+    untouched                                      | manual                              | goes on
+    a card check of 0 holds nothing that could end | manual amount=0                     | goes on
+    a sale                                         | sale                                | goes on
+    it has ended already                           | manual status=cancelled voided=100  | goes on
+  `),
+)('rules 8.11: %s (%s): the authorization %s', (_title: string, money: string, expected: string) => {
+  expect(isFullyReleased(moneyIn(money)) ? 'ends' : 'goes on').toBe(expected);
+});
 
-  test('on request it is cancelled; released at the end of its window it has expired', () => {
-    expect([statusAfterRelease(false), statusAfterRelease(true)]).toEqual(['cancelled', 'expired']);
-  });
+test('rules 8.11: on request it is cancelled; released at the end of its window it has expired', () => {
+  expect([statusAfterRelease(false), statusAfterRelease(true)]).toEqual(['cancelled', 'expired']);
 });
