@@ -160,18 +160,6 @@ describe.each(['capture', 'void', 'refund', 'reversal'] as const)('executeFollow
 });
 
 describe('executeFollowUp', () => {
-  test('past not_after nothing is written; an existing order continues', async () => {
-    const input = await ready('refund');
-    const late = { ...input, not_after: Date.now() - 1 };
-    await expect(activities().executeFollowUp(late)).rejects.toMatchObject({
-      type: 'ServiceUnavailable',
-      nonRetryable: true,
-    });
-    expect(await findOrderView(database.db, input.id)).toBeUndefined();
-    await expect(killedAfterwards().executeFollowUp(input)).rejects.toThrow('killed');
-    expect((await carriedOut(late)).status).toBe('completed');
-  });
-
   test('while the processor does not say whether a late payment was approved nothing is written', async () => {
     const input = await ready('reversal');
     expect(await deaf().executeFollowUp(input)).toEqual({ result: 'unanswered' });
@@ -290,36 +278,6 @@ describe('closeCaptureWindow', () => {
     expect(first.transactions[0]!.capture).toMatchObject({ reserved: 0, unanswered: 500 });
   });
 
-  test.each<[string, number, string[]]>([
-    ['before the end: it is captured with the rest', END - 1, ['capture 500']],
-    ['at the end: the rest is captured, and it is released', END, ['capture 300', 'void 200']],
-  ])('a void of a delayed authorization that is refused %s', async (_when, refused_at, expected) => {
-    const { id: order_id } = await authorized('delayed');
-    const voided = { ...followUpOf(order_id, 'void', { amount: 200 }), kind: 'void' as const, now: NOW };
-    await activities().startCaptureOrVoid(voided);
-    const order = await carriedOut(voided, deaf());
-    const refused = {
-      operation: 'void',
-      result: 'refused',
-      idempotency_key: 'k',
-      order_id,
-      transaction_id: transactionIdOf(order_id, 1),
-      amount: 200,
-      currency: 'EUR',
-      occurred: new Date(NOW).toISOString(),
-    } as const;
-    await activities({ findOperation: () => Promise.resolve(refused) }).pollFollowUp({
-      ...voided,
-      order,
-      now: refused_at,
-      poll_at: refused_at + MINUTE,
-    });
-    for (const later of [0, 1, 2]) await activities().closeCaptureWindow({ order_id, now: END + 10 + later });
-    const closings = (await view(order_id)).follow_ups.filter(({ id }) => id !== voided.id);
-    const amounts = await Promise.all(closings.map(async ({ id, kind }) => `${kind} ${(await view(id)).amount}`));
-    expect(amounts).toEqual(expected);
-  });
-
   test('it starts what it wrote, also when it was killed before that, and no other open capture', async () => {
     const { id: order_id } = await authorized();
     for (const amount of [10, 20, 30]) {
@@ -336,59 +294,6 @@ describe('closeCaptureWindow', () => {
     calls.splice(0);
     await close();
     expect(calls).toEqual([]);
-  });
-
-  test('what a refusal frees after a refused release is released, and the refused amount is not requested again', async () => {
-    const { id: order_id } = await authorized();
-    const captured = { ...followUpOf(order_id, 'capture', { amount: 300 }), kind: 'capture' as const, now: NOW };
-    await activities().startCaptureOrVoid(captured);
-    const unanswered = await carriedOut(captured, deaf());
-    const refused = (operation: 'capture' | 'void', amount: number) =>
-      ({
-        operation,
-        result: 'refused',
-        idempotency_key: 'k',
-        order_id,
-        transaction_id: transactionIdOf(order_id, 1),
-        amount,
-        currency: 'EUR',
-        occurred: new Date(NOW).toISOString(),
-      }) as const;
-    /** Closes the window; the order of the release, once the processor has refused it. */
-    const refusedRelease = async (n: number, amount: number) => {
-      await activities().closeCaptureWindow({ order_id, now: END + n });
-      const release = followUpOf(order_id, 'void', {
-        id: closingOrderId(transactionIdOf(order_id, 1), n),
-        requested_by: 'service',
-      });
-      const refuses = activities({ execute: () => Promise.resolve(refused('void', amount)) });
-      return await carriedOut({ ...release, now: END + n }, refuses);
-    };
-    const attention = "the processor refused the void: the customer's money is still held";
-    expect(await refusedRelease(1, 200)).toMatchObject({ status: 'error', amount: 200, attention });
-    // The capture is unanswered: only what is refused is reserved.
-    await activities().closeCaptureWindow({ order_id, now: END + 2 });
-    await activities({ findOperation: () => Promise.resolve(refused('capture', 300)) }).pollFollowUp({
-      ...captured,
-      order: unanswered,
-      now: END + 2,
-      poll_at: END + MINUTE,
-    });
-    expect(await refusedRelease(2, 300)).toMatchObject({ status: 'error', amount: 300, attention });
-    await activities().closeCaptureWindow({ order_id, now: END + 3 });
-    const { transactions, follow_ups } = await view(order_id);
-    expect(follow_ups.map(({ kind, status }) => `${kind} ${status}`)).toEqual([
-      'capture error',
-      'void error',
-      'void error',
-    ]);
-    expect(transactions[0]).toMatchObject({ status: 'accepted', void_pending_amount: 0, capture_pending_amount: 0 });
-  });
-
-  test('before the end nothing is done', async () => {
-    const { id: order_id } = await authorized();
-    await activities().closeCaptureWindow({ order_id, now: END - 1 });
-    expect((await view(order_id)).follow_ups).toEqual([]);
   });
 
   test('an order that is not there is no refusal: Temporal tries again', async () => {

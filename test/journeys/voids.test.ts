@@ -1,37 +1,27 @@
 import { connect as connectTo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { orderSchema } from '../../src/contract/order';
-import { Merchant, statusesOf, type Refusal } from '../support/client';
-import { NOBODY } from '../support/shapes';
-import { createTestProject } from '../support/projects';
+import { Merchant, statusesOf } from '../support/client';
 import {
-  newIdempotencyKey,
   createAuthorization,
   ledgerOf,
   capture,
   capturePart,
   amountDetailsOf,
-  etagOf,
   expectNothingEmpty,
-  forgetAnswer,
-  untilOrder,
   part,
   payingTransactionId,
   getWholeOrder,
   refund,
   outcomeOf,
-  httpStatusesOf,
   voidAll,
   voidPart,
 } from './requests';
 
 /** Money that is reserved, and released. */
 const merchant = new Merchant();
-const delayed = (fields: Record<string, unknown> = {}) =>
-  createAuthorization(merchant, { ...fields, transaction: { capture_mode: 'delayed', expiration_period: 'PT5S' } });
-
 describe('a void', () => {
-  test('of all: a void order, and the transaction is cancelled while its order stays completed', async () => {
+  test('rules 8.11, 9.1 and 9.4: of all: a void order, and the transaction is cancelled while its order stays completed', async () => {
     const order = await createAuthorization(merchant, {
       description: 'A chair',
       merchant_order_id: 'M-8',
@@ -86,7 +76,7 @@ describe('a void', () => {
     expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 1000', 'void approved 1000']);
   });
 
-  test('of a part: the authorization is reduced, the rest stays capturable', async () => {
+  test('rules 8.3: of a part: the authorization is reduced, the rest stays capturable', async () => {
     const order = await createAuthorization(merchant);
     expect((await voidPart(merchant, order, part(400), { slash: false })).body).toMatchObject({
       amount: 400,
@@ -109,7 +99,7 @@ describe('a void', () => {
     ]);
   });
 
-  test('"not yet captured" is read per amount: after a partial capture the rest is voided, the captured part refunded', async () => {
+  test('rules 8.4: after a partial capture the rest is voided, the captured part refunded', async () => {
     const order = await createAuthorization(merchant);
     await capturePart(merchant, order, part(250));
     expect((await voidAll(merchant, order, { slash: false })).body.amount).toBe(750);
@@ -134,82 +124,13 @@ describe('a void', () => {
     ]);
   });
 
-  test('several parts to the last: the transaction is cancelled then', async () => {
+  test('rules 8.11: several parts to the last: the transaction is cancelled then', async () => {
     const order = await createAuthorization(merchant);
     for (const amount of [1, 499]) await voidPart(merchant, order, part(amount));
     expect(statusesOf(await getWholeOrder(merchant, order))).toBe('completed: accepted');
     expect(outcomeOf(await voidPart(merchant, order, part(501)))).toEqual([400, 'ValidationError']);
     await voidPart(merchant, order, part(500));
     expect(statusesOf(await getWholeOrder(merchant, order))).toBe('completed: cancelled');
-    expect(outcomeOf(await voidPart(merchant, order, part(1)))).toEqual([409, 'CanNotCancelTransaction']);
-    expect(outcomeOf(await voidAll(merchant, order))).toEqual([409, 'CanNotCancelTransaction']);
-    expect(outcomeOf(await capture(merchant, order))).toEqual([409, 'Conflict']);
-    expect(outcomeOf(await refund(merchant, order, { amount: 1 }))).toEqual([400, 'RefundError']);
-  });
-
-  test('rules 8.2: delayed is voided like manual; in full, nothing is captured at the end', async () => {
-    const order = await delayed();
-    expect(outcomeOf(await voidAll(merchant, order))).toEqual([200, 'completed']);
-    expect(statusesOf(await getWholeOrder(merchant, order))).toBe('completed: cancelled');
-    // The end of this one comes after that of the first.
-    const later = await delayed();
-    await untilOrder(merchant, later, 'is captured', ({ transactions }) => transactions![0]!.captured_amount === 1_000);
-    expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 1000', 'void approved 1000']);
-  });
-
-  test.each([
-    ['more than is left', part(701), 'amount'],
-    ['an amount of 0', part(0), 'amount'],
-    ['a negative amount', part(-1), 'amount'],
-    ['half a cent', part(0.5), 'amount'],
-    ['an amount as text', { ...part(1), amount: '1' }, 'amount'],
-    ['no amount', { description: 'x' }, 'amount'],
-    ['no description', { amount: 1 }, 'description'],
-  ])('refused with ValidationError: %s', async (_title, body, property_path) => {
-    const order = await createAuthorization(merchant);
-    await voidPart(merchant, order, part(300));
-    const answer = await voidPart(merchant, order, body);
-    expect([answer.status, answer.body.error.type, answer.body.error.property_path]).toEqual([
-      400,
-      'ValidationError',
-      property_path,
-    ]);
-    expect(await ledgerOf(merchant, order)).toHaveLength(2);
-  });
-
-  test('refused with CanNotCancelTransaction: a sale, an unpaid order, all captured, a follow-up order, after the window', async () => {
-    const captured = await createAuthorization(merchant);
-    const follow_up = (await capture(merchant, captured)).body;
-    const ended = await createAuthorization(merchant, { transaction: { expiration_period: 'PT1S' } });
-    await untilOrder(merchant, ended, 'has lapsed', ({ transactions }) => transactions![0]!.status === 'expired');
-    const unpaid = await merchant.createOrder({
-      transactions: [{ payment_method: 'credit-card', capture_mode: 'manual' }],
-    });
-    for (const order of [await merchant.paidOrder('approved'), unpaid, captured, follow_up, ended]) {
-      expect([outcomeOf(await voidAll(merchant, order)), outcomeOf(await voidPart(merchant, order, part(1)))]).toEqual([
-        [409, 'CanNotCancelTransaction'],
-        [409, 'CanNotCancelTransaction'],
-      ]);
-    }
-  });
-
-  test('404 for an order or transaction that does not exist; 401 for another project', async () => {
-    const order = await createAuthorization(merchant);
-    const { merchant: stranger } = await createTestProject();
-    for (const wrong of [
-      { id: NOBODY, transactions: order.transactions },
-      { id: order.id, transactions: [{ id: NOBODY }] },
-    ]) {
-      expect([outcomeOf(await voidAll(merchant, wrong)), outcomeOf(await voidPart(merchant, wrong, part(1)))]).toEqual([
-        [404, 'NotFound'],
-        [404, 'NotFound'],
-      ]);
-    }
-    expect([outcomeOf(await voidAll(stranger, order)), outcomeOf(await voidPart(stranger, order, part(1)))]).toEqual([
-      [401, 'Unauthorized'],
-      [401, 'Unauthorized'],
-    ]);
-    expect(await ledgerOf(merchant, order)).toHaveLength(1);
   });
 });
 
@@ -260,92 +181,26 @@ describe('rules 1.10: captures/ and voids/ without a body', () => {
       }
     },
   );
-
-  test.each(['captures', 'voids'])(
-    '%s/ with an amount is refused: who means a part must not get the whole',
-    async (what) => {
-      const order = await createAuthorization(merchant);
-      const refused = await merchant.send<{ error: Refusal }>(
-        'POST',
-        `/v1/orders/${order.id}/transactions/${payingTransactionId(order)}/${what}/`,
-        { body: { amount: 5 } },
-      );
-      expect([refused.status, refused.body.error.type, refused.body.error.property_path]).toEqual([
-        400,
-        'ValidationError',
-        'amount',
-      ]);
-      expect(await ledgerOf(merchant, order)).toHaveLength(1);
-    },
-  );
 });
 
-describe('the second time', () => {
-  test('with the same Idempotency-Key: the first answer, one void; also at once, and after its answer got lost', async () => {
+test('rules 9.9: of captures and voids of all at once one succeeds, and the record and the ledger agree', async () => {
+  for (let round = 0; round < 3; round += 1) {
     const order = await createAuthorization(merchant);
-    const headers = { 'idempotency-key': newIdempotencyKey() };
-    const answers = await Promise.all([1, 2, 3, 4].map(() => voidAll(merchant, order, { headers })));
-    expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
-    await forgetAnswer(headers['idempotency-key']);
-    expect(await voidAll(merchant, order, { headers })).toMatchObject({ status: 200, body: answers[0]!.body });
-    expect(outcomeOf(await voidPart(merchant, order, part(1_000), { headers }))).toEqual([422, 'IdempotencyKeyReused']);
-    expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 1000', 'void approved 1000']);
-  });
-
-  test('"more than is left" and CanNotCancelTransaction are kept', async () => {
-    const order = await createAuthorization(merchant);
-    const [more, over] = [{ 'idempotency-key': newIdempotencyKey() }, { 'idempotency-key': newIdempotencyKey() }];
-    const first = await voidPart(merchant, order, part(1_001), { headers: more });
-    expect([first.status, first.body.error.property_path]).toEqual([400, 'amount']);
-    await voidAll(merchant, order);
-    expect(await voidPart(merchant, order, part(1_001), { headers: more })).toMatchObject({
-      status: 400,
-      body: first.body,
-    });
-    const refused = await voidAll(merchant, order, { headers: over });
-    expect(outcomeOf(refused)).toEqual([409, 'CanNotCancelTransaction']);
-    expect(await voidAll(merchant, order, { headers: over })).toMatchObject({ status: 409, body: refused.body });
-  });
-
-  test('capture and void of all at once: one gets it, and the record and the ledger agree', async () => {
-    for (let round = 0; round < 5; round += 1) {
-      const order = await createAuthorization(merchant);
-      const answers = await Promise.all([
-        capture(merchant, order),
-        voidAll(merchant, order),
-        capture(merchant, order),
-        voidAll(merchant, order),
-      ]);
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-      for (const answer of answers.filter(({ status }) => status !== 200)) {
-        expect(['Conflict', 'CanNotCancelTransaction']).toContain(outcomeOf(answer)[1]);
-      }
-      const { captured, voided } = await amountDetailsOf(merchant, order);
-      expect(captured + voided).toBe(1_000);
-      expect(await ledgerOf(merchant, order)).toEqual([
-        'authorize approved 1000',
-        captured > 0 ? 'capture approved 1000' : 'void approved 1000',
-      ]);
+    const answers = await Promise.all([
+      capture(merchant, order),
+      voidAll(merchant, order),
+      capture(merchant, order),
+      voidAll(merchant, order),
+    ]);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const answer of answers.filter(({ status }) => status !== 200)) {
+      expect(['Conflict', 'CanNotCancelTransaction']).toContain(outcomeOf(answer)[1]);
     }
-  });
-
-  test('If-Match: 412 for an older version', async () => {
-    const order = await createAuthorization(merchant);
-    const before = await etagOf(merchant, order);
-    await capturePart(merchant, order, part(1));
-    expect(outcomeOf(await voidAll(merchant, order, { headers: { 'if-match': before } }))).toEqual([
-      412,
-      'PreconditionFailed',
+    const { captured, voided } = await amountDetailsOf(merchant, order);
+    expect(captured + voided).toBe(1_000);
+    expect(await ledgerOf(merchant, order)).toEqual([
+      'authorize approved 1000',
+      captured > 0 ? 'capture approved 1000' : 'void approved 1000',
     ]);
-    expect(outcomeOf(await voidPart(merchant, order, part(1), { headers: { 'if-match': before } }))).toEqual([
-      412,
-      'PreconditionFailed',
-    ]);
-    const now = await etagOf(merchant, order);
-    const answers = await Promise.all(
-      [1, 2, 3].map(() => voidPart(merchant, order, part(100), { headers: { 'if-match': now } })),
-    );
-    expect(httpStatusesOf(answers)).toEqual([200, 412, 412]);
-    expect((await amountDetailsOf(merchant, order)).voided).toBe(100);
-  });
+  }
 });

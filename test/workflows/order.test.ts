@@ -174,16 +174,20 @@ describe('expiry by durable timers', () => {
     expect(await statusesOfOrder(order)).toBe('completed: accepted');
   });
 
-  test('exactly at its end it cannot be paid any more', async () => {
-    const order = await createAnOrder(world);
+  test.each([
+    ['an order', {}, 'expired:'],
+    ['a transaction', { transaction_period: 10 * MINUTE }, 'expired: expired'],
+  ])('rules 7.1: exactly at its end %s cannot be paid any more', async (_what, options, expected) => {
+    const order = await createAnOrder(world, options);
     const token = await vaultToken(world, CARDS.approved.number);
-    await sleepUntil(world, await endOf(order));
+    const { transactions } = await order.view();
+    await sleepUntil(world, transactions[0] ? Date.parse(transactions[0].expires_at!) : await endOf(order));
     // Refused by the handler, or by Temporal as the workflow has ended meanwhile.
     await expect(order.pay(CARDS.approved.number, 1, token).catch(refusalOf)).resolves.toMatch(
       /TransactionAlreadyStarted|Conflict/,
     );
     expect(await order.handle.result()).toBe('expired');
-    expect(await statusesOfOrder(order)).toBe('expired:');
+    expect(await statusesOfOrder(order)).toBe(expected);
   });
 
   test('one second after its end it has expired by itself, with its open transaction', async () => {

@@ -1,0 +1,353 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Order } from '../../src/contract/order';
+import { CARDS, type CardName } from '../support/cards';
+import { Merchant, statusesOf, webhookOf } from '../support/client';
+import { createTestProject } from '../support/projects';
+import { startReceiver } from '../support/receiver';
+import { NOBODY } from '../support/shapes';
+import { stack } from '../support/stack';
+import { deleteWorkflow } from '../support/temporal-client';
+import {
+  newIdempotencyKey,
+  createAuthorization,
+  ledgerOf,
+  capture,
+  capturePart,
+  etagOf,
+  untilFollowUp,
+  untilOrder,
+  forgetAnswer,
+  part,
+  payingTransactionId,
+  getWholeOrder,
+  refund,
+  outcomeOf,
+  httpStatusesOf,
+  voidAll,
+  voidPart,
+  type OrderAnswer,
+  type Sent,
+} from './requests';
+
+/**
+ * Captures, voids and refunds over HTTP: what is refused, and the second time of each. Which amount is refused is decided
+ * in the domain (test/src/domain/follow-up.test.ts).
+ */
+const merchant = new Merchant();
+
+interface Kind {
+  /** A payment of 1000 of which all can be asked for. */
+  pay: (card?: CardName) => Promise<Order>;
+  /** Asks for a part. */
+  ask: (order: Order, amount: number, sent?: Sent) => Promise<OrderAnswer>;
+  /** Asks for all that is left. */
+  askAll: (order: Order, sent?: Sent) => Promise<OrderAnswer>;
+  /** Where more is asked for than is left, and where nothing is left. */
+  more: [status: number, type: string, property_path: string | undefined];
+  none: [status: number, type: string];
+}
+
+const pay = async (card: CardName = 'approved') => (await merchant.paidOrder(card, { amount: 1_000 })) as Order;
+const authorize = (card: CardName = 'approved') => createAuthorization(merchant, { card });
+const MORE: Kind['more'] = [400, 'ValidationError', 'amount'];
+const KINDS: Record<'capture' | 'void' | 'refund', Kind> = {
+  capture: {
+    pay: authorize,
+    ask: (order, amount, sent) => capturePart(merchant, order, part(amount), sent),
+    askAll: (order, sent) => capture(merchant, order, sent),
+    more: MORE,
+    none: [409, 'Conflict'],
+  },
+  void: {
+    pay: authorize,
+    ask: (order, amount, sent) => voidPart(merchant, order, part(amount), sent),
+    askAll: (order, sent) => voidAll(merchant, order, sent),
+    more: MORE,
+    none: [409, 'CanNotCancelTransaction'],
+  },
+  refund: {
+    pay,
+    ask: (order, amount, sent) => refund(merchant, order, { amount }, sent),
+    askAll: (order, sent) => refund(merchant, order, { amount: 1_000 }, sent),
+    more: [400, 'RefundError', undefined],
+    none: [400, 'RefundError'],
+  },
+};
+const aKey = () => ({ headers: { 'idempotency-key': newIdempotencyKey() } });
+const keyOf = ({ headers }: ReturnType<typeof aKey>) => headers['idempotency-key'];
+/** What the processor did after the payment. */
+const movesOf = async (order: Order) => (await ledgerOf(merchant, order)).slice(1);
+const refusalOf = ({ status, body }: OrderAnswer) => [status, body.error?.type, body.error?.property_path];
+
+describe.each(Object.entries(KINDS))('the second time of a %s', (kind, { pay, ask, askAll, more, none }) => {
+  test('rules 11.2: with its key: the first answer, also at once and after its answer was lost', async () => {
+    const [order, sent] = [await pay(), aKey()];
+    const answers = await Promise.all([1, 2, 3, 4].map(() => ask(order, 600, sent)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(4).fill(200));
+    expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+    await forgetAnswer(keyOf(sent));
+    // More than is left by now, which is its own doing.
+    expect(await ask(order, 600, { ...sent, slash: false })).toMatchObject({ status: 200, body: answers[0]!.body });
+    expect(await movesOf(order)).toEqual([`${kind} approved 600`]);
+  });
+
+  test('rules 11.6: with its key a repeat of all is not refused because nothing is left; another key is', async () => {
+    const [order, sent] = [await pay(), aKey()];
+    const first = await askAll(order, sent);
+    await forgetAnswer(keyOf(sent));
+    expect(await askAll(order, sent)).toMatchObject({ status: 200, body: first.body });
+    expect(outcomeOf(await askAll(order, aKey()))).toEqual(none);
+    expect(await movesOf(order)).toEqual([`${kind} approved 1000`]);
+  });
+
+  test('rules 11.4: with its key, but another amount, path or payment: IdempotencyKeyReused', async () => {
+    const [order, other, sent] = [await pay(), await pay(), aKey()];
+    await ask(order, 100, sent);
+    const otherwise = KINDS[kind === 'capture' ? 'void' : 'capture'].ask;
+    const asked = [ask(order, 101, sent), askAll(order, sent), ask(other, 100, sent), otherwise(order, 100, sent)];
+    for (const answer of await Promise.all(asked)) {
+      expect(outcomeOf(answer)).toEqual([422, 'IdempotencyKeyReused']);
+    }
+    expect([await movesOf(order), await movesOf(other)]).toEqual([[`${kind} approved 100`], []]);
+  });
+
+  test('rules 11.5: a refusal by what is left is kept; of a body that is wrong by itself the key stays free', async () => {
+    const [order, kept, late, corrected] = [await pay(), aKey(), aKey(), aKey()];
+    const first = await ask(order, 1_001, kept);
+    expect(refusalOf(first)).toEqual(more);
+    expect(refusalOf(await ask(order, -1, corrected))).toEqual(MORE);
+    expect(outcomeOf(await ask(order, 1_000, corrected))).toEqual([200, 'completed']);
+    expect(await ask(order, 1_001, kept)).toMatchObject({ status: 400, body: first.body });
+    expect(outcomeOf(await ask(order, 1_000, kept))).toEqual([422, 'IdempotencyKeyReused']);
+    const refused = await ask(order, 1, late);
+    expect(outcomeOf(refused)).toEqual(none);
+    expect(await ask(order, 1, late)).toMatchObject({ status: none[0], body: refused.body });
+  });
+
+  test('rules 9.9: without a key each is another one, and of several at once no more succeed than is there', async () => {
+    const order = await pay();
+    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => ask(order, 300)));
+    expect(httpStatusesOf(answers)).toEqual([200, 200, 200, 400, 400]);
+    expect(await movesOf(order)).toEqual(Array(3).fill(`${kind} approved 300`));
+  });
+
+  test('rules 11.9: with If-Match: 412 at another version of the payment, and of several at once one succeeds', async () => {
+    const order = await pay();
+    const etag = await etagOf(merchant, order);
+    const at = (version: string): Sent => ({ headers: { 'if-match': version } });
+    const late = [412, 'PreconditionFailed'];
+    expect(outcomeOf(await ask(order, 10, at('"999"')))).toEqual(late);
+    const answers = await Promise.all([1, 2, 3].map(() => ask(order, 100, at(etag))));
+    expect(httpStatusesOf(answers)).toEqual([200, 412, 412]);
+    expect([outcomeOf(await ask(order, 10, at(etag))), outcomeOf(await askAll(order, at(etag)))]).toEqual([late, late]);
+    expect(outcomeOf(await ask(order, 10, at('*')))).toEqual([200, 'completed']);
+    // A repeat is answered, although its own first run has made the new version.
+    const [{ headers }, now] = [aKey(), await etagOf(merchant, order)];
+    const first = await ask(order, 20, { headers: { ...headers, 'if-match': now } });
+    await forgetAnswer(headers['idempotency-key']);
+    const again = await ask(order, 20, { headers: { ...headers, 'if-match': now } });
+    expect(again).toMatchObject({ status: 200, body: first.body });
+    expect(await movesOf(order)).toHaveLength(3);
+  });
+});
+
+describe('rules 8.5, 8.6 and 9.8: refused by what the payment is', () => {
+  const authorization = (transaction = {}, fields = {}) => createAuthorization(merchant, { transaction, ...fields });
+  const delayed = { capture_mode: 'delayed', expiration_period: 'PT1H' };
+  const after = async (order: Promise<Order>, ask: (order: Order) => Promise<unknown>) => (
+    await ask(await order),
+    order
+  );
+  const followUp = async (order: Promise<Order>, ask: (order: Order) => Promise<OrderAnswer>) =>
+    (await ask(await order)).body;
+  const cancel = (order: Order) => merchant.cancelOrder(order.id);
+  const lapsed = (order: Order) =>
+    untilOrder(merchant, order, 'has lapsed', ({ transactions }) => transactions![0]!.status === 'expired');
+  const unpaid = async () =>
+    (await merchant.createOrder({
+      transactions: [{ payment_method: 'credit-card', capture_mode: 'manual' }],
+    })) as Order;
+
+  /** What is refused of each; `-` is not. */
+  test.each<[payment: string, make: () => Promise<Order>, refused: string]>([
+    ['a sale', pay, 'capture void -'],
+    ['an unpaid order', unpaid, 'capture void refund'],
+    ['a declined one', () => authorize('do_not_honor'), 'capture void refund'],
+    ['a cancelled one', () => after(unpaid(), cancel), 'capture void refund'],
+    ['a card check', () => authorization({}, { amount: 0 }), 'capture void refund'],
+    ['a delayed authorization', () => authorization(delayed), 'capture - refund'],
+    ['a captured one', () => after(authorize(), (order) => capture(merchant, order)), 'capture void -'],
+    ['a voided one', () => after(authorize(), (order) => voidAll(merchant, order)), 'capture void refund'],
+    ['a lapsed one', () => after(authorization({ expiration_period: 'PT1S' }), lapsed), 'capture void refund'],
+    ['a capture order', () => followUp(authorize(), (order) => capture(merchant, order)), 'capture void refund'],
+    ['a void order', () => followUp(authorize(), (order) => voidAll(merchant, order)), 'capture void refund'],
+    ['a refund order', () => followUp(pay(), (order) => refund(merchant, order, { amount: 5 })), 'capture void refund'],
+  ])('of %s', async (_payment, make, refused) => {
+    const order = await make();
+    const relatedOrders = async () => (await getWholeOrder(merchant, order)).related_orders;
+    const before = await relatedOrders();
+    for (const [kind, { ask, askAll, none }] of Object.entries(KINDS)) {
+      if (!refused.includes(kind)) continue;
+      const answers = [await ask(order, 1), await askAll(order)];
+      expect([kind, ...answers.map(outcomeOf)]).toEqual([kind, none, none]);
+      // It names the payment order.
+      for (const { body } of answers) expect(body.error.value).toContain(order.related_order_id ?? '');
+    }
+    expect(await relatedOrders()).toEqual(before);
+  });
+});
+
+const PARTS: [what: string, body: unknown, property_path: string][] = [
+  ['an amount of 0', part(0), 'amount'],
+  ['a negative amount', part(-1), 'amount'],
+  ['half a cent', part(0.5), 'amount'],
+  ['an amount as text', { ...part(1), amount: '1' }, 'amount'],
+  ['no amount', { description: 'x' }, 'amount'],
+  ['no description', { amount: 1 }, 'description'],
+  ['a description that is no text', { amount: 1, description: 5 }, 'description'],
+  ['null', { amount: 1, description: null }, 'description'],
+  ['a card number', { amount: 1, description: CARDS.approved.number }, 'description'],
+];
+const REFUNDS: [what: string, body: unknown, property_path?: string | undefined, type?: string][] = [
+  ['an amount of 0', { amount: 0 }, undefined, 'RefundError'],
+  ['the largest amount', { amount: Number.MAX_SAFE_INTEGER }, undefined, 'RefundError'],
+  ['a negative amount', { amount: -1 }, 'amount'],
+  ['half a cent', { amount: 0.5 }, 'amount'],
+  ['an amount as text', { amount: '5' }, 'amount'],
+  ['no amount', {}, 'amount'],
+  ['no body', undefined],
+  // An empty list is what PHP makes of an empty object.
+  ['a list that is empty', [], 'amount'],
+  ['a list', [1]],
+  ['extra that is a list', { amount: 5, extra: [1] }, 'extra'],
+  ['null', { amount: 5, description: null }, 'description'],
+  ['a card number', { amount: 5, merchant_order_id: CARDS.approved.number }, 'merchant_order_id'],
+];
+
+test('rules 3.1, 8.7 and 9.8: a wrong body is refused with the name of the field, and nothing is stored', async () => {
+  const [authorization, sale] = [await authorize(), await pay()];
+  for (const [what, body, property_path] of PARTS) {
+    for (const askPart of [capturePart, voidPart]) {
+      const refused = refusalOf(await askPart(merchant, authorization, body));
+      expect([what, refused]).toEqual([what, [400, 'ValidationError', property_path]]);
+    }
+  }
+  for (const [what, body, property_path, type = 'ValidationError'] of REFUNDS) {
+    expect([what, refusalOf(await refund(merchant, sale, body))]).toEqual([what, [400, type, property_path]]);
+  }
+  for (const order of [authorization, sale]) {
+    expect(await movesOf(order)).toEqual([]);
+    expect(await getWholeOrder(merchant, order)).not.toHaveProperty('related_orders');
+  }
+});
+
+test('rules 1.16 and 2.3: 404 for what does not exist, or is of another order; 401 for another project; 400 for no UUID', async () => {
+  const [order, other] = [await authorize(), await authorize()];
+  type Asked = Parameters<typeof capture>[1];
+  const inAllWays = async (by: Merchant, asked: Asked, is_refunded = true) => [
+    await capture(by, asked),
+    await capturePart(by, asked, part(1)),
+    await voidAll(by, asked),
+    await voidPart(by, asked, part(1)),
+    ...(is_refunded ? [await refund(by, asked, { amount: 1 })] : []),
+  ];
+  const transactions = [{ id: payingTransactionId(order) }];
+  const missing = [
+    ...(await inAllWays(merchant, { id: NOBODY, transactions })),
+    ...(await inAllWays(merchant, { id: order.id, transactions: [{ id: uuidv7() }] }, false)),
+    ...(await inAllWays(merchant, { id: order.id, transactions: [{ id: payingTransactionId(other) }] }, false)),
+  ];
+  expect(missing.map(outcomeOf)).toEqual(Array(13).fill([404, 'NotFound']));
+  const { merchant: stranger } = await createTestProject();
+  for (const by of [stranger, new Merchant(stack(), stack().live_api_key)]) {
+    expect((await inAllWays(by, order)).map(outcomeOf)).toEqual(Array(5).fill([401, 'Unauthorized']));
+  }
+  const wrong = await inAllWays(merchant, { id: order.id, transactions: [{ id: 'x' }] }, false);
+  expect(wrong.map(refusalOf)).toEqual(Array(4).fill([400, 'ValidationError', 'transaction_id']));
+  expect(refusalOf(await refund(merchant, { id: 'x' }, { amount: 1 }))).toEqual([400, 'ValidationError', 'order_id']);
+  expect(await movesOf(order)).toEqual([]);
+});
+
+test.each([
+  ['capture', 'capture_refused', 'capturable'],
+  ['refund', 'refund_refused', 'refundable'],
+] as const)(
+  'rules 9.2: a %s that the processor refuses: 200 with status error, and the amount is free again',
+  async (kind, card, left) => {
+    const { pay, askAll } = KINDS[kind];
+    const order = await pay(card);
+    for (const round of [1, 2]) {
+      const { status, body } = await askAll(order);
+      expect([status, statusesOf(body)]).toEqual([200, 'error: error']);
+      expect(body.transactions![0]!.outcomes!.processing).toMatchObject({ status: 'error', response_code: '57' });
+      expect(body.transactions![0]!.events).toMatchObject([
+        { event: 'new', source: 'merchant' },
+        { event: 'error', source: 'processor', result: 'failed' },
+      ]);
+      expect(body).not.toHaveProperty('completed');
+      const original = await getWholeOrder(merchant, order);
+      expect([original.related_orders!.length, original.amount_details![left], original.flags]).toEqual([
+        round,
+        1_000,
+        ['is-test'],
+      ]);
+      expect(original).not.toHaveProperty('refunded_amount');
+    }
+    expect(await movesOf(order)).toEqual(Array(2).fill(`${kind} refused 1000`));
+  },
+);
+
+describe('months later, when Temporal has deleted the workflow', () => {
+  /** Temporal takes half a minute to forget: it forgets both at the same time. */
+  const forgotten: Partial<Record<string, Promise<Order>>> = {};
+  beforeAll(() => {
+    for (const kind of ['capture', 'refund'] as const) {
+      forgotten[kind] = KINDS[kind].pay().then(async (order) => (await deleteWorkflow(order.id), order));
+      forgotten[kind].catch(() => undefined);
+    }
+  });
+
+  test.each(['capture', 'refund'] as const)('a %s goes up to the amount left in the record', async (kind) => {
+    const { ask, more } = KINDS[kind];
+    const order = (await forgotten[kind])!;
+    expect(outcomeOf(await ask(order, 300))).toEqual([200, 'completed']);
+    expect(refusalOf(await ask(order, 701))).toEqual(more);
+    expect(outcomeOf(await ask(order, 700))).toEqual([200, 'completed']);
+    expect(await movesOf(order)).toEqual([`${kind} approved 300`, `${kind} approved 700`]);
+  });
+});
+
+test('rules 13.1: a follow-up order sends a webhook of its own to the address of its payment, which sends none', async () => {
+  const receiver = await startReceiver();
+  try {
+    const { merchant: own, id: project_id } = await createTestProject({ webhook_url: receiver.url });
+    const elsewhere = new URL('/of-the-order', receiver.url).href;
+    const lapses = { expiration_period: 'PT5S' };
+    // Webhooks of two orders keep no order between them.
+    const came = (n: number) => receiver.waitFor(n);
+    const order = await createAuthorization(own);
+    await came(1);
+    const captured = (await capturePart(own, order, part(10))).body;
+    await came(2);
+    const refunded = (await refund(own, order, { amount: 10 })).body;
+    await came(3);
+    const lapsing = await createAuthorization(own, { webhook_url: elsewhere, transaction: lapses });
+    const released = await untilFollowUp(own, lapsing, 'is-void');
+    expect(released.webhook_url).toBe(elsewhere);
+    await came(5);
+    const last = await own.paidOrder('approved');
+    await came(6);
+    expect(receiver.received.map(({ path, body }) => [path, webhookOf(body)])).toEqual(
+      [
+        ['/hook', order.id],
+        ['/hook', captured.id],
+        ['/hook', refunded.id],
+        ['/of-the-order', lapsing.id],
+        ['/of-the-order', released.id],
+        ['/hook', last.id],
+      ].map(([path, order_id]) => [path, { event: 'status_changed', order_id, project_id }]),
+    );
+  } finally {
+    await receiver.close();
+  }
+}, 300_000);
