@@ -4,7 +4,6 @@ import { orderSchema } from '../../src/contract/order';
 import { CARD, Client } from '../api/page/hosted-page';
 import { Merchant, answerOf, statusesOf, type Refusal } from '../support/client';
 import { CARDS } from '../support/cards';
-import { postControl } from '../support/simulator';
 import { until } from '../support/until';
 
 /** Orders that nobody pays. */
@@ -12,61 +11,8 @@ const merchant = new Merchant();
 const cancel = (id: string) => answerOf<{ error: Refusal }>(cancelOrder({ orderId: id }, merchant.project));
 const refusalOf = ({ status, body }: Awaited<ReturnType<typeof cancel>>) => [status, body.error.type];
 
-describe('cancel by the merchant', () => {
-  test('answers the order, cancelled; again the same', async () => {
-    const { id } = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
-    const answer = await cancel(id);
-    const cancelled = orderSchema.parse(answer.body);
-    expect([answer.status, statusesOf(cancelled)]).toEqual([200, 'cancelled: cancelled']);
-    expect(cancelled.transactions![0]!.events!.at(-1)).toMatchObject({ event: 'cancelled', source: 'merchant' });
-    expect(cancelled.transactions![0]!.payment_url).toBeUndefined();
-    expect(await merchant.cancelOrder(id)).toEqual(cancelled);
-  });
-
-  test('after a cancel the page cannot pay', async () => {
-    const order = await merchant.createOrder();
-    const customer = new Client();
-    const form = { ...CARD, ...(await customer.openPage(order)) };
-    await merchant.cancelOrder(order.id);
-    expect(await (await customer.postForm(`/pay/${order.id}/`, form)).text()).toContain('cancelled');
-    expect(statusesOf(await merchant.getOrder(order.id))).toBe('cancelled:');
-    expect(await merchant.ledger(order.id)).toEqual([]);
-  });
-
-  test.each([
-    ['completed', 'approved'],
-    ['error', 'do_not_honor'],
-  ] as const)('an order that is %s: CanNotCancelTransaction', async (status, card) => {
-    const { id } = await merchant.paidOrder(card);
-    expect(refusalOf(await cancel(id))).toEqual([409, 'CanNotCancelTransaction']);
-    expect((await merchant.getOrder(id)).status).toBe(status);
-  });
-
-  test('while the outcome of a transaction is not known: CanNotCancelTransaction, and the order goes on', async () => {
-    const order = await merchant.paidOrder('processing_approved');
-    expect(statusesOf(order)).toBe('processing: processing');
-    expect(refusalOf(await cancel(order.id))).toEqual([409, 'CanNotCancelTransaction']);
-    await postControl(merchant.stack, 'due', { transaction_id: order.transactions![0]!.id });
-    expect(statusesOf(await merchant.untilStatus(order.id, 'completed', 30_000))).toBe('completed: accepted');
-  });
-
-  test('of a payment and a cancellation at once exactly one wins', async () => {
-    for (let round = 0; round < 5; round += 1) {
-      const order = await merchant.createOrder();
-      const customer = new Client();
-      const form = { ...CARD, ...(await customer.openPage(order)) };
-      const [, cancelled] = await Promise.all([customer.postForm(`/pay/${order.id}/`, form), cancel(order.id)]);
-      const { status } = await merchant.getOrder(order.id);
-      const charged = (await merchant.ledger(order.id)).length;
-      expect([status, charged, cancelled.status]).toEqual(
-        status === 'completed' ? ['completed', 1, 409] : ['cancelled', 0, 200],
-      );
-    }
-  });
-});
-
 describe('cancel by the customer', () => {
-  test('leads to failure_url, and the event names the customer', async () => {
+  test('rules 4.11: leads to failure_url, and the event names the customer', async () => {
     const order = await merchant.createOrder({
       failure_url: 'https://shop.example/sorry',
       transactions: [{ payment_method: 'credit-card' }],
@@ -84,7 +30,7 @@ describe('cancel by the customer', () => {
   });
 });
 
-describe('expiry', () => {
+describe('rules 4.9, 4.10 and 7.6: expiry', () => {
   test('at its end an order expires by itself, with its open transaction, and cannot be paid or cancelled any more', async () => {
     const order = await merchant.createOrder({
       expiration_period: 'PT5S',

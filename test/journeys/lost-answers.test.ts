@@ -7,11 +7,9 @@ import {
   amountDetailsOf,
   entriesOf,
   untilFollowUp,
-  untilOrder,
   part,
   getWholeOrder,
   refund,
-  outcomeOf,
   voidPart,
   type OrderAnswer,
   type Sent,
@@ -73,7 +71,7 @@ const WINDOW = 'PT15S';
 /** A client that ends only the faults that it has added: the tests here run at the same time. */
 const newFaultClient = () => new Merchant();
 
-describe.each(OPERATIONS)('a %s', (operation, follow, after, meanwhile) => {
+describe.each(OPERATIONS)('rules 10.1 and 10.2: a %s', (operation, follow, after, meanwhile) => {
   test.concurrent.each(TROUBLES)(
     '%s: processing, then completed, one entry in the ledger',
     async (_title, fault) => {
@@ -144,54 +142,6 @@ test.concurrent(
     });
     expect(await untilFollowUp(merchant, order, 'is-capture')).toMatchObject({ status: 'completed', amount: 1_000 });
     expect(await entriesOf(merchant, order, 'capture')).toHaveLength(1);
-  },
-  150_000,
-);
-
-test.concurrent(
-  'a capture that is unanswered when the window ends: what it holds is not released before its outcome is known',
-  async () => {
-    const order = await createAuthorization(merchant, { transaction: { expiration_period: WINDOW } });
-    const faults = newFaultClient();
-    await faults.addFault({ operation: 'capture', order_id: order.id, kind: 'outage' });
-    const captured = await capturePart(merchant, order, part(600));
-    expect(outcomeOf(captured)).toEqual([200, 'processing']);
-    expect((await untilFollowUp(merchant, order, 'is-void')).amount).toBe(400);
-    expect((await merchant.getOrder(captured.body.id)).status).toBe('processing');
-    await faults.removeFaults();
-    await merchant.untilStatus(captured.body.id, 'completed', 60_000);
-    const ended = await getWholeOrder(merchant, order);
-    expect([statusesOf(ended), ended.amount_details]).toEqual([
-      'completed: accepted',
-      { capturable: 0, captured: 600, refundable: 600, refunded: 0, voidable: 0, voided: 400 },
-    ]);
-  },
-  150_000,
-);
-
-test.concurrent(
-  'a capture that is refused after the window: what it frees is released as well',
-  async () => {
-    const order = await createAuthorization(merchant, {
-      card: 'capture_refused',
-      transaction: { expiration_period: WINDOW },
-    });
-    const faults = newFaultClient();
-    await faults.addFault({ operation: 'capture', order_id: order.id, kind: 'outage' });
-    const captured = await capturePart(merchant, order, part(600));
-    expect(outcomeOf(captured)).toEqual([200, 'processing']);
-    expect((await untilFollowUp(merchant, order, 'is-void')).amount).toBe(400);
-    await faults.removeFaults();
-    await merchant.untilStatus(captured.body.id, 'error', 60_000);
-    await untilOrder(
-      merchant,
-      order,
-      'has expired',
-      ({ transactions }) => transactions![0]!.status === 'expired',
-      60_000,
-    );
-    expect((await merchant.getOrder(order.id)).status).toBe('completed');
-    expect((await entriesOf(merchant, order, 'void')).map(({ amount }) => amount)).toEqual([400, 600]);
   },
   150_000,
 );

@@ -1,9 +1,8 @@
 import { createOrder } from '../../src/client';
 import { orderSchema } from '../../src/contract/order';
-import { CARD, Client } from '../api/page/hosted-page';
+import { Client } from '../api/page/hosted-page';
 import { Merchant, statusesOf } from '../support/client';
 import { TIMESTAMP, UUID } from '../support/shapes';
-import { CARDS } from '../support/cards';
 
 /** Every value of a JSON text, with its path. */
 function leaves(value: unknown, path = ''): [path: string, value: unknown][] {
@@ -202,42 +201,5 @@ describe('a sale, declined', () => {
       result: 'declined',
       authorization_iso_response_code: '05',
     });
-  });
-
-  test('tried again on the hosted page and paid: two transactions, two charges, one of them approved', async () => {
-    const merchant = new Merchant();
-    const order = await merchant.createOrder({ return_url: 'https://shop.example/thanks?cart=1' });
-    const customer = new Client();
-    const first = await customer.postForm(`/pay/${order.id}/`, {
-      ...CARD,
-      number: CARDS.insufficient_funds.number,
-      ...(await customer.openPage(order)),
-    });
-    expect([first.status, /declined/i.test(await first.text())]).toEqual([200, true]);
-    expect(statusesOf(await merchant.getOrder(order.id))).toBe('processing: error');
-
-    const second = await customer.postForm(`/pay/${order.id}/`, { ...CARD, ...(await customer.openPage(order)) });
-    expect([second.status, second.headers.get('location')]).toEqual([
-      303,
-      `https://shop.example/thanks?cart=1&order_id=${order.id}&project_id=${order.project_id}`,
-    ]);
-    const paid = orderSchema.parse(await merchant.getOrder(order.id));
-    expect(statusesOf(paid)).toBe('completed: error accepted');
-    expect(paid.transactions!.map(({ outcomes }) => outcomes?.processing.response_code)).toEqual(['51', '00']);
-    expect(paid.transactions![1]!.events![0]).toMatchObject({ event: 'new', source: 'customer' });
-    expect((await merchant.ledger(order.id)).map(({ result }) => result)).toEqual(['declined', 'approved']);
-    expectNothingEmpty(paid);
-  });
-
-  test('rules 6.3: the form of an attempt that is over pays nothing', async () => {
-    const merchant = new Merchant();
-    const order = await merchant.createOrder();
-    const customer = new Client();
-    const form = { ...CARD, ...(await customer.openPage(order)) };
-    const answers = await Promise.all([1, 2, 3].map(() => customer.postForm(`/pay/${order.id}/`, form)));
-    expect(answers.map(({ status }) => status).every((status) => status < 400)).toBe(true);
-    await customer.postForm(`/pay/${order.id}/`, form);
-    expect(statusesOf(await merchant.getOrder(order.id))).toBe('completed: accepted');
-    expect(await merchant.ledger(order.id)).toHaveLength(1);
   });
 });

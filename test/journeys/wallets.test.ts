@@ -3,7 +3,7 @@ import { WALLETS, type Wallet } from '../../src/processor/wire';
 import { createProcessor, type Processor } from '../../src/processor/client';
 import { PAY, charges, walletButton } from '../api/page/hosted-page';
 import { aVisitor, launchBrowser } from '../support/browser';
-import { Merchant, statusesOf, type Refusal } from '../support/client';
+import { Merchant, type Refusal } from '../support/client';
 import { createTestProject } from '../support/projects';
 import { stack } from '../support/stack';
 
@@ -50,33 +50,6 @@ describe('by token over REST', () => {
     expect(order).toMatchObject({ status: 'completed', transactions: [expected(wallet)] });
     expect(await merchant.getOrder(order.id)).toMatchObject({ transactions: [expected(wallet)] });
     expect(await charges(order.id)).toMatchObject([{ operation: 'sale', result: 'approved', requests: 1 }]);
-  });
-
-  test.each(WALLETS)('%s, sent again with its Idempotency-Key: the same order, charged once', async (wallet) => {
-    const merchant = shopOf('test');
-    const request = {
-      body: { currency: 'EUR', amount: 700, transactions: [await walletTransaction(merchant, wallet)] },
-      headers: { 'idempotency-key': `${wallet}-${Date.now()}` },
-    };
-    const [first, second] = [
-      await merchant.send<{ id: string }>('POST', '/v1/orders/', request),
-      await merchant.send<{ id: string }>('POST', '/v1/orders/', request),
-    ];
-    expect(second.body).toEqual(first.body);
-    expect(await charges(first.body.id)).toHaveLength(1);
-  });
-
-  test.each(WALLETS)('%s, answer lost: processing, then completed, charged once', async (wallet) => {
-    const merchant = shopOf('test');
-    const transaction = await walletTransaction(merchant, wallet);
-    const { vault_token } = transaction.payment_method_details;
-    await merchant.addFault({ kind: 'lost_answer', operation: 'sale', vault_token });
-    await merchant.addFault({ kind: 'outage', operation: 'ask', vault_token });
-    const order = await merchant.createOrder({ transactions: [transaction] });
-    expect(statusesOf(order)).toBe('processing: processing');
-    await merchant.removeFaults();
-    expect(statusesOf(await merchant.untilStatus(order.id, 'completed'))).toBe('completed: accepted');
-    expect(await charges(order.id)).toHaveLength(1);
   });
 
   test.each(WALLETS)(

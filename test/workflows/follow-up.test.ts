@@ -23,7 +23,6 @@ import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
 import { PROJECT } from '../support/database';
 import {
-  MINUTE,
   answerAtIssuer,
   executeFollowUp,
   createAnOrder,
@@ -196,22 +195,13 @@ describe('every kind that the service asks for', () => {
     expect([fault, await moneySummaryOf(order)]).toEqual([fault, `${MOVED[kind]}: ${kind} completed`]);
     expect([fault, ...(await ledger(order)).slice(1)]).toEqual([fault, `${kind} ${ASKED[kind]} approved`]);
     expect([fault, (await merchant.ledger(order.id))[1]]).toMatchObject([fault, { requests: 1 }]);
-    if (kind === 'capture' || kind === 'void') await order.follow('void');
   }
 
-  test.each(KINDS)('%s, whatever is lost: processing, asked for by its key, done once', async (kind) => {
-    const outcomes = await Promise.allSettled(LOST.map((fault) => lostAndAskedFor(kind, fault)));
+  // Of captures, voids and refunds: test/journeys/lost-answers.test.ts.
+  test('rules 10.1: a reversal, whatever is lost: processing, asked for by its key, done once', async () => {
+    const outcomes = await Promise.allSettled(LOST.map((fault) => lostAndAskedFor('reversal', fault)));
     // All of them are over before the first failure is told: none may go on into the next test.
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
-  });
-
-  test('without a notification it polls by itself', async () => {
-    const { order, order_id, ask } = await ready('refund');
-    await merchant.addFault({ kind: 'lost_answer', operation: 'refund', order_id: order.id, times: 1 });
-    await ask();
-    await world.env.sleep(3_000);
-    await becomes(order_id, 'completed: accepted');
-    expect(await ledger(order)).toEqual(['sale 500 approved', 'refund 200 approved']);
   });
 });
 
@@ -311,15 +301,6 @@ describe('operations that the processor initiated', () => {
 });
 
 describe('rules 10.11: a payment that was approved after its end', () => {
-  test('notified twice: reversed once', async () => {
-    const order = await cancelledAtTheIssuer();
-    await answerAtIssuer(order, { code: '0101' });
-    expect([await reverse(order), await reverse(order)]).toEqual(['completed', 'completed']);
-    expect(await statusesOfOrder(order)).toBe('cancelled: cancelled');
-    expect(await ledger(order)).toEqual(['sale 500 approved', 'reversal 500 approved']);
-    expect((await order.view()).follow_ups).toHaveLength(1);
-  });
-
   test('approved while the order is cancelled, and notified while it ends: reversed', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
     afterAsking = async (key) => {
@@ -335,32 +316,12 @@ describe('rules 10.11: a payment that was approved after its end', () => {
     await until('the record says so', async () => (await order.view()).follow_ups[0]?.status === 'completed');
   });
 
-  test('rules 10.12: without a notification: polled 15 minutes after the end', async () => {
-    const order = await cancelledAtTheIssuer();
-    await answerAtIssuer(order, { code: '0101' });
-    await world.env.sleep(14 * MINUTE);
-    expect(await ledger(order)).toEqual(['sale 500 approved']);
-    await world.env.sleep(2 * MINUTE);
-    await until(
-      'it is given back',
-      async () => (await statusesOf(world, reversalOf(order).id)) === 'completed: accepted',
-    );
-    expect(await ledger(order)).toEqual(['sale 500 approved', 'reversal 500 approved']);
-  });
-
   test('an authorization is given back too', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number, capture_mode: 'manual' });
     await order.cancel();
     await answerAtIssuer(order, { code: '0101' });
     expect(await reverse(order)).toBe('completed');
     expect(await ledger(order)).toEqual(['authorize 500 approved', 'reversal 500 approved']);
-  });
-
-  test('nothing was approved: nothing is given back', async () => {
-    const order = await cancelledAtTheIssuer();
-    await answerAtIssuer(order, { code: '3333' });
-    expect(await reverse(order)).toBe('refused');
-    expect((await order.view()).follow_ups).toEqual([]);
   });
 
   test('news that come before the approval leave room for those that come after', async () => {
@@ -385,12 +346,6 @@ describe('rules 10.11: a payment that was approved after its end', () => {
     const settlement = { transaction_id, outcome: 'approved', reason: 'Bank statement', operator: 'Ada' } as const;
     await handleOf(order_id).executeUpdate(settleByHand, { args: [settlement] });
     expect(await statusesOf(world, order_id)).toBe('completed: accepted');
-  });
-
-  test('a payment that counts is never given back by this way', async () => {
-    const order = await paid();
-    expect(await reverse(order)).toBe('refused');
-    expect(await ledger(order)).toEqual(['sale 500 approved']);
   });
 });
 

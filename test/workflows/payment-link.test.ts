@@ -100,18 +100,6 @@ describe('attempts, one after the other', () => {
     ]);
   });
 
-  test('the same view of the page sent twice, also at once, is one order and one charge', async () => {
-    const link = await createALink(world);
-    const view_id = uuidv7();
-    const answers = await Promise.allSettled([
-      link.pay(CARDS.do_not_honor.number, view_id),
-      link.pay(CARDS.do_not_honor.number, view_id),
-    ]);
-    expect(answers.some(({ status }) => status === 'fulfilled')).toBe(true);
-    await link.pay(CARDS.do_not_honor.number, view_id);
-    expect(await link.statuses()).toBe('all_unsuccessful: error');
-  });
-
   test('rules 19.6: paid after the payer was answered that it is in progress: the workflow closes', async () => {
     const link = await createALink(world);
     let send = () => {};
@@ -200,14 +188,6 @@ describe('attempts, one after the other', () => {
     expect(await status()).toBe('all_unsuccessful');
     await world.env.sleep(31 * DAY);
     await until('it expires', async () => (await link.view()).status === 'expired');
-  });
-
-  test('a 3-D Secure that failed ends the attempt, and another may begin', async () => {
-    const link = await createALink(world);
-    await answerIssuer(await link.pay(CARDS.challenge.number), { code: '3333' });
-    await becomes(link, 'all_unsuccessful: error');
-    await link.pay(CARDS.approved.number);
-    expect(await link.statuses()).toBe('completed: error completed');
   });
 
   test('a customer who disappears in 3-D Secure blocks the link for 30 minutes', async () => {

@@ -177,7 +177,7 @@ describe('the card form', () => {
     expect(await response.text()).toContain('Payment completed');
   });
 
-  test('a decline says so and offers the next attempt', async () => {
+  test('rules 12.5: a decline says so and offers the next attempt', async () => {
     const { order, client, path, form } = await opened({ return_url: 'https://shop.example/' });
     const response = await client.postForm(path, { ...form, number: CARDS.insufficient_funds.number });
     const html = await response.text();
@@ -190,9 +190,13 @@ describe('the card form', () => {
       /^https:\/\/shop\.example\/\?order_id=/,
     );
     expect(await statusesOf(order.id)).toBe('completed: error accepted');
+    expect((await getOrder(order.id)).transactions).toMatchObject([
+      { outcomes: { processing: { response_code: '51' } } },
+      { outcomes: { processing: { response_code: '00' } }, events: [{ event: 'new', source: 'customer' }, {}] },
+    ]);
   });
 
-  test('the fifth decline ends the order: on to the failure address', async () => {
+  test('rules 6.3: the fifth decline ends the order: on to the failure address', async () => {
     const { order, client, path, form } = await opened({
       return_url: 'https://shop.example/',
       failure_url: 'https://shop.example/failed',
@@ -221,7 +225,7 @@ describe('the card form', () => {
     expect(await charges(order.id)).toMatchObject([{ operation: 'sale', result: 'approved', requests: 1 }]);
   });
 
-  test('a form of an attempt that was made shows the order as it is, and charges nothing', async () => {
+  test('rules 6.3 and 12.5: a form of an attempt that was made shows the order as it is, and charges nothing', async () => {
     const { order, client, path, form } = await opened();
     await client.postForm(path, { ...form, number: CARDS.do_not_honor.number });
     const response = await client.postForm(path, form);

@@ -271,19 +271,6 @@ describe('the page of a payment link', () => {
     expect((await client.send(`/pay/${order_id}/?waited=1`)).headers.get('location')).toBe(path);
   });
 
-  test('twenty payers press at once: one attempt at a time, one of them pays, nobody gets an error', async () => {
-    const { path, aPayer, link, linkStory } = await aLink();
-    const payers = await Promise.all(Array.from({ length: 20 }, aPayer));
-    const answers = await Promise.all(payers.map(({ client, form }) => client.postForm(path, form)));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    const pages = await Promise.all(answers.map((answer) => answer.text()));
-    const told = (words: string) => pages.filter((page) => page.includes(words)).length;
-    expect(told('Payment completed')).toBe(1);
-    expect(told('A payment is in progress') + told('This has been paid')).toBe(19);
-    expect(await linkStory()).toBe('completed: 1 completed');
-    expect(await charges((await link()).completed_order_id!)).toHaveLength(1);
-  });
-
   test('of a link that has ended the page says so', async () => {
     const ended = await aLink();
     const { client, form } = await ended.aPayer();

@@ -544,27 +544,6 @@ describe('the calls that it makes to Temporal', () => {
     expect(called.toSorted()).toEqual(expected);
   });
 
-  test('no final order, and none that only waits to be paid', async () => {
-    await database.db('projects').update({ webhook_url: null });
-    await aStoredOrder(database.db);
-    await aStoredOrder(database.db, { transaction: false });
-    await moveOrder(
-      database.db,
-      await aStoredOrder(database.db),
-      { ended: 'cancelled' },
-      { source: 'merchant', now: NOW },
-    );
-    const paid = await aStoredOrder(database.db);
-    await moveOrder(
-      database.db,
-      paid,
-      { transaction_id: paid.transactions[0]!.id, to: 'accepted' },
-      { source: 'processor', now: NOW },
-    );
-    await aRecovery().recover(NOW + SETTLED);
-    expect(called).toEqual([]);
-  });
-
   test('an order whose creation may still be running is not signalled: its workflow is only started if it is lost', async () => {
     const { id } = await aStoredOrder(database.db, BY_TOKEN);
     await aRecovery().recover(NOW + SETTLED);

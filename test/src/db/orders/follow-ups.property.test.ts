@@ -389,7 +389,7 @@ function orders(left: number[]): number[][] {
   return left.flatMap((n, i) => (n === 0 ? [] : orders(left.with(i, n - 1)).map((rest) => [i, ...rest])));
 }
 
-test(`whatever happens in whatever order, the money is where the rules say (seed ${SEED})`, async () => {
+test(`rules 8.8, 8.11, 9.6 and 9.7: whatever happens in whatever order, the money is where the rules say (seed ${SEED})`, async () => {
   await fc.assert(
     fc.asyncProperty(story, async ({ mode, amount, steps }) => {
       const payment = await anAcceptedPayment(database.db, { mode, amount });

@@ -2,7 +2,7 @@ import { insertFollowUp } from '../../../../src/db/orders/follow-ups';
 import { moveOrder } from '../../../../src/db/orders/move-order';
 import { findOrder, loadOrder } from '../../../../src/db/orders/order-record';
 import { findOrderView, type TransactionView } from '../../../../src/db/orders/order-view';
-import { FOLLOW_UPS, FOLLOW_UP_KINDS, type FollowUpKind, type NewFollowUp } from '../../../../src/domain/follow-up';
+import { FOLLOW_UPS, type FollowUpKind, type NewFollowUp } from '../../../../src/domain/follow-up';
 import type { OrderRecord } from '../../../../src/domain/order-record';
 import { ServiceError } from '../../../../src/errors';
 import { NOW, aStoredOrder } from '../../../support/builders';
@@ -55,7 +55,7 @@ async function outcomes(attempts: Promise<unknown>[]): Promise<string[]> {
     .toSorted();
 }
 
-describe('insertFollowUp writes an order beside the payment order', () => {
+describe('rules 9.1, 9.3 and 9.4: insertFollowUp writes an order beside the payment order', () => {
   test.each<[FollowUpKind, PaymentMode, string]>([
     ['capture', 'manual', 'credit'],
     ['void', 'delayed', 'debit'],
@@ -203,7 +203,7 @@ describe('a refusal stores nothing', () => {
   });
 });
 
-describe('recordFollowUpOutcome', () => {
+describe('rules 9.6: recordFollowUpOutcome', () => {
   test.each<[kind: FollowUpKind, mode: PaymentMode, approved: object, refused: object]>([
     ['capture', 'manual', { captured: 40 }, {}],
     ['void', 'manual', { voided: 40 }, {}],
@@ -274,8 +274,8 @@ test('rules 4.15: modified of a payment never goes back, whatever follows it', a
   expect(await instants()).toEqual([later, later]);
 });
 
-describe('two at once, on connections of their own', () => {
-  test('rule: the total stays within the original amount: of refunds of 60 % one wins', async () => {
+describe('rules 9.9: two at once, on connections of their own', () => {
+  test('the total stays within the original amount: of refunds of 60 % one wins', async () => {
     for (let round = 0; round < 10; round += 1) {
       const payment = await accepted();
       expect(await outcomes([1, 2, 3, 4].map(() => request(payment, { kind: 'refund', amount: 60 })))).toEqual([
@@ -324,7 +324,7 @@ test.each(['expired', 'cancelled'] as const)(
   },
 );
 
-describe('the schema enforces its rules without the code', () => {
+describe('rules 9.6: the schema enforces its rules without the code', () => {
   test.each<[title: string, mode: PaymentMode, changes: string]>([
     [
       'captured, voided and asked for more than authorized',
@@ -374,9 +374,9 @@ describe('the schema enforces its rules without the code', () => {
 });
 
 describe('rules 10.5: past not_after nothing is written', () => {
-  test.each(FOLLOW_UP_KINDS)('%s: refused while it does not exist; an existing one continues', async (kind) => {
-    const payment = await accepted(kind === 'capture' || kind === 'void' ? 'manual' : 'sale');
-    const follow_up = aFollowUp(payment, { kind, amount: 40 });
+  test('refused while it does not exist; an existing one continues', async () => {
+    const payment = await accepted();
+    const follow_up = aFollowUp(payment, { kind: 'refund', amount: 40 });
     const before = await everything(payment);
     await expect(insertFollowUp(database.db, { ...follow_up, not_after: Date.now() - 1 })).rejects.toMatchObject({
       error: 'ServiceUnavailable',
