@@ -111,7 +111,7 @@ describe('attemptDelivery', () => {
     expect(await run(made.attemptDelivery, { ...id, now: NOW + 120_000 })).toMatchObject({ attempts: 2 });
   });
 
-  test('killed before its record it is sent again under the same id: a receiver may get it twice', async () => {
+  test('rules 13.7: killed before its record it is sent again under the same id: a receiver may get it twice', async () => {
     const id = await aDelivery();
     const killed = activities({
       postWebhook: async (webhook) => (await postWebhook(webhook), Promise.reject(new Error('killed'))),

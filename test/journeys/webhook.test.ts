@@ -31,7 +31,7 @@ async function anotherOrderIsTold(): Promise<string> {
   return id;
 }
 
-test('a sale approved at once sends exactly one, to the URL of the project', async () => {
+test('rules 13.1 and 13.2: a sale approved at once sends exactly one, to the URL of the project', async () => {
   const { id } = await project.merchant.paidOrder('approved');
   await receiver.waitFor(1);
   expect(webhookOf(receiver.received[0]!.body)).toEqual({
@@ -64,7 +64,7 @@ test('rules 13.3: webhook_url of the order overrides that of the project', async
   expect(told()).toEqual([{ path: '/of-this-order?key=1', order_id: id }]);
 });
 
-test('it is signed with the secret of the project, over the bytes that arrive', async () => {
+test('rules 13.7: it is signed with the secret of the project, over the bytes that arrive', async () => {
   const { id } = await project.merchant.paidOrder('approved');
   const [{ headers, body }] = (await receiver.waitFor(1)) as [Receiver['received'][number]];
   expect(headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': `webhook:${id}:1` });
@@ -75,7 +75,7 @@ test('it is signed with the secret of the project, over the bytes that arrive', 
   expect(() => new Webhook(other.webhook_secret).verify(body, signed)).toThrow();
 });
 
-test('every change of the status has a webhook with an id of its own: declined, then paid', async () => {
+test('rules 13.1 and 13.7: every change of the status has a webhook with an id of its own: declined, then paid', async () => {
   const order = await project.merchant.createOrder();
   const customer = new Client();
   await customer.postForm(`/pay/${order.id}/`, {
@@ -149,7 +149,7 @@ test('rules 13.10: delivered now, paused and resumed by an operator, and not whi
   ]);
 });
 
-test('creating an order is no change', async () => {
+test('rules 13.1: creating an order is no change', async () => {
   await project.merchant.createOrder();
   const other = await anotherOrderIsTold();
   expect(told()).toEqual([{ path: '/hook', order_id: other }]);

@@ -55,16 +55,6 @@ const count = (events: string[], name: string) => events.filter((event) => event
 const gaps = (attempts: Attempt[]) =>
   attempts.slice(1).map((attempt, i) => Date.parse(attempt.started) - Date.parse(attempts[i]!.started));
 
-test('rules 13.1: the body is event, order_id and project_id, and nothing else', async () => {
-  const { order_id, status, attempts } = await delivered();
-  expect(status).toBe('delivered');
-  expect(JSON.parse(receiver.received[0]!.body)).toEqual({ event: 'status_changed', order_id, project_id: PROJECT.id });
-  expect(attempts).toEqual([
-    expect.objectContaining({ attempt: 1, status_code: 200, failure: null, time_limit_ms: 4_000 }),
-  ]);
-  expect(receiver.received).toHaveLength(1);
-});
-
 test('rules 13.6: ten failed attempts, two minutes apart, then it stops', async () => {
   receiver.answer((response) => response.writeHead(500).end());
   const { status, attempts } = await delivered();
@@ -215,44 +205,4 @@ describe('between two attempts', () => {
     );
     await deliveryOf(order_id).terminate();
   });
-});
-
-test('rules 13.5: 4 seconds for the first attempt, 10 for every retry', async () => {
-  receiver.answer((response) => response.writeHead(404).end());
-  const { attempts } = await delivered();
-  expect(attempts.map(({ time_limit_ms }) => time_limit_ms)).toEqual([4_000, ...Array<number>(9).fill(10_000)]);
-});
-
-test('success on the third attempt ends it', async () => {
-  receiver.answer((response, n) => response.writeHead(n < 3 ? 503 : 204).end());
-  const { status, attempts } = await delivered();
-  expect(status).toBe('delivered');
-  expect(attempts.map(({ status_code }) => status_code)).toEqual([503, 503, 204]);
-});
-
-test('a redirect is a failure and is not followed', async () => {
-  receiver.answer((response, n) =>
-    n === 1 ? response.writeHead(302, { location: receiver.url }).end() : response.writeHead(200).end(),
-  );
-  const { attempts } = await delivered();
-  expect(attempts.map(({ status_code, failure }) => [status_code, failure])).toEqual([
-    [302, 'answered 302'],
-    [200, null],
-  ]);
-});
-
-test('every attempt of one notification carries the same webhook-id', async () => {
-  receiver.answer((response, n) => response.writeHead(n < 3 ? 500 : 200).end());
-  const { order_id } = await delivered();
-  expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(
-    new Set([`webhook:${order_id}:1`]),
-  );
-});
-
-test('creating an order is no change and sends nothing', async () => {
-  const order = await createAnOrder(world);
-  await world.env.sleep(MINUTE);
-  expect(receiver.received).toHaveLength(0);
-  await order.cancel();
-  await receiver.waitFor(1);
 });

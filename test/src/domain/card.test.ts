@@ -193,24 +193,7 @@ test('100,000 UUIDs, tokens and digests, and as many articles: none refused', ()
 });
 
 test('prefix, length and check digit are those of the card-validator package', () => {
-  const prefix = fc.constantFrom(
-    '1',
-    '2',
-    '3',
-    '4',
-    '5',
-    '6',
-    '8',
-    '34',
-    '36',
-    '50',
-    '56',
-    '60',
-    '62',
-    '2221',
-    '1800',
-    '506699',
-  );
+  const prefix = fc.constantFrom(...'1 2 3 4 5 6 8 34 36 50 56 60 62 2221 1800 506699'.split(' '));
   const anyDigits = fc.stringMatching(/^\d{11,19}$/);
   fc.assert(
     fc.property(prefix, anyDigits, (start, rest) => {

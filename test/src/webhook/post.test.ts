@@ -49,7 +49,7 @@ test('no compressed answer and no connection to keep are asked for', async () =>
   expect([headers['accept-encoding'], headers['connection']]).toEqual([undefined, 'close']);
 });
 
-test.each([400, 410, 500, 301, 307])('%i is a failure', async (status) => {
+test.each([400, 410, 500, 301, 307])('rules 13.4: %i is a failure', async (status) => {
   receiver.answer((response) => response.writeHead(status, { location: receiver.url }).end());
   const before = receiver.received.length;
   expect(await postWebhook(aWebhook({ url: receiver.url }))).toMatchObject({
