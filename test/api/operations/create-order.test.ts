@@ -136,28 +136,6 @@ test.each([
   },
 );
 
-test.each(['P5DT1S', 'P6D', 'PT121H'])(
-  'windows: an authorization of %s is longer than an issuer keeps one',
-  async (expiration_period) => {
-    const { merchant: own } = await createTestProject();
-    for (const capture_mode of ['manual', 'delayed']) {
-      const answer = await own.send<{ error: { type: string; property_path?: string } }>('POST', '/v1/orders/', {
-        body: {
-          currency: 'EUR',
-          amount: 1,
-          transactions: [{ payment_method: 'credit-card', capture_mode, expiration_period }],
-        },
-      });
-      expect([answer.status, answer.body.error.type, answer.body.error.property_path]).toEqual([
-        400,
-        'ValidationError',
-        'transactions.0.expiration_period',
-      ]);
-    }
-    expect((await own.send<unknown[]>('GET', '/v1/orders/')).body).toEqual([]);
-  },
-);
-
 test('account funding: the processor does not answer for the account: 502, nothing is stored', async () => {
   const { id: project_id, merchant: own } = await createTestProject({ account_funding: true });
   await own.addFault({ operation: 'vault', project_id, kind: 'garbage', times: 1 });

@@ -32,7 +32,7 @@ const withTransaction = (transaction: object) => ({
 const DETAILS = 'transactions.0.payment_method_details';
 const withDetails = (payment_method_details: object) => withTransaction({ payment_method_details });
 
-describe('create an order', () => {
+describe('rules 1.6, 1.7 and 15.1: create an order', () => {
   test('every field of the request comes through as it was sent', () => {
     const body = {
       ...ORDER,
@@ -139,7 +139,12 @@ describe('create an order', () => {
     ['unknown capture_mode', withTransaction({ capture_mode: 'later' }), 'transactions.0.capture_mode'],
     [
       'authorization for longer than P5D',
-      withTransaction({ capture_mode: 'manual', expiration_period: 'P6D' }),
+      withTransaction({ capture_mode: 'manual', expiration_period: 'P5DT1S' }),
+      'transactions.0.expiration_period',
+    ],
+    [
+      'delayed capture later than P5D',
+      withTransaction({ capture_mode: 'delayed', expiration_period: 'PT121H' }),
       'transactions.0.expiration_period',
     ],
     [
