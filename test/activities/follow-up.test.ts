@@ -278,6 +278,36 @@ describe('closeCaptureWindow', () => {
     expect(first.transactions[0]!.capture).toMatchObject({ reserved: 0, unanswered: 500 });
   });
 
+  test.each<[string, number, string[]]>([
+    ['before the end: it is captured with the rest', END - 1, ['capture 500']],
+    ['at the end: the rest is captured, and it is released', END, ['capture 300', 'void 200']],
+  ])('rules 8.8: a void of a delayed authorization that is refused %s', async (_when, refused_at, expected) => {
+    const { id: order_id } = await authorized('delayed');
+    const voided = { ...followUpOf(order_id, 'void', { amount: 200 }), kind: 'void' as const, now: NOW };
+    await activities().startCaptureOrVoid(voided);
+    const order = await carriedOut(voided, deaf());
+    const refused = {
+      operation: 'void',
+      result: 'refused',
+      idempotency_key: 'k',
+      order_id,
+      transaction_id: transactionIdOf(order_id, 1),
+      amount: 200,
+      currency: 'EUR',
+      occurred: new Date(NOW).toISOString(),
+    } as const;
+    await activities({ findOperation: () => Promise.resolve(refused) }).pollFollowUp({
+      ...voided,
+      order,
+      now: refused_at,
+      poll_at: refused_at + MINUTE,
+    });
+    for (const later of [0, 1, 2]) await activities().closeCaptureWindow({ order_id, now: END + 10 + later });
+    const closings = (await view(order_id)).follow_ups.filter(({ id }) => id !== voided.id);
+    const amounts = await Promise.all(closings.map(async ({ id, kind }) => `${kind} ${(await view(id)).amount}`));
+    expect(amounts).toEqual(expected);
+  });
+
   test('it starts what it wrote, also when it was killed before that, and no other open capture', async () => {
     const { id: order_id } = await authorized();
     for (const amount of [10, 20, 30]) {

@@ -202,20 +202,22 @@ describe('rules 9.6: what an outcome changes', () => {
 
 describe('rules 8.10, 9.10 and 9.11: what gives the operator Attention', () => {
   const OVER = aSale({ refunded_amount: 100, charged_back_amount: 1 });
-  test.each<[FollowUpKind, RequestedBy, TransactionStatus, TransactionMoney, boolean]>([
-    ['chargeback', 'processor', 'accepted', OVER, true],
-    ['refund', 'merchant', 'accepted', OVER, true],
-    ['refund', 'merchant', 'error', OVER, false],
-    ['refund', 'merchant', 'processing', OVER, false],
-    ['reversal', 'service', 'accepted', OVER, false],
-    ['capture', 'merchant', 'accepted', OVER, false],
-    ['chargeback', 'processor', 'accepted', aSale({ charged_back_amount: 100 }), false],
-    ['reversal', 'service', 'error', aSale(), true],
-    ['void', 'service', 'error', anAuthorization(), true],
-    ['void', 'merchant', 'error', anAuthorization(), false],
-    ['capture', 'service', 'error', anAuthorization(), false],
+  const BEYOND = 'refunded and charged back beyond what was captured';
+  const held = (kind: string) => `the processor refused the ${kind}: the customer's money is still held`;
+  test.each<[FollowUpKind, RequestedBy, TransactionStatus, TransactionMoney, attention: string | undefined]>([
+    ['chargeback', 'processor', 'accepted', OVER, BEYOND],
+    ['refund', 'merchant', 'accepted', OVER, BEYOND],
+    ['refund', 'merchant', 'error', OVER, undefined],
+    ['refund', 'merchant', 'processing', OVER, undefined],
+    ['reversal', 'service', 'accepted', OVER, undefined],
+    ['capture', 'merchant', 'accepted', OVER, undefined],
+    ['chargeback', 'processor', 'accepted', aSale({ charged_back_amount: 100 }), undefined],
+    ['reversal', 'service', 'error', aSale(), held('reversal')],
+    ['void', 'service', 'error', anAuthorization(), held('void')],
+    ['void', 'merchant', 'error', anAuthorization(), undefined],
+    ['capture', 'service', 'error', anAuthorization(), undefined],
   ])('%s by the %s → %s', (kind, requested_by, to, money, expected) => {
-    expect(followUpAttention({ kind, requested_by }, to, money) !== undefined).toBe(expected);
+    expect(followUpAttention({ kind, requested_by }, to, money)).toBe(expected);
   });
 });
 
