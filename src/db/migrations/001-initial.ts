@@ -258,8 +258,6 @@ export async function up(knex: Knex): Promise<void> {
       attention text,
       -- Every change of the order or its transactions adds one. A move planned from an older version is refused.
       version integer not null default 0,
-      -- How often the status changed.
-      moves integer not null default 0,
       -- Numbers the orders about as they are created. Search results are sorted by it where all else is equal.
       sequence bigint generated always as identity,
       created timestamptz not null,

@@ -54,12 +54,11 @@ const MOVE_ORDER = `with locked as (
      ended = :ended,
      ended_by = case when :ended::text is not null then coalesce(ended_by, :ended_by) end,
      version = version + 1,
-     moves = moves + (:status_changed::boolean)::int,
      modified = greatest(orders.modified, :now::timestamptz),
      completed = case when :completes::boolean then :now::timestamptz else completed end
    from locked
    where orders.id = locked.id and (:transaction_id::uuid is null or exists (select 1 from t))
-   returning orders.id, orders.moves, orders.webhook_url, orders.project_id, orders.related_order_id
+   returning orders.id, orders.webhook_url, orders.project_id, orders.related_order_id
  ), l as (
    -- The payment link moves with the order that ends its attempt.
    update payment_links set
