@@ -1,5 +1,5 @@
 import type { Database } from '../../src/db/connection';
-import type { ListPart, Part, PartLimits } from '../../src/db/part';
+import type { ListPart, Part, PartLimits, Position } from '../../src/db/pages';
 import { listPeriod } from '../../src/domain/period';
 import { validationError } from '../../src/errors';
 import { PART, sizeAfter } from './bulk-reads';
@@ -23,36 +23,36 @@ type List = (
  */
 export function listOf<View>(
   { bulk }: Pick<Services, 'bulk'>,
-  readPart: (db: Database, project_id: string, part: ListPart<View>) => Promise<Part<View>>,
+  readPart: (db: Database, project_id: string, part: ListPart) => Promise<Part<View>>,
   present: (view: View) => unknown,
 ): List {
   return (context, { query }) => {
     const period = listPeriod({ ...query, now: clock.now() });
     if ('problem' in period) throw validationError(period.parameter, period.problem);
     const { id } = context.caller.project;
-    const read = (after: View | undefined, limits: PartLimits) =>
-      bulk.read(id, (db) => readPart(db, id, { ...period, after, limits }));
+    const read = (limits: PartLimits, after: Position | undefined) =>
+      bulk.read(id, (db) => readPart(db, id, { period, limits, after }));
     return Promise.resolve(jsonArray(partsOf(read, present, context), bulk.stream(id)));
   };
 }
 
 /** The objects as JSON, a part at a time. */
 async function* partsOf<View>(
-  read: (after: View | undefined, limits: PartLimits) => Promise<Part<View>>,
+  read: (limits: PartLimits, after: Position | undefined) => Promise<Part<View>>,
   present: (view: View) => unknown,
   { spend }: Pick<MerchantContext, 'spend'>,
 ): AsyncGenerator<string[]> {
   let listed = 0;
   let size: number = PART.first;
-  let after: View | undefined;
+  let after: Position | undefined;
   while (listed < LIST_MAX) {
-    const { rows, is_last } = await read(after, { rows: Math.min(size, LIST_MAX - listed), bytes: PART.bytes });
+    const { rows, is_last, end } = await read({ rows: Math.min(size, LIST_MAX - listed), bytes: PART.bytes }, after);
     const tokens = tokensOf(listed + rows.length) - tokensOf(listed);
     if (tokens > 0) await spend(tokens);
     yield rows.map((view) => JSON.stringify(present(view)));
     if (is_last) return;
     listed += rows.length;
-    after = rows.at(-1);
+    after = end;
     size = sizeAfter(rows.length);
   }
 }

@@ -501,7 +501,7 @@ export async function up(knex: Knex): Promise<void> {
 
     create index orders_project_created on orders (project_id, created, sequence);
     create index orders_related on orders (related_order_id) where related_order_id is not null;
-    create index payment_links_project_created on payment_links (project_id, created);
+    create index payment_links_project_created on payment_links (project_id, created, id);
     create index orders_of_payment_link on orders (related_payment_link_id) where related_payment_link_id is not null;
     -- A payment link has one payment in progress at a time, and is paid once.
     create unique index orders_open_of_payment_link on orders (related_payment_link_id)

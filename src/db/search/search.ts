@@ -1,4 +1,5 @@
 import { toIsoTime, queryRows, type Database } from '../connection';
+import { readPart, type Position } from '../pages';
 
 /** A change of an order that the index has not seen. */
 export interface SearchChange {
@@ -114,16 +115,12 @@ export async function countSearchRefusals(db: Database): Promise<number> {
 
 /** The ids of all orders, in their order, page by page; an order that is added meanwhile may be left out. */
 export async function* allOrderIds(db: Database, size: number): AsyncGenerator<string[]> {
-  let after = '00000000-0000-0000-0000-000000000000';
-  for (;;) {
-    const page = await queryRows<{ id: string }>(
-      db,
-      'select id from orders where id > :after::uuid order by id limit :size',
-      { after, size },
-    );
-    if (page.length === 0) return;
-    yield page.map(({ id }) => id);
-    after = page.at(-1)!.id;
+  for (let after: Position | undefined; ;) {
+    const list = { select: 'select id from orders', bindings: {}, key: [['id', 'uuid']], direction: 'asc' } as const;
+    const { rows, is_last, end } = await readPart<{ id: string }>(db, list, { rows: size }, after);
+    if (rows.length > 0) yield rows.map(({ id }) => id);
+    if (is_last) return;
+    after = end;
   }
 }
 
