@@ -2,16 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isUnavailable, type Database } from '../db/connection';
 import { releaseLease, takeLease } from '../db/lease';
-import {
-  SOURCE_NAMES,
-  findChecks,
-  findProgress,
-  saveProgress,
-  type Check,
-  type OrderCheck,
-  type SourceName,
-  type SourceProgress,
-} from '../db/recovery';
+import { findChecks, type Check } from '../db/recovery/checks';
+import { findProgress, saveProgress, type SourceProgress } from '../db/recovery/progress';
+import { SOURCE_NAMES, type OrderCheck, type SourceName } from '../db/recovery/sources';
 import { deleteClaims } from '../db/request-claims';
 import type { Logger } from '../log';
 import { callOnce } from '../temporal/call';
@@ -161,7 +154,7 @@ export class Recovery {
         () => false,
       );
       if (!is_available) return false;
-      log.warn({ err: error, source: name, key: check.position.key }, 'recovery could not restart a workflow');
+      log.warn({ err: error, source: name, key: check.key }, 'recovery could not restart a workflow');
     }
     return true;
   }
