@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { indexedOrders } from '../../activities/search-index';
 import type { Database } from '../db/connection';
+import { KeptLease } from '../db/lease';
 import {
   addSearchChanges,
   allOrderIds,
@@ -16,7 +17,6 @@ import {
 import type { Logger } from '../log';
 import { INDEX, REBUILT_INDEX } from '../search/settings';
 import type { IndexName, SearchWriter, SentOrders } from '../search/writer';
-import { KeptLease } from '../processes/kept-lease';
 
 /** Within how many milliseconds a change is to be found while somebody searches. */
 const FOUND_WITHIN_MS = 700;
