@@ -88,7 +88,7 @@ export class SearchReader {
     const place = 'after' in page ? [after(sort, 'order_sequence', page.after)] : [];
     await this.untilCurrent();
     const search = (options: SearchParams) => this.ask(options, GIVEN_UP_MS);
-    const [{ hits: rows, estimatedTotalHits }, total] = await Promise.all([
+    const asked = [
       search({
         filter: filterOf(project_id, query, ...lead, ...place),
         sort: [`${sort.field}:${sort.direction}`, `order_sequence:${sort.direction}`],
@@ -99,8 +99,11 @@ export class SearchReader {
       }),
       byTransaction || 'after' in page
         ? countOrders(search, filterOf(project_id, query, ...lead), byTransaction)
-        : undefined,
-    ]);
+        : Promise.resolve(undefined),
+    ] as const;
+    // The caller's turn lasts until the server has ended both, also when one fails.
+    await Promise.allSettled(asked);
+    const [{ hits: rows, estimatedTotalHits }, total] = await Promise.all(asked);
     const of_page = rows.slice(0, page.size);
     const places = of_page.map((row) => ({ value: numberOf(row[sort.field]), order_sequence: row.order_sequence }));
     const next = rows.length > page.size ? places.at(-1) : undefined;
