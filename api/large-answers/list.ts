@@ -2,7 +2,7 @@ import type { Database } from '../../src/db/connection';
 import type { ListPart, Part, PartLimits, Position } from '../../src/db/pages';
 import { listPeriod } from '../../src/domain/period';
 import { validationError } from '../../src/errors';
-import { PART, sizeAfter } from './bulk-reads';
+import { partLimits } from './bulk-reads';
 import { clock } from '../http/clock';
 import type { MerchantContext, Services } from '../merchant';
 import { jsonArray, type Stream } from '../operation';
@@ -43,17 +43,18 @@ async function* partsOf<View>(
   { spend }: Pick<MerchantContext, 'spend'>,
 ): AsyncGenerator<string[]> {
   let listed = 0;
-  let size: number = PART.first;
   let after: Position | undefined;
+  let limits = partLimits();
   while (listed < LIST_MAX) {
-    const { rows, is_last, end } = await read({ rows: Math.min(size, LIST_MAX - listed), bytes: PART.bytes }, after);
+    const asked = Math.min(limits.rows, LIST_MAX - listed);
+    const { rows, is_last, end } = await read({ ...limits, rows: asked }, after);
     const tokens = tokensOf(listed + rows.length) - tokensOf(listed);
     if (tokens > 0) await spend(tokens);
     yield rows.map((view) => JSON.stringify(present(view)));
     if (is_last) return;
     listed += rows.length;
     after = end;
-    size = sizeAfter(rows.length);
+    limits = partLimits({ asked, came: rows.length });
   }
 }
 
