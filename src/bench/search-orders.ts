@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { queryRows, type Database } from '../db/connection';
-import { noteSearch } from '../db/search/search';
+import { noteSearch } from '../db/search/search-outbox';
 
 /** Milliseconds between two checks whether the index has every change. */
 const CHECK_MS = 200;
