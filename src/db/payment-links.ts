@@ -8,8 +8,8 @@ import {
   type ProjectStatus,
 } from '../domain/transitions';
 import { tooLate } from '../errors';
-import { toIsoTime, queryRows, type Database } from './connection';
-import { claimBindings, claimRequest } from './request-claims';
+import { nextVersion, toIsoTime, queryRows, type Database } from './connection';
+import { claimBindings, claimRequest } from './requests/request-claims';
 import { BY_CREATED, createdIn, readPart, type ListPart, type Part } from './pages';
 import { RecordMissing } from './orders/record-missing';
 import { LINK_CLOCK_OFFSET } from './sandbox-clocks/sandbox-clocks';
@@ -156,8 +156,7 @@ export async function endPaymentLink(
   await queryRows(
     db,
     `update payment_links set
-       status = 'expired', ended_by = :ended_by, version = version + 1,
-       modified = greatest(modified, :now::timestamptz)
+       status = 'expired', ended_by = :ended_by, ${nextVersion('payment_links')}
      where id = :id and status = any(:sources::text[]) and status <> 'processing'
        and (:ended_by = 'merchant' or expires_at <= :now::timestamptz)
        and (:versions::int[] is null or version = any(:versions::int[]))`,

@@ -4,7 +4,7 @@ import { KeptLease } from '../db/lease';
 import { findChecks, type Check } from '../db/recovery/checks';
 import { findProgress, saveProgress, type SourceProgress } from '../db/recovery/progress';
 import { SOURCE_NAMES, type OrderCheck, type SourceName } from '../db/recovery/sources';
-import { deleteClaims } from '../db/request-claims';
+import { deleteClaims } from '../db/requests/request-claims';
 import type { Logger } from '../log';
 import { callOnce } from '../temporal/call';
 import { pingTemporal, type TemporalClient } from '../temporal/connect';

@@ -4,10 +4,10 @@ import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, linkRefusal } from '../../doma
 import { PAYMENT_LINK_MOVES, statusesBefore, type OrderStatus } from '../../domain/transitions';
 import type { AwaitedRequest } from '../../domain/awaited-request';
 import { tooLate } from '../../errors';
-import { toIsoTime, queryPrepared, type Database } from '../connection';
+import { modifiedAt, nextVersion, toIsoTime, queryPrepared, type Database } from '../connection';
 import { findOrder, loadOrder } from './order-record';
 import { findPaymentLink } from '../payment-links';
-import { claimBindings, claimRequest } from '../request-claims';
+import { claimBindings, claimRequest } from '../requests/request-claims';
 
 /** The payment link that an order pays; its expires_at in epoch milliseconds, its clock as in OrderRecord. */
 type PaymentLink = NonNullable<OrderRecord['payment_link']> & Pick<OrderRecord, 'clock_offset_ms'>;
@@ -92,8 +92,8 @@ function transactionRow(
  */
 const BEGIN_LINK_ATTEMPT = `
   update payment_links set
-    status = 'processing', attempts = attempts + 1, version = version + 1,
-    modified = greatest(modified, :created::timestamptz)
+    status = 'processing', attempts = attempts + 1,
+    ${nextVersion('payment_links', ':created')}
   from in_time where id = :payment_link_id and status = any(:link_sources::text[]) and attempts < :attempts_max
     and expires_at > :created::timestamptz and not exists (select 1 from orders where id = :order_id)
   returning 1`;
@@ -208,14 +208,14 @@ export async function beginAttempt(
          and not exists (select 1 from transactions where id = :transaction_id and (charge_began or status <> 'new'))
        for update
      ), ${claimRequest('locked')}, o as (
-       update orders set version = version + 1, modified = greatest(modified, :created::timestamptz)
+       update orders set ${nextVersion('orders', ':created')}
        from locked, in_time where orders.id = locked.id
        returning orders.id
      ), t as (
        insert into transactions (${TRANSACTION_COLUMNS}) select row.* from o, (${ROW_OF_JSON}) row
        on conflict (id) do update set
          charge_began = true,
-         modified = greatest(transactions.modified, excluded.modified),
+         ${modifiedAt('transactions', 'excluded.modified')},
          payment_method = excluded.payment_method,
          payment_method_brand = coalesce(excluded.payment_method_brand, transactions.payment_method_brand),
          payment_method_details = coalesce(excluded.payment_method_details, transactions.payment_method_details)
