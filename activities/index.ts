@@ -1,4 +1,4 @@
-import { isLate } from '../src/db/request-claims';
+import { isLate } from '../src/db/requests/request-claims';
 import type { CreateOrderInput } from '../workflows/messages';
 import type { Services } from './services';
 import { followUpActivities } from './follow-up';

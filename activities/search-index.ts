@@ -8,7 +8,7 @@ import {
   countSearchRefusals,
   existingOrders,
   waitingForSearch,
-} from '../src/db/search/search';
+} from '../src/db/search/search-outbox';
 import { SUBJECTS, rowOf } from '../src/domain/query/report';
 import { documentOf, type Document } from '../src/search/documents';
 import type { IndexedOrder, SearchWriter } from '../src/search/writer';

@@ -10,7 +10,7 @@ import {
   type Route,
   type RouteSet,
 } from '../../src/contract/routes';
-import type { KeptAnswer } from '../../src/db/idempotency-keys';
+import type { KeptAnswer } from '../../src/db/requests/idempotency-keys';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import { awaitedRequest } from '../../src/temporal/not-after';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../../src/db/connection';
-import { claimKey, findKey, keepAnswer, type KeptAnswer, type KeyRecord } from '../../src/db/idempotency-keys';
+import { claimKey, findKey, keepAnswer, type KeptAnswer, type KeyRecord } from '../../src/db/requests/idempotency-keys';
 import { truncatedAccount } from '../../src/domain/account-funding';
 import { ERRORS, ServiceError, type ErrorName } from '../../src/errors';
 import type { Work } from '../operation';

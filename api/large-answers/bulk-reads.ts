@@ -14,10 +14,16 @@ const REPORTS = { ...STREAMS, per_caller: { running: 1, waiting: 3 } };
  * Objects that are read at a time: so few that the process does nothing else for some milliseconds only, and that an
  * answer whose client does not read it holds little. Of large objects Postgres makes more than the bytes allow.
  */
-export const PART = { first: 20, most: 100, bytes: 64 * 1_024 } as const;
+const PART = { first: 50, most: 400, bytes: 256 * 1_024 } as const;
 
-/** How many objects to ask for when so many came the last time. */
-export const sizeAfter = (came: number): number => Math.min(PART.most, Math.max(1, 2 * came));
+/** The limits of a part, by the number of rows that were asked for and came the last time. */
+export function partLimits(before?: { asked: number; came: number }) {
+  const { first, most, bytes } = PART;
+  if (before === undefined) return { rows: first, bytes };
+  // Rows that the bytes do not allow are made in vain.
+  const { asked, came } = before;
+  return { rows: Math.min(most, came < asked ? Math.ceil(came * 1.1) : 2 * came), bytes };
+}
 
 /** Takes a place, which is held until the result is called. Rejects with what `signal` is aborted with. */
 export type TakePlace = (signal: AbortSignal) => Promise<Release>;

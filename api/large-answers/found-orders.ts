@@ -5,7 +5,7 @@ import { reportRows } from '../../src/db/search/report-rows';
 import { conditionsOf, matches } from '../../src/domain/query/query';
 import { rowOf } from '../../src/domain/query/report';
 import type { Wanted } from '../../src/search/reader';
-import { PART, sizeAfter } from './bulk-reads';
+import { partLimits } from './bulk-reads';
 import type { Services } from '../merchant';
 import { presentOrder } from '../present/order';
 
@@ -31,11 +31,11 @@ export async function* foundOrders(
   order_ids: readonly string[],
 ): AsyncGenerator<FoundPart, undefined> {
   const subjects = [...new Set(conditionsOf(query).map(({ field }) => field))];
-  let size: number = PART.first;
+  let limits = partLimits();
   for (let begin = 0; begin < order_ids.length;) {
-    const ids = order_ids.slice(begin, begin + size);
+    const ids = order_ids.slice(begin, begin + limits.rows);
     const { part, rows } = await bulk.read(project_id, async (db) => {
-      const part = await firstOrderViews(db, project_id, ids, { rows: size, bytes: PART.bytes });
+      const part = await firstOrderViews(db, project_id, ids, limits);
       const read_ids = part.rows.map(({ id }) => id);
       return { part, rows: subjects.length === 0 ? [] : await reportRows(db, read_ids, subjects) };
     });
@@ -47,7 +47,7 @@ export async function* foundOrders(
     }));
     const examined = part.is_last ? ids.length : ids.indexOf(part.rows.at(-1)!.id) + 1;
     begin += examined;
-    size = sizeAfter(part.rows.length);
+    limits = partLimits({ asked: ids.length, came: part.rows.length });
     yield { orders, left_out: examined - orders.length, is_last: begin >= order_ids.length };
   }
 }

@@ -1,8 +1,8 @@
 import type { Database } from '../../src/db/connection';
-import type { ListPart, Part, PartLimits } from '../../src/db/part';
+import type { ListPart, Part, PartLimits, Position } from '../../src/db/pages';
 import { listPeriod } from '../../src/domain/period';
 import { validationError } from '../../src/errors';
-import { PART, sizeAfter } from './bulk-reads';
+import { partLimits } from './bulk-reads';
 import { clock } from '../http/clock';
 import type { MerchantContext, Services } from '../merchant';
 import { jsonArray, type Stream } from '../operation';
@@ -23,37 +23,38 @@ type List = (
  */
 export function listOf<View>(
   { bulk }: Pick<Services, 'bulk'>,
-  readPart: (db: Database, project_id: string, part: ListPart<View>) => Promise<Part<View>>,
+  readPart: (db: Database, project_id: string, part: ListPart) => Promise<Part<View>>,
   present: (view: View) => unknown,
 ): List {
   return (context, { query }) => {
     const period = listPeriod({ ...query, now: clock.now() });
     if ('problem' in period) throw validationError(period.parameter, period.problem);
     const { id } = context.caller.project;
-    const read = (after: View | undefined, limits: PartLimits) =>
-      bulk.read(id, (db) => readPart(db, id, { ...period, after, limits }));
+    const read = (limits: PartLimits, after: Position | undefined) =>
+      bulk.read(id, (db) => readPart(db, id, { period, limits, after }));
     return Promise.resolve(jsonArray(partsOf(read, present, context), bulk.stream(id)));
   };
 }
 
 /** The objects as JSON, a part at a time. */
 async function* partsOf<View>(
-  read: (after: View | undefined, limits: PartLimits) => Promise<Part<View>>,
+  read: (limits: PartLimits, after: Position | undefined) => Promise<Part<View>>,
   present: (view: View) => unknown,
   { spend }: Pick<MerchantContext, 'spend'>,
 ): AsyncGenerator<string[]> {
   let listed = 0;
-  let size: number = PART.first;
-  let after: View | undefined;
+  let after: Position | undefined;
+  let limits = partLimits();
   while (listed < LIST_MAX) {
-    const { rows, is_last } = await read(after, { rows: Math.min(size, LIST_MAX - listed), bytes: PART.bytes });
+    const asked = Math.min(limits.rows, LIST_MAX - listed);
+    const { rows, is_last, end } = await read({ ...limits, rows: asked }, after);
     const tokens = tokensOf(listed + rows.length) - tokensOf(listed);
     if (tokens > 0) await spend(tokens);
     yield rows.map((view) => JSON.stringify(present(view)));
     if (is_last) return;
     listed += rows.length;
-    after = rows.at(-1);
-    size = sizeAfter(rows.length);
+    after = end;
+    limits = partLimits({ asked, came: rows.length });
   }
 }
 

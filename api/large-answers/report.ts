@@ -3,9 +3,9 @@ import {
   recordCondition,
   reportTexts,
   rowReader,
-  type CreationPlace,
   type ReportTexts,
 } from '../../src/db/search/report-rows';
+import type { Position } from '../../src/db/pages';
 import { FIELD_NAMES } from '../../src/domain/query/fields';
 import { conditionsOf, matches, type Subject } from '../../src/domain/query/query';
 import { SUBJECTS, rowOf } from '../../src/domain/query/report';
@@ -64,15 +64,14 @@ async function* placesOf({ bulk, search }: ReportServices, wanted: Wanted): Asyn
   const { direction } = sort;
   const condition = sort.field === 'created' ? recordCondition(query) : undefined;
   if (condition === undefined) return yield* search.rows(wanted, FOUND_PAGE);
-  for (let after: CreationPlace | undefined; ;) {
-    const part = { size: FOUND_PAGE, after };
-    const found = await bulk.read(project_id, (db) =>
+  for (let after: Position | undefined; ;) {
+    const part = { rows: FOUND_PAGE, after };
+    const { rows, is_last, end } = await bulk.read(project_id, (db) =>
       orderIdsByCreation(db, { project_id, condition, direction }, part),
     );
-    yield found.map(({ order_id }) => ({ order_id }));
-    const last = found.at(-1);
-    if (last === undefined || found.length < FOUND_PAGE) return;
-    after = { created: last.created, sequence: last.sequence };
+    yield rows;
+    if (is_last) return;
+    after = end;
   }
 }
 

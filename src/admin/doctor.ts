@@ -4,7 +4,7 @@ import { auditTrailWeakness } from '../db/projects/audit-trail';
 import { connectDatabase, ping, type Database } from '../db/connection';
 import { schemaDifference } from '../db/migrate';
 import { hasOperator } from '../db/projects/oauth-clients';
-import { secretKeysInUse } from '../db/secret-keys';
+import { secretKeysInUse } from '../db/projects/secret-keys';
 import { checkSession } from '../db/session';
 import type { Logger } from '../log';
 import { SearchWriter } from '../search/writer';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { checkSearchIndex } from '../../activities/search-index';
 import { requireSetting, type Config } from '../config';
 import { connectDatabase } from '../db/connection';
-import { requestSearchRebuild, searchRebuild } from '../db/search/search';
+import { requestSearchRebuild, searchRebuild } from '../db/search/search-outbox';
 import { createLogger } from '../log';
 import { SearchWriter } from '../search/writer';
 import { Indexer } from '../indexer/indexer';

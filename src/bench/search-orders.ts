@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { queryRows, type Database } from '../db/connection';
-import { noteSearch } from '../db/search/search';
+import { noteSearch } from '../db/search/search-outbox';
 
 /** Milliseconds between two checks whether the index has every change. */
 const CHECK_MS = 200;
@@ -18,7 +18,7 @@ with numbered as (
   from generate_series(:from::bigint, :to::bigint) n
 ), o as (
   insert into orders (id, clock_id, project_id, kind, merchant_order_id, description, currency, amount, status, ended, ended_by,
-    attempts_max, charged_by, expiration_period, expires_at, customer, version, moves, created, modified, completed)
+    attempts_max, charged_by, expiration_period, expires_at, customer, version, created, modified, completed)
   select id, id, case when n % 10 < 6 then :project::uuid else :other::uuid end, 'payment', 'B-' || n,
     (array['Two blue books', 'A red shirt', 'Tickets for two', 'Blue shoes', 'Books and maps', 'One lamp', 'Garden chairs'])[1 + n % 7],
     'EUR', amount, status, case when status = 'cancelled' then 'cancelled' end,

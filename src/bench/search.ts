@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { connectDatabase, type Database } from '../db/connection';
-import { noteSearch, requestSearchRebuild } from '../db/search/search';
+import { noteSearch, requestSearchRebuild } from '../db/search/search-outbox';
 import { durationsAtPace, median, quantile } from './figures';
 import { machine, table } from './report';
 import { PAID_ORDER, createRows, type Row } from './rows';

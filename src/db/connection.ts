@@ -20,6 +20,13 @@ const TYPES = {
 /** An instant as statements take it: epoch milliseconds in, ISO 8601 in UTC out. */
 export const toIsoTime = (epoch_ms: number): string => new Date(epoch_ms).toISOString();
 
+/** The assignment of `modified` in an update: it never goes back, as each machine and each sandbox has its clock. */
+export const modifiedAt = (table: string, now = ':now') =>
+  `modified = greatest(${table}.modified, ${now}::timestamptz)`;
+
+/** As modifiedAt, with a new version. */
+export const nextVersion = (table: string, now?: string) => `version = ${table}.version + 1, ${modifiedAt(table, now)}`;
+
 /** How long a process waits for Postgres, in milliseconds; what Postgres itself ends is in session.ts. */
 export interface Limits {
   /** For a connection, a new one or one that is free. */

@@ -1,48 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { queryRows, type Database } from './connection';
 
+/** Work that one process at a time does; the times of a lease are by the database's clock. */
 export type Lease = {
   name: string;
   holder: string;
   lasts_ms: number;
 };
 
+const END = `clock_timestamp() + :lasts_ms * interval '1 millisecond'`;
+const NOW = '(extract(epoch from clock_timestamp()) * 1000)::bigint as now';
+
 /**
- * Takes a lease, or renews it, by the database's clock, which it returns in epoch milliseconds; `undefined` while
- * somebody else has the lease. A row and no session lock, as a pooler such as PgBouncer gives each statement another
+ * Takes a lease that nobody has, or renews the holder's. Returns the database's time in epoch milliseconds; `undefined`
+ * while another holder has it. A row and no session lock, as a pooler such as PgBouncer gives each statement another
  * session.
  *
  * A lease that ends more than `lasts_ms` from now was written by a clock that was ahead, and counts as ended: otherwise
  * nobody would take it until the corrected clock has caught up. So all holders of one name use the same `lasts_ms`.
  */
 export async function takeLease(db: Database, lease: Lease): Promise<number | undefined> {
-  const [taken] = await queryRows<{ now: string }>(
+  const [taken] = await queryRows<{ now: number }>(
     db,
-    `insert into leases (name, holder, expires_at)
-     values (:name, :holder, clock_timestamp() + :lasts_ms * interval '1 millisecond')
+    `insert into leases (name, holder, expires_at) values (:name, :holder, ${END})
      on conflict (name) do update set holder = excluded.holder, expires_at = excluded.expires_at
-     where leases.holder = excluded.holder or leases.expires_at <= clock_timestamp()
-       or leases.expires_at > clock_timestamp() + :lasts_ms * interval '1 millisecond'
-     returning clock_timestamp() as now`,
+     where leases.holder = excluded.holder or leases.expires_at <= clock_timestamp() or leases.expires_at > ${END}
+     returning ${NOW}`,
     lease,
   );
-  return taken && Date.parse(taken.now);
+  return taken?.now;
 }
 
 /**
- * Renews a lease that nobody has taken since it was the holder's. False otherwise: what the holder did meanwhile may
- * have been done beside somebody else's work.
+ * Renews a lease that nobody has taken since it was the holder's, and returns the database's time. Otherwise
+ * `undefined`: what the holder did meanwhile may have been done beside another's work.
  */
-export async function renewLease(db: Database, lease: Lease): Promise<boolean> {
-  const renewed = await queryRows(
+export async function renewLease(db: Database, lease: Lease): Promise<number | undefined> {
+  const [renewed] = await queryRows<{ now: number }>(
     db,
-    `update leases set expires_at = clock_timestamp() + :lasts_ms * interval '1 millisecond'
-     where name = :name and holder = :holder returning 1`,
+    `update leases set expires_at = ${END} where name = :name and holder = :holder returning ${NOW}`,
     lease,
   );
-  return renewed.length > 0;
+  return renewed?.now;
 }
 
-/** Lets somebody else take the lease at once. */
+/** Ends a lease before its time. */
 export async function releaseLease(db: Database, lease: Pick<Lease, 'name' | 'holder'>): Promise<void> {
   await queryRows(db, 'delete from leases where name = :name and holder = :holder', lease);
+}
+
+/**
+ * A lease that this process takes whenever nobody has it, and renews in the background. Every time it is taken it has a
+ * new holder, so that work begun under one is never taken for work of another.
+ */
+export class KeptLease {
+  private readonly stopping = new AbortController();
+  private running: Promise<void> = Promise.resolve();
+  private last_try: Promise<void> = Promise.resolve();
+  private lease: Lease;
+  /** The database's time of the last renewal, and when it was asked for by this machine's monotonic clock. */
+  private renewed: { now: number; asked: number } | undefined;
+
+  /** `every_ms`: how often it is renewed, and how often it is asked for while another process has it. */
+  constructor(
+    private readonly db: Database,
+    private readonly options: { name: string; lasts_ms: number; every_ms: number },
+  ) {
+    this.lease = this.underNewHolder();
+  }
+
+  start(): void {
+    this.running = this.run();
+  }
+
+  /** Ends the lease. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+    await releaseLease(this.db, this.lease).catch(() => undefined);
+  }
+
+  /** The name of this process as the holder; `undefined` while it does not have the lease. */
+  get holder(): string | undefined {
+    return this.elapsed() < this.lease.lasts_ms ? this.lease.holder : undefined;
+  }
+
+  /**
+   * The database's time while this process has the lease, which is asked for where it does not; `undefined` while
+   * another has it. Epoch milliseconds. All processes share this time; the machine's clock only counts from its last
+   * answer on.
+   */
+  async databaseTime(): Promise<number | undefined> {
+    if (this.holder === undefined) await this.renewOrTake();
+    return this.holder === undefined ? undefined : this.renewed!.now + this.elapsed();
+  }
+
+  /** Asks the database whether the lease has been the holder's until now. */
+  async isStillOf(holder: string): Promise<boolean> {
+    return (await renewLease(this.db, { ...this.lease, holder })) !== undefined;
+  }
+
+  private elapsed(): number {
+    return this.renewed === undefined ? Infinity : performance.now() - this.renewed.asked;
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      // Without an answer the lease ends by itself.
+      await this.renewOrTake().catch(() => undefined);
+      await sleep(this.options.every_ms, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** One try at a time: two could take it under different holders. */
+  private async renewOrTake(): Promise<void> {
+    const before = this.last_try.catch(() => undefined);
+    await (this.last_try = before.then(async () => {
+      const asked = performance.now();
+      const renewed = this.renewed && (await renewLease(this.db, this.lease));
+      if (this.renewed !== undefined && renewed === undefined) this.lease = this.underNewHolder();
+      const now = renewed ?? (await takeLease(this.db, this.lease));
+      this.renewed = now === undefined ? undefined : { now, asked };
+    }));
+  }
+
+  private underNewHolder(): Lease {
+    return { name: this.options.name, lasts_ms: this.options.lasts_ms, holder: randomUUID() };
+  }
 }

@@ -1,73 +1,132 @@
+import type { Period } from '../domain/period';
 import { validationError } from '../errors';
-import { queryRows, type Database } from './connection';
+import { queryRows, toIsoTime, type Database } from './connection';
 
-/** Which part of a list is wanted. */
+/**
+ * The columns that order a list, with their types in SQL. Their values together are never the same twice, so a part of
+ * the list begins after the last row of the part before: nothing comes twice or is left out when rows are added
+ * meanwhile. Where an index has these columns each part costs the same, however far it is.
+ */
+export type SortKey = readonly (readonly [column: string, type: string])[];
+
+/** The order of lists that have no better one. */
+export const BY_CREATED = [
+  ['created', 'timestamptz'],
+  ['id', 'uuid'],
+] as const satisfies SortKey;
+/** The order of a project's orders: the index orders_project_created. */
+export const BY_SEQUENCE = [
+  ['created', 'timestamptz'],
+  ['sequence', 'bigint'],
+] as const satisfies SortKey;
+
+/** A row's place in a list: the values of its sort key, as Postgres writes them. */
+export type Position = readonly string[];
+
+type Direction = 'asc' | 'desc';
+
+/** The SQL of a sort key: the order, the position of a row, and the condition for the rows `after` a position. */
+export function keyset(key: SortKey, direction: Direction, after: Position | undefined) {
+  const columns = key.map(([column]) => column);
+  const values = key.map(([, type], n) => `cast(:after_${n} as ${type})`);
+  return {
+    order: columns.map((column) => `${column} ${direction}`).join(', '),
+    position: `json_build_array(${columns.map((column) => `cast(${column} as text)`).join(', ')})`,
+    isAfter: after && `(${columns.join(', ')}) ${direction === 'asc' ? '>' : '<'} (${values.join(', ')})`,
+    bindings: Object.fromEntries((after ?? []).map((value, n) => [`after_${n}`, value])),
+  };
+}
+
+/** A list: its statement, conditions on the statement's columns, and its order. */
+export interface List {
+  select: string;
+  /** In SQL; those that are `false` do not count. */
+  where?: readonly (string | false)[];
+  bindings: Record<string, unknown>;
+  key: SortKey;
+  direction?: Direction;
+}
+
+/** Which rows are read at a time: so many, and no more of them than have so many bytes as JSON. */
+export interface PartLimits {
+  rows: number;
+  bytes?: number;
+}
+
+/** Rows of a list that follow each other. */
+export interface Part<Row> {
+  rows: Row[];
+  /** Whether there are no further ones. */
+  is_last: boolean;
+  /** The position of the last row; absent without rows. */
+  end?: Position;
+}
+
+/**
+ * The rows of a list after a position, or the first ones: one at least, also when it is larger than the bytes. Postgres
+ * writes each row as JSON and counts the bytes: rows whose size nobody knows beforehand must not reach this process all
+ * at once (rules 20.21).
+ */
+export async function readPart<Row>(
+  db: Database,
+  { select, where = [], bindings, key, direction = 'desc' }: List,
+  limits: PartLimits,
+  after?: Position,
+): Promise<Part<Row>> {
+  const { order, position, isAfter, bindings: bindings_after } = keyset(key, direction, after);
+  const conditions = [...where, isAfter ?? false].filter((condition) => condition !== false);
+  const found = await queryRows<{ json: string; position: string[]; rows_in_all: number }>(
+    db,
+    `select json, position, rows_in_all from (
+       select *, count(*) over () as rows_in_all,
+         coalesce(sum(octet_length(json)) over (order by n rows between unbounded preceding and 1 preceding), 0) as bytes_before
+       from (
+         select row_number() over (order by ${order}) as n, cast(row_to_json(list) as text) as json, ${position} as position
+         from (
+           select * from (${select}) list ${conditions.length > 0 ? `where ${conditions.join(' and ')}` : ''}
+           order by ${order} limit :rows
+         ) list
+       ) numbered
+     ) sized where bytes_before < :bytes order by n`,
+    // One row more, to know whether there is one.
+    { ...bindings, ...bindings_after, rows: limits.rows + 1, bytes: limits.bytes ?? Number.MAX_SAFE_INTEGER },
+  );
+  const part = found.slice(0, limits.rows);
+  const end = part.at(-1);
+  return {
+    rows: JSON.parse(`[${part.map(({ json }) => json).join(',')}]`) as Row[],
+    is_last: end === undefined || part.length === end.rows_in_all,
+    ...(end && { end: end.position }),
+  };
+}
+
+/** Which page of a list is wanted. */
 export interface PageRequest {
   limit: number;
   /** `next` of the page before; absent: the first page. */
   cursor?: string | undefined;
 }
 
-/** A part of a list. `next` is absent on the last one. */
+/** A page of a list. `next` is absent on the last one. */
 export interface Page<Row> {
   items: Row[];
   next?: string;
 }
 
-/** A list: its statement up to `where`, its conditions, and the columns that order it, the newest first. */
-interface List {
-  select: string;
-  /** Conditions in SQL; those that are `false` do not count. */
-  where: (string | false)[];
-  bindings: Record<string, unknown>;
-  /** Columns whose values, together, are never the same twice, with their types in SQL. */
-  order: readonly (readonly [column: string, type: string])[];
-}
-
-/**
- * A page of a list, the newest first. The cursor holds where the page before ended, so that nothing comes twice or is
- * left out when rows are added meanwhile. Throws a ValidationError for a cursor that is none of this list.
- */
-export async function pageOf<Row>(
-  db: Database,
-  { select, where, bindings, order }: List,
-  { limit, cursor }: PageRequest,
-): Promise<Page<Row>> {
-  const after = cursor === undefined ? undefined : positionOf(cursor, order.length);
-  const columns = order.map(([column]) => column);
-  const conditions = [
-    ...where.filter((condition) => condition !== false),
-    ...(after
-      ? [`(${columns.join(', ')}) < (${order.map(([, type], n) => `cast(:after_${n} as ${type})`).join(', ')})`]
-      : []),
-  ];
-  const found = await queryRows<Row & { position: string[] }>(
-    db,
-    `select *, json_build_array(${columns.map((column) => `cast(${column} as text)`).join(', ')}) as position from (${select}) list
-     ${conditions.length > 0 ? `where ${conditions.join(' and ')}` : ''}
-     order by ${columns.map((column) => `${column} desc`).join(', ')} limit :rows`,
-    { ...bindings, ...Object.fromEntries((after ?? []).map((value, n) => [`after_${n}`, value])), rows: limit + 1 },
-  ).catch((error: unknown) => {
+/** A page of a list, whose cursor holds where the page before ended. Throws a ValidationError for another cursor. */
+export async function pageOf<Row>(db: Database, list: List, { limit, cursor }: PageRequest): Promise<Page<Row>> {
+  const after = cursor === undefined ? undefined : positionOf(cursor, list.key.length);
+  const { rows, is_last, end } = await readPart<Row>(db, list, { rows: limit }, after).catch((error: unknown) => {
     // The cursor holds a text that its column's type cannot be.
     if (after && String((error as { code?: unknown }).code).startsWith('22')) throw wrongCursor();
     throw error;
   });
-  const items = found.slice(0, limit);
-  const last = items.at(-1);
-  return {
-    items: items.map(withoutPosition),
-    ...(found.length > limit && last && { next: Buffer.from(JSON.stringify(last.position)).toString('base64url') }),
-  };
-}
-
-function withoutPosition<Row>(row: Row & { position: string[] }): Row {
-  const { position: _position, ...rest } = row;
-  return rest as unknown as Row;
+  return { items: rows, ...(!is_last && { next: Buffer.from(JSON.stringify(end)).toString('base64url') }) };
 }
 
 const wrongCursor = () => validationError('cursor', 'Expected the value of `next` of the page before.');
 
-function positionOf(cursor: string, length: number): string[] {
+function positionOf(cursor: string, length: number): Position {
   try {
     const position: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     const isPosition =
@@ -78,3 +137,16 @@ function positionOf(cursor: string, length: number): string[] {
   }
   throw wrongCursor();
 }
+
+/** Which part of what a project created in a period is wanted. */
+export interface ListPart {
+  period: Period;
+  limits: PartLimits;
+  after: Position | undefined;
+}
+
+/** Conditions and bindings of a list of what a project created in a period. */
+export const createdIn = (project_id: string, { since, until }: Period) => ({
+  where: ['project_id = :project_id', 'created between :since and :until'],
+  bindings: { project_id, since: toIsoTime(since), until: toIsoTime(until) },
+});

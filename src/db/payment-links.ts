@@ -8,9 +8,9 @@ import {
   type ProjectStatus,
 } from '../domain/transitions';
 import { tooLate } from '../errors';
-import { toIsoTime, queryRows, type Database } from './connection';
-import { claimBindings, claimRequest } from './request-claims';
-import { listed, queryPart, type ListPart, type Part } from './part';
+import { nextVersion, toIsoTime, queryRows, type Database } from './connection';
+import { claimBindings, claimRequest } from './requests/request-claims';
+import { BY_CREATED, createdIn, readPart, type ListPart, type Part } from './pages';
 import { RecordMissing } from './orders/record-missing';
 import { LINK_CLOCK_OFFSET } from './sandbox-clocks/sandbox-clocks';
 
@@ -67,16 +67,14 @@ export async function findPaymentLinkView(db: Database, id: string): Promise<Pay
   return link;
 }
 
-/** The project's links that were created in a period, newest first, as listOrderViews has its orders. */
+/** A part of the project's links that were created in a period, newest first. */
 export async function listPaymentLinkViews(
   db: Database,
   project_id: string,
-  { since, until, after, limits }: ListPart<PaymentLinkView>,
+  { period, limits, after }: ListPart,
 ): Promise<Part<PaymentLinkView>> {
-  const select = `${PAYMENT_LINK_VIEW}
-     where l.project_id = :project_id and l.created between :since and :until
-       ${after === undefined ? '' : 'and (l.created, l.id) < (:until, :id)'}`;
-  return await queryPart(db, { select, of: 'l', ...listed(project_id, { since, until, after }) }, limits);
+  const list = { select: PAYMENT_LINK_VIEW, ...createdIn(project_id, period), key: BY_CREATED };
+  return await readPart(db, list, limits, after);
 }
 
 /** The link as decisions need it; `undefined` when there is none. */
@@ -158,8 +156,7 @@ export async function endPaymentLink(
   await queryRows(
     db,
     `update payment_links set
-       status = 'expired', ended_by = :ended_by, version = version + 1,
-       modified = greatest(modified, :now::timestamptz)
+       status = 'expired', ended_by = :ended_by, ${nextVersion('payment_links')}
      where id = :id and status = any(:sources::text[]) and status <> 'processing'
        and (:ended_by = 'merchant' or expires_at <= :now::timestamptz)
        and (:versions::int[] is null or version = any(:versions::int[]))`,

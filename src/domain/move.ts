@@ -112,7 +112,6 @@ export function afterMove(order: OrderRecord, move: Move, delivery: number | und
     ...order,
     status: move.order_to,
     version: order.version + 1,
-    moves: order.moves + (move.status_changed ? 1 : 0),
     ...(move.ended === undefined ? {} : { ended: move.ended }),
     transactions: order.transactions.map((one) =>
       one.id === move.transaction?.transaction_id ? movedTransaction(order, one, move.transaction, now) : one,

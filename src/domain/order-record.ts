@@ -51,8 +51,6 @@ export interface OrderRecord {
   status: OrderStatus;
   /** Grows with every change; a move planned from an older version is refused by the database. */
   version: number;
-  /** Status changes so far. */
-  moves: number;
   /** Minor units. */
   amount: number;
   currency: string;

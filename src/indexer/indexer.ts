@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { indexedOrders } from '../../activities/search-index';
 import type { Database } from '../db/connection';
+import { KeptLease } from '../db/lease';
 import {
   addSearchChanges,
   allOrderIds,
@@ -12,33 +13,14 @@ import {
   searchRebuild,
   type SearchChange,
   type SearchRefusal,
-} from '../db/search/search';
+} from '../db/search/search-outbox';
+import { SEARCH_PACE, pauseAfter } from '../domain/search-pace';
 import type { Logger } from '../log';
 import { INDEX, REBUILT_INDEX } from '../search/settings';
 import type { IndexName, SearchWriter, SentOrders } from '../search/writer';
-import { KeptLease } from '../processes/kept-lease';
 
-/** Within how many milliseconds a change is to be found while somebody searches. */
-const FOUND_WITHIN_MS = 700;
-/** Between two batches at least, also when they take longer. Milliseconds. */
-const PAUSE_MIN_MS = 200;
-/** Between two looks for changes while there are none to write. Milliseconds. */
-const LOOK_MS = 300;
-/** Changes in one batch. */
-const BATCH = 2_000;
-/** Orders that a rebuild sends at a time. */
-const REBUILD_BATCH = 5_000;
-/**
- * Batches sent ahead. Meilisearch merges queued batches and rewrites much of its file once per merge, so many are
- * faster. Changes queue behind them, so few are sent while the old index is in use.
- */
-const REBUILD_SENT = { answering: 4, empty: 40 };
-/** Another indexer takes over when this one has not renewed its lease for so long. Milliseconds. */
-const LEASE_MS = 5_000;
-/** How often the lease is renewed, and how often others ask for it. Milliseconds. */
-const LEASE_EVERY_MS = 1_000;
-/** Pause after a failure. Milliseconds. */
-const FAILED_MS = 1_000;
+/** Another indexer takes over when this one has not renewed its lease for so long. */
+const LEASE = { name: 'search indexer', lasts_ms: 5_000, every_ms: 1_000 };
 
 /** Another process writes to the index. */
 class LeaseLost extends Error {}
@@ -65,11 +47,7 @@ export class Indexer {
   private batch_ms = 0;
 
   constructor(private readonly services: IndexerServices) {
-    this.lease = new KeptLease(services.db, {
-      name: 'search indexer',
-      lasts_ms: LEASE_MS,
-      every_ms: LEASE_EVERY_MS,
-    });
+    this.lease = new KeptLease(services.db, LEASE);
   }
 
   start(): void {
@@ -91,20 +69,12 @@ export class Indexer {
         const { holder } = this.lease;
         const written = holder === undefined ? 0 : await this.work(holder);
         this.is_failing = false;
-        await this.pause(written === 0 ? LOOK_MS : Math.max(PAUSE_MIN_MS, this.nextBatch(started) - performance.now()));
+        await this.pause(pauseAfter({ written, batch_ms: this.batch_ms, since_ms: performance.now() - started }));
       } catch (error) {
         this.failed(error);
-        await this.pause(FAILED_MS);
+        await this.pause(SEARCH_PACE.failed_ms);
       }
     }
-  }
-
-  /**
-   * When the batch after one that started then begins: as late as changes may be found, given how long the last one
-   * took. A batch has a fixed cost, so fewer of them leave more of the machine to payments.
-   */
-  private nextBatch(started: number): number {
-    return started + FOUND_WITHIN_MS - this.batch_ms;
   }
 
   /** Returns how many changes were written. */
@@ -113,7 +83,7 @@ export class Indexer {
     if (this.prepared_by !== holder) await this.prepare();
     this.prepared_by = holder;
     if ((await searchRebuild(db)) !== undefined) await this.rebuild(holder);
-    return await this.writeChanges(holder, [INDEX], await dueSearchChanges(db, BATCH));
+    return await this.writeChanges(holder, [INDEX], await dueSearchChanges(db, SEARCH_PACE.batch));
   }
 
   /** A server that is new, or an index of an earlier version, needs a rebuild. */
@@ -176,7 +146,7 @@ export class Indexer {
     const { db, index, log } = this.services;
     const isThere = (await index.state()) !== 'missing';
     const targets: IndexName[] = isThere ? [INDEX, REBUILT_INDEX] : [REBUILT_INDEX];
-    const sent_max = isThere && (await index.count()) > 0 ? REBUILD_SENT.answering : REBUILD_SENT.empty;
+    const sent_max = SEARCH_PACE.rebuild_sent[isThere && (await index.count()) > 0 ? 'answering' : 'empty'];
     await index.beginRebuild();
     const sent: { order_ids: string[]; orders: SentOrders }[] = [];
     let written = 0;
@@ -189,8 +159,8 @@ export class Indexer {
       await this.confirmWritten(holder, order_ids);
       await noteSearchRebuild(db, (written += order_ids.length));
     };
-    for await (const order_ids of allOrderIds(db, REBUILD_BATCH)) {
-      await this.writeChanges(holder, targets, await searchChanges(db, BATCH));
+    for await (const order_ids of allOrderIds(db, SEARCH_PACE.rebuild_batch)) {
+      await this.writeChanges(holder, targets, await searchChanges(db, SEARCH_PACE.batch));
       const orders = await indexedOrders(db, order_ids);
       this.requireLease(holder);
       sent.push({ order_ids, orders: await index.send(REBUILT_INDEX, orders) });
@@ -198,7 +168,9 @@ export class Indexer {
     }
     while (sent.length > 0) await finishOldest();
     // Changes that came while the last batch was written.
-    while ((await this.writeChanges(holder, targets, await searchChanges(db, BATCH))) === BATCH);
+    while (
+      (await this.writeChanges(holder, targets, await searchChanges(db, SEARCH_PACE.batch))) === SEARCH_PACE.batch
+    );
     this.requireLease(holder);
     await index.endRebuild();
     await noteSearchRebuild(db, undefined);

@@ -11,7 +11,7 @@ import { requireSetting, type Config } from '../config';
 import { MERCHANT_API } from '../contract/merchant-api';
 import { findProjectByApiKey } from '../db/projects/api-keys';
 import { ping } from '../db/connection';
-import { noteSearch } from '../db/search/search';
+import { noteSearch } from '../db/search/search-outbox';
 import type { Logger } from '../log';
 import { pingTemporal, type TemporalClient } from '../temporal/connect';
 import { createWorkflows } from '../temporal/workflows';

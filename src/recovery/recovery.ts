@@ -1,18 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isUnavailable, type Database } from '../db/connection';
-import { releaseLease, takeLease } from '../db/lease';
-import {
-  SOURCE_NAMES,
-  findChecks,
-  findProgress,
-  saveProgress,
-  type Check,
-  type OrderCheck,
-  type SourceName,
-  type SourceProgress,
-} from '../db/recovery';
-import { deleteClaims } from '../db/request-claims';
+import { KeptLease } from '../db/lease';
+import { findChecks, type Check } from '../db/recovery/checks';
+import { findProgress, saveProgress, type SourceProgress } from '../db/recovery/progress';
+import { SOURCE_NAMES, type OrderCheck, type SourceName } from '../db/recovery/sources';
+import { deleteClaims } from '../db/requests/request-claims';
 import type { Logger } from '../log';
 import { callOnce } from '../temporal/call';
 import { pingTemporal, type TemporalClient } from '../temporal/connect';
@@ -29,10 +21,8 @@ const CALL_MS = 5_000;
 const DELETE_CLAIMS_EVERY_MS = 60 * 60_000;
 const CLAIM_MAX_AGE_MS = 24 * 60 * 60_000;
 
-const LEASE = 'recovery';
-/** Longer than a pause and a call together. Milliseconds. */
-const LEASE_MS = 75_000;
-const RENEW_LEASE_AFTER_MS = 20_000;
+/** One worker has it, and another goes on 75 seconds after it was killed. */
+const LEASE = { name: 'recovery', lasts_ms: 75_000, every_ms: 20_000 };
 
 interface Services {
   db: Database;
@@ -53,19 +43,20 @@ type Handlers = { [Name in SourceName]: (check: Check<Name>) => Promise<void> };
  * another goes on there.
  */
 export class Recovery {
-  private readonly holder = randomUUID();
+  private readonly lease: KeptLease;
   private readonly stopping = new AbortController();
   private readonly handlers: Handlers;
   private loop: Promise<void> = Promise.resolve();
-  private lease_renewed_at = 0;
   private claims_deleted_at = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly services: Services) {
+    this.lease = new KeptLease(services.db, LEASE);
     this.handlers = handlersOf(services.workflows);
   }
 
   /** Runs a round now, then one every 30 seconds, while this process has the lease. */
   start(): void {
+    this.lease.start();
     this.loop = this.run();
   }
 
@@ -73,7 +64,7 @@ export class Recovery {
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.loop;
-    await releaseLease(this.services.db, { name: LEASE, holder: this.holder }).catch(() => undefined);
+    await this.lease.stop();
   }
 
   /**
@@ -152,7 +143,7 @@ export class Recovery {
    */
   private async make<Name extends SourceName>(name: Name, check: Check<Name>): Promise<boolean> {
     const { client, log } = this.services;
-    if (this.stopping.signal.aborted || !(await this.keepLease())) return false;
+    if (this.stopping.signal.aborted || (await this.lease.databaseTime()) === undefined) return false;
     try {
       await callOnce(client, Date.now() + CALL_MS, () => this.handlers[name](check));
     } catch (error) {
@@ -161,7 +152,7 @@ export class Recovery {
         () => false,
       );
       if (!is_available) return false;
-      log.warn({ err: error, source: name, key: check.position.key }, 'recovery could not restart a workflow');
+      log.warn({ err: error, source: name, key: check.key }, 'recovery could not restart a workflow');
     }
     return true;
   }
@@ -171,27 +162,13 @@ export class Recovery {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       try {
-        const now = await this.takeLease();
+        const now = await this.lease.databaseTime();
         if (now !== undefined) await this.recover(now);
       } catch (error) {
         log.warn({ err: error }, 'recovery round failed');
       }
       await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined);
     }
-  }
-
-  /**
-   * Takes or renews the lease. Returns the database's time, which all workers share, or `undefined` while another has
-   * the lease.
-   */
-  private async takeLease(): Promise<number | undefined> {
-    const now = await takeLease(this.services.db, { name: LEASE, holder: this.holder, lasts_ms: LEASE_MS });
-    if (now !== undefined) this.lease_renewed_at = Date.now();
-    return now;
-  }
-
-  private async keepLease(): Promise<boolean> {
-    return Date.now() - this.lease_renewed_at < RENEW_LEASE_AFTER_MS || (await this.takeLease()) !== undefined;
   }
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Index, SearchParams } from 'meilisearch';
 import { isOfTransaction, type Sort, type SortField } from '../domain/query/fields';
 import { conditionsOf, type Query } from '../domain/query/query';
+import { SEARCH_PACE } from '../domain/search-pace';
 import { ServiceError } from '../errors';
 import type { Logger } from '../log';
 import { connectSearch, isBroken, isRefusal, reasonOf, type SearchServer } from './connection';
@@ -46,10 +47,6 @@ const GIVEN_UP_MS = 30_000;
 const REPORT_MS = 20_000;
 /** Rows of a report's first page. */
 const FIRST_PAGE = 1_000;
-/** How often it is noted that somebody searches; much less than the indexer waits for that. Milliseconds. */
-const NOTED_EVERY_MS = 5_000;
-/** Between two questions whether the index has the changes that were gathered. Milliseconds. */
-const BEHIND_MS = 50;
 /** Up to so many rows the orders are counted, 5 ms for each thousand; above, the number of rows is the answer. */
 const COUNTED_ROWS_MAX = 10_000;
 
@@ -88,7 +85,7 @@ export class SearchReader {
     const place = 'after' in page ? [after(sort, 'order_sequence', page.after)] : [];
     await this.untilCurrent();
     const search = (options: SearchParams) => this.ask(options, GIVEN_UP_MS);
-    const [{ hits: rows, estimatedTotalHits }, total] = await Promise.all([
+    const asked = [
       search({
         filter: filterOf(project_id, query, ...lead, ...place),
         sort: [`${sort.field}:${sort.direction}`, `order_sequence:${sort.direction}`],
@@ -99,8 +96,11 @@ export class SearchReader {
       }),
       byTransaction || 'after' in page
         ? countOrders(search, filterOf(project_id, query, ...lead), byTransaction)
-        : undefined,
-    ]);
+        : Promise.resolve(undefined),
+    ] as const;
+    // The caller's turn lasts until the server has ended both, also when one fails.
+    await Promise.allSettled(asked);
+    const [{ hits: rows, estimatedTotalHits }, total] = await Promise.all(asked);
     const of_page = rows.slice(0, page.size);
     const places = of_page.map((row) => ({ value: numberOf(row[sort.field]), order_sequence: row.order_sequence }));
     const next = rows.length > page.size ? places.at(-1) : undefined;
@@ -137,8 +137,8 @@ export class SearchReader {
   /** While nobody searches, changes are gathered: the first searches wait until the index has them (rules 20.12). */
   private async untilCurrent(): Promise<void> {
     if (performance.now() < this.noted_until) return;
-    while (await this.noteSearch()) await sleep(BEHIND_MS);
-    this.noted_until = performance.now() + NOTED_EVERY_MS;
+    while (await this.noteSearch()) await sleep(SEARCH_PACE.first_searches_ask_ms);
+    this.noted_until = performance.now() + SEARCH_PACE.noted_every_ms;
   }
 
   /** Searches once, within `limit_ms` milliseconds. Throws ServiceUnavailable also when the answer was cut off. */

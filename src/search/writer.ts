@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EnqueuedTask, Meilisearch, Settings } from 'meilisearch';
+import { SEARCH_PACE } from '../domain/search-pace';
 import { KEYS, connectSearch, isBroken, isNotThere, isRefusal, reasonOf, type SearchServer } from './connection';
 import { primaryKeys, type Document } from './documents';
 import { CUTOFF_MS, INDEX, REBUILT_INDEX, SETTINGS } from './settings';
@@ -21,10 +22,6 @@ export interface SentOrders {
 
 /** Milliseconds one request may take, the task it begins not included. */
 const REQUEST_MS = 20_000;
-/**
- * Milliseconds until the first question whether a task has ended; each later pause is twice as long, up to the most.
- */
-const ASK_MS = { first: 20, most: 160 };
 /** Milliseconds a task may take: settings of a large index take half a minute. */
 const TASK_MS = 600_000;
 
@@ -156,7 +153,8 @@ export class SearchWriter {
  */
 async function ended(server: Meilisearch, { taskUid }: EnqueuedTask): Promise<void> {
   const give_up = performance.now() + TASK_MS;
-  for (let pause_ms = ASK_MS.first; ; pause_ms = Math.min(2 * pause_ms, ASK_MS.most)) {
+  const { first, most }: { first: number; most: number } = SEARCH_PACE.written_ask_ms;
+  for (let pause_ms = first; ; pause_ms = Math.min(2 * pause_ms, most)) {
     await sleep(pause_ms);
     const task = await onceMore(() => server.tasks.getTask(taskUid));
     if (task.status === 'succeeded') return;

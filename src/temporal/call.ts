@@ -16,7 +16,7 @@ import {
 import { setTimeout } from 'node:timers/promises';
 import { isUnavailable, type Database } from '../db/connection';
 import { findOrderView, type OrderView } from '../db/orders/order-view';
-import { withdrawRequest } from '../db/request-claims';
+import { withdrawRequest } from '../db/requests/request-claims';
 import type { AwaitedRequest } from '../domain/awaited-request';
 import { OutcomeUnknown, ServiceError, isErrorName, type WrongField } from '../errors';
 import { CREATE_UPDATE_ID, PAYLOAD_REFUSED, RECORD_MISSING } from '../../workflows/messages';

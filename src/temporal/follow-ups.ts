@@ -4,7 +4,7 @@ import { findFollowUpOfTransaction, findFollowUps } from '../db/orders/follow-up
 import { findOrderView, type OrderView } from '../db/orders/order-view';
 import { endWatch, insertWatch } from '../db/orders/late-approvals';
 import { findManualOutcome } from '../db/orders/settle-by-hand';
-import { endedUnpaid } from '../db/orders/transactions';
+import { endedUnpaid, type EndedPayment } from '../db/orders/transactions';
 import { ORDER_MOVES, isFinal } from '../domain/transitions';
 import type { LateApprovalWatch } from '../domain/waits';
 import { reversalOrderId, transactionId } from '../ids';
@@ -181,11 +181,17 @@ export class FollowUps {
     now?: number | undefined;
     with_declined?: boolean;
   }): Promise<void> {
-    const { db } = this.temporal;
-    const payment = await endedUnpaid(db, transaction_id, { with_declined });
-    if (payment === undefined) return;
-    const time = now ?? Date.now() + payment.clock_offset_ms;
-    await insertWatch(db, transaction_id, { poll_at: time + (poll_after_ms ?? 0), began: time });
+    const payment = await endedUnpaid(this.temporal.db, transaction_id, { with_declined });
+    if (payment !== undefined) await this.startReversalOf(payment, { poll_after_ms, now });
+  }
+
+  private async startReversalOf(
+    payment: EndedPayment,
+    { poll_after_ms, now }: { poll_after_ms?: number | undefined; now?: number | undefined } = {},
+  ): Promise<void> {
+    const { original_transaction_id: transaction_id, clock_offset_ms } = payment;
+    const time = now ?? Date.now() + clock_offset_ms;
+    await insertWatch(this.temporal.db, transaction_id, { poll_at: time + (poll_after_ms ?? 0), began: time });
     const reversal = reversalOf(transaction_id, payment, poll_after_ms);
     await (poll_after_ms === undefined ? this.startOrPoll(reversal) : this.start(reversal));
   }
@@ -198,9 +204,8 @@ export class FollowUps {
     const { db } = this.temporal;
     const follow_up = await findFollowUpOfTransaction(db, transaction_id);
     if (follow_up !== undefined) return await this.startOrPoll(follow_up);
-    if ((await endedUnpaid(db, transaction_id, { with_declined: true })) !== undefined) {
-      return await this.startReversal({ transaction_id, with_declined: true });
-    }
+    const payment = await endedUnpaid(db, transaction_id, { with_declined: true });
+    if (payment !== undefined) return await this.startReversalOf(payment);
     const settled = await findManualOutcome(db, transaction_id);
     if (settled === undefined) await endWatch(db, transaction_id);
     else await this.orders.requestPoll(settled.after.order_id);

@@ -8,7 +8,7 @@ import { cancelOrder, createOrder, type Order } from '../../src/client';
 import { MERCHANT_API } from '../../src/contract/merchant-api';
 import { parseRequest } from '../../src/contract/request';
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
-import { claimKey } from '../../src/db/idempotency-keys';
+import { claimKey } from '../../src/db/requests/idempotency-keys';
 import { orderWorkflowId } from '../../workflows/messages';
 import {
   Merchant,

@@ -10,7 +10,6 @@ export const anOrderRecord = (
   project_id: 'p',
   status: 'new',
   version: 3,
-  moves: 0,
   amount: 500,
   currency: 'EUR',
   attempts_max: 5,

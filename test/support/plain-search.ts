@@ -13,8 +13,7 @@ export interface PlainOrder {
 /** All orders of the test project, as GET shows them. */
 export async function plainOrders(db: Database): Promise<PlainOrder[]> {
   const { rows: views } = await listOrderViews(db, PROJECT.id, {
-    since: 0,
-    until: Date.UTC(2100, 0),
+    period: { since: 0, until: Date.UTC(2100, 0) },
     after: undefined,
     limits: { rows: 1_000_000, bytes: 1e9 },
   });

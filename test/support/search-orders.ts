@@ -15,7 +15,7 @@ export interface WrittenOrder extends Columns {
 
 const COLUMNS = {
   orders:
-    'id, clock_id, project_id, kind, related_order_id, requested_by, merchant_order_id, description, currency, amount, status, ended, ended_by, attempts_max, charged_by, expiration_period, expires_at, customer, order_lines, version, moves, created, modified, completed',
+    'id, clock_id, project_id, kind, related_order_id, requested_by, merchant_order_id, description, currency, amount, status, ended, ended_by, attempts_max, charged_by, expiration_period, expires_at, customer, order_lines, version, created, modified, completed',
   transactions:
     'id, order_id, attempt, original_transaction_id, amount, currency, payment_method, payment_method_brand, payment_method_details, method_chosen_by, credit_debit, transaction_type, capture_mode, capture_period, capture_ends_at, status, captured_amount, voided_amount, refunded_amount, charged_back_amount, won_back_amount, capture_pending_amount, void_pending_amount, refund_pending_amount, response_code, settlement_currency, settlement_amount, fee_currency, fee_amount, created, modified',
   transaction_events:
@@ -79,7 +79,6 @@ function orderRow(fields: Columns): Columns & { id: string } {
     completed: status === 'completed' ? created : null,
     attempts_max: 5,
     version: 0,
-    moves: 0,
     ...(kind === 'payment'
       ? { charged_by: 'customer', expiration_period: 'PT30M', expires_at: '2026-01-15T12:30:00Z' }
       : { requested_by: 'merchant' }),

@@ -7,7 +7,7 @@ import { searchOrders } from '../../api/operations/search-orders';
 import { parseConfig } from '../../src/config';
 import { isIndexBehind } from '../../src/bench/search-orders';
 import { getProject } from '../../src/db/projects/projects';
-import { noteSearch } from '../../src/db/search/search';
+import { noteSearch } from '../../src/db/search/search-outbox';
 import { Indexer } from '../../src/indexer/indexer';
 import type { SearchServer } from '../../src/search/connection';
 import { SearchReader } from '../../src/search/reader';

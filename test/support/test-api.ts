@@ -10,7 +10,7 @@ import { EXAMPLES } from '../../src/contract/examples';
 import { openApi } from '../../src/contract/openapi';
 import { MERCHANT_API, type MerchantRoutes } from '../../src/contract/merchant-api';
 import { readsOnly, type Route } from '../../src/contract/routes';
-import type { KeyRecord } from '../../src/db/idempotency-keys';
+import type { KeyRecord } from '../../src/db/requests/idempotency-keys';
 import { SERIALIZERS } from '../../src/log';
 
 /** The HTTP surface over real HTTP with operations that only record what they are called with. */

@@ -8,7 +8,6 @@ const anOrder = (status: OrderStatus, transactions: TransactionStatus[] = [], at
   project_id: 'p',
   status,
   version: 0,
-  moves: 0,
   amount: 1250,
   currency: 'EUR',
   attempts_max,

@@ -258,8 +258,6 @@ export async function up(knex: Knex): Promise<void> {
       attention text,
       -- Every change of the order or its transactions adds one. A move planned from an older version is refused.
       version integer not null default 0,
-      -- How often the status changed.
-      moves integer not null default 0,
       -- Numbers the orders about as they are created. Search results are sorted by it where all else is equal.
       sequence bigint generated always as identity,
       created timestamptz not null,
@@ -503,7 +501,7 @@ export async function up(knex: Knex): Promise<void> {
 
     create index orders_project_created on orders (project_id, created, sequence);
     create index orders_related on orders (related_order_id) where related_order_id is not null;
-    create index payment_links_project_created on payment_links (project_id, created);
+    create index payment_links_project_created on payment_links (project_id, created, id);
     create index orders_of_payment_link on orders (related_payment_link_id) where related_payment_link_id is not null;
     -- A payment link has one payment in progress at a time, and is paid once.
     create unique index orders_open_of_payment_link on orders (related_payment_link_id)

@@ -18,10 +18,10 @@ import type { MoveDetails } from '../../domain/move';
 import { lastTransaction, type OrderRecord } from '../../domain/order-record';
 import { ORDER_MOVES, isFinal, type TransactionStatus } from '../../domain/transitions';
 import { ServiceError, preconditionFailed, tooLate } from '../../errors';
-import { toIsoTime, queryRows, type Database, type SqlTransaction } from '../connection';
+import { modifiedAt, nextVersion, toIsoTime, queryRows, type Database, type SqlTransaction } from '../connection';
 import { moveOrder } from './move-order';
 import { findOrder, loadOrder } from './order-record';
-import { claimBindings, claimRequest } from '../request-claims';
+import { claimBindings, claimRequest } from '../requests/request-claims';
 import { clockOffset } from '../sandbox-clocks/sandbox-clocks';
 import { setAttention } from './update-order';
 
@@ -90,7 +90,7 @@ export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Prom
          insert into transaction_events (transaction_id, n, event, source, occurred, noticed)
          select id, 1, 'new', :requested_by, :now, :now from t
        )
-       update orders set version = version + 1, modified = greatest(modified, :now::timestamptz)
+       update orders set ${nextVersion('orders')}
        from f where orders.id = :original_order_id
        returning 1`,
       {
@@ -191,7 +191,7 @@ async function changeAmounts(
   const added = columns.map((column) => `${column} = ${column} + :${column}`).join(', ');
   await queryRows(
     trx,
-    `update transactions set modified = greatest(modified, :now::timestamptz), ${added} where id = :original_transaction_id`,
+    `update transactions set ${modifiedAt('transactions')}, ${added} where id = :original_transaction_id`,
     { original_transaction_id, now: toIsoTime(now), ...changes },
   );
 }

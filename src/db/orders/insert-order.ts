@@ -4,10 +4,10 @@ import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, linkRefusal } from '../../doma
 import { PAYMENT_LINK_MOVES, statusesBefore, type OrderStatus } from '../../domain/transitions';
 import type { AwaitedRequest } from '../../domain/awaited-request';
 import { tooLate } from '../../errors';
-import { toIsoTime, queryPrepared, type Database } from '../connection';
+import { modifiedAt, nextVersion, toIsoTime, queryPrepared, type Database } from '../connection';
 import { findOrder, loadOrder } from './order-record';
 import { findPaymentLink } from '../payment-links';
-import { claimBindings, claimRequest } from '../request-claims';
+import { claimBindings, claimRequest } from '../requests/request-claims';
 
 /** The payment link that an order pays; its expires_at in epoch milliseconds, its clock as in OrderRecord. */
 type PaymentLink = NonNullable<OrderRecord['payment_link']> & Pick<OrderRecord, 'clock_offset_ms'>;
@@ -25,67 +25,28 @@ function orderRow(
     status: 'new' satisfies OrderStatus,
     expires_at: toIsoTime(times.expires_at),
     version: 0,
-    moves: 0,
     created: toIsoTime(times.created),
     modified: toIsoTime(times.created),
   };
 }
 
-/** The columns of an insert, as `a, b`; all others get the database's defaults, including those of later migrations. */
-const columns = <Row>(names: Record<keyof Row, true>) => Object.keys(names).join(', ');
+type Listed<Text extends string> = Text extends `${infer Name}, ${infer Rest}` ? Name | Listed<Rest> : Text;
 
-const ORDER_COLUMNS = columns<ReturnType<typeof orderRow>>({
-  id: true,
-  project_id: true,
-  merchant_order_id: true,
-  description: true,
-  currency: true,
-  amount: true,
-  attempts_max: true,
-  charged_by: true,
-  expiration_period: true,
-  payment_methods: true,
-  return_url: true,
-  failure_url: true,
-  webhook_url: true,
-  locale: true,
-  customer: true,
-  client: true,
-  extra: true,
-  order_lines: true,
-  related_payment_link_id: true,
-  clock_id: true,
-  kind: true,
-  status: true,
-  expires_at: true,
-  version: true,
-  moves: true,
-  created: true,
-  modified: true,
-});
+/**
+ * The columns of an insert; a list that lacks a field of the row does not compile. All other columns get the database's
+ * defaults, including those of later migrations.
+ */
+const columnsOf =
+  <Row>() =>
+  <Text extends string>(columns: Text & (keyof Row extends Listed<Text> ? unknown : never)): string =>
+    columns;
 
-const TRANSACTION_COLUMNS = columns<ReturnType<typeof transactionRow>>({
-  id: true,
-  order_id: true,
-  attempt: true,
-  amount: true,
-  currency: true,
-  payment_method: true,
-  payment_method_brand: true,
-  payment_method_details: true,
-  method_chosen_by: true,
-  credit_debit: true,
-  transaction_type: true,
-  capture_mode: true,
-  capture_period: true,
-  receiver_account_token: true,
-  status: true,
-  charge_began: true,
-  expiration_period: true,
-  expires_at: true,
-  created: true,
-  modified: true,
-});
+const ORDER_COLUMNS = columnsOf<ReturnType<typeof orderRow>>()(
+  'id, project_id, merchant_order_id, description, currency, amount, attempts_max, charged_by, expiration_period, payment_methods, return_url, failure_url, webhook_url, locale, customer, client, extra, order_lines, related_payment_link_id, clock_id, kind, status, expires_at, version, created, modified',
+);
+const TRANSACTION_COLUMNS = columnsOf<ReturnType<typeof transactionRow>>()(
+  'id, order_id, attempt, amount, currency, payment_method, payment_method_brand, payment_method_details, method_chosen_by, credit_debit, transaction_type, capture_mode, capture_period, receiver_account_token, status, charge_began, expiration_period, expires_at, created, modified',
+);
 
 const ROW_OF_JSON = `select ${TRANSACTION_COLUMNS} from json_populate_record(null::transactions, :transaction::json)`;
 
@@ -131,8 +92,8 @@ function transactionRow(
  */
 const BEGIN_LINK_ATTEMPT = `
   update payment_links set
-    status = 'processing', attempts = attempts + 1, version = version + 1,
-    modified = greatest(modified, :created::timestamptz)
+    status = 'processing', attempts = attempts + 1,
+    ${nextVersion('payment_links', ':created')}
   from in_time where id = :payment_link_id and status = any(:link_sources::text[]) and attempts < :attempts_max
     and expires_at > :created::timestamptz and not exists (select 1 from orders where id = :order_id)
   returning 1`;
@@ -207,7 +168,6 @@ export async function insertOrder(
     project_id: order.project_id,
     status: 'new',
     version: 0,
-    moves: 0,
     amount: order.amount,
     currency: order.currency,
     attempts_max: order.attempts_max,
@@ -248,14 +208,14 @@ export async function beginAttempt(
          and not exists (select 1 from transactions where id = :transaction_id and (charge_began or status <> 'new'))
        for update
      ), ${claimRequest('locked')}, o as (
-       update orders set version = version + 1, modified = greatest(modified, :created::timestamptz)
+       update orders set ${nextVersion('orders', ':created')}
        from locked, in_time where orders.id = locked.id
        returning orders.id
      ), t as (
        insert into transactions (${TRANSACTION_COLUMNS}) select row.* from o, (${ROW_OF_JSON}) row
        on conflict (id) do update set
          charge_began = true,
-         modified = greatest(transactions.modified, excluded.modified),
+         ${modifiedAt('transactions', 'excluded.modified')},
          payment_method = excluded.payment_method,
          payment_method_brand = coalesce(excluded.payment_method_brand, transactions.payment_method_brand),
          payment_method_details = coalesce(excluded.payment_method_details, transactions.payment_method_details)
@@ -285,8 +245,7 @@ export async function beginAttempt(
   }
   const current = await loadOrder(db, order.id);
   if (current.version === order.version && !hasBegun(transactionOf(current, transaction.id))) throw tooLate();
-  const onlyFieldsChanged =
-    current.version !== order.version && current.moves === order.moves && statusesOf(current) === statusesOf(order);
+  const onlyFieldsChanged = current.version !== order.version && statusesOf(current) === statusesOf(order);
   return onlyFieldsChanged ? await beginAttempt(db, current, transaction, times) : current;
 }
 

@@ -1,5 +1,6 @@
 import type { LateApprovalWatch } from '../../domain/waits';
 import { toIsoTime, queryRows, type Database } from '../connection';
+import type { OrderIds } from '../webhooks/deliveries';
 
 /**
  * Transactions that the processor may have approved although the record says that they ended unpaid or were refused: it
@@ -37,13 +38,13 @@ const watchOf = ({ transaction_id, poll_at, polls, began }: WatchRow): LateAppro
 });
 
 /** The watches of the transactions of these orders. */
-export async function watchesOf(db: Database, order_ids: readonly string[]): Promise<LateApprovalWatch[]> {
+export async function watchesOf(db: Database, { sql, bindings }: OrderIds): Promise<LateApprovalWatch[]> {
   const found = await queryRows<WatchRow>(
     db,
     `select w.transaction_id, w.poll_at, w.polls, w.began
      from late_approval_watches w join transactions t on t.id = w.transaction_id
-     where t.order_id = any(:order_ids::uuid[])`,
-    { order_ids },
+     where t.order_id in (${sql})`,
+    bindings,
   );
   return found.map(watchOf);
 }

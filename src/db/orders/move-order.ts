@@ -19,7 +19,7 @@ import {
   type PaymentLinkStatus,
 } from '../../domain/transitions';
 import { preconditionFailed } from '../../errors';
-import { toIsoTime, queryPrepared, type Database } from '../connection';
+import { modifiedAt, nextVersion, toIsoTime, queryPrepared, type Database } from '../connection';
 import { loadOrder } from './order-record';
 
 /** The move in one statement. It answers whether it was made, and the number of the webhook that is due. */
@@ -30,7 +30,7 @@ const MOVE_ORDER = `with locked as (
  ), t as (
    update transactions set
      status = :transaction_to,
-     modified = greatest(transactions.modified, :now::timestamptz),
+     ${modifiedAt('transactions')},
      payment_method = coalesce(:payment_method, payment_method),
      payment_method_brand = coalesce(:payment_method_brand, payment_method_brand),
      payment_method_details = coalesce(:payment_method_details::json, payment_method_details),
@@ -53,13 +53,11 @@ const MOVE_ORDER = `with locked as (
      status = :order_to,
      ended = :ended,
      ended_by = case when :ended::text is not null then coalesce(ended_by, :ended_by) end,
-     version = version + 1,
-     moves = moves + (:status_changed::boolean)::int,
-     modified = greatest(orders.modified, :now::timestamptz),
+     ${nextVersion('orders')},
      completed = case when :completes::boolean then :now::timestamptz else completed end
    from locked
    where orders.id = locked.id and (:transaction_id::uuid is null or exists (select 1 from t))
-   returning orders.id, orders.moves, orders.webhook_url, orders.project_id, orders.related_order_id
+   returning orders.id, orders.webhook_url, orders.project_id, orders.related_order_id
  ), l as (
    -- The payment link moves with the order that ends its attempt.
    update payment_links set
@@ -67,12 +65,11 @@ const MOVE_ORDER = `with locked as (
      ended_by = case when :link_to = 'expired' then 'time' end,
      completed_order_id = case when :link_to = 'completed' then o.id end,
      completed = case when :link_to = 'completed' then :now::timestamptz end,
-     version = payment_links.version + 1,
-     modified = greatest(payment_links.modified, :now::timestamptz)
+     ${nextVersion('payment_links')}
    from o where payment_links.id = :payment_link_id::uuid and payment_links.status = any(:link_sources::text[])
  ), r as (
    -- A payment order shows how its follow-up orders stand, so it is another version.
-   update orders set version = orders.version + 1, modified = greatest(orders.modified, :now::timestamptz)
+   update orders set ${nextVersion('orders')}
    from o where orders.id = o.related_order_id
  ), e as (
    insert into transaction_events

@@ -45,7 +45,7 @@ const FREED_AMOUNT = `(
 )`;
 
 const FIND_ORDER = `
- select o.id, o.project_id, o.status, o.version, o.moves, o.amount, o.currency, o.attempts_max, o.charged_by,
+ select o.id, o.project_id, o.status, o.version, o.amount, o.currency, o.attempts_max, o.charged_by,
    o.ended, o.expires_at, o.attention, ${CLOCK_OFFSET} as clock_offset_ms,
    (select json_build_object('id', l.id, 'expires_at', l.expires_at)
     from payment_links l where l.id = o.related_payment_link_id) as payment_link,

@@ -5,7 +5,7 @@ import type { FollowUpKind, OrderKind, RequestedBy } from '../../domain/follow-u
 import type { PaymentMethodDetails } from '../../domain/new-order';
 import type { EventResult, EventSource } from '../../domain/transaction';
 import { queryPrepared, queryRows, type Database } from '../connection';
-import { listed, queryPart, type ListPart, type Part, type PartLimits } from '../part';
+import { BY_SEQUENCE, createdIn, readPart, type ListPart, type Part, type PartLimits } from '../pages';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
 /**
@@ -132,13 +132,15 @@ const ORDER_VIEW = `
      select o.id, o.kind, o.related_order_id, o.related_payment_link_id, o.project_id, o.merchant_order_id,
        o.description, o.currency, o.amount, o.status, o.ended, o.ended_by, o.requested_by, o.attempts_max, o.charged_by,
        o.expiration_period, o.expires_at, o.payment_methods, o.return_url, o.failure_url, o.webhook_url, o.locale,
-       o.customer, o.client, o.extra, o.order_lines, o.version, o.clock_id, o.created, o.modified, o.completed,
+       o.customer, o.client, o.extra, o.order_lines, o.version, o.clock_id, o.sequence, o.created, o.modified, o.completed,
        p.merchant_id, m.name as merchant_name, p.is_test, p.payment_methods as project_payment_methods,
        p.status as project_status, p.transaction_expiration_period, ${CLOCK_OFFSET} as clock_offset_ms,
        coalesce((
-         select json_agg(to_jsonb(t) || jsonb_build_object('events', (
-           select coalesce(json_agg(e order by e.n), '[]'::json) from transaction_events e where e.transaction_id = t.id
-         )) order by t.attempt) from transactions t where t.order_id = o.id
+         select json_agg(a order by a.attempt) from (
+           select t.*, (
+             select coalesce(json_agg(e order by e.n), '[]'::json) from transaction_events e where e.transaction_id = t.id
+           ) as events from transactions t where t.order_id = o.id
+         ) a
        ), '[]'::json) as transactions,
        coalesce((
          select json_agg(json_build_object('id', f.id, 'kind', f.kind, 'status', f.status) order by f.created, f.id)
@@ -181,22 +183,17 @@ export async function firstOrderViews(
   order_ids: readonly string[],
   limits: PartLimits,
 ): Promise<Part<OrderView>> {
-  const select = `${ORDER_VIEW} where o.id = any(:order_ids::uuid[]) and o.project_id = :project_id`;
-  const order = (table: string) => `array_position(:order_ids::uuid[], ${table}.id)`;
-  return await queryPart(db, { select, of: 'o', order, bindings: { project_id, order_ids } }, limits);
+  const where = ['id = any(:order_ids::uuid[])', 'project_id = :project_id'];
+  const key = [['array_position(:order_ids::uuid[], id)', 'integer']] as const;
+  const list = { select: ORDER_VIEW, where, key, direction: 'asc', bindings: { project_id, order_ids } } as const;
+  return await readPart(db, list, limits);
 }
 
-/**
- * The project's orders that were created in a period, both ends included (epoch milliseconds), newest first: those that
- * follow `after`, the last order that was read before, as many as the limits allow.
- */
+/** A part of the project's orders that were created in a period, newest first. */
 export async function listOrderViews(
   db: Database,
   project_id: string,
-  { since, until, after, limits }: ListPart<OrderView>,
+  { period, limits, after }: ListPart,
 ): Promise<Part<OrderView>> {
-  const select = `${ORDER_VIEW}
-     where o.project_id = :project_id and o.created between :since and :until
-       ${after === undefined ? '' : 'and (o.created, o.id) < (:until, :id)'}`;
-  return await queryPart(db, { select, of: 'o', ...listed(project_id, { since, until, after }) }, limits);
+  return await readPart(db, { select: ORDER_VIEW, ...createdIn(project_id, period), key: BY_SEQUENCE }, limits, after);
 }

@@ -118,14 +118,13 @@ export async function listUnknownOutcomes(db: Database, page: PageRequest): Prom
   return await pageOf(
     db,
     {
-      // The index transactions_processing finds them.
-      select: `select t.id as transaction_id, o.id as order_id, o.kind, o.project_id, t.amount, t.currency, t.polled_at, t.polls,
+      select: `select t.id as transaction_id, o.id as order_id, o.kind, o.project_id, t.amount, t.currency, t.polled_at, t.polls, t.modified,
           (select max(e.noticed) from transaction_events e where e.transaction_id = t.id and e.event = 'processing') as since
         from transactions t join orders o on o.id = t.order_id where t.status = 'processing'`,
-      where: [],
       bindings: {},
-      order: [
-        ['since', 'timestamptz'],
+      // As the index transactions_processing has them: a transaction was modified when its outcome became unknown.
+      key: [
+        ['modified', 'timestamptz'],
         ['transaction_id', 'uuid'],
       ],
     },

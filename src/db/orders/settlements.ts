@@ -1,5 +1,5 @@
 import type { TransactionStatus } from '../../domain/transitions';
-import { toIsoTime, queryRows, type Database } from '../connection';
+import { modifiedAt, nextVersion, toIsoTime, queryRows, type Database } from '../connection';
 
 /** The amount that the processor paid out for a transaction, or took back, and its fee; minor units. */
 export interface SettledTransaction {
@@ -71,11 +71,11 @@ export async function recordSettlements(
            settlement_amount = s.settlement_amount,
            fee_currency = s.fee_currency,
            fee_amount = s.fee_amount,
-           modified = greatest(transactions.modified, :now)
+           ${modifiedAt('transactions')}
          from locked join open_settlements s on s.number = locked.number
          where transactions.id = locked.transaction_id
        ), o as (
-         update orders set version = version + 1, modified = greatest(modified, :now)
+         update orders set ${nextVersion('orders')}
          where id in (select order_id from locked)
        ), w as (
          insert into late_approval_watches (transaction_id, poll_at, began)

@@ -45,10 +45,13 @@ const FOLLOW_UPS = `
     ) happened where at >= :since ${firstBy('at')}
   ) first`;
 
+/** The order and its follow-up orders. */
+const ORDERS = 'select id from orders where id = :id or related_order_id = :id';
+
 const ATTEMPTS = `
   select order_id, n, attempt, started, status_code, failure from (
     select * from webhook_attempts
-    where order_id in (select id from orders where id = :id or related_order_id = :id) and started >= :since
+    where order_id in (${ORDERS}) and started >= :since
     ${firstBy('started')}
   ) first order by started, attempt, order_id, n`;
 
@@ -70,8 +73,8 @@ export async function findTimeline(
     queryRows<{ order_id: string }>(db, FOLLOW_UPS, { id, ...page }),
     queryRows<TimelineAttempt>(db, ATTEMPTS, { id, ...page }),
     queryRows<TimelineClockMove>(db, CLOCK_MOVES, { clock_id, ...page }),
-    openDeliveriesOf(db, [id, ...order.follow_ups.map((one) => one.id)], waits_max),
-    watchesOf(db, [id, ...order.follow_ups.map((one) => one.id)]),
+    openDeliveriesOf(db, { sql: ORDERS, bindings: { id } }, waits_max),
+    watchesOf(db, { sql: ORDERS, bindings: { id } }),
     Promise.all([id, ...waiting.map((one) => one.id)].map((one) => findOrder(db, one))),
   ]);
   const happened = new Set(follow_up_ids.map(({ order_id }) => order_id));

@@ -77,7 +77,7 @@ export async function recordMismatch(
 }
 
 /** A payment that ended; how far its clock is ahead of real time, in milliseconds. */
-type EndedPayment = PaymentId & {
+export type EndedPayment = PaymentId & {
   project_id: string;
   clock_offset_ms: number;
   /** Minor units. */

@@ -1,5 +1,5 @@
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
-import { toIsoTime, queryRows, type Database } from '../connection';
+import { nextVersion, toIsoTime, queryRows, type Database } from '../connection';
 
 /** Fields of an order that a merchant may change: absent ones stay, null clears, others are replaced as a whole. */
 export interface OrderChanges {
@@ -33,8 +33,7 @@ export async function updateOrder(
          -- Fields that are absent in the JSON are those of the row.
          from json_populate_record(orders, :changes::json)
        ),
-       version = version + 1,
-       modified = greatest(modified, :now::timestamptz)
+       ${nextVersion('orders')}
      where id = :order_id and status = any(:open::text[])
        and (:versions::int[] is null or version = any(:versions::int[]))
      returning id`,

@@ -117,7 +117,7 @@ export async function listApiKeys(
       select: `${KEY} where ${WORKS}`,
       where: ['project_id = :project_id'],
       bindings: { project_id, now },
-      order: [
+      key: [
         ['created', 'timestamptz'],
         ['id', 'text'],
       ],

@@ -94,7 +94,7 @@ export async function listChanges(db: Database, filter: AuditFilter, page: PageR
         filter.since !== undefined && 'at >= :since',
       ],
       bindings: { ...filter },
-      order: [['n', 'bigint']],
+      key: [['n', 'bigint']],
     },
     page,
   );

@@ -1,5 +1,5 @@
 import { queryRows, type Database } from '../connection';
-import { pageOf, type Page, type PageRequest } from '../pages';
+import { BY_CREATED, pageOf, type Page, type PageRequest } from '../pages';
 
 /** A merchant. Instants are ISO 8601 texts in UTC. */
 export interface Merchant {
@@ -37,10 +37,5 @@ export async function updateMerchant(db: Database, merchant: NewMerchant, now: D
 }
 
 export async function listMerchants(db: Database, page: PageRequest): Promise<Page<Merchant>> {
-  return await pageOf(db, { select: MERCHANT, where: [], bindings: {}, order: BY_CREATED }, page);
+  return await pageOf(db, { select: MERCHANT, bindings: {}, key: BY_CREATED }, page);
 }
-
-const BY_CREATED = [
-  ['created', 'timestamptz'],
-  ['id', 'uuid'],
-] as const;

@@ -99,9 +99,8 @@ export async function listOAuthClients(db: Database, now: Date, page: PageReques
     db,
     {
       select: CLIENT,
-      where: [],
       bindings: { now },
-      order: [
+      key: [
         ['created', 'timestamptz'],
         ['client_id', 'uuid'],
       ],

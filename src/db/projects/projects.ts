@@ -1,6 +1,6 @@
 import type { ProjectStatus } from '../../domain/transitions';
 import { queryRows, type Database } from '../connection';
-import { pageOf, type Page, type PageRequest } from '../pages';
+import { BY_CREATED, pageOf, type Page, type PageRequest } from '../pages';
 import { newWebhookSecret, type Vault } from '../webhooks/webhook-secrets';
 
 /** A merchant's project, with the defaults of its orders. */
@@ -77,10 +77,7 @@ export async function listProjects(db: Database, merchant_id: string, page: Page
       select: RECORD,
       where: ['merchant_id = :merchant_id'],
       bindings: { merchant_id },
-      order: [
-        ['created', 'timestamptz'],
-        ['id', 'uuid'],
-      ],
+      key: BY_CREATED,
     },
     page,
   );

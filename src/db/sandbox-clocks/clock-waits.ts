@@ -47,7 +47,7 @@ async function readClockWaits(db: Database, clock_id: string): Promise<ClockWait
      from orders o where o.id in ${ordersOfClock(':clock_id')} order by o.created, o.id`,
     { clock_id, open: OPEN_ORDER_STATUSES },
   );
-  const order_ids = using.map(({ id }) => id);
+  const orders = { sql: `select id from ${ordersOfClock(':clock_id')} of_clock`, bindings: { clock_id } };
   const open = using.filter(({ is_open }) => is_open);
   const records = (await Promise.all(open.map(({ id }) => findOrder(db, id)))).filter((one) => one !== undefined);
   const inputs = await findFollowUps(
@@ -62,7 +62,7 @@ async function readClockWaits(db: Database, clock_id: string): Promise<ClockWait
       const order = records.find(({ id }) => id === input.id);
       return order === undefined ? [] : [{ ...input, order }];
     }),
-    deliveries: await openDeliveriesOf(db, order_ids),
-    watches: await watchesOf(db, order_ids),
+    deliveries: await openDeliveriesOf(db, orders),
+    watches: await watchesOf(db, orders),
   };
 }

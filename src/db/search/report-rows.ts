@@ -3,7 +3,8 @@ import { conditionsOf, type Query, type Subject } from '../../domain/query/query
 import { SUBJECTS, type ReportRow } from '../../domain/query/report';
 import { FOLLOW_UPS } from '../../domain/follow-up';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
-import { queryRows, queryTexts, type Database } from '../connection';
+import { queryTexts, type Database } from '../connection';
+import { BY_SEQUENCE, readPart, type Part, type Position } from '../pages';
 
 const list = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(', ');
 const kinds = (flag: 'flag' | 'original_flag', kind: string) =>
@@ -227,24 +228,14 @@ export function recordCondition(query: Query): RecordCondition | undefined {
   return { sql: sqlOf(query), join, bindings };
 }
 
-/** Where a part of a project's orders by creation ended. */
-export interface CreationPlace {
-  created: string;
-  sequence: number;
-}
-
-/** The ids of a project's orders that meet a condition, by creation: the first ones after a place. */
+/** The ids of a project's orders that meet a condition, by creation: so many after a position. */
 export async function orderIdsByCreation(
   db: Database,
   { project_id, condition, direction }: { project_id: string; condition: RecordCondition; direction: 'asc' | 'desc' },
-  { size, after }: { size: number; after: CreationPlace | undefined },
-): Promise<(CreationPlace & { order_id: string })[]> {
-  const later = `and (o.created, o.sequence) ${direction === 'asc' ? '>' : '<'} (:created::timestamptz, :sequence)`;
-  return await queryRows(
-    db,
-    `select o.id as order_id, o.created, o.sequence from orders o ${condition.join}
-     where o.project_id = :project_id and ${condition.sql} ${after === undefined ? '' : later}
-     order by o.created ${direction}, o.sequence ${direction} limit :size`,
-    { ...condition.bindings, project_id, size, ...after },
-  );
+  { rows, after }: { rows: number; after: Position | undefined },
+): Promise<Part<{ order_id: string }>> {
+  const select = `select o.id as order_id, o.created, o.sequence from orders o ${condition.join}
+    where o.project_id = :project_id and ${condition.sql}`;
+  const bindings = { ...condition.bindings, project_id };
+  return await readPart(db, { select, bindings, key: BY_SEQUENCE, direction }, { rows }, after);
 }

@@ -69,10 +69,16 @@ export interface OpenDelivery extends DeliveryId, Pick<DeliveryProgress, 'status
   next_attempt_at: number;
 }
 
+/** A query for the ids of orders, which may be many. */
+export interface OrderIds {
+  sql: string;
+  bindings: Record<string, string | string[]>;
+}
+
 /** The open webhooks of these orders, the next attempt first; with `limit` no more than that. */
 export async function openDeliveriesOf(
   db: Database,
-  order_ids: readonly string[],
+  { sql, bindings }: OrderIds,
   limit: number | null = null,
 ): Promise<OpenDelivery[]> {
   const found = await queryRows<Omit<OpenDelivery, 'next_attempt_at'> & { next_attempt_at: string }>(
@@ -80,9 +86,9 @@ export async function openDeliveriesOf(
     `select d.order_id, d.n, d.status, d.next_attempt_at, o.project_id,
        (select count(*)::int from webhook_attempts a where a.order_id = d.order_id and a.n = d.n) as attempts
      from webhook_deliveries d join orders o on o.id = d.order_id
-     where d.order_id = any(:order_ids::uuid[]) and d.status = any(:open::text[]) order by d.next_attempt_at
+     where d.order_id in (${sql}) and d.status = any(:open::text[]) order by d.next_attempt_at
      limit :limit`,
-    { order_ids, limit, open: OPEN_DELIVERY_STATUSES },
+    { ...bindings, limit, open: OPEN_DELIVERY_STATUSES },
   );
   return found.map((row) => ({ ...row, next_attempt_at: Date.parse(row.next_attempt_at) }));
 }

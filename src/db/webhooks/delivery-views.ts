@@ -3,7 +3,7 @@ import type { DeliveryStatus } from '../../domain/transitions';
 import { ServiceError } from '../../errors';
 import { queryRows, type Database, type SqlTransaction } from '../connection';
 import { OPEN_DELIVERY_STATUSES } from './deliveries';
-import { pageOf, type Page, type PageRequest } from '../pages';
+import { pageOf, readPart, type Page, type PageRequest } from '../pages';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
 /** A delivery with its attempts as the hosts show it. Instants are ISO 8601 texts in UTC. */
@@ -50,11 +50,14 @@ export async function deliveryViewsOf(
   order_id: string,
   { limit, before }: { limit: number; before?: number | undefined },
 ): Promise<DeliveryView[]> {
-  return await queryRows<DeliveryView>(
-    db,
-    `${VIEW} where d.order_id = :order_id ${before === undefined ? '' : 'and d.n < :before'} order by d.n desc limit :limit`,
-    { order_id, limit, ...(before !== undefined && { before }) },
-  );
+  const list = {
+    select: VIEW,
+    where: ['order_id = :order_id'],
+    bindings: { order_id },
+    key: [['n', 'integer']],
+  } as const;
+  const after = before === undefined ? undefined : [String(before)];
+  return (await readPart<DeliveryView>(db, list, { rows: limit }, after)).rows;
 }
 
 interface DeliveryFilter {
@@ -83,7 +86,7 @@ export async function listDeliveryViews(
         filter.since !== undefined && 'created >= :since',
       ],
       bindings: { ...filter },
-      order: [
+      key: [
         ['created', 'timestamptz'],
         ['order_id', 'uuid'],
         ['n', 'integer'],

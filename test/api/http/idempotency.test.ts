@@ -1,7 +1,7 @@
 import { answerOnce, keyStore, requestHash, type KeyStore } from '../../../api/http/idempotency';
 import type { Work } from '../../../api/operation';
 import { queryRows } from '../../../src/db/connection';
-import type { KeptAnswer } from '../../../src/db/idempotency-keys';
+import type { KeptAnswer } from '../../../src/db/requests/idempotency-keys';
 import { ServiceError, type ErrorName } from '../../../src/errors';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
 

@@ -1,4 +1,5 @@
-import { releaseLease, renewLease, takeLease } from '../../../src/db/lease';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KeptLease, releaseLease, renewLease, takeLease } from '../../../src/db/lease';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 let database: TestDatabase;
@@ -40,9 +41,36 @@ test('one that ends later than it can is anybody’s: the clock of the database 
 
 test('one is renewed, also after its time, until another has taken it', async () => {
   const renew = (holder: string) => renewLease(database.db, { name: 'renewed', holder, lasts_ms: HOUR });
-  expect(await renew('a')).toBe(false);
+  expect(await renew('a')).toBeUndefined();
   await take('a', 'renewed', -1);
-  expect([await renew('a'), await take('b', 'renewed')]).toEqual([true, undefined]);
+  expect([await renew('a'), await take('b', 'renewed')]).toEqual([expect.any(Number), undefined]);
   await take('a', 'renewed', -1);
-  expect([typeof (await take('b', 'renewed')), await renew('a')]).toEqual(['number', false]);
+  expect([typeof (await take('b', 'renewed')), await renew('a')]).toEqual(['number', undefined]);
+});
+
+test('a kept lease has the time of the database, and a new holder each time it is taken', async () => {
+  const options = { name: 'kept', lasts_ms: HOUR, every_ms: HOUR };
+  const [lease, other] = [new KeptLease(database.db, options), new KeptLease(database.db, options)];
+  // Two tries at once take it once.
+  const [now, again] = await Promise.all([lease.databaseTime(), lease.databaseTime()]);
+  expect([Math.abs(now! - Date.now()) < HOUR, typeof again]).toEqual([true, 'number']);
+  expect([await other.databaseTime(), other.holder]).toEqual([undefined, undefined]);
+  const holder = lease.holder!;
+  expect(await lease.isStillOf(holder)).toBe(true);
+  await lease.stop();
+  expect([await lease.isStillOf(holder), typeof (await other.databaseTime())]).toEqual([false, 'number']);
+  expect(other.holder).not.toBe(holder);
+  await other.stop();
+});
+
+test('a kept lease that was not renewed for its time is asked for again', async () => {
+  const lease = new KeptLease(database.db, { name: 'late', lasts_ms: 1, every_ms: HOUR });
+  await lease.databaseTime();
+  await sleep(2);
+  expect(lease.holder).toBeUndefined();
+  const before = (await database.db('leases').where({ name: 'late' }))[0];
+  await take('another', 'late', 1);
+  await lease.databaseTime();
+  expect((await database.db('leases').where({ name: 'late' }))[0].holder).not.toBe(before.holder);
+  await lease.stop();
 });

@@ -32,7 +32,6 @@ const anOrder = (...transactions: TransactionRecord[]): OrderRecord => ({
   project_id: 'p',
   status: 'completed',
   version: 0,
-  moves: 1,
   amount: 100,
   currency: 'EUR',
   attempts_max: 5,

@@ -28,7 +28,6 @@ const anOrder = (over: Partial<OrderRecord>): OrderRecord => ({
   project_id: 'p',
   status: 'new',
   version: 0,
-  moves: 0,
   amount: 100,
   currency: 'EUR',
   attempts_max: 5,

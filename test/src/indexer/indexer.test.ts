@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { checkSearchIndex, indexedOrders } from '../../../activities/search-index';
 import { queryRows } from '../../../src/db/connection';
-import { requestSearchRebuild, searchRebuild, waitingForSearch } from '../../../src/db/search/search';
+import { requestSearchRebuild, searchRebuild, waitingForSearch } from '../../../src/db/search/search-outbox';
 import { Indexer } from '../../../src/indexer/indexer';
 import type { SearchWriter } from '../../../src/search/writer';
 import { aSearchWorld, type SearchWorld } from '../../support/search';

@@ -12,7 +12,7 @@ import { insertOrder } from '../../../src/db/orders/insert-order';
 import { moveOrder } from '../../../src/db/orders/move-order';
 import { loadOrder } from '../../../src/db/orders/order-record';
 import { releaseLease, takeLease } from '../../../src/db/lease';
-import { findProgress } from '../../../src/db/recovery';
+import { findProgress } from '../../../src/db/recovery/progress';
 import { createLogger } from '../../../src/log';
 import { processorOrderId, reversalOrderId, transactionId } from '../../../src/ids';
 import { connectTemporal } from '../../../src/temporal/connect';

@@ -115,6 +115,9 @@ it('rules 10.18: of a transaction that is not paid as far as is known it is evid
   expect(new Set(unpaid.map(({ order_id, status, is_payment }) => `${order_id} ${status} ${is_payment}`))).toEqual(
     new Set([`${declined.id} error true`, `${open.id} processing true`]),
   );
-  const watched = await watchesOf(database.db, [declined.id, open.id, paid.id]);
+  const watched = await watchesOf(database.db, {
+    sql: 'select unnest(:ids::uuid[])',
+    bindings: { ids: [declined.id, open.id, paid.id] },
+  });
   expect(watched).toEqual([{ transaction_id: declined.transactions[0]!.id, poll_at: NOW, began: NOW, polls: 0 }]);
 });

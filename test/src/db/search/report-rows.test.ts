@@ -37,8 +37,8 @@ test('rules 20.22: the end of an open order is looked up once, however many cond
   if ('problem' in parsed) throw new Error(parsed.problem);
   const condition = recordCondition(parsed.query)!;
   const wanted = { project_id: PROJECT.id, condition, direction: 'asc' as const };
-  const found = await orderIdsByCreation(database.db, wanted, { size: 100, after: undefined });
-  expect(found).toHaveLength(8);
+  const found = await orderIdsByCreation(database.db, wanted, { rows: 100, after: undefined });
+  expect(found.rows).toHaveLength(8);
   const sql = `select o.id from orders o ${condition.join} where o.project_id = :project_id and ${condition.sql}`;
   expect(await lookUps(sql, { ...condition.bindings, project_id: PROJECT.id })).toBe(open.length);
 });

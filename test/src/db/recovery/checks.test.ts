@@ -1,25 +1,20 @@
 import { Client } from 'pg';
-import { queryRows } from '../../../src/db/connection';
-import { insertFollowUp } from '../../../src/db/orders/follow-ups';
-import { beginAttempt } from '../../../src/db/orders/insert-order';
-import { moveOrder } from '../../../src/db/orders/move-order';
-import {
-  SOURCE_NAMES,
-  findChecks,
-  findProgress,
-  saveProgress,
-  type Check,
-  type Position,
-  type SourceName,
-} from '../../../src/db/recovery';
-import { beginMove, finishMove, setClock } from '../../../src/db/sandbox-clocks/sandbox-clocks';
-import type { FollowUpKind } from '../../../src/domain/follow-up';
-import type { OrderRecord } from '../../../src/domain/order-record';
-import type { OrderStatus, PaymentLinkStatus, TransactionStatus } from '../../../src/domain/transitions';
-import { NOW, aStoredOrder, aTransaction } from '../../support/builders';
-import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
-import { CAPTURE_END, aFollowUp, aSettledFollowUp, anAcceptedPayment, answerFollowUp } from '../../support/payments';
-import { BY_TOKEN, MINUTE } from '../../support/orders';
+import { queryRows } from '../../../../src/db/connection';
+import { insertFollowUp } from '../../../../src/db/orders/follow-ups';
+import { beginAttempt } from '../../../../src/db/orders/insert-order';
+import { moveOrder } from '../../../../src/db/orders/move-order';
+import type { Position } from '../../../../src/db/pages';
+import { findChecks, type Check } from '../../../../src/db/recovery/checks';
+import { findProgress, saveProgress } from '../../../../src/db/recovery/progress';
+import { SOURCE_NAMES, type SourceName } from '../../../../src/db/recovery/sources';
+import { beginMove, finishMove, setClock } from '../../../../src/db/sandbox-clocks/sandbox-clocks';
+import type { FollowUpKind } from '../../../../src/domain/follow-up';
+import type { OrderRecord } from '../../../../src/domain/order-record';
+import type { OrderStatus, PaymentLinkStatus, TransactionStatus } from '../../../../src/domain/transitions';
+import { NOW, aStoredOrder, aTransaction } from '../../../support/builders';
+import { PROJECT, createTestDatabase, type TestDatabase } from '../../../support/database';
+import { CAPTURE_END, aFollowUp, aSettledFollowUp, anAcceptedPayment, answerFollowUp } from '../../../support/payments';
+import { BY_TOKEN, MINUTE } from '../../../support/orders';
 
 /** Rows whose workflow may be lost, modified at NOW. */
 let database: TestDatabase;
@@ -341,7 +336,7 @@ describe('pages', () => {
   });
 
   test('where a round is, and how far each source was checked, is stored', async () => {
-    const position = { period: 2, at: new Date(NOW).toISOString(), key: 'k' };
+    const position = ['2', new Date(NOW).toISOString(), 'k'];
     await saveProgress(database.db, {
       attempts: { checked_until: NOW, round_until: LATER, position },
       follow_ups: { checked_until: NOW, round_until: null, position: null },

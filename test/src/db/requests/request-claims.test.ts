@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { insertFollowUp } from '../../../src/db/orders/follow-ups';
-import { beginAttempt, insertOrder } from '../../../src/db/orders/insert-order';
-import { loadOrder } from '../../../src/db/orders/order-record';
-import { insertPaymentLink, loadPaymentLink } from '../../../src/db/payment-links';
-import { deleteClaims, withdrawRequest } from '../../../src/db/request-claims';
-import { queryRows } from '../../../src/db/connection';
-import type { AwaitedRequest } from '../../../src/domain/awaited-request';
-import { NOW, aStoredOrder, aTransaction, anOrder } from '../../support/builders';
-import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
-import { aFollowUp, anAcceptedPayment } from '../../support/payments';
-import { until } from '../../support/until';
+import { insertFollowUp } from '../../../../src/db/orders/follow-ups';
+import { beginAttempt, insertOrder } from '../../../../src/db/orders/insert-order';
+import { loadOrder } from '../../../../src/db/orders/order-record';
+import { insertPaymentLink, loadPaymentLink } from '../../../../src/db/payment-links';
+import { deleteClaims, withdrawRequest } from '../../../../src/db/requests/request-claims';
+import { queryRows } from '../../../../src/db/connection';
+import type { AwaitedRequest } from '../../../../src/domain/awaited-request';
+import { NOW, aStoredOrder, aTransaction, anOrder } from '../../../support/builders';
+import { PROJECT, createTestDatabase, type TestDatabase } from '../../../support/database';
+import { aFollowUp, anAcceptedPayment } from '../../../support/payments';
+import { until } from '../../../support/until';
 
 let database: TestDatabase;
 beforeAll(async () => {

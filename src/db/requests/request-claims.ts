@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import type { AwaitedRequest } from '../domain/awaited-request';
-import { isUnavailable, queryRows, toIsoTime, type Database } from './connection';
+import type { AwaitedRequest } from '../../domain/awaited-request';
+import { isUnavailable, queryRows, toIsoTime, type Database } from '../connection';
 
 /**
  * Requests without an Idempotency-Key (rules 10.5). The statement that writes what such a request asks for claims it by

@@ -1,5 +1,5 @@
-import type { DeliveryId } from '../domain/delivery';
-import { isOpen } from '../domain/order';
+import type { DeliveryId } from '../../domain/delivery';
+import { isOpen } from '../../domain/order';
 import {
   OPEN_ORDER_STATUSES,
   PAYMENT_LINK_MOVES,
@@ -7,13 +7,12 @@ import {
   TRANSACTION_MOVES,
   isFinal,
   statusesBefore,
-} from '../domain/transitions';
-import type { StartedClock } from '../domain/sandbox-clock';
-import type { AnnouncedOperation } from './orders/announced-operations';
-import { toIsoTime, queryRows, type Database } from './connection';
-import { RECORDED_FOLLOW_UP, type RecordedFollowUp } from './orders/follow-ups';
-import { CLOCK_OFFSET, ordersOfClock } from './sandbox-clocks/sandbox-clocks';
-import { RESERVED } from './orders/transactions';
+} from '../../domain/transitions';
+import type { StartedClock } from '../../domain/sandbox-clock';
+import type { AnnouncedOperation } from '../orders/announced-operations';
+import { RECORDED_FOLLOW_UP, type RecordedFollowUp } from '../orders/follow-ups';
+import { CLOCK_OFFSET, ordersOfClock } from '../sandbox-clocks/sandbox-clocks';
+import { RESERVED } from '../orders/transactions';
 
 /**
  * The rows that recovery checks: a workflow still has to work on them. Each source has an instant (`at`), the
@@ -35,10 +34,7 @@ interface LinkCheck {
   project_id: string;
 }
 
-/**
- * The rows of each source. A further kind of workflow adds a line here, one to SOURCES and one to the handlers of
- * Recovery.
- */
+/** The rows of each source. A further kind of workflow adds a line here, to SOURCES and to the handlers of Recovery. */
 export interface SourceRows {
   /** Orders of which an attempt began. One that only waits to be paid can have missed nothing. */
   attempts: OrderCheck;
@@ -70,7 +66,7 @@ export interface SourceRows {
 
 export type SourceName = keyof SourceRows;
 
-interface Source {
+export interface Source {
   columns: string;
   /** Tables and conditions; `at` and `key` are added. */
   from: string;
@@ -104,7 +100,7 @@ const ORDER = {
 
 const LINK = { columns: 'l.id, l.project_id', key: 'l.id::text' };
 
-const SOURCES: { [Name in SourceName]: Source } = {
+export const SOURCES: { [Name in SourceName]: Source } = {
   attempts: {
     ...ORDER,
     from: `orders o where o.kind = 'payment' and o.status in ${OPEN} and exists (
@@ -196,142 +192,3 @@ const SOURCES: { [Name in SourceName]: Source } = {
 };
 
 export const SOURCE_NAMES = Object.keys(SOURCES) as SourceName[];
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-/** No order, capture window or unknown outcome lasts longer than this. */
-const LONGEST = 45 * DAY;
-
-/**
- * When rows are checked, in milliseconds after the first check: after 4, 14 and 29 minutes, every hour, after a day
- * every six hours.
- */
-const INTERVALS = [
-  ...[0, 4, 14, 29].map((minutes) => minutes * MINUTE),
-  ...every(HOUR, { from: HOUR - MINUTE, to: DAY - MINUTE }),
-  ...every(6 * HOUR, { from: DAY - MINUTE, to: LONGEST }),
-];
-
-function every(interval: number, { from, to }: { from: number; to: number }): number[] {
-  return Array.from({ length: Math.ceil((to - from) / interval) }, (_, n) => from + n * interval);
-}
-
-/** The instants of which rows are due for a check: each row in one period at most. `ends` is excluded. */
-interface Period {
-  begins: number;
-  ends: number;
-}
-
-/**
- * The periods of all checks that fell due between `since` and `until`. Of several that a row missed only the last one
- * is made.
- */
-function duePeriods({ is_repeated }: Source, { since, until }: { since: number; until: number }): Period[] {
-  const intervals = is_repeated ? INTERVALS : INTERVALS.slice(0, 2);
-  return intervals.map((interval, n) => {
-    const ends = until - interval;
-    const next = intervals[n + 1];
-    return { begins: Math.min(ends, Math.max(since - interval, next === undefined ? 0 : until - next)), ends };
-  });
-}
-
-/** Where a page ended, so that the next one goes on there. */
-export interface Position {
-  period: number;
-  at: string;
-  key: string;
-}
-
-/** A row that is due for a check. */
-export interface Check<Name extends SourceName> {
-  row: SourceRows[Name];
-  /** It was never checked since its instant. */
-  is_first: boolean;
-  position: Position;
-}
-
-/** The next page of a source's rows that fell due for a check between `since` and `until`, epoch milliseconds. */
-export async function findChecks<Name extends SourceName>(
-  db: Database,
-  name: Name,
-  due: { since: number; until: number; after: Position | null; limit: number },
-): Promise<Check<Name>[]> {
-  const { columns, from, at, key } = SOURCES[name];
-  const periods = duePeriods(SOURCES[name], due);
-  const found = await queryRows<SourceRows[Name] & Position & { is_first: boolean }>(
-    db,
-    `select p.n::int as period, x.* from unnest(:begins::timestamptz[], :ends::timestamptz[]) with ordinality p (begins, ends, n)
-     cross join lateral (
-       select ${at} as at, ${key} as key, ${at} >= :since as is_first, ${columns} from ${from}
-         and ${at} >= p.begins and ${at} < p.ends
-         and (:period::int is null or (p.n, ${at}, ${key}) > (:period, :at::timestamptz, :key::text))
-       order by ${at}, ${key} limit :limit
-     ) x
-     order by p.n, x.at, x.key limit :limit`,
-    {
-      begins: periods.map(({ begins }) => toIsoTime(begins)),
-      ends: periods.map(({ ends }) => toIsoTime(ends)),
-      since: toIsoTime(due.since),
-      period: due.after?.period ?? null,
-      at: due.after?.at ?? null,
-      key: due.after?.key ?? null,
-      limit: due.limit,
-    },
-  );
-  return found.map(({ period, at, key, is_first, ...row }) => ({
-    row: row as unknown as SourceRows[Name],
-    is_first,
-    position: { period, at, key },
-  }));
-}
-
-/**
- * How far a source was checked: what fell due before `checked_until`, and of a round under way what comes before
- * `position`.
- */
-export interface SourceProgress {
-  /** Epoch milliseconds. */
-  checked_until: number;
-  round_until: number | null;
-  position: Position | null;
-}
-
-/** How far every source was checked; one that never was is missing. */
-export async function findProgress(db: Database): Promise<Partial<Record<SourceName, SourceProgress>>> {
-  const found = await queryRows<{
-    source: SourceName;
-    checked_until: string;
-    round_until: string | null;
-    position: Position | null;
-  }>(db, 'select source, checked_until, round_until, position from recovery_progress', {});
-  return Object.fromEntries(
-    found.map(({ source, checked_until, round_until, position }) => [
-      source,
-      {
-        checked_until: Date.parse(checked_until),
-        round_until: round_until === null ? null : Date.parse(round_until),
-        position,
-      },
-    ]),
-  );
-}
-
-/** Writes how far sources were checked. */
-export async function saveProgress(db: Database, progress: Partial<Record<SourceName, SourceProgress>>): Promise<void> {
-  const sources = Object.entries(progress).map(([source, { checked_until, round_until, position }]) => ({
-    source,
-    checked_until: toIsoTime(checked_until),
-    round_until: round_until === null ? null : toIsoTime(round_until),
-    position,
-  }));
-  await queryRows(
-    db,
-    `insert into recovery_progress (source, checked_until, round_until, position)
-     select source, checked_until, round_until, position
-     from json_populate_recordset(null::recovery_progress, :sources::json)
-     on conflict (source) do update set
-       checked_until = excluded.checked_until, round_until = excluded.round_until, position = excluded.position`,
-    { sources: JSON.stringify(sources) },
-  );
-}

@@ -1,4 +1,6 @@
+import { SEARCH_PACE } from '../../domain/search-pace';
 import { toIsoTime, queryRows, type Database } from '../connection';
+import { readPart, type Position } from '../pages';
 
 /** A change of an order that the index has not seen. */
 export interface SearchChange {
@@ -12,13 +14,6 @@ export interface SearchRefusal {
   reason: string;
 }
 
-/** Somebody searches for orders as long after the last search. Milliseconds. */
-const IN_USE_MS = 120_000;
-/** While nobody does, changes are gathered for so long: one batch costs less than many. Milliseconds. */
-const GATHERED_MS = 10_000;
-/** The first searches after a pause wait for what was gathered, so long at most. Milliseconds. */
-const FIRST_SEARCHES_WAIT_MS = 1_500;
-
 const MS = `interval '1 millisecond'`;
 const OLDEST_CHANGE = '(select changed from search_outbox order by id limit 1)';
 
@@ -29,15 +24,15 @@ export async function searchChanges(db: Database, limit: number): Promise<Search
   });
 }
 
-/** As `searchChanges`, but none while nobody searches and all of them are recent. */
+/** As `searchChanges`, but none while they are gathered: without recent searches. */
 export async function dueSearchChanges(db: Database, limit: number): Promise<SearchChange[]> {
   return await queryRows<SearchChange>(
     db,
     `select id, order_id from search_outbox
-     where (select last > clock_timestamp() - :in_use * ${MS} from search_use)
+     where (select last > clock_timestamp() - :recent * ${MS} from search_use)
        or ${OLDEST_CHANGE} < clock_timestamp() - :gathered * ${MS}
      order by id limit :limit`,
-    { limit, in_use: IN_USE_MS, gathered: GATHERED_MS },
+    { limit, recent: SEARCH_PACE.recent_ms, gathered: SEARCH_PACE.gathered_ms },
   );
 }
 
@@ -50,13 +45,13 @@ export async function noteSearch(db: Database): Promise<boolean> {
     db,
     `with noted as (
        update search_use
-       set since = case when last > clock_timestamp() - :in_use * ${MS} then since else clock_timestamp() end,
+       set since = case when last > clock_timestamp() - :recent * ${MS} then since else clock_timestamp() end,
          last = clock_timestamp()
        returning since
      )
      select coalesce(since > clock_timestamp() - :waits * ${MS} and ${OLDEST_CHANGE} < since, false) as is_behind
      from noted`,
-    { in_use: IN_USE_MS, waits: FIRST_SEARCHES_WAIT_MS },
+    { recent: SEARCH_PACE.recent_ms, waits: SEARCH_PACE.first_searches_wait_ms },
   );
   return use!.is_behind;
 }
@@ -114,16 +109,12 @@ export async function countSearchRefusals(db: Database): Promise<number> {
 
 /** The ids of all orders, in their order, page by page; an order that is added meanwhile may be left out. */
 export async function* allOrderIds(db: Database, size: number): AsyncGenerator<string[]> {
-  let after = '00000000-0000-0000-0000-000000000000';
-  for (;;) {
-    const page = await queryRows<{ id: string }>(
-      db,
-      'select id from orders where id > :after::uuid order by id limit :size',
-      { after, size },
-    );
-    if (page.length === 0) return;
-    yield page.map(({ id }) => id);
-    after = page.at(-1)!.id;
+  for (let after: Position | undefined; ;) {
+    const list = { select: 'select id from orders', bindings: {}, key: [['id', 'uuid']], direction: 'asc' } as const;
+    const { rows, is_last, end } = await readPart<{ id: string }>(db, list, { rows: size }, after);
+    if (rows.length > 0) yield rows.map(({ id }) => id);
+    if (is_last) return;
+    after = end;
   }
 }
 

@@ -1,4 +1,4 @@
-import { toIsoTime, queryRows, type Database } from './connection';
+import { toIsoTime, queryRows, type Database } from '../connection';
 
 /** An answer as it was sent over HTTP. */
 export interface KeptAnswer {

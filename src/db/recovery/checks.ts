@@ -1,0 +1,98 @@
+import { queryRows, toIsoTime, type Database } from '../connection';
+import { keyset, type Position } from '../pages';
+import { SOURCES, type Source, type SourceName, type SourceRows } from './sources';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** No order, capture window or unknown outcome lasts longer than this. */
+const LONGEST = 45 * DAY;
+
+/**
+ * When rows are checked, in milliseconds after the first check: after 4, 14 and 29 minutes, every hour, after a day
+ * every six hours.
+ */
+const INTERVALS = [
+  ...[0, 4, 14, 29].map((minutes) => minutes * MINUTE),
+  ...every(HOUR, { from: HOUR - MINUTE, to: DAY - MINUTE }),
+  ...every(6 * HOUR, { from: DAY - MINUTE, to: LONGEST }),
+];
+
+function every(interval: number, { from, to }: { from: number; to: number }): number[] {
+  return Array.from({ length: Math.ceil((to - from) / interval) }, (_, n) => from + n * interval);
+}
+
+/** The instants of which rows are due for a check: each row in one period at most. `ends` is excluded. */
+interface Period {
+  begins: number;
+  ends: number;
+}
+
+/**
+ * The periods of all checks that fell due between `since` and `until`. Of several that a row missed only the last one
+ * is made.
+ */
+function duePeriods({ is_repeated }: Source, { since, until }: { since: number; until: number }): Period[] {
+  const intervals = is_repeated ? INTERVALS : INTERVALS.slice(0, 2);
+  return intervals.map((interval, n) => {
+    const ends = until - interval;
+    const next = intervals[n + 1];
+    return { begins: Math.min(ends, Math.max(since - interval, next === undefined ? 0 : until - next)), ends };
+  });
+}
+
+/** A row that is due for a check. */
+export interface Check<Name extends SourceName> {
+  row: SourceRows[Name];
+  /** Names the row. */
+  key: string;
+  /** It was never checked since its instant. */
+  is_first: boolean;
+  position: Position;
+}
+
+/** The next rows of a source that fell due for a check between `since` and `until`, epoch milliseconds. */
+export async function findChecks<Name extends SourceName>(
+  db: Database,
+  name: Name,
+  due: { since: number; until: number; after: Position | null; limit: number },
+): Promise<Check<Name>[]> {
+  const { columns, from, at, key } = SOURCES[name];
+  const { order, position, isAfter, bindings } = keyset(
+    [
+      ['p.n', 'integer'],
+      [at, 'timestamptz'],
+      [key, 'text'],
+    ],
+    'asc',
+    due.after ?? undefined,
+  );
+  // Of a period under way only what is left is read, of those before it nothing.
+  const [period, from_at] = [Number(due.after?.[0] ?? 1), due.after?.[1]];
+  const begins = ({ begins, ends }: Period, n: number) =>
+    n + 1 === period && from_at !== undefined ? from_at : toIsoTime(n + 1 < period ? ends : begins);
+  const periods = duePeriods(SOURCES[name], due);
+  const found = await queryRows<SourceRows[Name] & Omit<Check<Name>, 'row'> & { at: string }>(
+    db,
+    `select x.* from unnest(:begins::timestamptz[], :ends::timestamptz[]) with ordinality p (begins, ends, n)
+     cross join lateral (
+       select ${at} as at, ${key} as key, ${position} as position, ${at} >= :since as is_first, ${columns} from ${from}
+         and ${at} >= p.begins and ${at} < p.ends ${isAfter === undefined ? '' : `and ${isAfter}`}
+       order by ${order} limit :limit
+     ) x
+     order by p.n, x.at, x.key limit :limit`,
+    {
+      ...bindings,
+      begins: periods.map(begins),
+      ends: periods.map(({ ends }) => toIsoTime(ends)),
+      since: toIsoTime(due.since),
+      limit: due.limit,
+    },
+  );
+  return found.map(({ at: _at, key, position, is_first, ...row }) => ({
+    row: row as unknown as SourceRows[Name],
+    key,
+    is_first,
+    position,
+  }));
+}

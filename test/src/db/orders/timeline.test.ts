@@ -1,0 +1,34 @@
+import { insertFollowUp } from '../../../../src/db/orders/follow-ups';
+import { findOrderView } from '../../../../src/db/orders/order-view';
+import { findTimeline } from '../../../../src/db/orders/timeline';
+import { TIMELINE_START } from '../../../../src/domain/timeline';
+import { NOW } from '../../../support/builders';
+import { createTestDatabase, type TestDatabase } from '../../../support/database';
+import { aFollowUp, anAcceptedPayment } from '../../../support/payments';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase({ webhook_url: 'https://shop.example/hook' });
+});
+afterAll(() => database.close());
+
+test('rules 23.10: however many follow-up orders there are, no statement names more of them than the page has', async () => {
+  const payment = await anAcceptedPayment(database.db);
+  for (let n = 0; n < 5; n += 1) {
+    const refund = aFollowUp(payment, { kind: 'refund', amount: 1, now: NOW + n * 1_000 });
+    await insertFollowUp(database.db, refund);
+  }
+  const order = (await findOrderView(database.db, payment.id))!;
+  const named: number[] = [];
+  database.db.on('query', ({ bindings }: { bindings: unknown[] }) => {
+    const texts = JSON.stringify(bindings);
+    named.push(order.follow_ups.filter(({ id }) => texts.includes(id)).length);
+  });
+  const { follow_ups, orders } = await findTimeline(database.db, order, {
+    limit: 1,
+    from: TIMELINE_START,
+    waits_max: 2,
+  });
+  expect([order.follow_ups.length, orders.length, follow_ups.length < 3]).toEqual([5, 3, true]);
+  expect(Math.max(...named)).toBeLessThanOrEqual(2);
+});
