@@ -5,6 +5,12 @@ import { ServiceError } from '../src/errors';
 import { RECORD_MISSING, type LocalRetry } from '../workflows/messages';
 import { atTimeOfTry, waitedMilliseconds } from './time-of-try';
 
+/** What was found; null when nothing was, RecordMissing for a record that `must_exist`. */
+export function foundOrNull<Stored>(found: Stored | undefined, must_exist: boolean, name: string): Stored | null {
+  if (found === undefined && must_exist) throw new RecordMissing(name);
+  return found ?? null;
+}
+
 type Work = (input: never) => Promise<unknown>;
 
 /** A record that is missing for so long is lost: failovers are over by then, and replicas have caught up. Milliseconds. */

@@ -3,7 +3,7 @@ import { insertFollowUp, recordFollowUpOutcome } from '../src/db/orders/follow-u
 import { announceOperation, endAnnouncement } from '../src/db/orders/announced-operations';
 import { endDueWatch, endWatch, findWatch, postponeWatch } from '../src/db/orders/late-approvals';
 import { findOrder, loadOrder } from '../src/db/orders/order-record';
-import { endedUnpaid, findPayment, recordMismatch, recordPoll } from '../src/db/orders/transactions';
+import { endedUnpaid, findPayment, recordMismatch } from '../src/db/orders/transactions';
 import { setAttention } from '../src/db/orders/update-order';
 import {
   PROCESSOR_INITIATED,
@@ -11,16 +11,17 @@ import {
   movesReservedMoney,
   type FollowUpKind,
 } from '../src/domain/follow-up';
-import { lastTransaction, withPoll, type OrderRecord } from '../src/domain/order-record';
-import { isMismatch, isOutcomeMissing, outcomeOf } from '../src/domain/outcome';
-import { chargeIdempotencyKey, expectedCharge, mayLookUpLag, nextLatePoll } from '../src/domain/transaction';
+import { lastTransaction, type OrderRecord } from '../src/domain/order-record';
+import { isMismatch, isOutcomeMissing, isUndecided, outcomeOf } from '../src/domain/outcome';
+import { chargeIdempotencyKey, expectedCharge, nextLatePoll } from '../src/domain/transaction';
 import { minorUnitsInWords, mismatchInWords, type LateApprovalWatch } from '../src/domain/waits';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { transactionId } from '../src/ids';
 import type { OperationOutcome } from '../src/processor/client';
 import type { OperationResult } from '../src/processor/wire';
 import type { FollowUpInput } from '../workflows/messages';
-import { withFailures } from './failure';
+import { pollOutcome, type PollInput } from './order-outcome';
+import { signalPayment } from './order-signals';
 import type { AtTime, Services } from './services';
 
 /**
@@ -43,218 +44,203 @@ const OVERDUE = 'the processor has given no answer about a late approval for a d
  * Activities of a follow-up order's workflow. The operation is executed under a key derived from its order, so each is
  * safe to repeat.
  */
-export function followUpActivities({ db, processor, workflows }: Pick<Services, 'db' | 'processor' | 'workflows'>) {
-  /** Writes the order unless it exists. Throws the domain's refusals. */
-  async function insert(trx: Database, input: FollowUpInput & AtTime): Promise<OrderRecord> {
-    return await insertFollowUp(trx, { ...input, transaction_id: transactionId(input.id, 1) });
-  }
 
-  async function writeOutcome(
-    trx: Database,
-    input: FollowUpInput,
-    order: OrderRecord,
-    outcome: OperationOutcome,
-    now: number,
-  ): Promise<OrderRecord> {
-    const { to, details } = outcomeOf(outcome, { now, clock_offset_ms: order.clock_offset_ms });
-    return await recordFollowUpOutcome(trx, order, { ...input, amount: order.amount }, to, details);
-  }
+/**
+ * Writes a follow-up order and executes it at the processor, in one activity, as every step is safe to repeat. Throws
+ * the domain's refusals.
+ */
+export async function executeFollowUp(services: Services, input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
+  if (input.requested_by === 'processor') return await recordProcessorInitiated(services, input);
+  return input.kind === 'reversal' ? await reverseLateApproval(services, input) : await execute(services, input);
+}
 
-  /** Sends the operation. Every repeat must be identical: the processor refuses a key sent with another body. */
-  async function send(
-    { kind, id, original_transaction_id }: FollowUpInput,
-    { amount, currency }: OrderRecord,
-  ): Promise<OperationOutcome> {
-    if (kind === 'chargeback') throw new Error('chargebacks start at the processor: none is ever requested');
-    const { order_id, transaction_id, project_id, is_test } = await findPayment(db, original_transaction_id);
-    const payment = { order_id, transaction_id, project_id, is_test };
-    const key = followUpIdempotencyKey(original_transaction_id, kind, id);
-    const outcome = await processor.execute(
-      { ...payment, operation: kind, follow_up_order_id: id, amount, currency },
-      key,
-    );
-    return outcome === 'key_used_for_other_request' ? 'unknown' : outcome;
-  }
-
-  /** Records the outcome and, once it is final, notifies the payment's workflow. */
-  async function recordOutcome(input: FollowUpInput, order: OrderRecord, outcome: OperationOutcome, now: number) {
-    if (isMismatch(outcome)) await recordMismatch(db, lastTransaction(order)!.id, outcome);
-    const after = await writeOutcome(db, input, order, outcome, now);
-    if (isFinal(ORDER_MOVES, after.status)) await notifyPayment(workflows, input);
-    return after;
-  }
-
-  /**
-   * An operator has to look: at the payment order, as there is no order that records it. `end` ends what made the service
-   * ask, once the attention is written.
-   */
-  async function needsAttention(
-    original_order_id: string,
-    attention: string,
-    end: () => Promise<void>,
-  ): Promise<FollowUpExecution> {
-    await setAttention(db, original_order_id, attention);
-    await end();
-    return { result: 'nothing', attention };
-  }
-
-  /**
-   * Records a chargeback or a won chargeback. The notification is not trusted: the processor is asked by the key it
-   * named. Its look-up may lag behind its notifications, so an unknown key is asked for again, for hours (rules 10.9).
-   */
-  async function recordProcessorInitiated(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
-    const { id: order_id, kind, processor_key = '', original_order_id, original_transaction_id, now } = input;
-    const end = () => endAnnouncement(db, order_id);
-    const found = await processor.findOperation(processor_key, {});
-    if (isMismatch(found) || isUnanswered(found)) return { result: 'unanswered' };
-    if (found === 'not_found') {
-      const announced = {
-        order_id,
-        kind: kind === 'chargeback' ? kind : ('reversal' as const),
-        processor_key,
-        original_order_id,
-        original_transaction_id,
-      };
-      const since = await announceOperation(db, announced, now);
-      if (mayLookUpLag(since, now)) return { result: 'unanswered' };
-      return await needsAttention(original_order_id, `the processor announced a ${kind} that it does not know`, end);
-    }
-    // A known key is not enough: the processor knows the charge's key too.
-    const recorded_as: Partial<Record<OperationResult['operation'], FollowUpKind>> = PROCESSOR_INITIATED;
-    const isMeant = recorded_as[found.operation] === kind && found.transaction_id === original_transaction_id;
-    if (!isMeant || found.result !== 'approved') {
-      await end();
-      return NOTHING;
-    }
-    const { currency } = await loadOrder(db, original_order_id);
-    if (found.currency !== currency) {
-      const amount = minorUnitsInWords(found.amount, found.currency);
-      const attention = `the processor reports a ${kind} of ${amount} of a payment in ${currency}`;
-      return await needsAttention(original_order_id, attention, end);
-    }
-    // Recovery finds no such order without an outcome, so both are written or none.
-    const order = await db.transaction(async (trx) => {
-      await endAnnouncement(trx, order_id);
-      const written = await insert(trx, { ...input, amount: found.amount });
-      return await writeOutcome(trx, input, written, found, now);
-    });
-    return { result: 'recorded', order };
-  }
-
-  /**
-   * A reversal of the service is written only for a charge that ended unpaid and that the processor approved all the
-   * same. Once it is written, the charge is not asked about again.
-   */
-  async function reverseLateApproval(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
-    const { now, original_transaction_id: transaction_id } = input;
-    if ((await findOrder(db, input.id)) !== undefined) return await executeReversal(input);
-    const payment = await endedUnpaid(db, transaction_id, { with_declined: true });
-    if (payment === undefined) {
-      // What was approved cannot be given back without the payment's record.
-      await findPayment(db, transaction_id);
-      return NOTHING;
-    }
-    const found = await processor.findOperation(
-      chargeIdempotencyKey(transaction_id),
-      expectedCharge({ ...payment, transaction_id }),
-    );
-    if (isMismatch(found)) {
-      const attention = `ended unpaid, but ${mismatchInWords(found, payment)}`;
-      return await needsAttention(input.original_order_id, attention, () => endWatch(db, transaction_id));
-    }
-    const watch = await findWatch(db, transaction_id);
-    if (isUnanswered(found)) return await askAgain(watch, now, 'unanswered');
-    // The customer is still in 3-D Secure there, or the look-up lags behind what was announced.
-    const is_at_issuer = typeof found === 'object' && found.result === 'challenge';
-    const is_lagging = found === 'not_found' && watch !== undefined && mayLookUpLag(watch.began, now);
-    if (is_at_issuer || is_lagging) return await askAgain(watch, now, 'undecided');
-    if (found === 'not_found' || found.result !== 'approved') {
-      await endDueWatch(db, transaction_id, now);
-      return NOTHING;
-    }
-    return await executeReversal(input);
-  }
-
-  /** The processor may still approve the charge: the watch stays until it has an answer. */
-  async function askAgain(
-    watch: LateApprovalWatch | undefined,
-    now: number,
-    result: 'unanswered' | 'undecided',
-  ): Promise<FollowUpExecution> {
-    if (watch === undefined) return { result };
-    const { poll_at, is_overdue } = nextLatePoll(watch.began, now);
-    if (watch.poll_at <= now) await postponeWatch(db, watch.transaction_id, poll_at);
-    return { result, attention: is_overdue ? OVERDUE : undefined };
-  }
-
-  async function executeReversal(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
-    const execution = await execute(input);
-    await endWatch(db, input.original_transaction_id);
-    return execution;
-  }
-
-  async function execute(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
-    // A capture or void was written before this workflow was started.
-    const written = movesReservedMoney(input.kind) ? await findOrder(db, input.id) : undefined;
-    const order = written ?? (await insert(db, input));
-    const was_final = isFinal(ORDER_MOVES, order.status);
-    // Again: whoever recorded its outcome may have died before notifying.
-    if (was_final) await notifyPayment(workflows, input);
-    if (order.status !== 'new') return { result: 'recorded', order, was_final };
-    return { result: 'recorded', order: await recordOutcome(input, order, await send(input, order), input.now) };
-  }
-
-  return withFailures({
-    /**
-     * Writes a follow-up order and executes it at the processor, in one activity, as every step is safe to repeat.
-     * Throws the domain's refusals.
-     */
-    async executeFollowUp(input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
-      if (input.requested_by === 'processor') return await recordProcessorInitiated(input);
-      return input.kind === 'reversal' ? await reverseLateApproval(input) : await execute(input);
-    },
-
-    /**
-     * Asks for an open outcome; an operation that the processor does not know is sent again. Without an outcome it is
-     * recorded that the processor is asked again at `poll_at` (epoch milliseconds).
-     */
-    async pollFollowUp({
-      order,
-      now,
-      poll_at,
-      ...input
-    }: FollowUpInput & AtTime & { order: OrderRecord; poll_at: number }): Promise<OrderRecord> {
-      const { id, kind, original_transaction_id } = input;
-      const { amount, currency } = order;
-      const operation = kind === 'chargeback' ? undefined : kind;
-      const found = await processor.findOperation(followUpIdempotencyKey(original_transaction_id, kind, id), {
-        ...(operation && { operation }),
+/** Asks for an open outcome; an operation that the processor does not know is sent again. */
+export async function pollFollowUp(services: Services, input: FollowUpInput & PollInput): Promise<OrderRecord> {
+  const { order, id, kind, original_transaction_id, now } = input;
+  const { amount, currency } = order;
+  return await pollOutcome(services, input, {
+    find: () =>
+      services.processor.findOperation(followUpIdempotencyKey(original_transaction_id, kind, id), {
+        ...(kind !== 'chargeback' && { operation: kind }),
         transaction_id: original_transaction_id,
         amount,
         currency,
-      });
-      const outcome = found === 'not_found' ? await send(input, order) : found;
-      if (!isOutcomeMissing(outcome)) return await recordOutcome(input, order, outcome, now);
-      const { id: transaction_id } = lastTransaction(order)!;
-      const is_unknown = outcome === 'unknown';
-      const isOpen = await recordPoll(db, { transaction_id, now, poll_at, is_unknown });
-      if (!is_unknown) return await recordOutcome(input, order, outcome, now);
-      return isOpen ? withPoll(order, transaction_id, poll_at) : await loadOrder(db, order.id);
-    },
+      }),
+    sendAgain: () => send(services, input, order),
+    record: (current, answer) => recordOutcome(services, input, current, answer, now),
   });
 }
 
-/** The payment's workflow learns that a capture or void has its outcome. */
-export async function notifyPayment(
-  { orders }: { orders: Pick<Services['workflows']['orders'], 'recordChanged'> },
-  { kind, original_order_id }: FollowUpInput,
-): Promise<void> {
-  if (movesReservedMoney(kind)) await orders.recordChanged(original_order_id);
+async function execute(services: Services, input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
+  const { db } = services;
+  // A capture or void was written before this workflow was started.
+  const written = movesReservedMoney(input.kind) ? await findOrder(db, input.id) : undefined;
+  const order = written ?? (await insert(db, input));
+  const was_final = isFinal(ORDER_MOVES, order.status);
+  // Again: whoever recorded its outcome may have died before notifying.
+  if (was_final) await signalPayment(services, input);
+  if (order.status !== 'new') return { result: 'recorded', order, was_final };
+  const outcome = await send(services, input, order);
+  return { result: 'recorded', order: await recordOutcome(services, input, order, outcome, input.now) };
 }
 
-type Unanswered = 'unknown' | (OperationResult & { result: 'processing' });
+/** Writes the order unless it exists. Throws the domain's refusals. */
+async function insert(trx: Database, input: FollowUpInput & AtTime): Promise<OrderRecord> {
+  return await insertFollowUp(trx, { ...input, transaction_id: transactionId(input.id, 1) });
+}
 
-/** No answer, or the processor does not know the outcome yet. */
-function isUnanswered(found: OperationOutcome | 'not_found'): found is Unanswered {
-  return typeof found === 'string' ? found === 'unknown' : found.result === 'processing';
+/** Sends the operation. Every repeat must be identical: the processor refuses a key sent with another body. */
+async function send(
+  { db, processor }: Services,
+  { kind, id, original_transaction_id }: FollowUpInput,
+  { amount, currency }: OrderRecord,
+): Promise<OperationOutcome> {
+  if (kind === 'chargeback') throw new Error('chargebacks start at the processor: none is ever requested');
+  const { order_id, transaction_id, project_id, is_test } = await findPayment(db, original_transaction_id);
+  const payment = { order_id, transaction_id, project_id, is_test };
+  const key = followUpIdempotencyKey(original_transaction_id, kind, id);
+  const outcome = await processor.execute(
+    { ...payment, operation: kind, follow_up_order_id: id, amount, currency },
+    key,
+  );
+  return outcome === 'key_used_for_other_request' ? 'unknown' : outcome;
+}
+
+/** Records the outcome and, once it is final, notifies the payment's workflow. */
+async function recordOutcome(
+  services: Services,
+  input: FollowUpInput,
+  order: OrderRecord,
+  outcome: OperationOutcome,
+  now: number,
+): Promise<OrderRecord> {
+  if (isMismatch(outcome)) await recordMismatch(services.db, lastTransaction(order)!.id, outcome);
+  const after = await writeOutcome(services.db, input, order, outcome, now);
+  if (isFinal(ORDER_MOVES, after.status)) await signalPayment(services, input);
+  return after;
+}
+
+async function writeOutcome(
+  trx: Database,
+  input: FollowUpInput,
+  order: OrderRecord,
+  outcome: OperationOutcome,
+  now: number,
+): Promise<OrderRecord> {
+  const { to, details } = outcomeOf(outcome, { now, clock_offset_ms: order.clock_offset_ms });
+  return await recordFollowUpOutcome(trx, order, { ...input, amount: order.amount }, to, details);
+}
+
+/**
+ * An operator has to look: at the payment order, as there is no order that records it. `end` ends what made the service
+ * ask, once the attention is written.
+ */
+async function needsAttention(
+  db: Database,
+  original_order_id: string,
+  attention: string,
+  end: () => Promise<void>,
+): Promise<FollowUpExecution> {
+  await setAttention(db, original_order_id, attention);
+  await end();
+  return { result: 'nothing', attention };
+}
+
+/**
+ * Records a chargeback or a won chargeback. The notification is not trusted: the processor is asked by the key it named.
+ * Its look-up may lag behind its notifications, so an unknown key is asked for again, for hours (rules 10.9).
+ */
+async function recordProcessorInitiated(
+  { db, processor }: Services,
+  input: FollowUpInput & AtTime,
+): Promise<FollowUpExecution> {
+  const { id: order_id, kind, processor_key = '', original_order_id, original_transaction_id, now } = input;
+  const end = () => endAnnouncement(db, order_id);
+  const found = await processor.findOperation(processor_key, {});
+  if (isOutcomeMissing(found)) return { result: 'unanswered' };
+  if (found === 'not_found') {
+    const announced = {
+      order_id,
+      kind: kind === 'chargeback' ? kind : ('reversal' as const),
+      processor_key,
+      original_order_id,
+      original_transaction_id,
+    };
+    if (isUndecided(found, await announceOperation(db, announced, now), now)) return { result: 'unanswered' };
+    const attention = `the processor announced a ${kind} that it does not know`;
+    return await needsAttention(db, original_order_id, attention, end);
+  }
+  // A known key is not enough: the processor knows the charge's key too.
+  const recorded_as: Partial<Record<OperationResult['operation'], FollowUpKind>> = PROCESSOR_INITIATED;
+  const isMeant = recorded_as[found.operation] === kind && found.transaction_id === original_transaction_id;
+  if (!isMeant || found.result !== 'approved') {
+    await end();
+    return NOTHING;
+  }
+  const { currency } = await loadOrder(db, original_order_id);
+  if (found.currency !== currency) {
+    const amount = minorUnitsInWords(found.amount, found.currency);
+    const attention = `the processor reports a ${kind} of ${amount} of a payment in ${currency}`;
+    return await needsAttention(db, original_order_id, attention, end);
+  }
+  // Recovery finds no such order without an outcome, so both are written or none.
+  const order = await db.transaction(async (trx) => {
+    await endAnnouncement(trx, order_id);
+    const written = await insert(trx, { ...input, amount: found.amount });
+    return await writeOutcome(trx, input, written, found, now);
+  });
+  return { result: 'recorded', order };
+}
+
+/**
+ * A reversal of the service is written only for a charge that ended unpaid and that the processor approved all the same.
+ * Once it is written, the charge is not asked about again.
+ */
+async function reverseLateApproval(services: Services, input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
+  const { db, processor } = services;
+  const { now, original_transaction_id: transaction_id } = input;
+  if ((await findOrder(db, input.id)) !== undefined) return await executeReversal(services, input);
+  const payment = await endedUnpaid(db, transaction_id, { with_declined: true });
+  if (payment === undefined) {
+    // What was approved cannot be given back without the payment's record.
+    await findPayment(db, transaction_id);
+    return NOTHING;
+  }
+  const found = await processor.findOperation(
+    chargeIdempotencyKey(transaction_id),
+    expectedCharge({ ...payment, transaction_id }),
+  );
+  if (isMismatch(found)) {
+    const attention = `ended unpaid, but ${mismatchInWords(found, payment)}`;
+    return await needsAttention(db, input.original_order_id, attention, () => endWatch(db, transaction_id));
+  }
+  const watch = await findWatch(db, transaction_id);
+  // A look-up can only lag behind something that was announced, or charged.
+  if (isUndecided(found, watch?.began ?? -Infinity, now)) {
+    // The customer is still in 3-D Secure there, or the processor does not know the charge, yet.
+    const is_challenge = typeof found === 'object' && found.result === 'challenge';
+    return await askAgain(db, watch, now, found === 'not_found' || is_challenge ? 'undecided' : 'unanswered');
+  }
+  if (typeof found === 'object' && found.result === 'approved') return await executeReversal(services, input);
+  await endDueWatch(db, transaction_id, now);
+  return NOTHING;
+}
+
+async function executeReversal(services: Services, input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
+  const execution = await execute(services, input);
+  await endWatch(services.db, input.original_transaction_id);
+  return execution;
+}
+
+/** The processor may still approve the charge: the watch stays until it has an answer. */
+async function askAgain(
+  db: Database,
+  watch: LateApprovalWatch | undefined,
+  now: number,
+  result: 'unanswered' | 'undecided',
+): Promise<FollowUpExecution> {
+  if (watch === undefined) return { result };
+  const { poll_at, is_overdue } = nextLatePoll(watch.began, now);
+  if (watch.poll_at <= now) await postponeWatch(db, watch.transaction_id, poll_at);
+  return { result, attention: is_overdue ? OVERDUE : undefined };
 }

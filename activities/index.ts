@@ -1,37 +1,49 @@
-import { isLate } from '../src/db/requests/request-claims';
-import type { CreateOrderInput } from '../workflows/messages';
+import { withFailures } from './failure';
+import * as followUp from './follow-up';
+import * as order from './order';
+import * as paymentLink from './payment-link';
+import * as sandboxClock from './sandbox-clock';
+import { checkIndex } from './search-index';
 import type { Services } from './services';
-import { followUpActivities } from './follow-up';
-import { orderActivities } from './order';
-import { paymentLinkActivities, thenSignalPaymentLink } from './payment-link';
-import { searchIndexActivities } from './search-index';
-import { sandboxClockActivities } from './sandbox-clock';
-import { settleByHandActivities } from './settle-by-hand';
-import { settlementActivities } from './settlements';
-import { webhookDeliveryActivities } from './webhook-delivery';
+import * as settleByHand from './settle-by-hand';
+import { fetchSettlements } from './settlements';
+import * as webhookDelivery from './webhook-delivery';
 
-/** All activities, grouped by the workflow that uses them. Every one is safe to repeat. */
-export function createActivities(services: Services) {
-  const order = orderActivities(services);
-  const by_hand = settleByHandActivities(services);
-  return {
-    ...order,
-    createAndCharge: thenSignalPaymentLink(services.workflows, order.createAndCharge.bind(order), mayBeAnswered),
-    pollCharge: thenSignalPaymentLink(services.workflows, order.pollCharge.bind(order)),
-    endUnpaidOrder: thenSignalPaymentLink(services.workflows, order.endUnpaidOrder.bind(order)),
-    ...webhookDeliveryActivities(services),
-    ...followUpActivities(services),
-    ...paymentLinkActivities(services),
-    ...searchIndexActivities(services),
-    ...settlementActivities(services),
-    ...sandboxClockActivities(services),
-    ...by_hand,
-    settleCharge: thenSignalPaymentLink(services.workflows, by_hand.settleCharge.bind(by_hand)),
-  };
+/**
+ * Every function that these files export is an activity: it takes the services of the worker and its input, and is safe
+ * to repeat.
+ */
+const ACTIVITIES = {
+  ...order,
+  ...followUp,
+  ...settleByHand,
+  ...paymentLink,
+  ...webhookDelivery,
+  ...sandboxClock,
+};
+
+/** Started by schedules: every error is retried, also a refusal of the processor or the search server. */
+const SCHEDULED = { checkIndex, fetchSettlements };
+
+/** The activities of a worker, with its services. */
+export function createActivities(services: Services): Activities {
+  return { ...withFailures(withServices(ACTIVITIES, services)), ...withServices(SCHEDULED, services) };
 }
 
-/** Whether the payer may have been answered before the outcome was known; otherwise the answer carries it. */
-const mayBeAnswered = ({ not_after }: CreateOrderInput) => isLate(not_after);
-
 /** The activities as workflows see them. */
-export type Activities = ReturnType<typeof createActivities>;
+export type Activities = WithServices<typeof ACTIVITIES> & WithServices<typeof SCHEDULED>;
+
+type WithServices<Functions> = {
+  [Name in keyof Functions]: Functions[Name] extends (services: never, ...input: infer Input) => infer Result
+    ? (...input: Input) => Result
+    : never;
+};
+
+function withServices<Functions extends Record<string, (services: Services, input: never) => Promise<unknown>>>(
+  functions: Functions,
+  services: Services,
+): WithServices<Functions> {
+  return Object.fromEntries(
+    Object.entries(functions).map(([name, run]) => [name, (input: never) => run(services, input)]),
+  ) as WithServices<Functions>;
+}

@@ -12,11 +12,7 @@ interface ClockWait extends Wait, KeyedWait {
 }
 
 /** Everything that waits by the clock, the next first. */
-export async function findWaits(
-  { db, workflows }: Pick<Services, 'db' | 'workflows'>,
-  { clock_id, project_id }: StartedClock,
-  now: number,
-) {
+export async function findWaits({ db, workflows }: Services, { clock_id, project_id }: StartedClock, now: number) {
   const { offset_ms, payment_link, orders, follow_ups, deliveries, watches } = await findClockWaits(db, clock_id);
   const waits: ClockWait[] = [];
   const add = (key: string, wait: Wait | undefined, moveClock: ClockWait['moveClock'], poll?: () => Promise<void>) => {

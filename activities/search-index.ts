@@ -14,21 +14,18 @@ import { documentOf, type Document } from '../src/search/documents';
 import type { IndexedOrder, SearchWriter } from '../src/search/writer';
 import type { Services } from './services';
 
-/** Activities about the search index as a whole. */
-export const searchIndexActivities = ({ db, index }: Pick<Services, 'db' | 'index'>) => ({
-  /** Compares the index with the record; each heartbeat tells how many orders are compared. */
-  async checkIndex(): Promise<SearchIndexCheck> {
-    const context = Context.current();
-    return await checkSearchIndex({
-      db,
-      index,
-      onProgress(orders) {
-        context.cancellationSignal.throwIfAborted();
-        context.heartbeat({ orders });
-      },
-    });
-  },
-});
+/** Compares the search index with the record; each heartbeat tells how many orders are compared. */
+export async function checkIndex({ db, index }: Services): Promise<SearchIndexCheck> {
+  const context = Context.current();
+  return await checkSearchIndex({
+    db,
+    index,
+    onProgress(orders) {
+      context.cancellationSignal.throwIfAborted();
+      context.heartbeat({ orders });
+    },
+  });
+}
 
 /** Orders as the index should have them, in the order of the ids. */
 export async function indexedOrders(db: Database, order_ids: readonly string[]): Promise<IndexedOrder[]> {

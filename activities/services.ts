@@ -7,6 +7,7 @@ import type { Deliveries } from '../src/temporal/deliveries';
 import type { FollowUps } from '../src/temporal/follow-ups';
 import type { Orders } from '../src/temporal/orders';
 import type { PaymentLinks } from '../src/temporal/payment-links';
+import type { LocalAttempts } from '../src/webhook/local-attempts';
 import type { PostWebhook } from '../src/webhook/post';
 
 /**
@@ -35,6 +36,8 @@ export interface Services {
   };
   index: Pick<SearchWriter, 'documents' | 'orderIds' | 'count'>;
   postWebhook: PostWebhook;
+  /** Which attempts of webhooks this worker makes inside a workflow task. */
+  local_attempts: LocalAttempts;
   /** Whether webhooks of test projects may go to private and loopback addresses. */
   webhook_private_addresses: boolean;
   /** Address at which customers reach the hosted page. */

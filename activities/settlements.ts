@@ -19,31 +19,27 @@ export interface SettlementFetch extends OpenSettlements {
   settled: number;
 }
 
-/** Activities about what the processor pays out. Their errors are retried as they are, a processor's silence too. */
-export const settlementActivities = ({
-  db,
-  processor,
-  workflows,
-}: Pick<Services, 'db' | 'processor' | 'workflows'>) => ({
-  /**
-   * Fetches what the processor has settled since the last fetch, page by page, and records it. Repeat-safe: a page
-   * whose answer or record was lost is fetched again. Throws when the processor does not answer.
-   */
-  async fetchSettlements(input: AtTime): Promise<SettlementFetch> {
-    const { now } = atTimeOfTry(input, waitedMilliseconds());
-    let settled = 0;
-    for (;;) {
-      const after = await lastSettlement(db);
-      const settlements = await processor.settlements(after);
-      const recorded = await recordSettlements(db, { after, settlements: settlements.map(ofTransaction), now });
-      settled += recorded.settled;
-      for (const unpaid of recorded.unpaid) await askAbout(workflows, unpaid);
-      Context.current().heartbeat({ settled });
-      if (settlements.length === 0) break;
-    }
-    return { settled, ...(await openSettlements(db)) };
-  },
-});
+/**
+ * Fetches what the processor has settled since the last fetch, page by page, and records it. Repeat-safe: a page whose
+ * answer or record was lost is fetched again. Throws when the processor does not answer.
+ */
+export async function fetchSettlements(
+  { db, processor, workflows }: Services,
+  input: AtTime,
+): Promise<SettlementFetch> {
+  const { now } = atTimeOfTry(input, waitedMilliseconds());
+  let settled = 0;
+  for (;;) {
+    const after = await lastSettlement(db);
+    const settlements = await processor.settlements(after);
+    const recorded = await recordSettlements(db, { after, settlements: settlements.map(ofTransaction), now });
+    settled += recorded.settled;
+    for (const unpaid of recorded.unpaid) await askAbout(workflows, unpaid);
+    Context.current().heartbeat({ settled });
+    if (settlements.length === 0) break;
+  }
+  return { settled, ...(await openSettlements(db)) };
+}
 
 /**
  * Money moved for a transaction that is not paid as far as is known: the processor is asked now (rules 10.18). Recovery

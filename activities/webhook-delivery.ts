@@ -1,3 +1,4 @@
+import type { Database } from '../src/db/connection';
 import { findDelivery, recordAttempt, type Delivery } from '../src/db/webhooks/deliveries';
 import { RecordMissing } from '../src/db/orders/record-missing';
 import { signingSecrets } from '../src/db/webhooks/webhook-secrets';
@@ -9,97 +10,87 @@ import {
   type DeliveryId,
   type DeliveryProgress,
 } from '../src/domain/delivery';
-import { LocalAttempts } from '../src/webhook/local-attempts';
 import type { WebhookAnswer } from '../src/webhook/post';
 import { deliveryWorkflowId } from '../workflows/messages';
-import { withFailures } from './failure';
 import type { AtTime, Services } from './services';
 
 /** Names the attempt that the record says is due. Its `now` is real time: the record has the clock of the order. */
 export interface AttemptInput extends DeliveryId, AtTime {}
 
-/** The activities of a webhook's delivery. */
-export function webhookDeliveryActivities({
-  db,
-  workflows,
-  secrets,
-  postWebhook,
-  webhook_private_addresses,
-}: Pick<Services, 'db' | 'workflows' | 'secrets' | 'postWebhook' | 'webhook_private_addresses'>) {
-  const local = new LocalAttempts();
+/**
+ * Starts one workflow per webhook, which outlives the order's and uses its clock. Repeat-safe: a delivery goes on from
+ * its record.
+ */
+export async function startDeliveries(
+  { workflows }: Services,
+  { deliveries, ...of }: { order_id: string; project_id: string; deliveries: number[] },
+): Promise<void> {
+  await Promise.all(deliveries.map((n) => workflows.deliveries.start({ ...of, n })));
+}
 
-  /**
-   * Sends the webhook once and records how it went. `now` by the clock of its order. Throws only when it could not be
-   * recorded.
-   */
-  async function send(delivery: Delivery, now: number) {
-    const attempt = delivery.attempts + 1;
-    const time_limit_ms = webhookTimeLimit(attempt);
-    const answer = await withinLimit(
+/** Makes an attempt if one is due, and returns how the delivery stands. Repeat-safe. */
+export async function attemptDelivery(services: Services, input: AttemptInput): Promise<DeliveryProgress> {
+  const delivery = await load(services.db, input);
+  const now = input.now + delivery.clock_offset_ms;
+  return isAttemptDue(delivery, now) ? await send(services, delivery, now) : progressOf(delivery);
+}
+
+/**
+ * Like attemptDelivery, inside a workflow task. Returns null, and makes no attempt, when it might take too long for that.
+ */
+export async function attemptDeliveryLocally(
+  services: Services,
+  input: AttemptInput,
+): Promise<DeliveryProgress | null> {
+  const delivery = await load(services.db, input);
+  const now = input.now + delivery.clock_offset_ms;
+  if (!isAttemptDue(delivery, now)) return progressOf(delivery);
+  const end = delivery.is_slow ? undefined : services.local_attempts.begin(delivery);
+  if (end === undefined) return null;
+  try {
+    return await send(services, delivery, now);
+  } finally {
+    end();
+  }
+}
+
+/**
+ * Sends the webhook once and records how it went. `now` by the clock of its order. Throws only when it could not be
+ * recorded.
+ */
+async function send(services: Services, delivery: Delivery, now: number): Promise<DeliveryProgress> {
+  const { db, secrets, postWebhook, webhook_private_addresses, local_attempts } = services;
+  const attempt = delivery.attempts + 1;
+  const time_limit_ms = webhookTimeLimit(attempt);
+  const answer = await withinLimit(
+    time_limit_ms,
+    postWebhook({
+      url: delivery.url,
+      // The same event keeps its id.
+      webhook_id: deliveryWorkflowId({ ...delivery, n: delivery.redelivery_of ?? delivery.n }),
+      body: { event: 'status_changed', order_id: delivery.order_id, project_id: delivery.project_id },
+      // At an instant of the receiver's clock, which no workflow moves (rules 13.11).
+      secrets: signingSecrets(secrets, delivery.project_id, delivery, Date.now()),
       time_limit_ms,
-      postWebhook({
-        url: delivery.url,
-        // The same event keeps its id.
-        webhook_id: deliveryWorkflowId({ ...delivery, n: delivery.redelivery_of ?? delivery.n }),
-        body: { event: 'status_changed', order_id: delivery.order_id, project_id: delivery.project_id },
-        // At an instant of the receiver's clock, which no workflow moves (rules 13.11).
-        secrets: signingSecrets(secrets, delivery.project_id, delivery, Date.now()),
-        time_limit_ms,
-        private_addresses: delivery.is_test && webhook_private_addresses,
-      }),
-    );
-    const { failure, duration_ms } = answer;
-    const is_slow = isSlowAttempt(duration_ms);
-    local.learn(delivery, is_slow);
-    const after = afterAttempt({ attempt, failure, ended_at: now + duration_ms });
-    const { clock_offset_ms } = delivery;
-    const recorded = await recordAttempt(db, delivery, { attempt, time_limit_ms, started: now, ...answer }, after);
-    // Otherwise an earlier try was recorded, and counts.
-    return recorded
-      ? progressOf({ ...after, attempts: attempt, failure, clock_offset_ms, is_slow })
-      : progressOf(await load(delivery));
-  }
+      private_addresses: delivery.is_test && webhook_private_addresses,
+    }),
+  );
+  const { failure, duration_ms } = answer;
+  const is_slow = isSlowAttempt(duration_ms);
+  local_attempts.learn(delivery, is_slow);
+  const after = afterAttempt({ attempt, failure, ended_at: now + duration_ms });
+  const { clock_offset_ms } = delivery;
+  const recorded = await recordAttempt(db, delivery, { attempt, time_limit_ms, started: now, ...answer }, after);
+  // Otherwise an earlier try was recorded, and counts.
+  return recorded
+    ? progressOf({ ...after, attempts: attempt, failure, clock_offset_ms, is_slow })
+    : progressOf(await load(db, delivery));
+}
 
-  async function load(id: DeliveryId): Promise<Delivery> {
-    const delivery = await findDelivery(db, id);
-    if (delivery === undefined) throw new RecordMissing(deliveryWorkflowId(id));
-    return delivery;
-  }
-
-  return withFailures({
-    /**
-     * Starts one workflow per webhook, which outlives the order's and uses its clock. Repeat-safe: a delivery goes
-     * on from its record.
-     */
-    async startDeliveries(order: { order_id: string; project_id: string; deliveries: number[] }): Promise<void> {
-      const { deliveries, ...of } = order;
-      await Promise.all(deliveries.map((n) => workflows.deliveries.start({ ...of, n })));
-    },
-
-    /** Makes an attempt if one is due, and returns how the delivery stands. Repeat-safe. */
-    async attemptDelivery(input: AttemptInput): Promise<DeliveryProgress> {
-      const delivery = await load(input);
-      const now = input.now + delivery.clock_offset_ms;
-      return isAttemptDue(delivery, now) ? await send(delivery, now) : progressOf(delivery);
-    },
-
-    /**
-     * Like attemptDelivery, inside a workflow task. Returns null, and makes no attempt, when it might take too long for
-     * that.
-     */
-    async attemptDeliveryLocally(input: AttemptInput): Promise<DeliveryProgress | null> {
-      const delivery = await load(input);
-      const now = input.now + delivery.clock_offset_ms;
-      if (!isAttemptDue(delivery, now)) return progressOf(delivery);
-      const end = delivery.is_slow ? undefined : local.begin(delivery);
-      if (end === undefined) return null;
-      try {
-        return await send(delivery, now);
-      } finally {
-        end();
-      }
-    },
-  });
+async function load(db: Database, id: DeliveryId): Promise<Delivery> {
+  const delivery = await findDelivery(db, id);
+  if (delivery === undefined) throw new RecordMissing(deliveryWorkflowId(id));
+  return delivery;
 }
 
 /** The progress of a delivery for its workflow, without address and secret. */

@@ -156,8 +156,6 @@ export const STARTS: { [Name in keyof StartInputs]: Start<StartInputs[Name]> } =
         object<NonNullable<OrderInput['resumed']>>({
           polls: count,
           poll_requested: flag,
-          unconfirmed_transaction_id: optional(uuid),
-          may_have_charged: flag,
         }),
       ),
     }),

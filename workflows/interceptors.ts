@@ -6,11 +6,11 @@ import {
   workflowInfo,
   type WorkflowInterceptorsFactory,
 } from '@temporalio/workflow';
-import { temporalClock } from './clock';
+import { temporalClock } from './object/clock';
 import { requireStart } from './inputs';
 import type { LocalRetry } from './messages';
 import { trustedArguments } from './payload-converter';
-import { RecordWatch } from './record-missing';
+import { RecordWatch } from './object/record-missing';
 
 /**
  * Wraps every workflow. Temporal's own cancellation, a button in its Web UI, has no effect: it could abandon money in

@@ -116,10 +116,6 @@ export interface OrderInput {
         /** How often the processor was asked by schedule. */
         polls: number;
         poll_requested: boolean;
-        /** A transaction that ended although the processor never said that it was not paid. */
-        unconfirmed_transaction_id: string | undefined;
-        /** A charge may have been sent by a worker that died before it could record or report it. */
-        may_have_charged: boolean;
       }
     | undefined;
 }

@@ -1,6 +1,6 @@
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { openAuthorization } from '../src/domain/authorization';
-import { isOutcomeOpen, lastTransaction, type OrderRecord } from '../src/domain/order-record';
+import { lastTransaction, outcomeAwaitedFrom, type OrderRecord } from '../src/domain/order-record';
 import { asMarkdown } from '../src/domain/shown-text';
 import { POLLS_BEFORE_ATTENTION } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
@@ -40,7 +40,7 @@ export function show(order: OrderRecord, details: string): void {
 
 /** The text of `Attention`; undefined when there is nothing to look at, or not any more. */
 export function attentionTo(order: OrderRecord): string | undefined {
-  if (order.attention !== undefined || !isOutcomeOpen(order)) return order.attention;
+  if (order.attention !== undefined || outcomeAwaitedFrom(order) === undefined) return order.attention;
   const { answered, polls = 0 } = lastTransaction(order)!;
   if (answered !== undefined) return mismatchInWords(answered, order);
   return polls >= POLLS_BEFORE_ATTENTION ? OUTCOME_OVERDUE : undefined;

@@ -1,16 +1,16 @@
-import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, condition } from '@temporalio/workflow';
 import { closingOf, openAuthorization } from '../src/domain/authorization';
 import { nextStep, type Step } from '../src/domain/next-step';
-import { isExpired } from '../src/domain/order';
-import { lastTransaction, paymentExpiresAt, shouldExpire } from '../src/domain/order-record';
-import { chargeIdempotencyKey, pollAfter } from '../src/domain/transaction';
+import { isEnding, isExpired } from '../src/domain/order';
+import { lastTransaction, paymentExpiresAt, shouldExpire, withoutLatePoll } from '../src/domain/order-record';
+import { pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { local } from './activities';
 import type { OrderInput } from './messages';
+import { startDeliveries } from './order-deliveries';
 import { inWords } from './operator-view';
 import { setOrderHandlers } from './order-handlers';
 import { OrderState } from './order-state';
-import { UNTIL_CREATION_IS_LOST } from './wait';
 
 /**
  * The life of one order, from its creation to its final status, and beyond while it holds reserved money. The record is
@@ -20,62 +20,72 @@ import { UNTIL_CREATION_IS_LOST } from './wait';
  */
 export async function order({ order_id, resumed }: OrderInput): Promise<string> {
   const state = new OrderState(order_id, resumed);
+  const { outcome } = state;
   setOrderHandlers(state);
-  if (resumed === undefined) await waitForCreation(state);
-  else await state.inTurn(() => state.findRecord());
+  await state.waitForCreation(() => outcome.pollRequested);
 
   while (state.record !== undefined) {
-    if (workflowInfo().continueAsNewSuggested) await continueInNewRun(state);
+    if (state.needsNewRun) {
+      await state.continueInNewRun<OrderInput>(() => ({
+        order_id,
+        resumed: { polls: outcome.polls, poll_requested: outcome.pollRequested },
+      }));
+    }
     if (state.recordIsStale) await state.refreshRecord();
-    if (state.shouldVerifyManualOutcome) await verifySettlement(state);
+    if (outcome.shouldVerify) await outcome.verify();
     const step = nextStep(state.record, state.clock.now());
     if (step === 'finish') break;
     await STEPS[step](state);
   }
 
-  if (state.record !== undefined) await state.lateApproval.watchEnded(state.record, state.pollRequested);
+  await pollAfterEnd(state);
   await condition(allHandlersFinished);
   return state.record?.status ?? 'refused';
 }
 
 const STEPS: Record<Exclude<Step, 'finish'>, (state: OrderState) => Promise<void>> = {
   startDeliveries,
+  startReversals,
   holdAuthorization,
   expire,
   pollOutcome,
   awaitPayment,
 };
 
-/** The request usually comes with the start of the workflow. When it was lost, the order is what was recorded of it. */
-async function waitForCreation(state: OrderState): Promise<void> {
-  const isDecided = () => state.record !== undefined || state.refused;
-  if (state.creationRequested) return await condition(isDecided);
-  const isRecorded = () => state.recordIsStale || state.pollRequested;
-  await state.waits.pause(UNTIL_CREATION_IS_LOST, () => isDecided() || isRecorded());
-  if (!isDecided()) await state.inTurn(() => state.findRecord());
+/**
+ * The processor may still approve a charge that has ended here. The workflow of its reversal asks then, or now if there is
+ * a sign of an approval, and gives the money back (rules 10.11, 10.12).
+ */
+async function startReversals(state: OrderState): Promise<void> {
+  for (const { id: transaction_id, late_poll_at } of state.requireRecord().transactions) {
+    if (late_poll_at === undefined) continue;
+    const now = state.clock.now();
+    const poll_after_ms = state.outcome.pollRequested ? undefined : Math.max(0, late_poll_at - now);
+    state.outcome.pollRequested = false;
+    await local.startReversal({ transaction_id, now, poll_after_ms });
+    // The record as it is now: another change may have been applied meanwhile.
+    state.record = withoutLatePoll(state.requireRecord(), transaction_id);
+  }
 }
 
-/** The history is long: goes on in a new run. */
-async function continueInNewRun(state: OrderState): Promise<void> {
-  await condition(allHandlersFinished);
-  await continueAsNew<typeof order>(state.toResume());
-}
-
-async function startDeliveries(state: OrderState): Promise<void> {
-  const { project_id, deliveries } = state.requireRecord();
-  await local.startDeliveries({ order_id: state.order_id, project_id, deliveries });
-  // Another change may have added a delivery meanwhile.
-  const record = state.requireRecord();
-  state.record = { ...record, deliveries: record.deliveries.filter((n) => !deliveries.includes(n)) };
+/**
+ * A signal that arrived while the order was ending may be about an approval. Later signals reach the reversal's
+ * workflow.
+ */
+async function pollAfterEnd({ record, outcome, clock }: OrderState): Promise<void> {
+  const last = record && lastTransaction(record);
+  if (last === undefined || !isEnding(last.status) || !outcome.pollRequested) return;
+  await local.startReversal({ transaction_id: last.id, now: clock.now() });
 }
 
 async function awaitPayment(state: OrderState): Promise<void> {
+  const { outcome, waits } = state;
   // Nothing was charged, so there is nothing to ask for.
-  state.pollRequested = false;
+  outcome.pollRequested = false;
   const record = state.requireRecord();
-  await state.waits.until(
+  await waits.until(
     { at: paymentExpiresAt(record), summary: inWords(record) },
-    () => state.pollRequested || state.hasChangedSince(record.version),
+    () => outcome.pollRequested || state.hasChangedSince(record.version),
   );
 }
 
@@ -84,56 +94,34 @@ async function awaitPayment(state: OrderState): Promise<void> {
  * asked again.
  */
 async function expire(state: OrderState): Promise<void> {
+  const { outcome } = state;
   // The activity asks the processor itself.
-  state.pollRequested = false;
-  await state.inTurn(() => state.expireIfDue());
-  const record = state.requireRecord();
+  outcome.pollRequested = false;
+  const record = await state.inTurn(() => state.expireIfDue());
   if (isFinal(ORDER_MOVES, record.status) || !shouldExpire(record, state.clock.now())) return;
-  await state.pauseUnlessChanged(pollAfter(state.polls), 'until the processor is asked again whether it has charged');
+  await outcome.pause('until the processor is asked again whether it has charged', pollAfter(outcome.polls));
 }
 
 /** Asks the processor for the outcome of a charge: at once when that was requested, otherwise after a pause. */
 async function pollOutcome(state: OrderState): Promise<void> {
-  const record = state.requireRecord();
-  const { id: transaction_id } = lastTransaction(record)!;
-  if (!state.pollRequested) {
-    // The order of a customer in 3-D Secure expires meanwhile when its clock is moved.
-    await state.pauseUnlessChanged(state.pause(), 'until the processor is asked for the outcome again', () =>
-      shouldExpire(state.requireRecord(), state.clock.now()),
-    );
-  }
-  if (shouldExpire(state.requireRecord(), state.clock.now())) return;
-  await state.inTurn(() => state.pollCharge(transaction_id));
+  const { outcome } = state;
+  if (!outcome.pollRequested) await outcome.pause('until the processor is asked for the outcome again');
+  // The order of a customer in 3-D Secure may have expired meanwhile.
+  if (!shouldExpire(state.requireRecord(), state.clock.now())) await outcome.poll();
 }
 
 /** Holds reserved money for the merchant until its capture window ends, then captures or releases it. */
 async function holdAuthorization(state: OrderState): Promise<void> {
+  const { order_id, outcome, clock } = state;
   const record = state.requireRecord();
   const authorization = openAuthorization(record);
   if (authorization === undefined) return;
-  const now = state.clock.now();
+  const now = clock.now();
   if (closingOf(authorization, now) !== undefined) {
-    await state.inTurn(async () => {
-      const { order_id, clock } = state;
-      state.applyRecord(await local.closeCaptureWindow({ order_id, now: clock.now() }));
-    });
-    return;
+    return await state.change(() => local.closeCaptureWindow({ order_id, now: clock.now() }));
   }
   // Captures and voids, their outcomes, or news about a payment that was settled by hand.
-  const hasNews = () => state.hasChangedSince(record.version) || state.shouldVerifyManualOutcome;
+  const hasNews = () => state.hasChangedSince(record.version) || outcome.shouldVerify;
   if (isExpired(authorization.capture_ends_at, now)) return await condition(hasNews);
   await state.waits.until({ at: authorization.capture_ends_at, summary: 'until the capture window ends' }, hasNews);
-}
-
-/**
- * After a notification about a payment that was approved by hand: compares the outcomes, and shows a contradiction to
- * the operator (rules 10.14).
- */
-async function verifySettlement(state: OrderState): Promise<void> {
-  state.pollRequested = false;
-  await state.inTurn(async () => {
-    const key = chargeIdempotencyKey(lastTransaction(state.requireRecord())!.id);
-    const { order_id, clock } = state;
-    state.applyRecord(await local.verifySettlement({ order_id, key, now: clock.now() }));
-  });
 }

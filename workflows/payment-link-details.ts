@@ -1,7 +1,19 @@
+import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { linkReason, type PaymentLinkRecord } from '../src/domain/payment-link';
 import { PAYMENT_LINK_MOVES, isFinal } from '../src/domain/transitions';
 import { linkWait } from '../src/domain/waits';
 import { linkTo, waitInWords } from './operator-view';
+import { PAYMENT_LINK_STATUS } from './search-attributes';
+
+/** Shows a payment link in the Web UI: status as a search attribute, the rest as details. */
+export function showPaymentLink(link: PaymentLinkRecord): void {
+  const { namespace, typedSearchAttributes } = workflowInfo();
+  // Each change costs an event. The start request sets PaymentLinkStatus to `new`; a new run keeps it.
+  if ((typedSearchAttributes.get(PAYMENT_LINK_STATUS) ?? 'new') !== link.status) {
+    upsertSearchAttributes([{ key: PAYMENT_LINK_STATUS, value: link.status }]);
+  }
+  setCurrentDetails(describePaymentLink(link, namespace));
+}
 
 /**
  * The details in the Web UI: the status, its reason, what is awaited and until when, and the orders a click

@@ -1,22 +1,22 @@
-import { allHandlersFinished, condition, continueAsNew, setHandler } from '@temporalio/workflow';
+import { allHandlersFinished, condition } from '@temporalio/workflow';
 import { isExpired } from '../src/domain/order';
-import { isLinkDue, linkObstacle, linkRefusal } from '../src/domain/payment-link';
-import { tooLate } from '../src/errors';
+import { isLinkDue, linkObstacle, linkRefusal, type PaymentLinkRecord } from '../src/domain/payment-link';
+import { PAYMENT_LINK_MOVES, isFinal } from '../src/domain/transitions';
 import { local, paying } from './activities';
 import {
-  clockMoved,
   createPaymentLink,
   endPaymentLink,
   payThroughLink,
-  recordChanged,
-  type CreatePaymentLinkInput,
   type PaymentLinkInput,
   type PayThroughLinkInput,
 } from './messages';
 import { requireSame, setUpdateHandler } from './inputs';
-import { PaymentLinkState } from './payment-link-state';
+import { RecordedObject } from './object/recorded-object';
+import { showPaymentLink } from './payment-link-details';
 import { refusal } from './refusal';
-import { UNTIL_CREATION_IS_LOST } from './wait';
+
+/** After so many attempts the link continues in a new run, before its history grows long. */
+const ATTEMPTS_PER_RUN = 10;
 
 /**
  * The life of one payment link, from its creation to its final status (rules 19). Attempts are updates, one at a time:
@@ -27,16 +27,15 @@ import { UNTIL_CREATION_IS_LOST } from './wait';
 export async function paymentLink({ payment_link_id, continued }: PaymentLinkInput): Promise<string> {
   const state = new PaymentLinkState(payment_link_id, continued ?? false);
   setHandlers(state);
-  await waitForCreation(state);
+  await state.waitForCreation();
 
-  while (!state.isFinished) {
+  while (state.record !== undefined && !isFinal(PAYMENT_LINK_MOVES, state.record.status)) {
     if (state.needsNewRun) {
-      await condition(allHandlersFinished);
-      await continueAsNew<typeof paymentLink>({ payment_link_id, continued: true });
+      await state.continueInNewRun<PaymentLinkInput>(() => ({ payment_link_id, continued: true }));
     }
-    if (state.recordIsStale) await state.readRecord();
-    else if (isLinkDue(state.requireRecord(), state.clock.now())) {
-      await state.apply(() => local.expirePaymentLink({ payment_link_id, now: state.clock.now() }));
+    if (state.recordIsStale) await state.refreshRecord();
+    else if (isLinkDue(state.record, state.clock.now())) {
+      await state.change(() => local.expirePaymentLink({ payment_link_id, now: state.clock.now() }));
     } else await waitForChange(state);
   }
 
@@ -44,35 +43,68 @@ export async function paymentLink({ payment_link_id, continued }: PaymentLinkInp
   return state.record?.status ?? 'refused';
 }
 
-function setHandlers(state: PaymentLinkState): void {
-  setUpdateHandler(createPaymentLink, (input) => create(state, input), {
-    refuse: ({ payment_link }) => requireSame('payment_link.id', payment_link.id, state.payment_link_id),
-  });
-  setUpdateHandler(payThroughLink, (input) => pay(state, input), {
-    refuse: ({ order }) => state.refuseWhileBusy(order.id),
-  });
-  setUpdateHandler(endPaymentLink, async ({ versions }) => {
-    await state.readRecord();
-    const { payment_link_id, clock } = state;
-    await state.apply(() => local.endPaymentLink({ payment_link_id, versions, now: clock.now() }));
-  });
-  const readAgain = () => {
-    state.recordIsStale = true;
-  };
-  setHandler(recordChanged, readAgain);
-  setHandler(clockMoved, readAgain);
+/** A payment link, and the attempt that is under way. */
+class PaymentLinkState extends RecordedObject<PaymentLinkRecord> {
+  /** The order of the attempt that is under way. */
+  attemptUnderWay: string | undefined;
+  attemptsInRun = 0;
+
+  constructor(
+    readonly payment_link_id: string,
+    must_exist: boolean,
+  ) {
+    super({
+      name: 'payment link',
+      find: (exists) => local.findPaymentLink({ payment_link_id, must_exist: exists }),
+      show: showPaymentLink,
+      must_exist,
+    });
+  }
+
+  /** While a payment is in progress the record may change without this workflow. */
+  override async readRecord(): Promise<void> {
+    this.recordIsStale ||= this.record?.status === 'processing';
+    await super.readRecord();
+  }
+
+  override get needsNewRun(): boolean {
+    return super.needsNewRun || this.attemptsInRun >= ATTEMPTS_PER_RUN;
+  }
+
+  /** Throws TransactionAlreadyStarted while the attempt of another order is under way. */
+  refuseWhileBusy(order_id: string): void {
+    if (this.attemptUnderWay !== undefined && this.attemptUnderWay !== order_id) {
+      throw refusal(linkRefusal('in_progress'));
+    }
+  }
 }
 
-async function create(state: PaymentLinkState, input: CreatePaymentLinkInput): Promise<void> {
-  state.creationRequested = true;
-  if (state.record !== undefined) return;
-  if (state.refused) throw refusal(tooLate());
-  try {
-    await state.apply(() => local.createPaymentLink({ ...input, now: state.clock.now() }));
-  } catch (failure) {
-    state.refused = true;
-    throw failure;
-  }
+function setHandlers(state: PaymentLinkState): void {
+  const { payment_link_id, clock } = state;
+  state.setSignalHandlers();
+  setUpdateHandler(
+    createPaymentLink,
+    (input) => state.create(() => local.createPaymentLink({ ...input, now: clock.now() })),
+    {
+      refuse: ({ payment_link }) => requireSame('payment_link.id', payment_link.id, payment_link_id),
+      description: 'Writes the payment link.',
+    },
+  );
+  setUpdateHandler(payThroughLink, (input) => pay(state, input), {
+    refuse: ({ order }) => state.refuseWhileBusy(order.id),
+    description: 'Makes the order of one payment attempt and charges it.',
+  });
+  setUpdateHandler(
+    endPaymentLink,
+    async ({ versions }) => {
+      await state.change(async () => {
+        await state.readRecord();
+        state.requireRecord();
+        return await local.endPaymentLink({ payment_link_id, versions, now: clock.now() });
+      });
+    },
+    { description: 'Ends the link for its merchant, unless a payment is in progress or it is paid.' },
+  );
 }
 
 /** One attempt to pay: makes its order, and charges it. */
@@ -86,40 +118,32 @@ async function pay(state: PaymentLinkState, input: PayThroughLinkInput): Promise
   }
   state.attemptUnderWay = order_id;
   try {
-    await state.readRecord();
-    const { payment_link_id, clock } = state;
-    const link = state.requireRecord();
-    const obstacle = linkObstacle(link, clock.now());
-    // The order of a repeat exists, and is answered whatever has become of the link.
-    if (obstacle !== undefined && !(await local.linkHasOrder({ payment_link_id, order_id }))) {
-      throw refusal(linkRefusal(obstacle));
-    }
+    const payment_link = await state.inTurn(() => requirePayable(state, order_id));
     state.attemptsInRun += 1;
-    const payment_link = { id: payment_link_id, expires_at: link.expires_at, clock_offset_ms: clock.offset_ms };
-    await state.apply(() => paying.payThroughLink({ ...input, payment_link }));
+    // Not in turn: meanwhile the end of the link is refused at once. The order's SQL decides between the two.
+    state.applyRecord(await paying.payThroughLink({ ...input, payment_link }));
   } finally {
     state.attemptUnderWay = undefined;
   }
 }
 
-/**
- * With Update-with-Start the create handler is running already. A link whose request was lost is read from the record.
- */
-async function waitForCreation(state: PaymentLinkState): Promise<void> {
-  const isDecided = () => state.record !== undefined || state.refused;
-  if (state.creationRequested) return await condition(isDecided);
-  if (!state.continued) {
-    const isRecorded = () => state.recordIsStale;
-    await state.waits.pause(UNTIL_CREATION_IS_LOST, () => isDecided() || isRecorded() || state.creationRequested);
+/** The link for the order of an attempt. Throws TransactionAlreadyStarted when the link takes no attempt. */
+async function requirePayable(state: PaymentLinkState, order_id: string) {
+  await state.readRecord();
+  const { payment_link_id, clock } = state;
+  const link = state.requireRecord();
+  const obstacle = linkObstacle(link, clock.now());
+  // The order of a repeat exists, and is answered whatever has become of the link.
+  if (obstacle !== undefined && !(await local.linkHasOrder({ payment_link_id, order_id }))) {
+    throw refusal(linkRefusal(obstacle));
   }
-  if (state.creationRequested) await condition(isDecided);
-  else if (!isDecided()) await state.readRecord();
+  return { id: payment_link_id, expires_at: link.expires_at, clock_offset_ms: clock.offset_ms };
 }
 
 /** Waits for a change of the record or the end of the link; a payment in progress is waited for beyond that end. */
 async function waitForChange(state: PaymentLinkState): Promise<void> {
   const { version, expires_at } = state.requireRecord();
-  const hasChanged = () => state.recordIsStale || state.record?.version !== version || state.needsNewRun;
+  const hasChanged = () => state.hasChangedSince(version);
   if (isExpired(expires_at, state.clock.now())) return await condition(hasChanged);
   await state.waits.until({ at: expires_at, summary: 'until the payment link expires' }, hasChanged);
 }

@@ -2,10 +2,10 @@ import { allHandlersFinished, condition, setCurrentDetails } from '@temporalio/w
 import { oneAtATime } from '../src/domain/one-at-a-time';
 import type { BegunMove, ClockProgress } from '../src/domain/sandbox-clock';
 import { local, movingClock } from './activities';
-import { ObjectClock, temporalClock } from './clock';
+import { ObjectClock, temporalClock } from './object/clock';
 import { setUpdateHandler } from './inputs';
 import { moveClock, type MoveClockInput, type SandboxClockInput } from './messages';
-import { Waits } from './wait';
+import { Waits } from './object/wait';
 
 /** An update is answered by then; what is not done goes on. Milliseconds. */
 const ANSWER_AFTER_MS = 9_500;

@@ -1,7 +1,7 @@
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { SettlementFetch } from '../activities/settlements';
 import { fetching } from './activities';
-import { temporalClock as clock } from './clock';
+import { temporalClock as clock } from './object/clock';
 import { ATTENTION } from './search-attributes';
 
 /** After so long a settlement without its transaction is a mistake, of ours or of the processor. Milliseconds. */

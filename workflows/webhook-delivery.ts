@@ -1,20 +1,14 @@
-import {
-  continueAsNew,
-  setCurrentDetails,
-  setHandler,
-  upsertSearchAttributes,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { WEBHOOK_ATTEMPTS_MAX, type DeliveryProgress } from '../src/domain/delivery';
 import { asMarkdown } from '../src/domain/shown-text';
 import { DELIVERY_MOVES, isFinal, type DeliveryStatus } from '../src/domain/transitions';
 import { deliveryWait, pausedDelivery } from '../src/domain/waits';
 import { delivering, deliveringLocally } from './activities';
-import { ObjectClock, temporalClock } from './clock';
-import { clockMoved, recordChanged, type DeliveryInput } from './messages';
+import type { DeliveryInput } from './messages';
+import { temporalClock } from './object/clock';
+import { RecordedObject } from './object/recorded-object';
 import { waitInWords } from './operator-view';
 import { ATTENTION } from './search-attributes';
-import { Waits } from './wait';
 
 /**
  * Delivers one webhook: up to ten attempts until the receiver answers 2xx, each two minutes after the end of the last
@@ -22,49 +16,39 @@ import { Waits } from './wait';
  * workflow continues from it, however an earlier run ended. Returns the delivery's final status.
  */
 export async function webhookDelivery(id: DeliveryInput): Promise<DeliveryStatus> {
-  const clock = new ObjectClock();
-  const waits = new Waits(clock);
-  let recordIsStale = false;
-  // Signals may make the history long.
-  const isStale = () => recordIsStale || workflowInfo().continueAsNewSuggested;
-  const readAgain = () => {
-    recordIsStale = true;
-  };
-
-  setHandler(clockMoved, readAgain, { description: 'The sandbox clock of the order was moved.' });
-  setHandler(recordChanged, readAgain, {
-    description: 'The delivery was paused or resumed, or is to be sent at once.',
+  const delivery: RecordedObject<DeliveryProgress> = new RecordedObject({
+    name: 'webhook',
+    find: () => attemptIfDue(id, delivery.record?.is_slow === true),
+    show: (progress: DeliveryProgress) => setCurrentDetails(describeDelivery(progress)),
   });
+  delivery.setSignalHandlers();
+  const hasNews = () => delivery.recordIsStale || delivery.needsNewRun;
 
-  let delivery = await attemptIfDue();
-  while (!isFinal(DELIVERY_MOVES, delivery.status)) {
-    setCurrentDetails(describeDelivery(delivery));
-    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof webhookDelivery>(id);
-    if (delivery.status === 'paused') await waits.untilMet(isStale);
-    else {
-      const summary = `until attempt ${delivery.attempts + 1} of ${WEBHOOK_ATTEMPTS_MAX}`;
-      await waits.until({ at: delivery.next_attempt_at ?? 0, summary }, isStale);
+  for (;;) {
+    delivery.recordIsStale = true;
+    await delivery.refreshRecord();
+    const { status, attempts, next_attempt_at = 0 } = delivery.requireRecord();
+    if (status === 'failed') {
+      upsertSearchAttributes([{ key: ATTENTION, value: `webhook failed ${WEBHOOK_ATTEMPTS_MAX} times` }]);
     }
-    delivery = await attemptIfDue(delivery);
+    if (isFinal(DELIVERY_MOVES, status)) return status;
+    if (delivery.needsNewRun) await delivery.continueInNewRun(() => id);
+    if (status === 'paused') await delivery.waits.untilMet(hasNews);
+    else {
+      const summary = `until attempt ${attempts + 1} of ${WEBHOOK_ATTEMPTS_MAX}`;
+      await delivery.waits.until({ at: next_attempt_at, summary }, hasNews);
+    }
   }
-  if (delivery.status === 'failed') {
-    upsertSearchAttributes([{ key: ATTENTION, value: `webhook failed ${WEBHOOK_ATTEMPTS_MAX} times` }]);
-  }
-  setCurrentDetails(describeDelivery(delivery));
-  return delivery.status;
+}
 
-  /**
-   * Makes the attempt that the record says is due, if any: inside this workflow task if the receiver is expected to
-   * answer at once, else as a task of its own.
-   */
-  async function attemptIfDue(last?: DeliveryProgress): Promise<DeliveryProgress> {
-    recordIsStale = false;
-    const input = { ...id, now: temporalClock.now() };
-    const made = last?.is_slow === true ? null : await deliveringLocally.attemptDeliveryLocally(input);
-    const progress = made ?? (await delivering.attemptDelivery(input));
-    clock.moveTo(progress.clock_offset_ms);
-    return progress;
-  }
+/**
+ * Makes the attempt that the record says is due, if any: inside this workflow task if the receiver is expected to answer
+ * at once, else as a task of its own. Returns how the delivery stands.
+ */
+async function attemptIfDue(id: DeliveryInput, is_slow: boolean): Promise<DeliveryProgress> {
+  const input = { ...id, now: temporalClock.now() };
+  const made = is_slow ? null : await deliveringLocally.attemptDeliveryLocally(input);
+  return made ?? (await delivering.attemptDelivery(input));
 }
 
 /** The details in the Web UI. */

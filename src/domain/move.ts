@@ -1,6 +1,13 @@
 import type { PaymentMethodDetails } from './new-order';
 import { isEnding, isOpen, orderStatus, type Ending } from './order';
-import { lastTransaction, orderFacts, transactionOf, type OrderRecord, type TransactionRecord } from './order-record';
+import {
+  lastTransaction,
+  orderFacts,
+  outcomeAwaitedFrom,
+  transactionOf,
+  type OrderRecord,
+  type TransactionRecord,
+} from './order-record';
 import { POLL_AFTER_END_MS, POLL_ISSUER_AFTER_MS, pollAfter, type EventResult, type EventSource } from './transaction';
 import { ORDER_MOVES, TRANSACTION_MOVES, canMove, type OrderStatus, type TransactionStatus } from './transitions';
 
@@ -104,17 +111,28 @@ export function planMove(order: OrderRecord, change: Change): Move | undefined {
 }
 
 /**
- * The order after the move at `now` (epoch milliseconds), as the database holds it once the move is written.
- * `delivery`: number of the webhook that is due.
+ * The order after the move, as the database holds it once the move is written. `delivery`: number of the webhook that
+ * is due.
  */
-export function afterMove(order: OrderRecord, move: Move, delivery: number | undefined, now: number): OrderRecord {
+export function afterMove(
+  order: OrderRecord,
+  move: Move,
+  delivery: number | undefined,
+  details: Pick<MoveDetails, 'source' | 'now'>,
+): OrderRecord {
+  const late_poll_at = lateApprovalPollAt(order, move, details);
   return {
     ...order,
     status: move.order_to,
     version: order.version + 1,
     ...(move.ended === undefined ? {} : { ended: move.ended }),
     transactions: order.transactions.map((one) =>
-      one.id === move.transaction?.transaction_id ? movedTransaction(order, one, move.transaction, now) : one,
+      one.id === move.transaction?.transaction_id
+        ? {
+            ...movedTransaction(order, one, move.transaction, details.now),
+            ...(late_poll_at !== undefined && { late_poll_at }),
+          }
+        : one,
     ),
     deliveries: delivery === undefined ? order.deliveries : [...order.deliveries, delivery],
   };
@@ -122,21 +140,21 @@ export function afterMove(order: OrderRecord, move: Move, delivery: number | und
 
 /**
  * When the processor has to be asked whether it approved what the move of a payment ends unpaid, epoch milliseconds:
- * the customer is at the issuer, or the outcome was never known (rules 10.11), also where an operator settled it by
- * hand. `undefined` where the processor has said no, or was never sent a charge, and for a card check, whose approval
- * moves no money.
+ * an outcome was awaited, and the end is not the processor's word (rules 10.11). `undefined` for any other move, and for
+ * a card check, whose approval moves no money. This decides alone: what follows reads the stored watch.
  */
 export function lateApprovalPollAt(
   order: OrderRecord,
   { transaction }: Move,
   { source, now }: Pick<MoveDetails, 'source' | 'now'>,
 ): number | undefined {
-  const before = transactionOf(order, transaction?.transaction_id);
-  const is_possible =
-    (isEnding(transaction?.to) && before?.status === 'pending') ||
-    (transaction?.to === 'error' && (source === 'service' || source === 'operator'));
+  const ends_unpaid = isEnding(transaction?.to) || (transaction?.to === 'error' && source !== 'processor');
+  const is_awaited =
+    transaction?.transaction_id === lastTransaction(order)?.id && outcomeAwaitedFrom(order) !== undefined;
   // A follow-up order has no late approval: what contradicts it needs attention (rules 10.14).
-  return is_possible && order.charged_by !== null && order.amount > 0 ? now + POLL_AFTER_END_MS : undefined;
+  return ends_unpaid && is_awaited && order.charged_by !== null && order.amount > 0
+    ? now + POLL_AFTER_END_MS
+    : undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { CaptureMode } from './amounts';
 import { isExpired, isOpen, type ChargedBy, type Ending, type OrderFacts } from './order';
+import { POLL_ISSUER_AFTER_MS, pollAfter } from './transaction';
 import type { OrderStatus, TransactionStatus } from './transitions';
 
 /** A payment transaction as decisions need it. Instants in epoch milliseconds. */
@@ -15,6 +16,11 @@ export interface TransactionRecord {
   expires_at: number;
   /** When the processor is asked next for its outcome, epoch milliseconds; only while that is open. */
   poll_at?: number;
+  /**
+   * It ended unpaid, and the processor may have approved it all the same: when the processor is asked, epoch
+   * milliseconds (rules 10.12). A workflow removes it once the reversal's workflow has started.
+   */
+  late_poll_at?: number;
   /** How often the processor was asked for an outcome that it did not have; absent: never. */
   polls?: number;
   /** The processor answered about another amount or currency (rules 10.17); minor units. */
@@ -124,6 +130,14 @@ export function withAnswered(
   return withTransaction(order, transaction_id, () => ({ answered: { amount, currency } }));
 }
 
+/** The order after the workflow of a transaction's reversal has started. */
+export function withoutLatePoll(order: OrderRecord, transaction_id: string): OrderRecord {
+  const transactions = order.transactions.map(({ late_poll_at, ...one }) =>
+    one.id === transaction_id || late_poll_at === undefined ? one : { ...one, late_poll_at },
+  );
+  return { ...order, transactions };
+}
+
 function withTransaction(
   order: OrderRecord,
   transaction_id: string,
@@ -134,29 +148,29 @@ function withTransaction(
 }
 
 /**
- * Whether the order waits for the outcome of a charge: the processor has not given it, or the worker may have died
- * before writing it. A card token is charged as soon as its order is written.
+ * Where the outcome of the last transaction is awaited from; `undefined` when it is known, or nothing was sent.
+ *
+ * - `processor`: it has not given the outcome, or the worker may have died before writing it. A card token is charged,
+ *   and a follow-up order executed, as soon as its order is written.
+ * - `issuer`: the customer is in 3-D Secure, and may pay there without a notification.
  */
-export function awaitsOutcome(order: OrderRecord): boolean {
+export function outcomeAwaitedFrom(order: OrderRecord): 'processor' | 'issuer' | undefined {
   const last = lastTransaction(order);
-  const charge_began = order.charged_by === 'token' || last?.charge_began === true;
-  return last?.status === 'processing' || (last?.status === 'new' && charge_began);
+  if (last?.status === 'pending') return 'issuer';
+  const is_sent = order.charged_by !== 'customer' || last?.charge_began === true;
+  return last?.status === 'processing' || (last?.status === 'new' && is_sent) ? 'processor' : undefined;
 }
 
 /**
- * Whether the time for paying is over and no outcome is awaited: an unknown outcome is always waited for. `now` in
+ * Whether the time for paying is over, unless the processor owes the outcome, which is always waited for. `now` in
  * epoch milliseconds.
  */
 export function shouldExpire(order: OrderRecord, now: number): boolean {
-  return !awaitsOutcome(order) && isExpired(paymentExpiresAt(order), now);
+  return outcomeAwaitedFrom(order) !== 'processor' && isExpired(paymentExpiresAt(order), now);
 }
 
-/** Whether the customer is in 3-D Secure: they may pay there without a notification. */
-export function isAtIssuer(order: OrderRecord): boolean {
-  return lastTransaction(order)?.status === 'pending';
-}
-
-/** Whether a charge is under way whose outcome only the processor knows. */
-export function isOutcomeOpen(order: OrderRecord): boolean {
-  return awaitsOutcome(order) || isAtIssuer(order);
+/** Milliseconds until the processor is asked again for an open outcome; `polls` counts the earlier times by schedule. */
+export function pollPause(order: OrderRecord, polls: number, now: number): number {
+  if (outcomeAwaitedFrom(order) !== 'issuer') return pollAfter(polls);
+  return Math.min(POLL_ISSUER_AFTER_MS, paymentExpiresAt(order) - now);
 }

@@ -2,13 +2,13 @@ import { parseDuration } from './duration';
 import { ForbiddenMove, type MoveDetails, type PlannedMove } from './move';
 import { isExpired, isOpen } from './order';
 import {
-  awaitsOutcome,
   lastTransaction,
+  outcomeAwaitedFrom,
   transactionOf,
   type OrderRecord,
   type TransactionRecord,
 } from './order-record';
-import type { EventResult, SETTLED_OUTCOMES } from './transaction';
+import { mayLookUpLag, type EventResult, type SETTLED_OUTCOMES } from './transaction';
 import { mismatchInWords } from './waits';
 import { TRANSACTION_MOVES, canMove, isFinal, type TransactionStatus } from './transitions';
 
@@ -42,10 +42,25 @@ export function isMismatch(outcome: ProcessorOutcome | 'not_found'): outcome is 
   return typeof outcome === 'object' && outcome.result === 'mismatch';
 }
 
+/** An answer without an outcome: none that is usable, none yet, or one about another amount. */
+export type MissingOutcome = 'unknown' | AmountMismatch | (ProcessorResult & { result: 'processing' | 'challenge' });
+
 /** Whether the processor was asked and the outcome is still open. */
-export function isOutcomeMissing(outcome: ProcessorOutcome | 'not_found'): boolean {
+export function isOutcomeMissing(outcome: ProcessorOutcome | 'not_found'): outcome is MissingOutcome {
   if (typeof outcome === 'string') return outcome === 'unknown';
   return outcome.result === 'processing' || outcome.result === 'challenge' || outcome.result === 'mismatch';
+}
+
+/**
+ * Whether the processor has to be asked again about a transaction that is watched since `began`: it has no outcome, or
+ * its look-up may lag behind what it announced. Epoch milliseconds.
+ */
+export function isUndecided(
+  answer: Exclude<ProcessorOutcome, AmountMismatch> | 'not_found',
+  began: number,
+  now: number,
+): boolean {
+  return answer === 'not_found' ? mayLookUpLag(began, now) : isOutcomeMissing(answer);
 }
 
 const STATUS_AFTER: Record<ProcessorResult['result'], TransactionStatus> = {
@@ -191,10 +206,11 @@ export function moveForManualOutcome({ outcome, reason }: ManualOutcome, now: nu
  */
 export function planManualOutcome(
   order: OrderRecord,
-  { transaction_id, settlement, now }: { transaction_id: string; settlement: ManualOutcome; now: number },
+  { transaction_id, ...settlement }: ManualOutcome & { transaction_id: string },
+  now: number,
 ): PlannedMove | undefined {
   const last = lastTransaction(order);
-  if (last?.id !== transaction_id || !awaitsOutcome(order)) return undefined;
+  if (last?.id !== transaction_id || outcomeAwaitedFrom(order) !== 'processor') return undefined;
   const { to, details } = moveForManualOutcome(settlement, now);
   return outcomeMove(order, last, to, details);
 }

@@ -1,6 +1,6 @@
 import { closingOf, openAuthorization } from './authorization';
 import { WEBHOOK_ATTEMPTS_MAX, type DeliveryProgress } from './delivery';
-import { awaitsOutcome, isAtIssuer, lastTransaction, paymentExpiresAt, type OrderRecord } from './order-record';
+import { lastTransaction, outcomeAwaitedFrom, paymentExpiresAt, type OrderRecord } from './order-record';
 import type { PaymentLinkRecord } from './payment-link';
 import { ORDER_MOVES, isFinal } from './transitions';
 
@@ -48,17 +48,19 @@ export function waitsOf(order: OrderRecord, inWords: AmountInWords): Wait[] {
     poll_at === undefined
       ? []
       : [{ at: poll_at, event: 'processor.asked', text: 'Asks the processor again', is_poll: true }];
-  if (order.charged_by === null || awaitsOutcome(order)) {
+  const awaited_from = outcomeAwaitedFrom(order);
+  if (awaited_from === 'processor') {
     // A request that has not been sent yet, or whose worker has died.
     return last?.status === 'new'
       ? [{ at: 0, event: 'processor.asked', text: 'Sends the request to the processor' }]
       : poll;
   }
-  const text = isAtIssuer(order)
-    ? 'Expires, unless the customer finishes 3-D Secure'
-    : last?.status === 'error'
-      ? 'Expires, unless the customer tries again and pays'
-      : 'Expires, unless the customer pays';
+  const text =
+    awaited_from === 'issuer'
+      ? 'Expires, unless the customer finishes 3-D Secure'
+      : last?.status === 'error'
+        ? 'Expires, unless the customer tries again and pays'
+        : 'Expires, unless the customer pays';
   return [...poll, { at: paymentExpiresAt(order), event: 'order.expired', text }].toSorted(byInstant);
 }
 

@@ -19,6 +19,7 @@ import { dataConverter, pingTemporal } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
 import { makeSchedules } from '../temporal/schedules';
 import { createWorkflows } from '../temporal/workflows';
+import { LocalAttempts } from '../webhook/local-attempts';
 import { postWebhook } from '../webhook/post';
 import { SearchWriter } from '../search/writer';
 import { openDatabase, openProcessor, openTemporal, searchServer, publicUrl } from './connections';
@@ -52,6 +53,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
       workflows,
       index,
       postWebhook,
+      local_attempts: new LocalAttempts(),
       webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
       public_url: publicUrl(config),
       log,

@@ -41,7 +41,8 @@ export async function bundleHash(root: string): Promise<string> {
   const hash = createHash('sha256').update(await lockFile(root));
   for (const folder of ['workflows', 'src/domain', 'src']) {
     const isBundled = folder === 'src' ? /^errors\.[jt]s$/ : /\.[jt]s$/;
-    const names = (await readdir(path.join(root, folder))).filter((name) => isBundled.test(name)).toSorted();
+    const all = await readdir(path.join(root, folder), { recursive: folder !== 'src' });
+    const names = all.filter((name) => isBundled.test(name)).toSorted();
     for (const name of names) hash.update(name).update(await readFile(path.join(root, folder, name)));
   }
   return hash.digest('hex').slice(0, 16);

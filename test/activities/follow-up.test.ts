@@ -1,7 +1,7 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { followUpActivities } from '../../activities/follow-up';
-import { orderActivities } from '../../activities/order';
+import { createActivities } from '../../activities';
+import type { Services } from '../../activities/services';
 import { moveOrder } from '../../src/db/orders/move-order';
 import { findOrderView } from '../../src/db/orders/order-view';
 import type { FollowUpKind } from '../../src/domain/follow-up';
@@ -50,10 +50,8 @@ const activities = (over: Partial<Processor> = {}, temporal = client()) =>
     workflows: createWorkflows({ client: temporal, db: database.db }),
     public_url: 'http://pay.test',
   });
-const activitiesWith = (services: Parameters<typeof orderActivities>[0]) => ({
-  ...orderActivities(services),
-  ...followUpActivities(services),
-});
+const activitiesWith = (services: Pick<Services, 'db' | 'processor' | 'workflows' | 'public_url'>) =>
+  createActivities(services as Services);
 /** As the activity, where it has something to do and the processor answers. */
 async function carriedOut(input: FollowUpInput & { now: number }, by = activities()): Promise<OrderRecord> {
   const { result, order } = await by.executeFollowUp(input);

@@ -1,5 +1,5 @@
 import { attentionTo } from '../../workflows/operator-view';
-import { orderActivities } from '../../activities/order';
+import { createActivities, type Activities } from '../../activities';
 import type { Services } from '../../activities/services';
 import { moveOrder } from '../../src/db/orders/move-order';
 import { loadOrder } from '../../src/db/orders/order-record';
@@ -19,7 +19,7 @@ import { stack } from '../support/stack';
  */
 let database: TestDatabase;
 let processor: Processor;
-let activities: ReturnType<typeof orderActivities>;
+let activities: Activities;
 const merchant = new Merchant();
 beforeAll(async () => {
   database = await createTestDatabase({ webhook_url: 'https://shop.example/hook' });
@@ -59,13 +59,12 @@ const killedAtTheCharge = () =>
 const deaf = () =>
   withProcessor({ findOperation: () => Promise.resolve('unknown'), execute: () => Promise.resolve('unknown') });
 const withProcessor = (over: Partial<Processor> = {}) =>
-  orderActivities({
+  createActivities({
     db: database.db,
     processor: { ...processor, ...over },
     // Nothing here starts or signals a workflow.
-    workflows: {} as Services['workflows'],
     public_url: 'http://pay.example',
-  });
+  } as Services);
 
 describe('createOrder', () => {
   const input = (over: object = {}) => ({

@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import { thenSignalPaymentLink } from '../../activities/payment-link';
+import { signalPaymentLink } from '../../activities/order-signals';
+import type { Services } from '../../activities/services';
 import { insertOrder } from '../../src/db/orders/insert-order';
 import { endPaymentLink, findPaymentLinkView, insertPaymentLink, loadPaymentLink } from '../../src/db/payment-links';
 import { moveOrder } from '../../src/db/orders/move-order';
@@ -103,10 +104,11 @@ test('the workflow of the link is signalled once its order is final, and only th
   const link = await aLink();
   const signalled: string[] = [];
   const payment_links = { recordChanged: async (id: string) => void signalled.push(id) };
+  const services = { workflows: { payment_links } } as unknown as Services;
   const order = await anAttempt(link);
-  await thenSignalPaymentLink({ payment_links }, async () => order)();
+  await signalPaymentLink(services, order);
   expect(signalled).toEqual([]);
   const ended = await end(order, 'error');
-  await thenSignalPaymentLink({ payment_links }, async () => ended)();
+  await signalPaymentLink(services, ended);
   expect(signalled).toEqual([link.id]);
 });

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { sandboxClockActivities } from '../../activities/sandbox-clock';
+import { createActivities } from '../../activities';
 import type { Services } from '../../activities/services';
 import { moveOrder } from '../../src/db/orders/move-order';
 import { findOrder, loadOrder } from '../../src/db/orders/order-record';
@@ -32,7 +32,7 @@ function activities(does: { moveClock?: Orders['moveClock']; requestPoll?: Order
       await does.requestPoll?.(order_id);
     },
   };
-  return sandboxClockActivities({ db: database.db, workflows: { orders } as unknown as Services['workflows'] });
+  return createActivities({ db: database.db, workflows: { orders } } as unknown as Services);
 }
 
 /** The order's workflow: it expires once its clock says so, a moment after it was told. */

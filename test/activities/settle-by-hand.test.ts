@@ -1,4 +1,4 @@
-import { settleByHandActivities } from '../../activities/settle-by-hand';
+import { createActivities } from '../../activities';
 import type { Services } from '../../activities/services';
 import { listChanges } from '../../src/db/projects/audit-trail';
 import { findWatch, insertWatch } from '../../src/db/orders/late-approvals';
@@ -22,14 +22,19 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const activities = (outcome: OperationOutcome | 'not_found' = 'unknown') =>
-  settleByHandActivities({
+  createActivities({
     db: database.db,
-    processor: { findOperation: () => Promise.resolve(outcome) } as unknown as Services['processor'],
-    workflows: { orders: { recordChanged: async () => {} } } as unknown as Services['workflows'],
-  });
+    processor: { findOperation: () => Promise.resolve(outcome) },
+    workflows: { orders: { recordChanged: async () => {} } },
+  } as unknown as Services);
 const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
 const { outcome, reason } = { outcome: 'approved', reason: 'Bank statement' } as const;
 const settlement = { transaction_id: NOBODY, outcome, reason, operator: 'Ada' };
+/** What settles this charge. */
+const settling = ({ order_id, transaction_id }: { order_id: string; transaction_id: string }, over: object = {}) => ({
+  order_id,
+  settlement: { ...settlement, transaction_id, ...over },
+});
 
 async function awaited(): Promise<{ order: OrderRecord; input: { order_id: string; transaction_id: string } }> {
   const order = await aStoredOrder(database.db);
@@ -47,12 +52,12 @@ const trailOf = async (transaction_id: string) =>
 describe('settleCharge', () => {
   test('once, however often it is repeated', async () => {
     const { input } = await awaited();
-    const settled = await activities().settleCharge({ ...input, settlement, now: NOW });
+    const settled = await activities().settleCharge({ ...settling(input), now: NOW });
     expect(settled).toMatchObject({
       status: 'completed',
       transactions: [{ status: 'accepted', settled_by_hand: true }],
     });
-    expect(await activities().settleCharge({ ...input, settlement, now: NOW + 1 })).toEqual(settled);
+    expect(await activities().settleCharge({ ...settling(input), now: NOW + 1 })).toEqual(settled);
     expect(await trailOf(input.transaction_id)).toMatchObject([
       {
         action: 'transaction.settle',
@@ -77,7 +82,7 @@ describe('settleCharge', () => {
       { transaction_id, to: 'error' },
       { source: 'processor', now: NOW, result: 'declined' },
     );
-    expect(await activities().settleCharge({ ...input, settlement, now: NOW })).toEqual(recorded);
+    expect(await activities().settleCharge({ ...settling(input), now: NOW })).toEqual(recorded);
     expect(await trailOf(transaction_id)).toEqual([]);
   });
 });
@@ -111,8 +116,8 @@ test('settleFollowUp moves the amount once, and an outcome that was recorded mea
 
 test('the move and its entry in the audit trail are written together, or neither', async () => {
   const { input } = await awaited();
-  const unwritable = { ...settlement, command_line: { request_id: 'no uuid' } };
-  await expect(activities().settleCharge({ ...input, settlement: unwritable, now: NOW })).rejects.toThrow(/uuid/);
+  const unwritable = settling(input, { command_line: { request_id: 'no uuid' } });
+  await expect(activities().settleCharge({ ...unwritable, now: NOW })).rejects.toThrow(/uuid/);
   expect((await view(input.order_id)).status).toBe('processing');
 });
 
@@ -126,7 +131,7 @@ describe('verifySettlement', () => {
     ['processing', null],
   ] as const)('of an approval, the processor says %s: %s', async (result, attention) => {
     const { input } = await awaited();
-    await activities().settleCharge({ ...input, settlement, now: NOW });
+    await activities().settleCharge({ ...settling(input), now: NOW });
     const { order_id } = input;
     await activities(processorThatAnswers(result)).verifySettlement({ order_id, key: 'k', now: NOW });
     expect((await loadOrder(database.db, order_id)).attention ?? null).toBe(attention);

@@ -1,7 +1,8 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { v7 as uuidv7 } from 'uuid';
 import type { Services } from '../../activities/services';
-import { settlementActivities, type SettlementFetch } from '../../activities/settlements';
+import { createActivities } from '../../activities';
+import type { SettlementFetch } from '../../activities/settlements';
 import { queryRows } from '../../src/db/connection';
 import { processorOrderId } from '../../src/ids';
 import type { Processor } from '../../src/processor/client';
@@ -43,7 +44,7 @@ const workflows = {
 const fetchSettlements = (): Promise<SettlementFetch> =>
   // By a server that is ahead, so that no time passes.
   new MockActivityEnvironment({ scheduledTimestampMs: Date.now() + MINUTE }, { logger: errorsOnly }).run(
-    settlementActivities({ db: database.db, processor: processor as Processor, workflows }).fetchSettlements,
+    createActivities({ db: database.db, processor, workflows } as unknown as Services).fetchSettlements,
     { now: NOW },
   );
 

@@ -1,8 +1,10 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { webhookDeliveryActivities, type AttemptInput } from '../../activities/webhook-delivery';
+import { createActivities } from '../../activities';
+import type { AttemptInput } from '../../activities/webhook-delivery';
 import type { Services } from '../../activities/services';
 import { moveOrder } from '../../src/db/orders/move-order';
 import type { DeliveryId } from '../../src/domain/delivery';
+import { LocalAttempts } from '../../src/webhook/local-attempts';
 import { postWebhook, type WebhookRequest } from '../../src/webhook/post';
 import { NOW, aStoredOrder } from '../support/builders';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
@@ -28,17 +30,16 @@ beforeEach(() => {
 
 const started: DeliveryId[] = [];
 
-const activities = (over: Partial<Parameters<typeof webhookDeliveryActivities>[0]> = {}) =>
-  webhookDeliveryActivities({
+const activities = (over: Partial<Services> = {}) =>
+  createActivities({
     db: database.db,
-    workflows: {
-      deliveries: { start: async (id: DeliveryId) => void started.push(id) },
-    } as unknown as Services['workflows'],
+    workflows: { deliveries: { start: async (id: DeliveryId) => void started.push(id) } },
     secrets,
     postWebhook,
+    local_attempts: new LocalAttempts(),
     webhook_private_addresses: true,
     ...over,
-  });
+  } as unknown as Services);
 
 type Made = ReturnType<typeof activities>;
 /**

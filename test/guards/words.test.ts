@@ -50,12 +50,12 @@ it('workflows roll no dice; Temporal replaces their clock', () => {
 });
 
 it('a workflow asks its clock for the time', () => {
-  const others = code('workflows').filter((file) => file !== 'workflows/clock.ts');
+  const others = code('workflows').filter((file) => file !== 'workflows/object/clock.ts');
   expect(found(others, /\bDate\.now\(|\bnew Date\(\)/)).toEqual([]);
 });
 
 it('a workflow waits for time through Waits, which wakes when a clock is moved', () => {
-  const others = code('workflows').filter((file) => file !== 'workflows/wait.ts');
+  const others = code('workflows').filter((file) => file !== 'workflows/object/wait.ts');
   expect(found(others, /\bsleep\(|\bcondition\(.*(summary|_ms|seconds)/)).toEqual([]);
 });
 

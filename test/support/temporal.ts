@@ -23,6 +23,7 @@ import { temporalTool } from '../../src/stack/servers/temporal';
 import { findTool } from '../../src/stack/tools/find-tool';
 import { workflowBundlePath } from '../../src/temporal/workflow-bundle';
 import { createWorkflows } from '../../src/temporal/workflows';
+import { LocalAttempts } from '../../src/webhook/local-attempts';
 import { postWebhook } from '../../src/webhook/post';
 import { SANDBOX_CLOCK_TASK_QUEUE, TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import * as searchAttributes from '../../workflows/search-attributes';
@@ -145,6 +146,7 @@ export async function createWorkflowEnvironment(
       workflows: createWorkflows({ client: env.client, db: database.db }),
       index: EMPTY_INDEX,
       postWebhook,
+      local_attempts: new LocalAttempts(),
       webhook_private_addresses: true,
       public_url: 'http://127.0.0.1:1',
       log: createLogger({ process: 'test', level: 'silent' }),

@@ -45,7 +45,10 @@ let receiver: Receiver;
 const merchant = new Merchant();
 /** What happens between the processor's answer and what the service makes of it. */
 let afterAsking: (key: string) => Promise<void> = () => Promise.resolve();
+/** What happens when an activity is done, before the workflow gets its result. */
+let afterActivity: (activity: string) => Promise<void> = () => Promise.resolve();
 afterEach(async () => {
+  afterActivity = () => Promise.resolve();
   afterAsking = () => Promise.resolve();
   await merchant.removeFaults();
 });
@@ -60,7 +63,11 @@ beforeAll(async () => {
       return answer;
     },
   };
-  world = await createWorkflowEnvironment({ webhook_url: receiver.url, services: { processor: asked } });
+  world = await createWorkflowEnvironment({
+    webhook_url: receiver.url,
+    services: { processor: asked },
+    afterActivity: (activity) => afterActivity(activity),
+  });
 });
 afterAll(async () => {
   await world?.close();
@@ -229,6 +236,30 @@ describe('asked for more than once', () => {
     await until('its workflow is over', async () => (await handle.describe()).status.name === 'COMPLETED');
     await expect(handle.executeUpdate(firstAnswer)).rejects.toMatchObject({ name: 'WorkflowNotFoundError' });
   });
+});
+
+test('an outcome that comes while a webhook is being started is kept: nobody is asked for it again', async () => {
+  const order = await createAnOrder(world, { card_number: CARDS.refund_processing.number });
+  const refund = followUpOf(order.id, 'refund', { amount: 200 });
+  let isStarting = false;
+  afterActivity = async (activity) => {
+    if (activity !== 'startDeliveries') return;
+    isStarting = true;
+    throw new Error('the webhook could not be started');
+  };
+  await executeFollowUp(world, refund);
+  await until('its webhook is being started', async () => isStarting);
+  const transaction_id = transactionIdOf(refund.id, 1);
+  const settlement = { transaction_id, outcome: 'approved', reason: 'Bank statement', operator: 'Ada' } as const;
+  await handleOf(refund.id).executeUpdate(settleByHand, { args: [settlement] });
+  let questions = 0;
+  afterAsking = async (key) => {
+    if (key.includes(refund.id)) questions += 1;
+  };
+  afterActivity = () => Promise.resolve();
+  await until('its workflow is over', async () => (await handleOf(refund.id).describe()).status.name === 'COMPLETED');
+  expect([await statusesOf(world, refund.id), questions]).toEqual(['completed: accepted', 0]);
+  await until('both webhooks came', () => webhooksOf(refund.id) === 2);
 });
 
 describe('refused before anything is stored', () => {

@@ -130,7 +130,7 @@ test.each<[keyof typeof workflows, object, object[]]>([
   [
     'order',
     { order_id: ID },
-    [{}, { order_id: ID, resumed: { polls: -1, poll_requested: false, may_have_charged: false } }, { order_id: OTHER }],
+    [{}, { order_id: ID, resumed: { polls: -1, poll_requested: false } }, { order_id: OTHER }],
   ],
   [
     'followUp',

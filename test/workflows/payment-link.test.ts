@@ -1,4 +1,4 @@
-import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { WithStartWorkflowOperation, WorkflowUpdateFailedError } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { v7 as uuidv7 } from 'uuid';
 import { findOrderView, type OrderView } from '../../src/db/orders/order-view';
@@ -240,6 +240,20 @@ describe('a failover that lost the last commits of a link', () => {
 });
 
 describe('the end of a link', () => {
+  test('rules 10.19: of a link that was never written: NotFound at once', async () => {
+    const id = uuidv7();
+    const start = new WithStartWorkflowOperation<PaymentLinkWorkflow>(PAYMENT_LINK_WORKFLOW, {
+      workflowId: paymentLinkWorkflowId(id),
+      taskQueue: TASK_QUEUE,
+      args: [{ payment_link_id: id }],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+    });
+    const { workflow } = world.env.client;
+    const ended = workflow.executeUpdateWithStart(endPaymentLink, { startWorkflowOperation: start, args: [{}] });
+    expect(await refusalOf(ended)).toBe('NotFound');
+    expect(await workflow.getHandle(paymentLinkWorkflowId(id)).result()).toBe('refused');
+  });
+
   test('expires without a payment, at once when its time is over', async () => {
     const link = await createALink(world, { period: 10 * MINUTE });
     await world.env.sleep(10 * MINUTE + 1_000);

@@ -126,7 +126,7 @@ export async function moveAsPlanned(
     MOVE_ORDER,
     bindingsOf(order, move, details),
   );
-  if (result?.moved === 1) return afterMove(order, move, result.delivery ?? undefined, details.now);
+  if (result?.moved === 1) return afterMove(order, move, result.delivery ?? undefined, details);
   // The order changed first, most often by this very move, whose answer was lost. Plan again from the current row.
   const current = await loadOrder(db, order.id);
   if (details.versions?.includes(current.version) === false) {

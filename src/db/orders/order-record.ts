@@ -24,6 +24,7 @@ interface TransactionRow extends Reservation {
   attempt: number;
   expires_at: string | null;
   poll_at: string | null;
+  late_poll_at: string | null;
   polls: number;
   answered_amount: number | null;
   answered_currency: string | null;
@@ -54,6 +55,7 @@ const FIND_ORDER = `
              'settled_by_hand', exists (
                select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator'),
              'expires_at', t.expires_at, 'poll_at', t.poll_at, 'polls', t.polls,
+             'late_poll_at', (select w.poll_at from late_approval_watches w where w.transaction_id = t.id),
              'answered_amount', t.answered_amount, 'answered_currency', t.answered_currency, 'amount', t.amount,
              'capture_mode', t.capture_mode, 'capture_period', t.capture_period,
              'capture_ends_at', t.capture_ends_at,
@@ -93,7 +95,8 @@ export async function loadOrder(db: Database, order_id: string): Promise<OrderRe
 }
 
 function transactionOf(row: TransactionRow): TransactionRecord {
-  const { id, attempt, status, charge_began, settled_by_hand, expires_at, poll_at, polls, capture_mode } = row;
+  const { id, attempt, status, charge_began, settled_by_hand, expires_at, poll_at, late_poll_at, polls, capture_mode } =
+    row;
   const { answered_amount: amount, answered_currency: currency } = row;
   return {
     id,
@@ -103,6 +106,7 @@ function transactionOf(row: TransactionRow): TransactionRecord {
     ...(settled_by_hand && { settled_by_hand }),
     expires_at: epochOf(expires_at),
     ...(poll_at !== null && { poll_at: Date.parse(poll_at) }),
+    ...(late_poll_at !== null && { late_poll_at: Date.parse(late_poll_at) }),
     ...(polls > 0 && { polls }),
     ...(amount !== null && currency !== null && { answered: { amount, currency } }),
     ...(capture_mode && { capture: captureOf(row, capture_mode) }),

@@ -87,10 +87,10 @@ export type EndedPayment = PaymentId & {
 };
 
 /**
- * The order and project of a transaction that ended although the processor never said that it was not paid: it expired,
- * was cancelled, or was given up or settled by hand while its outcome was unknown. An approval of it comes too late.
- * `with_declined`: also where the processor said no, as there is evidence that it approved all the same (rules 10.18).
- * `undefined` for any other transaction, and for a card check: an approval of 0 has nothing to give back.
+ * The order and project of a transaction that ended and was never paid: an approval of it comes too late. A decline of
+ * the processor counts only `with_declined`, where there is evidence of an approval all the same (rules 10.18), or
+ * while the transaction is watched. `undefined` for any other transaction, and for a card check: an approval of 0 has
+ * nothing to give back.
  */
 export async function endedUnpaid(
   db: Database,
@@ -105,9 +105,8 @@ export async function endedUnpaid(
      where t.id = :transaction_id and o.kind = 'payment' and t.amount > 0
        and not exists (select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'accepted')
        and (t.status in ('expired', 'cancelled')
-         or t.status = 'error' and (:with_declined::boolean or exists (
-           select 1 from transaction_events e
-           where e.transaction_id = t.id and e.event = 'error' and e.source in ('service', 'operator'))))`,
+         or t.status = 'error' and (:with_declined::boolean
+           or exists (select 1 from late_approval_watches w where w.transaction_id = t.id)))`,
     { transaction_id, with_declined },
   );
   return found;

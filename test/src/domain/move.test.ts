@@ -1,10 +1,11 @@
 import { ForbiddenMove, afterMove, lateApprovalPollAt, planMove, type Change } from '../../../src/domain/move';
-import type { OrderRecord } from '../../../src/domain/order-record';
+import type { OrderRecord, TransactionRecord } from '../../../src/domain/order-record';
 import type { EventSource } from '../../../src/domain/transaction';
 import type { TransactionStatus } from '../../../src/domain/transitions';
 import { anOrderRecord as anOrder } from '../../support/order-record';
 
 const NOW = 700;
+const DETAILS = { source: 'processor', now: NOW } as const;
 
 describe('planMove', () => {
   test('moves transaction and order together', () => {
@@ -84,7 +85,7 @@ describe('an authorization (rules 8.1)', () => {
     const order = authorized('new');
     const move = planMove(order, { transaction_id: 't1', to: 'accepted', capture_ends_at: 9_000 })!;
     expect(move.transaction).toEqual({ transaction_id: 't1', to: 'accepted', capture_ends_at: 9_000 });
-    expect(afterMove(order, move, 1, NOW)).toMatchObject({
+    expect(afterMove(order, move, 1, DETAILS)).toMatchObject({
       status: 'completed',
       deliveries: [1],
       transactions: [
@@ -104,7 +105,12 @@ describe('an authorization (rules 8.1)', () => {
 
   test('one that is declined holds nothing and has no window', () => {
     const order = authorized('new');
-    const { transactions } = afterMove(order, planMove(order, { transaction_id: 't1', to: 'error' })!, undefined, NOW);
+    const { transactions } = afterMove(
+      order,
+      planMove(order, { transaction_id: 't1', to: 'error' })!,
+      undefined,
+      DETAILS,
+    );
     expect(transactions[0]).toMatchObject({
       status: 'error',
       capture: { capture_mode: 'manual', capture_period: 'P5D', reserved: 0, unanswered: 0, freed: 0 },
@@ -127,19 +133,19 @@ describe('an authorization (rules 8.1)', () => {
       status_changed: false,
       completes: false,
     });
-    expect(afterMove(order, move, undefined, NOW)).toMatchObject({
+    expect(afterMove(order, move, undefined, DETAILS)).toMatchObject({
       status: 'completed',
       version: 4,
       transactions: [{ status: to }],
     });
-    expect(afterMove(order, move, undefined, NOW).ended).toBeUndefined();
+    expect(afterMove(order, move, undefined, DETAILS).ended).toBeUndefined();
   });
 });
 
 test('afterMove counts only what changed the order', () => {
   const order = anOrder(['error', 'new'], { status: 'processing' });
   const move = planMove(order, { transaction_id: 't2', to: 'error' })!;
-  expect(afterMove(order, move, undefined, NOW)).toMatchObject({ status: 'processing', version: 4 });
+  expect(afterMove(order, move, undefined, DETAILS)).toMatchObject({ status: 'processing', version: 4 });
 });
 
 describe('rules 10.11: what a move ends unpaid is polled 15 minutes later, where it may have been approved', () => {
@@ -153,12 +159,29 @@ describe('rules 10.11: what a move ends unpaid is polled 15 minutes later, where
     ['declined', 'pending', error, 'processor', false],
     ['cancelled before it was charged', 'new', { ended: 'cancelled' }, 'customer', false],
     ['expired before it was charged', 'new', { ended: 'expired' }, 'service', false],
+    ['given up, with its customer at the issuer', 'pending', error, 'service', true],
     ['settled by hand as declined', 'processing', { transaction_id: 't1', to: 'error' }, 'operator', true],
     ['accepted', 'pending', { transaction_id: 't1', to: 'accepted' }, 'processor', false],
   ])('%s', (_title, from, change, source, is_polled) => {
     const order = anOrder([from], { status: from === 'new' ? 'new' : 'processing' });
     const poll_at = lateApprovalPollAt(order, planMove(order, change)!, { source, now: NOW });
     expect(poll_at).toBe(is_polled ? NOW + 15 * 60_000 : undefined);
+  });
+
+  test.each<[string, Partial<OrderRecord>, Partial<TransactionRecord>]>([
+    ['an attempt whose charge may have been sent', {}, { charge_began: true }],
+    ['a charge by token', { charged_by: 'token' }, {}],
+  ])('%s is watched, whatever ends it first', (_title, fields, began) => {
+    const order = anOrder(['new'], fields);
+    const sent = { ...order, transactions: order.transactions.map((one) => ({ ...one, ...began })) };
+    const move = planMove(sent, { ended: 'expired' })!;
+    const details = { source: 'service', now: NOW } as const;
+    expect(lateApprovalPollAt(sent, move, details)).toBe(NOW + 15 * 60_000);
+    // The workflow learns it from the record.
+    expect(afterMove(sent, move, undefined, details).transactions[0]).toMatchObject({
+      status: 'expired',
+      late_poll_at: NOW + 15 * 60_000,
+    });
   });
 
   test('a card check has nothing to give back', () => {

@@ -1,11 +1,12 @@
+import type { ChargedBy } from '../../../src/domain/order';
 import {
-  awaitsOutcome,
-  isAtIssuer,
-  shouldExpire,
-  isOutcomeOpen,
   lastTransaction,
   orderFacts,
+  outcomeAwaitedFrom,
   paymentExpiresAt,
+  pollPause,
+  shouldExpire,
+  withoutLatePoll,
 } from '../../../src/domain/order-record';
 import type { TransactionStatus } from '../../../src/domain/transitions';
 import { anOrderRecord as anOrder } from '../../support/order-record';
@@ -28,27 +29,23 @@ describe('the end', () => {
   });
 });
 
-test.each<[transactions: TransactionStatus[], charged_by: 'token' | 'customer', awaited: boolean, at_issuer: boolean]>([
-  [['processing'], 'customer', true, false],
-  [['error', 'processing'], 'customer', true, false],
+test.each<[transactions: TransactionStatus[], ChargedBy | null, from: 'processor' | 'issuer' | undefined]>([
+  [['processing'], 'customer', 'processor'],
+  [['error', 'processing'], 'customer', 'processor'],
   // With a card token the worker may have died right after charging.
-  [['new'], 'token', true, false],
-  [['accepted'], 'token', false, false],
-  [['new'], 'customer', false, false],
-  [['pending'], 'customer', false, true],
-  [['error'], 'customer', false, false],
-  [[], 'customer', false, false],
-])(
-  '%j charged by %s: its outcome is awaited %s, its customer is at the issuer %s',
-  (transactions, charged_by, awaited, at_issuer) => {
-    const order = anOrder(transactions, { charged_by });
-    expect([awaitsOutcome(order), isAtIssuer(order), isOutcomeOpen(order)]).toEqual([
-      awaited,
-      at_issuer,
-      awaited || at_issuer,
-    ]);
-  },
-);
+  [['new'], 'token', 'processor'],
+  [['accepted'], 'token', undefined],
+  [['new'], 'customer', undefined],
+  [['pending'], 'customer', 'issuer'],
+  [['error'], 'customer', undefined],
+  [[], 'customer', undefined],
+  // A follow-up order is executed as soon as it is written.
+  [['new'], null, 'processor'],
+  [['processing'], null, 'processor'],
+  [['error'], null, undefined],
+])('%j charged by %s: its outcome is awaited from %s', (transactions, charged_by, from) => {
+  expect(outcomeAwaitedFrom(anOrder(transactions, { charged_by }))).toBe(from);
+});
 
 test('an attempt of the hosted page is awaited from the moment that its charge may have been sent', () => {
   const withLast = (status: TransactionStatus) => {
@@ -56,7 +53,30 @@ test('an attempt of the hosted page is awaited from the moment that its charge m
     return { ...order, transactions: order.transactions.map((one) => ({ ...one, charge_began: true as const })) };
   };
   const statuses = ['new', 'processing', 'pending', 'error'] as const;
-  expect(statuses.map((status) => awaitsOutcome(withLast(status)))).toEqual([true, true, false, false]);
+  expect(statuses.map((status) => outcomeAwaitedFrom(withLast(status)))).toEqual([
+    'processor',
+    'processor',
+    'issuer',
+    undefined,
+  ]);
+});
+
+test('the processor is asked less and less often, about a customer at the issuer every five minutes until the end', () => {
+  expect([0, 1, 4, 29, 30].map((polls) => pollPause(anOrder(['processing']), polls, 0))).toEqual([
+    2_000, 5_000, 30_000, 60_000, 600_000,
+  ]);
+  const order = anOrder(['pending'], { expires_at: 400_000 });
+  const at_issuer = { ...order, transactions: order.transactions.map((one) => ({ ...one, expires_at: 400_000 })) };
+  expect([0, 300_000].map((now) => pollPause(at_issuer, 9, now))).toEqual([300_000, 100_000]);
+});
+
+test('the workflow of a reversal has started: its transaction is not asked about again', () => {
+  const order = anOrder(['error', 'error']);
+  const watched = { ...order, transactions: order.transactions.map((one) => ({ ...one, late_poll_at: 900 })) };
+  expect(withoutLatePoll(watched, 't1').transactions).toEqual([
+    order.transactions[0],
+    { ...order.transactions[1], late_poll_at: 900 },
+  ]);
 });
 
 test('the facts of its status: attempts oldest first, and whether one was accepted', () => {

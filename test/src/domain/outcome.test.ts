@@ -175,7 +175,7 @@ describe('rules 8.1: an approval', () => {
 
 describe('rules 10.14: an operator settles an outcome', () => {
   const settle = (order: OrderRecord, outcome: 'approved' | 'declined', now = 100) =>
-    planManualOutcome(order, { transaction_id: 't1', settlement: { outcome, reason: 'why' }, now });
+    planManualOutcome(order, { transaction_id: 't1', outcome, reason: 'why' }, now);
 
   test.each<[TransactionStatus, Partial<OrderRecord>, boolean]>([
     ['processing', {}, true],

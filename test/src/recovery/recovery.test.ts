@@ -1,7 +1,7 @@
 import type { temporal as proto } from '@temporalio/proto';
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { Recovery } from '../../../src/recovery/recovery';
-import { orderActivities } from '../../../activities/order';
+import { createActivities } from '../../../activities';
 import type { Services } from '../../../activities/services';
 import { connectDatabase, queryRows, type Database } from '../../../src/db/connection';
 import { announceOperation } from '../../../src/db/orders/announced-operations';
@@ -205,12 +205,11 @@ describe('with a Temporal server that has lost its workflows', () => {
 
   /** Charges the order's first attempt while its workflow does not know of it. */
   async function chargeBehindItsBack(order: TestOrder, terms: object, processor = world.processor): Promise<void> {
-    const activities = orderActivities({
+    const activities = createActivities({
       db: world.database.db,
       processor,
       public_url: 'http://pay.test',
-      workflows: {} as Services['workflows'],
-    });
+    } as Services);
     const transaction = {
       id: transactionIdOf(order.id, 1),
       attempt: 1,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { bundleHash } from '../../../src/temporal/workflow-bundle';
 
-const CODE = ['workflows/order.js', 'src/domain/money.js', 'src/errors.js'];
+const CODE = ['workflows/object/clock.js', 'workflows/order.js', 'src/domain/money.js', 'src/errors.js'];
 
 let checkout: string;
 let compiled: string;

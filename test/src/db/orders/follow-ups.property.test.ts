@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Services } from '../../../../activities/services';
 import fc from 'fast-check';
 import { v5 as uuidv5 } from 'uuid';
-import { orderActivities } from '../../../../activities/order';
+import { createActivities } from '../../../../activities';
 import { queryRows } from '../../../../src/db/connection';
 import { insertFollowUp } from '../../../../src/db/orders/follow-ups';
 import { loadOrder } from '../../../../src/db/orders/order-record';
@@ -147,15 +147,10 @@ class Subject {
   private asked = 0;
   private readonly asks = new Map<string, { follow_up: NewFollowUp; order?: OrderRecord }>();
   private readonly names = new Map<string, string>();
-  private readonly activities = orderActivities({
+  private readonly activities = createActivities({
     db: database.db,
-    processor: {} as never,
-    public_url: '',
-    workflows: {
-      orders: { recordChanged: async () => {} },
-      follow_ups: { start: async () => {} },
-    } as unknown as Services['workflows'],
-  });
+    workflows: { orders: { recordChanged: async () => {} }, follow_ups: { start: async () => {} } },
+  } as unknown as Services);
 
   constructor(
     private readonly payment: OrderRecord,

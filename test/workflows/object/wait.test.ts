@@ -1,7 +1,7 @@
-import { ObjectClock } from '../../workflows/clock';
-import { processorAnswered } from '../../workflows/messages';
-import { Waits } from '../../workflows/wait';
-import { CARDS } from '../support/cards';
+import { ObjectClock } from '../../../workflows/object/clock';
+import { processorAnswered } from '../../../workflows/messages';
+import { Waits } from '../../../workflows/object/wait';
+import { CARDS } from '../../support/cards';
 import {
   answerAtIssuer,
   MINUTE,
@@ -11,12 +11,12 @@ import {
   sleepUntil,
   statusesOfOrder,
   type TestOrder,
-} from '../support/orders';
-import { createALink } from '../support/payment-links';
-import { startReceiver, type Receiver } from '../support/receiver';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
-import { TIMERS, type TimerName } from '../support/timers';
-import { until } from '../support/until';
+} from '../../support/orders';
+import { createALink } from '../../support/payment-links';
+import { startReceiver, type Receiver } from '../../support/receiver';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
+import { TIMERS, type TimerName } from '../../support/timers';
+import { until } from '../../support/until';
 
 /** Every timer a second before its end, at its end and after it, while Temporal's time passes. */
 let world: WorkflowEnvironment;

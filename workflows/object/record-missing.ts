@@ -6,8 +6,8 @@ import {
   setCurrentDetails,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import { RECORD_MISSING } from './messages';
-import { ATTENTION } from './search-attributes';
+import { RECORD_MISSING } from '../messages';
+import { ATTENTION } from '../search-attributes';
 
 /** The text of `Attention` when a record is lost. */
 const RECORD_LOST = 'the record does not exist any more';

@@ -1,12 +1,12 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { findOrder } from '../../src/db/orders/order-record';
-import { followUpIdempotencyKey } from '../../src/domain/follow-up';
-import type { ManualOutcome } from '../../src/domain/outcome';
-import { POLLS_BEFORE_ATTENTION, chargeIdempotencyKey } from '../../src/domain/transaction';
-import { createWorkflows } from '../../src/temporal/workflows';
-import { ATTENTION, orderWorkflowId, pollNow, settleByHand, type SettleByHandInput } from '../../workflows/messages';
-import { CARDS, type CardName } from '../support/cards';
-import { Merchant } from '../support/client';
+import { findOrder } from '../../../src/db/orders/order-record';
+import { followUpIdempotencyKey } from '../../../src/domain/follow-up';
+import type { ManualOutcome } from '../../../src/domain/outcome';
+import { POLLS_BEFORE_ATTENTION, chargeIdempotencyKey } from '../../../src/domain/transaction';
+import { createWorkflows } from '../../../src/temporal/workflows';
+import { ATTENTION, orderWorkflowId, pollNow, settleByHand, type SettleByHandInput } from '../../../workflows/messages';
+import { CARDS, type CardName } from '../../support/cards';
+import { Merchant } from '../../support/client';
 import {
   MINUTE,
   executeFollowUp,
@@ -18,10 +18,10 @@ import {
   becomesDue,
   transactionIdOf,
   type TestOrder,
-} from '../support/orders';
-import { NOBODY } from '../support/shapes';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
-import { until } from '../support/until';
+} from '../../support/orders';
+import { NOBODY } from '../../support/shapes';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
+import { until } from '../../support/until';
 
 /** Rules 10.14: what an operator can do in the Web UI about an outcome that the processor does not give. */
 let world: WorkflowEnvironment;

@@ -1,8 +1,8 @@
 import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { chargeIdempotencyKey } from '../../src/domain/transaction';
-import { reversalOrderId } from '../../src/ids';
-import { orderStart } from '../../src/temporal/orders';
+import { chargeIdempotencyKey } from '../../../src/domain/transaction';
+import { reversalOrderId } from '../../../src/ids';
+import { orderStart } from '../../../src/temporal/orders';
 import {
   ATTENTION,
   ORDER_WORKFLOW,
@@ -11,14 +11,14 @@ import {
   orderWorkflowId,
   processorAnswered,
   recordChanged,
-} from '../../workflows/messages';
-import { CARDS, type CardName } from '../support/cards';
-import { Merchant } from '../support/client';
-import { PROJECT } from '../support/database';
-import { MINUTE, createAnOrder, executeFollowUp, followUpOf, transactionIdOf } from '../support/orders';
-import { createALink } from '../support/payment-links';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
-import { until } from '../support/until';
+} from '../../../workflows/messages';
+import { CARDS, type CardName } from '../../support/cards';
+import { Merchant } from '../../support/client';
+import { PROJECT } from '../../support/database';
+import { MINUTE, createAnOrder, executeFollowUp, followUpOf, transactionIdOf } from '../../support/orders';
+import { createALink } from '../../support/payment-links';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
+import { until } from '../../support/until';
 
 /** Rules 10.19: a failover that lost commits, or a restore of an older backup, leaves workflows without their record. */
 let world: WorkflowEnvironment;

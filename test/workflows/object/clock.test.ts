@@ -1,4 +1,4 @@
-import { ObjectClock } from '../../workflows/clock';
+import { ObjectClock } from '../../../workflows/object/clock';
 
 test('the clock of an object is ahead of real time as far as it was moved, and never goes back', () => {
   const clock = new ObjectClock();
@@ -14,14 +14,4 @@ test.each(['x', Number.NaN, Infinity, 1.5, null, {}])('a clock is never moved by
   const clock = new ObjectClock();
   expect(() => clock.moveTo(offset_ms as number)).toThrow(RangeError);
   expect(clock.offset_ms).toBe(0);
-});
-
-test('a clock that is read again while it is read is read once more, however often that was requested', async () => {
-  const clock = new ObjectClock();
-  let readings = 0;
-  const read = async () => Promise.resolve((readings += 1) * 1_000);
-  await Promise.all(Array.from({ length: 5_000 }, () => clock.refresh(read)));
-  expect([readings, clock.offset_ms]).toEqual([2, 2_000]);
-  await clock.refresh(() => Promise.resolve(undefined));
-  expect(clock.offset_ms).toBe(2_000);
 });

@@ -6,9 +6,6 @@ interface Awaited {
   summary: string;
 }
 
-/** How long a new workflow waits for the request that creates its object: longer than the API waits for the answer. */
-export const UNTIL_CREATION_IS_LOST = { milliseconds: 15_000, summary: 'until its creation counts as lost' };
-
 interface Timer extends Awaited {
   at: number;
   offset_ms: number;

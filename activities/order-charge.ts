@@ -1,0 +1,97 @@
+import { moveAsPlanned } from '../src/db/orders/move-order';
+import { findPayment, recordMismatch, type Payment } from '../src/db/orders/transactions';
+import { isExpired } from '../src/domain/order';
+import { lastTransaction, transactionOf, withAnswered, type OrderRecord } from '../src/domain/order-record';
+import { isMismatch, planOutcome, type ChargeOutcome } from '../src/domain/outcome';
+import { chargeIdempotencyKey, chargeOperation, expectedCharge } from '../src/domain/transaction';
+import type { Processor } from '../src/processor/client';
+import type { Operation } from '../src/processor/wire';
+import type { TransactionInput } from '../workflows/messages';
+import type { AtTime, Services } from './services';
+
+/** A charge that is to be sent, as it was requested. */
+interface ChargeRequest extends AtTime {
+  transaction: TransactionInput;
+  is_test: boolean;
+}
+
+/**
+ * Charges the last transaction of an order and records the outcome. A repeat may come when the time for paying is over:
+ * nothing is sent then, and the workflow asks whether an earlier try has charged.
+ */
+export async function charge(services: Services, order: OrderRecord, request: ChargeRequest): Promise<OrderRecord> {
+  const { transaction, is_test, now } = request;
+  const { id: transaction_id, expires_at } = lastTransaction(order)!;
+  if (isExpired(expires_at, Math.max(now, Date.now() + order.clock_offset_ms))) return order;
+  const { payment_method, payment_method_brand, payment_method_details = {}, capture_mode = null } = transaction;
+  const payment = {
+    transaction_id,
+    project_id: order.project_id,
+    is_test,
+    payment_method_details,
+    capture_mode,
+    // A repeat vaults the account again; use the token stored first.
+    receiver_account_token: transaction.receiver_account_token
+      ? (await findPayment(services.db, transaction_id)).receiver_account_token
+      : null,
+  };
+  const outcome = await sendCharge(services, order, payment);
+  // The first of two requests with different cards is the one that is charged: the second is not recorded.
+  return outcome === 'key_used_for_other_request'
+    ? await recordOutcome(services, order, { transaction_id, outcome: 'unknown', now })
+    : await recordOutcome(services, order, {
+        transaction_id,
+        outcome,
+        now,
+        paid_with: { payment_method, payment_method_brand, payment_method_details },
+      });
+}
+
+/** Sends the charge request. Every repeat must be identical: the processor refuses a key sent with another body. */
+export async function sendCharge(
+  { processor, public_url }: Services,
+  { id: order_id, amount, currency }: OrderRecord,
+  payment: Omit<Payment, 'order_id'>,
+): ReturnType<Processor['execute']> {
+  const { transaction_id, project_id, is_test, payment_method_details, capture_mode, receiver_account_token } = payment;
+  const operation: Operation = {
+    operation: chargeOperation({ amount, capture_mode }),
+    order_id,
+    transaction_id,
+    project_id,
+    is_test,
+    amount,
+    currency,
+    vault_token: payment_method_details.vault_token ?? '',
+    return_url: `${public_url}/pay/${order_id}/${transaction_id}/?from=issuer`,
+    ...(receiver_account_token && { receiver_account_token }),
+  };
+  return await processor.execute(operation, chargeIdempotencyKey(transaction_id));
+}
+
+/** Asks the processor for the state of a charge. */
+export async function findCharge({ processor }: Services, order: OrderRecord, transaction_id: string) {
+  const capture_mode = transactionOf(order, transaction_id)?.capture?.capture_mode ?? null;
+  return await processor.findOperation(
+    chargeIdempotencyKey(transaction_id),
+    expectedCharge({ ...order, transaction_id, capture_mode }),
+  );
+}
+
+/** Records what became known about a charge. Returns the order as it is then. */
+export async function recordOutcome(
+  { db }: Services,
+  before: OrderRecord,
+  facts: Omit<ChargeOutcome, 'machine_now'>,
+): Promise<OrderRecord> {
+  const { transaction_id, outcome } = facts;
+  if (isMismatch(outcome)) await recordMismatch(db, transaction_id, outcome);
+  const order = isMismatch(outcome) ? withAnswered(before, transaction_id, outcome) : before;
+  const move = (current: OrderRecord) => {
+    const plan = planOutcome(current, { ...facts, machine_now: Date.now() });
+    return plan.action === 'move' ? plan : undefined;
+  };
+  const moved = await moveAsPlanned(db, order, move);
+  // A challenge that came too late is recorded, then expires.
+  return await moveAsPlanned(db, moved, move);
+}

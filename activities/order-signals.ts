@@ -1,0 +1,25 @@
+import { movesReservedMoney } from '../src/domain/follow-up';
+import type { OrderRecord } from '../src/domain/order-record';
+import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
+import type { FollowUpInput } from '../workflows/messages';
+import type { Services } from './services';
+
+/** A capture or void has its outcome: the workflow of the payment, which holds the money, reads the record. */
+export async function signalPayment(
+  { workflows }: Services,
+  { kind, original_order_id }: FollowUpInput,
+): Promise<void> {
+  if (movesReservedMoney(kind)) await workflows.orders.recordChanged(original_order_id);
+}
+
+/**
+ * After an activity that may have ended an order: the workflow of its payment link reads the record (rules 19.6). The
+ * order's move has moved the link already, so a signal that is repeated does no harm. Returns the order.
+ */
+export async function signalPaymentLink({ workflows }: Services, order: OrderRecord): Promise<OrderRecord> {
+  const { payment_link, status } = order;
+  if (payment_link !== undefined && isFinal(ORDER_MOVES, status)) {
+    await workflows.payment_links.recordChanged(payment_link.id);
+  }
+  return order;
+}

@@ -1,0 +1,135 @@
+import { setHandler } from '@temporalio/workflow';
+import {
+  lastTransaction,
+  outcomeAwaitedFrom,
+  pollPause,
+  transactionOf,
+  type OrderRecord,
+} from '../../src/domain/order-record';
+import { pollAfter } from '../../src/domain/transaction';
+import { local } from '../activities';
+import { setUpdateHandler } from '../inputs';
+import { pollNow, processorAnswered, settleByHand, type SettleByHandInput } from '../messages';
+import { SETTLE_BY_HAND, inWords } from '../operator-view';
+import { notAwaited } from '../refusal';
+import type { RecordedObject } from './recorded-object';
+
+/** What differs in the operations of the processor: a charge, or what a follow-up order executes. */
+export interface ProcessorOperation {
+  /** Polls the processor and records what follows. */
+  poll: (input: { order: OrderRecord; now: number; poll_at: number }) => Promise<OrderRecord>;
+  /** Records the outcome that an operator has set. */
+  settle: (input: { settlement: SettleByHandInput; now: number }) => Promise<OrderRecord>;
+  /** The key under which the processor knows the operation. */
+  keyOf: (order: OrderRecord) => string;
+  /** Whether a sign of the processor about a known outcome is compared with the record. */
+  isVerified: (order: OrderRecord) => boolean;
+}
+
+/**
+ * The outcome of an order's last operation at the processor: polled by schedule or on request, set by hand, and verified
+ * once it is known (rules 10.2, 10.14, 10.15, 10.18).
+ */
+export class AwaitedOutcome {
+  /** The processor is to be asked now instead of later. */
+  pollRequested: boolean;
+  /** How often the processor was asked by schedule. */
+  polls: number;
+
+  constructor(
+    private readonly object: RecordedObject<OrderRecord>,
+    private readonly operation: ProcessorOperation,
+    { polls = 0, poll_requested = false }: { polls?: number | undefined; poll_requested?: boolean | undefined } = {},
+  ) {
+    this.polls = polls;
+    this.pollRequested = poll_requested;
+  }
+
+  /** Sets what the order does with questions about its outcome. */
+  setHandlers(): void {
+    const { object } = this;
+    setHandler(pollNow, () => object.inTurn(() => this.pollNow()), {
+      description: 'Asks the processor for the outcome now. Answers what the order waits for then. Always safe.',
+    });
+    setUpdateHandler(settleByHand, (settlement) => object.inTurn(() => this.settle(settlement)), {
+      description: SETTLE_BY_HAND,
+    });
+    setHandler(
+      processorAnswered,
+      () => {
+        this.pollRequested = true;
+      },
+      { description: 'The processor may have an outcome: ask it now.' },
+    );
+  }
+
+  /** Asks the processor for the outcome, if that is still open. */
+  async poll(): Promise<void> {
+    await this.object.inTurn(() => this.pollIfOpen());
+  }
+
+  /**
+   * Leaves the processor alone until the next poll by schedule, in real time, unless one is requested or the order
+   * changes. Only a poll by schedule counts: a requested one does not slow down the schedule.
+   */
+  async pause(summary: string, milliseconds?: number): Promise<void> {
+    const { object } = this;
+    const version = object.record?.version;
+    const isMet = () => this.pollRequested || object.hasChangedSince(version);
+    const wait = { milliseconds: milliseconds ?? this.pollPause(), summary };
+    if (!(await object.waits.pause(wait, isMet))) this.polls += 1;
+    if (object.recordIsStale) await object.refreshRecord();
+  }
+
+  /** Whether the processor may contradict the recorded outcome: there is a sign of it. */
+  get shouldVerify(): boolean {
+    const { record } = this.object;
+    return this.pollRequested && record !== undefined && this.operation.isVerified(record);
+  }
+
+  /** Compares the recorded outcome with the processor's; a contradiction is shown to the operator (rules 10.18). */
+  async verify(): Promise<void> {
+    this.pollRequested = false;
+    await this.object.change(async () => {
+      const order = this.object.requireRecord();
+      const key = this.operation.keyOf(order);
+      return await local.verifySettlement({ order_id: order.id, key, now: this.object.clock.now() });
+    });
+  }
+
+  private async pollNow(): Promise<string> {
+    await this.object.readRecord();
+    if (this.object.record === undefined && !this.object.refused) {
+      this.pollRequested = true;
+      return 'Nothing is recorded yet: the processor is asked now whether there is something to record.';
+    }
+    await this.pollIfOpen();
+    return inWords(this.object.requireRecord());
+  }
+
+  private async pollIfOpen(): Promise<void> {
+    const order = this.object.record;
+    if (order === undefined || outcomeAwaitedFrom(order) === undefined) return;
+    this.pollRequested = false;
+    const now = this.object.clock.now();
+    this.object.applyRecord(await this.operation.poll({ order, now, poll_at: now + this.pollPause() }));
+  }
+
+  private async settle(settlement: SettleByHandInput): Promise<string> {
+    const { transaction_id } = settlement;
+    const before = await this.pollNow();
+    const order = this.object.record;
+    if (order === undefined || outcomeAwaitedFrom(order) !== 'processor') throw notAwaited(before);
+    // The operator may mean an earlier attempt, whose outcome is known.
+    if (lastTransaction(order)?.id !== transaction_id) throw notAwaited(before);
+    this.object.applyRecord(await this.operation.settle({ settlement, now: this.object.clock.now() }));
+    const after = this.object.requireRecord();
+    if (transactionOf(after, transaction_id)?.settled_by_hand !== true) throw notAwaited(inWords(after));
+    return inWords(after);
+  }
+
+  private pollPause(): number {
+    const { record, clock } = this.object;
+    return record === undefined ? pollAfter(this.polls) : pollPause(record, this.polls, clock.now());
+  }
+}

@@ -1,0 +1,150 @@
+import { allHandlersFinished, condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
+import { oneAtATime } from '../../src/domain/one-at-a-time';
+import { ServiceError, tooLate } from '../../src/errors';
+import { clockMoved, recordChanged } from '../messages';
+import { refusal } from '../refusal';
+import { ObjectClock } from './clock';
+import { Waits } from './wait';
+
+/** How long a new workflow waits for the request that creates its object: longer than the API waits for the answer. */
+const UNTIL_CREATION_IS_LOST = { milliseconds: 15_000, summary: 'until its creation counts as lost' };
+
+/** What the records of all kinds have. */
+export interface ObjectRecord {
+  /** Grows with every change; absent where only the workflow's own loop reads the record. */
+  version?: number;
+  /** How far the object's clock is ahead of real time, in milliseconds (rules 23.4). */
+  clock_offset_ms: number;
+}
+
+/** What differs in the kinds. */
+export interface ObjectKind<Stored> {
+  /** As in `The order does not exist.` */
+  name: string;
+  /** Reads the record; null when there is none, RecordMissing for one that `must_exist`. */
+  find: (must_exist: boolean) => Promise<Stored | null>;
+  /** Shows the record in the Web UI. */
+  show: (record: Stored) => void;
+  /** The record existed when this run began. */
+  must_exist?: boolean;
+}
+
+/**
+ * The object of a workflow: a row in the database, of which the workflow holds the last known record. Activities change
+ * the row; a workflow that was lost starts again from it. Changes run one at a time (`inTurn`), as handlers interleave at
+ * every await.
+ */
+export class RecordedObject<Stored extends ObjectRecord> {
+  readonly clock = new ObjectClock();
+  readonly waits = new Waits(this.clock);
+  /** Changes of the object run in here, one at a time. */
+  readonly inTurn = oneAtATime();
+  /** The object as last recorded; undefined until it exists. */
+  record: Stored | undefined;
+  /** The record may be newer than `record`. */
+  recordIsStale = false;
+  /** The object does not exist, and will not: its creation was refused, failed, or came too late. */
+  refused = false;
+  /** A request to create the object has arrived. */
+  private creationRequested = false;
+
+  constructor(private readonly kind: ObjectKind<Stored>) {}
+
+  /** Sets what the object does with the signals that every kind gets. */
+  setSignalHandlers(): void {
+    const readAgain = () => {
+      this.recordIsStale = true;
+    };
+    setHandler(recordChanged, readAgain, { description: 'The record is ahead of this workflow: read it again.' });
+    setHandler(clockMoved, readAgain, { description: 'The sandbox clock was moved: read the record again.' });
+  }
+
+  /** The object as recorded. Throws the NotFound that an update answers when there is none. */
+  requireRecord(): Stored {
+    if (this.record === undefined) throw refusal(new ServiceError('NotFound', `The ${this.kind.name} does not exist.`));
+    return this.record;
+  }
+
+  /**
+   * Takes the record that an activity answered. An older version never replaces a newer one: the record is read again,
+   * as it is newer, or was restored from a backup.
+   */
+  applyRecord(record: Stored): void {
+    if ((record.version ?? 0) < (this.record?.version ?? 0)) this.recordIsStale = true;
+    else this.replaceRecord(record);
+  }
+
+  /** Reads the record where this workflow does not know it, or it may be newer. Runs in turn. */
+  async readRecord(): Promise<void> {
+    const before = this.record;
+    if ((before !== undefined && !this.recordIsStale) || this.refused) return;
+    this.recordIsStale = false;
+    const found = await this.kind.find(before !== undefined || this.kind.must_exist === true);
+    // What was applied meanwhile may be newer.
+    if (this.record !== before) this.recordIsStale = true;
+    else if (found === null) this.refused = true;
+    // Whatever its version: that of a restored record is older.
+    else this.replaceRecord(found);
+  }
+
+  /** readRecord in its turn. */
+  async refreshRecord(): Promise<void> {
+    await this.inTurn(() => this.readRecord());
+  }
+
+  /** Changes the object in its turn. */
+  async change(activity: () => Promise<Stored>): Promise<void> {
+    await this.inTurn(async () => this.applyRecord(await activity()));
+  }
+
+  /** Creates the object in its turn, unless it exists. Throws ServiceUnavailable once its creation counts as lost. */
+  async create(write: () => Promise<Stored>): Promise<void> {
+    this.creationRequested = true;
+    await this.inTurn(async () => {
+      if (this.record !== undefined) return;
+      if (this.refused) throw refusal(tooLate());
+      try {
+        this.applyRecord(await write());
+      } catch (failure) {
+        this.refused = true;
+        throw failure;
+      }
+    });
+  }
+
+  /**
+   * Waits until the object is created. The request usually comes with the start of the workflow. When it was lost, the
+   * object is what was recorded of it. `hasNews`: something that can only be about a record.
+   */
+  async waitForCreation(hasNews: () => boolean = () => false): Promise<void> {
+    const isDecided = () => this.record !== undefined || this.refused;
+    if (this.creationRequested) return await condition(isDecided);
+    if (this.kind.must_exist !== true) {
+      await this.waits.pause(UNTIL_CREATION_IS_LOST, () => isDecided() || this.recordIsStale || hasNews());
+    }
+    if (!isDecided()) await this.refreshRecord();
+  }
+
+  /** Whether the main loop has to look at the object again. */
+  hasChangedSince(version: number | undefined): boolean {
+    return this.recordIsStale || this.record?.version !== version || this.needsNewRun;
+  }
+
+  /** The history is long. */
+  get needsNewRun(): boolean {
+    return workflowInfo().continueAsNewSuggested;
+  }
+
+  /** Goes on in a new run, whose input is made when all handlers have finished. */
+  async continueInNewRun<Input>(inputOf: () => Input): Promise<void> {
+    await condition(allHandlersFinished);
+    await continueAsNew<(input: Input) => Promise<unknown>>(inputOf());
+  }
+
+  /** Every change goes through here, so that the operator sees the object as recorded. */
+  private replaceRecord(record: Stored): void {
+    this.clock.moveTo(record.clock_offset_ms);
+    this.record = { ...record, clock_offset_ms: this.clock.offset_ms };
+    this.kind.show(record);
+  }
+}
