@@ -39,7 +39,7 @@ export async function runRounds(
       for (const row of round % 2 === 1 ? rows : rows.toReversed()) {
         const before = cells.get(key(row, at_once)) ?? [];
         const expected = (before.at(-1)?.throughput ?? 30) * (window_ms / 1_000);
-        // More than will be used: a client without one would leave the others less company.
+        // More than will be used, so that no client runs out and lowers the concurrency.
         const prepared = Math.ceil(expected * 1.3) + at_once * 3;
         cells.set(key(row, at_once), [...before, await measure(row, { at_once, window_ms, prepared, pids })]);
       }

@@ -7,8 +7,8 @@ export interface Started {
 }
 
 /**
- * Runs a process: starts it, tells the supervisor when it is ready, and closes it at SIGTERM, SIGINT or when the
- * supervisor is gone, even while it is still starting. A start that fails is reported in one line.
+ * Runs a process: starts it, reports to the supervisor when it is ready, and closes it at SIGTERM, at SIGINT or when
+ * the supervisor exits, even during startup. A start that fails is reported in one line.
  */
 export function runProcess(log: Logger, start: () => Promise<Started>): void {
   const starting = start();
