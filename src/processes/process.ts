@@ -48,7 +48,7 @@ export function stopWithParent(stop: () => Promise<void>, limit_ms: number): voi
   if (process.send !== undefined && !process.connected) leave();
 }
 
-/** Tells the parent, when there is one, that this process does its work now. */
+/** Reports to the parent process, if any, that this process is ready. */
 export function tellReady(): void {
   // A parent that has just died is no failure: `disconnect` follows.
   process.send?.({ ready: true }, undefined, undefined, () => undefined);
