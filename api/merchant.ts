@@ -29,7 +29,7 @@ export type MerchantOperations = Operations<MerchantRoutes, ProjectCaller>;
 /** External services that operations use; made once when the API starts. */
 export interface Services {
   db: Database;
-  /** For what reads many rows. */
+  /** For reads of many rows. */
   bulk: BulkReads;
   orders: Orders;
   follow_ups: FollowUps;

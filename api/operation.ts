@@ -53,7 +53,7 @@ export interface Versioned<T> {
 export class Stream {
   constructor(
     readonly content_type: string,
-    /** Nothing is read before the first one is asked for. */
+    /** Reading starts when the first chunk is requested. */
     readonly chunks: AsyncIterable<string | Buffer>,
     /** Taken before the first chunk is read, and held until the answer has been sent or its connection is closed. */
     readonly takePlace: TakePlace,
@@ -108,15 +108,15 @@ export async function carryOut<A>(work: Work<A>): Promise<A> {
 }
 
 /**
- * A use case: knows nothing of HTTP, receives parsed input, throws a ServiceError to refuse. What only reads returns
- * its answer; every other operation checks the request and returns the work that is still to be done.
+ * A use case, independent of HTTP: receives parsed input and throws a ServiceError to refuse. A read returns its
+ * answer; any other operation checks the request and returns the work to do.
  */
 export type Operation<R extends Route, C extends Caller> = (
   context: Context<C>,
   input: Input<R>,
 ) => Promise<R extends { readonly method: 'get' } | { readonly reads_only: true } ? Answer<R> : Work<Answer<R>>>;
 
-/** One for each route: a route without an operation does not compile. */
+/** One operation per route: a route without an operation does not compile. */
 export type Operations<Routes extends Record<string, Route>, C extends Caller> = {
   readonly [K in keyof Routes]: Operation<Routes[K], C>;
 };

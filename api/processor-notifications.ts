@@ -30,7 +30,7 @@ export function processorNotifications({ processor_notifications, secret, log }:
     const notification = read(webhook, request.body as Buffer, request.headers as Record<string, string>);
     const deadline_at = Date.now() + DEADLINE_MS;
     if (notification.type === 'settlements.created') {
-      log.info('the processor has settled');
+      log.info('settlement notification received');
       await processor_notifications.settlementsCreated(deadline_at);
     } else {
       const { operation } = notification;

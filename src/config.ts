@@ -2,8 +2,8 @@ import path from 'node:path';
 import { z } from 'zod';
 
 /**
- * Every variable of the environment that any process reads: default, unit and meaning, in the order of `.env.example`
- * (which is generated from here). `src/main` parses once; everything else receives values.
+ * All environment variables of all processes, with default, unit and meaning, in the order of `.env.example`, which is
+ * generated from this file. `src/main` parses them once and passes values on.
  */
 const portNumber = () => z.coerce.number().int().min(0).max(65_535);
 const port = (standard: number) => portNumber().default(standard);
@@ -23,13 +23,13 @@ const PROCESS_MS = LISTENER_MS + 2_000;
 const SUPERVISOR_MS = PROCESS_MS + 5_000;
 
 /**
- * Time limits of a stop, in milliseconds. Each is longer than the one before, so that a request under way gets its
- * answer. The last is `stop_grace_period` of docker-compose.yml (test/deploy/stop.test.ts compares).
+ * Time limits of a shutdown, in milliseconds. Each is longer than the one before, so that running requests are still
+ * answered. The last one is `stop_grace_period` of docker-compose.yml (test/deploy/stop.test.ts compares them).
  */
 export const STOP_LIMITS_MS = {
   /** The longest request: the default and the maximum of API_DEADLINE_MS. */
   request: REQUEST_MS,
-  /** Then the API closes the connections that are left. */
+  /** Then the API closes the remaining connections. */
   listener: LISTENER_MS,
   /** Then a process exits, finished or not. */
   process: PROCESS_MS,
@@ -41,33 +41,33 @@ export const configSchema = z.object({
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
-    .describe('Least level that is logged.'),
-  DATA_DIR: z.string().default('.data').describe('Folder of the embedded servers and of stack.json.'),
-  TOOLS_DIR: z.string().default('.tools').describe('Folder of the Temporal servers that were downloaded or built.'),
+    .describe('Lowest level that is logged.'),
+  DATA_DIR: z.string().default('.data').describe('Data folder of the embedded servers; also holds stack.json.'),
+  TOOLS_DIR: z.string().default('.tools').describe('Folder for the Temporal servers that are downloaded or built.'),
 
   API_HOST: z.string().default('127.0.0.1').describe('Address the API listens on.'),
   API_PORT: port(3000).describe('Port of the API and of the hosted page; 0 picks a free one.'),
   PUBLIC_URL: url()
     .optional()
-    .describe('Address merchants and customers reach the API at; default: host and port of the API.'),
+    .describe('Address at which merchants and customers reach the API; default: host and port of the API.'),
   API_DEADLINE_MS: z.coerce
     .number()
     .int()
     .min(3_000)
     .max(STOP_LIMITS_MS.request)
     .default(STOP_LIMITS_MS.request)
-    .describe('Milliseconds an API request may take; then the API answers the stored order, or 503 if there is none.'),
+    .describe('Milliseconds an API request may take; then it returns the stored order, or 503 if there is none.'),
   TRUSTED_PROXY: z
     .string()
     .default('')
     .describe(
-      'Addresses or subnets of the TLS proxy in front of the API, with commas; needed where API_HOST is not loopback.',
+      'Addresses or subnets of the TLS proxy in front of the API, separated by commas; required if API_HOST is not loopback.',
     ),
   TLS_CERT_FILE: z
     .string()
     .optional()
     .describe(
-      'PEM file with the certificate chain of the API; with TLS_KEY_FILE it answers https (TLS 1.2 or newer) only.',
+      'PEM file with the certificate chain of the API; with TLS_KEY_FILE the API serves only https (TLS 1.2 or newer).',
     ),
   TLS_KEY_FILE: z.string().optional().describe('PEM file with the private key of TLS_CERT_FILE.'),
   API_KEY_CACHE_MS: z.coerce
@@ -76,9 +76,7 @@ export const configSchema = z.object({
     .positive()
     .max(2_000)
     .default(1_000)
-    .describe(
-      'Milliseconds for which a looked-up API key is remembered, at most 2000: a revoked key works that much longer.',
-    ),
+    .describe('Milliseconds for which API keys are cached, at most 2000; a revoked key works that much longer.'),
   RATE_LIMIT_PER_SECOND: z.coerce
     .number()
     .int()
@@ -86,51 +84,49 @@ export const configSchema = z.object({
     .max(1_000_000)
     .default(100)
     .describe(
-      'Requests per second that one API key may send to one api process, twice as many at once; 0 turns the limit off, and those of the pages.',
+      'Requests per second of one API key to one API process; the burst is twice that. 0 turns this limit and the page limits off.',
     ),
   PAGE_RATE_LIMIT_PER_SECOND: rate(100).describe(
-    'Requests per second to the hosted pages that one client address may send to one api process.',
+    'Requests per second from one client address to the hosted pages of one API process.',
   ),
-  PAGE_RATE_LIMIT_BURST: rate(400).describe('Requests to the hosted pages that one client address may send at once.'),
+  PAGE_RATE_LIMIT_BURST: rate(400).describe('Burst of requests from one client address to the hosted pages.'),
   FORM_RATE_LIMIT_PER_SECOND: rate(5).describe(
-    'Forms per second that may be sent to the hosted page of one order, to one api process.',
+    'Form submissions per second on the hosted page of one order, for one API process.',
   ),
-  FORM_RATE_LIMIT_BURST: rate(30).describe('Forms that may be sent to the hosted page of one order at once.'),
+  FORM_RATE_LIMIT_BURST: rate(30).describe('Burst of form submissions on the hosted page of one order.'),
   LINK_FORM_RATE_LIMIT_PER_SECOND: rate(20).describe(
-    'Forms per second that may be sent to the hosted page of one payment link, to one api process.',
+    'Form submissions per second on the hosted page of one payment link, for one API process.',
   ),
-  LINK_FORM_RATE_LIMIT_BURST: rate(100).describe(
-    'Forms that may be sent to the hosted page of one payment link at once.',
-  ),
+  LINK_FORM_RATE_LIMIT_BURST: rate(100).describe('Burst of form submissions on the hosted page of one payment link.'),
 
   MANAGE_HOST: z.string().default('127.0.0.1').describe('Address the bearer-token host listens on.'),
   MANAGE_PORT: port(3002).describe('Port of the bearer-token host; 0 picks a free one.'),
   MANAGE_PUBLIC_URL: url()
     .optional()
-    .describe('Address clients reach the bearer-token host at, the issuer of its tokens; default: its host and port.'),
+    .describe(
+      'Address at which clients reach the bearer-token host, and issuer of its tokens; default: its host and port.',
+    ),
   SECRET_KEYS: z
     .string()
     .optional()
     .describe(
-      'Keys that protect secrets in the database: id:base64 of 32 bytes, with commas; the first protects new ones. npm start makes one.',
+      'Keys that protect secrets in the database: id:base64 of 32 bytes, separated by commas. The first protects new secrets. npm start creates one.',
     ),
   WORKER_HEALTH_HOST: z.string().default('127.0.0.1').describe('Address on which a worker answers health checks.'),
   WORKER_HEALTH_PORT: portNumber()
     .optional()
-    .describe('Port on which a worker answers /health/live and /health/ready; default: it answers none.'),
+    .describe('Port on which a worker answers /health/live and /health/ready; default: no health checks.'),
 
   SIMULATOR_HOST: z
     .string()
     .default('127.0.0.1')
-    .describe(
-      'Address on which programs reach the processor simulator: its API, control API and ledger; never a public one.',
-    ),
+    .describe('Address the simulator listens on for programs: API, control API and ledger. Never use a public one.'),
   SIMULATOR_PORT: port(3001).describe('Port of the processor simulator for programs; 0 picks a free one.'),
   SIMULATOR_CONTROL_KEY: z
     .string()
     .min(16)
     .optional()
-    .describe('Key of the control API and the ledger of the simulator, 16 characters or more; npm start makes one.'),
+    .describe('Key for the control API and ledger of the simulator, 16 characters or more; npm start creates one.'),
   SIMULATOR_PAGE_HOST: z
     .string()
     .default('127.0.0.1')
@@ -143,57 +139,58 @@ export const configSchema = z.object({
   SIMULATOR_PUBLIC_URL: url()
     .optional()
     .describe(
-      'Address customers reach the 3-D Secure page of the simulator at; default: SIMULATOR_PAGE_HOST and its port.',
+      'Address at which customers reach the 3-D Secure page of the simulator; default: SIMULATOR_PAGE_HOST and its port.',
     ),
   SIMULATOR_POSTGRES_URL: z
     .string()
     .optional()
-    .describe('Database of the simulator, its own; default: database simulator beside POSTGRES_URL.'),
+    .describe("The simulator's own database; default: the database simulator on the server of POSTGRES_URL."),
   PROCESSOR_URL: url().optional().describe('Address of the processor; default: the simulator.'),
-  PROCESSOR_KEY: z.string().default('sk_simulator_development_only').describe('Key the service shows the processor.'),
+  PROCESSOR_KEY: z
+    .string()
+    .default('sk_simulator_development_only')
+    .describe('Key with which the service signs in to the processor.'),
   PROCESSOR_TIMEOUT_MS: z.coerce
     .number()
     .int()
     .positive()
     .max(4_000)
     .default(4_000)
-    .describe('Milliseconds one call of the processor may take, at most 4000; after them its outcome is unknown.'),
+    .describe('Milliseconds a processor call may take, at most 4000; then its outcome is unknown.'),
   PROCESSOR_NOTIFICATION_URL: url()
     .optional()
     .describe(
-      'Where the simulator sends its notifications; default: /processor/notifications/ below PUBLIC_URL, without that none are sent.',
+      'Address to which the simulator sends notifications; default: /processor/notifications/ below PUBLIC_URL. Without either it sends none.',
     ),
   PROCESSOR_NOTIFICATION_SECRET: z
     .string()
     .regex(/^whsec_[A-Za-z0-9+/]{20,}={0,2}$/)
     .default('whsec_c2ltdWxhdG9yX2RldmVsb3BtZW50X29ubHk=')
-    .describe('Secret that signs the notifications of the processor, Standard Webhooks: whsec_ and base64.'),
+    .describe('Secret that signs the notifications of the processor (Standard Webhooks): whsec_ and base64.'),
 
   POSTGRES_URL: z.string().optional().describe('PostgreSQL 16 or newer; default: the embedded one.'),
   POSTGRES_OWNER_URL: z
     .string()
     .optional()
-    .describe('Only for the migration: the role that owns the schema, in the same database; default: POSTGRES_URL.'),
+    .describe('For the migration only: the same database with the role that owns the schema; default: POSTGRES_URL.'),
   POSTGRES_CONNECTIONS_MAX: z.coerce
     .number()
     .int()
     .min(3)
     .max(1_000)
     .default(10)
-    .describe('Connections to Postgres that one process opens at most.'),
+    .describe('Maximum connections to Postgres per process.'),
   POSTGRES_PORT: port(5433).describe('Port of the embedded PostgreSQL; 0 picks a free one.'),
 
   TEMPORAL_ADDRESS: z.string().optional().describe('host:port of a Temporal server; default: the embedded one.'),
   TEMPORAL_PORT: port(7233).describe('Port of the embedded Temporal server; 0 picks a free one.'),
   TEMPORAL_UI_PORT: port(8233).describe('Port of the embedded Temporal Web UI; 0 picks a free one.'),
-  TEMPORAL_UI_URL: url()
-    .optional()
-    .describe('Address of the Temporal Web UI, where the server is not the embedded one.'),
+  TEMPORAL_UI_URL: url().optional().describe('Address of the Temporal Web UI, unless the server is the embedded one.'),
   TEMPORAL_NAMESPACE: z.string().default('payments').describe('Temporal namespace.'),
   TEMPORAL_API_KEY: z
     .string()
     .optional()
-    .describe('API key for TEMPORAL_ADDRESS, as Temporal Cloud issues them; turns TLS on.'),
+    .describe('API key for TEMPORAL_ADDRESS, for example of Temporal Cloud; turns TLS on.'),
   TEMPORAL_TLS: z
     .enum(['true', 'false'])
     .optional()
@@ -201,7 +198,9 @@ export const configSchema = z.object({
   TEMPORAL_TLS_CLIENT_CERT_PATH: z
     .string()
     .optional()
-    .describe('PEM file with the client certificate for mTLS to TEMPORAL_ADDRESS; needs TEMPORAL_TLS_CLIENT_KEY_PATH.'),
+    .describe(
+      'PEM file with the client certificate for mTLS to TEMPORAL_ADDRESS; requires TEMPORAL_TLS_CLIENT_KEY_PATH.',
+    ),
   TEMPORAL_TLS_CLIENT_KEY_PATH: z
     .string()
     .optional()
@@ -209,11 +208,11 @@ export const configSchema = z.object({
   TEMPORAL_TLS_SERVER_CA_CERT_PATH: z
     .string()
     .optional()
-    .describe('PEM file with the CA of the certificate of TEMPORAL_ADDRESS; default: those that the system trusts.'),
+    .describe('PEM file with the CA of the certificate of TEMPORAL_ADDRESS; default: the CAs of the system.'),
   TEMPORAL_TLS_SERVER_NAME: z
     .string()
     .optional()
-    .describe('Name in the certificate of TEMPORAL_ADDRESS, where it is not the host.'),
+    .describe('Name in the certificate of TEMPORAL_ADDRESS, if it differs from the host.'),
   TEMPORAL_CLI_PATH: z
     .string()
     .optional()
@@ -224,7 +223,7 @@ export const configSchema = z.object({
     .describe('Path of the time-skipping test server; default: PATH, .tools, download, build.'),
 
   MEILISEARCH_URL: url().optional().describe('Meilisearch 1.21 or newer; default: the embedded one.'),
-  MEILISEARCH_KEY: z.string().optional().describe('Master key of that Meilisearch; default: made at the first start.'),
+  MEILISEARCH_KEY: z.string().optional().describe('Master key of Meilisearch; default: created at the first start.'),
   MEILISEARCH_PORT: port(7700).describe('Port of the embedded Meilisearch; 0 picks a free one.'),
   MEILISEARCH_PATH: z
     .string()
@@ -233,47 +232,47 @@ export const configSchema = z.object({
 
   DEMO_WEBHOOK_URL: url().optional().describe('Webhook address of both projects of the demo merchant.'),
   WEBHOOK_PRIVATE_ADDRESSES: flag(false).describe(
-    'true lets test projects send webhooks to private and loopback addresses (npm start sets it).',
+    'true: test projects may send webhooks to private and loopback addresses. npm start sets it.',
   ),
   PAGE_SECRET: z
     .string()
     .min(32)
     .optional()
     .describe(
-      'Signs the forms of the hosted page; at least 32 characters, the same on every api process; npm start makes one.',
+      'Secret that signs the forms of the hosted page: at least 32 characters, the same on every API process. npm start creates one.',
     ),
   PAYLOAD_KEYS: z
     .string()
     .optional()
     .describe(
-      'Keys that encrypt Temporal payloads: id:base64 of 32 bytes, with commas; the first encrypts, all decrypt. npm start makes one; the same on every process.',
+      'Keys that encrypt Temporal payloads: id:base64 of 32 bytes, separated by commas, the same on every process. The first encrypts, all decrypt. npm start creates one.',
     ),
   CODEC_HOST: z
     .string()
     .default('127.0.0.1')
-    .describe('Address the codec server listens on, which decrypts payloads for the Temporal Web UI.'),
+    .describe('Address that the codec server listens on. It decrypts payloads for the Temporal Web UI.'),
   CODEC_TOKEN_ISSUER: url()
     .optional()
     .describe(
-      'OpenID Connect issuer at which operators sign in to the Web UI; the codec server then asks for its tokens.',
+      'OpenID Connect issuer at which operators sign in to the Web UI; the codec server then requires its tokens.',
     ),
-  CODEC_TOKEN_AUDIENCE: z.string().optional().describe('Audience of these tokens; needed with CODEC_TOKEN_ISSUER.'),
+  CODEC_TOKEN_AUDIENCE: z.string().optional().describe('Audience of these tokens; required with CODEC_TOKEN_ISSUER.'),
   CODEC_TRUSTED_PROXY: z
     .string()
     .optional()
     .describe(
-      'Addresses or subnets, with commas, of the proxy that signs operators in before the codec server and sends X-Forwarded-User.',
+      'Addresses or subnets, separated by commas, of the proxy that signs operators in to the codec server and sends X-Forwarded-User.',
     ),
   CODEC_PORT: port(8234).describe('Port of the codec server; 0 picks a free one.'),
   CHROMIUM_PATH: z
     .string()
     .optional()
-    .describe('Chrome or Chromium for the page tests; default: the npm package on Linux.'),
+    .describe('Path of Chrome or Chromium for the page tests; default: the npm package, on Linux.'),
 });
 
 export type Config = z.infer<typeof configSchema>;
 
-/** The environment, checked. Throws one Error that names each wrong variable and why it is wrong. */
+/** Parses the environment. Throws one Error that lists each invalid variable with the reason. */
 export function parseConfig(env: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = configSchema.safeParse(given);
@@ -288,7 +287,7 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
   throw new Error(`The environment is wrong:\n${lines.join('\n')}`);
 }
 
-/** A variable that this process needs although others do not. Throws an Error that names it. */
+/** Returns a variable that this process requires although others do not. Throws an Error that names it. */
 export function requireSetting<K extends keyof Config>(config: Config, name: K): NonNullable<Config[K]> {
   const value = config[name];
   if (value === undefined || value === null || value === '') {
@@ -298,8 +297,7 @@ export function requireSetting<K extends keyof Config>(config: Config, name: K):
 }
 
 /**
- * The default of SIMULATOR_POSTGRES_URL: the database `simulator` on the service's server, beside the service's own,
- * never in it.
+ * The default of SIMULATOR_POSTGRES_URL: the database `simulator` on the server of the service's database.
  */
 export function simulatorDatabase(postgres_url: string): string {
   const url = new URL(postgres_url);

@@ -1,6 +1,4 @@
-/**
- * Every error the service answers with: its HTTP status, what it means, and what the merchant does about it. Rules 3.4.
- */
+/** All errors of the service: HTTP status, meaning, and remedy for the merchant (rules 3.4). */
 export const ERRORS = {
   ValidationError: {
     status: 400,
@@ -117,7 +115,7 @@ interface ErrorRow {
   /** The type on the wire, where it differs from the row's name: two rows may share a type at different statuses. */
   readonly type?: string;
   readonly meaning: string;
-  /** What the merchant does about it. */
+  /** The remedy for the merchant. */
   readonly remedy: string;
 }
 
@@ -128,7 +126,7 @@ export type ErrorName = keyof typeof ERRORS;
 export interface WrongField {
   /** Dotted path, for example `transactions.0.payment_method`. */
   readonly path: string;
-  /** What is wrong, for the merchant; never repeats the value. */
+  /** The error in words for the merchant; never repeats the value. */
   readonly text: string;
 }
 
@@ -147,7 +145,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** Throws an error about fields of the request when there are any. Its text is that of the first one. */
+/** Throws an error with these fields of the request, if there are any. Its text is that of the first field. */
 export function refuseFields(error: ErrorName, fields: readonly WrongField[]): void {
   const [first] = fields;
   if (first !== undefined) throw new ServiceError(error, `${first.path}: ${first.text}`, fields);
@@ -158,7 +156,7 @@ export function validationError(path: string, text: string): ServiceError {
   return new ServiceError('ValidationError', `${path}: ${text}`, [{ path, text }]);
 }
 
-/** ServiceUnavailable: the sender already got a 503 that says nothing was done (rules 10.5). */
+/** ServiceUnavailable: the client already got a 503 that promises that nothing was stored (rules 10.5). */
 export function tooLate(): ServiceError {
   return new ServiceError(
     'ServiceUnavailable',

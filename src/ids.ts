@@ -4,7 +4,7 @@ import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
 
 /**
  * The id of an order. With an Idempotency-Key it is the same for every repeat, and derived with a secret of the
- * project, as anyone who has an order's id can open its payment page. `what`: order, capture, void or refund.
+ * project, because an order's id gives access to its payment page. `what`: order, capture, void or refund.
  */
 export function orderId(
   what: string,
@@ -28,7 +28,7 @@ export function transactionId(order_id: string, attempt: number): string {
   return uuidv5(`transaction:${attempt}`, order_id);
 }
 
-/** A payment that was approved after its end is given back once. */
+/** A payment that was approved after its end is reversed once. */
 export function reversalOrderId(transaction_id: string): string {
   return uuidv5('reversal', transaction_id);
 }

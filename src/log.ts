@@ -4,14 +4,12 @@ import { inLines } from './domain/shown-text';
 
 export type { Logger };
 
-/** What stands where a line of JSON had a number, so without quotation marks. */
+/** The replacement of a number in a JSON line, which has no quotation marks. */
 const REPLACED_NUMBER = /(?<=[^\\]":)\[card number\]/g;
 const KEY = /\b((?:test|live|sk|mk|cs|whsec)_)[A-Za-z0-9_+/=-]{16,}/g;
 const AUTHORIZATION = /\b(Basic|Bearer) [A-Za-z0-9+/=._-]{8,}/g;
 
-/**
- * The text without card numbers, API keys and credentials. Works on whole log lines, so nothing slips through a field.
- */
+/** The text without card numbers, API keys and credentials. Applied to whole log lines, so that no field is missed. */
 export function withoutSecrets(text: string): string {
   return replaceCardNumbers(text, '[card number]')
     .replace(REPLACED_NUMBER, '"$&"')
@@ -25,7 +23,7 @@ export function withoutSecrets(text: string): string {
  */
 const tellError = (error: unknown) => (error instanceof Error ? pino.stdSerializers.err(error) : error);
 
-/** Errors of ours are under `err`; those that Temporal's SDK logs come under `error`. */
+/** The service logs errors under `err`, Temporal's SDK under `error`. */
 export const SERIALIZERS = { err: tellError, error: tellError };
 
 /**

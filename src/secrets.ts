@@ -28,10 +28,10 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Secrets as the database keeps them. API keys and client secrets are random and at least 160 bits long, so nobody can
- * guess one from its hash, however fast the hash is: HMAC-SHA256 costs a microsecond where a slow hash for passwords
- * would let anyone load the processor with wrong keys. The key of the HMAC is not in the database: who can write there
- * cannot make a key that works.
+ * Secrets as the database keeps them. API keys and client secrets are random and at least 160 bits long, so a fast hash
+ * is safe: they cannot be guessed from it. HMAC-SHA256 takes a microsecond; with a slow password hash, wrong keys could
+ * overload the CPU. The HMAC key is not in the database, so write access to the database is not enough to create a
+ * working key.
  */
 export class SecretKeys {
   private readonly keys: Map<string, { hashing: Buffer; encrypting: Buffer }>;
@@ -48,7 +48,7 @@ export class SecretKeys {
     this.first = [...this.keys.keys()][0]!;
   }
 
-  /** Whether what was protected with this key can be used. */
+  /** Whether secrets protected with this key are usable. */
   has(secret_key_id: string): boolean {
     return this.keys.has(secret_key_id);
   }
@@ -57,7 +57,7 @@ export class SecretKeys {
     return { secret_hash: hmac(this.keys.get(this.first)!.hashing, secret), secret_key_id: this.first };
   }
 
-  /** Compares in constant time. `false` also when the key that it was hashed with is gone. */
+  /** Compares in constant time. Returns `false` also if the key it was hashed with is missing. */
   matches(secret: string, { secret_hash, secret_key_id }: HashedSecret): boolean {
     const key = this.keys.get(secret_key_id);
     return key !== undefined && timingSafeEqual(secret_hash, hmac(key.hashing, secret));
@@ -71,9 +71,7 @@ export class SecretKeys {
     return { data, secret_key_id: this.first };
   }
 
-  /**
-   * Throws an Error when it was changed, is another owner's, or when the key that it was encrypted with is gone.
-   */
+  /** Throws an Error if the text was changed, belongs to another owner, or was encrypted with a key that is missing. */
   decrypt({ data, secret_key_id }: EncryptedText, owner: string): string {
     const key = this.keys.get(secret_key_id);
     if (key === undefined) throw new Error(`a secret was encrypted with key ${secret_key_id}, which SECRET_KEYS lacks`);

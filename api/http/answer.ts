@@ -11,7 +11,7 @@ import type { Stream } from '../operation';
  * kernel are emptied in steps of a megabyte or more.
  */
 const LEAST_SPEED = { bytes: 5 * 256 * 1_024, per_ms: 300_000 };
-/** What is handed to the connection at a time, so that it can be seen what the client took of it. Bytes. */
+/** Size of the pieces written to the connection, so that the client's progress is measurable. Bytes. */
 const PIECE = 64 * 1_024;
 
 /**

@@ -24,7 +24,7 @@ export interface AppDependencies<C extends Caller> {
   readonly routers: readonly Router[];
 }
 
-/** The whole HTTP surface of a host: its API, what is served beside it, documentation and health. */
+/** The HTTP application of a host: its API, further routes, documentation and health checks. */
 export function createApp<C extends Caller>({
   config,
   log,
@@ -74,7 +74,7 @@ const mark: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** Must not be repeated: a proxy and this server might use different ones. */
+/** Headers that must not be repeated: a proxy and this server might use different values. */
 const ONCE = ['Host', 'Authorization'];
 
 /** Refuses a request without Host (RFC 9112), or with two Host or two Authorization headers. */

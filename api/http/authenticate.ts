@@ -30,7 +30,7 @@ export function authenticateByApiKey(
     if (known && known.until > Date.now()) return callerOf(known.owner);
     remembered.delete(digest);
 
-    // From before the look-up: what it found may have changed since.
+    // Measured from before the look-up, because the key may change during it.
     const until = Date.now() + remember_ms;
     const owner = await findOwner(api_key);
     if (!owner) throw new ServiceError('Unauthorized', 'The API key is wrong.');

@@ -33,7 +33,7 @@ export interface Api<C extends Caller> {
   readonly keysOf: (caller: C) => KeyStore;
 }
 
-/** Services that every route needs besides. */
+/** Services that every route needs. */
 interface Limits {
   readonly rateLimit: RateLimit;
   /** Milliseconds from a request's arrival to its deadline. */
@@ -41,7 +41,10 @@ interface Limits {
   readonly log: Logger;
 }
 
-/** The routes of an API as an Express router: settles what every request needs, calls the operation, answers. */
+/**
+ * The routes of an API as an Express router: authenticates and parses a request, calls the operation and sends its
+ * answer.
+ */
 export function bind<C extends Caller>(api: Api<C>, limits: Limits): Router {
   const router = Router({ caseSensitive: true });
   const routes = Object.entries(api.routes.routes);
@@ -116,7 +119,7 @@ function contextOf<C extends Caller>(
   };
 }
 
-/** The answer as it is sent and, under an Idempotency-Key, kept; one that leaves the outcome unknown is not kept. */
+/** The answer as it is sent and, with an Idempotency-Key, stored; an answer with an unknown outcome is not stored. */
 function replyOf(route: Route, result: unknown): Reply {
   if (route.success === 204) return { status: 204, body: null };
   if (!route.etag) return { status: route.success, body: result };

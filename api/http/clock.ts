@@ -7,7 +7,7 @@ export interface Clock {
   now(): number;
 }
 
-/** The clock of what belongs to no order. */
+/** Real time, for everything that belongs to no order. */
 export const clock: Clock = { now: () => Date.now() };
 
 /** The clock of an order or payment link, for its windows and timestamps (rules 23.4). */

@@ -1,16 +1,14 @@
 import { ServiceError } from '../../src/errors';
 
-/** How much work of one kind runs at a time in this process. */
+/** Limits of concurrent work of one kind in this process. */
 interface Limits {
-  /** What is limited, as the refusal names it: `searches`. */
+  /** The limited work, as the error text names it: `searches`. */
   what: string;
   /** For one caller, for example a project. */
   per_caller: { running: number; waiting: number };
   /** For all callers together; a caller that may run more waits for it. */
   running: number;
-  /**
-   * The same for a caller that runs nothing: when it is larger, callers whose work takes long keep no other one waiting.
-   */
+  /** The same for a caller with no running work. If it is larger, callers with long work do not keep others waiting. */
   running_first?: number;
 }
 
@@ -39,7 +37,9 @@ interface CallerQueue {
 
 export function createConcurrencyLimit(limits: Limits): ConcurrencyLimit {
   const { what, per_caller, running: running_max, running_first = running_max } = limits;
-  /** Callers with work; the one whose work began or ended last is last, so that the next place goes to another. */
+  /**
+   * Callers with work. The caller whose work began or ended last is last, so that the next place goes to another one.
+   */
   const callers = new Map<string, CallerQueue>();
   let running = 0;
 

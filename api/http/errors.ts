@@ -39,8 +39,8 @@ export function onError(log: Logger, challenge: string): ErrorRequestHandler {
 }
 
 /**
- * Express's error handler; `show` writes the error, its headers are set. What is not a ServiceError becomes a
- * ServerError with a fixed text; its details stay in the log, without the request, which may hold a card number.
+ * Express's error handler; `show` writes the error, its headers are set. Any other error becomes a ServerError with a
+ * fixed text; its details are in the log only, without the request, which may contain a card number.
  */
 export function answerErrors(
   log: Logger,

@@ -27,12 +27,12 @@ export function secretShown(id: string): KeptAnswer {
   return { status: ERRORS.Conflict.status, body: errorBody(error) };
 }
 
-/** Where the keys of one caller and their first answers are kept. `db`: the SQL transaction to do it in. */
+/** Stores the keys of one caller with their first answers. `db`: the SQL transaction to use. */
 export interface KeyStore {
   find(key: string): Promise<KeyRecord | undefined>;
   /** `false` when another request has the key. */
   claim(request: KeyedRequest, db?: Database): Promise<boolean>;
-  /** Returns the answer that is kept: this one or an earlier one. */
+  /** Returns the stored answer: this one or an earlier one. */
   keep(key: string, answer: KeptAnswer, db?: Database): Promise<KeptAnswer>;
 }
 
@@ -87,7 +87,7 @@ export async function answerOnce(
     try {
       return await run(keys, request, prepare, known?.claimed_at);
     } catch (error) {
-      // Start over as a repeat: the request that has the key may have changed what was checked so far.
+      // Start over as a repeat: the request that claimed the key may have changed the objects that were checked.
       if (!(error instanceof ClaimLost)) throw error;
     }
   }
@@ -107,7 +107,7 @@ async function run(
     if (!is_repeat && !(await keys.claim(request, trx))) throw new ClaimLost();
   };
   const work = await prepare(claimed_at).catch((error: unknown) => {
-    // A refusal before the work of a repeat says nothing about the first run.
+    // A refusal before the work of a repeat does not show the outcome of the first run.
     if (is_repeat || isRequestError(error)) throw error;
     const refusal = refusalToKeep(error);
     return () => Promise.resolve(refusal);

@@ -6,7 +6,9 @@ import { ServiceError } from '../../src/errors';
 
 /** Size of a caller's bucket, in seconds of its rate (rules 18.1). */
 const BURST_SECONDS = 2;
-/** Buckets kept at once. The least recently used goes first, and its caller begins with a full one again. */
+/**
+ * Maximum number of buckets. The least recently used one is dropped, and its caller starts with a full bucket again.
+ */
 const BUCKETS_MAX = 10_000;
 
 /** How much a caller may send: so much a second on average, and `burst` at once. */
@@ -17,7 +19,7 @@ export interface Rate {
 
 /** A token bucket for each caller, in this process. */
 export interface TokenBuckets {
-  /** Takes a token; returns whether there was one, and how many are left, with fractions. */
+  /** Takes a token. Returns whether there was one, and the remaining tokens, with fractions. */
   readonly take: (caller: string) => { allowed: boolean; left: number };
   /** Takes so many tokens, at most `burst`, once there are so many. */
   readonly spend: (caller: string, tokens: number) => Promise<void>;

@@ -10,8 +10,7 @@ import { isLoopback } from './require-tls';
 import { boundUnread, inOrder } from './unread-answers';
 
 /**
- * How long a client may take to send a request, headers and body together, and how often Node looks for one that took
- * longer: milliseconds.
+ * Time limit for sending a request, headers and body together, and the interval at which Node checks it. Milliseconds.
  */
 const REQUEST_LIMITS = { request_ms: 30_000, check_ms: 1_000 };
 /** Above the idle limit of common load balancers: the server must not hang up first. */
@@ -25,7 +24,7 @@ export interface Listening {
   /** Where it listens, without a slash at the end; not PUBLIC_URL. */
   readonly url: string;
   readonly port: number;
-  /** Takes no new requests, finishes open ones, then ends. */
+  /** Accepts no new requests, finishes open ones, then resolves. */
   close(): Promise<void>;
 }
 
@@ -74,7 +73,7 @@ export async function listen(
   const server = tls
     ? https.createServer({ ...server_options, ...tls, minVersion: 'TLSv1.2' }, handle)
     : http.createServer(server_options, handle);
-  // Ends a connection on which nothing has moved for so long, and is longer than what a request may take.
+  // Closes idle connections; longer than the time limit of a request.
   server.setTimeout(answer_ms);
   boundUnread(server, check_ms);
   server.on('checkExpectation', handle);

@@ -2,7 +2,7 @@ import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** Bounds what a process holds for clients that do not read their answers (rules 18.9). */
+/** Limits the memory for clients that do not read their answers (rules 18.9). */
 
 /** Bytes of all answers that wait for their clients. */
 const UNREAD_MAX = 64 * 1_024 * 1_024;

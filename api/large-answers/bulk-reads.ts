@@ -2,11 +2,11 @@ import type { Database, SqlTransaction } from '../../src/db/connection';
 import { readWithin } from '../../src/db/connection';
 import { createConcurrencyLimit, type Release } from '../http/concurrency-limit';
 
-/** How long Postgres may take for one statement, in milliseconds: less than for others, which wait for no report. */
+/** Time limit of one statement in Postgres, in milliseconds: shorter than that of other statements. */
 const STATEMENT_MS = 5_000;
 /** Reads of a project that wait for their turn. */
 const WAITING_MAX = 100;
-/** Answers that are sent while they are read: of one project, and in this process. */
+/** Maximum number of streamed answers: per project, and in this process. */
 const STREAMS = { per_caller: { running: 4, waiting: 60 }, running: 20, running_first: 100 };
 const REPORTS = { ...STREAMS, per_caller: { running: 1, waiting: 3 } };
 
@@ -25,13 +25,12 @@ export function partLimits(before?: { asked: number; came: number }) {
   return { rows: Math.min(most, came < asked ? Math.ceil(came * 1.1) : 2 * came), bytes };
 }
 
-/** Takes a place, which is held until the result is called. Rejects with what `signal` is aborted with. */
+/** Takes a place, which is held until the result is called. Rejects with the reason of `signal`. */
 export type TakePlace = (signal: AbortSignal) => Promise<Release>;
 
 /**
- * What reads many rows: searches, lists and reports. Their reads are made on connections of their own, one at a time for
- * each project, so that payments do not wait for them (rules 20.22); the answers that are sent meanwhile are few (rules
- * 18.8).
+ * Reads of many rows: searches, lists and reports. They use separate connections, one read at a time per project, so
+ * that payments do not wait for them (rules 20.22), and few answers are streamed at a time (rules 18.8).
  */
 export interface BulkReads {
   readonly read: <T>(project_id: string, work: (trx: SqlTransaction) => Promise<T>) => Promise<T>;

@@ -11,14 +11,14 @@ import { presentOrder } from '../present/order';
 
 /** Orders that a search found, from the record. */
 export interface FoundPart {
-  /** As they are shown, with their positions in what was found. */
+  /** The presented orders, with their positions in the results. */
   orders: { order: Order; position: number }[];
   /** How many were found that do not meet the query any more. */
   left_out: number;
   is_last: boolean;
 }
 
-/** What an answer says beside its orders. */
+/** The fields of an answer beside its orders. */
 type Rest = Omit<SearchResult, 'orders'>;
 
 /**

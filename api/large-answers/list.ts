@@ -7,9 +7,9 @@ import { clock } from '../http/clock';
 import type { MerchantContext, Services } from '../merchant';
 import { jsonArray, type Stream } from '../operation';
 
-/** Most objects in one list (rules 5.8). */
+/** Maximum number of objects in one list (rules 5.8). */
 export const LIST_MAX = 10_000;
-/** Objects that use up as much of the rate limit as one request (rules 18.1). */
+/** Number of objects that costs one token of the rate limit (rules 18.1). */
 const OBJECTS_PER_TOKEN = 100;
 
 type List = (
@@ -18,8 +18,8 @@ type List = (
 ) => Promise<Stream>;
 
 /**
- * Lists what a project created in a period, newest first, read in parts while it is sent (rules 5.8, 5.11). `present`
- * makes what is sent of each. Throws a ValidationError that names the parameter.
+ * Lists the objects that a project created in a period, newest first, reading them in parts while sending (rules 5.8,
+ * 5.11). `present` converts each for the answer. Throws a ValidationError that names the parameter.
  */
 export function listOf<View>(
   { bulk }: Pick<Services, 'bulk'>,

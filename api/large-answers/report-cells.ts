@@ -51,12 +51,12 @@ function writerOf(field: FieldName): Writer {
   }
 }
 
-/** The beginning of what may be a formula; some spreadsheets drop quotation marks, spaces and invisible characters. */
+/** The possible beginning of a formula; some spreadsheets drop quotation marks, spaces and invisible characters. */
 const FORMULA = /^(?:[\t\r\n]|["\s\p{C}]*[=+\-@\uff1d\uff0b\uff0d\uff20])/u;
 const NUMBER = /^[+-]?\d+(?:\.\d+)?$/;
 /** Where a spreadsheet that separates cells by semicolons or tabs, as Excel in most of Europe, ends a cell or a row. */
 const OTHER_SEPARATOR = /[;\t\r\n]/;
-/** A separator before what may be a formula. */
+/** A separator before a possible formula. */
 const BEFORE_FORMULA = /(?:\r\n|[;,\t\r\n])(?=(?:(?![\t\r\n])["\s\p{C}])*[=+\-@\uff1d\uff0b\uff0d\uff20])/gu;
 
 /**

@@ -13,9 +13,9 @@ import type { Wanted } from '../../src/search/reader';
 import type { Services } from '../merchant';
 import { csvOf } from './report-cells';
 
-/** Rows that are read and written at a time: few, as other requests wait meanwhile. */
+/** Rows that are read and written at a time: few, because other requests wait during that. */
 const PAGE = 200;
-/** Of a query with many conditions fewer rows: so many times a condition is compared with a row in one go. */
+/** Maximum comparisons of a condition with a row at a time, so queries with many conditions read fewer rows. */
 const COMPARISONS = 20_000;
 /** Orders or rows that are looked for at a time: the index evaluates the whole query for each request. */
 const FOUND_PAGE = 20_000;
@@ -96,7 +96,7 @@ async function rowsAt(
   });
 }
 
-/** Makes the next item while this one is used. */
+/** Prepares the next item while the current one is used. */
 async function* nextAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T, undefined> {
   try {
     let next = items.next();

@@ -9,7 +9,7 @@ import type { Caller, Context, Operation, Operations, Write } from '../operation
 
 /** Services of the operations of the bearer-token host; the command line calls them too. */
 
-/** The caller: a client of the bearer-token host, or somebody at the command line, who is an operator. */
+/** The caller: a client of the bearer-token host, or a user of the command line, who is an operator. */
 export interface Manager extends Caller {
   readonly actor: Actor;
   readonly role: Role;
@@ -59,8 +59,8 @@ export function requireOperator({ role }: Manager, what: string): void {
 }
 
 /**
- * The object, when the caller may see it. Throws NotFound when there is none, and when it is of another merchant:
- * whoever asks must not learn that it exists (rules 21.6).
+ * The object, if the caller may see it. Throws NotFound if it does not exist, and also if it belongs to another
+ * merchant, so that the caller does not learn that it exists (rules 21.6).
  */
 export function requireOwn<T extends object>(
   { role, merchant_id }: Manager,

@@ -13,7 +13,7 @@ import { TOKEN_SECONDS, type Tokens } from './tokens';
 
 /** Far more than the form needs. */
 const FORM_BYTES_MAX = 8 * 1024;
-/** Failures in a minute, of a client at one address and of the address (rules 21.7). */
+/** Failures per minute: of one client from one address, and of the address (rules 21.7). */
 const CLIENT_FAILURES_MAX = 10;
 const ADDRESS_FAILURES_MAX = 30;
 
@@ -101,7 +101,7 @@ function formOf(request: Request): URLSearchParams {
   return new URLSearchParams(body.toString());
 }
 
-/** A parameter without a value counts as absent, one that comes twice is refused (RFC 6749, 3.2). */
+/** A parameter without a value counts as absent, a repeated one is refused (RFC 6749, 3.2). */
 function valueOf(form: URLSearchParams, name: string): string | undefined {
   const values = form.getAll(name);
   if (values.length > 1) throw new OAuthError('invalid_request', `${name} came more than once.`);
@@ -145,9 +145,9 @@ function formDecoded(text: string): string {
 }
 
 /**
- * The client whose secret it is. The secret is always looked at, so that wrong ones of others keep nobody out; a secret
- * has 256 random bits, and its check is one look-up and a fast hash (rules 21.18). An unknown client and a wrong secret
- * are one answer.
+ * The client with this secret. The secret is always checked, so that failed attempts of others lock no client out; a
+ * secret has 256 random bits, and its check is one look-up and a fast hash (rules 21.18). An unknown client and a wrong
+ * secret are one answer.
  */
 async function authenticated(
   { db, secrets }: TokenServices,
@@ -179,10 +179,7 @@ function createFailureCount() {
   };
 }
 
-/**
- * Errors of the token endpoint in OAuth's shape; what is not the sender's fault goes on to the error handler of the
- * host.
- */
+/** Errors of the token endpoint in OAuth's format; errors of the service go to the error handler of the host. */
 const answerOAuthErrors: ErrorRequestHandler = (thrown: unknown, _request, response: Response, next) => {
   const { status } = (thrown ?? {}) as { status?: unknown };
   const isUnreadable = typeof status === 'number' && status >= 400 && status < 500 && !isUnavailable(thrown);

@@ -9,12 +9,12 @@ import type { SecretKeys } from '../../src/secrets';
 /** Lifetime of an access token, in seconds. */
 export const TOKEN_SECONDS = 3_600;
 const AUDIENCE = 'payments';
-/** The one algorithm of our keys. What the head of a token says is compared with it, never followed. */
+/** The only algorithm of the keys. The header of a token must name it and never chooses another. */
 const ALGORITHM = 'ES256';
 const TYPE = 'at+jwt';
 
 const SECOND_MS = 1_000;
-/** After so long a key is replaced by the next token request, in milliseconds. */
+/** The first token request after this time replaces the key. Milliseconds. */
 const SIGNING_KEY_AGE_MS = 30 * 24 * 3_600_000;
 /** A replaced key checks the tokens it has signed until they have expired, and a minute more. Milliseconds. */
 const CHECKS_FOR_MS = (TOKEN_SECONDS + 60) * SECOND_MS;
@@ -29,7 +29,7 @@ interface TokenServices {
 type RecordReplacement = (trx: SqlTransaction, keys: { kid: string; instead_of: string | undefined }) => Promise<void>;
 
 /**
- * Access tokens: JWTs that any process of the installation, and whoever fetches the key set, can check (rules 21.4,
+ * Access tokens: JWTs that any process of the installation, and any reader of the key set, can verify (rules 21.4,
  * 21.5).
  */
 export class Tokens {

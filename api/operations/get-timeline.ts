@@ -7,10 +7,10 @@ import { clockOf } from '../http/clock';
 import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
 import { instant } from '../present/order';
 
-/** Most follow-up orders, and most webhooks, of which `next` tells. */
+/** Maximum number of follow-up orders, and of webhooks, in `next`. */
 const WAITS_MAX = 100;
 
-/** A page of the timeline of an order and what it waits for, computed from the record (rules 23.1, 23.10). */
+/** A page of the timeline of an order with the events it waits for, computed from the record (rules 23.1, 23.10). */
 export const getTimeline =
   (services: Services): MerchantOperation<'getTimeline'> =>
   async (context, { params, query: { limit, cursor } }) => {

@@ -22,7 +22,7 @@ import { updateOrder } from './update-order';
 import { voidTransaction } from './void-transaction';
 import { voidTransactionAmount } from './void-transaction-amount';
 
-/** Every use case of the contract: one that is missing does not compile. */
+/** Every use case of the contract: a missing one does not compile. */
 export function createOperations(services: Services): MerchantOperations {
   return {
     createOrder: createOrder(services),

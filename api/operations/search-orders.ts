@@ -14,13 +14,13 @@ import { reportFileName } from '../large-answers/report-cells';
 
 /** The `search_after` of a first request. */
 const FIRST = '-1';
-/** Searches at a time: a project's next one waits until the index has ended with the one before (rules 20.25). */
+/** Concurrent searches: a project's next search waits until the index has finished the one before (rules 20.25). */
 const SEARCHES = { what: 'searches', per_caller: { running: 1, waiting: 30 }, running: 50 };
 
 /**
- * A page of the orders that meet a query, or the report of all of them. The index finds them and the record says what
- * they are, so an order that has changed and no longer meets the query is left out. Throws a ValidationError that names
- * the field, and ServiceUnavailable without the index.
+ * A page of the orders that meet a query, or the report of all of them. The index finds them and the record has their
+ * content, so an order that has changed and no longer matches the query is left out. Throws a ValidationError that
+ * names the field, and ServiceUnavailable without the index.
  */
 export const searchOrders = (
   services: Pick<Services, 'bulk' | 'search' | 'public_url'>,
@@ -58,8 +58,8 @@ export const searchOrders = (
 };
 
 /**
- * Runs a search when it is the project's turn. After SEARCH_MS nobody waits for it any longer: one that has not begun
- * never does, and one that has begun keeps its place until the index has ended with it. Throws ServiceUnavailable.
+ * Runs a search when it is the project's turn. After SEARCH_MS the request stops waiting: a search that has not begun
+ * is dropped, and one that has begun keeps its place until the index has finished it. Throws ServiceUnavailable.
  */
 async function inTurn<T>(searches: ConcurrencyLimit, project_id: string, search: () => Promise<T>): Promise<T> {
   const wait = new AbortController();

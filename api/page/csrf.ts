@@ -5,7 +5,7 @@ import type { Request, RequestHandler, Response } from 'express';
 
 /** Protects the forms against requests that other sites forge in the customer's name (CSRF). */
 export interface CsrfProtection {
-  /** The token of a form on the page at this path; sets the cookie that goes with it. */
+  /** The token of a form on the page at this path; sets its cookie. */
   token(request: Request, response: Response, page: string): string;
   /** Whether a form came from a page of ours, in the browser that page was sent to, for this payable. */
   isValid(request: Request): boolean;

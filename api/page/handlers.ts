@@ -17,7 +17,7 @@ export interface PageContext<P extends Payable> {
   /** Milliseconds until a form is answered, with the outcome or without. */
   deadline_ms: number;
   csrf: Pick<CsrfProtection, 'isValid' | 'payer'>;
-  /** Counts one form that was sent for a payable. Throws TooManyRequests. */
+  /** Counts one form submission for a payable. Throws TooManyRequests. */
   limitForms: (payable_id: string) => void;
   testCards: () => Promise<readonly TestCard[]>;
   respond: Respond;
@@ -64,7 +64,7 @@ export function showPage<P extends Payable>(context: PageContext<P>): RequestHan
   };
 }
 
-/** Handles the card form: the card goes to the processor's vault, and only its token goes on. */
+/** Handles the card form: the card goes to the processor's vault, and only its token is used from then on. */
 export function payByCard<P extends Payable>(context: PageContext<P>): RequestHandler {
   const { processor, testCards } = context;
   return handlePayment(context, {
@@ -113,7 +113,7 @@ export function cancel<P extends Payable>(context: PageContext<P>): RequestHandl
     try {
       is_cancelled = await payables.cancel(payable, deadline_at);
     } catch (thrown) {
-      // It is being paid or has ended meanwhile: the record says which.
+      // It is being paid or has ended in the meantime; the record shows which.
       if (!(thrown instanceof ServiceError)) throw thrown;
       error = thrown;
     }
@@ -133,11 +133,11 @@ interface PaymentForm<Method extends PageMethod> {
   payment_method: Method;
 }
 
-/** How one of the methods is paid by. */
+/** How one of the payment methods is paid. */
 interface MethodForm<Method extends PageMethod> {
   /** The method that a form asks for; `undefined` when the form is not ours. */
   methodOf: (body: unknown) => Method | undefined;
-  /** Swaps what the form holds for a card of the vault, or says which fields are wrong. Rejects with a ServiceError. */
+  /** Swaps the form's fields for a card of the vault, or returns the wrong fields. Rejects with a ServiceError. */
   vault: (form: PaymentForm<Method>) => Promise<{ card: VaultedCard } | Pick<Required<FormResult>, 'field_errors'>>;
 }
 
@@ -172,7 +172,7 @@ function handlePayment<P extends Payable, Method extends PageMethod>(
       paid = await payables.pay(payable, { ...read, ...vaulted }, { request_id, deadline_at });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      // It changed meanwhile, or nothing could be done: show the record.
+      // It changed in the meantime, or the payment was not possible: show the record.
       const after = await findPayable(context, request);
       const result = isCurrentAttempt(after, attempt)
         ? { ...notCharged(error), cardholder_name: readName(body) }

@@ -166,8 +166,8 @@ export function failureOf(last: TransactionView | undefined): AttemptFailure | u
 
 /**
  * The method of a transaction that the merchant sent with the order, else those the order names, else those of the
- * project. An empty list counts as none: such an order could not be paid (rules 5.10). What a customer tried before
- * does not matter.
+ * project. An empty list counts as none: such an order could not be paid (rules 5.10). Earlier attempts of the customer
+ * do not matter.
  */
 function methodsOf({ payment_methods, project_payment_methods, transactions }: OrderView): PageMethod[] {
   const [first] = transactions;
@@ -204,8 +204,8 @@ export function returnAddress(order: ReturnUrls, outcome: Outcome): string | und
 }
 
 /**
- * The workflow's input for one attempt. What the merchant sent for the first attempt applies to every
- * later one (rules 6.4).
+ * The workflow's input for one attempt. Settings that the merchant sent for the first attempt apply to every later one
+ * (rules 6.4).
  */
 function paymentInput(
   { id, project_id, is_test, transactions: [first], transaction_expiration_period }: OrderView,
@@ -214,7 +214,7 @@ function paymentInput(
   const { capture_mode, capture_period, transaction_type, receiver_account_token, payment_method_details } =
     first ?? {};
   const { receiver_account_number, receiver_account_number_type } = payment_method_details ?? {};
-  // Account funding: the receiver is shown beside the card.
+  // Account funding: the page shows the receiver beside the card.
   const receiver =
     receiver_account_number === undefined ? {} : { receiver_account_number, receiver_account_number_type };
   return {
@@ -238,8 +238,8 @@ function paymentInput(
 
 /**
  * The transaction that a customer who returns from the issuer may have paid there: the last one while it is pending, or
- * within an hour after it ended unpaid. `undefined` when an answer of the processor cannot matter, as its money is
- * given back already (rules 12.12).
+ * within an hour after it ended unpaid. `undefined` if its money was already given back, so that the processor's answer
+ * does not matter (rules 12.12).
  */
 export function transactionToAskAbout(order: OrderView, now: number): TransactionView | undefined {
   const last = order.transactions.at(-1);

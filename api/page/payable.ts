@@ -3,7 +3,7 @@ import { WALLETS, type VaultedCard, type Wallet } from '../../src/processor/wire
 /** The payment method of the card form. */
 export const CREDIT_CARD = 'credit-card';
 
-/** Every method a page offers, in the order it shows them: those that take one click come first. */
+/** Every payment method of a page, in display order: one-click methods first. */
 const PAGE_METHODS = [...WALLETS, CREDIT_CARD] as const;
 export type PageMethod = (typeof PAGE_METHODS)[number];
 
@@ -17,7 +17,7 @@ export function pageMethods(wanted: readonly string[], active: readonly string[]
   return PAGE_METHODS.filter((method) => wanted.includes(method) && active.includes(method));
 }
 
-/** How a payment ended, as the result page says it; the last five are about payment links. */
+/** How a payment ended, for the result page; the last five are for payment links. */
 export type Outcome =
   | 'completed'
   | 'cancelled'
@@ -44,7 +44,7 @@ export interface AttemptFailure {
   response_code: string | undefined;
 }
 
-/** What the customer can do now. Not stored: it follows from the record and the time. */
+/** The steps open to the customer. Computed from the record and the time, not stored. */
 export type PaymentState =
   | {
       kind: 'payable';
@@ -74,7 +74,7 @@ export type PaymentState =
       payment_page?: string | undefined;
     };
 
-/** What could be paid if its project took payments (rules 21.10). */
+/** A payable that is blocked because its project is suspended (rules 21.10). */
 export const SUSPENDED: PaymentState = {
   kind: 'ended',
   outcome: 'suspended',
@@ -82,7 +82,7 @@ export const SUSPENDED: PaymentState = {
   return_address: undefined,
 };
 
-/** Something that a customer pays on a hosted page: what, to whom, by which methods, until when, and what happened. */
+/** An order or payment link on a hosted page: content, payee, methods, deadline and state. */
 export interface Payable {
   id: string;
   project_id: string;

@@ -46,7 +46,8 @@ interface LinkServices {
 
 /**
  * Loads and pays links for their pages. Each attempt makes an order whose id derives from the payer's cookie and the
- * number of the payer's attempts: a second click is the same attempt, and nobody sees the attempt of another customer.
+ * number of the payer's attempts: a second click is the same attempt, and a customer never sees the attempt of another
+ * one.
  */
 export function linkPayables({ db, orders, payment_links }: LinkServices): Payables<LinkPayable> {
   async function find(id: string, { payer }: Visit): Promise<LinkPayable | undefined> {
@@ -65,7 +66,7 @@ export function linkPayables({ db, orders, payment_links }: LinkServices): Payab
       await payment_links.pay(link.id, { ...paymentInput(link, payer, payment), ...awaited, deadline_at });
       return (await find(link.id, { payer }))!;
     },
-    /** Cancels the customer's own attempt; the link goes on. */
+    /** Cancels the customer's own attempt; the link stays open. */
     async cancel({ own }, deadline_at) {
       if (own === undefined) return false;
       const { status } = await orders.cancel(own.id, { source: 'customer' }, deadline_at);

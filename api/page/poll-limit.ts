@@ -1,17 +1,19 @@
 import { LRUCache } from 'lru-cache';
 
-/** Pause after the first question about a transaction; each further one doubles it, up to the longest. Milliseconds. */
+/** Pause after the first poll of a transaction; each further poll doubles it, up to the maximum. Milliseconds. */
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
-/** Transactions remembered at once; the least recently asked about goes first. */
+/** Maximum number of remembered transactions; the least recently polled one is dropped. */
 const REMEMBERED_MAX = 10_000;
 
-/** Runs `poll` unless one for this transaction ran a short time ago; one that is running is waited for instead. */
+/**
+ * Runs `poll` unless the transaction was polled a short time ago; waits for a running poll instead of starting another.
+ */
 export type PollLimit = (transaction_id: string, poll: () => Promise<void>) => Promise<void>;
 
 /**
- * Limits what the loads of one page can make this process ask the processor: one question under way per transaction,
- * and pauses that grow between them (rules 12.12). A question that failed does not count.
+ * Limits how often page loads make this process poll the processor: one poll at a time per transaction, with growing
+ * pauses (rules 12.12). A failed poll does not count.
  */
 export function createPollLimit(): PollLimit {
   const asked = new LRUCache<string, { pause_ms: number; next_at: number }>({ max: REMEMBERED_MAX });

@@ -33,9 +33,9 @@ export interface FormResult {
 export type Cause = 'visit' | 'issuer_return' | 'form';
 
 /**
- * Answers a request with a payable as it is now: the forms, a waiting page, the result, or the way back to the
- * merchant. After a form or a return from the issuer a customer whose payment has ended goes on to the merchant. A
- * program that sent a form gets no page: it is redirected, or gets `result.error` thrown.
+ * Answers a request with the current state of a payable: the forms, a waiting page, the result, or a redirect to the
+ * merchant. After a form or a return from the issuer, a customer whose payment has ended is redirected to the merchant.
+ * A program that sent a form gets no page: it is redirected, or gets `result.error` thrown.
  */
 export type Respond = (
   request: Request,
@@ -112,7 +112,7 @@ function sendPage(response: Response, status: number, page: VNode): void {
     .send(`<!doctype html>${renderToString(page)}`);
 }
 
-/** Where the customer of a payment that has ended goes next; `undefined`: nowhere. */
+/** The redirect of a customer whose payment has ended; `undefined`: none. */
 function returnAddress(state: PaymentState, base: string): string | undefined {
   if (state.kind !== 'ended') return undefined;
   return state.payment_page === undefined ? state.return_address : base + state.payment_page;

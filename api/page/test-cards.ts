@@ -6,7 +6,7 @@ import type { TestCard } from '../../src/processor/wire';
 const FRESH_MS = 60_000;
 const MISSING_MS = 5_000;
 
-/** The processor's published test cards; the last known ones, or none, while it does not answer. */
+/** The processor's published test cards; if it does not answer, the last known ones or none. */
 export function createTestCards(
   processor: Pick<Processor, 'testCards'>,
   log: Logger,
@@ -21,7 +21,7 @@ export function createTestCards(
       until = Date.now() + FRESH_MS;
     } catch {
       // The processor's client has logged why; the page works without the table.
-      log.warn('the hosted page has no fresh table of test cards');
+      log.warn('cannot refresh the test cards of the hosted page');
       until = Date.now() + MISSING_MS;
     }
   }

@@ -7,7 +7,7 @@ import { moneyOf, type EventView, type OrderView, type TransactionView } from '.
 import { clockOf } from '../http/clock';
 import type { Versioned } from '../operation';
 
-/** Turns records into what the wire shows: absent values are left out, never null (rules 1.3). */
+/** Converts records for the wire: absent values are left out, never null (rules 1.3). */
 
 /**
  * ISO 8601 with microseconds and offset: `2026-01-15T12:00:05.433502+00:00`. Takes any ISO text in UTC as Postgres

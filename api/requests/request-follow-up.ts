@@ -19,8 +19,8 @@ interface Wanted<Kind extends 'capture' | 'void' | 'refund'> {
 }
 
 /**
- * Captures or voids what an authorization holds; shared by all four operations. Its answer is the follow-up order.
- * Throws NotFound, Conflict or CanNotCancelTransaction, ValidationError on `amount`.
+ * Captures or voids reserved money of an authorization; shared by all four operations. Its answer is the follow-up
+ * order. Throws NotFound, Conflict or CanNotCancelTransaction, ValidationError on `amount`.
  */
 export async function captureOrVoid(
   services: Services,
@@ -41,9 +41,9 @@ export async function captureOrVoid(
 
 /**
  * Requests a follow-up order of a payment, once per request. The amount is set aside where the order is written, with
- * the payment locked; a refusal there may be a ValidationError about what is left, which depends on state and so is
- * this key's answer. What the record rules out already is refused with the same words without asking a workflow. Throws
- * the refusals of amountToMove and what FollowUps throws.
+ * the payment locked; a refusal there may be a ValidationError about the remaining amount, which depends on state and
+ * so becomes the answer of this key. Requests that the record already rules out are refused with the same text without
+ * calling a workflow. Throws the refusals of amountToMove and what FollowUps throws.
  */
 export function requestFollowUp(
   services: Services,
@@ -66,7 +66,7 @@ export function requestFollowUp(
     ...awaited,
   };
   return async () => {
-    // A repeat must not be refused because of what its first run moved.
+    // A repeat must not be refused because of the amount that its first run moved.
     if (!is_repeat) amountToMove(moneyOf(transaction), { ...input, kind, now: clockOf(order).now() });
     const follow_up =
       kind === 'refund'

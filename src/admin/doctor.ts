@@ -17,9 +17,9 @@ import { searchServer } from '../processes/connections';
 /** The result of one check. */
 export interface Finding {
   readonly check: string;
-  /** `skipped`: what it needs is not there. */
+  /** `skipped`: a precondition of the check is missing. */
   readonly result: 'ok' | 'wrong' | 'skipped';
-  /** The fault, and what to do about it. */
+  /** The fault and its remedy. */
   readonly problem?: string;
   readonly remedy?: string;
 }
@@ -29,11 +29,11 @@ interface Check {
   /** The check that has to be ok before. */
   readonly needs?: string;
   readonly remedy: string;
-  /** Rejects with what is wrong. */
+  /** Rejects with the fault. */
   readonly run: () => Promise<void>;
 }
 
-/** Milliseconds one check may take. */
+/** Time limit of one check in milliseconds. */
 const CHECK_MS = 10_000;
 
 /** Checks every dependency, the schema and the keys of an installation, each by itself (rules 22.5). */
@@ -118,7 +118,7 @@ function recordChecks(config: Config, db: () => Database): Check[] {
       name: 'operator',
       needs: 'schema',
       remedy: 'Create a client: npm run admin -- client create --name "First operator" --role operator',
-      run: async () => refuse((await hasOperator(db())) ? undefined : 'Nobody can call the bearer-token host.'),
+      run: async () => refuse((await hasOperator(db())) ? undefined : 'No client can call the bearer-token host.'),
     },
   ];
 }

@@ -29,16 +29,16 @@ export interface ProgramEnvironment {
   /** Read when a command runs, so that help needs none. */
   readonly config: () => Config;
   readonly print: (text: string) => void;
-  /** The command did not do what it was asked for. */
+  /** The command failed. */
   readonly fail: () => void;
 }
 
 /**
- * `npm run admin -- <noun> <verb>`: what the bearer-token host does, by the same code, for whoever can read the
- * installation's secrets. Its changes are in the audit trail under the name of the user (rules 22.1).
+ * `npm run admin -- <noun> <verb>`: the operations of the bearer-token host, with the same code, for users who can read
+ * the installation's secrets. Its changes are in the audit trail under the name of the user (rules 22.1).
  */
 export function createProgram(given: ProgramEnvironment): Command {
-  // What others wrote must not act on the terminal; JSON stays the same JSON.
+  // Outside texts must have no effect on the terminal; JSON keeps its meaning.
   const environment = { ...given, print: (text: string) => given.print(inLines(text)) };
   const program = new Command('admin')
     .description('Manages an installation of the payment service.')
@@ -192,10 +192,10 @@ async function withServices<T>(config: Config, work: (services: CommandServices)
   }
 }
 
-/** Milliseconds a command may take for what waits for others. */
+/** Time limit in milliseconds for commands that wait for other systems. */
 const DEADLINE_MS = 30_000;
 
-/** Somebody at the command line: an operator. */
+/** A user of the command line: an operator. */
 function commandContext(): ManageContext {
   const { username } = userInfo();
   return {

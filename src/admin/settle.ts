@@ -68,7 +68,7 @@ const presentUnknownOutcome = ({ since, polled_at, ...outcome }: UnknownOutcome)
   ...(polled_at !== null && { polled_at: timestamp(polled_at) }),
 });
 
-/** `settled`: `now`, or `earlier` when there was nothing left to do. */
+/** `settled`: `now`, or `earlier` if the outcome was set before. */
 const presentSettlement = (entry: ManualOutcomeEntry, request_id: string) => ({
   transaction_id: entry.object_id,
   ...entry.after,

@@ -9,18 +9,18 @@ import type { Row } from './rows';
 import type { BenchStack } from './stack';
 
 /**
- * What one of a row costs in things that can be counted: medians of single ones, so that a refreshed cache does not
+ * The countable costs of one operation of a row: medians over single operations, so that a cache refresh does not
  * count.
  */
 export interface Counts {
   row: string;
   events: number;
   workflow_tasks: number;
-  /** Of the service only; the simulator has a database of its own. */
+  /** Statements of the service only; the simulator has its own database. */
   statements: number;
 }
 
-/** Until the log is written and what follows an answer is done. Milliseconds. */
+/** Time until the log is written and the work that follows an answer is done. Milliseconds. */
 const SETTLE_MS = 200;
 
 /**
@@ -37,7 +37,7 @@ export async function count(
   const counts: Counts[] = [];
   for (const row of rows) {
     const taken: Omit<Counts, 'row'>[] = [];
-    // The first one opens connections and fills caches.
+    // The first operation opens connections and fills caches.
     for (let sample = 0; sample <= samples; sample += 1) {
       const prepared = await row.prepare?.();
       await sleep(SETTLE_MS);

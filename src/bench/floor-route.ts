@@ -4,10 +4,10 @@ import { v7 as uuidv7 } from 'uuid';
 import { TASK_QUEUE } from '../../workflows/messages';
 import { FLOOR_WORKFLOW, floorWorkflowId, touch } from './floor';
 
-/** The benchmark's one route, which only its own api process has. */
+/** The benchmark's route, which only its own API process has. */
 export const FLOOR_PATH = '/bench/floor/';
 
-/** Does what creating an order does and nothing else: one Update-with-Start, then the answer. */
+/** The minimum of creating an order: one Update-with-Start, then the answer. */
 export function floorRoute(client: Client): (request: unknown, response: ServerResponse) => Promise<void> {
   return async (_request, response) => {
     const id = uuidv7();

@@ -6,7 +6,7 @@ export const floorWorkflowId = (id: string) => `floor:${id}`;
 /** Asks nothing and is answered at once. */
 export const touch = defineUpdate<void, []>('touch');
 
-/** The least an Update-with-Start can cost: no activity, no timer, done with its one update. */
+/** The minimal Update-with-Start: no activity and no timer; it ends with its update. */
 export async function floor(): Promise<void> {
   let touched = false;
   setHandler(touch, () => {

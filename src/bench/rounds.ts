@@ -39,7 +39,7 @@ export async function runRounds(
       for (const row of round % 2 === 1 ? rows : rows.toReversed()) {
         const before = cells.get(key(row, at_once)) ?? [];
         const expected = (before.at(-1)?.throughput ?? 30) * (window_ms / 1_000);
-        // More than will be used: a client without one would leave the others less company.
+        // More than will be used, so that no client runs out and lowers the concurrency.
         const prepared = Math.ceil(expected * 1.3) + at_once * 3;
         cells.set(key(row, at_once), [...before, await measure(row, { at_once, window_ms, prepared, pids })]);
       }
@@ -68,8 +68,8 @@ function summarize(row: string, at_once: number, cells: readonly Cell[], floor: 
 /** One row at one concurrency, in one round. */
 interface Cell {
   /**
-   * A second, while all clients are busy: the end, where one after the other stops, would count against what takes
-   * long.
+   * Per second, while all clients are busy: the end, where clients stop one after the other, would count against slow
+   * operations.
    */
   throughput: number;
   /** Milliseconds. */
@@ -81,20 +81,23 @@ interface Cell {
 
 interface CellOptions {
   at_once: number;
-  /** Milliseconds in which new ones are begun. */
+  /** Milliseconds during which new operations are started. */
   window_ms: number;
   /** How many are prepared for a row that needs it: when they are used up, the window ends. */
   prepared: number;
   pids: () => Record<string, number>;
 }
 
-/** What follows an answer belongs to the row that caused it: wait for it before the CPU is read. Milliseconds. */
+/**
+ * Wait for the work that follows an answer before reading the CPU time: it belongs to the row that caused it.
+ * Milliseconds.
+ */
 const SETTLE_MS = 100;
 
 /**
- * Does the row for a while, `at_once` at a time: each client begins the next when its last has ended. Those that were
- * begun within the window are measured; until the last of them has ended the others go on, so that none ran with less
- * company.
+ * Does the row for a while, `at_once` at a time: each client begins the next when its last has ended. Operations that
+ * start within the window are measured. Until the last of them has ended, all clients continue, so that the concurrency
+ * stays the same.
  */
 async function measure(row: Row, { at_once, window_ms, prepared, pids }: CellOptions): Promise<Cell> {
   const ready = await prepare(row, prepared);
@@ -180,7 +183,7 @@ function readProcesses(): ProcessTicks[] {
       const ticks = [11, 12, 13, 14].reduce((sum, field) => sum + Number(fields[field]), 0);
       return [{ pid: Number(entry), parent: Number(fields[1]), ticks }];
     } catch {
-      // It has ended meanwhile.
+      // It has ended in the meantime.
       return [];
     }
   });

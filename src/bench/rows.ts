@@ -7,14 +7,14 @@ import { floorWorkflowId } from './floor';
 import type { Receiver } from './receiver';
 import type { BenchStack } from './stack';
 
-/** One kind of work that is measured. */
+/** One measured kind of work. */
 export interface Row {
   name: string;
   /** What has to be there before the clock starts: the id of an order, where one is paid that exists already. */
   prepare?: () => Promise<string>;
   /** Does it once, up to its outcome, and answers the id. Throws when the outcome is not the expected one. */
   once(prepared: string | undefined): Promise<string>;
-  /** The workflows behind one of it. */
+  /** The workflows of one such operation. */
   workflows(id: string): string[];
 }
 

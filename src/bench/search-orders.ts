@@ -64,7 +64,7 @@ export async function writeBenchOrders(
   return (await queryRows<{ id: string }>(db, ids, { project, limit: CHUNK })).map(({ id }) => id);
 }
 
-/** Changes orders, one of them so that it is found by a new reference. */
+/** Changes orders; one of them gets a new reference to search for. */
 export async function changeOrders(
   db: Database,
   order_ids: readonly string[],

@@ -14,7 +14,7 @@ export interface BenchStack {
   discard(): Promise<void>;
 }
 
-/** Starts what `npm start` starts, on a folder of its own and free ports; it stops when this process ends. */
+/** Starts the stack of `npm start` in its own folder and on free ports; it stops when this process ends. */
 export async function startBenchStack(): Promise<BenchStack> {
   const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-bench-'));
   // As npm start makes its own: otherwise PostgreSQL under root needs a copy of its binaries.

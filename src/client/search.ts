@@ -2,8 +2,8 @@ import { HttpError, ok, type RequestOpts } from '@oazapfts/runtime';
 import { searchOrders, type Order, type SearchRequest, type SearchResult } from './api';
 
 /**
- * Every order that meets a query, page by page, however many there are; `size` is that of a page. Sorted by `created`
- * or `amount`, each order that could be found at the beginning comes once. Throws HttpError.
+ * All orders that match a query, read page by page; `size` is the page size. Sorted by `created` or `amount`, each
+ * order that could be found at the beginning comes once. Throws HttpError.
  */
 export async function* findOrders(
   request: Omit<SearchRequest, 'start' | 'search_after'>,

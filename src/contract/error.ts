@@ -30,7 +30,7 @@ export function wrongFieldsOf({ issues }: z.ZodError): WrongField[] {
   });
 }
 
-/** zod's error map: what is wrong, in words for the merchant. A message of the schema itself comes before it. */
+/** zod's error map: the error in words for the merchant. A message of the schema itself takes precedence. */
 export function issueText(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'This field is required.';
   if (issue.input === null) return 'Null is not accepted: leave the field out.';

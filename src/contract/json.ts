@@ -1,4 +1,4 @@
-/** A number of a JSON text that JavaScript cannot hold: it would come back as another one. */
+/** A number in a JSON text that JavaScript cannot represent exactly. */
 export class InexactNumber {
   constructor(
     /** As it is written in the text. */
@@ -19,8 +19,7 @@ const LONG_OR_EXPONENTIAL = /[\d.]{16}|\d[eE]/;
 
 /**
  * Reads JSON as JSON.parse does, with an InexactNumber for every number that would change. Throws a SyntaxError for
- * what is not JSON, and a RangeError for an inexact number within arrays and objects that are nested thousands of
- * levels deep.
+ * invalid JSON, and a RangeError for an inexact number that is nested thousands of levels deep.
  */
 export function parseJson(text: string): unknown {
   const parsed: unknown = JSON.parse(text);
@@ -37,7 +36,7 @@ export function parseJson(text: string): unknown {
   );
 }
 
-/** Whether a number comes back as it was sent, or as one that stands for the same double in fewer digits. */
+/** Whether a number is returned as it was sent, or as the same double in fewer digits. */
 function isExact(source: string): boolean {
   if (source.length > NUMBER_LENGTH_MAX) return false;
   const value = Number(source);

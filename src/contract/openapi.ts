@@ -115,8 +115,7 @@ function tidy(schema: JsonSchema & { $id?: string; $schema?: string }): void {
   delete schema.$id;
   delete schema.$schema;
   if (schema.format === 'uuid') delete schema.pattern;
-  // New fields may come at any time, so a client must not refuse them. To say that others are ignored does not help it
-  // either.
+  // Clients must accept new fields in answers, so additional properties are not forbidden.
   if (
     schema.additionalProperties === false ||
     (typeof schema.additionalProperties === 'object' && Object.keys(schema.additionalProperties).length === 0)
@@ -243,7 +242,7 @@ function parameters(place: 'path' | 'query', schema: z.ZodObject | undefined, sc
   }));
 }
 
-/** OpenAPI has one entry per status, so errors that share one stand together. */
+/** OpenAPI has one entry per status, so errors with the same status are listed together. */
 function errorResponses(names: readonly ErrorName[]): OpenApiOperation['responses'] {
   const statuses = [...new Set(names.map((name) => ERRORS[name].status))].sort((a, b) => a - b);
   const responses = statuses.map((status) => {

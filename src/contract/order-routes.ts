@@ -17,7 +17,7 @@ import { createdPeriod, idParam, listParam } from './scalars';
 const orderParams = z.object({ order_id: idParam() });
 const transactionParams = z.object({ order_id: idParam(), transaction_id: idParam() });
 
-/** Orders and what is done with their money. */
+/** Routes of orders, captures, voids and refunds. */
 export const ORDER_ROUTES = {
   createOrder: {
     method: 'post',

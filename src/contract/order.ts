@@ -90,7 +90,7 @@ const clearable = <T extends z.ZodType>(field: z.ZodOptional<T>) =>
 const { shape: fields } = orderRequestSchema;
 
 /**
- * What changes an order: the fields of its creation that may change, which null clears, and two that may be repeated
+ * A change of an order: the fields of its creation that may change, cleared by null, and two that may be repeated
  * (rules 5.5).
  */
 export const orderUpdateSchema = z.object({
@@ -105,7 +105,7 @@ export const orderUpdateSchema = z.object({
   amount: amount().optional().describe('Cannot change; accepted when it is that of the order.'),
 });
 
-/** What refunds an order; what is absent is the original's (rules 9.3). */
+/** A refund request; absent fields are taken from the payment order (rules 9.3). */
 export const refundRequestSchema = z.object({
   amount: amount().describe('Smallest currency unit; the full amount, or less for a partial refund.'),
   description: description().optional().describe('That of the original order unless it is sent.'),
@@ -113,7 +113,7 @@ export const refundRequestSchema = z.object({
   extra: freeFormObject().optional().describe(MEANINGS.extra),
 });
 
-/** What captures or voids a part of an authorization (rules 8.3). */
+/** A request to capture or void a part of an authorization (rules 8.3). */
 export const partialAmountRequestSchema = z.object({
   amount: amount(1).describe('Smallest currency unit; at most what is left.'),
   description: requiredDescription(),
@@ -140,7 +140,7 @@ const FLAGS = ['is-test', ...Object.values(FOLLOW_UPS).flatMap(({ flag, original
 
 const ids = () => z.array(uuid()).optional();
 
-/** An order in an answer. What is absent is left out, never null (rules 1.3). */
+/** An order in an answer. Absent fields are left out, never null (rules 1.3). */
 export const orderSchema = z.strictObject({
   id: uuid(),
   project_id: uuid(),

@@ -42,7 +42,7 @@ export const paymentLinkRequestSchema = z.object({
   webhook_url: uri().optional().describe(texts.webhook_url),
 });
 
-/** A link in an answer. What is absent is left out, never null (rules 1.3). */
+/** A link in an answer. Absent fields are left out, never null (rules 1.3). */
 export const paymentLinkSchema = z.strictObject({
   id: uuid(),
   project_id: uuid(),

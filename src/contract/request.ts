@@ -72,7 +72,7 @@ function parsePart(schema: z.ZodType, raw: unknown, found: WrongFields): unknown
   const parsed = schema.safeParse(raw, { error: issueText });
   if (parsed.success) return parsed.data;
   for (const wrong of wrongFieldsOf(parsed.error)) {
-    // A name that holds a card number was found before, and is not to be repeated.
+    // A field name with a card number was reported before and must not be repeated.
     if (!holdsCardNumber(wrong.path)) found.add(wrong);
   }
   return undefined;

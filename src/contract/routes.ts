@@ -15,7 +15,7 @@ export interface Route {
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodObject;
-  /** The request may come without any body, which then reads as `{}` (rules 1.10). */
+  /** The request may have no body, which is then read as `{}` (rules 1.10). */
   readonly body_optional?: boolean;
   readonly output: z.ZodType;
   /** A POST that changes nothing, like a GET. */
@@ -112,7 +112,7 @@ export interface Security {
   /** The header WWW-Authenticate of a 401. */
   readonly challenge: string;
   readonly description: string;
-  /** Where a bearer token comes from. */
+  /** The token endpoint of a bearer token. */
   readonly token?: { readonly path: string; readonly scope: string };
 }
 
@@ -124,8 +124,8 @@ export interface Tag {
 }
 
 /**
- * The API of one host: its operations, and all that its documentation says. Routing, authentication, the OpenAPI
- * document and the documentation are computed from it.
+ * The API of one host: operations and documentation texts. Routing, authentication, the OpenAPI document and the
+ * documentation are generated from it.
  */
 export interface RouteSet<Routes extends Record<string, Route> = Record<string, Route>> {
   readonly name: string;
@@ -134,7 +134,7 @@ export interface RouteSet<Routes extends Record<string, Route> = Record<string, 
   readonly routes: Routes;
   /** Headings of the documentation, each with the routes below it. */
   readonly tags?: readonly Tag[];
-  /** Schemas with a name of their own in the OpenAPI document; each is stated once there and referred to elsewhere. */
+  /** Named schemas of the OpenAPI document: each is written once and referenced elsewhere. */
   readonly schemas: Readonly<Record<string, z.ZodType>>;
   readonly examples: Readonly<Record<keyof Routes, { readonly body?: unknown; readonly answer: unknown }>>;
   /** Requests that the service sends, as OpenAPI describes them: webhooks. */

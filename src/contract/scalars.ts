@@ -3,14 +3,14 @@ import { isCountry } from '../domain/country';
 import { isCurrency } from '../domain/currency';
 import { EXPECTED_DURATION, LONGEST, durationProblem } from '../domain/duration';
 
-/** Types that several fields share, and the limits on what a request may hold (rules 18). */
+/** Types of several fields, and limits of request contents (rules 18). */
 
 const TEXT_LENGTH_MAX = { reference: 255, description: 4096, url: 4096 } as const;
 /** Bytes of a free-form object (client, extra) as JSON, and of the list order_lines: a long basket. */
 export const FREE_FORM_BYTES_MAX = 16 * 1024;
 export const FREE_FORM_LIST_BYTES_MAX = 128 * 1024;
 
-/** A text of one format: another type is refused in the same words as a text of another format. */
+/** A text of one format. A value of another type gets the same error text as a text of another format. */
 const formatted = (expected: string) =>
   z.string({ error: ({ input }) => (input === undefined || input === null ? undefined : expected) });
 
@@ -99,7 +99,7 @@ export const duration = (longest: string) =>
     })
     .meta({ format: 'duration', examples: ['PT30M'] });
 
-/** How long something that is replaced goes on working: as duration, and PT0S for not at all. */
+/** How long a replaced key or secret keeps working: a duration, or PT0S for not at all. */
 export const overlap = () =>
   formatted(EXPECTED_DURATION)
     .superRefine((text, context) => {

@@ -5,7 +5,7 @@ import { orderSchema } from './order';
 import type { Route } from './routes';
 import { reference } from './scalars';
 
-/** Orders on one page of search results: when the request names no size, and at most. */
+/** Orders on one page of search results: default and maximum. */
 export const SEARCH_SIZE = { default: 20, max: 1_000 } as const;
 /** Bytes of the orders in one answer, about: an order of the largest kind has 200 KiB. */
 export const SEARCH_BYTES_MAX = 16 * 1_024 * 1_024;

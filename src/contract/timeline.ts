@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { EVENT_SOURCES } from '../domain/transaction';
 import { limitParam, timestamp, uuid } from './scalars';
 
-/** What happened to an order, and what it waits for (rules 23.1). */
+/** The history of an order, and the events it waits for (rules 23.1). */
 export const timelineSchema = z.strictObject({
   entries: z
     .array(

@@ -8,7 +8,7 @@ import { amount, currency, duration, durationText, reference, timestamp, uri, uu
 
 /** One payment attempt (rules 6). */
 
-/** What a customer can pay by. */
+/** Payment methods. */
 export const PAYMENT_METHODS = ['credit-card', 'apple-pay', 'google-pay'] as const;
 
 /** A payment method in a request. Which of them a project has active is for the operation to say. */
@@ -27,7 +27,7 @@ const captureMode = () =>
 
 const captureWindow = z.object({ capture_mode: captureMode(), expiration_period: z.string().optional() });
 
-/** What a merchant may say of a transaction when creating an order. Other fields are ignored. */
+/** Fields of a transaction that a merchant may set when creating an order. Other fields are ignored. */
 export const transactionRequestSchema = z
   .object({
     payment_method: paymentMethod().describe('One that is active in the project.'),

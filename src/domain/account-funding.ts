@@ -32,8 +32,8 @@ export type Receiver = Fields<(typeof RECEIVER_FIELDS)[number]>;
 export type FundingCustomer = Fields<(typeof CUSTOMER_FIELDS)[number] | 'state'>;
 
 /**
- * Whether a transaction is account funding: any receiver_ field counts, even a misspelt one. Taken for an ordinary
- * sale, it would leave the account empty (rules 14.1).
+ * Whether a transaction is account funding: any receiver_ field counts, even a misspelt one. As an ordinary sale it
+ * would leave the account empty (rules 14.1).
  */
 export function isAccountFunding(details: object | undefined): boolean {
   return Object.entries(details ?? {}).some(([field, value]) => field.startsWith('receiver_') && value !== undefined);

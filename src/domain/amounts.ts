@@ -72,7 +72,7 @@ export function capturableAmount(money: TransactionMoney, now: number): number {
 
 /**
  * The amount that may still be refunded, in minor units: without chargebacks, unless they were won. A win may be
- * reported before its chargeback; it then adds nothing to what was captured.
+ * reported before its chargeback; it then does not raise the amount above the captured one.
  */
 export function refundableAmount(money: TransactionMoney): number {
   const { captured_amount, refunded_amount, refund_pending_amount, charged_back_amount, won_back_amount } = money;
@@ -82,7 +82,7 @@ export function refundableAmount(money: TransactionMoney): number {
   );
 }
 
-/** Whether more went back to the customer than was captured: chargebacks are recorded whatever came before them. */
+/** Whether the customer got back more than was captured, which is possible because chargebacks are always recorded. */
 export function isOverdrawn({
   captured_amount,
   refunded_amount,

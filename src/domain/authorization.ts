@@ -37,9 +37,9 @@ export function openAuthorization(order: OrderRecord): Authorization | undefined
 }
 
 /**
- * The capture or void of the money left at the end of the window, in minor units: a delayed authorization is
- * captured once; everything else is released, including what a later refusal frees. What the processor refused to
- * release stays reserved and is not requested again. `undefined`: nothing to do now. `now` in epoch milliseconds.
+ * The capture or void of the money left at the end of the window, in minor units: a delayed authorization is captured
+ * once; all other money is released, including amounts freed by a later refusal. An amount that the processor refused
+ * to release stays reserved and is not requested again. `undefined`: nothing to do now. `now` in epoch milliseconds.
  */
 export function closingOf(
   { capture_mode, capture_ends_at, reserved, freed, closings }: Authorization,
@@ -53,7 +53,7 @@ export function closingOf(
   return amount > 0 ? { kind: 'void', amount } : undefined;
 }
 
-/** What the processor refused to release, in minor units. */
+/** The amount that the processor refused to release, in minor units. */
 function refusedAmount(closings: readonly Closing[]): number {
   return closings
     .filter(({ kind, status }) => kind === 'void' && status === 'error')
@@ -61,8 +61,8 @@ function refusedAmount(closings: readonly Closing[]): number {
 }
 
 /**
- * Whether nothing is left to wait for: the window is over, nothing is unanswered, and the service captures or releases
- * no more.
+ * Whether the authorization is finished: the window is over, no request is unanswered, and the service captures or
+ * releases no more.
  */
 export function isWindowClosed(authorization: Authorization, now: number): boolean {
   return (

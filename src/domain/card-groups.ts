@@ -39,7 +39,7 @@ interface Group {
   end: number;
   /** Between it and the run before, where both may be groups of one number. */
   separator: string | undefined;
-  /** It may go on what the run before it began; in a list it may not. */
+  /** It may continue the number that the run before it began; in a list it may not. */
   joined: boolean;
 }
 
@@ -175,8 +175,7 @@ function cardNumberEnd(text: string, groups: readonly Group[], first: number, di
     if (!grouping.slice(0, -1).every((expected, i) => lengths[i] === expected)) continue;
     const more = lengths[count - 1]! - grouping[count - 1]!;
     if (more < 0 || (more > 0 && !ON_CARDS.includes(grouping.join('-')))) continue;
-    // Groups of four that go on after four digits are a part of a longer number, as of a parcel, unless they end as a
-    // card's do.
+    // Further groups of four belong to a longer number, such as a parcel's, unless they end like a card number.
     if (within && second === 4 && !(sum(grouping) === 16 && lengths.length === 4)) continue;
     if (count === 2 && !SEPARATOR_OF_HALVES.test(groups[first + 1]!.separator!)) continue;
     if (count === 2 && isDate(text.slice(start, end))) continue;

@@ -37,13 +37,13 @@ function hasCheckDigit(digits: string): boolean {
 
 /** MMYY or MMYYYY, and a security code after it. */
 const EXPIRY = /^(?:0[1-9]|1[0-2])(?:20)?[2-4]\d(?:\d{3,4})?$/;
-/** The month of an expiry, and what follows it. */
+/** The month of an expiry, and the text after it. */
 const MONTH = /^(?:0[1-9]|1[0-2])$/;
 const YEAR = /^ ?[/-] ?(?:20)?[2-4]\d(?!\d)/;
 /** Lengths of the card numbers that an expiry or code may follow. */
 const LENGTHS_WITH_MORE = [16, 15, 14];
 
-/** Whether a text goes on with the year of an expiry whose month came before: `/30`. */
+/** Whether a text begins with the year of an expiry whose month came before: `/30`. */
 export const yearFollows = (text: string): boolean => YEAR.test(text);
 
 /**

@@ -18,17 +18,14 @@ const MAY_BE_HTML = /<[a-z/!]|&[#a-z]/i;
 
 /** A way to read a text, in pieces whose positions are known. */
 export interface Reading {
-  /** Whether the text may read otherwise than as it stands. */
+  /** Whether the text may contain anything to decode. */
   readonly applies: (text: string) => boolean;
   /** The characters that are read at once. */
   readonly pieces: RegExp;
   readonly read: (piece: string) => string;
 }
 
-/**
- * Where something is percent-encoded or in HTML, it is decoded. It is read as it stands too, which comes last:
- * decoding may hide a part of it.
- */
+/** Decodes percent-encoding and HTML. The text is also read undecoded, last, because decoding may hide a part of it. */
 export const READINGS: readonly Reading[] = [
   {
     applies: (text) => MAY_BE_HTML.test(text),
@@ -43,7 +40,7 @@ export const READINGS: readonly Reading[] = [
   { applies: () => true, pieces: /./gsu, read: visibleText },
 ];
 
-/** How a text may be read, as it stands first. Nothing when it has too few digits for a card number. */
+/** The readings of a text, the undecoded one first. Empty if it has too few digits for a card number. */
 export function* readings(text: string): Generator<string> {
   if (NOT_PRINTABLE_ASCII.test(text) && !MAY_HOLD_CARD_NUMBER.test(text)) return;
   const visible = visibleText(text);

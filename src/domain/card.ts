@@ -17,7 +17,7 @@ import { withoutOtherNumbers } from './other-numbers';
  */
 const DIGITS_MIN = { anywhere: 14, card_details: 12 } as const;
 
-/** A text without this holds no card number. */
+/** A text that does not match holds no card number. */
 const DIGITS_OF_CARD = /\d{12}|\d{4}\D{1,4}\d{4}|(?:(?<!\d)\d{1,2}[^\p{L}\p{N}]{1,4}){6}\d/u;
 
 /** Whether a text holds a card number. `in_card_details`: it stands in `payment_method_details`. */

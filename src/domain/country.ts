@@ -3,9 +3,7 @@ import { iso31661 } from 'iso-3166/1.js';
 
 const COUNTRIES: ReadonlySet<string> = new Set(iso31661.map(({ alpha2 }) => alpha2));
 
-/**
- * Whether a code is that of a country: ISO 3166-1 alpha-2, in capitals. Codes in reserve, such as UK and EU, are not.
- */
+/** Whether a code is a country's: ISO 3166-1 alpha-2, in capitals. Reserved codes, such as UK and EU, are not. */
 export function isCountry(code: string): boolean {
   return COUNTRIES.has(code);
 }

@@ -1,8 +1,8 @@
 import { data } from 'currency-codes';
 
 /**
- * ISO 4217 from its maintainers' list (package `currency-codes`). Intl gives HUF, IDR and sixteen others no decimals,
- * ISO 4217 gives them some: with Intl, 10000 HUF (100 forint) would be shown, and settled, as 10 000.
+ * ISO 4217 from its maintainers' list (package `currency-codes`). Intl has no decimals for HUF, IDR and sixteen others,
+ * ISO 4217 has: with Intl, 10000 HUF (100 forint) would be shown and settled as 10 000.
  */
 interface Currency {
   readonly code: string;
@@ -29,7 +29,7 @@ export function isCurrency(code: string): boolean {
   return CURRENCIES.has(code);
 }
 
-/** Digits of the currency's minor unit. Throws for a code that is no currency. */
+/** Digits of the currency's minor unit. Throws for a code that is not a currency. */
 export function minorUnits(code: string): number {
   const currency = CURRENCIES.get(code);
   if (!currency) throw new RangeError(`${code} is not a currency.`);

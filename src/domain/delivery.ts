@@ -7,7 +7,7 @@ export interface DeliveryId {
   n: number;
 }
 
-/** How far a delivery has come: all that decides what is done next. */
+/** The progress of a delivery: all facts that determine the next step. */
 export interface DeliveryProgress {
   status: DeliveryStatus;
   /** Attempts made so far. */
@@ -20,7 +20,7 @@ export interface DeliveryProgress {
   failure?: string | undefined;
   /** How far the clock of its order is ahead of real time, in milliseconds (rules 23.4). */
   clock_offset_ms: number;
-  /** Whether the last attempt took so long that the next may too. */
+  /** Whether the last attempt was slow, so that the next one may be too. */
   is_slow: boolean;
 }
 
@@ -35,7 +35,7 @@ export function webhookTimeLimit(attempt: number): number {
   return attempt === 1 ? 4_000 : 10_000;
 }
 
-/** Longest time after which an endpoint counts as one that answers at once, in milliseconds. */
+/** An endpoint that answers within this time counts as fast. Milliseconds. */
 const QUICK_MS = 1_000;
 
 export function isSlowAttempt(duration_ms: number): boolean {
@@ -43,7 +43,7 @@ export function isSlowAttempt(duration_ms: number): boolean {
 }
 
 /**
- * Whether an attempt is to be made at `now` (epoch milliseconds). After a failed one it is not, for two minutes: an
+ * Whether an attempt is due at `now` (epoch milliseconds). It is not for two minutes after a failed one, so that an
  * activity that runs again sends nothing.
  */
 export function isAttemptDue(
@@ -57,8 +57,8 @@ export function isAttemptDue(
 export type DeliveryRequest = 'deliver_now' | 'pause' | 'resume';
 
 /**
- * How a delivery stands after the request; `now` in epoch milliseconds. Throws Conflict when it is final or being sent,
- * which it is from the instant at which an attempt is due, and when the request does not fit its status.
+ * The progress of a delivery after the request; `now` in epoch milliseconds. Throws Conflict when it is final or being
+ * sent, which it is from the instant at which an attempt is due, and when the request does not fit its status.
  */
 export function afterRequest(
   delivery: Pick<DeliveryProgress, 'status' | 'next_attempt_at'>,
@@ -85,7 +85,7 @@ export function afterRequest(
 
 const conflict = (text: string) => new ServiceError('Conflict', text);
 
-/** How the delivery stands after attempt `attempt`, which ended at `ended_at` (epoch milliseconds). */
+/** The progress after attempt `attempt`, which ended at `ended_at` (epoch milliseconds). */
 export function afterAttempt({
   attempt,
   failure,

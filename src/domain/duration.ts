@@ -7,7 +7,7 @@ export const LONGEST = {
   /** From acceptance to capture; after that the issuer may cancel the reservation (rules 7.4). */
   capture: 'P5D',
   link: 'P365D',
-  /** How long a rolled key or secret goes on working (rules 21.12). */
+  /** How long a rolled key or secret keeps working (rules 21.12). */
   overlap: 'P30D',
   /** How far the clock of an object can be moved, in one move and in all (rules 23.5). */
   sandbox_clock: 'P400D',
@@ -19,8 +19,8 @@ export const EXPECTED_DURATION = 'Expected an ISO 8601 duration, for example PT3
 
 /**
  * Milliseconds of an ISO 8601 duration such as PT30M, P7D or P1W. A day is 24 hours. Throws a RangeError, whose message
- * names no value, for anything else: years and months have no fixed length, less than PT1S would end before it began,
- * the format `duration` of the API's document has no fractions, and weeks stand alone (rules 1.9).
+ * names no value, for anything else: years and months have no fixed length, a duration below PT1S would end before it
+ * began, the format `duration` of the API's document has no fractions, and weeks stand alone (rules 1.9).
  */
 export function parseDuration(text: string): number {
   // Temporal.Duration also accepts signs and lower-case letters.
@@ -48,7 +48,7 @@ function millisecondsOf(text: string): number {
   return ((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000;
 }
 
-/** Until when a key or secret that is rolled `now` goes on working: for a duration, or with PT0S not at all. */
+/** When a key or secret that is rolled at `now` stops working: after `overlap`; at once with PT0S. */
 export function overlapEnd(overlap: string, now: Date): Date {
   return new Date(now.getTime() + (overlap === 'PT0S' ? 0 : parseDuration(overlap)));
 }

@@ -12,11 +12,11 @@ import { isExpired, isOpen, type Ending } from './order';
 import type { TransactionStatus } from './transitions';
 
 /**
- * Follow-up orders: what is done with a payment's money after it was taken or reserved. Each is an order of its own
- * that points to the payment and never edits it (rules 9.1). A new kind is a row here.
+ * Follow-up orders move a payment's money after it was taken or reserved. Each is a separate order that points to the
+ * payment and never edits it (rules 9.1). A new kind is a row in this table.
  *
  * `confirmed` and `pending` name the columns of the payment's transaction that it moves; a kind without `pending` sets
- * nothing aside first.
+ * no amount aside first.
  */
 export const FOLLOW_UPS = {
   /** Takes money that an authorization holds. */
@@ -225,9 +225,9 @@ function whyNoRefund(money: TransactionMoney): string {
 }
 
 /**
- * What an operator has to look at, in words; `undefined` when all is well. More goes back than was captured: by a
- * chargeback or, when a chargeback came while it was under way, by a refund. Or the processor refuses what the service
- * itself gives back or releases: nobody else will request it.
+ * Why an operator must look at the follow-up order, in words; `undefined` if there is no reason. Either more is
+ * returned than was captured, by a chargeback, or by a refund that was under way when the chargeback came. Or the
+ * processor refuses a return or release that the service itself requested: no other request will follow.
  */
 export function followUpAttention(
   { kind, requested_by }: Pick<FollowUpRequest, 'kind' | 'requested_by'>,
@@ -238,7 +238,7 @@ export function followUpAttention(
     return `the processor refused the ${kind}: the customer's money is still held`;
   }
   const gives_back = kind === 'chargeback' || kind === 'refund';
-  // While the payment's own outcome is open, nothing is known to be captured.
+  // While the payment's own outcome is open, the captured amount is unknown.
   return gives_back && !isOpen(money.status) && to === 'accepted' && isOverdrawn(money)
     ? 'refunded and charged back beyond what was captured'
     : undefined;
@@ -259,7 +259,7 @@ export function amountChanges(
   };
 }
 
-/** Whether nothing of an authorization was captured and all of it is given up: then it ends. */
+/** Whether an authorization ends: nothing of it was captured and all of it is released. */
 export function isFullyReleased({
   capture_mode,
   status,

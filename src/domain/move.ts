@@ -25,16 +25,16 @@ export type Change =
     }
   | { transaction_id?: never; ended: Ending };
 
-/** A change, and what is recorded with it. */
+/** A change with the details that are recorded with it. */
 export interface PlannedMove {
   change: Change;
   details: MoveDetails;
 }
 
-/** The columns that are written besides the statuses: of the event, and those of the transaction that became known. */
+/** Columns that are written in addition to the statuses: of the event, and new facts about the transaction. */
 export interface MoveDetails {
   source: EventSource;
-  /** Epoch milliseconds, from the workflow: when we noticed. */
+  /** When the service noticed the change: epoch milliseconds, from the workflow. */
   now: number;
   /** When it happened at the processor, ISO 8601. If absent or later than `now`, `now` counts. */
   occurred?: string | undefined;
@@ -65,17 +65,16 @@ export interface Move {
   ended?: Ending;
   /** The order's status changes, so its webhook is due. */
   status_changed: boolean;
-  /** The order completes with it: its `completed` is this moment. */
+  /** Set when this move completes the order; becomes its `completed`. */
   completes: boolean;
 }
 
-/** A move the tables do not allow: our mistake, never a merchant's. */
+/** A move that the tables do not allow: a bug of the service, never a merchant's error. */
 export class ForbiddenMove extends Error {}
 
 /**
- * The move that a change makes, or `undefined` when the order has made it already (a repeat). The order's status is
- * computed from its transactions, then checked against the order's own table. Throws ForbiddenMove when a table does
- * not allow it.
+ * The move for a change, or `undefined` if the order already made it (a repeat). The order's status is computed from
+ * its transactions, then checked against the order's own table. Throws ForbiddenMove when a table does not allow it.
  */
 export function planMove(order: OrderRecord, change: Change): Move | undefined {
   const transaction: Move['transaction'] =

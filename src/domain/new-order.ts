@@ -2,7 +2,7 @@ import type { Receiver } from './account-funding';
 import type { CaptureMode } from './amounts';
 import type { ChargedBy } from './order';
 
-/** The facts that are known outside the vault about the card, wallet or account; never a card number. */
+/** Facts about the card, wallet or account that are known outside the vault; never a card number. */
 export type PaymentMethodDetails = { vault_token?: string } & Receiver & Record<string, unknown>;
 
 /** A new order, its fields named as on the wire. Its creation and end are passed beside it. */

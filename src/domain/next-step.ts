@@ -2,7 +2,7 @@ import { isWindowClosed, openAuthorization } from './authorization';
 import { outcomeAwaitedFrom, shouldExpire, type OrderRecord } from './order-record';
 import { ORDER_MOVES, isFinal } from './transitions';
 
-/** The next thing that an order needs from its workflow. */
+/** The next step of an order's workflow. */
 export type Step =
   /** Status changes have webhooks whose delivery has not started. */
   | 'startDeliveries'
@@ -12,11 +12,11 @@ export type Step =
   | 'holdAuthorization'
   /** The time for paying is over. */
   | 'expire'
-  /** The processor has to be asked for the outcome of a charge. */
+  /** The outcome of a charge must be polled at the processor. */
   | 'pollOutcome'
-  /** The customer has to pay. */
+  /** The customer must pay. */
   | 'awaitPayment'
-  /** Nothing is left to do. */
+  /** The order is finished. */
   | 'finish';
 
 /** The next step for an order; `now` in epoch milliseconds. */

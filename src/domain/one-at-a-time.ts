@@ -1,8 +1,8 @@
 export type OneAtATime = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * Runs work in the order it comes, each when the one before has ended, also with an error. Handlers of a workflow
- * would otherwise interleave at every await, and requests of a process crowd out one another.
+ * Runs tasks one after the other, in the order of the calls; a failed task does not stop the next. Otherwise handlers
+ * of a workflow would interleave at every await, and requests of a process would crowd each other out.
  */
 export function oneAtATime(): OneAtATime {
   let last: Promise<unknown> = Promise.resolve();

@@ -15,10 +15,10 @@ export const ATTEMPTS_MAX = 5;
  */
 export type ChargedBy = 'token' | 'customer';
 
-/** How an unpaid order was ended other than by its transactions. */
+/** How an unpaid order ended, unless its transactions ended it. */
 export type Ending = 'cancelled' | 'expired';
 
-/** Whether a status of an order or transaction is an ending: over, and never paid. */
+/** Whether a status of an order or transaction is an ending: final and unpaid. */
 export function isEnding(status: OrderStatus | TransactionStatus | undefined): status is Ending {
   return status === 'cancelled' || status === 'expired';
 }
@@ -31,7 +31,7 @@ export interface OrderFacts {
   was_accepted: boolean;
   /** Attempts the order may have: 1 with a card token in the request, else ATTEMPTS_MAX. */
   attempts_max: number;
-  /** Set once the customer or merchant cancelled it, or its time ran out. */
+  /** Set when the customer or merchant cancels the order, or its time runs out. */
   ended?: Ending;
 }
 
@@ -49,7 +49,7 @@ export function orderStatus({ transactions, was_accepted, attempts_max, ended }:
   return 'new';
 }
 
-/** Whether an instant has come, both in epoch milliseconds: at expires_at itself it is expired. */
+/** Whether `now` has reached expires_at, both in epoch milliseconds; it is expired at expires_at itself. */
 export function isExpired(expires_at: number, now: number): boolean {
   return now >= expires_at;
 }

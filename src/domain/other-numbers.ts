@@ -6,7 +6,7 @@ const UUID = /(?<![\da-z])[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12
  */
 const HEXADECIMAL =
   /(?<![\da-z])(?=\d*[a-f])(?!\d{12,19}d\d\d(?:0[1-9]|1[0-2])\d{3,}f?(?![\da-z]))[\da-f]{24,}(?![\da-z])/gi;
-/** The shape of an IBAN, and of words after it; the check digits tell where it ends. */
+/** The shape of an IBAN and of words after it; the check digits show where it ends. */
 const IBAN_SHAPE = /(?<![\da-z])[a-z]{2}\d{2}(?: ?[\da-z]{4}){2,7}(?: ?[\da-z]{1,3})?(?![\da-z])/gi;
 const IBAN_LENGTH_MIN = 15;
 

@@ -2,7 +2,7 @@ import { ServiceError } from '../errors';
 import { isExpired } from './order';
 import type { OrderStatus, PaymentLinkStatus } from './transitions';
 
-/** Most orders that a payment link makes, whatever their status (rules 19.5). */
+/** Maximum number of orders of a payment link, whatever their status (rules 19.5). */
 export const PAYMENT_LINK_ATTEMPTS_MAX = 25;
 
 /** Who ended a link that was not paid: its time ran out, or the merchant ended it. */
@@ -85,7 +85,7 @@ export function linkStatusAfter(order: OrderStatus, link: { expires_at: number }
   return isExpired(link.expires_at, now) ? 'expired' : 'all_unsuccessful';
 }
 
-/** Whether the link ends now: its time is over, and no payment is in progress. `now` in epoch milliseconds. */
+/** Whether the link ends now: its time has run out, and no payment is in progress. `now` in epoch milliseconds. */
 export function isLinkDue({ status, expires_at }: PaymentLinkRecord, now: number): boolean {
   return (status === 'new' || status === 'all_unsuccessful') && isExpired(expires_at, now);
 }

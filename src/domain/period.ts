@@ -1,7 +1,10 @@
 /** The longest period of one list of orders (rules 5.8). */
 const LIST_PERIOD_MAX_DAYS = 31;
 const LIST_PERIOD_MAX_MS = LIST_PERIOD_MAX_DAYS * 24 * 60 * 60 * 1_000;
-/** No order lies outside these instants, and databases do not know all of them. Epoch milliseconds. */
+/**
+ * Limits of a period, in epoch milliseconds: no order is outside them, and databases cannot represent all instants
+ * beyond.
+ */
 const [EARLIEST, LATEST] = [0, Date.UTC(9999, 0)];
 
 /** A period with both ends included; epoch milliseconds. */
@@ -17,8 +20,8 @@ export interface PeriodProblem {
 }
 
 /**
- * The period a list of orders covers. A missing parameter makes it as long as allowed and end by now, so a start in the
- * future leaves nothing. Takes checked ISO 8601 texts; `now` in epoch milliseconds.
+ * The period a list of orders covers. If a parameter is missing, the period has the maximum length and ends by now, so
+ * a start in the future makes it empty. Takes checked ISO 8601 texts; `now` in epoch milliseconds.
  */
 export function listPeriod(asked: {
   created_since?: string | undefined;

@@ -17,16 +17,16 @@ export interface BegunMove {
   to_offset_ms: number;
 }
 
-/** Something that waits by a clock; the key is the same while it waits for the same. */
+/** A wait that depends on the clock. Its key stays the same while it waits for the same event. */
 export type KeyedWait = Pick<Wait, 'at' | 'is_poll'> & { key: string };
 
 /** How far a move has come. */
 export interface ClockProgress {
   is_finished: boolean;
-  /** Keys of what falls due and has not happened, and how long that has been waited for. Milliseconds. */
+  /** Keys of the due waits that have not finished, and how long the clock has waited for them, in milliseconds. */
   awaited: string[];
   waited_ms: number;
-  /** Keys of what is not waited for any longer. */
+  /** Keys of the waits that the clock no longer waits for. */
   given_up: string[];
 }
 
@@ -34,8 +34,8 @@ export interface ClockProgress {
 export const MOVE_BEGINS: ClockProgress = { is_finished: false, awaited: [], waited_ms: 0, given_up: [] };
 
 /**
- * What has not happened by then waits for somebody else, such as a processor that does not answer: the clock moves on.
- * Milliseconds.
+ * A step that has not finished by then depends on an outside system, for example a processor that does not answer. The
+ * clock moves on without it. Milliseconds.
  */
 const PATIENCE_MS = 30_000;
 
@@ -46,11 +46,11 @@ export interface ClockLook<W extends KeyedWait> {
   offset_ms: number;
   to_offset_ms: number;
   now: number;
-  /** Since the look before. */
+  /** Time since the previous look. */
   passed_ms: number;
 }
 
-/** The next step of a move: how far the clock is ahead then, and the waits whose workflows are signalled that. */
+/** The next step of a move: the clock's new offset, and the waits whose workflows are signalled. */
 export interface ClockStep<W extends KeyedWait> {
   progress: ClockProgress;
   offset_ms: number;
@@ -58,9 +58,9 @@ export interface ClockStep<W extends KeyedWait> {
 }
 
 /**
- * The next step of a move (rules 23.6). While something is due, the clock stays: the workflows concerned are signalled
- * once, as they may be gone or not know the clock's last move, and it is waited for. Otherwise the clock goes to what
- * falls due next, at most to the end of the move.
+ * The next step of a move (rules 23.6). While a wait is due, the clock stays and waits for it; its workflow is
+ * signalled once, as it may be lost or may not know the clock's last move. Otherwise the clock goes to the next due
+ * time, at most to the end of the move.
  */
 export function nextClockStep<W extends KeyedWait>(progress: ClockProgress, look: ClockLook<W>): ClockStep<W> {
   const { waits, offset_ms, to_offset_ms, now, passed_ms } = look;

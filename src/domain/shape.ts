@@ -1,8 +1,8 @@
 import type { WrongField } from '../errors';
 
 /**
- * Checks of values that a workflow gets from outside: pure, and small enough for the workflow bundle, which has no zod.
- * A check returns what is wrong, or undefined; it never repeats the value.
+ * Checks of values that a workflow gets from outside. They are small: the workflow bundle has no zod. A check returns
+ * the error, or undefined; the error never repeats the value.
  */
 export type Check<T> = ((value: unknown) => WrongField | undefined) & {
   /** Only for the compiler: the type that the check accepts. */
@@ -14,7 +14,7 @@ function expect<T>(expected: string, isRight: (value: unknown) => boolean): Chec
   return (value) => (isRight(value) ? undefined : wrong);
 }
 
-/** A value that only its owner reads, such as the merchant's own JSON. */
+/** A value that the service does not read, such as the merchant's own JSON. */
 export const anything: Check<unknown> = () => undefined;
 
 export const flag = expect<boolean>('true or false', (value) => typeof value === 'boolean');
@@ -42,7 +42,7 @@ export const integer = (min: number, max = Number.MAX_SAFE_INTEGER) =>
 export const number = (min: number, max: number) =>
   expect<number>(`a number from ${min} to ${max}`, (value) => typeof value === 'number' && isWithin(value, min, max));
 
-// NaN is within nothing.
+// NaN is never within a range.
 const isWithin = (value: unknown, min: number, max: number) => (value as number) >= min && (value as number) <= max;
 
 export const oneOf = <const T>(values: readonly T[]) =>
@@ -65,7 +65,7 @@ export function listOf<T>(check: Check<T>, length_max: number): Check<T[]> {
   };
 }
 
-/** An object with these fields. Others are accepted: nothing reads them. */
+/** An object with these fields. Other fields are accepted and ignored. */
 export function object<T extends object>(fields: { [Field in keyof T]-?: Check<T[Field]> }): Check<T> {
   const wrong = { path: '', text: 'Expected an object.' };
   const checks = Object.entries<Check<unknown>>(fields);

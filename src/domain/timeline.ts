@@ -7,8 +7,8 @@ import type { OrderStatus, TransactionStatus } from './transitions';
 import { byInstant, type AmountInWords } from './waits';
 
 /**
- * An entry of a timeline, in words for the merchant (rules 23.1). Instants of the record are ISO 8601 texts, those
- * of entries epoch milliseconds. No text has anything about the customer but the masked card number.
+ * An entry of a timeline, in words for the merchant (rules 23.1). Instants of the record are ISO 8601 texts, those of
+ * entries epoch milliseconds. The only customer data in the texts is the masked card number.
  */
 export interface TimelineEntry {
   at: number;
@@ -77,7 +77,7 @@ export interface TimelineClockMove {
   to_offset_ms: number;
 }
 
-/** Where a page of a timeline begins: at an instant, epoch milliseconds, after so many entries of that instant. */
+/** The start of a page of a timeline: an instant in epoch milliseconds, and the number of its entries to skip. */
 export interface TimelinePlace {
   at: number;
   skip: number;
@@ -99,7 +99,7 @@ export function pageOfTimeline(
   return { entries: page, next: { at: last.at, skip: of_instant + (last.at === from.at ? from.skip : 0) } };
 }
 
-/** All that happened to an order, its follow-up orders and their webhooks, oldest first. */
+/** The history of an order, its follow-up orders and their webhooks, oldest first. */
 export function timelineEntries(
   { order, follow_ups, attempts, clock_moves }: Timeline,
   inWords: AmountInWords,
@@ -158,7 +158,7 @@ function orderEntries(order: TimelineOrder, inWords: AmountInWords): TimelineEnt
     was_accepted ||= event.event === 'accepted';
     move(orderStatus({ transactions, was_accepted, attempts_max: order.attempts_max }), at, event.source);
   }
-  // An order that was ended without an open transaction: no event says so.
+  // An order that ended without an open transaction has no event for it.
   move(order.status, Date.parse(order.modified), order.ended_by ?? 'service');
   return [...entries, ...order.transactions.flatMap(pollEntry)];
 }
@@ -205,7 +205,7 @@ function transactionWords(order: TimelineOrder, transaction: TimelineTransaction
   }
 }
 
-/** The questions of a transaction that brought no outcome, at the last of them. */
+/** The polls of a transaction without an outcome, at the time of the last one. */
 function pollEntry({ id, polls, polled_at }: TimelineTransaction): TimelineEntry[] {
   if (polled_at === null) return [];
   const text = `The processor was asked for the outcome${polls === 1 ? '' : `, ${polls} times so far`}: not known yet`;

@@ -1,8 +1,8 @@
 import type { CaptureMode } from './amounts';
 
 /**
- * Who made a status change. `service`: this service by itself, when some time ran out. `operator`: the outcome was
- * settled by hand (rules 10.14).
+ * Who made a status change. `service`: the service itself, at the end of a period. `operator`: the outcome was set by
+ * hand (rules 10.14).
  */
 export const EVENT_SOURCES = ['customer', 'merchant', 'processor', 'service', 'operator'] as const;
 export type EventSource = (typeof EVENT_SOURCES)[number];
@@ -34,7 +34,7 @@ export function chargeOperation({
   return capture_mode !== null || amount === 0 ? 'authorize' : 'sale';
 }
 
-/** A charge as the processor must know it: every answer about it is compared (rules 10.17). */
+/** A charge as the processor must report it: every answer about it is compared with this (rules 10.17). */
 export function expectedCharge({
   transaction_id,
   amount,
@@ -49,26 +49,28 @@ export function expectedCharge({
   return { operation: chargeOperation({ amount, capture_mode }), transaction_id, amount, currency };
 }
 
-/** A notification normally reports the result of 3-D Secure; this is for a lost one. Milliseconds. */
+/** When to poll the result of 3-D Secure if its notification is lost. Milliseconds. */
 export const POLL_ISSUER_AFTER_MS = 5 * 60_000;
 
 const POLL_AFTER_MS = [2_000, 5_000, 10_000, 20_000, 30_000];
-/** For half an hour once a minute, then less often: banks take days for some refunds. */
+/** Once a minute for half an hour, then less often: banks take days for some refunds. */
 const POLLS_EACH_MINUTE = 30;
 
-/** Milliseconds until the processor is asked again for an open outcome; `polls` counts the earlier times. */
+/** Milliseconds until the next poll of an open outcome, after `polls` polls. */
 export function pollAfter(polls: number): number {
   return POLL_AFTER_MS[polls] ?? (polls < POLLS_EACH_MINUTE ? 60_000 : 10 * 60_000);
 }
 
 /**
- * From its end on, how often the processor is asked about a customer who is still at the issuer there: hourly for a day,
- * then the operator has to look, and it is asked less often. Milliseconds (rules 10.12).
+ * Intervals of polls after a transaction's end while the customer is still at the issuer: hourly for a day, then less
+ * often, and an operator must look. Milliseconds (rules 10.12).
  */
 export const POLL_LATE_CHALLENGE_MS = { first_day: 60 * 60_000, later: 6 * 60 * 60_000 } as const;
-/** After so long without an answer about a possible late approval an operator has to look. Milliseconds. */
+/** Without an answer about a possible late approval for this long, an operator must look. Milliseconds. */
 const LATE_APPROVAL_OVERDUE_MS = 24 * 60 * 60_000;
-/** How long an operation that the processor announced may be unknown when it is asked (rules 10.9). Milliseconds. */
+/**
+ * How long the processor's look-up may not find an operation that the processor announced (rules 10.9). Milliseconds.
+ */
 const ANNOUNCED_OVERDUE_MS = 6 * 60 * 60_000;
 
 /**
@@ -88,7 +90,7 @@ export function mayLookUpLag(announced: number, now: number): boolean {
   return now - announced < ANNOUNCED_OVERDUE_MS;
 }
 
-/** After so many polls without an outcome, about a day, an operator has to look. */
+/** After this many polls without an outcome, about a day, an operator must look. */
 export const POLLS_BEFORE_ATTENTION = 170;
 
 /** The outcomes that an operator may set by hand, where the processor will never give one (rules 10.14). */

@@ -4,7 +4,7 @@
  */
 type Moves<S extends string> = { readonly [From in S]: readonly S[] };
 
-/** Ties every target to a known status: a misspelt one does not compile. */
+/** Makes a misspelt target a compile error. */
 function defineMoves<const M extends { readonly [From in keyof M]: readonly (keyof M)[] }>(
   moves: M,
 ): Moves<keyof M & string> {
@@ -70,7 +70,7 @@ export const PAYMENT_LINK_STATUSES = statusesOf(PAYMENT_LINK_MOVES);
 export const DELIVERY_STATUSES = statusesOf(DELIVERY_MOVES);
 export const PROJECT_STATUSES = statusesOf(PROJECT_MOVES);
 
-/** Whether the table allows the move. Staying in a status is not a move. */
+/** Whether the table allows the move. Keeping the status is not a move. */
 export function canMove<S extends string>(moves: Moves<S>, from: S, to: S): boolean {
   return moves[from].includes(to);
 }

@@ -6,21 +6,21 @@ import { ORDER_MOVES, isFinal } from './transitions';
 
 /** An event that an object waits for: shown by the timeline and in the Web UI (rules 23.3). */
 export interface Wait {
-  /** Epoch milliseconds; what is being done already has an instant that has passed. */
+  /** Epoch milliseconds. A step that is already running is due in the past. */
   at: number;
   event: string;
   text: string;
-  /** A question to the processor, whose pauses keep real time. */
+  /** A poll of the processor; its intervals are in real time. */
   is_poll?: true;
 }
 
 /** Writes an amount of minor units, for example `12.50 EUR`. */
 export type AmountInWords = (amount: number, currency: string) => string;
 
-/** Minor units with their currency, where ISO 4217's list of digits is not at hand. */
+/** Minor units with their currency, for code without ISO 4217's list of digits. */
 export const minorUnitsInWords: AmountInWords = (amount, currency) => `${amount} ${currency} (minor units)`;
 
-/** What an operator has to look at: the processor answers about another amount or currency (rules 10.17). */
+/** Why an operator must look: the processor answers about another amount or currency (rules 10.17). */
 export function mismatchInWords(
   answered: { amount: number; currency: string },
   order: { amount: number; currency: string },
@@ -75,7 +75,7 @@ export function deliveryWait({
   return { at: next_attempt_at, event: 'webhook.attempt', text };
 }
 
-/** A webhook that waits for no instant, but for being resumed (rules 13.10). `undefined` when it is not paused. */
+/** A paused webhook, which waits to be resumed (rules 13.10). `undefined` if it is not paused. */
 export function pausedDelivery({
   status,
   attempts,
@@ -84,12 +84,12 @@ export function pausedDelivery({
   return { event: 'webhook.paused', text: `Webhook paused before attempt ${attempts + 1} of ${WEBHOOK_ATTEMPTS_MAX}` };
 }
 
-/** A payment that ended and may have been approved late: when it is asked about next (rules 10.12). */
+/** The next poll of a payment that ended and may have been approved late (rules 10.12). */
 export interface LateApprovalWatch {
   transaction_id: string;
   /** Epoch milliseconds. */
   poll_at: number;
-  /** How often the processor was asked from the first `poll_at` on and had no answer. */
+  /** Number of polls without an answer since the first `poll_at`. */
   polls: number;
   /** When the payment ended, or the evidence of an approval came. Epoch milliseconds. */
   began: number;

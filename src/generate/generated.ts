@@ -18,10 +18,7 @@ import { repositoryRoot } from '../stack/files';
 export interface Generated {
   /** Path below the root of the repository. */
   readonly file: string;
-  /**
-   * The whole content as it should be, given the current one. Throws an Error where the current one has no place for
-   * it.
-   */
+  /** The expected content, given the current one. Throws an Error if the current content has no place for it. */
   readonly content: (current: string) => string;
 }
 
@@ -74,7 +71,7 @@ function merchantDocument(): OpenApi {
   return openApi({ ...MERCHANT_API, description: [MERCHANT_API.description, ...pages].join('\n\n') });
 }
 
-/** A page without what only a repository shows: diagrams, marks, and links to other pages. */
+/** A page without diagrams, marks and links to other pages, which only a repository shows. */
 function chapter(page: string): string {
   return page
     .replace(/```mermaid\n[^]*?```\n/g, '')
@@ -105,7 +102,9 @@ function client(api: RouteSet): string {
   }
 }
 
-/** Every variable with its meaning, unit and default; the empty ones have none. As a file `.env` it changes nothing. */
+/**
+ * All variables with meaning, unit and default; empty ones have no default. Used as `.env`, the file changes nothing.
+ */
 function envExample(): string {
   const { properties = {} } = z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' });
   const variables = Object.entries(properties as Record<string, { description?: string; default?: unknown }>).map(

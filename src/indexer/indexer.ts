@@ -32,9 +32,9 @@ export interface IndexerServices {
 }
 
 /**
- * Brings changes of orders into the search index (rules 20.12). One of all processes does it at a time, by lease, and
- * one batch at a time, so that no older state of an order overwrites a newer one. It starts again where it was stopped:
- * a change leaves the outbox when the index has it.
+ * Brings changes of orders into the search index (rules 20.12). One process at a time does it, by lease, and one batch
+ * at a time, so that an older state of an order never overwrites a newer one. It resumes where it was stopped: a change
+ * leaves the outbox when the index has it.
  */
 export class Indexer {
   private readonly lease: KeptLease;
@@ -55,7 +55,7 @@ export class Indexer {
     this.running = this.run();
   }
 
-  /** Begins nothing new, and resolves when the current batch is done. */
+  /** Starts no new batch, and resolves when the current one is done. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.running;
@@ -92,11 +92,11 @@ export class Indexer {
     await index.makeKeys();
     const state = await index.state();
     if (state === 'current') return await index.setCutoff();
-    log.info({ state }, 'the search index is built anew');
+    log.info({ state }, 'rebuilding the search index');
     await requestSearchRebuild(db, Date.now());
   }
 
-  /** Throws when another process has the lease, or this one is to stop. */
+  /** Throws if another process has the lease, or this one must stop. */
   private requireLease(holder: string): void {
     if (this.stopping.signal.aborted || this.lease.holder !== holder) {
       throw new LeaseLost('another process holds the indexer lease, or this one is stopping');
@@ -174,7 +174,7 @@ export class Indexer {
     this.requireLease(holder);
     await index.endRebuild();
     await noteSearchRebuild(db, undefined);
-    log.info({ orders: written }, 'the search index was built anew');
+    log.info({ orders: written }, 'rebuilt the search index');
   }
 
   /** Logs the first of several failures in a row: an outage lasts for many rounds. */

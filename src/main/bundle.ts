@@ -1,6 +1,6 @@
 import { workflowBundlePath } from '../temporal/workflow-bundle';
 
-/** Builds the workflow bundle beside the compiled code, so that a worker of the image starts without doing it. */
+/** Builds the workflow bundle beside the compiled code, so that workers of the image start without building it. */
 async function main(): Promise<void> {
   await workflowBundlePath();
 }

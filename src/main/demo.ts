@@ -19,7 +19,7 @@ const TEST_PROJECT = '0190c000-0000-7000-8000-000000000002';
 const LIVE_PROJECT = '0190c000-0000-7000-8000-000000000003';
 const OPERATOR = '0190c000-0000-7000-8000-000000000004';
 
-/** What both projects accept: every method, and currencies with two, no and three decimals. */
+/** Settings of both projects: every method, and currencies with two, no and three decimals. */
 const PAYMENT_METHODS = ['credit-card', 'apple-pay', 'google-pay'];
 const CURRENCIES = ['EUR', 'USD', 'GBP', 'CHF', 'SEK', 'NOK', 'DKK', 'PLN', 'CAD', 'AUD', 'JPY', 'KRW', 'KWD', 'BHD'];
 

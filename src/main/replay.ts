@@ -5,8 +5,8 @@ import { replayHistories, type RecordedHistory } from '../temporal/replay';
 import { workflowBundlePath } from '../temporal/workflow-bundle';
 
 /**
- * Refuses a workflow bundle with which recorded workflows could not go on: `node dist/src/main/replay.js <folder of
- * histories>` ends with 1 and names them. Run where an image is built, before anything is started with it.
+ * Refuses a workflow bundle with which recorded workflows could not continue: `node dist/src/main/replay.js <folder of
+ * histories>` ends with 1 and names them. Run when an image is built, before it is used.
  */
 async function main(): Promise<void> {
   const [folder] = process.argv.slice(2);

@@ -44,7 +44,7 @@ const { values: instead } = parseArgs({ options: { api: { type: 'string' }, work
  * need.
  */
 const STOP_ORDER = [['api', 'manage'], ['worker'], ['simulator', 'codec'], ['postgres', 'temporal', 'meilisearch']];
-/** Each group gets as long as one of its programs. Milliseconds. */
+/** A group has the time limit of one of its programs. Milliseconds. */
 const STOP_MS = STOP_ORDER.length * STOP_LIMITS_MS.supervisor;
 
 /** Starts everything, keeps it running, and stops it at Ctrl-C, SIGTERM, or the end of its parent process. */
@@ -77,7 +77,7 @@ async function main(): Promise<void> {
 function lockDataFolder(data_dir: string): Lock {
   if (!existsSync(data_dir)) {
     mkdirSync(data_dir, { recursive: true });
-    // Passable, not readable: PostgreSQL may run as another user. The files inside have permissions of their own.
+    // Traversable, but not readable: PostgreSQL may run as another user. The files inside have their own permissions.
     chmodSync(data_dir, 0o711);
   }
   const lock = takeLock(path.join(data_dir, 'lock'));
@@ -218,7 +218,7 @@ class Stack {
     return findTool(tool, { tools_dir: this.config.TOOLS_DIR, progress, signal: this.abort.signal });
   }
 
-  /** One of our own processes, with every variable of the configuration set. It tells over IPC when it is ready. */
+  /** One of our own processes, with every variable of the configuration set. It reports over IPC when it is ready. */
   private startOurs(
     name: 'api' | 'manage' | 'worker' | 'simulator' | 'codec',
     title: string,

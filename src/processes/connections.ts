@@ -7,10 +7,10 @@ import type { SearchServer } from '../search/connection';
 import { connectTemporal, type TemporalClient } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
 
-/** One of so many connections of an api reads searches, lists and reports. */
+/** An API uses one in this many connections for searches, lists and reports. */
 const BULK_SHARE = 5;
 
-/** Connections of a process, by its configuration. Each throws an Error that names the variable when one is not set. */
+/** Opens the connections of a process from its configuration. Throws an Error that names a missing variable. */
 
 /**
  * The pool of one process, with its share of the connections. Throws when Postgres is unavailable, or not set up as it

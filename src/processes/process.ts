@@ -7,8 +7,8 @@ export interface Started {
 }
 
 /**
- * Runs a process: starts it, tells the supervisor when it is ready, and closes it at SIGTERM, SIGINT or when the
- * supervisor is gone, even while it is still starting. A start that fails is reported in one line.
+ * Runs a process: starts it, reports to the supervisor when it is ready, and closes it at SIGTERM, at SIGINT or when
+ * the supervisor exits, even during startup. A start that fails is reported in one line.
  */
 export function runProcess(log: Logger, start: () => Promise<Started>): void {
   const starting = start();
@@ -48,7 +48,7 @@ export function stopWithParent(stop: () => Promise<void>, limit_ms: number): voi
   if (process.send !== undefined && !process.connected) leave();
 }
 
-/** Tells the parent, when there is one, that this process does its work now. */
+/** Reports to the parent process, if any, that this process is ready. */
 export function tellReady(): void {
   // A parent that has just died is no failure: `disconnect` follows.
   process.send?.({ ready: true }, undefined, undefined, () => undefined);

@@ -95,10 +95,8 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
   recovery.start();
   const indexer = new Indexer({ db, index, log });
   indexer.start();
-  // Payments go on without them; the next start of a worker tries again.
-  const scheduled = makeSchedules(client).catch((err: unknown) =>
-    log.error({ err }, 'the schedules could not be made'),
-  );
+  // Payments work without them; the next start of a worker tries again.
+  const scheduled = makeSchedules(client).catch((err: unknown) => log.error({ err }, 'cannot create the schedules'));
   let closing = false;
   // A worker that fails for good ends the process: the supervisor starts another.
   running.catch((err: unknown) => {
@@ -117,7 +115,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
       closing = true;
       await health?.close();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      const ended = running.catch((err: unknown) => log.warn({ err }, 'not everything was finished'));
+      const ended = running.catch((err: unknown) => log.warn({ err }, 'some tasks were not finished'));
       await Promise.all([recovery.stop(), indexer.stop(), scheduled, ended]);
       await client.connection.close();
       await connection.close();

@@ -10,7 +10,7 @@ export interface ProcessorOptions {
   key: string;
   /** Milliseconds a whole call may take, connecting included. */
   timeout_ms: number;
-  /** Gets one line for every call whose outcome is unknown: the reason, never the content. */
+  /** Logs one line per call whose outcome is unknown: the reason, never the content. */
   log?: Logger;
 }
 
@@ -74,7 +74,7 @@ export async function callOperation(
     const answer = await call(connection, request);
     if (answer.status === 404 || answer.status === 409) return answer;
     const result = operationResultSchema.safeParse(answer.body);
-    // An answer about another operation says nothing about this one.
+    // An answer about another operation is no answer about this one.
     if (answer.status === 200 && result.success && result.data.idempotency_key === idempotency_key) return result.data;
     why = answer.status === 200 ? 'not an answer of the wire format' : `status ${answer.status}`;
   } catch (error) {

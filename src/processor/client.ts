@@ -146,7 +146,7 @@ async function findOperation(
   return namesField('idempotency_key', result) ? 'not_found' : 'unknown';
 }
 
-/** The answer when it is about what was asked for, to the last minor unit. */
+/** Returns the answer if it is about the expected operation, exactly to the minor unit. */
 function compared({ log }: Connection, expected: ExpectedOperation, result: OperationResult): OperationOutcome {
   const differs = (field: keyof ExpectedOperation) =>
     expected[field] !== undefined && expected[field] !== result[field];

@@ -33,7 +33,7 @@ export type VaultCard = z.infer<typeof vaultCardSchema>;
 export const WALLETS = ['apple-pay', 'google-pay'] as const;
 export type Wallet = (typeof WALLETS)[number];
 
-/** A wallet the customer agreed to pay with: it has a card of its own, so nothing is typed. */
+/** A wallet the customer pays with. It has its own card, so the customer types no number. */
 export const vaultWalletSchema = z.object({ project_id: uuid, is_test: z.boolean(), payment_method: z.enum(WALLETS) });
 export type VaultWallet = z.infer<typeof vaultWalletSchema>;
 
@@ -133,7 +133,7 @@ export const settlementSchema = operationResultSchema
     fee_amount: z.int().min(1).optional(),
   });
 export type Settlement = z.infer<typeof settlementSchema>;
-/** Most settlements that one answer has, so that it stays below what a client accepts. */
+/** Maximum settlements in one answer, so that it stays below the size that a client accepts. */
 export const SETTLEMENTS_LIMIT = 250;
 
 /** Body of every answer that is not a success. */

@@ -34,13 +34,13 @@ interface Services {
 type Handlers = { [Name in SourceName]: (check: Check<Name>) => Promise<void> };
 
 /**
- * Continues work that the database knows of and Temporal has lost: an update that was in memory when server and worker
- * died, though its row was written, or a workflow that somebody terminated. Each round checks the rows that fell due
+ * Continues work that is in the database but that Temporal has lost: an update that was in memory when server and
+ * worker died, though its row was written, or a workflow that was terminated. Each round checks the rows that fell due
  * since the last one, and starts the workflow of each or signals the one it has; all of it is safe to repeat (rules
  * 10.13).
  *
- * Every worker runs this. One of them has the lease and does the work; how far it came is in the database, so that
- * another goes on there.
+ * Every worker runs this. One of them has the lease and does the work; its progress is in the database, so that another
+ * worker can take over.
  */
 export class Recovery {
   private readonly lease: KeptLease;
@@ -60,7 +60,7 @@ export class Recovery {
     this.loop = this.run();
   }
 
-  /** Begins nothing new, and resolves when the call under way is over. */
+  /** Starts no new check, and resolves when the current call has ended. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.loop;
@@ -68,8 +68,8 @@ export class Recovery {
   }
 
   /**
-   * One round; `now` in epoch milliseconds. Throws when the database is unavailable; the next round goes on where this
-   * one ended.
+   * One round; `now` in epoch milliseconds. Throws when the database is unavailable; the next round continues where
+   * this one ended.
    */
   async recover(now: number): Promise<void> {
     const { db, log } = this.services;

@@ -17,7 +17,7 @@ export const KEYS = {
   },
 } as const;
 
-/** Where Meilisearch is, and its master key; without one it asks for none. */
+/** Address and master key of Meilisearch; without a key, Meilisearch requires none. */
 export interface SearchServer {
   url: string;
   master_key?: string | undefined;
@@ -53,9 +53,7 @@ export function isNotThere(error: unknown): boolean {
   return error instanceof MeilisearchApiError && error.cause?.code === 'index_not_found';
 }
 
-/**
- * Whether the connection broke before an answer came, as kept-alive ones do once after the server has started again.
- */
+/** Whether the connection broke before an answer came, as kept-alive connections do after a restart of the server. */
 export function isBroken(error: unknown): boolean {
   const { cause } = (error ?? {}) as { cause?: { cause?: { code?: unknown } } };
   return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(String(cause?.cause?.code));

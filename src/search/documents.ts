@@ -11,10 +11,10 @@ export interface RowPlace {
   readonly attempt: number;
 }
 
-/** A row as the index holds it: texts encoded, numbers as they are, absent values left out. */
+/** A row as the index stores it: texts encoded, numbers unchanged, absent values left out. */
 export interface Document {
   readonly pk: string;
-  /** On the first row of each order, which stands for the order when no transaction matters. */
+  /** Set on the first row of each order, which represents the order in queries without transaction fields. */
   readonly lead?: true;
   readonly order_sequence: number;
   readonly row_sequence: number;

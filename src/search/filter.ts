@@ -2,9 +2,9 @@ import type { Bound, Condition, Query } from '../domain/query/query';
 import { PREFIX_MAX, encoded, stored } from './text';
 
 /**
- * A query as filters of the index, within one project; a row has to meet all of them. They find every row that meets the
- * query, and rarely others too: the caller compares what it finds with the record. Nothing of the query reaches the index
- * but encoded values in quotes and numbers.
+ * A query as filters of the index, within one project; a row must match all of them. They find every row that matches
+ * the query, and rarely others: the caller checks the results against the record. Only encoded values in quotes and
+ * numbers of the query reach the index.
  */
 export function filterOf(project_id: string, query: Query, ...more: string[]): string[] {
   const conditions = [filter(query, true), ...more].filter((one) => one !== EVERYTHING);

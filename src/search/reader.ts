@@ -41,7 +41,7 @@ export interface FoundRow {
  * Milliseconds until a merchant gets 503 when the search does not answer; the rules allow three seconds (rules 20.11).
  */
 export const SEARCH_MS = 2_700;
-/** Milliseconds until a search is given up, because the server or the network to it is gone. */
+/** Milliseconds until a search is abandoned because the server or its network is down. */
 const GIVEN_UP_MS = 30_000;
 /** A page of a report may wait for the server, which indexes at the same time. Milliseconds. */
 const REPORT_MS = 20_000;
@@ -58,10 +58,10 @@ type Found = Pick<Document, 'pk' | 'order_sequence' | 'row_sequence'> & { [field
  */
 export class SearchReader {
   private readonly index: Index<Found>;
-  /** Until when it need not be noted again that somebody searches. */
+  /** The next search is noted after this time. */
   private noted_until = 0;
 
-  /** `noteSearch` notes that somebody searches, and answers whether the search has to wait for the index. */
+  /** `noteSearch` records the time of the search, and returns whether the search must wait for the index. */
   constructor(
     server: SearchServer,
     private readonly noteSearch: () => Promise<boolean>,
@@ -71,8 +71,8 @@ export class SearchReader {
   }
 
   /**
-   * A page of orders, from a position or after a place. The server goes on with a search that nobody waits for, so this
-   * ends when the server has ended: the caller decides how long it waits.
+   * A page of orders, from a position or after a place. Meilisearch does not stop abandoned searches, so this resolves
+   * when the server has finished; the caller decides how long it waits.
    */
   async orders(
     wanted: Wanted,
@@ -134,7 +134,7 @@ export class SearchReader {
     }
   }
 
-  /** While nobody searches, changes are gathered: the first searches wait until the index has them (rules 20.12). */
+  /** Without recent searches, changes are batched: the first search waits until the index has them (rules 20.12). */
   private async untilCurrent(): Promise<void> {
     if (performance.now() < this.noted_until) return;
     while (await this.noteSearch()) await sleep(SEARCH_PACE.first_searches_ask_ms);
@@ -186,7 +186,7 @@ async function countOrders(
   return { hits: totalHits, is_estimate: false };
 }
 
-/** Whether a query speaks of transactions, so that one of the order's has to meet it. */
+/** Whether a query has transaction fields, so that one transaction of the order must match it. */
 function concernsTransactions(query: Query): boolean {
   return conditionsOf(query).some(({ field }) => isOfTransaction(field));
 }

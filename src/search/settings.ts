@@ -6,8 +6,8 @@ export const INDEX = 'orders';
 export const REBUILT_INDEX = 'orders_rebuilt';
 
 /**
- * How long the index sorts for one search, milliseconds; longer than anybody waits for an answer. It takes as long as it
- * needs to find the rows.
+ * Time limit of the index for sorting one search, in milliseconds; longer than any client waits. Finding the rows has
+ * no limit.
  */
 export const CUTOFF_MS = 3_000;
 
@@ -39,7 +39,7 @@ export const SETTINGS = {
     filterable([...COMPARED, 'order_sequence', 'row_sequence'], true),
     filterable([...FIELD_NAMES.filter((name) => !COMPARED.includes(name)), 'words', 'lead'], false),
   ],
-  // All that an answer holds: to decode a whole document takes twice as long as to find it.
+  // Only the fields that answers need: decoding a whole document takes twice as long as finding it.
   displayedAttributes: ['pk', 'order_sequence', 'row_sequence', ...SORT_FIELDS],
   sortableAttributes: [...SORT_FIELDS, 'order_sequence', 'row_sequence'],
 } satisfies Settings;

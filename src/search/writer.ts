@@ -20,7 +20,7 @@ export interface SentOrders {
   refused(): Promise<string | undefined>;
 }
 
-/** Milliseconds one request may take, the task it begins not included. */
+/** Time limit of one request in milliseconds, not including the task that it starts. */
 const REQUEST_MS = 20_000;
 /** Milliseconds a task may take: settings of a large index take half a minute. */
 const TASK_MS = 600_000;
@@ -73,7 +73,7 @@ export class SearchWriter {
     await ended(this.setUp, await this.setUp.index(REBUILT_INDEX).updateSettings(SETTINGS));
   }
 
-  /** The rebuilt index answers searches from now on, the one before is removed. */
+  /** Swaps the rebuilt index in and removes the old one. */
   async endRebuild(): Promise<void> {
     const is_first = (await this.state()) === 'missing';
     await ended(this.setUp, await this.setUp.swapIndexes([{ indexes: [REBUILT_INDEX, INDEX], rename: is_first }]));
@@ -94,7 +94,7 @@ export class SearchWriter {
     return [...(await this.write(name, orders.slice(0, middle))), ...(await this.write(name, orders.slice(middle)))];
   }
 
-  /** Sends orders as they are now. The index takes batches in the order sent, several queued ones in less time. */
+  /** Sends the current content of orders. The index processes batches in the order sent, and queued batches faster. */
   async send(name: IndexName, orders: readonly IndexedOrder[]): Promise<SentOrders> {
     const index = this.server.index(name);
     const documents = orders.flatMap((order) => order.documents.map((document) => JSON.stringify(document)));

@@ -4,9 +4,8 @@ import type { RequestHandler } from 'express';
 import { Refusal } from './refusal';
 
 /**
- * Refuses what a page in a browser could send to the private port: a request with an `Origin`, and one by a name that
- * its owner may have pointed at this machine (DNS rebinding). Loopback, addresses and the given names are allowed
- * (rules 17.7).
+ * Refuses requests that a web page could send to the private port: with an `Origin`, or with a host name that may have
+ * been pointed at this machine (DNS rebinding). Loopback, addresses and the given names are allowed (rules 17.7).
  */
 export function programsOnly(names: readonly string[]): RequestHandler {
   const allowed = new Set(['localhost', ...names.map((name) => name.toLowerCase())]);

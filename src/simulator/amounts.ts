@@ -1,4 +1,4 @@
-/** The amounts of one transaction so far, in minor units; what is still processing counts as done. */
+/** The amounts of one transaction so far, in minor units; operations that are still processing count as done. */
 export interface Sums {
   /** Approved sale or authorization. */
   readonly authorized: number;

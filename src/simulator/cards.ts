@@ -2,7 +2,7 @@ import { number as cardNumber } from 'card-validator';
 import type { VaultWallet, VaultedCard, Wallet } from '../processor/wire';
 import type { ScenarioName } from './scenarios';
 
-/** One published test card: any future expiry and any security code go with it. */
+/** A published test card. Any future expiry and any security code are valid. */
 export interface TestCard {
   readonly number: string;
   /** A few words for lists and buttons. */
@@ -13,8 +13,8 @@ export interface TestCard {
 }
 
 /**
- * The table of test cards (rules 17.2), by meaning. The numbers ending in 05, 43 and 51 are
- * published like this although their check digit is wrong: a form that wants to take them must not insist on one.
+ * The table of test cards (rules 17.2), by meaning. The published numbers ending in 05, 43 and 51 have a wrong check
+ * digit: a form that accepts them must not validate it.
  */
 export const TEST_CARDS = {
   approved: {
@@ -132,12 +132,12 @@ export function testCard(number: string): TestCard | undefined {
 
 /** Brand of a number as the wire names it, by prefix and length; undefined for a number that no brand issues. */
 export function brandOf(number: string): string | undefined {
-  // The table's own numbers count whatever their check digit says.
+  // Numbers of the table are valid even with a wrong check digit.
   const found = cardNumber(number, { skipLuhnValidation: testCard(number) !== undefined });
   return found.isValid ? found.card?.type : undefined;
 }
 
-/** What is known about the card in each wallet. A device has its own number for it, which is never typed. */
+/** Facts about the card in each wallet. The device has its own card number, which is never typed. */
 const DEVICE_CARDS: Record<Wallet, Pick<VaultedCard, 'brand' | 'truncated_pan'>> = {
   'apple-pay': { brand: 'visa', truncated_pan: '481776******0016' },
   'google-pay': { brand: 'mastercard', truncated_pan: '520424******0024' },

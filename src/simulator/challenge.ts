@@ -13,8 +13,8 @@ const ATTEMPTS_MAX = 3;
 const formSchema = z.object({ code: z.string().trim().max(64).default(''), action: z.string().max(64).default('') });
 
 /**
- * The issuer's 3-D Secure page. Its address is a secret of 144 random bits, so nothing else is needed. The customer
- * goes back to `return_url` as it was given: only the processor tells the outcome.
+ * The issuer's 3-D Secure page. Its address is a secret of 144 random bits, so it needs no other authentication. The
+ * customer returns to `return_url` unchanged: only the processor reports the outcome.
  */
 export function challenge({ store, wake }: Context): Router {
   const router = Router();

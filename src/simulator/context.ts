@@ -9,7 +9,7 @@ export interface Context {
   readonly log: Logger;
   /** Address without trailing slash at which a customer's browser reaches the simulator. */
   readonly public_url: string;
-  /** Does what is due: late outcomes and chargebacks, not their notifications. */
+  /** Executes due late outcomes and chargebacks, but not their notifications. */
   readonly doDue: () => Promise<void>;
   /** Starts a round now instead of at the next interval. */
   readonly wake: () => void;

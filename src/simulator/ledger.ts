@@ -15,7 +15,7 @@ const querySchema = z.object({
   after: z.string().min(1).max(600).optional(),
 });
 
-/** `GET /ledger/`: what the processor did, oldest first; the next page is in the `Link` header. */
+/** `GET /ledger/`: the operations of the processor, oldest first; the next page is in the `Link` header. */
 export function ledger(store: Store): Router {
   const router = Router();
   router.get('/', async (req, res) => {

@@ -29,7 +29,7 @@ export function startLoop(round: () => Promise<void>, interval_ms: number, log: 
 
   start();
   return {
-    /** Does a round now (after the one that runs). */
+    /** Runs a round now, after the current one. */
     wake(): void {
       if (stopped) return;
       if (running) again = true;

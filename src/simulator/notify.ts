@@ -8,7 +8,7 @@ import type { Store } from './store';
 
 /** Attempts of one notification: 1, 2, 4, … up to 300 seconds apart, about three days. */
 const ATTEMPTS_MAX = 900;
-/** Milliseconds one attempt may take. */
+/** Time limit of one attempt in milliseconds. */
 const TIMEOUT_MS = 5_000;
 
 /**
@@ -59,10 +59,7 @@ export function createNotifier(options: {
   }
 
   return {
-    /**
-     * One round over everything that is due. Throws when Postgres does not answer; an attempt that fails is simply due
-     * again.
-     */
+    /** One round over all due notifications. Throws if Postgres does not answer; a failed attempt becomes due again. */
     async send(now: Date): Promise<void> {
       const claimed = await store.notifications.claim(now, ATTEMPTS_MAX);
       await Promise.all(claimed.map((notification) => attempt(notification, now)));

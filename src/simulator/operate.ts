@@ -13,10 +13,7 @@ export type Answer =
   /** The key belongs to another request. */
   | { kind: 'key_reused' };
 
-/**
- * Does one operation, once per key: what it ends with is stored before this returns. Throws when Postgres does not
- * answer.
- */
+/** Executes an operation once per key, and stores its outcome before returning. Throws if Postgres does not answer. */
 export async function operate(store: Store, operation: Operation, idempotency_key: string, now: Date): Promise<Answer> {
   if (operation.operation !== 'sale' && operation.operation !== 'authorize') {
     const follow_up = { ...operation, operation: operation.operation };

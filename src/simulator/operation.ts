@@ -37,7 +37,7 @@ export interface Next {
   due: Date;
 }
 
-/** An operation that was asked for, with what it ends with. */
+/** A requested operation with its outcome. */
 export interface Recording {
   idempotency_key: string;
   operation: Operation;

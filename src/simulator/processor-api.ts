@@ -143,7 +143,7 @@ function vaultApi(context: Context): Router {
   return router;
 }
 
-/** 422 for what the customer typed, 400 for a mistake of the caller. */
+/** 422 for wrong customer input, 400 for a mistake of the caller. */
 function cardStatus(field: string): number {
   return ['number', 'card_expiry', 'security_code', 'cardholder_name'].includes(field) ? 422 : 400;
 }
@@ -177,7 +177,7 @@ function vaultCall(context: Context, handle: (req: Request, res: Response) => Pr
   };
 }
 
-/** Answers with what `work` gives, unless the control API set a fault. */
+/** Answers with the result of `work`, unless the control API has set a fault. */
 async function withFaults(
   context: Context,
   target: FaultTarget,

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Logger } from '../log';
 import type { Problem } from '../processor/wire';
 
-/** A request that is not answered with success: status and the Problem that says why. */
+/** Thrown to refuse a request: the status and the Problem with the reason. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,

@@ -23,13 +23,13 @@ export interface Outcome {
   readonly later?: { readonly after_ms: number; readonly result: Result; readonly response_code: ResponseCode };
 }
 
-/** What happens to a card, from its first charge to the last chargeback. Anything not listed is approved. */
+/** The outcomes of a card, from its first charge to the last chargeback. Operations not listed are approved. */
 export interface Scenario {
   readonly charge?: Outcome;
   readonly capture?: Outcome;
   readonly refund?: Outcome;
   /**
-   * What goes wrong when a charge's key arrives for the first time. `lost_answer`: it happened, but the answer is lost;
+   * The fault when a charge's key arrives for the first time. `lost_answer`: it happened, but the answer is lost;
    * otherwise nothing happened.
    */
   readonly first_arrival?: 'no_answer' | 'error' | 'lost_answer';

@@ -87,7 +87,7 @@ export async function prepareDatabase(postgres_url: string): Promise<void> {
   const client = new Client({ connectionString: postgres_url });
   await client.connect();
   try {
-    // "create … if not exists" still collides when two processes start at once: one after the other.
+    // "create … if not exists" fails if two processes run it at the same time, so they run it one after the other.
     await client.query(`begin; select pg_advisory_xact_lock(7110); ${TABLES} commit;`);
   } finally {
     await client.end();

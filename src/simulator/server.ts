@@ -24,10 +24,10 @@ const ROUND_MS = 500;
 const DAY_MS = 86_400_000;
 
 export interface SimulatorOptions {
-  /** Where programs call it: the processor's API, the control API and the ledger. Ports: 0 picks a free one. */
+  /** The address for programs: the processor's API, the control API and the ledger. Ports: 0 picks a free one. */
   host: string;
   port: number;
-  /** Names by which programs call it, beside loopback's. */
+  /** Host names that programs use in addition to those of loopback. */
   names?: readonly string[] | undefined;
   /** Where customers' browsers reach the 3-D Secure page, and nothing else. */
   page_host: string;
@@ -132,7 +132,7 @@ function settleDaily(store: Store): (now: Date) => Promise<void> {
   };
 }
 
-/** What programs call. Without a key: health and what is published, the test cards. */
+/** Routes for programs. Health and the published test cards need no key. */
 function programsApp(
   context: Context,
   { names = [], key, control_key }: Pick<SimulatorOptions, 'names' | 'key' | 'control_key'>,
@@ -158,7 +158,7 @@ function programsApp(
   return withErrors(app, context);
 }
 
-/** What customers' browsers reach. */
+/** Routes for customers' browsers. */
 function pagesApp(context: Context): Express {
   const app = createApp();
   app.use(withoutNul);

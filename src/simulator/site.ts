@@ -22,7 +22,7 @@ const securityHeaders = helmet({
   referrerPolicy: { policy: 'no-referrer' },
 });
 
-/** The front page of the private port: the table of cards, and what can be asked of the simulator. */
+/** The front page of the private port: the table of cards and the simulator's endpoints. */
 export function frontPage(): Router {
   const router = Router();
   router.get('/', securityHeaders, (_req, res) => void res.send(cardsPage()));
@@ -30,7 +30,7 @@ export function frontPage(): Router {
   return router;
 }
 
-/** What customers' browsers reach: the issuer's 3-D Secure page, and nothing else. */
+/** Routes for customers' browsers: only the issuer's 3-D Secure page. */
 export function issuerSite(context: Context): Router {
   const router = Router();
   router.use(securityHeaders);

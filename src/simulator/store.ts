@@ -36,7 +36,7 @@ with moved as (
 insert into notifications (id, idempotency_key, due)
 select 'msg_' || gen_random_uuid(), idempotency_key, $1 from moved`;
 
-/** Settles what moved money before an instant. The reversal of an authorization moves none. */
+/** Settles operations that moved money before an instant. The reversal of an authorization moves none. */
 const SETTLE = `
 with settled as (
   update operations set settlement = nextval('settlements')
@@ -189,8 +189,8 @@ export class Store {
   }
 
   /**
-   * Does what is due by itself (chargebacks), and asks `following` what comes after each. Repeat-safe: the key is
-   * derived.
+   * Executes due operations of the processor (chargebacks), and asks `following` for the operation after each.
+   * Repeat-safe: the key is derived.
    */
   async doDue(now: Date, following: (done: OperationRow) => Next | undefined): Promise<void> {
     await this.transaction(async (client) => {
@@ -226,7 +226,7 @@ export class Store {
     return initiate(this.pool, origin, { operation, idempotency_key, amount, next: undefined, now });
   }
 
-  /** Makes everything due now that waits for its time, of one transaction or of all. */
+  /** Makes all delayed outcomes and operations due now, of one transaction or of all. */
   async makeDue(transaction_id: string | undefined, now: Date): Promise<void> {
     await this.pool.query(
       // Not least() alone: of a null and a time it takes the time.
@@ -237,12 +237,13 @@ export class Store {
   }
 
   /**
-   * Settles what moved money before an instant, of one order or of all, with one notification. Returns how many
-   * operations it settled.
+   * Settles operations that moved money before an instant, of one order or of all, with one notification. Returns the
+   * number of settled operations.
    */
   async settle({ before, order_id }: { before: Date; order_id?: string | undefined }, now: Date): Promise<number> {
     return this.transaction(async (client) => {
-      // One at a time: whoever has fetched a number must never miss a smaller one that is committed later.
+      // One at a time: otherwise a smaller number could be committed after a client has fetched a larger one, and be
+      // missed.
       await client.query('select pg_advisory_xact_lock(7111)');
       const counted = await client.query<{ settled: number }>(SETTLE, [before, now, order_id ?? null]);
       return counted.rows[0]?.settled ?? 0;

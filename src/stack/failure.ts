@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { displayPath } from './files';
 
-/** A failure that a person can fix. Its message is one line: what is wrong, and what to do. */
+/** A failure that the user can fix. Its message is one line with the fault and the remedy. */
 export class StackFailure extends Error {
   override readonly name = 'StackFailure';
 }
@@ -9,17 +9,17 @@ export class StackFailure extends Error {
 /** How a full disk shows itself in Node, Go, Java, PostgreSQL, SQLite and Meilisearch. */
 const DISK_FULL = /ENOSPC|no space left on device|disk is full|disk quota exceeded/i;
 
-/** Whether that is how some program tells that the disk has no room left. */
+/** Whether a program's output reports a full disk. */
 export function isDiskFull(text: string): boolean {
   return DISK_FULL.test(text);
 }
 
-/** The one line for a disk without room; `detail` is what the program that found out said. */
+/** The message for a full disk; `detail` is the output of the program that reported it. */
 export function diskFull(folder: string, detail: string): StackFailure {
   return new StackFailure(`The disk is full: make room below ${folder} and start again (${firstLine(detail)}).`);
 }
 
-/** One line for any failure; a full disk is named as such, whatever it broke. */
+/** One line for any failure; a full disk is named as the cause. */
 export function explain(cause: unknown, folder: string): string {
   const text = cause instanceof Error ? cause.message : String(cause);
   if (text.startsWith('The disk is full:')) return text;
@@ -27,7 +27,7 @@ export function explain(cause: unknown, folder: string): string {
   return cause instanceof StackFailure ? text : `Unexpected: ${text}`;
 }
 
-/** The line of a program's output that says most about why it failed, shortened to 300 characters. */
+/** The most informative error line of a program's output, shortened to 300 characters. */
 export function tellingLine(output: string): string {
   const lines = output
     .split('\n')

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 /**
  * The repository's folder: the nearest one above that holds package.json. Compiled code runs from dist/src/stack, tests
- * from src/stack, while what is not TypeScript (go.mod, pom.xml) stays in src/stack/servers.
+ * from src/stack, while other files (go.mod, pom.xml) stay in src/stack/servers.
  */
 export function repositoryRoot(): string {
   let folder = __dirname;

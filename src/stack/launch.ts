@@ -11,7 +11,7 @@ export interface LaunchedStack {
   readonly process: ChildProcess;
   /** Every line it has printed. */
   readonly lines: string[];
-  /** Resolves when everything runs; rejects with what it printed when it ends before. */
+  /** Resolves when everything runs; rejects with its output if it ends before. */
   readonly ready: Promise<StackFacts>;
   /** Resolves with its exit code. */
   readonly ended: Promise<number | null>;

@@ -51,8 +51,8 @@ interface Holder {
 }
 
 /**
- * Chosen below the range from which systems give ports to outgoing connections: one of those could otherwise take the
- * port while its server is down for a moment and has to come back on it.
+ * Chosen below the range of ports for outgoing connections: such a connection could otherwise take the port while its
+ * server restarts.
  */
 async function holdFree(host: string): Promise<Holder> {
   for (let attempt = 0; attempt < 200; attempt++) {

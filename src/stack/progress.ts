@@ -1,8 +1,9 @@
-/** How the stack tells a person what it does; `name` is who works, for example `PostgreSQL`. */
+/** Shows the progress of the stack; `name` is the part that works, for example `PostgreSQL`. */
 export interface Progress {
   say(name: string, text: string): void;
   /**
-   * Announces the work, shows every 15 s that it goes on, says how long it took, and hands on its result or failure.
+   * Announces the work, reports every 15 s that it continues and at the end how long it took, and passes on its result
+   * or failure.
    */
   step<T>(name: string, text: string, work: () => Promise<T>): Promise<T>;
 }

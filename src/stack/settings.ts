@@ -23,7 +23,8 @@ export type StackConfig = Config & {
 const LOOPBACK = '127.0.0.1';
 
 /**
- * The configuration with the port of everything that is started here. Throws a StackFailure that names the taken ones.
+ * The configuration with the ports of all servers and processes to start. Throws a StackFailure that names the ports in
+ * use.
  */
 export async function withPorts(config: Config): Promise<Config> {
   const wanted: WantedPort[] = [
@@ -106,7 +107,7 @@ function reachable(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** What any program needs of the environment to run at all; nothing of ours. */
+/** Variables that any program needs to run; none of the service's own. */
 const INHERITED = [
   'PATH',
   'HOME',

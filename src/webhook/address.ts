@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * The part of IPv6 that is given out to the internet; the rest holds old forms of IPv4 addresses such as ::127.0.0.1.
+ * The part of IPv6 that is assigned to the internet; the rest contains old forms of IPv4 addresses such as ::127.0.0.1.
  */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** Where a webhook goes: an endpoint is a host of one project, so that no project's receiver decides for another's. */
+/** The endpoint of a webhook: a host of one project, so that receivers of different projects are judged separately. */
 interface Endpoint {
   project_id: string;
   url: string;
@@ -8,7 +8,7 @@ interface Endpoint {
 
 /** Attempts of one project at once to endpoints that answered at once the last time. */
 const QUICK_AT_ONCE = 20;
-/** To endpoints of which nothing is known. */
+/** Attempts to endpoints without a known speed. */
 const UNKNOWN_AT_ONCE = 2;
 /** How long an answer, or its absence, counts. Milliseconds. */
 const REMEMBERED_MS = 15 * 60_000;

@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { namesPrivateAddress } from './address';
 import { NoAddress, publicLookup } from './resolve';
 
-/** One notification to send; the body carries no status (rules 13.2). */
+/** One webhook to send; the body has no status (rules 13.2). */
 export interface WebhookRequest {
   url: string;
   /** Named in the header webhook-id: the same for every attempt of one notification. */
@@ -116,7 +116,7 @@ async function exchange(url: string, { headers, text, time_limit_ms, lookup }: E
     request.on('error', fail);
     // Not every way a connection ends is an error: without this the promise would stay pending.
     request.once('close', () => fail(new NoAnswer(CONNECTION_BROKE)));
-    // Informational answers (1xx) may go on without end.
+    // A server may send informational answers (1xx) without end.
     request.on('information', () => {
       if (isTooLong()) fail(new NoAnswer('the answer is too long'));
     });

@@ -36,8 +36,8 @@ async function publicAddresses(hostname: string): Promise<LookupAddress[]> {
 }
 
 /**
- * Resolves a name at the moment of connecting, as it may point elsewhere a second later. Answers all its addresses, as
- * a connection with `autoSelectFamily` asks for; fails with NoAddress when one of them is not public.
+ * Resolves a name when connecting, because it may change a second later. Returns all its addresses, as
+ * `autoSelectFamily` needs; fails with NoAddress if any of them is not public.
  */
 export const publicLookup = callbackify((hostname: string, _options: object) =>
   publicAddresses(hostname),

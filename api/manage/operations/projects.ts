@@ -105,7 +105,7 @@ export function projectOperations(services: ManageServices) {
   return operations;
 }
 
-/** The fields that change. Throws Forbidden for what only an operator may change. */
+/** The changed fields. Throws Forbidden for fields that only an operator may change. */
 function changeWanted(caller: Manager, before: ProjectRecord, body: Update): ProjectChange {
   const { status } = body;
   const wanted = status === undefined ? body : { ...body, suspended_by: suspendedBy(caller, before, status) };

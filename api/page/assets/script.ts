@@ -16,7 +16,7 @@ export const SCRIPT = `'use strict';
     var show = function () {
       var seconds = Math.ceil((end - performance.now()) / 1000);
       if (seconds <= 0) { clearInterval(ticking); location.replace(timer.getAttribute('data-page')); return; }
-      // Longer than a day: the date that the page came with says more than a count of seconds.
+      // Longer than a day: keep the date of the page instead of a countdown.
       if (seconds > 86400) return;
       if (words) words.textContent = words.getAttribute('data-left-label');
       var hours = Math.floor(seconds / 3600), minutes = Math.floor(seconds / 60) % 60;

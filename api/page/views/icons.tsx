@@ -1,4 +1,4 @@
-/** Icons beside words that say the same, so hidden from screen readers. */
+/** Icons next to words with the same meaning, so hidden from screen readers. */
 
 const outline = {
   fill: 'none',

@@ -4,7 +4,7 @@ import { CancelForm } from './forms';
 import { SignIcon, type Sign } from './icons';
 import { Layout, type Frame } from './layout';
 
-/** What is also awaited: the outcome of a charge that may have been sent. */
+/** Also awaited: the outcome of a charge that may have been sent. */
 type WaitingFor = Extract<PaymentState, { kind: 'waiting' }>['waiting_for'] | 'unknown_charge';
 
 interface WaitingPageProps extends Frame {

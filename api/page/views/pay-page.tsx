@@ -19,7 +19,7 @@ interface PayPageProps extends Frame {
   test_cards: readonly TestCard[];
 }
 
-/** What is to be paid, to whom and until when, and the forms to pay it with. */
+/** The amount, the payee, the deadline, and the payment forms. */
 export function PayPage(props: PayPageProps) {
   const { payable, state, page, token, field_errors, values, test_cards, localization } = props;
   const { texts } = localization;
@@ -74,7 +74,7 @@ export function PayPage(props: PayPageProps) {
   );
 }
 
-/** Characters of an amount that is written smaller, so that it stays on one line. */
+/** Amounts of this many characters use a smaller font, so that they stay on one line. */
 const LONG_AMOUNT = 12;
 
 function Summary({ payable, state, page, localization, amount }: PayPageProps & { amount: string }) {
@@ -127,11 +127,11 @@ interface Notice {
   details: readonly string[];
   /** Become links to their fields. */
   errors: FieldErrors;
-  /** The page's title, which says first what happened. */
+  /** The page's title, which begins with the result. */
   title: (of_page: string) => string;
 }
 
-/** The one notice to show: what is wrong with this form comes before the previous attempt's failure. */
+/** The notice to show: an error of this form takes precedence over the failure of the previous attempt. */
 function noticeOf(texts: Texts, { field_errors, notice, state }: PayPageProps): Notice | undefined {
   const { last_failure, attempts_left } = state;
   const title = texts.error_title;

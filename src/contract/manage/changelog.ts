@@ -3,17 +3,17 @@ interface ChangelogEntry {
   readonly version: string;
   /** ISO 8601. */
   readonly date: string;
-  /** What callers notice. */
+  /** The change, in words for callers. */
   readonly text: string;
   /**
-   * The operations that are new or changed in it, each with the digest of its shape, and `null` for one that is gone.
+   * The operations it adds or changes, each with the digest of its shape, and `null` for a removed one.
    * test/guards/changelog.test.ts makes the digests and compares: an operation cannot change without an entry (rules
    * 21.15).
    */
   readonly operations: Readonly<Record<string, string | null>>;
 }
 
-/** What `GET /v1/changelog/` answers, newest first. */
+/** The answer of `GET /v1/changelog/`, newest first. */
 export const CHANGELOG: readonly ChangelogEntry[] = [
   {
     version: '1.2.0',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { limitParam, overlap } from '../scalars';
 
-/** Objects in a page, unless the request says otherwise (rules 21.8). */
+/** Default number of objects in a page (rules 21.8). */
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 100;
 
@@ -20,7 +20,7 @@ export const pageSchema = <Item extends z.ZodType>(item: Item) =>
     next: z.string().optional().describe('The cursor of the next page; absent on the last one.'),
   });
 
-/** The body of a roll: how long what it replaces goes on working. */
+/** The body of a roll: how long the replaced key or secret keeps working. */
 export const overlapField = (standard: string) =>
   z.object({
     overlap: overlap()

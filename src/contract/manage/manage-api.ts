@@ -30,7 +30,7 @@ import {
   webhookSecretSchema,
 } from './project';
 
-/** Where the bearer-token host gives tokens, and the one scope they have (rules 21.2). */
+/** The token endpoint of the bearer-token host, and the only scope of its tokens (rules 21.2). */
 export const TOKEN_PATH = '/common/oauth2/v2.0/token';
 export const TOKEN_SCOPE = 'payments/.default';
 

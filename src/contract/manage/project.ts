@@ -34,7 +34,7 @@ export const managedProjectSchema = z.strictObject({
 export type ManagedProject = z.infer<typeof managedProjectSchema>;
 
 const CURRENCIES_MAX = 200;
-/** What may be sent, at creation and later. */
+/** Fields that a request may set, at creation and later. */
 const FIELDS = {
   name: nameText(),
   payment_methods: z.array(z.enum(PAYMENT_METHODS)).min(1).max(10),

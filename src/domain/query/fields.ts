@@ -25,7 +25,9 @@ const instant = { type: 'instant' } as const;
 const decimal = (currency: string) => ({ type: 'decimal', currency }) as const;
 const choice = (values: readonly string[]) => ({ type: 'choice', values }) as const;
 
-/** The report's word for an `error` that is an issuer's decline; a query finds a decline by either (rules 20.4). */
+/**
+ * The report's word for an `error` that is an issuer's decline; a query finds a decline by either word (rules 20.4).
+ */
 export const DECLINED = 'declined';
 
 const FLAGS = [

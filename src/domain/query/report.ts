@@ -15,7 +15,7 @@ export type ReportRow = {
   attempt: number;
 } & { [F in Subject]?: string | number | null };
 
-/** All that a query can be about. */
+/** All subjects of queries. */
 export const SUBJECTS: readonly Subject[] = [...FIELD_NAMES, 'words'];
 
 /** The row as queries see it; with some subjects alone where a query is about no others. */
@@ -34,7 +34,7 @@ const firstWords = (text: string) => [...new Set(wordsOf(text).slice(0, WORDS_MA
 function comparable(field: FieldName, value: string | number, row: ReportRow): Row[Subject] & {} {
   const { type }: Field = FIELDS[field];
   if (field === 'flags') return fold(String(value)).split(' ');
-  // Whoever looks for errors means declines too (rules 20.4).
+  // A query for errors also finds declines (rules 20.4).
   if (field === 'transaction.status' && value === DECLINED) return ['error', DECLINED];
   if (type === 'instant') return Date.parse(String(value));
   if (type === 'decimal') return Number(decimalOf(field, value, row));

@@ -1,8 +1,8 @@
 import type { Query } from './query';
 
 /**
- * The same query in fewer levels: NOT stands before a condition only, no AND stands in an AND and no OR in an OR, and a
- * part that is repeated in one of them stands there once. Conditions stay the same objects.
+ * The same query in fewer levels: NOT only before a condition, no AND directly within an AND, no OR directly within an
+ * OR, and no part twice in one of them. Conditions stay the same objects.
  */
 export function simplify(query: Query, is_negated = false): Query {
   switch (query.op) {

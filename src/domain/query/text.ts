@@ -11,7 +11,7 @@ export function fold(text: string): string {
 /** Words of an order that free words are compared with; later ones are not found. */
 export const WORDS_MAX = 40;
 
-/** The words of a text as they are compared: split at what is no letter, digit or combining mark. */
+/** The words of a text as they are compared: split at all characters but letters, digits and combining marks. */
 export function wordsOf(text: string): string[] {
   return fold(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
 }

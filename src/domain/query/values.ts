@@ -3,8 +3,8 @@ import type { Bound, Query } from './query';
 import { fold, nearest } from './text';
 
 /**
- * A value that its field cannot have: what the field takes instead, and perhaps what was meant. Never repeats the
- * value.
+ * Thrown for a value that its field cannot have. Says which values the field takes, with a suggestion if one is near.
+ * Never repeats the value.
  */
 export class ValueProblem extends Error {
   constructor(

@@ -24,7 +24,7 @@ const CALLS = [
   ['POST /control/notifications/', 'Tells again how the operation with this idempotency_key stands.'],
 ] as const;
 
-/** The front page: every test card and what can be asked of the simulator. */
+/** The front page: all test cards and the simulator's endpoints. */
 export function cardsPage(): string {
   return renderPage({
     title: 'Test cards · Processor simulator',

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 
-/** A whole HTML document. preact escapes whatever is put into it. */
+/** A complete HTML document. preact escapes all values. */
 export function renderPage(page: { title: string; width: 'wide' | 'narrow'; children: ComponentChildren }): string {
   const document = (
     <html lang="en">

@@ -1,8 +1,8 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 
 /**
- * The first start of a server on new data. If it is killed while making the data, every later start would find half of
- * it: a marker that exists until the first start has succeeded says that the data is worthless.
+ * The first start of a server on new data. If it is killed while it creates the data, the data is incomplete. A marker
+ * file exists until the first start has succeeded; while it exists, the data is discarded.
  */
 export async function guardFirstStart(
   marker: string,

@@ -8,7 +8,7 @@ import { displayPath } from '../files';
 
 /** A program that runs as long as the stack does. */
 export interface Program {
-  /** Its name in stack.json and in what is told to people. */
+  /** Its name in stack.json and in messages. */
   name: string;
   command: string;
   args: string[];
@@ -23,8 +23,7 @@ export interface Program {
   /** How far it gives way to the other programs when all have work: 0 not at all, 19 the most. */
   nice?: number;
   /**
-   * Whether it does its work; asked again and again until it says so. Without it the program tells over IPC
-   * (`tellReady`).
+   * Whether it is ready; checked repeatedly until it is. Without this check the program reports over IPC (`tellReady`).
    */
   isReady?: (pid: number) => Promise<boolean>;
   /** Output of a first start whose failure passes by itself. */
@@ -117,7 +116,7 @@ interface Run {
   child: ChildProcess;
   /** Resolves with how it ended, for example `signal SIGKILL`. */
   ended: Promise<string>;
-  /** Resolves when it says over IPC that it is ready. */
+  /** Resolves when it reports over IPC that it is ready. */
   told: Promise<void>;
   /** The text of its log so far. */
   output(): string;
@@ -159,7 +158,7 @@ function giveWay(pid: number, nice: number): void {
   }
 }
 
-/** `undefined` when it is ready, otherwise what it said before it ended or until time was up. */
+/** `undefined` if it is ready, otherwise its output until it ended or the time was up. */
 async function becomesReady(program: Program, run: Run): Promise<string | undefined> {
   const over = new AbortController();
   const ended = run.ended.then((how) => `${run.output()}\n${how === 'code 0' ? '' : `ended with ${how}`}`);

@@ -65,7 +65,10 @@ function ps(pid: number, column: string): string | undefined {
   );
 }
 
-/** The processes that run now, by name, written down so that the next start finds what a killed one left behind. */
+/**
+ * The running processes by name, in a file, so that the next start finds processes that a killed supervisor left
+ * behind.
+ */
 export class RunningProcesses {
   private readonly file: string;
   private readonly running = new Map<string, Identity>();
@@ -89,8 +92,8 @@ export class RunningProcesses {
   }
 
   /**
-   * Ends what an earlier run left behind and returns the names. Only processes whose start matches the list: a reused
-   * pid is left alone. Clients of the servers end before them.
+   * Ends the processes that an earlier run left behind, and returns their names. A process whose start time does not
+   * match the list has a reused pid and is not touched. Clients of a server end before the server.
    */
   async stopLeftovers(): Promise<string[]> {
     const left = Object.entries(this.read()).filter(([name, identity]) => name !== 'start' && lives(identity));
@@ -113,7 +116,7 @@ export class RunningProcesses {
 
 const SERVERS = new Set(['postgres', 'temporal', 'meilisearch']);
 
-/** Ends that very process: the signal, and after `STOP_LIMITS_MS.supervisor` SIGKILL. Returns when it is gone. */
+/** Sends the signal to the process, and SIGKILL after `STOP_LIMITS_MS.supervisor`. Resolves when it has ended. */
 export async function stopProcess(identity: Identity, signal: 'SIGTERM' | 'SIGINT'): Promise<void> {
   send(identity.pid, signal);
   const deadline = performance.now() + STOP_LIMITS_MS.supervisor;

@@ -25,7 +25,7 @@ export class Supervisor {
     this.running = new RunningProcesses(data_dir);
   }
 
-  /** Ends what a killed supervisor of this folder left running. */
+  /** Ends the processes that a killed supervisor of this folder left running. */
   async clearUp(): Promise<void> {
     const names = await this.running.stopLeftovers();
     if (names.length > 0) {
@@ -33,7 +33,7 @@ export class Supervisor {
     }
   }
 
-  /** The file for a program's output; a long one of earlier runs is put aside. */
+  /** The file for a program's output; a long file of earlier runs is renamed. */
   logFile(name: string): string {
     const folder = privateFolder(path.join(this.data_dir, 'logs'));
     const file = path.join(folder, `${name}.log`);
@@ -57,7 +57,7 @@ export class Supervisor {
   }
 
   /**
-   * Stops the programs of one group after the other; those of a group at the same time. What is in no group comes last.
+   * Stops the programs of one group after the other; those of a group at the same time. Programs in no group come last.
    */
   async stop(groups: string[][]): Promise<void> {
     this.stopping = true;

@@ -11,7 +11,7 @@ import { runCommand } from '../tools/command';
 import type { Tool } from '../tools/find-tool';
 
 const VERSION = '1.21.0';
-/** Of the one binary that the platform package of this version holds: nothing else is ever run from it. */
+/** SHA-256 of the binary in the platform package of this version; no other file of it is run. */
 const SHA256 = '5354d854974433f8f903e59347c1c6a7f2ad947f21b3402a2cc01e07b1c952e0';
 
 /** The search server's program, which npm holds for one platform. `given`: the path in MEILISEARCH_PATH. */

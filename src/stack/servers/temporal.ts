@@ -152,7 +152,7 @@ const DYNAMIC = {
   // A workflow that ends within the second is written to the visibility store once, not two or three times; the list of
   // workflows is up to a second behind.
   'history.visibilityProcessorMaxPollRPS': 1,
-  // At one poll a second the default of 100 would be the most workflows that are written in a second.
+  // At one poll a second, the default of 100 would limit writes to 100 workflows a second.
   'history.visibilityTaskBatchSize': 1_000,
   // The dev server's default, true, reads the database in every call.
   'system.forceSearchAttributesCacheRefreshOnRead': false,

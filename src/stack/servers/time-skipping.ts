@@ -74,7 +74,7 @@ async function bringJars(draft: string, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** With `-Xshare:auto` a JVM without the archive, or of another version than it, starts all the same. */
+/** With `-Xshare:auto` a JVM also starts without the archive, or with one of another version. */
 const FLAGS = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto', '-Xmx256m'];
 const MAIN_CLASS = 'io.temporal.testserver.TestServer';
 const ARCHIVE = 'classes.jsa';
@@ -107,9 +107,9 @@ async function archiveClasses(jars: string, signal: AbortSignal): Promise<void> 
   await ended;
 }
 
-/** Whether the server says what it can do; a call of gRPC is a request of HTTP/2. */
+/** Whether the server answers GetSystemInfo; a gRPC call is an HTTP/2 request. */
 async function answers(url: string): Promise<boolean> {
-  // The request is told of its errors too.
+  // The request gets the errors of the session too.
   const session = connect(url).on('error', () => undefined);
   try {
     const request = session.request({

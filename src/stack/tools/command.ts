@@ -3,7 +3,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 import { tellingLine } from '../failure';
 
-/** How a program is run; folder, environment and user are this process's own where nothing is said. */
+/** Options for running a program; folder, environment and user default to those of this process. */
 export interface RunOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
@@ -16,7 +16,10 @@ export interface RunOptions {
 
 const KEPT_CHARACTERS = 64 * 1024;
 
-/** Runs a program to its end and returns what it printed. Throws an Error with the line that says why it failed. */
+/**
+ * Runs a program to its end and returns what it printed. Throws an Error with the line of its output that explains the
+ * failure.
+ */
 export function runCommand(command: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {

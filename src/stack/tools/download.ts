@@ -19,7 +19,10 @@ export interface Download {
   from?: string;
 }
 
-/** Brings one of Temporal's official builds for this platform to `target`. Throws an Error that says why it cannot. */
+/**
+ * Downloads one of Temporal's official builds for this platform to `target`. Throws an Error with the reason if it
+ * cannot.
+ */
 export async function downloadOfficial(
   { artifact, version, from = OFFICIAL }: Download,
   target: string,

@@ -23,15 +23,15 @@ export interface Tool {
   isOurs: (program: string) => Promise<boolean>;
   /** Ways to make it, tried in this order. */
   sources: Source[];
-  /** What else to do when none of them works; a sentence that follows their reasons. */
+  /** The remedy if no source works; a sentence that follows their errors. */
   remedy: string;
 }
 
-/** One way to make a program. */
+/** One source of a program. */
 export interface Source {
   /** For example `building it from its Go module (about 4 minutes, once)`. */
   text: string;
-  /** Writes the program to `draft`. Throws an Error whose message says why it cannot. */
+  /** Writes the program to `draft`. Throws an Error with the reason if it cannot. */
   make: (draft: string, signal: AbortSignal) => Promise<void>;
 }
 
@@ -44,8 +44,8 @@ export interface Tools {
 }
 
 /**
- * The path of the tool's program: the variable's, PATH's, that in TOOLS_DIR, or else made there by the first source
- * that works, under a lock and under a draft's name until it is whole. Throws a StackFailure that says what to do.
+ * The path of the tool's program: from the variable, PATH or TOOLS_DIR. Otherwise the first source that works creates
+ * it in TOOLS_DIR, under a lock and with a draft's name until it is complete. Throws a StackFailure with the remedy.
  */
 export async function findTool(tool: Tool, { tools_dir, progress, signal }: Tools): Promise<string> {
   if (tool.given !== undefined) {

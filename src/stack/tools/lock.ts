@@ -6,7 +6,7 @@ import { identify, lives, type Identity } from '../programs/running-processes';
 
 /** A lock that this process has. */
 export interface Lock {
-  /** Lets the next one in; a second call does nothing. */
+  /** Releases the lock; a second call does nothing. */
   release(): void;
 }
 
@@ -19,8 +19,8 @@ export interface Held {
 const TAKE_OVER_MS = 10_000;
 
 /**
- * Takes the lock, or says which live process has it. A process that was killed leaves its lock behind: it is taken
- * over. Works between processes of one machine; within one process the second call finds it held too.
+ * Takes the lock, or returns the live process that has it. The lock of a killed process is taken over. Works between
+ * processes of one machine; within one process the second call finds it held too.
  */
 export function takeLock(file: string): Lock | Held {
   const self = identify(process.pid);
