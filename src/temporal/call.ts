@@ -21,7 +21,6 @@ import type { AwaitedRequest } from '../domain/awaited-request';
 import { OutcomeUnknown, ServiceError, isErrorName, type WrongField } from '../errors';
 import { CREATE_UPDATE_ID, PAYLOAD_REFUSED, RECORD_MISSING } from '../../workflows/messages';
 import { REFUSED, grpcStatusOf, type GrpcStatus } from './grpc-status';
-import { currentCall } from './outages';
 
 /** The access that every call needs: to Temporal, and to the record that answers it. */
 export interface TemporalAccess {
@@ -189,7 +188,7 @@ class StillUnknown extends Error {}
 /**
  * Calls again while the outcome is unknown or the database is busy, until the deadline. Temporal may drop an update at
  * any moment: before a worker sees it, or with its work done, when a signal arrives while the workflow is about to end.
- * Every handler is safe to repeat.
+ * Every handler is safe to repeat. This is the only place that repeats an update (observeCalls).
  */
 async function sendUntil(deadline_at: number, call: () => Promise<void>): Promise<void> {
   const sent = { may_be_carried_out: false };
@@ -198,7 +197,7 @@ async function sendUntil(deadline_at: number, call: () => Promise<void>): Promis
     return isOutcomeUnknown(error) || isUnavailable(error) || (isRefusedByTemporal(error) && sent.may_be_carried_out);
   };
   try {
-    await currentCall.run(sent, () => retryUntil(deadline_at, isRetryable, call));
+    await retryUntil(deadline_at, isRetryable, call);
   } catch (error) {
     throw isRefusedByTemporal(error) && sent.may_be_carried_out ? new StillUnknown() : error;
   }

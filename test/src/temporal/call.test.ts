@@ -211,7 +211,7 @@ test.each(REFUSALS)(
   },
 );
 
-test('so it is where the client itself repeated the call unseen', async () => {
+test('so it is with an update: only what sends it repeats it', async () => {
   let calls = 0;
   const server = await aRefusingServer(() => (calls++ === 0 ? 14 : 7));
   const client = temporalOf({ ...stack(), temporal_address: server.address });
