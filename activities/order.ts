@@ -33,7 +33,7 @@ import type { AtTime, Services } from './services';
 
 /** Writes a new order; repeat-safe. Throws ServiceUnavailable when it does not exist and the request came too late. */
 export async function createOrder({ db }: Services, input: CreateOrderInput & AtTime): Promise<OrderRecord> {
-  const { order, transaction, period, payment_link, now, request_id, not_after } = input;
+  const { order, transaction, period, payment_link, now, request } = input;
   // The order of a payment link never outlives its link (rules 19.7).
   const expires_at = Math.min(now + period, payment_link?.expires_at ?? Infinity);
   const transaction_expires_at = transactionExpiresAt({
@@ -41,7 +41,7 @@ export async function createOrder({ db }: Services, input: CreateOrderInput & At
     created: now,
     period: transaction?.period ?? period,
   });
-  const details = { created: now, expires_at, transaction_expires_at, payment_link, request_id, not_after };
+  const details = { created: now, expires_at, transaction_expires_at, payment_link, request };
   return await insertOrder(db, order, transaction && withoutPeriod(transaction), details);
 }
 
@@ -55,12 +55,12 @@ export async function findOrder(
 
 /** Writes an order that came with a card token and charges it, in one activity, as every step is safe to repeat. */
 export async function createAndCharge(services: Services, input: CreateOrderInput & AtTime): Promise<OrderRecord> {
-  const { transaction, not_after } = input;
+  const { transaction, request } = input;
   const order = await createOrder(services, input);
   const is_new = transaction !== undefined && lastTransaction(order)?.status === 'new';
   const charged = is_new ? await charge(services, order, { ...input, transaction }) : order;
   // Otherwise the payer has not been answered yet, and the answer carries the outcome.
-  return isLate(not_after) ? await signalPaymentLink(services, charged) : charged;
+  return isLate(request) ? await signalPaymentLink(services, charged) : charged;
 }
 
 /** Charges one payment attempt of an existing order; the first attempt may have been written with the order. */
@@ -68,13 +68,13 @@ export async function chargeAttempt(
   services: Services,
   input: SubmitPaymentInput & AtTime & { order: OrderRecord },
 ): Promise<OrderRecord> {
-  const { transaction, now, request_id, not_after } = input;
+  const { transaction, now, request } = input;
   const announced = input.order.transactions.find((one) => one.attempt === transaction.attempt);
   const id = announced?.id ?? transaction.id;
   const { expires_at: order_expires_at } = input.order;
   const expires_at = transactionExpiresAt({ order_expires_at, created: now, period: transaction.period });
-  const times = { created: now, expires_at, request_id, not_after };
-  const order = await beginAttempt(services.db, input.order, { ...withoutPeriod(transaction), id }, times);
+  const details = { created: now, expires_at, request };
+  const order = await beginAttempt(services.db, input.order, { ...withoutPeriod(transaction), id }, details);
   return transactionOf(order, id)?.status === 'new' ? await charge(services, order, input) : order;
 }
 
@@ -110,7 +110,7 @@ export async function endUnpaidOrder(
     order: OrderRecord;
     ended: Ending;
     source: EventSource;
-    versions?: number[] | undefined;
+    versions?: readonly number[] | undefined;
     /** When the processor is asked again if it gives no answer, epoch milliseconds; absent: that stays as it is. */
     poll_at?: number | undefined;
   } & AtTime,

@@ -16,8 +16,8 @@ import type { AtTime, Services } from './services';
 /** Writes a new link. Throws ServiceUnavailable when it does not exist and the request came too late. */
 export const createPaymentLink = async (
   { db }: Services,
-  { payment_link, period, now, ...awaited }: CreatePaymentLinkInput & AtTime,
-) => await insertPaymentLink(db, payment_link, { created: now, expires_at: now + period, ...awaited });
+  { payment_link, period, now, request }: CreatePaymentLinkInput & AtTime,
+) => await insertPaymentLink(db, payment_link, { created: now, expires_at: now + period, request });
 
 /** The recorded link; null when there is none, RecordMissing for a link that `must_exist`. */
 export async function findPaymentLink(
@@ -37,9 +37,9 @@ export const linkHasOrder = async ({ db }: Services, input: { payment_link_id: s
  */
 export async function payThroughLink(
   { db, workflows }: Services,
-  { deadline_at, ...input }: PayThroughLinkInput & Required<Pick<CreateOrderInput, 'payment_link'>>,
+  input: PayThroughLinkInput & Required<Pick<CreateOrderInput, 'payment_link'>>,
 ): Promise<PaymentLinkRecord> {
-  await workflows.orders.create(input, deadline_at);
+  await workflows.orders.create(input);
   return await loadPaymentLink(db, input.payment_link!.id);
 }
 
@@ -54,7 +54,7 @@ export const expirePaymentLink = async (
  */
 export async function endPaymentLink(
   { db }: Services,
-  { payment_link_id, versions, now }: { payment_link_id: string; versions?: number[] | undefined } & AtTime,
+  { payment_link_id, versions, now }: { payment_link_id: string; versions?: readonly number[] | undefined } & AtTime,
 ): Promise<PaymentLinkRecord> {
   const link = await endStoredLink(db, payment_link_id, { ended_by: 'merchant', now, versions });
   if (link.status === 'expired') return link;

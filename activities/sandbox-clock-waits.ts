@@ -1,7 +1,6 @@
 import { findClockWaits } from '../src/db/sandbox-clocks/clock-waits';
 import type { KeyedWait, StartedClock } from '../src/domain/sandbox-clock';
 import { deliveryWait, linkWait, minorUnitsInWords, waitsOf, watchWait, type Wait } from '../src/domain/waits';
-import type { FollowUpInput } from '../workflows/messages';
 import type { Services } from './services';
 
 /** A wait of an object of a clock, and how the object's workflow learns that the clock was moved. */
@@ -30,7 +29,7 @@ export async function findWaits({ db, workflows }: Services, { clock_id, project
     for (const wait of waitsOf(order, minorUnitsInWords)) add(order_id, wait, moveClock, poll);
   }
   for (const { order, ...input } of follow_ups) {
-    const moveClock = (to: number) => workflows.follow_ups.moveClock(input satisfies FollowUpInput, to);
+    const moveClock = (to: number) => workflows.follow_ups.moveClock({ ...input, clock_offset_ms: to });
     const poll = () => workflows.follow_ups.requestPoll(order.id);
     for (const wait of waitsOf(order, minorUnitsInWords)) add(order.id, wait, moveClock, poll);
   }

@@ -3,10 +3,7 @@ import type { Logger } from '../src/log';
 import type { Processor } from '../src/processor/client';
 import type { SearchWriter } from '../src/search/writer';
 import type { SecretKeys } from '../src/secrets';
-import type { Deliveries } from '../src/temporal/deliveries';
-import type { FollowUps } from '../src/temporal/follow-ups';
-import type { Orders } from '../src/temporal/orders';
-import type { PaymentLinks } from '../src/temporal/payment-links';
+import type { Workflows } from '../src/temporal/workflows';
 import type { LocalAttempts } from '../src/webhook/local-attempts';
 import type { PostWebhook } from '../src/webhook/post';
 
@@ -26,13 +23,13 @@ export interface Services {
   processor: Processor;
   /** The workflows that activities start and signal. */
   workflows: {
-    orders: Pick<Orders, 'create' | 'recordChanged' | 'requestPoll' | 'moveClock'>;
+    orders: Pick<Workflows['orders'], 'create' | 'recordChanged' | 'requestPoll' | 'moveClock'>;
     follow_ups: Pick<
-      FollowUps,
+      Workflows['follow_ups'],
       'start' | 'startReversal' | 'resumeWatch' | 'requestPoll' | 'moveClock' | 'moveReversalClock'
     >;
-    deliveries: Pick<Deliveries, 'start' | 'moveClock'>;
-    payment_links: Pick<PaymentLinks, 'recordChanged' | 'moveClock'>;
+    deliveries: Pick<Workflows['deliveries'], 'start' | 'moveClock'>;
+    payment_links: Pick<Workflows['payment_links'], 'recordChanged' | 'moveClock'>;
   };
   index: Pick<SearchWriter, 'documents' | 'orderIds' | 'count'>;
   postWebhook: PostWebhook;

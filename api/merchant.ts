@@ -6,11 +6,7 @@ import type { Project } from '../src/db/projects/projects';
 import { ServiceError, preconditionFailed } from '../src/errors';
 import type { Processor } from '../src/processor/client';
 import type { SearchReader } from '../src/search/reader';
-import type { Deliveries } from '../src/temporal/deliveries';
-import type { FollowUps } from '../src/temporal/follow-ups';
-import type { Orders } from '../src/temporal/orders';
-import type { PaymentLinks } from '../src/temporal/payment-links';
-import type { SandboxClocks } from '../src/temporal/sandbox-clocks';
+import type { Workflows } from '../src/temporal/workflows';
 import type { BulkReads } from './large-answers/bulk-reads';
 import type { Caller, Context, Operation, Operations } from './operation';
 
@@ -27,15 +23,11 @@ export type MerchantOperation<K extends keyof MerchantRoutes> = Operation<Mercha
 export type MerchantOperations = Operations<MerchantRoutes, ProjectCaller>;
 
 /** External services that operations use; made once when the API starts. */
-export interface Services {
+export interface Services extends Pick<Workflows, 'orders' | 'follow_ups' | 'payment_links' | 'sandbox_clocks'> {
   db: Database;
   /** For reads of many rows. */
   bulk: BulkReads;
-  orders: Orders;
-  follow_ups: FollowUps;
-  payment_links: PaymentLinks;
-  sandbox_clocks: SandboxClocks;
-  deliveries: Pick<Deliveries, 'start'>;
+  deliveries: Pick<Workflows['deliveries'], 'start'>;
   processor: Processor;
   search: SearchReader;
   /** Address at which customers reach the hosted page, without a slash at its end. */
@@ -67,10 +59,10 @@ export async function paymentLinkOfPath(
   return requireOfProject(context, link, 'The payment link does not exist.');
 }
 
-type PathContext = Pick<MerchantContext, 'caller' | 'versions' | 'is_repeat'>;
+type PathContext = Pick<MerchantContext, 'caller' | 'request'>;
 
 function requireOfProject<View extends { project_id: string; version: number }>(
-  { caller, versions, is_repeat }: PathContext,
+  { caller, request }: PathContext,
   view: View | undefined,
   missing: string,
 ): View {
@@ -78,6 +70,6 @@ function requireOfProject<View extends { project_id: string; version: number }>(
   if (view.project_id !== caller.project.id) {
     throw new ServiceError('Unauthorized', 'The API key is of another project.');
   }
-  if (!is_repeat && versions?.includes(view.version) === false) throw preconditionFailed();
+  if (!request.is_repeat && request.versions?.includes(view.version) === false) throw preconditionFailed();
   return view;
 }

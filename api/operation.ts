@@ -1,6 +1,6 @@
 import type { Input, Output, Route } from '../src/contract/routes';
 import type { Database, SqlTransaction } from '../src/db/connection';
-import type { AwaitedRequest } from '../src/domain/awaited-request';
+import type { ApiRequest } from '../src/domain/api-request';
 import type { Logger } from '../src/log';
 import type { TakePlace } from './large-answers/bulk-reads';
 
@@ -15,23 +15,9 @@ export interface Caller {
 /** The context of a request, known before its operation runs. */
 export interface Context<C extends Caller> {
   readonly caller: C;
-  /** Also the header X-Request-Id of the answer, and in every log line. */
-  readonly request_id: string;
-  /** When the answer is due: epoch milliseconds (rules 10.4). */
-  readonly deadline_at: number;
-  /**
-   * For what the request writes: until when it may begin, as its sender may get a 503 that says nothing was done (rules
-   * 10.5). Empty with an Idempotency-Key: such a request may run after its answer, and a repeat gets the result.
-   */
-  readonly awaited: AwaitedRequest;
+  readonly request: ApiRequest;
   /** The header Idempotency-Key (rules 11.1). Ids of what the request creates derive from it. */
   readonly idempotency_key: string | undefined;
-  /** The same request came before; it crashed or is still running, and may have done its work (rules 11.6). */
-  readonly is_repeat: boolean;
-  /** Only of a repeat: when the first run claimed the key, epoch milliseconds. */
-  readonly claimed_at?: number | undefined;
-  /** The versions of the order that the header If-Match allows; absent: any (rules 11.9). */
-  readonly versions: number[] | undefined;
   /**
    * Takes further tokens from the caller's rate limit; waits until they are available. At most one second's worth.
    */

@@ -1,6 +1,7 @@
 import type { UpdateDefinition } from '@temporalio/common';
 import { setHandler } from '@temporalio/workflow';
 import { CAPTURE_MODES } from '../src/domain/amounts';
+import type { ApiRequest } from '../src/domain/api-request';
 import { FOLLOW_UP_KINDS, type RequestedBy } from '../src/domain/follow-up';
 import type { NewOrder, PaymentMethodDetails } from '../src/domain/new-order';
 import type { NewPaymentLink } from '../src/domain/payment-link';
@@ -66,8 +67,15 @@ const instant = number(0, Date.UTC(9999, 0));
 const period = number(0, LONGEST_MS.link);
 const count = integer(0);
 const clockOffset = integer(0, LONGEST_MS.sandbox_clock);
-const versions = optional(listOf(count, VERSIONS_MAX));
-const awaited = { request_id: optional(reference), not_after: optional(instant) };
+const request = object<ApiRequest>({
+  request_id: reference,
+  deadline_at: instant,
+  has_idempotency_key: flag,
+  is_repeat: flag,
+  first_received_at: instant,
+  begin_before: optional(instant),
+  versions: optional(listOf(count, VERSIONS_MAX)),
+});
 
 const newOrder = object<NewOrder>({
   id: uuid,
@@ -122,7 +130,6 @@ const newPaymentLink = object<NewPaymentLink>({
 });
 
 const followUpFields = {
-  ...awaited,
   id: uuid,
   project_id: uuid,
   requested_by: oneOf<RequestedBy>(['merchant', 'service', 'processor']),
@@ -132,7 +139,6 @@ const followUpFields = {
   merchant_order_id: optional(reference),
   description: optional(longText),
   extra: anything,
-  versions,
   processor_key: optional(longText),
   poll_after_ms: optional(number(0, 2 * LONGEST_MS.sandbox_clock)),
   clock_offset_ms: optional(clockOffset),
@@ -162,7 +168,7 @@ export const STARTS: { [Name in keyof StartInputs]: Start<StartInputs[Name]> } =
     workflowId: ({ order_id }) => orderWorkflowId(order_id),
   },
   followUp: {
-    input: object<FollowUpInput>({ ...followUpFields, kind: oneOf(FOLLOW_UP_KINDS) }),
+    input: object<FollowUpInput>({ ...followUpFields, request: optional(request), kind: oneOf(FOLLOW_UP_KINDS) }),
     workflowId: ({ id }) => orderWorkflowId(id),
   },
   paymentLink: {
@@ -182,16 +188,16 @@ export const STARTS: { [Name in keyof StartInputs]: Start<StartInputs[Name]> } =
 /** The input of each update that has one. */
 export const UPDATES: { [Name in keyof UpdateInputs]: Check<UpdateInputs[Name]> } = {
   createOrder: object<CreateOrderInput>({
-    ...awaited,
+    request,
     order: newOrder,
     period,
     is_test: flag,
     transaction: optional(transaction),
     payment_link: optional(object({ id: uuid, expires_at: instant, clock_offset_ms: clockOffset })),
   }),
-  submitPayment: object({ ...awaited, project_id: uuid, is_test: flag, transaction: charge }),
-  cancelOrder: object({ source: oneOf(['customer', 'merchant']), versions }),
-  captureOrVoid: object({ ...followUpFields, kind: oneOf(['capture', 'void']) }),
+  submitPayment: object({ request, project_id: uuid, is_test: flag, transaction: charge }),
+  cancelOrder: object({ source: oneOf(['customer', 'merchant']), request }),
+  captureOrVoid: object({ ...followUpFields, request, kind: oneOf(['capture', 'void']) }),
   settleByHand: object({
     outcome: oneOf(SETTLED_OUTCOMES),
     reason: text(REASON_LENGTH_MAX, 1),
@@ -200,16 +206,15 @@ export const UPDATES: { [Name in keyof UpdateInputs]: Check<UpdateInputs[Name]> 
     command_line: optional(object({ request_id: reference })),
   }),
   moveClock: object({ request_id: text(255, 1), move: clockMove }),
-  createPaymentLink: object<CreatePaymentLinkInput>({ ...awaited, payment_link: newPaymentLink, period }),
+  createPaymentLink: object<CreatePaymentLinkInput>({ request, payment_link: newPaymentLink, period }),
   payThroughLink: object<PayThroughLinkInput>({
-    ...awaited,
+    request,
     order: newOrder,
     period,
     is_test: flag,
     transaction: charge,
-    deadline_at: instant,
   }),
-  endPaymentLink: object({ versions }),
+  endPaymentLink: object({ request }),
 };
 
 /**

@@ -1,5 +1,5 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { AwaitedRequest } from '../src/domain/awaited-request';
+import type { ApiRequest } from '../src/domain/api-request';
 import type { DeliveryId } from '../src/domain/delivery';
 import type { ManualOutcome } from '../src/domain/outcome';
 import type { DeliveryStatus } from '../src/domain/transitions';
@@ -95,8 +95,11 @@ export interface FollowUpInput extends Omit<NewFollowUp, 'transaction_id' | 'now
   poll_requested?: boolean | undefined;
 }
 
+/** Input of a follow-up order's workflow that a merchant requested. */
+export type RequestedFollowUpInput = FollowUpInput & { request: ApiRequest };
+
 /** A capture or void as the payment's workflow receives it. */
-export type CaptureOrVoidInput = FollowUpInput & { kind: 'capture' | 'void' };
+export type CaptureOrVoidInput = RequestedFollowUpInput & { kind: 'capture' | 'void' };
 
 /** The type of the failure of an activity whose record does not exist any more (rules 10.19). */
 export const RECORD_MISSING = 'RecordMissing';
@@ -127,7 +130,8 @@ export interface TransactionInput extends NewTransaction {
 }
 
 /** Input of createOrder. */
-export interface CreateOrderInput extends AwaitedRequest {
+export interface CreateOrderInput {
+  request: ApiRequest;
   order: NewOrder;
   /** Milliseconds from the creation to the order's end. */
   period: number;
@@ -138,7 +142,8 @@ export interface CreateOrderInput extends AwaitedRequest {
 }
 
 /** Input of submitPayment: one payment attempt. */
-export interface SubmitPaymentInput extends AwaitedRequest {
+export interface SubmitPaymentInput {
+  request: ApiRequest;
   project_id: string;
   is_test: boolean;
   transaction: TransactionInput & { payment_method_details: PaymentMethodDetails };
@@ -147,8 +152,7 @@ export interface SubmitPaymentInput extends AwaitedRequest {
 /** Input of cancelOrder. */
 export interface CancelOrderInput {
   source: 'customer' | 'merchant';
-  /** The versions of the order that the sender allows; absent: any. */
-  versions?: number[] | undefined;
+  request: ApiRequest;
 }
 
 /** Input of settleByHand. */
@@ -169,7 +173,8 @@ export interface PaymentLinkInput {
 }
 
 /** Input of createPaymentLink. */
-export interface CreatePaymentLinkInput extends AwaitedRequest {
+export interface CreatePaymentLinkInput {
+  request: ApiRequest;
   payment_link: NewPaymentLink;
   /** Milliseconds from the creation to expires_at. */
   period: number;
@@ -178,8 +183,6 @@ export interface CreatePaymentLinkInput extends AwaitedRequest {
 /** Input of payThroughLink: the order that the attempt makes, and the charge. */
 export type PayThroughLinkInput = Omit<CreateOrderInput, 'transaction' | 'payment_link'> & {
   transaction: TransactionInput & { payment_method_details: PaymentMethodDetails };
-  /** When the sender's answer is due, epoch milliseconds. */
-  deadline_at: number;
 };
 
 /** Every update with an input has its check in inputs.ts. Signals carry no input: they are only reasons to look. */
@@ -219,15 +222,14 @@ export const processorAnswered = defineSignal<[]>('processorAnswered');
 /** Update id of a creation with an Idempotency-Key: the same for every repeat. */
 export const CREATE_UPDATE_ID = 'create';
 /**
- * Update id of a creation without one. Temporal keeps the result of an update id, also a refusal whose reason is gone:
- * so each request has an id of its own, and the row makes it one object.
+ * Update id of a creation. Temporal keeps the result of an update id, also a refusal whose reason is gone: so each
+ * request without an Idempotency-Key has an id of its own, and the row makes it one object.
  */
-export const createUpdateId = (request_id = 'once') => `${CREATE_UPDATE_ID}:${request_id}`;
+export const createUpdateId = ({ has_idempotency_key, request_id }: ApiRequest) =>
+  has_idempotency_key ? CREATE_UPDATE_ID : `${CREATE_UPDATE_ID}:${request_id}`;
 /** Update id of a submission of the payment form; as for creations, each has its own, and the row makes it one charge. */
-export const paymentUpdateId = ({
-  request_id = 'once',
-  transaction,
-}: Pick<SubmitPaymentInput, 'request_id' | 'transaction'>) => `pay:${transaction.attempt}:${request_id}`;
+export const paymentUpdateId = ({ request, transaction }: Pick<SubmitPaymentInput, 'request' | 'transaction'>) =>
+  `pay:${transaction.attempt}:${request.request_id}`;
 
 /** Completes once the payment link is written. */
 export const createPaymentLink = defineUpdate<void, [CreatePaymentLinkInput]>('createPaymentLink');
@@ -238,9 +240,7 @@ export const createPaymentLink = defineUpdate<void, [CreatePaymentLinkInput]>('c
  */
 export const payThroughLink = defineUpdate<void, [PayThroughLinkInput]>('payThroughLink');
 /** Ends a payment link for its merchant. Refused with Conflict while a payment is in progress, and once it is paid. */
-export const endPaymentLink = defineUpdate<void, [{ versions?: number[] | undefined }]>('endPaymentLink');
+export const endPaymentLink = defineUpdate<void, [{ request: ApiRequest }]>('endPaymentLink');
 /** Update id of a submission of the form of a link. */
-export const linkPaymentUpdateId = ({
-  request_id = 'once',
-  order,
-}: Pick<PayThroughLinkInput, 'request_id' | 'order'>) => `pay:${order.id}:${request_id}`;
+export const linkPaymentUpdateId = ({ request, order }: Pick<PayThroughLinkInput, 'request' | 'order'>) =>
+  `pay:${order.id}:${request.request_id}`;

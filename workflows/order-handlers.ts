@@ -70,13 +70,13 @@ const OBSTACLES: Record<PaymentObstacle, string> = {
   ended: 'The order cannot be paid any more.',
 };
 
-async function cancel(state: OrderState, { source, versions }: CancelOrderInput): Promise<void> {
+async function cancel(state: OrderState, { source, request }: CancelOrderInput): Promise<void> {
   await state.readRecord();
   const order = await state.expireIfDue();
   if (order.status === 'cancelled') return;
   if (!mayCancel(order.status, lastTransaction(order)?.status)) throw canNotCancel(order);
   const now = state.clock.now();
-  state.applyRecord(await local.endUnpaidOrder({ order, ended: 'cancelled', source, versions, now }));
+  state.applyRecord(await local.endUnpaidOrder({ order, ended: 'cancelled', source, versions: request.versions, now }));
   // The activity asks the processor first, which may have charged the order.
   const after = state.requireRecord();
   if (after.status !== 'cancelled') throw canNotCancel(after);

@@ -96,11 +96,11 @@ function setHandlers(state: PaymentLinkState): void {
   });
   setUpdateHandler(
     endPaymentLink,
-    async ({ versions }) => {
+    async ({ request }) => {
       await state.change(async () => {
         await state.readRecord();
         state.requireRecord();
-        return await local.endPaymentLink({ payment_link_id, versions, now: clock.now() });
+        return await local.endPaymentLink({ payment_link_id, versions: request.versions, now: clock.now() });
       });
     },
     { description: 'Ends the link for its merchant, unless a payment is in progress or it is paid.' },

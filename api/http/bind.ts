@@ -11,9 +11,9 @@ import {
   type RouteSet,
 } from '../../src/contract/routes';
 import type { KeptAnswer } from '../../src/db/requests/idempotency-keys';
+import { acceptRequest } from '../../src/domain/api-request';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
-import { awaitedRequest } from '../../src/temporal/not-after';
 import { Stream, carryOut, type Caller, type Context, type Versioned, type Work } from '../operation';
 import { answer, answerStream, noContent, notModified } from './answer';
 import { etagOf, isKnown, versionsOf } from './etag';
@@ -72,17 +72,18 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
       throw error;
     });
     const context = contextOf(route, request, response, { caller, key, started, id }, limits);
-    const run = (claimed_at: number | undefined) =>
-      operation({ ...context, is_repeat: claimed_at !== undefined, claimed_at }, input as never);
     if (readsOnly(route)) {
-      const result = await run(undefined);
-      const { deadline_at } = context;
+      const result = await operation(context, input as never);
+      const { deadline_at } = context.request;
       const options = { status: route.success, deadline_at };
       if (result instanceof Stream) await answerStream(request, response, options, result);
       else send(request, response, route, replyOf(route, result));
     } else {
-      const prepare = async (claimed_at: number | undefined) =>
-        replying(route, (await run(claimed_at)) as Work<unknown>);
+      const prepare = async (claimed_at: number | undefined) => {
+        const repeat = claimed_at !== undefined && { is_repeat: true, first_received_at: claimed_at };
+        const work = await operation({ ...context, request: { ...context.request, ...repeat } }, input as never);
+        return replying(route, work as Work<unknown>);
+      };
       const reply =
         key === undefined
           ? await carryOut(await prepare(undefined))
@@ -104,16 +105,18 @@ function contextOf<C extends Caller>(
   response: Response,
   { caller, key, started, id }: { caller: C; key: string | undefined; started: number; id: string },
   { rateLimit, deadline_ms, log }: Limits,
-): Omit<Context<C>, 'is_repeat' | 'claimed_at'> {
+): Context<C> {
   const request_id = String(response.getHeader('X-Request-Id'));
-  const deadline_at = started + deadline_ms;
   return {
     caller,
-    request_id,
-    deadline_at,
-    awaited: key === undefined ? awaitedRequest(request_id, deadline_at) : {},
+    request: acceptRequest({
+      request_id,
+      received_at: started,
+      deadline_at: started + deadline_ms,
+      has_idempotency_key: key !== undefined,
+      versions: changesObject(route) ? versionsOf(request.headers['if-match']) : undefined,
+    }),
     idempotency_key: key,
-    versions: changesObject(route) ? versionsOf(request.headers['if-match']) : undefined,
     spend: (tokens) => rateLimit.spend(caller.id, tokens),
     log: log.child({ request_id, ...caller.log, operation: id }),
   };

@@ -4,7 +4,7 @@ import type { Database, SqlTransaction } from '../../src/db/connection';
 import type { Role } from '../../src/db/projects/oauth-clients';
 import { ServiceError } from '../../src/errors';
 import type { SecretKeys } from '../../src/secrets';
-import type { Deliveries } from '../../src/temporal/deliveries';
+import type { Workflows } from '../../src/temporal/workflows';
 import type { Caller, Context, Operation, Operations, Write } from '../operation';
 
 /** Services of the operations of the bearer-token host; the command line calls them too. */
@@ -25,7 +25,7 @@ export type ManageOperations = Operations<ManageRoutes, Manager>;
 export interface ManageServices {
   db: Database;
   secrets: SecretKeys;
-  deliveries: Pick<Deliveries, 'start' | 'recordChanged'>;
+  deliveries: Pick<Workflows['deliveries'], 'start' | 'resume'>;
   /** Whether webhooks of test projects may go to private addresses. */
   webhook_private_addresses: boolean;
 }
@@ -39,7 +39,7 @@ interface Changed<A> {
 /** A change with its entry in the audit trail: both are written, or neither (rules 21.14). */
 export function audited<A>(
   { db }: Pick<ManageServices, 'db'>,
-  { caller: { actor }, request_id }: Pick<ManageContext, 'caller' | 'request_id'>,
+  { caller: { actor }, request: { request_id } }: Pick<ManageContext, 'caller' | 'request'>,
   work: (trx: SqlTransaction, now: Date) => Promise<Changed<A>>,
 ): Write<A> {
   return {

@@ -18,12 +18,10 @@ export const cancelOrder =
     if (order.status !== 'cancelled' && !mayCancel(order.status, order.transactions.at(-1)?.status)) {
       throw new ServiceError('CanNotCancelTransaction', `The order is ${order.status} and cannot be cancelled.`);
     }
-    const { versions, deadline_at } = context;
+    const { request } = context;
     return async () => {
       const cancelled =
-        order.status === 'cancelled'
-          ? order
-          : await services.orders.cancel(order.id, { source: 'merchant', versions }, deadline_at);
+        order.status === 'cancelled' ? order : await services.orders.cancel(order.id, { source: 'merchant', request });
       return {
         ...presentVersion(cancelled, services.public_url),
         is_unknown: cancelled.status !== 'cancelled',

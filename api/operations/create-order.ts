@@ -25,24 +25,25 @@ import { requireActive, requireProjectAccepts } from '../requests/project-rules'
 export const createOrder =
   (services: Services): MerchantOperation<'createOrder'> =>
   async (context, { body }) => {
-    const { idempotency_key, deadline_at, awaited } = context;
+    const { idempotency_key, request } = context;
     const { project } = context.caller;
     const order_id = orderId('order', { idempotency_key, id_namespace: project.id_namespace });
-    if (context.is_repeat) {
-      const order = await services.orders.joinCreation(order_id, deadline_at);
+    if (request.is_repeat) {
+      const order = await services.orders.joinCreation(order_id, request);
       if (order !== undefined) return () => Promise.resolve(presentOrder(order, services.public_url));
     }
     const { transactions, ...fields } = body;
-    const [request] = transactions ?? [];
-    const transaction = await checkedOnce(context, async () => {
+    const [requested] = transactions ?? [];
+    const transaction = await checkedOnce(request, async () => {
       requireActive(project);
       requireProjectAccepts(services, project, body);
       requireFunding(project, body);
-      return request && (await transactionOf(services, project, order_id, request));
+      return requested && (await transactionOf(services, project, order_id, requested));
     });
-    const charged_by = request?.payment_method_details?.vault_token === undefined ? 'customer' : 'token';
+    const charged_by = requested?.payment_method_details?.vault_token === undefined ? 'customer' : 'token';
     const expiration_period = body.expiration_period ?? project.expiration_period;
     const input: CreateOrderInput = {
+      request,
       order: {
         ...fields,
         id: order_id,
@@ -54,9 +55,8 @@ export const createOrder =
       period: parseDuration(expiration_period),
       is_test: project.is_test,
       transaction,
-      ...awaited,
     };
-    return async () => presentOrder(await services.orders.create(input, deadline_at), services.public_url);
+    return async () => presentOrder(await services.orders.create(input), services.public_url);
   };
 
 /** Throws when account funding is not enabled, not paid by card, or lacks information (rules 14.3). */

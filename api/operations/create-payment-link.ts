@@ -15,19 +15,19 @@ const DEFAULT_PERIOD = 'P30D';
 export const createPaymentLink =
   (services: Services): MerchantOperation<'createPaymentLink'> =>
   async (context, { body }) => {
-    const { idempotency_key, deadline_at, awaited } = context;
+    const { idempotency_key, request } = context;
     const { project } = context.caller;
     const id = orderId('paymentlink', { idempotency_key, id_namespace: project.id_namespace });
-    if (context.is_repeat) {
-      const made = await services.payment_links.joinCreation(id, deadline_at);
+    if (request.is_repeat) {
+      const made = await services.payment_links.joinCreation(id, request);
       if (made !== undefined) return () => Promise.resolve(presentPaymentLink(made, services.public_url));
     }
-    await checkedOnce(context, async () => {
+    await checkedOnce(request, async () => {
       requireActive(project);
       requireProjectAccepts(services, project, body);
     });
     const expiration_period = body.expiration_period ?? DEFAULT_PERIOD;
     const payment_link = { ...body, id, project_id: project.id, expiration_period };
-    const input = { payment_link, period: parseDuration(expiration_period), ...awaited };
-    return async () => presentPaymentLink(await services.payment_links.create(input, deadline_at), services.public_url);
+    const input = { request, payment_link, period: parseDuration(expiration_period) };
+    return async () => presentPaymentLink(await services.payment_links.create(input), services.public_url);
   };

@@ -11,10 +11,9 @@ export const endPaymentLink =
   async (context, { params }) => {
     const link = await paymentLinkOfPath(services, context, params.payment_link_id);
     requireLinkMayEnd(link.status);
-    const { versions, deadline_at } = context;
+    const { request } = context;
     return async () => {
-      const ended =
-        link.status === 'expired' ? link : await services.payment_links.end(link.id, { versions }, deadline_at);
+      const ended = link.status === 'expired' ? link : await services.payment_links.end(link.id, request);
       return { ...presentLinkVersion(ended, services.public_url), is_unknown: ended.status !== 'expired' };
     };
   };

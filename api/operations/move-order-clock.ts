@@ -17,9 +17,7 @@ export const moveOrderClock =
       throw new ServiceError('Conflict', `The order uses the clock of the ${owner} ${order.clock_id}: move that one.`);
     }
     return async () => {
-      const moved = await moveInTurn(context, () =>
-        services.sandbox_clocks.moveOrder(order, move, context.deadline_at),
-      );
+      const moved = await moveInTurn(context, () => services.sandbox_clocks.moveOrder(order, move, context.request));
       return presentVersion(moved, services.public_url);
     };
   };

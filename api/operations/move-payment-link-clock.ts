@@ -13,7 +13,7 @@ export const movePaymentLinkClock =
     const move = clockMoveOf(context, body);
     return async () => {
       const moved = await moveInTurn(context, () =>
-        services.sandbox_clocks.movePaymentLink(link, move, context.deadline_at),
+        services.sandbox_clocks.movePaymentLink(link, move, context.request),
       );
       return presentLinkVersion(moved, services.public_url);
     };

@@ -13,6 +13,7 @@ export const redeliverOrderWebhook =
     await orderOfPath(services, context, order_id);
     const delivery = await findDeliveryView(services.db, { order_id, n: Number(n) });
     if (delivery === undefined) throw new ServiceError('NotFound', 'The webhook does not exist.');
-    const { caller, request_id, log } = context;
-    return redeliver(services, delivery, { actor: { kind: 'api_key', id: caller.api_key_id }, request_id, log });
+    const { caller, request, log } = context;
+    const actor = { kind: 'api_key' as const, id: caller.api_key_id };
+    return redeliver(services, delivery, { actor, request_id: request.request_id, log });
   };

@@ -29,7 +29,7 @@ export const updateOrder =
     return {
       db: services.db,
       async write(trx) {
-        const { versions } = context;
+        const { versions } = context.request;
         const updated = await writeChanges(trx, order.id, changes, { versions, now: clockOf(order).now() });
         const current = (await findOrderView(trx, order.id)) ?? order;
         if (updated) return presentVersion(current, services.public_url);

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
+import { acceptRequest, type ApiRequest } from '../../src/domain/api-request';
 import { ERRORS, OutcomeUnknown, ServiceError, validationError } from '../../src/errors';
 import type { Processor } from '../../src/processor/client';
 import { WALLETS, type TestCard, type VaultedCard } from '../../src/processor/wire';
@@ -96,11 +97,18 @@ export function payByWallet<P extends Payable>(context: PageContext<P>): Request
   });
 }
 
+/** A form has no Idempotency-Key: ids of what it makes derive from its attempt. */
+function acceptForm({ deadline_ms }: Pick<PageContext<Payable>, 'deadline_ms'>, response: Response): ApiRequest {
+  const received_at = Date.now();
+  const request_id = String(response.getHeader('X-Request-Id'));
+  return acceptRequest({ request_id, received_at, deadline_at: received_at + deadline_ms });
+}
+
 /** Handles the cancel form. A second click, or a late one, shows how the payment ended. */
 export function cancel<P extends Payable>(context: PageContext<P>): RequestHandler {
-  const { payables, respond, deadline_ms } = context;
+  const { payables, respond } = context;
   return async (request, response) => {
-    const deadline_at = Date.now() + deadline_ms;
+    const form = acceptForm(context, response);
     const payable = await requireForm(context, request);
     const { state } = payable;
     if (state.kind === 'ended') return await respond(request, response, payable, 'form');
@@ -111,7 +119,7 @@ export function cancel<P extends Payable>(context: PageContext<P>): RequestHandl
     let error: ServiceError | undefined;
     let is_cancelled = false;
     try {
-      is_cancelled = await payables.cancel(payable, deadline_at);
+      is_cancelled = await payables.cancel(payable, form);
     } catch (thrown) {
       // It is being paid or has ended in the meantime; the record shows which.
       if (!(thrown instanceof ServiceError)) throw thrown;
@@ -150,10 +158,10 @@ function handlePayment<P extends Payable, Method extends PageMethod>(
   context: PageContext<P>,
   { methodOf, vault }: MethodForm<Method>,
 ): RequestHandler {
-  const { payables, respond, deadline_ms } = context;
+  const { payables, respond } = context;
 
   return async (request, response: Response) => {
-    const deadline_at = Date.now() + deadline_ms;
+    const form = acceptForm(context, response);
     const payable = await requireForm(context, request);
     const body: unknown = request.body;
     const read = readPayment(payable, readAttempt(body), methodOf(body));
@@ -168,8 +176,7 @@ function handlePayment<P extends Payable, Method extends PageMethod>(
         const result = { status: 400, error, field_errors, cardholder_name: readName(body) };
         return await respond(request, response, payable, 'form', result);
       }
-      const request_id = String(response.getHeader('X-Request-Id'));
-      paid = await payables.pay(payable, { ...read, ...vaulted }, { request_id, deadline_at });
+      paid = await payables.pay(payable, { ...read, ...vaulted }, form);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       // It changed in the meantime, or the payment was not possible: show the record.

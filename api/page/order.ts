@@ -6,7 +6,6 @@ import { paymentExpiresAt } from '../../src/domain/order-record';
 import { paymentPeriod } from '../../src/domain/payment-period';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { reversalOrderId, transactionId } from '../../src/ids';
-import { awaitedRequest } from '../../src/temporal/not-after';
 import type { Orders } from '../../src/temporal/orders';
 import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
 import type { SubmitPaymentInput } from '../../workflows/messages';
@@ -72,13 +71,12 @@ export function orderPayables({ db, orders, processor_notifications }: OrderServ
 
   return {
     find,
-    async pay({ order }, payment, { request_id, deadline_at }) {
-      const input = { ...paymentInput(order, payment), ...awaitedRequest(request_id, deadline_at) };
-      const paid = await orders.pay(order.id, input, deadline_at);
+    async pay({ order }, payment, request) {
+      const paid = await orders.pay(order.id, { request, ...paymentInput(order, payment) });
       return toPayable(paid, clockOf(paid).now());
     },
-    async cancel({ order }, deadline_at) {
-      const { status } = await orders.cancel(order.id, { source: 'customer' }, deadline_at);
+    async cancel({ order }, request) {
+      const { status } = await orders.cancel(order.id, { source: 'customer', request });
       return status === 'cancelled';
     },
     async returnFromIssuer(payable, deadline_at) {
@@ -210,7 +208,7 @@ export function returnAddress(order: ReturnUrls, outcome: Outcome): string | und
 function paymentInput(
   { id, project_id, is_test, transactions: [first], transaction_expiration_period }: OrderView,
   { attempt, payment_method, card: { brand, wallet: _wallet, ...card } }: CardPayment,
-): SubmitPaymentInput {
+): Omit<SubmitPaymentInput, 'request'> {
   const { capture_mode, capture_period, transaction_type, receiver_account_token, payment_method_details } =
     first ?? {};
   const { receiver_account_number, receiver_account_number_type } = payment_method_details ?? {};

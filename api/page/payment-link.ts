@@ -6,7 +6,6 @@ import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, type LinkObstacle } from '../.
 import { paymentPeriod } from '../../src/domain/payment-period';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { linkOrderId, transactionId } from '../../src/ids';
-import { awaitedRequest } from '../../src/temporal/not-after';
 import type { Orders } from '../../src/temporal/orders';
 import type { PaymentLinks } from '../../src/temporal/payment-links';
 import type { PayThroughLinkInput } from '../../workflows/messages';
@@ -61,15 +60,14 @@ export function linkPayables({ db, orders, payment_links }: LinkServices): Payab
 
   return {
     find,
-    async pay({ link, payer }, payment, { request_id, deadline_at }) {
-      const awaited = awaitedRequest(request_id, deadline_at);
-      await payment_links.pay(link.id, { ...paymentInput(link, payer, payment), ...awaited, deadline_at });
+    async pay({ link, payer }, payment, request) {
+      await payment_links.pay(link.id, { request, ...paymentInput(link, payer, payment) });
       return (await find(link.id, { payer }))!;
     },
     /** Cancels the customer's own attempt; the link stays open. */
-    async cancel({ own }, deadline_at) {
+    async cancel({ own }, request) {
       if (own === undefined) return false;
-      const { status } = await orders.cancel(own.id, { source: 'customer' }, deadline_at);
+      const { status } = await orders.cancel(own.id, { source: 'customer', request });
       return status === 'cancelled';
     },
     // The issuer sends customers to the page of the order.
@@ -159,7 +157,7 @@ function paymentInput(
   link: PaymentLinkView,
   payer: string | undefined,
   { attempt, payment_method, card: { brand, ...card } }: CardPayment,
-): Omit<PayThroughLinkInput, 'deadline_at'> {
+): Omit<PayThroughLinkInput, 'request'> {
   if (payer === undefined) throw new Error('a form without its cookie is refused before');
   const { project_id, merchant_order_id, description, amount, currency, payment_methods, return_url, webhook_url } =
     link;

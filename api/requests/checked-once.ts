@@ -1,6 +1,6 @@
 import { ERRORS, ServiceError } from '../../src/errors';
-import { keyMayBeSentAgain } from '../../src/temporal/call';
-import type { MerchantContext } from '../merchant';
+import type { ApiRequest } from '../../src/domain/api-request';
+import { keyMayBeSentAgain } from '../../src/temporal/call-errors';
 
 /**
  * So long after it claimed its key a first run may still start: longer than any request lasts, and than the clocks of
@@ -14,14 +14,14 @@ const FIRST_RUN_MS = 60_000;
  * it throws ServiceUnavailable, with Retry-After (rules 11.6).
  */
 export async function checkedOnce<Result>(
-  { is_repeat, claimed_at = 0 }: Pick<MerchantContext, 'is_repeat' | 'claimed_at'>,
+  { is_repeat, first_received_at }: Pick<ApiRequest, 'is_repeat' | 'first_received_at'>,
   check: () => Promise<Result>,
 ): Promise<Result> {
   try {
     return await check();
   } catch (error) {
     if (!is_repeat || !(error instanceof ServiceError)) throw error;
-    const may_start = Date.now() - claimed_at < FIRST_RUN_MS;
+    const may_start = Date.now() - first_received_at < FIRST_RUN_MS;
     throw may_start || ERRORS[error.error].status >= 500 ? keyMayBeSentAgain() : error;
   }
 }

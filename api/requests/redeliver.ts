@@ -4,7 +4,7 @@ import type { Database } from '../../src/db/connection';
 import { findDeliveryView, insertRedelivery, type DeliveryView } from '../../src/db/webhooks/delivery-views';
 import type { DeliveryId } from '../../src/domain/delivery';
 import type { Logger } from '../../src/log';
-import type { Deliveries } from '../../src/temporal/deliveries';
+import type { Workflows } from '../../src/temporal/workflows';
 import { clockOf } from '../http/clock';
 import type { Write } from '../operation';
 import { presentDelivery } from '../present/delivery';
@@ -27,7 +27,7 @@ export async function tellWorkflow(
 /** The services of a redelivery, of either host. */
 interface RedeliverServices {
   db: Database;
-  deliveries: Pick<Deliveries, 'start'>;
+  deliveries: Pick<Workflows['deliveries'], 'start'>;
 }
 
 /**

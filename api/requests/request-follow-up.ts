@@ -52,7 +52,7 @@ export function requestFollowUp(
   transaction: TransactionView,
   { kind, ...wanted }: Wanted<'capture' | 'void' | 'refund'>,
 ): Work<Order> {
-  const { idempotency_key, is_repeat, deadline_at, awaited, versions } = context;
+  const { idempotency_key, request } = context;
   const { project } = context.caller;
   const input = {
     ...wanted,
@@ -62,16 +62,15 @@ export function requestFollowUp(
     original_order_id: order.id,
     clock_offset_ms: order.clock_offset_ms,
     original_transaction_id: transaction.id,
-    versions,
-    ...awaited,
+    request,
   };
   return async () => {
     // A repeat must not be refused because of the amount that its first run moved.
-    if (!is_repeat) amountToMove(moneyOf(transaction), { ...input, kind, now: clockOf(order).now() });
+    if (!request.is_repeat) amountToMove(moneyOf(transaction), { ...input, kind, now: clockOf(order).now() });
     const follow_up =
       kind === 'refund'
-        ? await services.follow_ups.refund({ ...input, kind }, deadline_at)
-        : await services.follow_ups.captureOrVoid({ ...input, kind }, deadline_at);
+        ? await services.follow_ups.refund({ ...input, kind })
+        : await services.follow_ups.captureOrVoid({ ...input, kind });
     return presentOrder(follow_up, services.public_url);
   };
 }

@@ -13,6 +13,7 @@ import { readsOnly } from '../contract/routes';
 import { requireSetting, type Config } from '../config';
 import { recordChange } from '../db/projects/audit-trail';
 import { connectDatabase } from '../db/connection';
+import { acceptRequest } from '../domain/api-request';
 import { inLines } from '../domain/shown-text';
 import { ServiceError } from '../errors';
 import { SecretKeys } from '../secrets';
@@ -205,12 +206,12 @@ function commandContext(): ManageContext {
       actor: { kind: 'command_line', id: username },
       role: 'operator',
     },
-    request_id: randomUUID(),
-    deadline_at: Date.now() + DEADLINE_MS,
-    awaited: {},
+    request: acceptRequest({
+      request_id: randomUUID(),
+      received_at: Date.now(),
+      deadline_at: Date.now() + DEADLINE_MS,
+    }),
     idempotency_key: undefined,
-    is_repeat: false,
-    versions: undefined,
     spend: () => Promise.resolve(),
     log: pino({ level: 'silent' }),
   };
@@ -234,7 +235,7 @@ async function rollSigningKey(
   program: Command,
 ): Promise<void> {
   const tokens = new Tokens({ ...services, issuer: managePublicUrl(config) });
-  const { caller, request_id } = commandContext();
+  const { caller, request } = commandContext();
   const now = new Date();
   const kid = await tokens.rotate(now.getTime(), async (trx, { kid: made, instead_of }) => {
     const change = {
@@ -243,7 +244,7 @@ async function rollSigningKey(
       ...(instead_of !== undefined && { before: { kid: instead_of } }),
       after: { kid: made },
     };
-    await recordChange(trx, change, { actor: caller.actor, request_id }, now);
+    await recordChange(trx, change, { actor: caller.actor, request_id: request.request_id }, now);
   });
   const answer = { kid };
   print(isJson(program) ? `${JSON.stringify(answer)}\n` : shownAnswer(answer));

@@ -8,6 +8,7 @@ import { idParam } from '../contract/scalars';
 import type { Database } from '../db/connection';
 import { listUnknownOutcomes, type ManualOutcomeEntry, type UnknownOutcome } from '../db/orders/settle-by-hand';
 import { REASON_LENGTH_MAX, SETTLED_OUTCOMES } from '../domain/transaction';
+import type { ApiRequest } from '../domain/api-request';
 import type { Workflows } from '../temporal/workflows';
 import type { CommandRoute } from './commands';
 
@@ -52,12 +53,12 @@ export const SETTLE_COMMANDS = [
     route: TRANSACTION,
     run: async (
       { workflows }: SettleServices,
-      { caller, request_id, deadline_at }: ManageContext,
+      { caller, request }: ManageContext,
       { params, body }: Input<typeof TRANSACTION>,
     ) => {
-      const request = { ...params, ...body, operator: caller.actor.id, request_id };
-      const entry = await workflows.settle_by_hand.settle(request, deadline_at);
-      return presentSettlement(entry, request_id);
+      const settlement = { ...params, ...body, operator: caller.actor.id };
+      const entry = await workflows.settle_by_hand.settle(settlement, request);
+      return presentSettlement(entry, request);
     },
   },
 ];
@@ -69,7 +70,7 @@ const presentUnknownOutcome = ({ since, polled_at, ...outcome }: UnknownOutcome)
 });
 
 /** `settled`: `now`, or `earlier` if the outcome was set before. */
-const presentSettlement = (entry: ManualOutcomeEntry, request_id: string) => ({
+const presentSettlement = (entry: ManualOutcomeEntry, { request_id }: ApiRequest) => ({
   transaction_id: entry.object_id,
   ...entry.after,
   settled: entry.request_id === request_id ? 'now' : 'earlier',

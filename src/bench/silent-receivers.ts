@@ -9,8 +9,9 @@ import { insertMerchant } from '../db/projects/merchants';
 import { upsertProject } from '../db/projects/projects';
 import type { Vault } from '../db/webhooks/webhook-secrets';
 import { SecretKeys } from '../secrets';
+import { acceptRequest } from '../domain/api-request';
 import type { NewOrder } from '../domain/new-order';
-import { Deliveries } from '../temporal/deliveries';
+import { createWorkflows, type Workflows } from '../temporal/workflows';
 import { durationsAtPace, quantile } from './figures';
 import type { Row } from './rows';
 import type { BenchStack } from './stack';
@@ -53,7 +54,7 @@ export async function measureBesideSilentReceivers(
       deliveries,
       silent.url,
     );
-    const workflows = new Deliveries({ client, db });
+    const workflows = createWorkflows({ client, db }).deliveries;
     const [beside] = await Promise.all([
       latencyOf(row, duration_ms),
       durationsAtPace((n) => workflows.start(waiting[n]!), { count: deliveries, pause_ms: 1_000 / SILENT_A_SECOND }),
@@ -82,7 +83,7 @@ async function latencyOf(row: Row, duration_ms: number): Promise<Latency> {
   return { p50: quantile(taken, 0.5), p95: quantile(taken, 0.95) };
 }
 
-type NewDelivery = Parameters<Deliveries['start']>[0];
+type NewDelivery = Parameters<Workflows['deliveries']['start']>[0];
 
 /** Webhooks of a project of their own, written but not sent: each of a cancelled order. */
 async function insertDeliveries({ db, secrets }: Vault, count: number, webhook_url: string): Promise<NewDelivery[]> {
@@ -91,12 +92,19 @@ async function insertDeliveries({ db, secrets }: Vault, count: number, webhook_u
   await insertMerchant(db, { id: merchant_id, name: 'Silent', country: 'NL', default_currency: 'EUR' }, new Date(now));
   await upsertProject({ db, secrets }, merchant_id, project, new Date(now));
   const deliveries: NewDelivery[] = [];
+  const request = acceptRequest({
+    request_id: uuidv7(),
+    received_at: now,
+    deadline_at: now,
+    has_idempotency_key: true,
+  });
   for (let i = 0; i < count; i += 1) {
     const order: NewOrder = { ...ORDER, id: uuidv7(), project_id, webhook_url };
     const record = await insertOrder(db, order, undefined, {
       created: now,
       expires_at: now,
       transaction_expires_at: now,
+      request,
     });
     await moveOrder(db, record, { ended: 'cancelled' }, { source: 'merchant', now });
     const id = { order_id: order.id, n: 1 };

@@ -1,4 +1,4 @@
-import type { AwaitedRequest } from '../domain/awaited-request';
+import type { ApiRequest } from '../domain/api-request';
 import type { LinkEndedBy, NewPaymentLink, PaymentLinkRecord } from '../domain/payment-link';
 import {
   PAYMENT_LINK_MOVES,
@@ -117,7 +117,7 @@ export async function loadPaymentLink(db: Database, id: string): Promise<Payment
 export async function insertPaymentLink(
   db: Database,
   link: NewPaymentLink,
-  { created, expires_at, ...awaited }: { created: number; expires_at: number } & AwaitedRequest,
+  { created, expires_at, request }: { created: number; expires_at: number; request: ApiRequest },
 ): Promise<PaymentLinkRecord> {
   await queryRows(
     db,
@@ -136,7 +136,7 @@ export async function insertPaymentLink(
       webhook_url: link.webhook_url ?? null,
       created: toIsoTime(created),
       expires_at: toIsoTime(expires_at),
-      ...claimBindings(awaited),
+      ...claimBindings(request),
     },
   );
   const stored = await findPaymentLink(db, link.id);

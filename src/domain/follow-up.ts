@@ -7,7 +7,7 @@ import {
   voidableAmount,
   type TransactionMoney,
 } from './amounts';
-import type { AwaitedRequest } from './awaited-request';
+import type { ApiRequest } from './api-request';
 import { isExpired, isOpen, type Ending } from './order';
 import type { TransactionStatus } from './transitions';
 
@@ -133,15 +133,15 @@ export interface PaymentId {
 }
 
 /** A new follow-up order; absent fields are taken from the payment order (rules 9.3). */
-export interface NewFollowUp extends FollowUpRequest, PaymentId, AwaitedRequest {
+export interface NewFollowUp extends FollowUpRequest, PaymentId {
   id: string;
+  /** Only when a merchant requested it; its versions are those of the payment order. */
+  request?: ApiRequest | undefined;
   /** The only transaction of the follow-up order. */
   transaction_id: string;
   merchant_order_id?: string | undefined;
   description?: string | undefined;
   extra?: unknown;
-  /** The versions of the payment order that its sender allows; absent: any. */
-  versions?: readonly number[] | undefined;
   /** Epoch milliseconds. */
   now: number;
 }

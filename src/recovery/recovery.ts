@@ -197,7 +197,7 @@ function handlersOf({
     payment_links: ({ row }) => payment_links.resume(row),
     expired_payment_links: ({ row }) => payment_links.resume(row),
     // Its workflow may run without knowing that it was resumed.
-    deliveries: ({ row }) => deliveries.recordChanged(row),
-    sandbox_clocks: ({ row }) => sandbox_clocks.resume(row),
+    deliveries: ({ row }) => deliveries.resume(row),
+    sandbox_clocks: ({ row }) => sandbox_clocks.start(row),
   };
 }

@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { Logger } from '../log';
 import type { Credentials } from './credentials';
-import { observedRetries } from './outages';
+import { observeCalls } from './outages';
 import { EncryptingCodec } from './payload-codec';
 
 /** Writes failures; workers load it, and workflows have it in their bundle. */
@@ -44,7 +44,7 @@ export function connectTemporal(options: {
   const connection = Connection.lazy({
     address: options.address,
     ...options.credentials,
-    interceptors: [observedRetries(options.log, () => pingTemporal(client))],
+    interceptors: [observeCalls(options.log, () => pingTemporal(client))],
   });
   const client = new Client({
     connection,

@@ -1,135 +1,75 @@
-import { WithStartWorkflowOperation } from '@temporalio/client';
 import type { AnnouncedOperation } from '../db/orders/announced-operations';
 import { findFollowUpOfTransaction, findFollowUps } from '../db/orders/follow-ups';
-import { findOrderView, type OrderView } from '../db/orders/order-view';
 import { endWatch, insertWatch } from '../db/orders/late-approvals';
+import type { OrderView } from '../db/orders/order-view';
 import { findManualOutcome } from '../db/orders/settle-by-hand';
 import { endedUnpaid, type EndedPayment } from '../db/orders/transactions';
-import { ORDER_MOVES, isFinal } from '../domain/transitions';
+import type { ApiRequest } from '../domain/api-request';
 import type { LateApprovalWatch } from '../domain/waits';
 import { reversalOrderId, transactionId } from '../ids';
 import {
-  FOLLOW_UP_WORKFLOW,
-  ORDER_STATUS,
-  ORDER_WORKFLOW,
-  PROJECT_ID,
-  RELATED_ORDER_ID,
-  TASK_QUEUE,
   captureOrVoid,
-  clockMoved,
   firstAnswer,
-  orderWorkflowId,
   processorAnswered,
   settleByHand,
   type CaptureOrVoidInput,
   type FollowUpInput,
-  type FollowUpWorkflow,
-  type OrderWorkflow,
+  type RequestedFollowUpInput,
   type SettleByHandInput,
 } from '../../workflows/messages';
-import {
-  callThenReadOrder,
-  isWorkflowClosed,
-  signalOrStart,
-  unlessClosed,
-  type OrderRequest,
-  type TemporalAccess,
-} from './call';
-import { Orders, orderRestart } from './orders';
+import { unlessClosed, type TemporalAccess } from './call';
+import { KINDS } from './kinds';
+import { RecordedWorkflows, startAndUpdate } from './object-workflows';
+import type { Orders } from './orders';
 
-/** Start options of a follow-up order's workflow; operators find it by its payment order. */
-export function followUpStart(input: FollowUpInput) {
-  return {
-    workflowId: orderWorkflowId(input.id),
-    taskQueue: TASK_QUEUE,
-    args: [input] as [FollowUpInput],
-    typedSearchAttributes: [
-      { key: ORDER_STATUS, value: 'new' },
-      { key: PROJECT_ID, value: input.project_id },
-      { key: RELATED_ORDER_ID, value: input.original_order_id },
-    ],
-    staticSummary: `${input.kind} of ${orderWorkflowId(input.original_order_id)}`,
-  };
-}
+/** Completes when the order is done, refused, or its outcome unknown. */
+const FIRST_ANSWER = { definition: firstAnswer, args: [] as [] };
 
 /**
  * Workflows of follow-up orders. Captures and voids go through the workflow of the payment order, which holds the
- * money; all others use only their own, as the payment's may have closed long ago. `captureOrVoid` and `refund` return
- * the follow-up order as stored afterwards and throw as Orders does; their deadline is in epoch milliseconds.
+ * money; all others use only their own, as the payment's may have closed long ago.
  */
-export class FollowUps {
+export class FollowUps extends RecordedWorkflows<FollowUpInput, OrderView> {
   constructor(
-    private readonly temporal: TemporalAccess,
-    private readonly orders: Pick<Orders, 'requestPoll'> = new Orders(temporal),
-  ) {}
+    temporal: TemporalAccess,
+    private readonly orders: Pick<Orders, 'requestPoll'>,
+  ) {
+    super(temporal, KINDS.follow_up);
+  }
 
   /**
    * The payment's workflow sets the money aside, the follow-up order's does the rest. A repeat gets the first one's
    * result.
    */
-  async captureOrVoid(input: CaptureOrVoidInput, deadline_at: number): Promise<OrderView> {
-    return await callThenReadOrder(this.temporal, requestOf(input, deadline_at), async () => {
-      const { client } = this.temporal;
-      await client.workflow.executeUpdateWithStart(captureOrVoid, {
-        startWorkflowOperation: new WithStartWorkflowOperation<OrderWorkflow>(
-          ORDER_WORKFLOW,
-          orderRestart({ order_id: input.original_order_id, project_id: input.project_id }),
-        ),
-        updateId: `follow:${input.id}`,
+  async captureOrVoid(input: CaptureOrVoidInput): Promise<OrderView> {
+    const { id, request, original_order_id: order_id, project_id } = input;
+    const payment = { kind: KINDS.order, object: { order_id, project_id } };
+    return await this.call(id, request, 'create', async () => {
+      await startAndUpdate(this.temporal.client, payment, {
+        definition: captureOrVoid,
+        updateId: `follow:${id}`,
         args: [input],
       });
       // A closed workflow has had its first answer.
-      await unlessClosed(() => client.workflow.getHandle(orderWorkflowId(input.id)).executeUpdate(firstAnswer));
+      await unlessClosed(() => this.handle(id).executeUpdate(firstAnswer));
     });
   }
 
-  /** Starts the refund's workflow, or joins a running one. */
-  async refund(input: FollowUpInput, deadline_at: number): Promise<OrderView> {
-    return await callThenReadOrder(this.temporal, requestOf(input, deadline_at), async () => {
-      try {
-        await this.startOrJoin(input, 'REJECT_DUPLICATE');
-      } catch (error) {
-        if (!isWorkflowClosed(error)) throw error;
-        // The first one was refused or is done: decide again only if it left no order.
-        if ((await findOrderView(this.temporal.db, input.id)) === undefined) {
-          await this.startOrJoin(input, 'ALLOW_DUPLICATE');
-        }
-      }
-    });
+  /** Starts the refund's workflow, or joins a running one. One that was refused is decided again. */
+  async refund(input: RequestedFollowUpInput): Promise<OrderView> {
+    return await this.createObject(input.id, input.request, { object: input, update: FIRST_ANSWER });
   }
 
   /**
    * An operator settles the outcome of a follow-up order; if Temporal lost its workflow, that starts again from the
    * record. Throws Conflict when no outcome is awaited.
    */
-  async settle(order_id: string, input: SettleByHandInput, deadline_at: number): Promise<void> {
-    const handle = this.temporal.client.workflow.getHandle(orderWorkflowId(order_id));
-    const settle = async () => {
+  async settle(order_id: string, input: SettleByHandInput, request: ApiRequest): Promise<void> {
+    await this.call(order_id, request, 'change', async () => {
       // Before that there is nothing to settle.
-      await handle.executeUpdate(firstAnswer);
-      await handle.executeUpdate(settleByHand, { args: [input] });
-    };
-    await callThenReadOrder(this.temporal, { order_id, deadline_at, is_recorded: true }, async () => {
-      try {
-        await settle();
-      } catch (error) {
-        const order = isWorkflowClosed(error) ? await findOrderView(this.temporal.db, order_id) : undefined;
-        if (order === undefined || isFinal(ORDER_MOVES, order.status)) throw error;
-        const [lost] = await findFollowUps(this.temporal.db, [order_id]);
-        await this.startOrPoll(lost!);
-        await settle();
-      }
+      await this.update(order_id, FIRST_ANSWER);
+      await this.update(order_id, { definition: settleByHand, args: [input] });
     });
-  }
-
-  /** Starts the workflow unless it is running. A reversal that found nothing must not block a later one. */
-  async start(input: FollowUpInput): Promise<void> {
-    await unlessClosed(() =>
-      this.temporal.client.workflow.start<FollowUpWorkflow>(FOLLOW_UP_WORKFLOW, {
-        ...followUpStart(input),
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      }),
-    );
   }
 
   /**
@@ -137,19 +77,15 @@ export class FollowUps {
    * is closed or lost starts again, and compares the outcome with what is recorded (rules 10.18).
    */
   async requestPoll(order_id: string): Promise<void> {
-    try {
-      await this.temporal.client.workflow.getHandle(orderWorkflowId(order_id)).signal(processorAnswered);
-    } catch (error) {
-      if (!isWorkflowClosed(error)) throw error;
-      const { db } = this.temporal;
-      const [follow_up] = await findFollowUps(db, [order_id]);
-      // What the processor did itself is recorded as it says.
-      if (follow_up === undefined || follow_up.requested_by === 'processor') return;
-      const now = Date.now() + follow_up.clock_offset_ms;
-      // The processor may not answer at this moment: recovery has it asked again.
-      await insertWatch(db, transactionId(order_id, 1), { poll_at: now, began: now });
-      await this.startOrPoll(follow_up);
-    }
+    if (await this.signalRunning(order_id, processorAnswered)) return;
+    const { db } = this.temporal;
+    const [follow_up] = await findFollowUps(db, [order_id]);
+    // What the processor did itself is recorded as it says.
+    if (follow_up === undefined || follow_up.requested_by === 'processor') return;
+    const now = Date.now() + follow_up.clock_offset_ms;
+    // The processor may not answer at this moment: recovery has it asked again.
+    await insertWatch(db, transactionId(order_id, 1), { poll_at: now, began: now });
+    await this.startOrPoll(follow_up);
   }
 
   /**
@@ -157,10 +93,7 @@ export class FollowUps {
    * starts again.
    */
   async startOrPoll(input: FollowUpInput): Promise<void> {
-    await this.temporal.client.workflow.signalWithStart<FollowUpWorkflow>(
-      FOLLOW_UP_WORKFLOW,
-      signalOrStart(followUpStart(input), processorAnswered),
-    );
+    await this.signalOrStart(input, processorAnswered);
   }
 
   /**
@@ -216,14 +149,6 @@ export class FollowUps {
     await this.startOrPoll({ ...operation, id: order_id, requested_by: 'processor' });
   }
 
-  /** The clock of its payment was moved. A workflow that is closed or lost starts again from the record. */
-  async moveClock(input: FollowUpInput, offset_ms: number): Promise<void> {
-    await this.temporal.client.workflow.signalWithStart<FollowUpWorkflow>(
-      FOLLOW_UP_WORKFLOW,
-      signalOrStart(followUpStart({ ...input, clock_offset_ms: offset_ms }), clockMoved),
-    );
-  }
-
   /**
    * Like moveClock, for a payment that may have been approved late and is asked about at `poll_at`. Instants by its
    * clock.
@@ -235,19 +160,8 @@ export class FollowUps {
     const { transaction_id, poll_at } = watch;
     const payment = await endedUnpaid(this.temporal.db, transaction_id, { with_declined: true });
     if (payment === undefined) return;
-    await this.moveClock(reversalOf(transaction_id, payment, Math.max(0, poll_at - now)), offset_ms);
-  }
-
-  private async startOrJoin(
-    input: FollowUpInput,
-    workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE',
-  ): Promise<void> {
-    const startWorkflowOperation = new WithStartWorkflowOperation<FollowUpWorkflow>(FOLLOW_UP_WORKFLOW, {
-      ...followUpStart(input),
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      workflowIdReusePolicy,
-    });
-    await this.temporal.client.workflow.executeUpdateWithStart(firstAnswer, { startWorkflowOperation });
+    const reversal = reversalOf(transaction_id, payment, Math.max(0, poll_at - now));
+    await this.moveClock({ ...reversal, clock_offset_ms: offset_ms });
   }
 }
 
@@ -272,10 +186,3 @@ function reversalOf(
     poll_after_ms,
   };
 }
-
-const requestOf = ({ id, not_after, request_id }: FollowUpInput, deadline_at: number): OrderRequest => ({
-  order_id: id,
-  request_id,
-  deadline_at,
-  may_run_late: not_after === undefined,
-});

@@ -5,6 +5,7 @@ const STATUSES = {
   3: 'invalid_argument',
   4: 'deadline_exceeded',
   7: 'permission_denied',
+  8: 'resource_exhausted',
   12: 'unimplemented',
   14: 'unavailable',
   16: 'unauthenticated',

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   defaultGrpcRetryOptions,
   makeGrpcRetryInterceptor,
@@ -11,13 +10,6 @@ import { REFUSED, statusOf } from './grpc-status';
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type Status = Parameters<GrpcRetryOptions['retryableDecider']>[1];
 
-/**
- * The state of the call that is being made, over all its attempts: whether one of them may have been carried out.
- * `is_single`: there is one attempt, as nobody waits for the answer, and a retry could come after the connection is
- * closed.
- */
-export const currentCall = new AsyncLocalStorage<{ may_be_carried_out: boolean; is_single?: true }>();
-
 const OK = 0;
 const CANCELLED = 1;
 const NOT_FOUND = 5;
@@ -26,6 +18,8 @@ const OUTAGE = [2, 8, 13, 14];
 
 /** The calls that a worker answers, and not Temporal alone. */
 const UPDATES = /\/(UpdateWorkflowExecution|PollWorkflowExecutionUpdate|ExecuteMultiOperation)$/;
+/** The call of pingTemporal: whether Temporal answers now. A retry could come after the connection is closed. */
+const PING = /\/DescribeNamespace$/;
 
 /**
  * Shortest time between two reports of an outage: a server that answers every second call would fill the log.
@@ -63,44 +57,48 @@ export class OutageLog {
 }
 
 /**
- * The SDK's retries of gRPC calls, observed: each attempt tells whether Temporal and the workers answer. An update
- * without an answer may be the fault of either: `ask` resolves when Temporal itself answers (rules 10.16).
+ * Observes gRPC calls, each attempt of them: whether Temporal and the workers answer. An update without an answer may be
+ * the fault of either: `ping` resolves when Temporal itself answers (rules 10.16). The SDK repeats the calls that fail,
+ * but no update: who sends it repeats it, and so knows whether an attempt may have been carried out (callThenRead).
  */
-export function observedRetries(log: Logger, ask: () => Promise<void>): Interceptor {
+export function observeCalls(log: Logger, ping: () => Promise<void>): Interceptor {
   const temporal = new OutageLog(log, { down: 'Temporal is unavailable', up: 'Temporal is available again' });
   const workers = new OutageLog(log, { down: 'no worker answers in time', up: 'workers answer again' });
   const standard = defaultGrpcRetryOptions();
-  let asking: Promise<boolean> | undefined;
-  /** Whether Temporal answers; where it does not, the call that asks is observed as any other. */
+  let pinging: Promise<boolean> | undefined;
+  /** Whether Temporal answers; where it does not, the ping is observed as any other call. */
   const temporalAnswers = () =>
-    (asking ??= currentCall
-      .run({ may_be_carried_out: false, is_single: true }, ask)
+    (pinging ??= ping()
       .then(
         () => true,
         () => false,
       )
-      .finally(() => (asking = undefined)));
+      .finally(() => (pinging = undefined)));
   const updateFailed = async (cause: string, began_at: number) => {
     if (await temporalAnswers()) workers.failed(cause, began_at);
   };
   return (options, nextCall) => {
-    const is_update = UPDATES.test(options.method_definition.path);
-    const call = currentCall.getStore();
+    const { path } = options.method_definition;
+    const is_update = UPDATES.test(path);
+    const is_repeated = !is_update && !PING.test(path);
     const began_at = Date.now();
     const retryableDecider = (attempt: number, status: Status) => {
       const cause = `${statusOf(status.code)}: ${status.details}`;
       if (isRefused(status) || OUTAGE.includes(status.code)) temporal.failed(cause, began_at);
-      else if (statusOf(status.code) === 'deadline_exceeded') {
+      else if (isTimeout(status, options.deadline)) {
         if (is_update) void updateFailed(cause, began_at);
         else temporal.failed(cause, began_at);
       } else if (status.code !== CANCELLED) temporal.answered();
       if (is_update && status.code === OK) workers.answered();
-      const is_retried = call?.is_single !== true && standard.retryableDecider(attempt, status);
-      if (is_retried && call !== undefined) call.may_be_carried_out = true;
-      return is_retried;
+      return is_repeated && standard.retryableDecider(attempt, status);
     };
     return makeGrpcRetryInterceptor({ ...standard, retryableDecider })(options, nextCall);
   };
+}
+
+/** At its deadline a call is ended by the client or, as cancelled, by the server. */
+function isTimeout({ code }: Status, deadline: Date | number | undefined): boolean {
+  return statusOf(code) === 'deadline_exceeded' || (code === CANCELLED && Number(deadline) <= Date.now());
 }
 
 function isRefused({ code, details }: Status): boolean {

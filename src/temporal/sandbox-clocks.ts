@@ -1,75 +1,53 @@
-import { WithStartWorkflowOperation } from '@temporalio/client';
 import type { OrderView } from '../db/orders/order-view';
-import { findPaymentLinkView, type PaymentLinkView } from '../db/payment-links';
+import type { PaymentLinkView } from '../db/payment-links';
+import type { ApiRequest } from '../domain/api-request';
 import type { StartedClock } from '../domain/sandbox-clock';
-import {
-  PROJECT_ID,
-  SANDBOX_CLOCK_TASK_QUEUE,
-  SANDBOX_CLOCK_WORKFLOW,
-  moveClock,
-  sandboxClockWorkflowId,
-  type MoveClockInput,
-  type SandboxClockWorkflow,
-} from '../../workflows/messages';
-import { callThenRead, callThenReadOrder, unlessClosed, type TemporalAccess } from './call';
+import { moveClock, type MoveClockInput } from '../../workflows/messages';
+import { callThenRead, type TemporalAccess } from './call';
+import { KINDS, type Readable } from './kinds';
+import { startAndUpdate, startWorkflow } from './object-workflows';
 
-/** Start options of a clock's workflow. One that has ended starts again. */
-function clockStart(clock: StartedClock) {
-  return {
-    workflowId: sandboxClockWorkflowId(clock.clock_id),
-    taskQueue: SANDBOX_CLOCK_TASK_QUEUE,
-    args: [clock] as [StartedClock],
-    priority: { fairnessKey: clock.project_id },
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
-    typedSearchAttributes: [{ key: PROJECT_ID, value: clock.project_id }],
-    staticSummary: `Sandbox clock of ${clock.clock_id}`,
-  };
+/** What owns a clock. */
+interface ClockOwner {
+  id: string;
+  project_id: string;
 }
 
 /**
- * Workflows of sandbox clocks. Methods with a deadline (epoch milliseconds) return the object as stored afterwards,
- * also when the move goes on; they throw ValidationError when the move goes back or too far.
+ * Workflows of sandbox clocks. A move returns the object as stored afterwards, also when the move goes on; it throws
+ * ValidationError when it goes back or too far. A repeat is the same move.
  */
 export class SandboxClocks {
   constructor(private readonly temporal: TemporalAccess) {}
 
-  /** Moves the clock of a payment order and all that comes from it. A repeat is the same move. */
-  async moveOrder(
-    order: Pick<OrderView, 'id' | 'project_id'>,
-    input: MoveClockInput,
-    deadline_at: number,
-  ): Promise<OrderView> {
-    return await callThenReadOrder(this.temporal, { order_id: order.id, deadline_at }, () => this.move(order, input));
+  /** Moves the clock of a payment order and all that comes from it. */
+  async moveOrder(order: ClockOwner, input: MoveClockInput, request: ApiRequest): Promise<OrderView> {
+    return await this.move(KINDS.order, order, input, request);
   }
 
-  /** Moves the clock of a payment link, its orders and all that comes from them. A repeat is the same move. */
-  async movePaymentLink(
-    link: Pick<PaymentLinkView, 'id' | 'project_id'>,
-    input: MoveClockInput,
-    deadline_at: number,
-  ): Promise<PaymentLinkView> {
-    const read = () => findPaymentLinkView(this.temporal.db, link.id);
-    return await callThenRead(this.temporal, { subject: `Payment link ${link.id}`, read, deadline_at }, () =>
-      this.move(link, input),
-    );
+  /** Moves the clock of a payment link, its orders and all that comes from them. */
+  async movePaymentLink(link: ClockOwner, input: MoveClockInput, request: ApiRequest): Promise<PaymentLinkView> {
+    return await this.move(KINDS.payment_link, link, input, request);
   }
 
   /** Carries on a move that was lost, and whatever waits by the clock, unless that is being done. */
-  async resume(clock: StartedClock): Promise<void> {
-    await unlessClosed(() =>
-      this.temporal.client.workflow.start<SandboxClockWorkflow>(SANDBOX_CLOCK_WORKFLOW, clockStart(clock)),
-    );
+  async start(clock: StartedClock): Promise<void> {
+    await startWorkflow(this.temporal.client, KINDS.sandbox_clock, clock);
   }
 
-  private async move({ id, project_id }: { id: string; project_id: string }, input: MoveClockInput): Promise<void> {
-    const startWorkflowOperation = new WithStartWorkflowOperation<SandboxClockWorkflow>(SANDBOX_CLOCK_WORKFLOW, {
-      ...clockStart({ clock_id: id, project_id }),
-      workflowIdConflictPolicy: 'USE_EXISTING',
-    });
-    await this.temporal.client.workflow.executeUpdateWithStart(moveClock, {
-      startWorkflowOperation,
-      updateId: input.request_id,
-      args: [input],
-    });
+  private async move<View>(
+    kind: Readable<View>,
+    { id, project_id }: ClockOwner,
+    input: MoveClockInput,
+    request: ApiRequest,
+  ): Promise<View> {
+    const start = { kind: KINDS.sandbox_clock, object: { clock_id: id, project_id } };
+    return await callThenRead(this.temporal, { kind, id, request, purpose: 'change' }, () =>
+      startAndUpdate(this.temporal.client, start, {
+        definition: moveClock,
+        updateId: input.request_id,
+        args: [input],
+      }),
+    );
   }
 }

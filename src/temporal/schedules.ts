@@ -1,6 +1,6 @@
 import { ScheduleAlreadyRunning, ScheduleNotFoundError, type Client, type ScheduleOptions } from '@temporalio/client';
 import { SEARCH_INDEX_CHECK_WORKFLOW, SETTLEMENTS_WORKFLOW, TASK_QUEUE } from '../../workflows/messages';
-import { unavailable } from './call';
+import { unavailable } from './call-errors';
 
 const SETTLEMENTS = 'settlements';
 

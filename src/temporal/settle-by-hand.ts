@@ -1,17 +1,18 @@
 import { findOrderOfTransaction, findManualOutcome, type ManualOutcomeEntry } from '../db/orders/settle-by-hand';
+import type { ApiRequest } from '../domain/api-request';
 import type { ManualOutcome } from '../domain/outcome';
 import { isOpen } from '../domain/order';
 import { ServiceError } from '../errors';
 import type { TemporalAccess } from './call';
+import { isServiceError } from './call-errors';
 import type { FollowUps } from './follow-ups';
 import type { Orders } from './orders';
 
 /** An outcome that an operator sets at the command line. */
-export interface SettleRequest extends ManualOutcome {
+export interface Settlement extends ManualOutcome {
   transaction_id: string;
   /** The name of the operator. */
   operator: string;
-  request_id: string;
 }
 
 /** Outcomes that an operator settles at the command line (rules 10.14). */
@@ -26,21 +27,21 @@ export class SettleByHand {
    * Gives a transaction the outcome that the operator decided, by the workflow of its order, which asks the processor
    * first. Returns the entry of the audit trail: the one of an earlier settlement when that says the same. Throws
    * NotFound; Conflict when the outcome is not awaited, or was settled otherwise; ServiceUnavailable when nobody has
-   * answered by `deadline_at` (epoch milliseconds).
+   * answered by its deadline.
    */
-  async settle(request: SettleRequest, deadline_at: number): Promise<ManualOutcomeEntry> {
+  async settle(settlement: Settlement, request: ApiRequest): Promise<ManualOutcomeEntry> {
     const { db } = this.temporal;
-    const { transaction_id } = request;
+    const { transaction_id } = settlement;
     const found = await findOrderOfTransaction(db, transaction_id);
     if (found === undefined) throw new ServiceError('NotFound', 'The transaction does not exist.');
     const earlier = await findManualOutcome(db, transaction_id);
-    if (earlier !== undefined) return requireSame(earlier, request);
+    if (earlier !== undefined) return requireSame(earlier, settlement);
     if (!isOpen(found.status)) {
       throw new ServiceError('Conflict', `There is no outcome to settle. The transaction is ${found.status}.`);
     }
-    const refusal = await this.send(found, request, deadline_at);
+    const refusal = await this.send(found, settlement, request);
     const entry = await findManualOutcome(db, transaction_id);
-    if (entry !== undefined) return requireSame(entry, request);
+    if (entry !== undefined) return requireSame(entry, settlement);
     throw (
       refusal ??
       new ServiceError(
@@ -53,15 +54,15 @@ export class SettleByHand {
   /** Resolves with a Conflict instead of throwing it: an earlier attempt, whose answer was lost, may have settled. */
   private async send(
     { order_id, is_payment }: { order_id: string; is_payment: boolean },
-    { transaction_id, outcome, reason, operator, request_id }: SettleRequest,
-    deadline_at: number,
+    settlement: Settlement,
+    request: ApiRequest,
   ): Promise<ServiceError | undefined> {
-    const input = { transaction_id, outcome, reason, operator, command_line: { request_id } };
+    const input = { ...settlement, command_line: { request_id: request.request_id } };
     try {
-      await (is_payment ? this.orders : this.follow_ups).settle(order_id, input, deadline_at);
+      await (is_payment ? this.orders : this.follow_ups).settle(order_id, input, request);
       return undefined;
     } catch (error) {
-      if (error instanceof ServiceError && error.error === 'Conflict') return error;
+      if (isServiceError(error, 'Conflict')) return error;
       throw error;
     }
   }

@@ -1,17 +1,18 @@
 import type { TemporalAccess } from './call';
-import { Deliveries } from './deliveries';
 import { FollowUps } from './follow-ups';
+import { KINDS, type StartedDelivery } from './kinds';
+import { ObjectWorkflows } from './object-workflows';
 import { Orders } from './orders';
 import { PaymentLinks } from './payment-links';
 import { ProcessorNotifications } from './processor-notifications';
 import { SandboxClocks } from './sandbox-clocks';
 import { SettleByHand } from './settle-by-hand';
 
-/** Every way to a workflow: one member, in a file of its own, for each kind of workflow. */
+/** Every way to a workflow: one member for each kind of workflow. */
 export interface Workflows {
   orders: Orders;
   follow_ups: FollowUps;
-  deliveries: Deliveries;
+  deliveries: ObjectWorkflows<StartedDelivery>;
   payment_links: PaymentLinks;
   processor_notifications: ProcessorNotifications;
   sandbox_clocks: SandboxClocks;
@@ -25,7 +26,7 @@ export function createWorkflows(temporal: TemporalAccess): Workflows {
   return {
     orders,
     follow_ups,
-    deliveries: new Deliveries(temporal),
+    deliveries: new ObjectWorkflows(temporal, KINDS.delivery),
     payment_links: new PaymentLinks(temporal),
     sandbox_clocks: new SandboxClocks(temporal),
     settle_by_hand: new SettleByHand(temporal, orders, follow_ups),

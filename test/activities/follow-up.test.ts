@@ -32,12 +32,18 @@ afterAll(async () => {
 });
 beforeEach(() => calls.splice(0));
 
+type StartOptions = { workflowId: string; workflowIdConflictPolicy?: string };
 /** Temporal as far as these activities know it; `error`: what every call fails with. */
 const client = (error?: Error) => {
   const record = (what: string) => (calls.push(what), error ? Promise.reject(error) : Promise.resolve());
   return {
     workflow: {
-      start: (_name: string, { workflowId }: { workflowId: string }) => record(`start ${workflowId}`),
+      start: (_name: string, { workflowId, workflowIdConflictPolicy }: StartOptions) =>
+        record(`start ${workflowId}`).catch((failure: unknown) => {
+          // As Temporal does: a start that may join the running workflow does not fail.
+          const joins = workflowIdConflictPolicy === 'USE_EXISTING';
+          if (!joins || !(failure instanceof WorkflowExecutionAlreadyStartedError)) throw failure;
+        }),
       signalWithStart: (_name: string, { workflowId }: { workflowId: string }) => record(`tell ${workflowId}`),
       getHandle: (workflowId: string) => ({ signal: () => record(`signal ${workflowId}`) }),
     },

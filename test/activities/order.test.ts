@@ -9,7 +9,7 @@ import { createProcessor, type Processor } from '../../src/processor/client';
 import type { OperationResult } from '../../src/processor/wire';
 import { CARDS, type CardName } from '../support/cards';
 import { Merchant } from '../support/client';
-import { NOW, aCharge, aStoredOrder, aTransaction, anOrder } from '../support/builders';
+import { NOW, aCharge, aLateRequest, aRequest, aStoredOrder, aTransaction, anOrder } from '../support/builders';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
 import { BY_TOKEN, MINUTE, transactionIdOf } from '../support/orders';
 import { stack } from '../support/stack';
@@ -68,6 +68,7 @@ const withProcessor = (over: Partial<Processor> = {}) =>
 
 describe('createOrder', () => {
   const input = (over: object = {}) => ({
+    request: aRequest(),
     order: anOrder(),
     period: 30 * MINUTE,
     is_test: true,
@@ -90,21 +91,21 @@ describe('createOrder', () => {
     expect(record.transactions).toEqual([expect.objectContaining({ status: 'new', expires_at: NOW + 30 * MINUTE })]);
   });
 
-  test('rules 10.5: past not_after nothing is written, and the clock is the machine’s', async () => {
-    const request = input({ not_after: Date.now() - 1 });
+  test('rules 10.5: past begin_before nothing is written, and the clock is the machine’s', async () => {
+    const request = input({ request: aLateRequest() });
     await expect(activities.createOrder(request)).rejects.toMatchObject({
       type: 'ServiceUnavailable',
       nonRetryable: true,
     });
     expect(await activities.findOrder({ order_id: request.order.id })).toBeNull();
-    const inTime = input({ not_after: Date.now() + MINUTE });
+    const inTime = input({ request: aRequest({ begin_before: Date.now() + MINUTE }) });
     expect((await activities.createOrder(inTime)).status).toBe('new');
   });
 
   test('rules 10.5: an existing order continues, however late the repeat comes', async () => {
     const request = input();
     const first = await activities.createOrder(request);
-    expect(await activities.createOrder({ ...request, not_after: Date.now() - 1 })).toEqual(first);
+    expect(await activities.createOrder({ ...request, request: aLateRequest() })).toEqual(first);
   });
 });
 
@@ -154,13 +155,13 @@ describe('createAndCharge', () => {
   });
 
   test('an existing order continues, however late it is', async () => {
-    const input = { ...aCharge(await tokenOf('approved'), { not_after: Date.now() - 1 }), now: NOW };
+    const input = { ...aCharge(await tokenOf('approved'), { request: aLateRequest() }), now: NOW };
     await expect(activities.createAndCharge(input)).rejects.toMatchObject({
       type: 'ServiceUnavailable',
       nonRetryable: true,
     });
     expect(await findOrderView(database.db, input.order.id)).toBeUndefined();
-    await expect(killedAtTheCharge().createAndCharge({ ...input, not_after: undefined })).rejects.toThrow('killed');
+    await expect(killedAtTheCharge().createAndCharge({ ...input, request: aRequest() })).rejects.toThrow('killed');
     expect((await activities.createAndCharge(input)).status).toBe('completed');
   });
 
@@ -183,6 +184,7 @@ describe('createAndCharge', () => {
 
 describe('chargeAttempt', () => {
   const payment = async (order_id: string, attempt: number, card: CardName = 'approved') => ({
+    request: aRequest(),
     project_id: PROJECT.id,
     is_test: true,
     now: NOW,
@@ -219,27 +221,29 @@ describe('chargeAttempt', () => {
   });
   test('a late attempt that is not recorded yet is refused, and nothing is written', async () => {
     const order = await aStoredOrder(database.db, { transaction: false });
-    const late = { ...(await payment(order.id, 1)), not_after: Date.now() - 1, order };
+    const late = { ...(await payment(order.id, 1)), request: aLateRequest(), order };
     await expect(activities.chargeAttempt(late)).rejects.toMatchObject({ type: 'ServiceUnavailable' });
     expect([await statuses(order.id), await merchant.ledger(order.id)]).toEqual(['new', []]);
   });
 
   test('a late attempt that was announced and that the processor never saw is refused, and nothing is charged', async () => {
     const order = await aStoredOrder(database.db);
-    const late = { ...(await payment(order.id, 1)), not_after: Date.now() - 1, order };
+    const late = { ...(await payment(order.id, 1)), request: aLateRequest(), order };
     await expect(activities.chargeAttempt(late)).rejects.toMatchObject({
       type: 'ServiceUnavailable',
       nonRetryable: true,
     });
     expect([await statuses(order.id), await merchant.ledger(order.id)]).toEqual(['new new', []]);
-    expect((await activities.chargeAttempt({ ...late, not_after: Date.now() + MINUTE })).status).toBe('completed');
+    expect(
+      (await activities.chargeAttempt({ ...late, request: aRequest({ begin_before: Date.now() + MINUTE }) })).status,
+    ).toBe('completed');
   });
 
   test('a late attempt that was announced and that had begun in time goes on', async () => {
     const order = await aStoredOrder(database.db);
     const input = { ...(await payment(order.id, 1)), order };
     await expect(killedAtTheCharge().chargeAttempt(input)).rejects.toThrow('killed');
-    expect((await activities.chargeAttempt({ ...input, not_after: Date.now() - 1 })).status).toBe('completed');
+    expect((await activities.chargeAttempt({ ...input, request: aLateRequest() })).status).toBe('completed');
     expect(await merchant.ledger(order.id)).toEqual([expect.objectContaining({ requests: 2, result: 'approved' })]);
   });
 
@@ -354,7 +358,7 @@ describe('an unknown outcome changes nothing', () => {
       expiration_period: 'PT30M',
       period: 30 * MINUTE,
     };
-    const input = { project_id: PROJECT.id, is_test: true, now: NOW, transaction, order };
+    const input = { request: aRequest(), project_id: PROJECT.id, is_test: true, now: NOW, transaction, order };
     expect((await beatenTo(() => activities.chargeAttempt(input)).chargeAttempt(input)).status).toBe('completed');
     expect(await statuses(order.id)).toBe('completed accepted');
   });

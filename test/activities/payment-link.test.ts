@@ -4,7 +4,7 @@ import type { Services } from '../../activities/services';
 import { insertOrder } from '../../src/db/orders/insert-order';
 import { endPaymentLink, findPaymentLinkView, insertPaymentLink, loadPaymentLink } from '../../src/db/payment-links';
 import { moveOrder } from '../../src/db/orders/move-order';
-import { NOW, anOrder, aTransaction } from '../support/builders';
+import { NOW, anOrder, aTransaction, aRequest } from '../support/builders';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
 
 const DAY = 24 * 60 * 60_000;
@@ -25,7 +25,7 @@ const aLink = (expires_at = NOW + DAY) =>
       currency: 'EUR',
       expiration_period: 'P1D',
     },
-    { created: NOW, expires_at },
+    { created: NOW, expires_at, request: aRequest() },
   );
 
 function anAttempt(link: { id: string; expires_at: number }, created = NOW) {
@@ -33,6 +33,7 @@ function anAttempt(link: { id: string; expires_at: number }, created = NOW) {
   const times = { created, expires_at: link.expires_at, transaction_expires_at: link.expires_at };
   return insertOrder(database.db, order, aTransaction(order.id), {
     ...times,
+    request: aRequest(),
     payment_link: { ...link, clock_offset_ms: 0 },
   });
 }

@@ -10,8 +10,7 @@ import type { Payload } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import type { Order } from '../../src/contract/order';
 import type { AuditEntry } from '../../src/contract/manage/history';
-import { followUpStart } from '../../src/temporal/follow-ups';
-import { orderStart } from '../../src/temporal/orders';
+import { KINDS } from '../../src/temporal/kinds';
 import { FAILURE_CONVERTER } from '../../src/temporal/connect';
 import { EncryptingCodec } from '../../src/temporal/payload-codec';
 import { transactionId } from '../../src/ids';
@@ -28,10 +27,10 @@ import {
   pollNow,
   settleByHand,
   submitPayment,
-  type OrderWorkflow,
   type SettleByHandInput,
 } from '../../workflows/messages';
 import { readVariables } from '../../src/stack/launch';
+import { aRequest } from '../support/builders';
 import { Merchant, statusesOf } from '../support/client';
 import { answerOfCommand } from '../support/command-line';
 import { stack } from '../support/stack';
@@ -123,6 +122,7 @@ const settlementOf = (order: Order): SettleByHandInput =>
 
 /** A follow-up order as the API requests it. */
 const followUpOf = <Kind extends 'capture' | 'void' | 'refund'>(order: Order, kind: Kind) => ({
+  request: aRequest(),
   id: randomUUID(),
   kind,
   project_id,
@@ -164,7 +164,8 @@ const captured: Attack['afterwards'] = [(order) => capture(merchant, order), 200
 const ATTACKS: Record<string, Attack> = {
   'cancels an order': {
     order: unpaid,
-    send: (client, { id }) => orderOf(client, id).executeUpdate(cancelOrder, { args: [{ source: 'merchant' }] }),
+    send: (client, { id }) =>
+      orderOf(client, id).executeUpdate(cancelOrder, { args: [{ source: 'merchant', request: aRequest() }] }),
     afterwards: cancelled,
   },
   'moves the clock of an order by 30 days': {
@@ -179,7 +180,7 @@ const ATTACKS: Record<string, Attack> = {
       const { payment_method_details } = await merchant.cardTransaction('approved');
       const transaction = { ...aTransaction(id), payment_method_details };
       return await orderOf(client, id).executeUpdate(submitPayment, {
-        args: [{ project_id, is_test: true, not_after: Date.now() + MINUTE, transaction }],
+        args: [{ request: aRequest(), project_id, is_test: true, transaction }],
       });
     },
     afterwards: cancelled,
@@ -199,7 +200,10 @@ const ATTACKS: Record<string, Attack> = {
   'refunds a payment': {
     order: paid,
     send: async (client, order) => {
-      const handle = await client.workflow.start(FOLLOW_UP_WORKFLOW, followUpStart(followUpOf(order, 'refund')));
+      const handle = await client.workflow.start(
+        FOLLOW_UP_WORKFLOW,
+        KINDS.follow_up.start(followUpOf(order, 'refund')),
+      );
       return await handle.result();
     },
     afterwards: [(order) => refund(merchant, order, { amount: 1_250 }), 200],
@@ -251,11 +255,11 @@ test('a client without a key creates an order in a live project: it is not there
   const order = { ...anOrder(id), project_id };
   const sent = await attack((client) =>
     client.workflow.executeUpdateWithStart(createOrder, {
-      startWorkflowOperation: new WithStartWorkflowOperation<OrderWorkflow>(ORDER_WORKFLOW, {
-        ...orderStart({ order_id: id, project_id }),
+      startWorkflowOperation: new WithStartWorkflowOperation(ORDER_WORKFLOW, {
+        ...KINDS.order.start({ order_id: id, project_id }),
         workflowIdConflictPolicy: 'USE_EXISTING',
       }),
-      args: [{ order, period: MINUTE, is_test: false }],
+      args: [{ request: aRequest(), order, period: MINUTE, is_test: false }],
     }),
   );
   const { status } = await live.send('GET', `/v1/orders/${id}/`);
@@ -267,7 +271,7 @@ test('a client without a key creates an order in a live project: it is not there
 test('a client without a key ends a payment link: it is refused', async () => {
   const link = await merchant.createPaymentLink();
   const handle = attacker.workflow.getHandle(paymentLinkWorkflowId(link.id));
-  expect(await attack(() => handle.executeUpdate(endPaymentLink, { args: [{}] }))).toBe('refused');
+  expect(await attack(() => handle.executeUpdate(endPaymentLink, { args: [{ request: aRequest() }] }))).toBe('refused');
   expect((await merchant.getPaymentLink(link.id)).status).toBe(link.status);
   expect((await merchant.endPaymentLink(link.id)).status).not.toBe(link.status);
 });

@@ -7,6 +7,7 @@ import { EncryptingCodec } from '../../src/temporal/payload-codec';
 import { holdsCardNumber } from '../../src/domain/card';
 import { cancelOrder, orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../api/page/hosted-page';
+import { aRequest } from '../support/builders';
 import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
 import { stack } from '../support/stack';
@@ -56,7 +57,9 @@ beforeAll(async () => {
   const authorized = await createAuthorization(merchant);
   const operator = temporalOf(place);
   const handle = operator.workflow.getHandle(orderWorkflowId(authorized.id));
-  await handle.executeUpdate(cancelOrder, { args: [{ source: 'merchant' }] }).catch(() => undefined);
+  await handle
+    .executeUpdate(cancelOrder, { args: [{ source: 'merchant', request: aRequest() }] })
+    .catch(() => undefined);
   await operator.connection.close();
   await new Merchant(place, `${place.test_api_key.slice(0, -1)}x`).send('GET', '/v1/orders/');
 }, 90_000);

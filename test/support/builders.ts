@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../src/db/connection';
 import { insertOrder } from '../../src/db/orders/insert-order';
+import type { ApiRequest } from '../../src/domain/api-request';
 import type { OrderRecord } from '../../src/domain/order-record';
 import type { NewOrder, NewTransaction } from '../../src/domain/new-order';
 import type { CreateOrderInput } from '../../workflows/messages';
@@ -12,6 +14,19 @@ export const NOW = Date.UTC(2030, 0, 15, 12);
 export const MINUTE = 60_000;
 
 export const transactionIdOf = (order_id: string, attempt: number) => uuidv5(`transaction:${attempt}`, order_id);
+
+/** A request with an Idempotency-Key; one that has to begin before an instant has none. */
+export const aRequest = (over: Partial<ApiRequest> = {}): ApiRequest => ({
+  request_id: randomUUID(),
+  deadline_at: Date.now() + 30_000,
+  has_idempotency_key: over.begin_before === undefined,
+  is_repeat: false,
+  first_received_at: Date.now(),
+  ...over,
+});
+
+/** A request without an Idempotency-Key whose answer says already that nothing was done. */
+export const aLateRequest = () => aRequest({ begin_before: Date.now() - 1 });
 
 /** An order that came with a card token. */
 export const BY_TOKEN = { attempts_max: 1, charged_by: 'token' } as const;
@@ -47,6 +62,7 @@ export async function aStoredOrder(
     created: NOW,
     expires_at: end,
     transaction_expires_at: end,
+    request: aRequest(),
   });
 }
 
@@ -58,6 +74,7 @@ export function aCharge(
   const order = anOrder(BY_TOKEN);
   const details = { vault_token, truncated_pan: '411111******1111' };
   return {
+    request: aRequest(),
     order,
     period: 30 * MINUTE,
     is_test: true,

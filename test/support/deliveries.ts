@@ -1,5 +1,4 @@
 import pino from 'pino';
-import { v7 as uuidv7 } from 'uuid';
 import type { ManageContext, ManageServices } from '../../api/manage/manager';
 import { deliveryOperations } from '../../api/manage/operations/deliveries';
 import { carryOut, type Write } from '../../api/operation';
@@ -8,7 +7,7 @@ import type { Database } from '../../src/db/connection';
 import { updateDelivery } from '../../src/db/webhooks/deliveries';
 import { moveOrder } from '../../src/db/orders/move-order';
 import type { DeliveryId } from '../../src/domain/delivery';
-import { NOW, aStoredOrder } from './builders';
+import { NOW, aRequest, aStoredOrder } from './builders';
 import { PROJECT } from './database';
 
 /** A webhook in the record that no workflow delivers. */
@@ -34,7 +33,7 @@ export async function requestOfOperator(
 ): Promise<DeliveryAnswer> {
   const context = {
     caller: { id: 'tester', log: {}, actor: { kind: 'command_line', id: 'tester' }, role: 'operator' },
-    request_id: uuidv7(),
+    request: aRequest(),
     log: pino({ level: 'silent' }),
   } as unknown as ManageContext;
   const run = deliveryOperations(services)[operation];
@@ -44,5 +43,5 @@ export async function requestOfOperator(
 /** A Temporal that does not answer: no workflow learns of anything. */
 export const UNREACHABLE: ManageServices['deliveries'] = {
   start: () => Promise.reject(new Error('unavailable')),
-  recordChanged: () => Promise.reject(new Error('unavailable')),
+  resume: () => Promise.reject(new Error('unavailable')),
 };

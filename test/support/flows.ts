@@ -17,6 +17,7 @@ import {
   settleByHand,
   type FollowUpInput,
 } from '../../workflows/messages';
+import { aLateRequest, aRequest } from './builders';
 import { CARDS, type CardName } from './cards';
 import { PROJECT } from './database';
 import { requestOfOperator } from './deliveries';
@@ -57,7 +58,7 @@ export const FLOWS: Record<string, (world: WorkflowEnvironment, receiver: Receiv
   },
   async 'payment-link-ended-by-its-merchant'(world) {
     const link = await createALink(world);
-    await link.handle.executeUpdate(endPaymentLink, { args: [{}] });
+    await link.handle.executeUpdate(endPaymentLink, { args: [{ request: aRequest() }] });
     return await untilClosed(world, paymentLinkWorkflowId(link.id));
   },
   async 'payment-link-continued-in-a-new-run'(world) {
@@ -135,9 +136,8 @@ export const FLOWS: Record<string, (world: WorkflowEnvironment, receiver: Receiv
   },
   async 'order-came-too-late'(world) {
     const id = uuidv7();
-    await createAnOrder(world, { id, card_number: CARDS.approved.number, input: { not_after: Date.now() - 1 } }).catch(
-      () => undefined,
-    );
+    const input = { request: aLateRequest() };
+    await createAnOrder(world, { id, card_number: CARDS.approved.number, input }).catch(() => undefined);
     return await untilClosed(world, orderWorkflowId(id));
   },
   /** The request died with the servers after its order was written: the record is all there is. */
@@ -164,6 +164,7 @@ export const FLOWS: Record<string, (world: WorkflowEnvironment, receiver: Receiv
       created: now,
       expires_at: end,
       transaction_expires_at: end,
+      request: aRequest(),
     });
     await startAlone(world, id);
     return await untilClosed(world, orderWorkflowId(id));
@@ -363,7 +364,7 @@ export const FLOWS: Record<string, (world: WorkflowEnvironment, receiver: Receiv
   async 'payment-link-expired-by-sandbox-clock'(world) {
     const { id } = await createALink(world, { period: 30 * MINUTE });
     const { sandbox_clocks } = createWorkflows({ client: world.env.client, db: world.database.db });
-    await sandbox_clocks.movePaymentLink({ id, project_id: PROJECT.id }, anHour(), Date.now() + 30_000);
+    await sandbox_clocks.movePaymentLink({ id, project_id: PROJECT.id }, anHour(), aRequest());
     return await untilClosed(world, paymentLinkWorkflowId(id));
   },
   async 'delivery-failed-by-sandbox-clock'(world, receiver) {
@@ -383,7 +384,7 @@ const anHour = () => ({ request_id: uuidv7(), move: { advance_ms: 60 * MINUTE } 
 /** Moves the clock of an order by an hour, which is longer than it lasts. Returns its id. */
 async function movedOrder({ env, database }: WorkflowEnvironment, { id }: TestOrder): Promise<string> {
   const { sandbox_clocks } = createWorkflows({ client: env.client, db: database.db });
-  await sandbox_clocks.moveOrder({ id, project_id: PROJECT.id }, anHour(), Date.now() + 30_000);
+  await sandbox_clocks.moveOrder({ id, project_id: PROJECT.id }, anHour(), aRequest());
   return id;
 }
 

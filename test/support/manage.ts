@@ -68,7 +68,7 @@ export async function aManageHost({ TRUSTED_PROXY = '' } = {}): Promise<ManageHo
         secrets,
         deliveries: {
           start: (delivery) => Promise.resolve(void started.push(delivery)),
-          recordChanged: (delivery) => Promise.resolve(void told.push(delivery)),
+          resume: (delivery) => Promise.resolve(void told.push(delivery)),
         },
         webhook_private_addresses: true,
       }),

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { WithStartWorkflowOperation, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { findOrderView, type OrderView } from '../../src/db/orders/order-view';
@@ -15,12 +14,12 @@ import {
   orderWorkflowId,
   type CreateOrderInput,
   type FollowUpInput,
+  type RequestedFollowUpInput,
   type CaptureOrVoidInput,
 } from '../../workflows/messages';
 import { createWorkflows } from '../../src/temporal/workflows';
-import { followUpStart } from '../../src/temporal/follow-ups';
-import { orderRestart, orderStart } from '../../src/temporal/orders';
-import { BY_TOKEN, MINUTE, transactionIdOf } from './builders';
+import { KINDS } from '../../src/temporal/kinds';
+import { BY_TOKEN, MINUTE, transactionIdOf, aRequest } from './builders';
 import { PROJECT } from './database';
 import { postControl } from './simulator';
 import { stack } from './stack';
@@ -43,7 +42,7 @@ export interface TestOrder {
    * Captures or voids, all that is left without an amount; answers the id of the follow-up order, which has its first
    * answer.
    */
-  follow(kind: 'capture' | 'void', amount?: number, over?: Partial<FollowUpInput>): Promise<string>;
+  follow(kind: 'capture' | 'void', amount?: number, over?: Partial<RequestedFollowUpInput>): Promise<string>;
 }
 
 /** The processor has the outcome of what is open of this order alone: other test files share the simulator. */
@@ -101,13 +100,14 @@ export async function createAnOrder(world: WorkflowEnvironment, options: TestOrd
         };
   await client.workflow.executeUpdateWithStart(createOrder, {
     startWorkflowOperation: new WithStartWorkflowOperation(ORDER_WORKFLOW, {
-      ...orderStart({ order_id: id, project_id: PROJECT.id }),
+      ...KINDS.order.start({ order_id: id, project_id: PROJECT.id }),
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
     }),
     updateId: CREATE_UPDATE_ID,
     args: [
       {
+        request: aRequest(),
         order: {
           id,
           project_id: PROJECT.id,
@@ -134,7 +134,8 @@ export async function createAnOrder(world: WorkflowEnvironment, options: TestOrd
     },
     async pay(card_number, attempt = 1, vault_token) {
       const token = vault_token ?? (await vaultToken(world, card_number));
-      const request = {
+      await createWorkflows({ client, db: world.database.db }).orders.pay(id, {
+        request: aRequest({ has_idempotency_key: false }),
         project_id: PROJECT.id,
         is_test: true,
         transaction: {
@@ -145,19 +146,18 @@ export async function createAnOrder(world: WorkflowEnvironment, options: TestOrd
           expiration_period: 'PT30M',
           period: PERIOD,
         },
-        request_id: randomUUID(),
-      };
-      await createWorkflows({ client, db: world.database.db }).orders.pay(id, request, Date.now() + 30_000);
+      });
     },
     async cancel() {
-      await handle.executeUpdate(cancelOrder, { args: [{ source: 'merchant' }] });
+      await handle.executeUpdate(cancelOrder, { args: [{ source: 'merchant', request: aRequest() }] });
     },
     async follow(kind, amount, over = {}) {
       const input = { ...followUpOf(id, kind, { amount, ...over }), kind } satisfies CaptureOrVoidInput;
-      const startWorkflowOperation = new WithStartWorkflowOperation(
-        ORDER_WORKFLOW,
-        orderRestart({ order_id: input.original_order_id, project_id: PROJECT.id }),
-      );
+      const startWorkflowOperation = new WithStartWorkflowOperation(ORDER_WORKFLOW, {
+        ...KINDS.order.start({ order_id: input.original_order_id, project_id: PROJECT.id }),
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      });
       await client.workflow.executeUpdateWithStart(captureOrVoid, { startWorkflowOperation, args: [input] });
       await awaitFirstAnswer(world, input.id);
       return input.id;
@@ -204,9 +204,10 @@ export async function inTheLastSecond<Subject, Answer>(
 export function followUpOf(
   original_order_id: string,
   kind: FollowUpKind,
-  over: Partial<FollowUpInput> = {},
-): FollowUpInput {
+  over: Partial<RequestedFollowUpInput> = {},
+): RequestedFollowUpInput {
   return {
+    request: aRequest(),
     id: uuidv7(),
     project_id: PROJECT.id,
     kind,
@@ -221,7 +222,7 @@ export function followUpOf(
 export async function executeFollowUp({ env }: WorkflowEnvironment, input: FollowUpInput): Promise<WorkflowHandle> {
   await env.client.workflow.executeUpdateWithStart(firstAnswer, {
     startWorkflowOperation: new WithStartWorkflowOperation(FOLLOW_UP_WORKFLOW, {
-      ...followUpStart(input),
+      ...KINDS.follow_up.start(input),
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     }),

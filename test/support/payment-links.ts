@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { WithStartWorkflowOperation, type WorkflowHandle } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { findOrderView, type OrderView } from '../../src/db/orders/order-view';
@@ -12,6 +11,7 @@ import {
   type PayThroughLinkInput,
 } from '../../workflows/messages';
 import { createWorkflows } from '../../src/temporal/workflows';
+import { aRequest } from './builders';
 import { PROJECT } from './database';
 import { vaultToken } from './orders';
 import type { WorkflowEnvironment } from './temporal';
@@ -46,6 +46,7 @@ export async function createALink(
     updateId: 'create',
     args: [
       {
+        request: aRequest(),
         payment_link: {
           id,
           project_id: PROJECT.id,
@@ -92,8 +93,7 @@ export async function createALink(
           expiration_period: 'PT30M',
           period: 30 * 60_000,
         },
-        request_id: randomUUID(),
-        deadline_at: Date.now() + 20_000,
+        request: aRequest({ has_idempotency_key: false, deadline_at: Date.now() + 20_000 }),
         ...over,
       });
       return (await findOrderView(world.database.db, order_id))!;

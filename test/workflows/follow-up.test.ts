@@ -19,6 +19,7 @@ import {
   settleByHand,
   type FollowUpInput,
 } from '../../workflows/messages';
+import { aLateRequest } from '../support/builders';
 import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
 import { PROJECT } from '../support/database';
@@ -275,7 +276,7 @@ describe('refused before anything is stored', () => {
   test('rules 10.5: refused once because it came too late, it may be asked for again under the same name', async () => {
     const order = await paid();
     const input = followUpOf(order.id, 'refund', { amount: 100 });
-    await expect(executeFollowUp(world, { ...input, not_after: Date.now() - 1 }).catch(refusalOf)).resolves.toBe(
+    await expect(executeFollowUp(world, { ...input, request: aLateRequest() }).catch(refusalOf)).resolves.toBe(
       'ServiceUnavailable',
     );
     expect(await handleOf(input.id).result()).toBe('refused');

@@ -23,7 +23,14 @@ const ORDER = {
   charged_by: 'customer',
   expiration_period: 'PT30M',
 };
-const CREATE = { order: ORDER, period: 1_800_000, is_test: true };
+const REQUEST = {
+  request_id: ID,
+  deadline_at: 1_800_000_000_000,
+  has_idempotency_key: true,
+  is_repeat: false,
+  first_received_at: 1_800_000_000_000,
+};
+const CREATE = { request: REQUEST, order: ORDER, period: 1_800_000, is_test: true };
 const CHARGE = {
   id: ID,
   attempt: 1,
@@ -54,7 +61,9 @@ test.each<[keyof typeof UPDATES, object, [object, string][]]>([
       [{ period: Number.NaN }, 'period'],
       [{ period: 366 * DAY_MS }, 'period'],
       [{ is_test: 'yes' }, 'is_test'],
-      [{ not_after: '2030' }, 'not_after'],
+      [{ request: undefined }, 'request'],
+      [{ request: { ...REQUEST, begin_before: '2030' } }, 'request.begin_before'],
+      [{ request: { ...REQUEST, has_idempotency_key: undefined } }, 'request.has_idempotency_key'],
       [{ order: { ...ORDER, amount: -1 } }, 'order.amount'],
       [{ order: { ...ORDER, amount: 2 ** 53 } }, 'order.amount'],
       [{ order: { ...ORDER, description: 'x'.repeat(4_097) } }, 'order.description'],
@@ -65,7 +74,7 @@ test.each<[keyof typeof UPDATES, object, [object, string][]]>([
   ],
   [
     'submitPayment',
-    { project_id: ID, is_test: false, transaction: CHARGE },
+    { request: REQUEST, project_id: ID, is_test: false, transaction: CHARGE },
     [
       [{ transaction: { ...CHARGE, attempt: 0 } }, 'transaction.attempt'],
       [{ transaction: { ...CHARGE, payment_method_details: undefined } }, 'transaction.payment_method_details'],
@@ -77,15 +86,15 @@ test.each<[keyof typeof UPDATES, object, [object, string][]]>([
   ],
   [
     'cancelOrder',
-    { source: 'merchant' },
+    { source: 'merchant', request: REQUEST },
     [
       [{ source: 'nobody' }, 'source'],
-      [{ versions: ['1'] }, 'versions.0'],
+      [{ request: { ...REQUEST, versions: ['1'] } }, 'request.versions.0'],
     ],
   ],
   [
     'captureOrVoid',
-    { ...FOLLOW_UP, kind: 'capture' },
+    { ...FOLLOW_UP, request: REQUEST, kind: 'capture' },
     [
       [{ kind: 'refund' }, 'kind'],
       [{ amount: 1.5 }, 'amount'],
@@ -115,11 +124,15 @@ test.each<[keyof typeof UPDATES, object, [object, string][]]>([
   ],
   [
     'createPaymentLink',
-    { payment_link: LINK, period: DAY_MS },
+    { request: REQUEST, payment_link: LINK, period: DAY_MS },
     [[{ payment_link: { ...LINK, id: 1 } }, 'payment_link.id']],
   ],
-  ['payThroughLink', { ...CREATE, transaction: CHARGE, deadline_at: 1 }, [[{ deadline_at: null }, 'deadline_at']]],
-  ['endPaymentLink', {}, [[{ versions: 1 }, 'versions']]],
+  [
+    'payThroughLink',
+    { ...CREATE, transaction: CHARGE },
+    [[{ request: { ...REQUEST, deadline_at: null } }, 'request.deadline_at']],
+  ],
+  ['endPaymentLink', { request: REQUEST }, [[{ request: { ...REQUEST, versions: 1 } }, 'request.versions']]],
 ])('rules 24.10: the input of %s', (name, right, wrong) => {
   expect(UPDATES[name](right)).toBeUndefined();
   for (const [fields, path] of wrong) expect(UPDATES[name]({ ...right, ...fields })).toMatchObject({ path });

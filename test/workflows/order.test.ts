@@ -6,7 +6,7 @@ import { loadOrder } from '../../src/db/orders/order-record';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { ServiceError } from '../../src/errors';
 import { processorAnswered } from '../../workflows/messages';
-import { aTransaction } from '../support/builders';
+import { aTransaction, aRequest } from '../support/builders';
 import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
 import { PROJECT } from '../support/database';
@@ -218,6 +218,7 @@ describe('a late approval is reversed', () => {
     await beginAttempt(world.database.db, record, aTransaction(order.id, { id, attempt: 2 }), {
       created: await world.now(),
       expires_at: end,
+      request: aRequest(),
     });
     await sleepUntil(world, end);
     // No waiting for a result here: time would go on to the question it is about.

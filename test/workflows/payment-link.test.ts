@@ -18,6 +18,7 @@ import {
   processorAnswered,
   type PaymentLinkWorkflow,
 } from '../../workflows/messages';
+import { aLateRequest, aRequest } from '../support/builders';
 import { CARDS } from '../support/cards';
 import { Merchant } from '../support/client';
 import { createALink, type TestLink } from '../support/payment-links';
@@ -105,7 +106,7 @@ describe('attempts, one after the other', () => {
     let send = () => {};
     beforeCharge = () => new Promise((resolve) => (send = resolve));
     const deadline_at = Date.now() + 3_000;
-    await link.pay(CARDS.approved.number, uuidv7(), { not_after: deadline_at, deadline_at });
+    await link.pay(CARDS.approved.number, uuidv7(), { request: aRequest({ begin_before: deadline_at, deadline_at }) });
     expect(await link.statuses()).toBe('processing: new');
     send();
     await becomes(link, 'completed: completed');
@@ -150,11 +151,11 @@ describe('attempts, one after the other', () => {
   test('rules 19.13: who was answered too late pays with the next form of the same browser', async () => {
     const link = await createALink(world);
     const view_id = uuidv7();
-    const late = link.pay(CARDS.approved.number, view_id, { not_after: Date.now() - 1 });
+    const late = link.pay(CARDS.approved.number, view_id, { request: aLateRequest() });
     expect(await refusalOf(late)).toBe('ServiceUnavailable');
     expect(await link.statuses()).toBe('new:');
-    const not_after = Date.now() + 20_000;
-    expect(await link.pay(CARDS.approved.number, view_id, { not_after })).toMatchObject({ status: 'completed' });
+    const request = aRequest({ begin_before: Date.now() + 20_000 });
+    expect(await link.pay(CARDS.approved.number, view_id, { request })).toMatchObject({ status: 'completed' });
     expect(await link.statuses()).toBe('completed: completed');
   });
 
@@ -249,7 +250,10 @@ describe('the end of a link', () => {
       workflowIdConflictPolicy: 'USE_EXISTING',
     });
     const { workflow } = world.env.client;
-    const ended = workflow.executeUpdateWithStart(endPaymentLink, { startWorkflowOperation: start, args: [{}] });
+    const ended = workflow.executeUpdateWithStart(endPaymentLink, {
+      startWorkflowOperation: start,
+      args: [{ request: aRequest() }],
+    });
     expect(await refusalOf(ended)).toBe('NotFound');
     expect(await workflow.getHandle(paymentLinkWorkflowId(id)).result()).toBe('refused');
   });
@@ -302,10 +306,12 @@ describe('the end of a link', () => {
     const link = await createALink(world);
     await link.pay(CARDS.do_not_honor.number);
     const pending = await link.pay(CARDS.challenge.number);
-    expect(await refusalOf(link.handle.executeUpdate(endPaymentLink, { args: [{}] }))).toBe('Conflict');
+    expect(await refusalOf(link.handle.executeUpdate(endPaymentLink, { args: [{ request: aRequest() }] }))).toBe(
+      'Conflict',
+    );
     await answerIssuer(pending, { code: '3333' });
     await becomes(link, 'all_unsuccessful: error error');
-    await link.handle.executeUpdate(endPaymentLink, { args: [{}] });
+    await link.handle.executeUpdate(endPaymentLink, { args: [{ request: aRequest() }] });
     expect(await link.view()).toMatchObject({ status: 'expired', ended_by: 'merchant' });
     expect(await link.handle.result()).toBe('expired');
   });

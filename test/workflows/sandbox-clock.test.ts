@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { createWorkflows, type Workflows } from '../../src/temporal/workflows';
 import { sandboxClockWorkflowId } from '../../workflows/messages';
+import { aRequest } from '../support/builders';
 import { CARDS } from '../support/cards';
 import { PROJECT } from '../support/database';
 import { MINUTE, createAnOrder, moneySummaryOf, sleepUntil, statusesOfOrder, type TestOrder } from '../support/orders';
@@ -18,11 +19,7 @@ jest.setTimeout(120_000);
 
 const DAY = 24 * 60 * MINUTE;
 const move = ({ id }: TestOrder, advance_ms: number, request_id: string = uuidv7()) =>
-  workflows.sandbox_clocks.moveOrder(
-    { id, project_id: PROJECT.id },
-    { request_id, move: { advance_ms } },
-    Date.now() + 30_000,
-  );
+  workflows.sandbox_clocks.moveOrder({ id, project_id: PROJECT.id }, { request_id, move: { advance_ms } }, aRequest());
 
 test('an order expires by its own clock, and the next order notices nothing', async () => {
   const [order, other] = [await createAnOrder(world), await createAnOrder(world)];
@@ -66,7 +63,7 @@ test('a move that was lost is carried on from the record', async () => {
     started: now,
   });
   await order.handle.terminate('lost');
-  await workflows.sandbox_clocks.resume({ clock_id: order.id, project_id: PROJECT.id });
+  await workflows.sandbox_clocks.start({ clock_id: order.id, project_id: PROJECT.id });
   await world.env.client.workflow.getHandle(sandboxClockWorkflowId(order.id)).result();
   expect([await statusesOfOrder(order), (await order.view()).clock_offset_ms]).toEqual(['expired:', DAY]);
 });

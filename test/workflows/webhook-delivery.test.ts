@@ -1,5 +1,5 @@
 import { eventNamesOf } from '../../src/bench/history';
-import { Deliveries } from '../../src/temporal/deliveries';
+import { createWorkflows } from '../../src/temporal/workflows';
 import { deliveryWorkflowId } from '../../workflows/messages';
 import { CARDS } from '../support/cards';
 import { PROJECT } from '../support/database';
@@ -97,7 +97,7 @@ describe('between two attempts', () => {
     await until('it waits', async () => count(await eventsOf(order_id).catch(() => []), 'TIMER_STARTED') === 1);
     return order_id;
   }
-  const deliveries = () => new Deliveries({ client: world.env.client, db: world.database.db });
+  const deliveries = () => createWorkflows({ client: world.env.client, db: world.database.db }).deliveries;
   const start = (order_id: string) => deliveries().start({ order_id, n: 1, project_id: PROJECT.id });
   const request = (order_id: string, operation: Parameters<typeof requestOfOperator>[2]) =>
     requestOfOperator({ db: world.database.db, deliveries: deliveries() }, { order_id, n: 1 }, operation);

@@ -42,8 +42,12 @@ export function deliveryOperations(services: Pick<ManageServices, 'db' | 'delive
       return presentPage(await listDeliveryViews(db, filter, page), presentDelivery);
     },
     getDelivery: async ({ caller }, { params: { id } }) => presentDelivery(await ownDelivery(caller, id)),
-    redeliver: async ({ caller, request_id, log }, { params: { id } }) =>
-      redeliver(services, await ownDelivery(caller, id), { actor: caller.actor, request_id, log }),
+    redeliver: async ({ caller, request, log }, { params: { id } }) =>
+      redeliver(services, await ownDelivery(caller, id), {
+        actor: caller.actor,
+        request_id: request.request_id,
+        log,
+      }),
     deliverNow: requested('deliver_now'),
     pauseDelivery: requested('pause'),
     resumeDelivery: requested('resume'),
@@ -74,7 +78,7 @@ function changeDelivery(
     }),
     async afterCommit() {
       await tellWorkflow(context.log, 'the workflow of the webhook learns of the change later', (deadline_at) =>
-        services.deliveries.recordChanged(delivery, deadline_at),
+        services.deliveries.resume(delivery, deadline_at),
       );
     },
   };

@@ -57,12 +57,12 @@ async function lockPayment(trx: SqlTransaction, { original_order_id, original_tr
  */
 export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Promise<OrderRecord> {
   return await db.transaction(async (trx) => {
-    const { id, kind, versions, now } = follow_up;
+    const { id, kind, request, now } = follow_up;
     const payment = await lockPayment(trx, follow_up);
     const existing = await findOrder(trx, id);
     if (existing !== undefined) return existing;
     if (payment === undefined) throw new ServiceError('NotFound', 'The transaction does not exist.');
-    if (versions?.includes(payment.version) === false) throw preconditionFailed();
+    if (request?.versions?.includes(payment.version) === false) throw preconditionFailed();
     const amount = amountToMove(payment.money, follow_up);
     // With the payment locked: waiting for the lock may have taken long.
     const inserted = await queryRows(
@@ -107,7 +107,7 @@ export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Prom
         payment_method: paymentMethodOf(kind, payment.payment_method),
         credit_debit: creditDebitOf(follow_up),
         now: toIsoTime(now),
-        ...claimBindings(follow_up),
+        ...claimBindings(request),
       },
     );
     if (inserted.length === 0) throw tooLate();

@@ -2,7 +2,7 @@ import { transactionOf, type OrderRecord, type TransactionRecord } from '../../d
 import type { NewOrder, NewTransaction } from '../../domain/new-order';
 import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, linkRefusal } from '../../domain/payment-link';
 import { PAYMENT_LINK_MOVES, statusesBefore, type OrderStatus } from '../../domain/transitions';
-import type { AwaitedRequest } from '../../domain/awaited-request';
+import type { ApiRequest } from '../../domain/api-request';
 import { tooLate } from '../../errors';
 import { modifiedAt, nextVersion, toIsoTime, queryPrepared, type Database } from '../connection';
 import { findOrder, loadOrder } from './order-record';
@@ -112,7 +112,8 @@ export async function insertOrder(
     expires_at: number;
     transaction_expires_at: number;
     payment_link?: PaymentLink | undefined;
-  } & AwaitedRequest,
+    request: ApiRequest;
+  },
 ): Promise<OrderRecord> {
   const { created, payment_link } = details;
   // The customer chooses the method on a link's page, the merchant with an order.
@@ -148,7 +149,7 @@ export async function insertOrder(
           : {},
       ),
       created: toIsoTime(created),
-      ...claimBindings(details),
+      ...claimBindings(details.request),
       ...(payment_link && {
         order_id: order.id,
         payment_link_id: payment_link.id,
@@ -197,7 +198,7 @@ export async function beginAttempt(
   db: Database,
   order: OrderRecord,
   transaction: NewTransaction,
-  times: { created: number; expires_at: number } & AwaitedRequest,
+  details: { created: number; expires_at: number; request: ApiRequest },
 ): Promise<OrderRecord> {
   const [result] = await queryPrepared<{ begun: number }>(
     db,
@@ -231,22 +232,22 @@ export async function beginAttempt(
       version: order.version,
       transaction_id: transaction.id,
       transaction: JSON.stringify(
-        transactionRow(transaction, order, { method_chosen_by: 'customer', charge_began: true }, times),
+        transactionRow(transaction, order, { method_chosen_by: 'customer', charge_began: true }, details),
       ),
-      created: toIsoTime(times.created),
-      ...claimBindings(times),
+      created: toIsoTime(details.created),
+      ...claimBindings(details.request),
     },
   );
   const there = transactionOf(order, transaction.id);
   if (result?.begun === 1) {
-    const begun = { ...(there ?? newTransactionRecord(transaction, times.expires_at)), charge_began: true as const };
+    const begun = { ...(there ?? newTransactionRecord(transaction, details.expires_at)), charge_began: true as const };
     const others = order.transactions.filter((one) => one !== there);
     return { ...order, version: order.version + 1, transactions: [...others, begun] };
   }
   const current = await loadOrder(db, order.id);
   if (current.version === order.version && !hasBegun(transactionOf(current, transaction.id))) throw tooLate();
   const onlyFieldsChanged = current.version !== order.version && statusesOf(current) === statusesOf(order);
-  return onlyFieldsChanged ? await beginAttempt(db, current, transaction, times) : current;
+  return onlyFieldsChanged ? await beginAttempt(db, current, transaction, details) : current;
 }
 
 const hasBegun = (transaction: TransactionRecord | undefined) =>

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { AwaitedRequest } from '../../domain/awaited-request';
+import type { ApiRequest } from '../../domain/api-request';
 import { isUnavailable, queryRows, toIsoTime, type Database } from '../connection';
 
 /**
@@ -8,33 +8,33 @@ import { isUnavailable, queryRows, toIsoTime, type Database } from '../connectio
  * only one of the two happen, whatever the clocks show and however long a COMMIT takes.
  */
 
-/** Whether the request's `not_after` has not passed, by the database's clock as the statement runs. */
-const BEFORE_DEADLINE =
-  '(:not_after::bigint is null or clock_timestamp() <= to_timestamp(:not_after::bigint / 1000.0))';
+/** Whether the request's `begin_before` has not passed, by the database's clock as the statement runs. */
+const MAY_BEGIN =
+  '(:begin_before::bigint is null or clock_timestamp() <= to_timestamp(:begin_before::bigint / 1000.0))';
 
 /**
  * Two CTEs; the second, `in_time`, has a row while the request may be carried out. One that comes too late withdraws the
  * request: an earlier try of the same statement may have claimed it and not be committed, which the database waits for.
- * A request without an id has nothing to claim. `source`: a CTE before them, whose row locks come first, as waiting for
+ * A request with an Idempotency-Key is not claimed, nor is what the service does of itself. `source`: a CTE before them, whose row locks come first, as waiting for
  * a lock may take long. For the bindings of claimBindings.
  */
 export function claimRequest(source?: string): string {
   const from = source === undefined ? '' : `from ${source}`;
   return `claim as (
      insert into request_claims (request_id, is_withdrawn)
-     select :request_id::uuid, not ${BEFORE_DEADLINE} ${from} where :request_id::uuid is not null
+     select :request_id::uuid, not ${MAY_BEGIN} ${from} where :request_id::uuid is not null
      on conflict do nothing returning is_withdrawn
    ), in_time as (
      select 1 from claim where not is_withdrawn
      union all
-     select 1 ${from} where :request_id::uuid is null and ${BEFORE_DEADLINE}
+     select 1 ${from} where :request_id::uuid is null
    )`;
 }
 
-/** The bindings of claimRequest. */
-export const claimBindings = ({ request_id, not_after }: AwaitedRequest) => ({
-  request_id: request_id ?? null,
-  not_after: not_after ?? null,
+/** The bindings of claimRequest; without a request the service acts of itself. */
+export const claimBindings = (request: ApiRequest | undefined) => ({
+  request_id: request === undefined || request.has_idempotency_key ? null : request.request_id,
+  begin_before: request?.begin_before ?? null,
 });
 
 /** How long withdrawing waits for a statement that has claimed the request and is not committed. Milliseconds. */
@@ -72,8 +72,8 @@ async function insertWithdrawal(db: Database, request_id: string): Promise<boole
 }
 
 /** Whether the sender of a request may have been answered already, by this machine's clock. */
-export function isLate(not_after: number | undefined): boolean {
-  return not_after !== undefined && Date.now() > not_after;
+export function isLate({ begin_before }: ApiRequest): boolean {
+  return begin_before !== undefined && Date.now() > begin_before;
 }
 
 /** Claims that one statement deletes: far fewer than its time limit allows. */

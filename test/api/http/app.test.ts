@@ -144,9 +144,9 @@ describe('what an operation receives', () => {
     const [call] = api.calls;
     expect(call?.input).toEqual({ body: { currency: 'EUR', amount: 1 } });
     expect(call?.context.caller.project).toEqual(PROJECT);
-    expect(call?.context.request_id).toBe(response.headers.get('x-request-id'));
-    expect(call?.context.deadline_at).toBeGreaterThanOrEqual(before + 5_000);
-    expect(call?.context.deadline_at).toBeLessThanOrEqual(Date.now() + 5_000);
+    expect(call?.context.request.request_id).toBe(response.headers.get('x-request-id'));
+    expect(call?.context.request.deadline_at).toBeGreaterThanOrEqual(before + 5_000);
+    expect(call?.context.request.deadline_at).toBeLessThanOrEqual(Date.now() + 5_000);
     expect(call?.context.idempotency_key).toBeUndefined();
   });
 
@@ -162,18 +162,21 @@ describe('what an operation receives', () => {
         ...(body !== undefined && { body }),
       });
     expect((await send(`${method}-1`)).status).toBe(200);
-    expect(api.calls[0]?.context).toMatchObject({ idempotency_key: `${method}-1`, is_repeat: false });
+    expect(api.calls[0]?.context).toMatchObject({
+      idempotency_key: `${method}-1`,
+      request: { has_idempotency_key: true, is_repeat: false },
+    });
     expect((await expectError(await send('k 1'), 400, 'ValidationError')).property_path).toBe('Idempotency-Key');
   });
 
   test('the instant after which nothing may begin, unless a repeat could get the result', async () => {
     await api.post('/v1/orders/', { currency: 'EUR', amount: 1 });
     await api.send(`/v1/orders/${ORDER_ID}/`, { method: 'DELETE', headers: { 'idempotency-key': 'late' } });
-    const [without, withKey] = api.calls.map(({ context }) => context);
-    const { request_id, deadline_at } = without!;
-    expect(without!.awaited).toEqual({ request_id, not_after: expect.any(Number) });
-    expect(without!.awaited.not_after).toBeLessThan(deadline_at);
-    expect(withKey!.awaited).toEqual({});
+    const [without, withKey] = api.calls.map(({ context }) => context.request);
+    expect(without).toMatchObject({ has_idempotency_key: false, begin_before: expect.any(Number) as number });
+    expect(without!.begin_before).toBeLessThan(without!.deadline_at);
+    expect(withKey).toMatchObject({ has_idempotency_key: true });
+    expect(withKey!.begin_before).toBeUndefined();
   });
 
   test.each([
@@ -252,7 +255,7 @@ describe('the version of an order', () => {
   test('an operation that changes the order of its path gets the versions of If-Match, others do not', async () => {
     await api.send(path, { method: 'DELETE', headers: { 'if-match': '"2", "3"' } });
     await api.send(path, { headers: { 'if-match': '"2"' } });
-    expect(api.calls.map(({ context }) => context.versions)).toEqual([[2, 3], undefined]);
+    expect(api.calls.map(({ context }) => context.request.versions)).toEqual([[2, 3], undefined]);
   });
 });
 

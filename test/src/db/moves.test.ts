@@ -16,7 +16,7 @@ import {
   type TransactionStatus,
 } from '../../../src/domain/transitions';
 import { CARD, Client } from '../../api/page/hosted-page';
-import { NOW, aStoredOrder, aTransaction } from '../../support/builders';
+import { NOW, aStoredOrder, aTransaction, aRequest } from '../../support/builders';
 import { CARDS, type CardName } from '../../support/cards';
 import { Merchant, answerOf, statusesOf, type Refusal } from '../../support/client';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
@@ -68,6 +68,7 @@ async function take(order: OrderRecord, step: Step): Promise<OrderRecord> {
     return await beginAttempt(database.db, order, aTransaction(order_id, { attempt: order.transactions.length + 1 }), {
       created: NOW,
       expires_at: order.expires_at,
+      request: aRequest(),
     });
   }
   if (step === 'order cancelled' || step === 'order expired') {

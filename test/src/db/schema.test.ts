@@ -1,6 +1,6 @@
 import { beginAttempt } from '../../../src/db/orders/insert-order';
 import { moveOrder } from '../../../src/db/orders/move-order';
-import { NOW, aStoredOrder, aTransaction } from '../../support/builders';
+import { NOW, aStoredOrder, aTransaction, aRequest } from '../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 let database: TestDatabase;
@@ -32,6 +32,7 @@ describe('the schema enforces its rules without the code', () => {
     await beginAttempt(database.db, declined, aTransaction(order.id, { attempt: 2 }), {
       created: NOW,
       expires_at: NOW + 1,
+      request: aRequest(),
     });
     await database
       .db('webhook_attempts')

@@ -23,7 +23,7 @@ import {
   paymentLinkWorkflowId,
   processorAnswered,
 } from '../../../workflows/messages';
-import { NOW, aStoredOrder, anOrder, aTransaction } from '../../support/builders';
+import { NOW, aStoredOrder, anOrder, aTransaction, aRequest } from '../../support/builders';
 import { CARDS, type CardName } from '../../support/cards';
 import { Merchant } from '../../support/client';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
@@ -220,6 +220,7 @@ describe('with a Temporal server that has lost its workflows', () => {
       ...terms,
     };
     await activities.chargeAttempt({
+      request: aRequest(),
       project_id: PROJECT.id,
       is_test: true,
       transaction,
@@ -312,6 +313,7 @@ describe('with a Temporal server that has lost its workflows', () => {
       created: now,
       expires_at: now + 30 * MINUTE,
       transaction_expires_at: now + 30 * MINUTE,
+      request: aRequest(),
     });
     await look();
     await handleOf(order.id).signal(processorAnswered);
@@ -328,6 +330,7 @@ describe('with a Temporal server that has lost its workflows', () => {
       created: now,
       expires_at: now + MINUTE,
       transaction_expires_at: now + MINUTE,
+      request: aRequest(),
     });
     await moveOrder(world.database.db, record, { ended: 'cancelled' }, { source: 'merchant', now });
     const mine = () => receiver.received.filter(({ body }) => body.includes(order.id));

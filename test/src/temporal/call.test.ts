@@ -1,14 +1,15 @@
 import { WorkflowUpdateFailedError, type Client } from '@temporalio/client';
 import { ApplicationFailure, NamespaceNotFoundError } from '@temporalio/common';
 import { v7 as uuidv7 } from 'uuid';
-import { callThenReadOrder } from '../../../src/temporal/call';
+import { callThenRead } from '../../../src/temporal/call';
+import { KINDS } from '../../../src/temporal/kinds';
 import type { Database } from '../../../src/db/connection';
 import { findOrderView } from '../../../src/db/orders/order-view';
 import { Orders } from '../../../src/temporal/orders';
 import { aRefusingServer } from '../../support/refusing-server';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
-import { aStoredOrder } from '../../support/builders';
+import { aRequest, aStoredOrder } from '../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 let database: TestDatabase;
@@ -35,6 +36,15 @@ const grpc = (code: number) =>
   new Error('Update failed', {
     cause: Object.assign(new Error(`${code}: why`), { code, details: 'why', metadata: {} }),
   });
+/** A call about an order that may not exist yet, for a request without an Idempotency-Key. */
+const callThenReadOrder = (
+  access: { client: Client; db: Database },
+  { order_id, deadline_at }: { order_id: string; deadline_at: number },
+  call: () => Promise<void>,
+) => {
+  const request = aRequest({ has_idempotency_key: false, deadline_at });
+  return callThenRead(access, { kind: KINDS.order, id: order_id, request, purpose: 'create' }, call);
+};
 /** A server that drops an update so often, and then takes it. */
 function dropping(
   times: number,
@@ -211,7 +221,7 @@ test.each(REFUSALS)(
   },
 );
 
-test('so it is where the client itself repeated the call unseen', async () => {
+test('so it is with an update: only what sends it repeats it', async () => {
   let calls = 0;
   const server = await aRefusingServer(() => (calls++ === 0 ? 14 : 7));
   const client = temporalOf({ ...stack(), temporal_address: server.address });
@@ -219,7 +229,10 @@ test('so it is where the client itself repeated the call unseen', async () => {
     const orders = new Orders({ client, db: database.db });
     const { id } = await aStoredOrder(database.db);
     const deadline_at = Date.now() + 1_500;
-    expect(await orders.cancel(id, { source: 'merchant' }, deadline_at)).toMatchObject({ id, status: 'new' });
+    expect(await orders.cancel(id, { source: 'merchant', request: aRequest({ deadline_at }) })).toMatchObject({
+      id,
+      status: 'new',
+    });
     expect(Date.now()).toBeGreaterThanOrEqual(deadline_at);
   } finally {
     await client.connection.close();

@@ -1,11 +1,15 @@
 import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { FollowUps, followUpStart } from '../../../src/temporal/follow-ups';
+import type { FollowUps } from '../../../src/temporal/follow-ups';
+import { KINDS } from '../../../src/temporal/kinds';
+import { createWorkflows } from '../../../src/temporal/workflows';
 import { ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID, orderWorkflowId } from '../../../workflows/messages';
 import { connectDatabase, type Database } from '../../../src/db/connection';
 import { findOrderView } from '../../../src/db/orders/order-view';
+import type { ApiRequest } from '../../../src/domain/api-request';
 import { followUpIdempotencyKey } from '../../../src/domain/follow-up';
 import { ledgerOf, payingTransactionId, getWholeOrder, refund } from '../../journeys/requests';
+import { aRequest } from '../../support/builders';
 import { Merchant } from '../../support/client';
 import { aSilentServer, type SilentServer } from '../../support/silent-server';
 import { stack } from '../../support/stack';
@@ -20,7 +24,7 @@ const clients: Client[] = [];
 function followUpsAt(address: string): FollowUps {
   const client = temporalOf({ ...stack(), temporal_address: address });
   clients.push(client);
-  return new FollowUps({ client, db });
+  return createWorkflows({ client, db }).follow_ups;
 }
 
 beforeAll(async () => {
@@ -36,6 +40,7 @@ afterAll(async () => {
 type Payment = { id: string; project_id: string; transactions?: { id: string }[] | undefined };
 const inputOf = <Kind extends 'capture' | 'refund'>(order: Payment, kind: Kind, id = uuidv7()) =>
   ({
+    request: aRequest(),
     id,
     project_id: order.project_id,
     kind,
@@ -53,17 +58,19 @@ describe.each([
     const order = await merchant.paidOrder('approved');
     const began = Date.now();
     const follow_ups = followUpsAt(address());
-    const input = { ...inputOf(order, 'refund'), not_after: began };
-    await expect(follow_ups.refund(input, began + 700)).rejects.toMatchObject({
+    const input = inputOf(order, 'refund');
+    const within700ms = (over: Partial<ApiRequest> = {}) => aRequest({ deadline_at: Date.now() + 700, ...over });
+    const withoutKey = () => within700ms({ begin_before: began });
+    await expect(follow_ups.refund({ ...input, request: withoutKey() })).rejects.toMatchObject({
       error: 'ServiceUnavailable',
       value: expect.stringContaining('nothing was stored') as string,
     });
-    await expect(follow_ups.refund({ ...input, not_after: undefined }, Date.now() + 700)).rejects.toMatchObject({
+    await expect(follow_ups.refund({ ...input, request: within700ms() })).rejects.toMatchObject({
       error: 'ServiceUnavailable',
       value: expect.not.stringContaining('nothing was stored') as string,
     });
     await expect(
-      follow_ups.captureOrVoid({ ...inputOf(order, 'capture'), not_after: began }, Date.now() + 700),
+      follow_ups.captureOrVoid({ ...inputOf(order, 'capture'), request: withoutKey() }),
     ).rejects.toMatchObject({
       error: 'ServiceUnavailable',
     });
@@ -74,24 +81,23 @@ describe.each([
   test('the order is there: it is the answer, as it is', async () => {
     const order = await merchant.paidOrder('approved');
     const { body } = await refund(merchant, order, { amount: 10 });
-    expect(await followUpsAt(address()).refund(inputOf(order, 'refund', body.id), Date.now() + 700)).toMatchObject({
+    const input = { ...inputOf(order, 'refund', body.id), request: aRequest({ deadline_at: Date.now() + 700 }) };
+    expect(await followUpsAt(address()).refund(input)).toMatchObject({
       id: body.id,
       status: 'completed',
     });
   });
 });
 
-const soon = () => Date.now() + 8_000;
-
 describe('a refund that comes again', () => {
   test('joins the one that is under way, and is answered from the record when that is over', async () => {
     const order = await merchant.paidOrder('approved', { amount: 100 });
     const client = temporalOf();
     clients.push(client);
-    const follow_ups = new FollowUps({ client, db });
+    const { follow_ups } = createWorkflows({ client, db });
     const input = inputOf(order, 'refund');
-    const answers = await Promise.all([1, 2, 3].map(() => follow_ups.refund(input, soon())));
-    answers.push(await follow_ups.refund(input, soon()));
+    const answers = await Promise.all([1, 2, 3].map(() => follow_ups.refund(input)));
+    answers.push(await follow_ups.refund(input));
     expect(answers.map(({ id, status }) => [id, status])).toEqual(Array(4).fill([input.id, 'completed']));
     expect(await ledgerOf(merchant, order)).toEqual(['sale approved 100', 'refund approved 10']);
   });
@@ -101,9 +107,9 @@ describe('a refund that comes again', () => {
     const follow_ups = followUpsAt(stack().temporal_address);
     const input = { ...inputOf(order, 'refund'), amount: 101 };
     for (const _ of [1, 2]) {
-      await expect(follow_ups.refund(input, soon())).rejects.toMatchObject({ error: 'RefundError' });
+      await expect(follow_ups.refund(input)).rejects.toMatchObject({ error: 'RefundError' });
     }
-    expect(await follow_ups.refund({ ...input, amount: 100 }, soon())).toMatchObject({
+    expect(await follow_ups.refund({ ...input, amount: 100 })).toMatchObject({
       id: input.id,
       status: 'completed',
       amount: 100,
@@ -115,12 +121,12 @@ test('rules 10.13: a notification about a refund whose workflow was lost continu
   const order = await merchant.paidOrder('approved', { amount: 100 });
   const client = temporalOf();
   clients.push(client);
-  const follow_ups = new FollowUps({ client, db });
+  const { follow_ups } = createWorkflows({ client, db });
   const input = inputOf(order, 'refund');
   const idempotency_key = followUpIdempotencyKey(input.original_transaction_id, 'refund', input.id);
   await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key });
   await merchant.addFault({ kind: 'lost_answer', operation: 'refund', order_id: order.id });
-  expect(await follow_ups.refund(input, soon())).toMatchObject({ status: 'processing' });
+  expect(await follow_ups.refund(input)).toMatchObject({ status: 'processing' });
   await client.workflow.getHandle(orderWorkflowId(input.id)).terminate('lost');
   await merchant.removeFaults();
   await follow_ups.requestPoll(input.id);
@@ -128,7 +134,7 @@ test('rules 10.13: a notification about a refund whose workflow was lost continu
 });
 
 test('a follow-up order is found by its payment, and says what it is, with nothing that is the merchant’s or the customer’s', () => {
-  const { workflowId, typedSearchAttributes, staticSummary } = followUpStart({
+  const { workflowId, typedSearchAttributes, staticSummary } = KINDS.follow_up.start({
     id: 'f',
     project_id: 'p',
     kind: 'refund',

@@ -26,13 +26,9 @@ const polled: string[] = [];
 function notificationsAt(address: string): ProcessorNotifications {
   const client = temporalOf({ ...stack(), temporal_address: address });
   clients.push(client);
-  return new ProcessorNotifications(
-    { client, db },
-    { requestPoll: async (order_id) => void polled.push(order_id) },
-    new (class extends FollowUps {
-      override requestPoll = async (order_id: string) => void polled.push(order_id);
-    })({ client, db }),
-  );
+  const requestPoll = async (order_id: string) => void polled.push(order_id);
+  const follow_ups = Object.assign(new FollowUps({ client, db }, { requestPoll }), { requestPoll });
+  return new ProcessorNotifications({ client, db }, { requestPoll }, follow_ups);
 }
 
 beforeAll(async () => {

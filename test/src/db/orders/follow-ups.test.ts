@@ -5,7 +5,7 @@ import { findOrderView, type TransactionView } from '../../../../src/db/orders/o
 import { FOLLOW_UPS, type FollowUpKind, type NewFollowUp } from '../../../../src/domain/follow-up';
 import type { OrderRecord } from '../../../../src/domain/order-record';
 import { ServiceError } from '../../../../src/errors';
-import { NOW, aStoredOrder } from '../../../support/builders';
+import { NOW, aStoredOrder, aLateRequest, aRequest } from '../../../support/builders';
 import { createTestDatabase, PROJECT, type TestDatabase } from '../../../support/database';
 import { runBehindLock } from '../../../support/locks';
 import {
@@ -165,7 +165,13 @@ describe('rules 9.1, 9.3 and 9.4: insertFollowUp writes an order beside the paym
     const before = await everything(payment);
     expect(await insertFollowUp(database.db, { ...follow_up, now: NOW + 1 })).toEqual(first);
     // Not even what would be refused now.
-    expect(await insertFollowUp(database.db, { ...follow_up, amount: 99, versions: [payment.version] })).toEqual(first);
+    expect(
+      await insertFollowUp(database.db, {
+        ...follow_up,
+        amount: 99,
+        request: aRequest({ versions: [payment.version] }),
+      }),
+    ).toEqual(first);
     expect(await everything(payment)).toEqual(before);
   });
 });
@@ -174,11 +180,16 @@ describe('a refusal stores nothing', () => {
   test.each<[title: string, mode: PaymentMode, what: Request, error: string]>([
     ['a refund of more than was paid', 'sale', { kind: 'refund', amount: 101 }, 'RefundError'],
     ['a capture at the end of the window', 'manual', { kind: 'capture', now: CAPTURE_END }, 'Conflict'],
-    ['a version the sender does not allow', 'sale', { kind: 'refund', versions: [0, 7] }, 'PreconditionFailed'],
+    [
+      'a version the sender does not allow',
+      'sale',
+      { kind: 'refund', request: aRequest({ versions: [0, 7] }) },
+      'PreconditionFailed',
+    ],
     [
       'the version comes before what is refused otherwise',
       'sale',
-      { kind: 'refund', amount: 101, versions: [] },
+      { kind: 'refund', amount: 101, request: aRequest({ versions: [] }) },
       'PreconditionFailed',
     ],
   ])('%s (%s)', async (_title, mode, what, error) => {
@@ -289,8 +300,8 @@ describe('rules 9.9: two at once, on connections of their own', () => {
   });
   test('of two that name the same version one wins', async () => {
     const payment = await accepted();
-    const versions = [payment.version];
-    expect(await outcomes([1, 2].map(() => request(payment, { kind: 'refund', amount: 10, versions })))).toEqual([
+    const sent = aRequest({ versions: [payment.version] });
+    expect(await outcomes([1, 2].map(() => request(payment, { kind: 'refund', amount: 10, request: sent })))).toEqual([
       'PreconditionFailed',
       'done',
     ]);
@@ -372,17 +383,20 @@ describe('rules 9.6: the schema enforces its rules without the code', () => {
   });
 });
 
-describe('rules 10.5: past not_after nothing is written', () => {
+describe('rules 10.5: past begin_before nothing is written', () => {
   test('refused while it does not exist; an existing one continues', async () => {
     const payment = await accepted();
     const follow_up = aFollowUp(payment, { kind: 'refund', amount: 40 });
     const before = await everything(payment);
-    await expect(insertFollowUp(database.db, { ...follow_up, not_after: Date.now() - 1 })).rejects.toMatchObject({
+    await expect(insertFollowUp(database.db, { ...follow_up, request: aLateRequest() })).rejects.toMatchObject({
       error: 'ServiceUnavailable',
     });
     expect(await everything(payment)).toEqual(before);
-    const record = await insertFollowUp(database.db, { ...follow_up, not_after: Date.now() + 10_000 });
-    expect(await insertFollowUp(database.db, { ...follow_up, not_after: Date.now() - 1 })).toEqual(record);
+    const record = await insertFollowUp(database.db, {
+      ...follow_up,
+      request: aRequest({ begin_before: Date.now() + 10_000 }),
+    });
+    expect(await insertFollowUp(database.db, { ...follow_up, request: aLateRequest() })).toEqual(record);
   });
 
   test.each(['orders', 'transactions'])('the payment was somebody else’s until then (its row of %s)', async (table) => {
@@ -390,8 +404,8 @@ describe('rules 10.5: past not_after nothing is written', () => {
     const before = await everything(payment);
     const column = table === 'orders' ? 'id' : 'order_id';
     const lock = `select 1 from ${table} where ${column} = '${payment.id}' for update`;
-    const held = runBehindLock(database.db, lock, (not_after) =>
-      request(payment, { kind: 'refund', amount: 40, not_after }),
+    const held = runBehindLock(database.db, lock, (begin_before) =>
+      request(payment, { kind: 'refund', amount: 40, request: aRequest({ begin_before }) }),
     );
     await expect(held).rejects.toMatchObject({ error: 'ServiceUnavailable' });
     expect(await everything(payment)).toEqual(before);

@@ -3,7 +3,7 @@ import { moveOrder } from '../../../../src/db/orders/move-order';
 import { findOrder } from '../../../../src/db/orders/order-record';
 import { findOrderView } from '../../../../src/db/orders/order-view';
 import type { OrderRecord } from '../../../../src/domain/order-record';
-import { NOW, aStoredOrder, aTransaction, anOrder } from '../../../support/builders';
+import { NOW, aStoredOrder, aTransaction, anOrder, aRequest } from '../../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../../support/database';
 import { runBehindLock } from '../../../support/locks';
 
@@ -23,7 +23,7 @@ describe('insertOrder', () => {
 
   test('two at once write one', async () => {
     const order = anOrder();
-    const times = { created: NOW, expires_at: NOW + 1, transaction_expires_at: NOW + 1 };
+    const times = { created: NOW, expires_at: NOW + 1, transaction_expires_at: NOW + 1, request: aRequest() };
     await Promise.all([1, 2, 3, 4].map(() => insertOrder(database.db, order, aTransaction(order.id), times)));
     expect((await view(order.id)).transactions).toHaveLength(1);
     expect((await view(order.id)).transactions[0]!.events).toHaveLength(1);
@@ -44,7 +44,7 @@ describe('insertOrder', () => {
 });
 
 describe('beginAttempt', () => {
-  const times = { created: NOW, expires_at: NOW + 1 };
+  const times = { created: NOW, expires_at: NOW + 1, request: aRequest() };
 
   test('twice at once is one attempt', async () => {
     const order = await aStoredOrder(database.db, { transaction: false });
@@ -92,16 +92,16 @@ describe('beginAttempt', () => {
   });
 });
 
-describe('rules 10.5: past not_after nothing is written', () => {
+describe('rules 10.5: past begin_before nothing is written', () => {
   const times = { created: NOW, expires_at: NOW + 1, transaction_expires_at: NOW + 1 };
   const tooLate = { error: 'ServiceUnavailable' };
-  const insert = (order: ReturnType<typeof anOrder>, not_after?: number) =>
-    insertOrder(database.db, order, aTransaction(order.id), { ...times, not_after });
-  const attempt = (order: OrderRecord, not_after?: number, n = 1) =>
+  const insert = (order: ReturnType<typeof anOrder>, begin_before?: number) =>
+    insertOrder(database.db, order, aTransaction(order.id), { ...times, request: aRequest({ begin_before }) });
+  const attempt = (order: OrderRecord, begin_before?: number, n = 1) =>
     beginAttempt(database.db, order, aTransaction(order.id, { attempt: n }), {
       created: NOW,
       expires_at: NOW + 1,
-      not_after,
+      request: aRequest({ begin_before }),
     });
   const counts = async (order_id: string) => {
     const of = (table: string, column: string) =>
@@ -128,7 +128,7 @@ describe('rules 10.5: past not_after nothing is written', () => {
   test('an order whose statement was held up until then', async () => {
     const order = anOrder();
     await expect(
-      runBehindLock(database.db, 'lock table orders', (not_after) => insert(order, not_after)),
+      runBehindLock(database.db, 'lock table orders', (begin_before) => insert(order, begin_before)),
     ).rejects.toMatchObject(tooLate);
     expect(await counts(order.id)).toEqual([0, 0]);
   });
@@ -155,8 +155,8 @@ describe('rules 10.5: past not_after nothing is written', () => {
     ['the row of its order', 'select 1 from orders where id = :id for update'],
   ])('an attempt whose statement waited for %s until then', async (_title, lock) => {
     const order = await aStoredOrder(database.db, { transaction: false });
-    const held = runBehindLock(database.db, lock.replace(':id', `'${order.id}'`), (not_after) =>
-      attempt(order, not_after),
+    const held = runBehindLock(database.db, lock.replace(':id', `'${order.id}'`), (begin_before) =>
+      attempt(order, begin_before),
     );
     await expect(held).rejects.toMatchObject(tooLate);
     expect(await findOrder(database.db, order.id)).toEqual(order);

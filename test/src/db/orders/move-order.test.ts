@@ -3,7 +3,7 @@ import { moveOrder } from '../../../../src/db/orders/move-order';
 import { findOrder } from '../../../../src/db/orders/order-record';
 import { findOrderView } from '../../../../src/db/orders/order-view';
 import type { OrderRecord } from '../../../../src/domain/order-record';
-import { NOW, aStoredOrder, aTransaction } from '../../../support/builders';
+import { NOW, aRequest, aStoredOrder, aTransaction } from '../../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../../support/database';
 
 let database: TestDatabase;
@@ -84,7 +84,7 @@ describe('moveOrder: the one function that moves', () => {
       by,
     );
     expect([declined.status, declined.deliveries]).toEqual(['processing', [1]]);
-    const times = { created: NOW, expires_at: NOW + 1 };
+    const times = { created: NOW, expires_at: NOW + 1, request: aRequest() };
     const again = await beginAttempt(database.db, declined, aTransaction(order.id, { attempt: 2 }), times);
     const declinedAgain = await moveOrder(
       database.db,

@@ -11,7 +11,7 @@ import { beginMove, finishMove, setClock } from '../../../../src/db/sandbox-cloc
 import type { FollowUpKind } from '../../../../src/domain/follow-up';
 import type { OrderRecord } from '../../../../src/domain/order-record';
 import type { OrderStatus, PaymentLinkStatus, TransactionStatus } from '../../../../src/domain/transitions';
-import { NOW, aStoredOrder, aTransaction } from '../../../support/builders';
+import { NOW, aRequest, aStoredOrder, aTransaction } from '../../../support/builders';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../../../support/database';
 import { CAPTURE_END, aFollowUp, aSettledFollowUp, anAcceptedPayment, answerFollowUp } from '../../../support/payments';
 import { BY_TOKEN, MINUTE } from '../../../support/orders';
@@ -104,6 +104,7 @@ describe('orders', () => {
         return await beginAttempt(database.db, declined, aTransaction(declined.id, { attempt: 2 }), {
           created: NOW,
           expires_at: LATER,
+          request: aRequest(),
         });
       },
     ],
@@ -111,7 +112,11 @@ describe('orders', () => {
       'an attempt of the hosted page that began',
       async () => {
         const order = await aStoredOrder(database.db);
-        return await beginAttempt(database.db, order, aTransaction(order.id), { created: NOW, expires_at: LATER });
+        return await beginAttempt(database.db, order, aTransaction(order.id), {
+          created: NOW,
+          expires_at: LATER,
+          request: aRequest(),
+        });
       },
     ],
     ['charged at once, and nobody knows what came of it', () => aStoredOrder(database.db, BY_TOKEN)],

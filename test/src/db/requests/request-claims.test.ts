@@ -6,8 +6,8 @@ import { loadOrder } from '../../../../src/db/orders/order-record';
 import { insertPaymentLink, loadPaymentLink } from '../../../../src/db/payment-links';
 import { deleteClaims, withdrawRequest } from '../../../../src/db/requests/request-claims';
 import { queryRows } from '../../../../src/db/connection';
-import type { AwaitedRequest } from '../../../../src/domain/awaited-request';
-import { NOW, aStoredOrder, aTransaction, anOrder } from '../../../support/builders';
+import type { ApiRequest } from '../../../../src/domain/api-request';
+import { NOW, aLateRequest, aRequest, aStoredOrder, aTransaction, anOrder } from '../../../support/builders';
 import { PROJECT, createTestDatabase, type TestDatabase } from '../../../support/database';
 import { aFollowUp, anAcceptedPayment } from '../../../support/payments';
 import { until } from '../../../support/until';
@@ -20,18 +20,18 @@ afterAll(() => database.close());
 
 const times = { created: NOW, expires_at: NOW + 1_000, transaction_expires_at: NOW + 1_000 };
 
-function aLink(awaited: AwaitedRequest = {}, id = uuidv7()) {
+function aLink(request = aRequest(), id = uuidv7()) {
   const link = { id, project_id: PROJECT.id, merchant_order_id: 'L', amount: 500, currency: 'EUR' };
-  return insertPaymentLink(database.db, { ...link, expiration_period: 'P1D' }, { ...times, ...awaited });
+  return insertPaymentLink(database.db, { ...link, expiration_period: 'P1D' }, { ...times, request });
 }
 
 /** What a request without an Idempotency-Key writes: prepared, so that it can be written again and again. */
-const WRITES: [title: string, prepare: () => Promise<(awaited: AwaitedRequest) => Promise<unknown>>][] = [
+const WRITES: [title: string, prepare: () => Promise<(request: ApiRequest) => Promise<unknown>>][] = [
   [
     'an order',
     async () => {
       const order = anOrder();
-      return (awaited) => insertOrder(database.db, order, aTransaction(order.id), { ...times, ...awaited });
+      return (request) => insertOrder(database.db, order, aTransaction(order.id), { ...times, request });
     },
   ],
   [
@@ -39,14 +39,14 @@ const WRITES: [title: string, prepare: () => Promise<(awaited: AwaitedRequest) =
     async () => {
       const { id } = await aStoredOrder(database.db, { transaction: false });
       const order = await loadOrder(database.db, id);
-      return (awaited) => beginAttempt(database.db, order, aTransaction(id), { ...times, ...awaited });
+      return (request) => beginAttempt(database.db, order, aTransaction(id), { ...times, request });
     },
   ],
   [
     'an attempt that came with its order',
     async () => {
       const order = await aStoredOrder(database.db);
-      return (awaited) => beginAttempt(database.db, order, aTransaction(order.id), { ...times, ...awaited });
+      return (request) => beginAttempt(database.db, order, aTransaction(order.id), { ...times, request });
     },
   ],
   ...(['refund', 'capture', 'void'] as const).map((kind): (typeof WRITES)[number] => [
@@ -55,14 +55,14 @@ const WRITES: [title: string, prepare: () => Promise<(awaited: AwaitedRequest) =
       const mode = kind === 'refund' ? 'sale' : 'manual';
       const payment = await anAcceptedPayment(database.db, { mode, amount: 100 });
       const follow_up = aFollowUp(payment, { kind, amount: 40 });
-      return (awaited) => insertFollowUp(database.db, { ...follow_up, ...awaited });
+      return (request) => insertFollowUp(database.db, { ...follow_up, request });
     },
   ]),
   [
     'a payment link',
     async () => {
       const id = uuidv7();
-      return (awaited) => aLink(awaited, id);
+      return (request) => aLink(request, id);
     },
   ],
   [
@@ -71,8 +71,7 @@ const WRITES: [title: string, prepare: () => Promise<(awaited: AwaitedRequest) =
       const link = await aLink();
       const order = anOrder({ attempts_max: 1, charged_by: 'token' });
       const payment_link = { ...link, clock_offset_ms: 0 };
-      return (awaited) =>
-        insertOrder(database.db, order, aTransaction(order.id), { ...times, payment_link, ...awaited });
+      return (request) => insertOrder(database.db, order, aTransaction(order.id), { ...times, payment_link, request });
     },
   ],
 ];
@@ -90,7 +89,7 @@ const everything = async () => {
 };
 
 describe.each(WRITES)('rules 10.5: %s, requested without an Idempotency-Key', (_title, prepare) => {
-  const awaited = () => ({ request_id: randomUUID(), not_after: Date.now() + 60_000 });
+  const awaited = () => aRequest({ begin_before: Date.now() + 60_000 });
 
   test('withdrawn before it is written: refused, whatever the clocks show, and nothing is stored', async () => {
     const write = await prepare();
@@ -112,18 +111,18 @@ describe.each(WRITES)('rules 10.5: %s, requested without an Idempotency-Key', (_
     expect(await write(request)).toEqual(written);
   });
 
-  test('past not_after it is refused, and stays so', async () => {
+  test('past begin_before it is refused, and stays so', async () => {
     const write = await prepare();
-    const request = { ...awaited(), not_after: Date.now() - 1 };
+    const request = aLateRequest();
     const before = await everything();
     await expect(write(request)).rejects.toMatchObject({ error: 'ServiceUnavailable' });
     expect(await everything()).toEqual(before);
     expect(await withdrawRequest(database.db, request.request_id)).toBe(true);
   });
 
-  test('past not_after, while an earlier try is not committed: not refused, as it may have been written', async () => {
+  test('past begin_before, while an earlier try is not committed: not refused, as it may have been written', async () => {
     const write = await prepare();
-    const request = { ...awaited(), not_after: Date.now() - 1 };
+    const request = aLateRequest();
     const holder = await database.db.transaction();
     await holder('request_claims').insert({ request_id: request.request_id, is_withdrawn: false });
     const late = write(request).catch((error: unknown) => error);
@@ -145,11 +144,11 @@ test('rules 10.5: a request whose claim is not committed cannot be withdrawn, an
 
 test('rules 19.4: an attempt that was withdrawn leaves its link as it was', async () => {
   const link = await aLink();
-  const request_id = randomUUID();
-  await withdrawRequest(database.db, request_id);
+  const request = aRequest({ has_idempotency_key: false });
+  await withdrawRequest(database.db, request.request_id);
   const order = anOrder({ attempts_max: 1, charged_by: 'token' });
   const payment_link = { ...link, clock_offset_ms: 0 };
-  const attempt = insertOrder(database.db, order, undefined, { ...times, payment_link, request_id });
+  const attempt = insertOrder(database.db, order, undefined, { ...times, payment_link, request });
   await expect(attempt).rejects.toMatchObject({ error: 'ServiceUnavailable' });
   expect(await loadPaymentLink(database.db, link.id)).toEqual(link);
 });

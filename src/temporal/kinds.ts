@@ -1,0 +1,162 @@
+import type { SearchAttributePair } from '@temporalio/common';
+import type { Database } from '../db/connection';
+import { findFollowUps } from '../db/orders/follow-ups';
+import { findOrderView, type OrderView } from '../db/orders/order-view';
+import { findPaymentLinkView, type PaymentLinkView } from '../db/payment-links';
+import type { DeliveryId } from '../domain/delivery';
+import type { StartedClock } from '../domain/sandbox-clock';
+import { ORDER_MOVES, PAYMENT_LINK_MOVES, isFinal } from '../domain/transitions';
+import {
+  DELIVERY_WORKFLOW,
+  FOLLOW_UP_WORKFLOW,
+  ORDER_STATUS,
+  ORDER_WORKFLOW,
+  PAYMENT_LINK_STATUS,
+  PAYMENT_LINK_WORKFLOW,
+  PROJECT_ID,
+  RELATED_ORDER_ID,
+  SANDBOX_CLOCK_TASK_QUEUE,
+  SANDBOX_CLOCK_WORKFLOW,
+  TASK_QUEUE,
+  WEBHOOK_TASK_QUEUE,
+  deliveryWorkflowId,
+  orderWorkflowId,
+  paymentLinkWorkflowId,
+  sandboxClockWorkflowId,
+  type FollowUpInput,
+} from '../../workflows/messages';
+
+/** How the workflow of an object is started; `Started` is what has to be known of the object. */
+export interface Kind<Started> {
+  /** The name of the workflow. */
+  readonly type: string;
+  /** Its start options; operators find it by its search attributes. */
+  readonly start: (object: Started) => {
+    workflowId: string;
+    taskQueue: string;
+    args: [object];
+    typedSearchAttributes: SearchAttributePair[];
+    staticSummary: string;
+    /** Tasks are dispatched fairly among projects: hundreds of one do not delay the task of another. */
+    priority?: { fairnessKey: string };
+  };
+}
+
+/** How an object is read from the record. */
+export interface Readable<View> {
+  /** The object as errors name it. */
+  readonly noun: string;
+  readonly find: (db: Database, id: string) => Promise<View | undefined>;
+}
+
+/** An object whose workflow receives updates, and can be lost. */
+export interface RecordedKind<Started, View> extends Kind<Started>, Readable<View> {
+  readonly workflowId: (id: string) => string;
+  /** The object cannot change any more, and its workflow is closed. */
+  readonly isFinal: (view: View) => boolean;
+  /** What a lost workflow starts again with. */
+  readonly startedOf: (view: View, db: Database) => Started | Promise<Started>;
+}
+
+/** An order whose workflow is started. */
+export interface StartedOrder {
+  order_id: string;
+  project_id: string;
+}
+
+export type StartedLink = Pick<PaymentLinkView, 'id' | 'project_id'>;
+
+export type StartedDelivery = DeliveryId & { project_id: string };
+
+interface Kinds {
+  order: RecordedKind<StartedOrder, OrderView>;
+  follow_up: RecordedKind<FollowUpInput, OrderView>;
+  payment_link: RecordedKind<StartedLink, PaymentLinkView>;
+  delivery: Kind<StartedDelivery>;
+  sandbox_clock: Kind<StartedClock>;
+}
+
+const AN_ORDER = {
+  noun: 'Order',
+  workflowId: orderWorkflowId,
+  find: findOrderView,
+  isFinal: ({ status }: OrderView) => isFinal(ORDER_MOVES, status),
+};
+
+/** The kinds of objects that have a workflow, each with its own start options. */
+export const KINDS: Kinds = {
+  order: {
+    ...AN_ORDER,
+    type: ORDER_WORKFLOW,
+    start: ({ order_id, project_id }) => ({
+      workflowId: orderWorkflowId(order_id),
+      taskQueue: TASK_QUEUE,
+      args: [{ order_id }],
+      typedSearchAttributes: [
+        { key: ORDER_STATUS, value: 'new' },
+        { key: PROJECT_ID, value: project_id },
+      ],
+      staticSummary: `Order of project ${project_id}`,
+    }),
+    startedOf: ({ id: order_id, project_id }) => ({ order_id, project_id }),
+  },
+  follow_up: {
+    ...AN_ORDER,
+    type: FOLLOW_UP_WORKFLOW,
+    start: (input) => ({
+      workflowId: orderWorkflowId(input.id),
+      taskQueue: TASK_QUEUE,
+      args: [input],
+      typedSearchAttributes: [
+        { key: ORDER_STATUS, value: 'new' },
+        { key: PROJECT_ID, value: input.project_id },
+        { key: RELATED_ORDER_ID, value: input.original_order_id },
+      ],
+      staticSummary: `${input.kind} of ${orderWorkflowId(input.original_order_id)}`,
+    }),
+    startedOf: async ({ id }, db) => (await findFollowUps(db, [id]))[0]!,
+  },
+  payment_link: {
+    noun: 'Payment link',
+    workflowId: paymentLinkWorkflowId,
+    find: findPaymentLinkView,
+    isFinal: ({ status }) => isFinal(PAYMENT_LINK_MOVES, status),
+    type: PAYMENT_LINK_WORKFLOW,
+    start: ({ id, project_id }) => ({
+      workflowId: paymentLinkWorkflowId(id),
+      taskQueue: TASK_QUEUE,
+      args: [{ payment_link_id: id }],
+      typedSearchAttributes: [
+        { key: PAYMENT_LINK_STATUS, value: 'new' },
+        { key: PROJECT_ID, value: project_id },
+      ],
+      staticSummary: `Payment link of project ${project_id}`,
+    }),
+    startedOf: (link) => link,
+  },
+  delivery: {
+    type: DELIVERY_WORKFLOW,
+    start: ({ order_id, n, project_id }) => ({
+      workflowId: deliveryWorkflowId({ order_id, n }),
+      taskQueue: WEBHOOK_TASK_QUEUE,
+      args: [{ order_id, n }],
+      priority: { fairnessKey: project_id },
+      typedSearchAttributes: [
+        { key: PROJECT_ID, value: project_id },
+        { key: RELATED_ORDER_ID, value: order_id },
+      ],
+      staticSummary: `Webhook ${n} of order ${order_id}`,
+    }),
+  },
+  sandbox_clock: {
+    type: SANDBOX_CLOCK_WORKFLOW,
+    start: ({ clock_id, project_id }) => ({
+      workflowId: sandboxClockWorkflowId(clock_id),
+      taskQueue: SANDBOX_CLOCK_TASK_QUEUE,
+      args: [{ clock_id, project_id }],
+      priority: { fairnessKey: project_id },
+      typedSearchAttributes: [{ key: PROJECT_ID, value: project_id }],
+      staticSummary: `Sandbox clock of ${clock_id}`,
+    }),
+  },
+};

@@ -1,0 +1,185 @@
+import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
+import type { SignalDefinition, UpdateDefinition, Workflow } from '@temporalio/common';
+import type { ApiRequest } from '../domain/api-request';
+import { CREATE_UPDATE_ID, clockMoved, recordChanged } from '../../workflows/messages';
+import { callOnce, callThenRead, unlessClosed, type Purpose, type TemporalAccess } from './call';
+import { isAnswered, isServiceError, isWorkflowClosed } from './call-errors';
+import type { Kind, RecordedKind } from './kinds';
+
+/** What is written once for all kinds of objects that have a workflow; the kinds' own files have the rest. */
+
+/** An update to a workflow. `updateId`: two updates with the same one are carried out once. */
+interface Update<Args extends unknown[]> {
+  definition: UpdateDefinition<unknown, Args>;
+  args: Args;
+  updateId?: string;
+}
+
+/** Start options that join a running workflow of the object; one that is closed or lost starts again from the record. */
+function joinOrRestart<Started>(kind: Kind<Started>, object: Started) {
+  return {
+    ...kind.start(object),
+    workflowIdConflictPolicy: 'USE_EXISTING' as const,
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+  };
+}
+
+/** Starts the object's workflow unless it is running. */
+export async function startWorkflow<Started>(client: Client, kind: Kind<Started>, object: Started): Promise<void> {
+  await client.workflow.start(kind.type, joinOrRestart(kind, object));
+}
+
+/** Sends an update to the object's workflow, which starts unless it is running. `options`: other start options. */
+export async function startAndUpdate<Started, Args extends unknown[]>(
+  client: Client,
+  { kind, object, ...options }: StartOptions<Started>,
+  { definition, ...update }: Update<Args>,
+): Promise<void> {
+  await client.workflow.executeUpdateWithStart<Workflow, unknown, Args>(definition, {
+    startWorkflowOperation: new WithStartWorkflowOperation(kind.type, { ...joinOrRestart(kind, object), ...options }),
+    ...update,
+  });
+}
+
+interface StartOptions<Started> {
+  kind: Kind<Started>;
+  object: Started;
+  staticSummary?: string;
+  workflowIdReusePolicy?: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE';
+}
+
+/** Starts and signals the workflows of a kind of objects. A call with a deadline throws ServiceUnavailable after it. */
+export class ObjectWorkflows<Started, K extends Kind<Started> = Kind<Started>> {
+  constructor(
+    protected readonly temporal: TemporalAccess,
+    protected readonly kind: K,
+  ) {}
+
+  /** Starts the object's workflow unless it is running; it goes on from the record, however an earlier run ended. */
+  async start(object: Started, deadline_at?: number): Promise<void> {
+    const { client } = this.temporal;
+    await callOnce(client, deadline_at, () => startWorkflow(client, this.kind, object));
+  }
+
+  /** The object's workflow reads the record and goes on from there; one that is closed or lost starts again. */
+  async resume(object: Started, deadline_at?: number): Promise<void> {
+    await callOnce(this.temporal.client, deadline_at, () => this.signalOrStart(object, recordChanged));
+  }
+
+  /** The object's clock was moved. A workflow that is closed or lost starts again from the record. */
+  async moveClock(object: Started): Promise<void> {
+    await this.signalOrStart(object, clockMoved);
+  }
+
+  protected async signalOrStart(object: Started, signal: SignalDefinition): Promise<void> {
+    const start = { ...this.kind.start(object), workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const };
+    await this.temporal.client.workflow.signalWithStart(this.kind.type, { ...start, signal });
+  }
+}
+
+/**
+ * Also creates and updates objects. Methods with a request return the object as stored afterwards; they throw the
+ * workflow's refusal as a ServiceError, and ServiceUnavailable when there was no answer in time and nothing is stored.
+ */
+export class RecordedWorkflows<Started, View> extends ObjectWorkflows<Started, RecordedKind<Started, View>> {
+  /**
+   * The object of an earlier creation with the same Idempotency-Key, once its first answer is known: joins the creation
+   * that is under way. `undefined`: there is no object. `is_over`: no creation of it is under way.
+   */
+  protected async join(id: string, request: ApiRequest): Promise<{ view: View; is_over: boolean } | undefined> {
+    let is_over = false;
+    try {
+      const view = await this.call(id, request, 'create', async () => {
+        try {
+          await this.handle(id).getUpdateHandle(CREATE_UPDATE_ID).result();
+        } catch (error) {
+          if (!isAnswered(error)) throw error;
+          is_over = true;
+        }
+      });
+      return { view, is_over };
+    } catch (error) {
+      if (is_over && isServiceError(error, 'NotFound')) return undefined;
+      throw error;
+    }
+  }
+
+  /** The object's record is ahead of its workflow, which reads it; a closed workflow need not know. */
+  async recordChanged(id: string): Promise<void> {
+    await this.signalRunning(id, recordChanged);
+  }
+
+  /** Creates an object. A repeat joins the creation under way, or gets its result. */
+  protected async createObject<Args extends unknown[]>(
+    id: string,
+    request: ApiRequest,
+    { object, update, staticSummary }: { object: Started; update: Update<Args>; staticSummary?: string },
+  ): Promise<View> {
+    const { client, db } = this.temporal;
+    const { kind } = this;
+    const start = { kind, object, ...(staticSummary !== undefined && { staticSummary }) };
+    const create = (sent: Update<Args>) =>
+      this.call(id, request, 'create', async () => {
+        try {
+          await startAndUpdate(client, { ...start, workflowIdReusePolicy: 'REJECT_DUPLICATE' }, sent);
+        } catch (error) {
+          if (!isWorkflowClosed(error)) throw error;
+          const view = await kind.find(db, id);
+          if (view !== undefined && (kind.isFinal(view) || !request.has_idempotency_key)) return;
+          // The first workflow ended without writing the object, or without finishing it. A second one uses the same
+          // ids for rows and charges, and goes on from what exists.
+          await startAndUpdate(client, start, sent);
+        }
+      });
+    const { updateId } = update;
+    try {
+      return await create(update);
+    } catch (error) {
+      const is_kept = updateId !== undefined && request.has_idempotency_key;
+      if (!is_kept || !isServiceError(error, 'ServiceUnavailable')) throw error;
+      // Temporal keeps the result of an update id, also of an earlier request that came too late; this one is in time.
+      return await create({ ...update, updateId: `${updateId}:${request.deadline_at}` });
+    }
+  }
+
+  /** Makes a call about the object, and returns it as stored afterwards. */
+  protected async call(id: string, request: ApiRequest, purpose: Purpose, call: () => Promise<void>): Promise<View> {
+    return await callThenRead(this.temporal, { kind: this.kind, id, request, purpose }, call);
+  }
+
+  /** Changes the object by an update. `was_closed`: it was not sent, as the object was final. */
+  protected async change<Args extends unknown[]>(
+    id: string,
+    request: ApiRequest,
+    update: Update<Args>,
+  ): Promise<{ view: View; was_closed: boolean }> {
+    let was_closed = false;
+    const view = await this.call(id, request, 'change', async () => {
+      was_closed = !(await unlessClosed(() => this.update(id, update)));
+    });
+    return { view, was_closed };
+  }
+
+  /** Updates the object's workflow. If Temporal lost it while the object is not final, it starts again from the record. */
+  protected async update<Args extends unknown[]>(id: string, update: Update<Args>): Promise<void> {
+    const { client, db } = this.temporal;
+    const { kind } = this;
+    try {
+      const { definition, ...options } = update as Update<unknown[]> as Update<[unknown]>;
+      await this.handle(id).executeUpdate(definition, options);
+    } catch (error) {
+      const view = isWorkflowClosed(error) ? await kind.find(db, id) : undefined;
+      if (view === undefined || kind.isFinal(view)) throw error;
+      await startAndUpdate(client, { kind, object: await kind.startedOf(view, db) }, update);
+    }
+  }
+
+  /** Signals the object's workflow if that is running; `false`: it is closed or lost. */
+  protected async signalRunning(id: string, signal: SignalDefinition): Promise<boolean> {
+    return await unlessClosed(() => this.handle(id).signal(signal));
+  }
+
+  protected handle(id: string) {
+    return this.temporal.client.workflow.getHandle(this.kind.workflowId(id));
+  }
+}
