@@ -32,11 +32,12 @@ import {
   type SettleByHandInput,
 } from '../../workflows/messages';
 import { readVariables } from '../../src/stack/launch';
-import { Merchant, statusesOf } from '../support/client';
-import { answerOfCommand } from '../support/command-line';
+import { ledgerOf } from '../support/ledger';
+import { Merchant, statusesOf } from '../support/merchant';
+import { capture, createAuthorization, makeDue, payingTransactionId, refund } from '../support/merchant-payments';
+import { answerOfCommand } from '../support/operator';
 import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
-import { capture, createAuthorization, ledgerOf, makeDue, payingTransactionId, refund } from './requests';
 
 const { Payloads } = temporal.api.common.v1;
 

@@ -5,11 +5,11 @@ import { callThenReadOrder } from '../../../src/temporal/call';
 import type { Database } from '../../../src/db/connection';
 import { findOrderView } from '../../../src/db/orders/order-view';
 import { Orders } from '../../../src/temporal/orders';
-import { aRefusingServer } from '../../support/refusing-server';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { aStoredOrder } from '../../support/rows';
+import { aRefusingServer } from '../../support/servers';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
-import { aStoredOrder } from '../../support/builders';
-import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 let database: TestDatabase;
 beforeAll(async () => {

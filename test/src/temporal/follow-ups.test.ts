@@ -5,12 +5,13 @@ import { ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID, orderWorkflowId } from '../
 import { connectDatabase, type Database } from '../../../src/db/connection';
 import { findOrderView } from '../../../src/db/orders/order-view';
 import { followUpIdempotencyKey } from '../../../src/domain/follow-up';
-import { ledgerOf, payingTransactionId, getWholeOrder, refund } from '../../journeys/requests';
-import { Merchant } from '../../support/client';
-import { aSilentServer, type SilentServer } from '../../support/silent-server';
+import { ledgerOf } from '../../support/ledger';
+import { Merchant } from '../../support/merchant';
+import { getWholeOrder, payingTransactionId, refund } from '../../support/merchant-payments';
+import { aSilentServer, type SilentServer } from '../../support/servers';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
-import { until } from '../../support/until';
+import { until } from '../../support/waits';
 
 const merchant = new Merchant();
 let db: Database;
