@@ -1,11 +1,24 @@
-/** Real servers, started once for the run: see test/support. */
+const { existsSync, readdirSync, readFileSync } = require('node:fs');
+const path = require('node:path');
+
+const INSTALLED = path.join(__dirname, 'node_modules');
+
+/** Installed packages that are ES modules only: jest loads CommonJS, so they are compiled as our own code is. */
+const ES_MODULES = readdirSync(INSTALLED)
+  .flatMap((name) => (name.startsWith('@') ? readdirSync(path.join(INSTALLED, name)).map((part) => `${name}/${part}`) : [name]))
+  .filter((name) => {
+    const file = path.join(INSTALLED, name, 'package.json');
+    const { type, exports } = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+    return type === 'module' && !JSON.stringify(exports ?? '').includes('"require"');
+  });
+
+/** Real servers, started once for the run: see test/README.md. */
 module.exports = {
-  testEnvironment: '<rootDir>/test/support/environment.cjs',
-  runtime: '<rootDir>/test/support/runtime.cjs',
+  testEnvironment: 'node',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts', '**/*.test.tsx'],
   transform: {
-    '\\.tsx?$': [
+    '\\.(m?js|tsx?)$': [
       '@swc/jest',
       {
         jsc: {
@@ -17,10 +30,12 @@ module.exports = {
       },
     ],
   },
+  transformIgnorePatterns: [`/node_modules/(?!(${ES_MODULES.join('|')})/)`],
+  // Passed to each module: otherwise each use is looked up in the context of the test file, which slows loops down.
+  sandboxInjectedGlobals: ['Math', 'Object', 'Array', 'String', 'Number', 'JSON'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   setupFiles: process.env.KILL_WORKER === 'true' ? ['<rootDir>/test/support/resend-unavailable.ts'] : [],
-  testSequencer: '<rootDir>/test/support/sequencer.cjs',
   // More than cores: while one file waits for timers, another works.
   maxWorkers: 5,
   testTimeout: 180_000,

@@ -75,10 +75,11 @@ export async function listen(
     : http.createServer(server_options, handle);
   // Closes idle connections; longer than the time limit of a request.
   server.setTimeout(answer_ms);
-  boundUnread(server, check_ms);
   server.on('checkExpectation', handle);
   answerRefused(server);
   await start(server, config, variables);
+  // Its timer ends with the server: one that cannot listen never closes.
+  boundUnread(server, check_ms);
   const { port } = server.address() as AddressInfo;
   const host = config.API_HOST.includes(':') ? `[${config.API_HOST}]` : config.API_HOST;
   return { url: `${tls ? 'https' : 'http'}://${host}:${port}`, port, close: () => stop(server) };

@@ -4,7 +4,7 @@ import { withFailures } from '../../activities/failure';
 import { RecordMissing } from '../../src/db/orders/record-missing';
 import { ServiceError, validationError } from '../../src/errors';
 import { RECORD_MISSING } from '../../workflows/messages';
-import { MINUTE } from '../support/builders';
+import { MINUTE } from '../support/domain';
 import { errorsOnly } from '../support/temporal';
 
 const failing = (error: unknown) => withFailures({ work: () => Promise.reject(error as Error) }).work();

@@ -10,12 +10,21 @@ import { closingOrderId, reversalOrderId } from '../../src/ids';
 import { createProcessor, type Processor } from '../../src/processor/client';
 import { createWorkflows } from '../../src/temporal/workflows';
 import { orderWorkflowId, type FollowUpInput } from '../../workflows/messages';
-import { NOW, aCharge, anOrder } from '../support/builders';
-import { CARDS, type CardName } from '../support/cards';
-import { Merchant } from '../support/client';
-import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
-import { BY_TOKEN, MINUTE, followUpOf, transactionIdOf } from '../support/orders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import {
+  aCharge,
+  anOrder,
+  BY_TOKEN,
+  CARDS,
+  MINUTE,
+  NOW,
+  PROJECT,
+  transactionIdOf,
+  type CardName,
+} from '../support/domain';
+import { Merchant } from '../support/merchant';
 import { stack } from '../support/stack';
+import { followUpOf } from '../support/workflow-orders';
 
 /** Each activity may have been killed anywhere and is run again. */
 let database: TestDatabase;

@@ -7,11 +7,23 @@ import { findOrder } from '../../src/db/orders/order-record';
 import { findOrderView } from '../../src/db/orders/order-view';
 import { createProcessor, type Processor } from '../../src/processor/client';
 import type { OperationResult } from '../../src/processor/wire';
-import { CARDS, type CardName } from '../support/cards';
-import { Merchant } from '../support/client';
-import { NOW, aCharge, aLateRequest, aRequest, aStoredOrder, aTransaction, anOrder } from '../support/builders';
-import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
-import { BY_TOKEN, MINUTE, transactionIdOf } from '../support/orders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import {
+  aLateRequest,
+  aRequest,
+  aCharge,
+  anOrder,
+  aTransaction,
+  BY_TOKEN,
+  CARDS,
+  MINUTE,
+  NOW,
+  PROJECT,
+  transactionIdOf,
+  type CardName,
+} from '../support/domain';
+import { Merchant } from '../support/merchant';
+import { aStoredOrder } from '../support/rows';
 import { stack } from '../support/stack';
 
 /**

@@ -4,8 +4,8 @@ import type { Services } from '../../activities/services';
 import { insertOrder } from '../../src/db/orders/insert-order';
 import { endPaymentLink, findPaymentLinkView, insertPaymentLink, loadPaymentLink } from '../../src/db/payment-links';
 import { moveOrder } from '../../src/db/orders/move-order';
-import { NOW, anOrder, aTransaction, aRequest } from '../support/builders';
-import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { aRequest, anOrder, aTransaction, NOW, PROJECT } from '../support/domain';
 
 const DAY = 24 * 60 * 60_000;
 let database: TestDatabase;

@@ -5,9 +5,9 @@ import { moveOrder } from '../../src/db/orders/move-order';
 import { findOrder, loadOrder } from '../../src/db/orders/order-record';
 import { recordPoll } from '../../src/db/orders/transactions';
 import type { ClockProgress } from '../../src/domain/sandbox-clock';
-import { NOW, aStoredOrder } from '../support/builders';
-import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
-import { MINUTE } from '../support/orders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { MINUTE, NOW, PROJECT } from '../support/domain';
+import { aStoredOrder } from '../support/rows';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { checkSearchIndex } from '../../activities/search-index';
 import { queryRows } from '../../src/db/connection';
 import { INDEX } from '../../src/search/settings';
+import { writeOrders } from '../support/rows';
 import { aSearchWorld, type SearchWorld } from '../support/search';
-import { writeOrders } from '../support/search-orders';
 
 let world: SearchWorld;
 beforeAll(async () => {

@@ -8,9 +8,9 @@ import { findOrderView } from '../../src/db/orders/order-view';
 import type { OrderRecord } from '../../src/domain/order-record';
 import { transactionId } from '../../src/ids';
 import type { OperationOutcome } from '../../src/processor/client';
-import { NOW, aStoredOrder } from '../support/builders';
-import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
-import { aFollowUp, anAcceptedPayment, answerFollowUp } from '../support/payments';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { NOW, PROJECT } from '../support/domain';
+import { aFollowUp, anAcceptedPayment, answerFollowUp, aStoredOrder } from '../support/rows';
 import { NOBODY } from '../support/shapes';
 import { insertFollowUp } from '../../src/db/orders/follow-ups';
 

@@ -9,10 +9,9 @@ import type { Processor } from '../../src/processor/client';
 import type { Settlement } from '../../src/processor/wire';
 import { moveOrder } from '../../src/db/orders/move-order';
 import type { TransactionStatus } from '../../src/domain/transitions';
-import { MINUTE, NOW, aStoredOrder } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
-import { transactionIdOf } from '../support/orders';
-import { writeOrders } from '../support/search-orders';
+import { MINUTE, NOW, transactionIdOf } from '../support/domain';
+import { aStoredOrder, writeOrders } from '../support/rows';
 import { errorsOnly } from '../support/temporal';
 
 let database: TestDatabase;

@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { withFailures } from '../../activities/failure';
 import type { AtTime } from '../../activities/services';
 import type { LocalRetry } from '../../workflows/messages';
-import { MINUTE, NOW } from '../support/builders';
+import { MINUTE, NOW } from '../support/domain';
 import { errorsOnly } from '../support/temporal';
 
 describe('rules 4.15: the instant of an activity is that of the try, not of the first one', () => {

@@ -6,12 +6,12 @@ import { moveOrder } from '../../src/db/orders/move-order';
 import type { DeliveryId } from '../../src/domain/delivery';
 import { LocalAttempts } from '../../src/webhook/local-attempts';
 import { postWebhook, type WebhookRequest } from '../../src/webhook/post';
-import { NOW, aStoredOrder } from '../support/builders';
-import { PROJECT, createTestDatabase, type TestDatabase } from '../support/database';
-import { startReceiver, type Receiver } from '../support/receiver';
-import { secrets } from '../support/secrets';
+import { createTestDatabase, secrets, type TestDatabase } from '../support/database';
+import { NOW, PROJECT } from '../support/domain';
+import { aStoredOrder } from '../support/rows';
+import { startReceiver, type Receiver } from '../support/servers';
 import { errorsOnly } from '../support/temporal';
-import { until } from '../support/until';
+import { until } from '../support/waits';
 
 let database: TestDatabase;
 let receiver: Receiver;

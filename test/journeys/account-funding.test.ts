@@ -4,28 +4,25 @@ import { orderSchema, type Order } from '../../src/contract/order';
 import { connectDatabase, queryRows } from '../../src/db/connection';
 import { EncryptingCodec } from '../../src/temporal/payload-codec';
 import { orderWorkflowId } from '../../workflows/messages';
-import { CARD, Client } from '../api/page/hosted-page';
-import { CARDS } from '../support/cards';
-import { Merchant, statusesOf } from '../support/client';
-import { CUSTOMER } from '../support/customer';
-import { createTestProject, type TestProject } from '../support/projects';
-import { stack } from '../support/stack';
-import { temporalOf } from '../support/temporal-client';
-import { payloadsIn } from './payloads';
+import { CARD, Client } from '../support/customer';
+import { CUSTOMER, CARDS } from '../support/domain';
+import { ledgerOf } from '../support/ledger';
+import { Merchant, newIdempotencyKey, statusesOf } from '../support/merchant';
 import {
-  newIdempotencyKey,
-  ledgerOf,
   capture,
   expectNothingEmpty,
-  sendOperationUntilAnswered,
   getWholeOrder,
-  refund,
   outcomeOf,
-  voidPart,
   part,
+  refund,
+  sendOperationUntilAnswered,
+  voidPart,
   type OrderAnswer,
   type Sent,
-} from './requests';
+} from '../support/merchant-payments';
+import { createTestProject, type TestProject } from '../support/operator';
+import { stack } from '../support/stack';
+import { payloadsIn, temporalOf } from '../support/temporal-client';
 
 /** A card is charged to load money into another account (rules 14). */
 

@@ -3,8 +3,8 @@ import { EXAMPLES } from '../../src/contract/examples';
 import { MERCHANT_API, type MerchantRoutes } from '../../src/contract/merchant-api';
 import type { Route } from '../../src/contract/routes';
 import * as manage from '../../src/client/manage';
-import { Merchant } from '../support/client';
-import { Operator } from '../support/manager';
+import { Merchant } from '../support/merchant';
+import { Operator } from '../support/operator';
 import { NOBODY } from '../support/shapes';
 import { stack } from '../support/stack';
 

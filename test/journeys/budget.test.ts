@@ -1,13 +1,14 @@
-import { workflowTasksIn } from '../../src/bench/history';
+import { eventNamesOf, workflowTasksIn } from '../../src/bench/history';
 import type { Order } from '../../src/client';
 import { deliveryWorkflowId, orderWorkflowId } from '../../workflows/messages';
-import { CARDS } from '../support/cards';
-import { Merchant } from '../support/client';
-import { eventsOf } from '../support/histories';
-import { executeFollowUp, createAnOrder, followUpOf } from '../support/orders';
-import { startReceiver, type Receiver } from '../support/receiver';
+import { CARDS } from '../support/domain';
+import { Merchant } from '../support/merchant';
+import { startReceiver, type Receiver } from '../support/servers';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
-import { until } from '../support/until';
+import { stack, type RunningStack } from '../support/stack';
+import { temporalOf } from '../support/temporal-client';
+import { until } from '../support/waits';
+import { createAnOrder, executeFollowUp, followUpOf } from '../support/workflow-orders';
 
 /** What an order may cost: every event is written and kept, every workflow task is a round trip somebody waits for. */
 const merchant = new Merchant();
@@ -158,3 +159,17 @@ describe('statements', () => {
     expect(await counted(() => order.cancel())).toBe(2);
   });
 });
+
+/** Names of the events of a workflow on the run's stack, oldest first, once it has closed; `open`: as they are now. */
+async function eventsOf(
+  workflow_id: string,
+  { open = false, place = stack() }: { open?: boolean; place?: RunningStack } = {},
+): Promise<string[]> {
+  const client = temporalOf(place);
+  try {
+    if (!open) await client.workflow.getHandle(workflow_id).result();
+    return await eventNamesOf(client, workflow_id);
+  } finally {
+    await client.connection.close();
+  }
+}

@@ -1,20 +1,20 @@
 import { orderSchema, type Order } from '../../src/contract/order';
-import { Merchant, statusesOf } from '../support/client';
-import { TIMESTAMP, UUID } from '../support/shapes';
+import { ledgerOf } from '../support/ledger';
+import { Merchant, statusesOf } from '../support/merchant';
 import {
-  createAuthorization,
-  ledgerOf,
+  amountDetailsOf,
   capture,
   capturePart,
-  amountDetailsOf,
+  createAuthorization,
   expectNothingEmpty,
-  untilFollowUp,
-  untilOrder,
-  part,
   getWholeOrder,
   outcomeOf,
+  part,
+  untilFollowUp,
+  untilOrder,
   voidPart,
-} from './requests';
+} from '../support/merchant-payments';
+import { TIMESTAMP, UUID } from '../support/shapes';
 
 /** Money that is reserved, and taken later: by the merchant (manual) or by the service at the end (delayed). */
 const merchant = new Merchant();

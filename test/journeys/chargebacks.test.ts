@@ -1,26 +1,25 @@
 import { orderSchema } from '../../src/contract/order';
 import { queryRows } from '../../src/db/connection';
-import { Merchant, statusesOf, webhookOf } from '../support/client';
-import { createTestProject } from '../support/projects';
-import { startReceiver } from '../support/receiver';
+import { entriesOf, ledgerOf } from '../support/ledger';
+import { Merchant, statusesOf, webhookOf } from '../support/merchant';
 import {
-  createAuthorization,
-  ledgerOf,
   capture,
   capturePart,
   controlSimulator,
-  entriesOf,
+  createAuthorization,
   expectNothingEmpty,
-  untilFollowUp,
+  getWholeOrder,
   makeDue,
-  untilOrder,
+  outcomeOf,
   part,
   payingTransactionId,
-  getWholeOrder,
   refund,
-  outcomeOf,
+  untilFollowUp,
+  untilOrder,
   withDatabase,
-} from './requests';
+} from '../support/merchant-payments';
+import { createTestProject } from '../support/operator';
+import { startReceiver } from '../support/servers';
 
 /** Money that the issuer takes back, and that is won back. The processor tells of both after the fact. */
 const merchant = new Merchant();

@@ -1,7 +1,7 @@
-import { CARD, Client, createOrder, statusesOf } from '../api/page/hosted-page';
-import { CARDS } from '../support/cards';
-import { Merchant } from '../support/client';
-import { until } from '../support/until';
+import { CARD, Client, createPageOrder, readStatuses } from '../support/customer';
+import { CARDS } from '../support/domain';
+import { Merchant } from '../support/merchant';
+import { until } from '../support/waits';
 
 const ORDERS = 200;
 const AT_ONCE = 4;
@@ -13,7 +13,7 @@ const TIME_LIMIT_MS = process.env['KILL_WORKER'] === 'true' ? 600_000 : 300_000;
 
 /** The same form sent several times at once, as double clicks and tabs do, each with another card. */
 async function payAtOnce(): Promise<{ id: string; statuses: string }> {
-  const { id } = await createOrder();
+  const { id } = await createPageOrder();
   const customer = new Client();
   const form = await customer.openPage({ id });
   const cards = [CARDS.approved, CARDS.approved_mastercard, CARDS.frictionless, CARDS.approved];
@@ -24,7 +24,7 @@ async function payAtOnce(): Promise<{ id: string; statuses: string }> {
   const statuses = await until(
     `the order ${id} is paid`,
     async () => {
-      const now = await statusesOf(id);
+      const now = await readStatuses(id);
       if (now.startsWith('new')) {
         await customer.postForm(`/pay/${id}/`, {
           ...CARD,

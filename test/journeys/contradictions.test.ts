@@ -5,22 +5,22 @@ import { followUpIdempotencyKey } from '../../src/domain/follow-up';
 import { reversalOrderId } from '../../src/ids';
 import { transactionId } from '../../src/ids';
 import { ATTENTION, orderWorkflowId, settleByHand } from '../../workflows/messages';
-import { Merchant, statusesOf } from '../support/client';
-import { temporalOf } from '../support/temporal-client';
-import { until } from '../support/until';
+import { entriesOf } from '../support/ledger';
+import { Merchant, statusesOf } from '../support/merchant';
 import {
   controlSimulator,
   createAuthorization,
-  entriesOf,
   getWholeOrder,
+  part,
   payingTransactionId,
   refund,
   untilFollowUp,
-  part,
   untilOrder,
   voidPart,
   withDatabase,
-} from './requests';
+} from '../support/merchant-payments';
+import { temporalOf } from '../support/temporal-client';
+import { until } from '../support/waits';
 
 /** The processor says something else than the record, or nothing yet: nothing is guessed and nothing is forgotten. */
 const merchant = new Merchant();

@@ -7,9 +7,9 @@ import { createInterface } from 'node:readline';
 import { transformSync } from '@swc/core';
 import { Webhook } from 'standardwebhooks';
 import { repositoryRoot } from '../../src/stack/files';
-import { CARD, Client } from '../api/page/hosted-page';
-import { Merchant } from '../support/client';
-import { startReceiver } from '../support/receiver';
+import { CARD, Client } from '../support/customer';
+import { Merchant } from '../support/merchant';
+import { startReceiver } from '../support/servers';
 import { stack } from '../support/stack';
 
 /** The documentation does what it says: its commands and its code, copied from the page. */

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cancelOrder } from '../../src/client';
 import { orderSchema } from '../../src/contract/order';
-import { CARD, Client } from '../api/page/hosted-page';
-import { Merchant, answerOf, statusesOf, type Refusal } from '../support/client';
-import { CARDS } from '../support/cards';
-import { until } from '../support/until';
+import { CARD, Client } from '../support/customer';
+import { CARDS } from '../support/domain';
+import { answerOf, Merchant, statusesOf, type Refusal } from '../support/merchant';
+import { until } from '../support/waits';
 
 /** Orders that nobody pays. */
 const merchant = new Merchant();

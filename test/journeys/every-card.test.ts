@@ -1,9 +1,10 @@
-import { CARD, Client, charges, createOrder, getOrder, makeDue, statusesOf } from '../api/page/hosted-page';
-import { CARDS, type CardName } from '../support/cards';
-import { Merchant } from '../support/client';
+import { readLedger } from '../support/ledger';
+import { CARD, Client, createPageOrder, makeOrderDue, readOrder, readStatuses } from '../support/customer';
+import { CARDS, type CardName } from '../support/domain';
+import { Merchant } from '../support/merchant';
+import { runConcurrently } from '../support/merchant-payments';
 import { stack } from '../support/stack';
-import { until } from '../support/until';
-import { runConcurrently } from './requests';
+import { until } from '../support/waits';
 
 /**
  * Every test card through both doors: by token over REST, and by the form of the hosted page, which is the same for all
@@ -41,7 +42,7 @@ const orderWith = (status: string, attempts: 'one' | 'many') =>
   })[status];
 
 async function comesTo(order_id: string, expected: string): Promise<void> {
-  await until(`${order_id} is ${expected}`, async () => (await statusesOf(order_id)) === expected, 120_000);
+  await until(`${order_id} is ${expected}`, async () => (await readStatuses(order_id)) === expected, 120_000);
 }
 
 type Ends = [name: CardName, ends: (typeof ENDS)[CardName]];
@@ -59,7 +60,8 @@ async function payWithEach(cards: Ends[], at_once: number, pay: (...card: Ends) 
   expect(outcomes.toSorted()).toEqual(cards.map(([name]) => `${name}: fine`).toSorted());
 }
 
-const payments = async (order_id: string) => (await charges(order_id)).filter(({ operation }) => operation === 'sale');
+const payments = async (order_id: string) =>
+  (await readLedger(order_id)).filter(({ operation }) => operation === 'sale');
 
 // Most of a card's time is waiting: they wait together.
 test('every card by token over REST: one charge each, answered as the table says', async () => {
@@ -67,7 +69,7 @@ test('every card by token over REST: one charge each, answered as the table says
     const order = await new Merchant(stack(), stack().test_api_key).paidOrder(name);
     expect(`${order.status}: ${order.transactions?.[0]?.status}`).toBe(`${orderWith(at_once, 'one')}: ${at_once}`);
     if (in_the_end !== undefined) {
-      await makeDue(order.id);
+      await makeOrderDue(order.id);
       await comesTo(order.id, `${orderWith(in_the_end, 'one')}: ${in_the_end}`);
     }
     expect(await payments(order.id)).toHaveLength(1);
@@ -81,7 +83,7 @@ describe('on the hosted page', () => {
   }
 
   async function payWith(name: CardName, { id, customer }: Partial<Payer> = {}): Promise<Payer> {
-    const payer = { id: id ?? (await createOrder()).id, customer: customer ?? new Client() };
+    const payer = { id: id ?? (await createPageOrder()).id, customer: customer ?? new Client() };
     const form = { ...CARD, number: CARDS[name].number, ...(await payer.customer.openPage(payer)) };
     await payer.customer.postForm(`/pay/${payer.id}/`, form);
     return payer;
@@ -110,9 +112,9 @@ describe('on the hosted page', () => {
         (status) => `${orderWith(status, 'many')}: ${status}`,
       ) as [string, string];
       // The outcome may have come while the page was looked at.
-      await until(`${id} is ${first}`, async () => [first, last].includes(await statusesOf(id)), 120_000);
+      await until(`${id} is ${first}`, async () => [first, last].includes(await readStatuses(id)), 120_000);
       if (in_the_end !== undefined) {
-        await makeDue(id);
+        await makeOrderDue(id);
         await comesTo(id, last);
       }
       expect(await payments(id)).toHaveLength(1);
@@ -125,7 +127,7 @@ describe('on the hosted page', () => {
     await comesTo(payer.id, 'completed: accepted');
     expect(await (await payer.customer.send(`/pay/${payer.id}/`)).text()).toContain('Payment completed');
     expect(await payments(payer.id)).toHaveLength(1);
-    expect((await getOrder(payer.id)).transactions?.[0]).toMatchObject({
+    expect((await readOrder(payer.id)).transactions?.[0]).toMatchObject({
       received_3ds_authentication: { result: 'authenticated' },
       payment_method_details: { liability_shift: true },
     });
@@ -135,7 +137,7 @@ describe('on the hosted page', () => {
     const payer = await payWith('challenge');
     await answerIssuer(payer, { code: '3333' });
     await comesTo(payer.id, 'processing: error');
-    const [failed] = (await getOrder(payer.id)).transactions ?? [];
+    const [failed] = (await readOrder(payer.id)).transactions ?? [];
     expect(failed).toMatchObject({ received_3ds_authentication: { result: 'failed' } });
     expect(failed).not.toHaveProperty('outcomes');
     await payWith('approved', payer);
@@ -155,9 +157,9 @@ describe('on the hosted page', () => {
     const issuer = await issuerOf(payer);
     await new Merchant(stack(), stack().test_api_key).cancelOrder(payer.id);
     await answerIssuer(payer, { code: '0101' }, issuer);
-    await until('its reversal', async () => (await getOrder(payer.id)).flags?.includes('has-reversals'), 120_000);
-    expect(await statusesOf(payer.id)).toBe('cancelled: cancelled');
-    expect((await charges(payer.id)).map(({ operation, result }) => `${operation} ${result}`)).toEqual([
+    await until('its reversal', async () => (await readOrder(payer.id)).flags?.includes('has-reversals'), 120_000);
+    expect(await readStatuses(payer.id)).toBe('cancelled: cancelled');
+    expect((await readLedger(payer.id)).map(({ operation, result }) => `${operation} ${result}`)).toEqual([
       'sale approved',
       'reversal approved',
     ]);
@@ -166,9 +168,9 @@ describe('on the hosted page', () => {
   test('challenge, left unfinished: the return address teaches nothing, the page leads back to the issuer', async () => {
     const payer = await payWith('challenge');
     const issuer = await issuerOf(payer);
-    const transaction_id = (await getOrder(payer.id)).transactions?.[0]?.id;
+    const transaction_id = (await readOrder(payer.id)).transactions?.[0]?.id;
     await payer.customer.send(`/pay/${payer.id}/${transaction_id}/?from=issuer&result=approved&status=accepted`);
-    expect(await statusesOf(payer.id)).toBe('processing: pending');
+    expect(await readStatuses(payer.id)).toBe('processing: pending');
     expect(await issuerOf(payer)).toBe(issuer);
   });
 });

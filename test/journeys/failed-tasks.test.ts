@@ -4,15 +4,13 @@ import { queryRows } from '../../src/db/connection';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import type { Fault } from '../../src/simulator/faults';
 import { orderWorkflowId, processorAnswered } from '../../workflows/messages';
-import { CARD, Client } from '../api/page/hosted-page';
-import { CARDS } from '../support/cards';
-import { Merchant, isOutcomeUnknown, statusesOf, type Answer } from '../support/client';
-import { stack } from '../support/stack';
-import { temporalOf } from '../support/temporal-client';
+import { CARD, Client } from '../support/customer';
+import { CARDS } from '../support/domain';
+import { ledgerOf } from '../support/ledger';
+import { isOutcomeUnknown, Merchant, statusesOf, type Answer } from '../support/merchant';
 import {
-  createAuthorization,
-  ledgerOf,
   capturePart,
+  createAuthorization,
   etagOf,
   part,
   payingTransactionId,
@@ -20,7 +18,9 @@ import {
   voidPart,
   withDatabase,
   type OrderAnswer,
-} from './requests';
+} from '../support/merchant-payments';
+import { stack } from '../support/stack';
+import { temporalOf } from '../support/temporal-client';
 
 /**
  * News arrives while an update does the last thing that a workflow has to do. Temporal then refuses to end the workflow

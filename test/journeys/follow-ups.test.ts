@@ -1,33 +1,32 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Order } from '../../src/contract/order';
-import { CARDS, type CardName } from '../support/cards';
-import { Merchant, statusesOf, webhookOf } from '../support/client';
-import { createTestProject } from '../support/projects';
-import { startReceiver } from '../support/receiver';
-import { NOBODY } from '../support/shapes';
-import { stack } from '../support/stack';
-import { deleteWorkflow } from '../support/temporal-client';
+import { CARDS, type CardName } from '../support/domain';
+import { ledgerOf } from '../support/ledger';
+import { Merchant, newIdempotencyKey, statusesOf, webhookOf } from '../support/merchant';
 import {
-  newIdempotencyKey,
-  createAuthorization,
-  ledgerOf,
   capture,
   capturePart,
+  createAuthorization,
   etagOf,
-  untilFollowUp,
-  untilOrder,
   forgetAnswer,
+  getWholeOrder,
+  httpStatusesOf,
+  outcomeOf,
   part,
   payingTransactionId,
-  getWholeOrder,
   refund,
-  outcomeOf,
-  httpStatusesOf,
+  untilFollowUp,
+  untilOrder,
   voidAll,
   voidPart,
   type OrderAnswer,
   type Sent,
-} from './requests';
+} from '../support/merchant-payments';
+import { createTestProject } from '../support/operator';
+import { startReceiver } from '../support/servers';
+import { NOBODY } from '../support/shapes';
+import { stack } from '../support/stack';
+import { deleteWorkflow } from '../support/temporal-client';
 
 /**
  * Captures, voids and refunds over HTTP: what is refused, and the second time of each. Which amount is refused is decided

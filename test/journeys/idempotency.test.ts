@@ -1,8 +1,8 @@
 import { createOrder, updateOrder, type Order, type OrderRequest } from '../../src/client';
 import { connectDatabase, queryRows } from '../../src/db/connection';
-import { Merchant, answerOf, statusesOf, type Answer, type Refusal } from '../support/client';
-import { sendUntilAnswered as insistOn } from '../support/killing';
+import { answerOf, Merchant, statusesOf, type Answer, type Refusal } from '../support/merchant';
 import { stack, type RunningStack } from '../support/stack';
+import { sendUntilAnswered as insistOn } from '../support/waits';
 
 type OrderAnswer = Answer<Order & { error: Refusal }>;
 

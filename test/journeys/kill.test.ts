@@ -3,15 +3,13 @@ import { captureTransactionAmount, createOrder, refundOrder, type Order, type Ti
 import { listChanges } from '../../src/db/projects/audit-trail';
 import { connectDatabase, queryRows } from '../../src/db/connection';
 import { orderWorkflowId } from '../../workflows/messages';
-import { CARD, Client } from '../api/page/hosted-page';
-import { Merchant, statusesOf, webhookOf, type Answer } from '../support/client';
-import { answerOfCommand } from '../support/command-line';
-import { sendUntilAnswered } from '../support/killing';
-import { Operator } from '../support/manager';
-import { OwnStack, type ProcessName } from '../support/own-stack';
-import { startReceiver, type Receiver } from '../support/receiver';
+import { CARD, Client } from '../support/customer';
+import { Merchant, statusesOf, webhookOf, type Answer } from '../support/merchant';
+import { answerOfCommand, Operator } from '../support/operator';
+import { startReceiver, type Receiver } from '../support/servers';
+import { OwnStack, type ProcessName } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
-import { until } from '../support/until';
+import { sendUntilAnswered, until } from '../support/waits';
 
 /**
  * kill -9 while money moves, on a stack of its own. The processor is slow on purpose, so that the kill comes when

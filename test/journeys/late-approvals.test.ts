@@ -10,20 +10,18 @@ import type { Orders } from '../../src/temporal/orders';
 import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
 import { createWorkflows } from '../../src/temporal/workflows';
 import { ATTENTION, orderWorkflowId } from '../../workflows/messages';
-import { CARDS } from '../support/cards';
-import { Merchant } from '../support/client';
+import { CARDS, MINUTE, transactionIdOf } from '../support/domain';
+import { Merchant } from '../support/merchant';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
+import { until } from '../support/waits';
 import {
-  MINUTE,
   answerAtIssuer,
   createAnOrder,
   moneySummaryOf,
-  statusesOfOrder,
   statusesOf,
-  transactionIdOf,
+  statusesOfOrder,
   type TestOrder,
-} from '../support/orders';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
-import { until } from '../support/until';
+} from '../support/workflow-orders';
 
 /**
  * A payment that the processor approves after it has ended here is given back, once, whether anybody tells of it or

@@ -1,15 +1,7 @@
-import { CARDS } from '../support/cards';
-import {
-  MINUTE,
-  createAnOrder,
-  inTheLastSecond,
-  moneySummaryOf,
-  sleepUntil,
-  statusesOfOrder,
-  type TestOrder,
-} from '../support/orders';
+import { CARDS, MINUTE } from '../support/domain';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
-import { until } from '../support/until';
+import { inTheLastSecond, sleepUntil, until } from '../support/waits';
+import { createAnOrder, moneySummaryOf, statusesOfOrder, type TestOrder } from '../support/workflow-orders';
 
 let world: WorkflowEnvironment;
 beforeAll(async () => {

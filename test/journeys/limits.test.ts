@@ -1,7 +1,7 @@
 import { DEPTH_MAX } from '../../src/contract/request';
 import { FREE_FORM_BYTES_MAX, FREE_FORM_LIST_BYTES_MAX } from '../../src/contract/scalars';
 import { createOrder, getProject, type Order, type OrderRequest } from '../../src/client';
-import { Merchant, answerOf, type Refusal } from '../support/client';
+import { answerOf, Merchant, type Refusal } from '../support/merchant';
 
 /**
  * What an order may hold at most, each limit from both sides: what fits comes back as it was sent, what does not leaves

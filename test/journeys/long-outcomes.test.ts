@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { EVENTS_SUGGESTED_MAX } from '../../src/stack/servers/temporal';
 import { orderWorkflowId, processorAnswered, recordChanged } from '../../workflows/messages';
-import { Merchant, statusesOf } from '../support/client';
+import { ledgerOf } from '../support/ledger';
+import { Merchant, statusesOf } from '../support/merchant';
+import { capturePart, createAuthorization, part, refund, voidAll } from '../support/merchant-payments';
 import { temporalOf } from '../support/temporal-client';
-import { until } from '../support/until';
-import { createAuthorization, ledgerOf, capturePart, part, refund, voidAll } from './requests';
+import { until } from '../support/waits';
 
 /** An outcome that stays out for days: a history that is long goes on as a new one. */
 const merchant = new Merchant();

@@ -1,19 +1,18 @@
-import { Merchant, statusesOf } from '../support/client';
+import { entriesOf } from '../support/ledger';
+import { Merchant, newIdempotencyKey, statusesOf } from '../support/merchant';
 import {
-  newIdempotencyKey,
-  createAuthorization,
+  amountDetailsOf,
   capture,
   capturePart,
-  amountDetailsOf,
-  entriesOf,
-  untilFollowUp,
-  part,
+  createAuthorization,
   getWholeOrder,
+  part,
   refund,
+  untilFollowUp,
   voidPart,
   type OrderAnswer,
   type Sent,
-} from './requests';
+} from '../support/merchant-payments';
 import type { Order } from '../../src/contract/order';
 import type { Fault } from '../../src/simulator/faults';
 

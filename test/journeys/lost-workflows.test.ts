@@ -1,10 +1,10 @@
 import type { Client as Temporal } from '@temporalio/client';
 import { orderWorkflowId } from '../../workflows/messages';
-import { CARD, Client } from '../api/page/hosted-page';
-import { CARDS } from '../support/cards';
-import { Merchant, statusesOf } from '../support/client';
+import { CARD, Client } from '../support/customer';
+import { CARDS } from '../support/domain';
+import { Merchant, statusesOf } from '../support/merchant';
+import { makeDue } from '../support/merchant-payments';
 import { stack } from '../support/stack';
-import { makeDue } from './requests';
 import { temporalOf } from '../support/temporal-client';
 
 /**

@@ -1,11 +1,15 @@
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectDatabase, queryRows } from '../../src/db/connection';
-import { startApiProcess, type ApiProcess } from '../support/api-process';
-import { createTestProject, type TestProject } from '../support/projects';
+import { repositoryRoot } from '../../src/stack/files';
+import { readVariables } from '../../src/stack/launch';
+import { createTestProject, type TestProject } from '../support/operator';
 import { stack } from '../support/stack';
-import { until } from '../support/until';
+import { until } from '../support/waits';
 
 /** Attacks of one project on the memory of an api of 256 MiB heap, and on the time of the others' requests. */
 
@@ -132,3 +136,51 @@ test.each([
   expect(most).toBeLessThan(CONTAINER);
   expect(p95(attacked)).toBeLessThanOrEqual(Math.max(2 * p95(alone), LEAST_MS));
 });
+
+/** An api process of a test's own on the run's stack. */
+interface ApiProcess {
+  readonly url: string;
+  /** Memory that the process holds now, in MiB. */
+  memory(): number;
+  /** `undefined` while it runs; else how it ended, with what it printed last. */
+  ended(): string | undefined;
+  stop(): Promise<void>;
+}
+
+/** Starts one, with options of Node and variables beside the stack's. Resolves when it listens. */
+async function startApiProcess(node_options: string[], env: Record<string, string> = {}): Promise<ApiProcess> {
+  const child = spawn(process.execPath, [...node_options, path.join(repositoryRoot(), 'dist/src/main/api.js')], {
+    cwd: repositoryRoot(),
+    env: { ...process.env, ...readVariables(stack().data_dir), API_PORT: '0', LOG_LEVEL: 'info', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lines: string[] = [];
+  let end: string | undefined;
+  const closed = new Promise<void>((resolve) => {
+    child.once('close', (code, signal) => {
+      end = `${signal ?? code}: ${lines.slice(-30).join('\n')}`;
+      resolve();
+    });
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    for (const input of [child.stdout, child.stderr]) {
+      createInterface({ input }).on('line', (line) => {
+        lines.push(line);
+        const { msg, url: listens_at } = line.startsWith('{')
+          ? (JSON.parse(line) as { msg?: string; url?: string })
+          : {};
+        if (msg === 'api listens') resolve(listens_at!);
+      });
+    }
+    void closed.then(() => reject(new Error(`the api ended: ${end}`)));
+  });
+  return {
+    url,
+    memory: () => Number(execFileSync('ps', ['-o', 'rss=', '-p', String(child.pid)]).toString()) / 1_024,
+    ended: () => end,
+    async stop() {
+      child.kill('SIGKILL');
+      await closed;
+    },
+  };
+}

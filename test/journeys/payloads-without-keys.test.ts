@@ -30,12 +30,13 @@ import {
   type SettleByHandInput,
 } from '../../workflows/messages';
 import { readVariables } from '../../src/stack/launch';
-import { aRequest } from '../support/builders';
-import { Merchant, statusesOf } from '../support/client';
-import { answerOfCommand } from '../support/command-line';
+import { ledgerOf } from '../support/ledger';
+import { Merchant, statusesOf } from '../support/merchant';
+import { capture, createAuthorization, makeDue, payingTransactionId, refund } from '../support/merchant-payments';
+import { answerOfCommand } from '../support/operator';
 import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
-import { capture, createAuthorization, ledgerOf, makeDue, payingTransactionId, refund } from './requests';
+import { aRequest } from '../support/domain';
 
 const { Payloads } = temporal.api.common.v1;
 

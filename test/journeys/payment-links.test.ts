@@ -1,10 +1,11 @@
 import { paymentLinkWorkflowId } from '../../workflows/messages';
-import { CARD, Client, charges } from '../api/page/hosted-page';
-import { CARDS } from '../support/cards';
-import { Merchant, webhookOf } from '../support/client';
-import { startReceiver } from '../support/receiver';
+import { readLedger } from '../support/ledger';
+import { CARD, Client } from '../support/customer';
+import { CARDS } from '../support/domain';
+import { Merchant, webhookOf } from '../support/merchant';
+import { startReceiver } from '../support/servers';
 import { temporalOf } from '../support/temporal-client';
-import { until } from '../support/until';
+import { until } from '../support/waits';
 
 /** PAYMENT_LINKS=50 for the whole race, which takes minutes. */
 const LINKS = Number(process.env['PAYMENT_LINKS'] ?? 4);
@@ -31,7 +32,7 @@ test(`rules 19.4: ${PAYERS} payers pay at the same moment on each of ${LINKS} li
       return view.status === 'completed' && view;
     });
     expect(link.orders).toEqual({ completed: [link.completed_order_id] });
-    expect(await charges(link.completed_order_id!)).toMatchObject([{ operation: 'sale', result: 'approved' }]);
+    expect(await readLedger(link.completed_order_id!)).toMatchObject([{ operation: 'sale', result: 'approved' }]);
     const pages = await Promise.all(answers.map((answer) => answer.text()));
     expect(pages.filter((page) => page.includes('Payment completed')).length).toBeLessThanOrEqual(1);
   }

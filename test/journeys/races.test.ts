@@ -1,19 +1,19 @@
 import { queryRows } from '../../src/db/connection';
-import { Merchant } from '../support/client';
-import { until } from '../support/until';
+import { Merchant } from '../support/merchant';
 import {
-  createAuthorization,
   capture,
-  runConcurrently,
-  sendOperationUntilAnswered,
+  createAuthorization,
+  httpStatusesOf,
+  outcomeOf,
   payingTransactionId,
   refund,
-  outcomeOf,
-  httpStatusesOf,
+  runConcurrently,
+  sendOperationUntilAnswered,
   voidAll,
   withDatabase,
   type OrderAnswer,
-} from './requests';
+} from '../support/merchant-payments';
+import { until } from '../support/waits';
 
 /**
  * Two requests for the same money at the same moment: one gets it. CI runs RACES=500, which takes minutes. A multiple

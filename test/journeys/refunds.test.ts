@@ -1,23 +1,22 @@
 import { orderSchema } from '../../src/contract/order';
-import { CARD, Client } from '../api/page/hosted-page';
-import { CARDS } from '../support/cards';
-import { Merchant, statusesOf, webhookOf } from '../support/client';
-import { TIMESTAMP, UUID } from '../support/shapes';
-import { startReceiver } from '../support/receiver';
+import { CARD, Client } from '../support/customer';
+import { CARDS } from '../support/domain';
+import { ledgerOf } from '../support/ledger';
+import { Merchant, newIdempotencyKey, statusesOf, webhookOf } from '../support/merchant';
 import {
-  newIdempotencyKey,
-  createAuthorization,
-  ledgerOf,
   amountDetailsOf,
-  expectNothingEmpty,
-  makeDue,
-  part,
   capturePart,
-  payingTransactionId,
+  createAuthorization,
+  expectNothingEmpty,
   getWholeOrder,
-  refund,
+  makeDue,
   outcomeOf,
-} from './requests';
+  part,
+  payingTransactionId,
+  refund,
+} from '../support/merchant-payments';
+import { startReceiver } from '../support/servers';
+import { TIMESTAMP, UUID } from '../support/shapes';
 
 /** Captured money that is given back. */
 const merchant = new Merchant();

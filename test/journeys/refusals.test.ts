@@ -1,11 +1,11 @@
 import { cancelOrder, createOrder, getOrder } from '../../src/client';
 import { errorSchema } from '../../src/contract/error';
-import { CARDS } from '../support/cards';
-import { Merchant, answerOf, type Answer, type Request } from '../support/client';
+import { CARDS } from '../support/domain';
+import { answerOf, Merchant, type Answer, type Request } from '../support/merchant';
+import { createTestProject } from '../support/operator';
 import { NOBODY } from '../support/shapes';
-import { createTestProject } from '../support/projects';
-import { connectDatabase } from '../../src/db/connection';
 import { stack } from '../support/stack';
+import { connectDatabase } from '../../src/db/connection';
 
 /** Rules 3.2: what is refused is not stored and not charged. */
 const merchant = new Merchant();

@@ -1,9 +1,54 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { v7 as uuidv7 } from 'uuid';
+import { insertOrder } from '../../src/db/orders/insert-order';
+import { findOrderView } from '../../src/db/orders/order-view';
+import { processorOrderId, reversalOrderId } from '../../src/ids';
 import { historyToJson, replayHistories, type RecordedHistory } from '../../src/temporal/replay';
-import { FLOWS } from '../support/flows';
-import { startReceiver } from '../support/receiver';
-import { createWorkflowEnvironment, quietRuntime, workflowBundle } from '../support/temporal';
+import { createWorkflows } from '../../src/temporal/workflows';
+import {
+  ORDER_WORKFLOW,
+  SEARCH_INDEX_CHECK_WORKFLOW,
+  SETTLEMENTS_WORKFLOW,
+  TASK_QUEUE,
+  deliveryWorkflowId,
+  endPaymentLink,
+  orderWorkflowId,
+  paymentLinkWorkflowId,
+  pollNow,
+  processorAnswered,
+  sandboxClockWorkflowId,
+  settleByHand,
+  type FollowUpInput,
+} from '../../workflows/messages';
+import {
+  CARDS,
+  MINUTE,
+  PROJECT,
+  aCharge,
+  aLateRequest,
+  aRequest,
+  transactionIdOf,
+  type CardName,
+} from '../support/domain';
+import { Merchant } from '../support/merchant';
+import { requestOfOperator } from '../support/operator';
+import { startReceiver, type Receiver } from '../support/servers';
+import { postControl, stack } from '../support/stack';
+import { createWorkflowEnvironment, quietRuntime, workflowBundle, type WorkflowEnvironment } from '../support/temporal';
+import { until } from '../support/waits';
+import {
+  answerAtIssuer,
+  becomesDue,
+  createALink,
+  createAnOrder,
+  executeFollowUp,
+  followUpOf,
+  notifyFollowUp,
+  vaultToken,
+  type TestLink,
+  type TestOrder,
+} from '../support/workflow-orders';
 
 /**
  * Workflows that are on their way must go on with the code of today: a change that breaks a history is made with
@@ -26,7 +71,9 @@ async function record(): Promise<void> {
   const there = new Set(histories().map(({ name }) => name));
   for (const [name, flow] of Object.entries(FLOWS).filter(([flowName]) => !there.has(flowName))) {
     receiver.answer((response) => response.writeHead(200).end());
-    const history = await world.env.client.workflow.getHandle(await flow(world, receiver)).fetchHistory();
+    const workflow_id = await flow(world, receiver);
+    await untilClosed(world, workflow_id);
+    const history = await world.env.client.workflow.getHandle(workflow_id).fetchHistory();
     writeFileSync(
       path.join(folder, `${name}.json`),
       `${JSON.stringify(withoutMachine(historyToJson(history)), null, 1)}\n`,
@@ -89,3 +136,321 @@ test.each([
 });
 
 const MAP = '\n//# sourceMappingURL=';
+
+/** A way through a workflow, which ends by itself in time; answers the workflow's id. */
+type Flow = (world: WorkflowEnvironment, receiver: Receiver) => Promise<string>;
+type OrderOptions = NonNullable<Parameters<typeof createAnOrder>[1]>;
+type Capture = Pick<OrderOptions, 'capture_mode' | 'capture_period'>;
+
+const by = (card: CardName, options: OrderOptions = {}) => ({ card_number: CARDS[card].number, ...options });
+const declined = CARDS.do_not_honor.number;
+
+/** An order that is created so, and what happens to it. */
+const order =
+  (options: OrderOptions = {}, steps?: (order: TestOrder, world: WorkflowEnvironment) => Promise<unknown>): Flow =>
+  async (world) => {
+    const created = await createAnOrder(world, options);
+    await steps?.(created, world);
+    return orderWorkflowId(created.id);
+  };
+
+/** An authorization of 500, and what happens to it. */
+const authorization = (
+  steps?: (order: TestOrder, world: WorkflowEnvironment) => Promise<unknown>,
+  { card = 'approved', capture_mode = 'manual', capture_period }: Capture & { card?: CardName } = {},
+): Flow => order(by(card, { capture_mode, ...(capture_period && { capture_period }) }), steps);
+
+/** What follows an order that is paid or ended: `steps` answers the id of the follow-up order. */
+const followUp =
+  (
+    options: OrderOptions,
+    steps: (order: TestOrder, world: WorkflowEnvironment) => Promise<string | FollowUpInput>,
+  ): Flow =>
+  async (world) => {
+    const input = await steps(await createAnOrder(world, options), world);
+    if (typeof input === 'string') return orderWorkflowId(input);
+    const start = input.requested_by === 'merchant' ? executeFollowUp : notifyFollowUp;
+    // The workflow may refuse it.
+    await start(world, input).catch(() => undefined);
+    return orderWorkflowId(input.id);
+  };
+
+const paymentLink =
+  (period: number | undefined, steps: (link: TestLink, world: WorkflowEnvironment) => Promise<unknown>): Flow =>
+  async (world) => {
+    const link = await createALink(world, period === undefined ? {} : { period });
+    await steps(link, world);
+    return paymentLinkWorkflowId(link.id);
+  };
+
+/** As a schedule does. */
+const scheduled =
+  (workflow: string): Flow =>
+  async ({ env }) =>
+    (await env.client.workflow.start(workflow, { workflowId: workflow, taskQueue: TASK_QUEUE })).workflowId;
+
+/** The webhook of a paid order; `status` answers its attempts. */
+const delivery =
+  (status: (n: number) => number, steps?: (order: TestOrder, world: WorkflowEnvironment) => Promise<unknown>): Flow =>
+  async (world, receiver) => {
+    receiver.received.splice(0);
+    receiver.answer((response, n) => response.writeHead(status(n)).end());
+    const paid = await createAnOrder(world, by('approved'));
+    await steps?.(paid, world);
+    return deliveryWorkflowId({ order_id: paid.id, n: 1 });
+  };
+
+const AUTHORIZED = by('approved', { capture_mode: 'manual' });
+const refundOf = ({ id }: TestOrder, amount = 200) => followUpOf(id, 'refund', { amount });
+
+/** Every way through a workflow, by name. */
+const FLOWS: Record<string, Flow> = {
+  'payment-link-declined-then-paid': paymentLink(undefined, async (link) => {
+    await link.pay(declined);
+    await link.pay(CARDS.approved.number);
+  }),
+  'payment-link-challenge-unfinished-then-expired': paymentLink(40 * MINUTE, (link) =>
+    link.pay(CARDS.challenge.number),
+  ),
+  'payment-link-ended-by-its-merchant': paymentLink(undefined, ({ handle }) =>
+    handle.executeUpdate(endPaymentLink, { args: [{ request: aRequest() }] }),
+  ),
+  'payment-link-continued-in-a-new-run': paymentLink(undefined, async (link) => {
+    for (let attempt = 1; attempt <= 11; attempt += 1) await link.pay(declined);
+  }),
+  'payment-link-expired-by-sandbox-clock': paymentLink(30 * MINUTE, async ({ id }, { env, database }) => {
+    const { sandbox_clocks } = createWorkflows({ client: env.client, db: database.db });
+    await sandbox_clocks.movePaymentLink({ id, project_id: PROJECT.id }, anHour(), aRequest());
+  }),
+  'search-index-check': scheduled(SEARCH_INDEX_CHECK_WORKFLOW),
+  settlements: scheduled(SETTLEMENTS_WORKFLOW),
+  'order-paid-by-token': order(by('approved')),
+  'order-declined-by-token': order(by('do_not_honor')),
+  'order-declined-then-paid': order({}, async ({ pay }) => {
+    await pay(declined, 1);
+    await pay(CARDS.approved.number, 2);
+  }),
+  'order-declined-five-times': order({}, async ({ pay }) => {
+    for (let attempt = 1; attempt <= 5; attempt += 1) await pay(declined, attempt);
+  }),
+  'order-announced-then-paid': order({ transaction_period: 10 * MINUTE }, ({ pay }) => pay(CARDS.approved.number)),
+  'order-cancelled': order({ transaction_period: 10 * MINUTE }, ({ cancel }) => cancel()),
+  'order-cancelled-after-decline': order({}, async ({ pay, cancel }) => {
+    await pay(declined);
+    await cancel();
+  }),
+  'order-cancelled-at-the-issuer': order(by('challenge'), cancelAtTheIssuer('3333')),
+  'order-expired': order({ transaction_period: 10 * MINUTE }),
+  'order-expired-after-decline': order({}, ({ pay }) => pay(declined)),
+  'order-expired-by-sandbox-clock': order({}, moveByAnHour),
+  'order-answer-lost': order(by('lost_answer')),
+  'order-answer-never-came': order(by('no_answer')),
+  'order-challenge-passed': order(by('challenge'), async (paid) => {
+    await answerAtIssuer(paid, { code: '0101' });
+    await paid.handle.signal(processorAnswered);
+  }),
+  'order-challenge-never-finished': order(by('challenge')),
+  async 'order-came-too-late'(world) {
+    const id = uuidv7();
+    await createAnOrder(world, by('approved', { id, input: { request: aLateRequest() } })).catch(() => undefined);
+    return orderWorkflowId(id);
+  },
+  /** The request died with the servers after its order was written: the record is all there is. */
+  async 'order-creation-lost'(world) {
+    const charge = aCharge(await vaultToken(world, CARDS.approved.number));
+    const now = await world.now();
+    const end = now + 30 * MINUTE;
+    const ends = { created: now, expires_at: end, transaction_expires_at: end, request: aRequest() };
+    await insertOrder(world.database.db, charge.order, charge.transaction, ends);
+    return await startAlone(world, charge.order.id);
+  },
+  'order-creation-lost-unwritten': (world) => startAlone(world, uuidv7()),
+  'order-polled-by-an-operator': order(by('processing_approved'), async (open) => {
+    await becomesDue(open);
+    await open.handle.executeUpdate(pollNow);
+  }),
+  'order-settled-as-approved': order(by('processing_approved'), ({ id }, world) => settle(world, id, 'approved')),
+  'order-settled-as-declined': order(by('processing_declined'), ({ id }, world) => settle(world, id, 'declined')),
+  'sandbox-clock': async (world, receiver) => {
+    const workflow_id = await order({}, moveByAnHour)(world, receiver);
+    return sandboxClockWorkflowId(workflow_id.replace(/^order:/, ''));
+  },
+  'authorization-captured': authorization(async ({ follow }) => {
+    await follow('capture', 300);
+    await follow('capture');
+  }),
+  'authorization-voided': authorization(async ({ follow }) => {
+    await follow('void', 200);
+    await follow('void');
+  }),
+  'authorization-captured-then-lapsed': authorization(({ follow }) => follow('capture', 300)),
+  'authorization-lapsed': authorization(),
+  'authorization-lapsed-by-sandbox-clock': authorization(moveByAnHour),
+  'authorization-delayed': authorization(({ follow }) => follow('void', 200), { capture_mode: 'delayed' }),
+  'authorization-delayed-refused': authorization(undefined, { card: 'capture_refused', capture_mode: 'delayed' }),
+  'authorization-refused-after-its-window': authorization(
+    async (held, world) => {
+      await duringOutage(world, held, 'capture', async () => {
+        const capture = await held.follow('capture', 300);
+        await world.env.sleep(2 * MINUTE);
+        return capture;
+      });
+    },
+    { card: 'capture_refused', capture_period: 'PT1M' },
+  ),
+  'authorization-lost-and-found': authorization(async ({ handle, follow }) => {
+    await handle.terminate('lost');
+    await follow('capture');
+  }),
+  'capture-approved': followUp(AUTHORIZED, ({ follow }) => follow('capture')),
+  'capture-refused': followUp(by('capture_refused', { capture_mode: 'manual' }), ({ follow }) => follow('capture')),
+  'capture-later': followUp(AUTHORIZED, (held, world) =>
+    duringOutage(world, held, 'capture', () => held.follow('capture')),
+  ),
+  'void-approved': followUp(AUTHORIZED, ({ follow }) => follow('void')),
+  'void-later': followUp(AUTHORIZED, (held, world) => duringOutage(world, held, 'void', () => held.follow('void'))),
+  'refund-approved': followUp(by('approved'), async (paid) => refundOf(paid)),
+  'refund-refused-by-the-processor': followUp(by('refund_refused'), async (paid) => refundOf(paid)),
+  'refund-refused': followUp(by('approved'), async (paid) => refundOf(paid, 501)),
+  'refund-later': followUp(by('approved'), (paid, world) =>
+    duringOutage(world, paid, 'refund', async () => {
+      const input = refundOf(paid);
+      await executeFollowUp(world, input);
+      return input.id;
+    }),
+  ),
+  'refund-settled-as-declined': followUp(by('refund_processing'), async (paid, world) => {
+    const input = refundOf(paid);
+    await executeFollowUp(world, input);
+    await settle(world, input.id, 'declined');
+    return input.id;
+  }),
+  chargeback: followUp(by('approved'), (paid) => ofTheProcessor(paid, 'chargeback', 200)),
+  'chargeback-beyond-what-was-captured': followUp(by('approved'), async (paid, world) => {
+    await untilClosed(world, (await executeFollowUp(world, refundOf(paid, 500))).workflowId);
+    return await ofTheProcessor(paid, 'chargeback', 500);
+  }),
+  'chargeback-unknown': followUp(by('approved'), async ({ id }) =>
+    processorFollowUp(id, 'chargeback', `${transactionIdOf(id, 1)}:forged`),
+  ),
+  'reversal-of-chargeback': followUp(by('approved'), async (paid, world) => {
+    const chargeback = await notifyFollowUp(world, await ofTheProcessor(paid, 'chargeback', 500));
+    await untilClosed(world, chargeback.workflowId);
+    return await ofTheProcessor(paid, 'chargeback_reversal', 500);
+  }),
+  'reversal-asked-for-after-the-end': followUp(by('challenge'), async (ended) => {
+    await cancelAtTheIssuer('0101')(ended);
+    return reversalOf(ended).id;
+  }),
+  'reversal-asked-for-by-sandbox-clock': followUp(by('challenge'), async (ended, world) => {
+    await cancelAtTheIssuer('0101')(ended);
+    await moveByAnHour(ended, world);
+    return reversalOf(ended).id;
+  }),
+  'reversal-of-late-approval': followUp(by('challenge'), async (ended) => {
+    await cancelAtTheIssuer('0101')(ended);
+    return reversalOf(ended);
+  }),
+  'reversal-of-late-approval-later': followUp(by('challenge'), async (ended, world) => {
+    await cancelAtTheIssuer('0101')(ended);
+    return await duringOutage(world, ended, 'reversal', async () => {
+      await notifyFollowUp(world, reversalOf(ended));
+      return reversalOf(ended).id;
+    });
+  }),
+  'reversal-of-nothing': followUp(by('challenge'), async (ended) => {
+    await cancelAtTheIssuer('3333')(ended);
+    return reversalOf(ended);
+  }),
+  'delivery-received': delivery(() => 200),
+  'delivery-received-at-third': delivery((n) => (n < 3 ? 500 : 200)),
+  'delivery-failed': delivery(() => 500),
+  'delivery-failed-by-sandbox-clock': delivery(() => 500, moveByAnHour),
+  'delivery-paused-resumed-and-delivered-now': delivery(
+    (n) => (n < 3 ? 500 : 200),
+    async ({ id: order_id }, { env, database: { db } }) => {
+      const { deliveries } = createWorkflows({ client: env.client, db });
+      const failed = async (times: number) =>
+        await until('attempts failed', async () => (await db('webhook_attempts').where({ order_id })).length === times);
+      const request = (operation: Parameters<typeof requestOfOperator>[2]) =>
+        requestOfOperator({ db, deliveries }, { order_id, n: 1 }, operation);
+      await failed(1);
+      await request('pauseDelivery');
+      await env.sleep(10 * MINUTE);
+      await request('resumeDelivery');
+      await failed(2);
+      await request('deliverNow');
+    },
+  ),
+};
+
+const anHour = () => ({ request_id: uuidv7(), move: { advance_ms: 60 * MINUTE } });
+
+/** Moves the clock of an order by an hour, which is longer than it lasts. */
+async function moveByAnHour({ id }: TestOrder, { env, database }: WorkflowEnvironment): Promise<void> {
+  const { sandbox_clocks } = createWorkflows({ client: env.client, db: database.db });
+  await sandbox_clocks.moveOrder({ id, project_id: PROJECT.id }, anHour(), aRequest());
+}
+
+async function settle({ env }: WorkflowEnvironment, id: string, outcome: 'approved' | 'declined'): Promise<void> {
+  await env.client.workflow.getHandle(orderWorkflowId(id)).executeUpdate(settleByHand, {
+    args: [{ transaction_id: transactionIdOf(id, 1), outcome, reason: 'Bank statement', operator: 'Ada' }],
+  });
+}
+
+async function startAlone({ env }: WorkflowEnvironment, order_id: string): Promise<string> {
+  const options = { workflowId: orderWorkflowId(order_id), taskQueue: TASK_QUEUE, args: [{ order_id }] };
+  return (await env.client.workflow.start(ORDER_WORKFLOW, options)).workflowId;
+}
+
+/** Cancels an order while its customer is at the issuer, who then enters this code. */
+function cancelAtTheIssuer(code: string): (order: TestOrder) => Promise<void> {
+  return async (open) => {
+    await open.cancel();
+    await answerAtIssuer(open, { code });
+  };
+}
+
+const reversalOf = ({ id }: TestOrder) =>
+  followUpOf(id, 'reversal', { id: reversalOrderId(transactionIdOf(id, 1)), requested_by: 'service' });
+
+/** The processor's own doing, as its notification reports it: what is to be recorded. */
+async function ofTheProcessor(
+  { id }: TestOrder,
+  operation: 'chargeback' | 'chargeback_reversal',
+  amount: number,
+): Promise<FollowUpInput> {
+  const transaction_id = transactionIdOf(id, 1);
+  const response = await postControl(stack(), 'chargebacks', { transaction_id, operation, amount });
+  const { idempotency_key } = (await response.json()) as { idempotency_key: string };
+  return processorFollowUp(id, operation === 'chargeback' ? 'chargeback' : 'reversal', idempotency_key);
+}
+
+function processorFollowUp(id: string, kind: 'chargeback' | 'reversal', processor_key: string): FollowUpInput {
+  const order_id = processorOrderId(transactionIdOf(id, 1), processor_key);
+  return followUpOf(id, kind, { id: order_id, requested_by: 'processor', processor_key });
+}
+
+/** Requests a follow-up order while the processor is away, which then tells its outcome; answers its id. */
+async function duringOutage(
+  { env, database }: WorkflowEnvironment,
+  { id }: TestOrder,
+  operation: 'capture' | 'void' | 'refund' | 'reversal',
+  request: () => Promise<string>,
+): Promise<string> {
+  const merchant = new Merchant();
+  await merchant.addFault({ kind: 'outage', operation, order_id: id });
+  const order_id = await request();
+  await merchant.removeFaults();
+  await env.client.workflow.getHandle(orderWorkflowId(order_id)).signal(processorAnswered);
+  // In real time: while an activity runs, the server's clock must not.
+  await until('its outcome is known', async () =>
+    ['completed', 'error'].includes((await findOrderView(database.db, order_id))?.status ?? ''),
+  );
+  return order_id;
+}
+
+/** Lets time pass until the workflow has closed. */
+async function untilClosed({ env }: WorkflowEnvironment, workflow_id: string): Promise<void> {
+  await env.client.workflow.getHandle(workflow_id).result();
+}

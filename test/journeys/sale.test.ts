@@ -1,7 +1,7 @@
 import { createOrder } from '../../src/client';
 import { orderSchema } from '../../src/contract/order';
-import { Client } from '../api/page/hosted-page';
-import { Merchant, statusesOf } from '../support/client';
+import { Client } from '../support/customer';
+import { Merchant, statusesOf } from '../support/merchant';
 import { TIMESTAMP, UUID } from '../support/shapes';
 
 /** Every value of a JSON text, with its path. */

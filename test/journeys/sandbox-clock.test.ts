@@ -7,16 +7,15 @@ import {
   orderWorkflowId,
   sandboxClockWorkflowId,
 } from '../../workflows/messages';
-import { CARD, Client } from '../api/page/hosted-page';
-import { CARDS } from '../support/cards';
-import { Merchant, statusesOf } from '../support/client';
-import { Operator } from '../support/manager';
-import { startReceiver, type Receiver } from '../support/receiver';
+import { CARD, Client } from '../support/customer';
+import { CARDS } from '../support/domain';
+import { Merchant, statusesOf } from '../support/merchant';
+import { withDatabase } from '../support/merchant-payments';
+import { Operator } from '../support/operator';
+import { startReceiver, type Receiver } from '../support/servers';
 import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
-import { TIMERS, type TimerName } from '../support/timers';
-import { until } from '../support/until';
-import { withDatabase } from './requests';
+import { TIMERS, until, type TimerName } from '../support/waits';
 
 /**
  * The sandbox clock on the running stack: what falls due happens, in its order, with the timestamps it would have had

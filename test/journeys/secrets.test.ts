@@ -6,14 +6,12 @@ import { connectDatabase, queryRows, type Database } from '../../src/db/connecti
 import { EncryptingCodec } from '../../src/temporal/payload-codec';
 import { holdsCardNumber } from '../../src/domain/card';
 import { cancelOrder, orderWorkflowId } from '../../workflows/messages';
-import { CARD, Client } from '../api/page/hosted-page';
-import { aRequest } from '../support/builders';
-import { CARDS } from '../support/cards';
-import { Merchant } from '../support/client';
+import { CARD, Client } from '../support/customer';
+import { aRequest, CARDS } from '../support/domain';
+import { Merchant } from '../support/merchant';
+import { createAuthorization } from '../support/merchant-payments';
 import { stack } from '../support/stack';
-import { temporalOf } from '../support/temporal-client';
-import { failuresIn, payloadsIn } from './payloads';
-import { createAuthorization } from './requests';
+import { payloadsIn, temporalOf } from '../support/temporal-client';
 
 /**
  * Card numbers stop at the door, keys are kept as hashes: nothing of either is in the record, in the histories of
@@ -169,3 +167,12 @@ test('the logs of every process', () => {
   expect(logs.map(({ name }) => name)).toEqual(expect.arrayContaining(['api.log', 'worker.log', 'simulator.log']));
   expect(logs.flatMap(({ name, text }) => found(text).map((secret) => `${name}: ${secret}`))).toEqual([]);
 });
+
+type Failure = temporal.api.failure.v1.IFailure;
+
+/** Every failure of a history that our code made, with its causes. Those of the server have texts of its own. */
+function failuresIn(value: unknown): Failure[] {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [];
+  const inside = Object.values(value).flatMap(failuresIn);
+  return 'source' in value && value.source === 'TypeScriptSDK' ? [value as Failure, ...inside] : inside;
+}

@@ -1,21 +1,21 @@
 import type { AuditEntry } from '../../src/contract/manage/history';
 import type { Order } from '../../src/contract/order';
-import type { CardName } from '../support/cards';
-import { Merchant, statusesOf } from '../support/client';
-import { answerOfCommand, runCommand } from '../support/command-line';
-import { NOBODY } from '../support/shapes';
-import { temporalOf } from '../support/temporal-client';
-import { orderWorkflowId } from '../../workflows/messages';
+import type { CardName } from '../support/domain';
+import { Merchant, statusesOf } from '../support/merchant';
 import {
   amountDetailsOf,
-  createAuthorization,
   capture,
   capturePart,
+  createAuthorization,
   part,
   payingTransactionId,
   refund,
   voidPart,
-} from './requests';
+} from '../support/merchant-payments';
+import { answerOfCommand, runCommand } from '../support/operator';
+import { NOBODY } from '../support/shapes';
+import { temporalOf } from '../support/temporal-client';
+import { orderWorkflowId } from '../../workflows/messages';
 
 /** `npm run admin -- settle` (rules 22.6): outcomes that the processor never gives. */
 

@@ -1,8 +1,8 @@
 import type { Order } from '../../src/contract/order';
-import { Merchant } from '../support/client';
-import { postControl } from '../support/simulator';
-import { until } from '../support/until';
-import { capture, createAuthorization, refund } from './requests';
+import { Merchant } from '../support/merchant';
+import { capture, createAuthorization, refund } from '../support/merchant-payments';
+import { postControl } from '../support/stack';
+import { until } from '../support/waits';
 
 const merchant = new Merchant();
 afterEach(() => merchant.removeFaults());

@@ -1,22 +1,22 @@
 import { connect as connectTo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { orderSchema } from '../../src/contract/order';
-import { Merchant, statusesOf } from '../support/client';
+import { ledgerOf } from '../support/ledger';
+import { Merchant, statusesOf } from '../support/merchant';
 import {
-  createAuthorization,
-  ledgerOf,
+  amountDetailsOf,
   capture,
   capturePart,
-  amountDetailsOf,
+  createAuthorization,
   expectNothingEmpty,
+  getWholeOrder,
+  outcomeOf,
   part,
   payingTransactionId,
-  getWholeOrder,
   refund,
-  outcomeOf,
   voidAll,
   voidPart,
-} from './requests';
+} from '../support/merchant-payments';
 
 /** Money that is reserved, and released. */
 const merchant = new Merchant();

@@ -1,8 +1,9 @@
 import { WALLETS, type Wallet } from '../../src/processor/wire';
 import { createProcessor, type Processor } from '../../src/processor/client';
-import { Client, charges } from '../api/page/hosted-page';
-import { Merchant, type Refusal } from '../support/client';
-import { createTestProject } from '../support/projects';
+import { Client } from '../support/customer';
+import { readLedger } from '../support/ledger';
+import { Merchant, type Refusal } from '../support/merchant';
+import { createTestProject } from '../support/operator';
 import { stack } from '../support/stack';
 
 /**
@@ -47,7 +48,7 @@ describe('by token over REST', () => {
     const order = await merchant.createOrder({ transactions: [await walletTransaction(merchant, wallet)] });
     expect(order).toMatchObject({ status: 'completed', transactions: [expected(wallet)] });
     expect(await merchant.getOrder(order.id)).toMatchObject({ transactions: [expected(wallet)] });
-    expect(await charges(order.id)).toMatchObject([{ operation: 'sale', result: 'approved', requests: 1 }]);
+    expect(await readLedger(order.id)).toMatchObject([{ operation: 'sale', result: 'approved', requests: 1 }]);
   });
 
   test.each(WALLETS)(
@@ -110,7 +111,7 @@ describe('on the hosted page, with which browsers pay in test/api/page/browser.t
     const order = await merchant.createOrder();
     expect(await press(wallet, order)).toContain('Payment completed');
     expect(await merchant.getOrder(order.id)).toMatchObject({ status: 'completed', transactions: [expected(wallet)] });
-    expect(await charges(order.id)).toMatchObject([{ operation: 'sale', result: 'approved', requests: 1 }]);
+    expect(await readLedger(order.id)).toMatchObject([{ operation: 'sale', result: 'approved', requests: 1 }]);
   });
 
   test.each(WALLETS)(

@@ -3,10 +3,10 @@ import { createOrder, createPaymentLink } from '../../src/client';
 import { readVariables } from '../../src/stack/launch';
 import { orderWorkflowId, paymentLinkWorkflowId } from '../../workflows/messages';
 import { launchBrowser } from '../support/browser';
-import { Merchant, answerOf, statusesOf } from '../support/client';
+import { answerOf, Merchant, statusesOf } from '../support/merchant';
+import { payingTransactionId, withDatabase } from '../support/merchant-payments';
 import { stack } from '../support/stack';
-import { until } from '../support/until';
-import { payingTransactionId, withDatabase } from './requests';
+import { until } from '../support/waits';
 
 /**
  * An operator's browser on the Temporal Web UI of `npm start`: nothing has to be set up to read and to write payloads.

@@ -3,9 +3,9 @@ import { Webhook } from 'standardwebhooks';
 import * as manage from '../../src/client/manage';
 import { connectDatabase, queryRows } from '../../src/db/connection';
 import { text } from '../guards/repository';
-import type { Merchant } from '../support/client';
-import { Operator } from '../support/manager';
-import { startReceiver, type Received, type Receiver } from '../support/receiver';
+import type { Merchant } from '../support/merchant';
+import { Operator } from '../support/operator';
+import { startReceiver, type Received, type Receiver } from '../support/servers';
 import { stack } from '../support/stack';
 
 /** A webhook secret is rolled while deliveries fly (rules 13.11, 21.16). */

@@ -1,11 +1,10 @@
 import { Webhook } from 'standardwebhooks';
-import { CARD, Client } from '../api/page/hosted-page';
-import { CARDS } from '../support/cards';
-import { webhookOf } from '../support/client';
-import { Operator } from '../support/manager';
-import { createTestProject, type TestProject } from '../support/projects';
-import { startReceiver, type Receiver } from '../support/receiver';
-import { until } from '../support/until';
+import { CARD, Client } from '../support/customer';
+import { CARDS } from '../support/domain';
+import { webhookOf } from '../support/merchant';
+import { createTestProject, Operator, type TestProject } from '../support/operator';
+import { startReceiver, type Receiver } from '../support/servers';
+import { until } from '../support/waits';
 
 /** Webhooks as the merchant's server gets them, from the order to the signature. */
 let receiver: Receiver;

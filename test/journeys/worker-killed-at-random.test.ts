@@ -9,12 +9,12 @@ import {
   type OrderRequest,
 } from '../../src/client';
 import { connectDatabase, queryRows } from '../../src/db/connection';
-import { CARD, Client } from '../api/page/hosted-page';
-import { CARDS, type CardName } from '../support/cards';
-import { Merchant, statusesOf, type Answer } from '../support/client';
-import { sendUntilAnswered, killWorkerAtRandom, killingSeed, type Killer } from '../support/killing';
-import { OwnStack } from '../support/own-stack';
-import { until } from '../support/until';
+import { CARD, Client } from '../support/customer';
+import { CARDS, type CardName } from '../support/domain';
+import { killingSeed, killWorkerAtRandom, type Killer } from '../support/killing';
+import { Merchant, statusesOf, type Answer } from '../support/merchant';
+import { OwnStack } from '../support/stack';
+import { sendUntilAnswered, until } from '../support/waits';
 
 /**
  * Everything a merchant and a customer do, on a stack of its own, while its worker is killed with kill -9 at any

@@ -11,15 +11,14 @@ import {
   sandboxClockWorkflowId,
 } from '../../workflows/messages';
 import { UPDATES } from '../../workflows/inputs';
-import { CARD, Client } from '../api/page/hosted-page';
-import { CARDS } from '../support/cards';
-import { Merchant, statusesOf } from '../support/client';
-import { OwnStack } from '../support/own-stack';
-import { startReceiver, type Receiver } from '../support/receiver';
-import type { RunningStack } from '../support/stack';
+import { CARD, Client } from '../support/customer';
+import { CARDS } from '../support/domain';
+import { Merchant, statusesOf } from '../support/merchant';
+import { capturePart, createAuthorization, part } from '../support/merchant-payments';
+import { startReceiver, type Receiver } from '../support/servers';
+import { OwnStack, type RunningStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
-import { until } from '../support/until';
-import { createAuthorization, capturePart, part } from './requests';
+import { until } from '../support/waits';
 
 /**
  * Whatever comes in through Temporal, from a client that has the keys of the payloads: no input ends a worker, disturbs

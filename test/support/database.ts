@@ -1,27 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { connectDatabase, type Database } from '../../src/db/connection';
+import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import { migrate } from '../../src/db/migrate';
 import { insertMerchant } from '../../src/db/projects/merchants';
 import { upsertProject } from '../../src/db/projects/projects';
 import { storeSession } from '../../src/db/session';
-import { secrets } from './secrets';
+import { SecretKeys } from '../../src/secrets';
+import { PROJECT } from './domain';
 import { stack } from './stack';
+import { until } from './waits';
 
-export const PROJECT = {
-  id: '0190c000-0000-7000-8000-00000000aaaa',
-  merchant_id: '0190c000-0000-7000-8000-00000000bbbb',
-  currencies: ['EUR', 'USD', 'JPY'],
-  payment_methods: ['credit-card'],
-};
+/** SECRET_KEYS of tests that have a database of their own. */
+export const SECRET_KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
+export const secrets = new SecretKeys(SECRET_KEYS);
 
-export interface TestDatabase {
-  db: Database;
-  url: string;
-  /** Every statement since `forget()`. */
-  statements: string[];
-  forget(): void;
-  close(): Promise<void>;
-}
+export type TestDatabase = Awaited<ReturnType<typeof createTestDatabase>>;
 
 /** A database with the schema that nobody uses: a copy of it takes a quarter of the time of the migrations. */
 const TEMPLATE = 'template_of_tests';
@@ -53,13 +45,12 @@ async function withConnection(postgres_url: string, work: (db: Database) => Prom
 }
 
 /** A database of its own on the cluster of the test run, or on another, with the schema and one test project. */
-export async function createTestDatabase(
-  options: { webhook_url?: string; postgres_url?: string } = {},
-): Promise<TestDatabase> {
+export async function createTestDatabase(options: { webhook_url?: string; postgres_url?: string } = {}) {
   const name = `test_${randomBytes(6).toString('hex')}`;
   const url = withDatabaseName(options.postgres_url ?? stack().postgres_url, name);
   if (options.postgres_url === undefined) await copyTemplate(stack().postgres_url, name);
   else await migrate(url);
+  /** Every statement since `forget()`. */
   const statements: string[] = [];
   const db = connectDatabase(url, {
     pool_max: 5,
@@ -83,4 +74,26 @@ export async function createTestDatabase(
     new Date(0),
   );
   return { db, url, statements, forget: () => statements.splice(0), close: () => db.destroy() };
+}
+
+/** Milliseconds from the start of a statement to when its sender has gone. */
+const TIME_TO_BEGIN_MS = 300;
+
+/** Runs a statement while another transaction holds what `lock` takes, and lets go once `begin_before` has passed. */
+export async function runBehindLock<T>(
+  db: Database,
+  lock: string,
+  statement: (begin_before: number) => Promise<T>,
+): Promise<T> {
+  const holder = await db.transaction();
+  await holder.raw(lock);
+  const begin_before = Date.now() + TIME_TO_BEGIN_MS;
+  const outcome = statement(begin_before);
+  outcome.catch(() => undefined);
+  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  // Not asked by the holder: within one transaction pg_stat_activity stays as it was seen first.
+  await until('the statement waits for the lock', async () => (await queryRows(db, waiting, {})).length > 0);
+  await until('its sender has gone', () => Date.now() > begin_before + 1);
+  await holder.commit();
+  return await outcome;
 }

@@ -4,10 +4,10 @@ import type { StackFacts } from '../../src/stack/facts';
 import { createProgress } from '../../src/stack/progress';
 import { timeSkippingTool } from '../../src/stack/servers/time-skipping';
 import { findTool } from '../../src/stack/tools/find-tool';
+import { discardStack, launchStack } from '../../src/stack/launch';
 import { createTemplate } from './database';
-import { isKillingRun, killWorkerAtRandom, killingSeed } from './killing';
-import { serverFolder } from './server-folder';
-import { DATA_DIR_OF_RUN, discardStack, launchStack } from './stack';
+import { isKillingRun, killingSeed, killWorkerAtRandom } from './killing';
+import { DATA_DIR_OF_RUN, serverFolder } from './stack';
 
 /**
  * Real servers, once for the whole run: a stack of its own beside a running `npm start`, and the time-skipping server's

@@ -1,9 +1,5 @@
+import { indexDifferences, ledgerDifferences } from './record-differences';
 import { DATA_DIR_OF_RUN, stackIn } from './stack';
-import { indexDifferences } from './index-differences';
-import { ledgerDifferences } from './ledger';
-
-/** More would say nothing new. */
-const SHOWN_MAX = 20;
 
 /**
  * Stops what global-setup has started and removes its data; before that the record of the run must equal the
@@ -18,7 +14,7 @@ export default async function globalTeardown(): Promise<void> {
     const differences = [...(await ledgerDifferences(place)), ...(await indexDifferences(place))];
     if (differences.length > 0) {
       fail(
-        `The record differs from the processor's ledger or the search index:\n${differences.slice(0, SHOWN_MAX).join('\n')}\n(${differences.length} in all)`,
+        `The record differs from the processor's ledger or the search index:\n${differences.slice(0, 20).join('\n')}\n(${differences.length} in all)`,
       );
     }
   } catch (error) {

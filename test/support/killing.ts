@@ -1,48 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readFacts } from './stack';
+import { readFacts } from '../../src/stack/launch';
 
-/**
- * What kill -9 at any moment, or a machine that is busy, asks of a test: somebody who kills, and a merchant who sends
- * again what was not answered.
- */
-
-type Called = Promise<{ status: number; headers: Headers; data?: unknown }>;
-
-/** Longer than a killed process takes to come back, however often it was killed before. */
-const LIMIT_MS = 120_000;
-const UNANSWERED = [502, 503, 504];
-
-/**
- * As a merchant does: what the service could not answer (503, or a connection that broke) goes out again with its
- * Idempotency-Key, after the seconds of Retry-After; so does what the processor's vault did not answer it (502, 504),
- * as nothing was stored then. Any other answer is the answer.
- */
-export async function sendUntilAnswered<Body = unknown>(
-  call: () => Called,
-): Promise<{ status: number; headers: Headers; body: Body }> {
-  const give_up = performance.now() + LIMIT_MS;
-  for (;;) {
-    const answer = await call().catch((error: unknown) => {
-      if (performance.now() > give_up || !isBrokenConnection(error)) throw error;
-      return undefined;
-    });
-    if (answer !== undefined && (!UNANSWERED.includes(answer.status) || performance.now() > give_up)) {
-      return { status: answer.status, headers: answer.headers, body: answer.data as Body };
-    }
-    await sleep(1_000 * Number(answer?.headers.get('retry-after') ?? 1));
-  }
-}
-
-function isBrokenConnection(error: unknown): boolean {
-  // Made outside of the test's realm: no instance of its TypeError.
-  return ['fetch failed', 'terminated'].includes(String((error as { message?: unknown } | null)?.message));
-}
-
-export interface Killer {
-  /** Times of the kills so far, in seconds since the first wait. */
-  kills: readonly number[];
-  stop(): Promise<void>;
-}
+export type Killer = ReturnType<typeof killWorkerAtRandom>;
 
 interface KillerOptions {
   data_dir: string;
@@ -58,16 +17,11 @@ interface KillerOptions {
  * Kills the stack's worker with kill -9 again and again, each a random time after its start. The supervisor starts
  * another each time.
  */
-export function killWorkerAtRandom({
-  data_dir,
-  seed,
-  least_ms = 3_000,
-  most_ms = 10_000,
-  onKill,
-}: KillerOptions): Killer {
-  const random = randomFrom(seed);
+export function killWorkerAtRandom({ data_dir, seed, least_ms = 3_000, most_ms = 10_000, onKill }: KillerOptions) {
+  const random = numbersFrom(seed);
   const over = new AbortController();
   const began = performance.now();
+  /** Times of the kills so far, in seconds since the first wait. */
   const kills: number[] = [];
   const workerPid = () => readFacts(data_dir).pids['worker']!;
   const run = async () => {
@@ -86,7 +40,7 @@ export function killWorkerAtRandom({
   });
   return {
     kills,
-    async stop() {
+    async stop(): Promise<void> {
       over.abort();
       await running;
     },
@@ -103,7 +57,7 @@ function killIfThere(pid: number): void {
 }
 
 /** Mulberry32: numbers from 0 to 1 that follow from the seed. */
-function randomFrom(seed: number): () => number {
+export function numbersFrom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -10,11 +10,11 @@ import { tokenEndpoint } from '../../api/manage/token-endpoint';
 import { Tokens } from '../../api/manage/tokens';
 import { MANAGE_API, TOKEN_PATH, TOKEN_SCOPE } from '../../src/contract/manage/manage-api';
 import { openApi } from '../../src/contract/openapi';
+import type { DeliveryId } from '../../src/domain/delivery';
 import { insertOAuthClient, type Role } from '../../src/db/projects/oauth-clients';
-import { createTestDatabase, type TestDatabase } from './database';
-import { secrets } from './secrets';
+import { createTestDatabase, secrets } from './database';
 
-export interface Answer<Body = Record<string, unknown>> {
+export interface ManageAnswer<Body = Record<string, unknown>> {
   status: number;
   headers: Headers;
   body: Body;
@@ -26,36 +26,16 @@ export interface Credentials {
 }
 
 /** The bearer-token host with a database of its own. */
-export interface ManageHost {
-  readonly database: TestDatabase;
-  readonly tokens: Tokens;
-  readonly url: string;
-  /** Every log line. */
-  readonly lines: string[];
-  /** Deliveries whose workflow was started, and those whose workflow was told that the record has changed. */
-  readonly started: { order_id: string; n: number }[];
-  readonly told: { order_id: string; n: number }[];
-  /** A client that is made in the record. */
-  aClient(role: Role, merchant_id?: string): Promise<Credentials>;
-  /** The answer of the token endpoint to a form; absent fields are those of a good one. */
-  askToken(form: Record<string, string | undefined>, headers?: Record<string, string>): Promise<Answer>;
-  /** A token of a new client. */
-  aToken(role: Role, merchant_id?: string): Promise<string>;
-  send<Body = Record<string, unknown>>(
-    method: string,
-    path: string,
-    options?: { token?: string | undefined; body?: unknown; headers?: Record<string, string> },
-  ): Promise<Answer<Body>>;
-  close(): Promise<void>;
-}
+export type ManageHost = Awaited<ReturnType<typeof aManageHost>>;
 
 /** `TRUSTED_PROXY`: who may say in X-Forwarded-For where a request comes from. */
-export async function aManageHost({ TRUSTED_PROXY = '' } = {}): Promise<ManageHost> {
+export async function aManageHost({ TRUSTED_PROXY = '' } = {}) {
   const database = await createTestDatabase();
   const { db } = database;
+  /** Every log line. */
   const lines: string[] = [];
-  const started: ManageHost['started'] = [];
-  const told: ManageHost['told'] = [];
+  /** Deliveries whose workflow was started, and those whose workflow was told that the record has changed. */
+  const [started, told]: [DeliveryId[], DeliveryId[]] = [[], []];
   const issuer = 'https://manage.example.com';
   const tokens = new Tokens({ db, secrets, issuer });
   const app = createApp({
@@ -87,36 +67,50 @@ export async function aManageHost({ TRUSTED_PROXY = '' } = {}): Promise<ManageHo
     TRUSTED_PROXY,
   });
 
-  async function answerOf<Body>(response: Response): Promise<Answer<Body>> {
+  async function answerOf<Body>(response: Response): Promise<ManageAnswer<Body>> {
     const text = await response.text();
     const body = (text === '' ? undefined : JSON.parse(text)) as Body;
     return { status: response.status, headers: response.headers, body };
   }
 
-  const host: ManageHost = {
+  const host = {
     database,
     tokens,
     url: server.url,
     lines,
     started,
     told,
-    async aClient(role, merchant_id) {
+    /** A client that is made in the record. */
+    async aClient(role: Role, merchant_id?: string): Promise<Credentials> {
       const [client_id, client_secret] = [uuidv7(), newClientSecret()];
       const client = { client_id, name: `A client: ${role}`, role, merchant_id: merchant_id ?? null };
       await insertOAuthClient(db, client, secrets.hash(client_secret), new Date());
       return { client_id, client_secret };
     },
-    async askToken(form, headers = {}) {
+    /** The answer of the token endpoint to a form; absent fields are those of a good one. */
+    async askToken(
+      form: Record<string, string | undefined>,
+      headers: Record<string, string> = {},
+    ): Promise<ManageAnswer> {
       const whole = { grant_type: 'client_credentials', scope: TOKEN_SCOPE, ...form };
       const fields = Object.entries(whole).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
       const body = new URLSearchParams(fields as [string, string][]);
       return await answerOf(await fetch(server.url + TOKEN_PATH, { method: 'POST', body, headers }));
     },
-    async aToken(role, merchant_id) {
+    /** A token of a new client. */
+    async aToken(role: Role, merchant_id?: string): Promise<string> {
       const { body } = await host.askToken({ ...(await host.aClient(role, merchant_id)) });
       return String(body['access_token']);
     },
-    async send(method, path, { token, body, headers = {} } = {}) {
+    async send<Body = Record<string, unknown>>(
+      method: string,
+      path: string,
+      {
+        token,
+        body,
+        headers = {},
+      }: { token?: string | undefined; body?: unknown; headers?: Record<string, string> } = {},
+    ): Promise<ManageAnswer<Body>> {
       const response = await fetch(server.url + path, {
         method,
         redirect: 'manual',

@@ -1,150 +1,18 @@
-import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
-import { queryRows, type Database } from '../../src/db/connection';
-import { creditDebitOf, type FollowUpKind, type OrderKind } from '../../src/domain/follow-up';
-import { PROJECT } from './database';
-
-/** Orders that are written straight to Postgres, where making them would take minutes. */
-
-type Columns = Record<string, unknown>;
-
-/** An order by its columns; what is absent is that of a plain order of one transaction. */
-export interface WrittenOrder extends Columns {
-  kind?: OrderKind;
-  transactions?: (Columns & { declined?: boolean })[];
-}
-
-const COLUMNS = {
-  orders:
-    'id, clock_id, project_id, kind, related_order_id, requested_by, merchant_order_id, description, currency, amount, status, ended, ended_by, attempts_max, charged_by, expiration_period, expires_at, customer, order_lines, version, created, modified, completed',
-  transactions:
-    'id, order_id, attempt, original_transaction_id, amount, currency, payment_method, payment_method_brand, payment_method_details, method_chosen_by, credit_debit, transaction_type, capture_mode, capture_period, capture_ends_at, status, captured_amount, voided_amount, refunded_amount, charged_back_amount, won_back_amount, capture_pending_amount, void_pending_amount, refund_pending_amount, response_code, settlement_currency, settlement_amount, fee_currency, fee_amount, created, modified',
-  transaction_events:
-    'transaction_id, n, id, event, source, result, authorization_iso_response_code, occurred, noticed',
-};
-
-const NO_AMOUNTS = {
-  captured_amount: 0,
-  voided_amount: 0,
-  refunded_amount: 0,
-  charged_back_amount: 0,
-  won_back_amount: 0,
-  capture_pending_amount: 0,
-  void_pending_amount: 0,
-  refund_pending_amount: 0,
-};
-
-/** Writes the orders, and returns their ids. A follow-up order comes after its original, which it names. */
-export async function writeOrders(db: Database, orders: readonly WrittenOrder[]): Promise<string[]> {
-  const [of_orders, of_transactions, of_events]: [Columns[], Columns[], Columns[]] = [[], [], []];
-  for (const { transactions = [{}], ...fields } of orders) {
-    const order = orderRow(fields);
-    of_orders.push(order);
-    for (const [index, { declined = false, ...columns }] of transactions.entries()) {
-      const transaction = transactionRow(order, index + 1, columns);
-      of_transactions.push(transaction);
-      of_events.push(eventRow(transaction, declined));
-    }
-  }
-  await db.transaction(async (trx) => {
-    for (const [table, of] of Object.entries({
-      orders: of_orders,
-      transactions: of_transactions,
-      transaction_events: of_events,
-    })) {
-      const columns = COLUMNS[table as keyof typeof COLUMNS];
-      await queryRows(
-        trx,
-        `insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, :of::json)`,
-        { of: JSON.stringify(of) },
-      );
-    }
-  });
-  return of_orders.map(({ id }) => String(id));
-}
-
-function orderRow(fields: Columns): Columns & { id: string } {
-  const { kind = 'payment', status = 'completed', created = '2026-01-15T12:00:00.123456Z' } = fields;
-  const id = uuidv7();
-  return {
-    id,
-    clock_id: fields['related_order_id'] ?? fields['id'] ?? id,
-    ended_by: fields['ended'] === undefined ? null : 'service',
-    project_id: PROJECT.id,
-    kind,
-    currency: 'EUR',
-    amount: 1_250,
-    status,
-    created,
-    modified: created,
-    completed: status === 'completed' ? created : null,
-    attempts_max: 5,
-    version: 0,
-    ...(kind === 'payment'
-      ? { charged_by: 'customer', expiration_period: 'PT30M', expires_at: '2026-01-15T12:30:00Z' }
-      : { requested_by: 'merchant' }),
-    ...fields,
-  } as Columns & { id: string };
-}
-
-/** The first transaction's id of an order, for the follow-up orders of it. */
-const firstTransactionOf = (order_id: string) => uuidv5('transaction:1', order_id);
-
-function transactionRow(order: Columns & { id: string }, attempt: number, columns: Columns): Columns & { id: string } {
-  const kind = order['kind'] as OrderKind;
-  const is_payment = kind === 'payment';
-  return {
-    id: uuidv5(`transaction:${attempt}`, order.id),
-    order_id: order.id,
-    attempt,
-    amount: order['amount'],
-    currency: order['currency'],
-    payment_method: 'credit-card',
-    status: 'accepted',
-    created: order['created'],
-    modified: order['modified'],
-    ...NO_AMOUNTS,
-    ...(is_payment
-      ? { method_chosen_by: 'customer', credit_debit: 'credit' }
-      : {
-          original_transaction_id: firstTransactionOf(String(order['related_order_id'])),
-          transaction_type: kind,
-          credit_debit: creditDebitOf({ kind: kind as FollowUpKind, requested_by: 'merchant' }),
-        }),
-    ...columns,
-  } as Columns & { id: string };
-}
-
-function eventRow(transaction: Columns & { id: string }, declined: boolean): Columns {
-  return {
-    transaction_id: transaction.id,
-    n: 1,
-    id: uuidv7(),
-    event: transaction['status'],
-    source: 'processor',
-    ...(declined && { result: 'declined', authorization_iso_response_code: '05' }),
-    occurred: transaction['created'],
-    noticed: transaction['created'],
-  };
-}
+import { v5 as uuidv5 } from 'uuid';
+import { presentOrder } from '../../api/present/order';
+import type { Database } from '../../src/db/connection';
+import { listOrderViews, type OrderView } from '../../src/db/orders/order-view';
+import type { Condition, Query } from '../../src/domain/query/query';
+import { PROJECT } from './domain';
+import { numbersFrom } from './killing';
+import type { WrittenOrder } from './rows';
 
 const POOLS = {
   merchant_order_id: [
-    ...[
-      'A-1001',
-      'a-1001',
-      'A-1002',
-      'A 1001',
-      ' A-1001',
-      'Ä-1',
-      'A\u0308-1',
-      '①②',
-      '12',
-      'ＡＢＣ',
-      'abc',
-      'order:1',
-      '',
-    ],
-    ...['say "hi"', 'back\\slash', 'star*', 'OR', 'café', 'cafe', 'x'.repeat(255), '語'.repeat(255), '語'.repeat(254)],
+    ...'A-1001|a-1001|A-1002|A 1001| A-1001|Ä-1|A\u0308-1|①②|12|ＡＢＣ|abc|order:1||say "hi"|back\\slash|star*'.split(
+      '|',
+    ),
+    ...['OR', 'café', 'cafe', 'x'.repeat(255), '語'.repeat(255), '語'.repeat(254)],
   ],
   description: ['Two books', 'two BOOKS, blue', 'Bücher & Karten', 'नमस्ते दुनिया', 'e-mail me', 'booking', ''],
   last_name: ["O'Brien", 'Öztürk', 'Smith', 'smith', '王', 'de la Cruz'],
@@ -163,7 +31,7 @@ const POOLS = {
  * transactions.
  */
 export function someOrders(count: number, seed: number): WrittenOrder[] {
-  const random = generator(seed);
+  const random = numbersFrom(seed);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
   const maybe = <T>(values: readonly T[]): T | undefined => (random() < 0.7 ? pick(values) : undefined);
   const instant = () => `2026-01-${String(pick(POOLS.day)).padStart(2, '0')}T${pick(POOLS.time)}Z`;
@@ -236,13 +104,108 @@ export function someOrders(count: number, seed: number): WrittenOrder[] {
   return orders;
 }
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-export function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+/** An order as the second way to search looks at it. */
+export interface PlainOrder {
+  id: string;
+  rows: Json[];
+}
+
+/** All orders of the test project, as GET shows them. */
+export async function plainOrders(db: Database): Promise<PlainOrder[]> {
+  const { rows: views } = await listOrderViews(db, PROJECT.id, {
+    period: { since: 0, until: Date.UTC(2100, 0) },
+    after: undefined,
+    limits: { rows: 1_000_000, bytes: 1e9 },
+  });
+  return views.map((view) => ({ id: view.id, rows: rowsOf(view) }));
+}
+
+/** The second way to find orders: looks at each. It shares nothing with the service but the tree of the query. */
+export function plainSearch(orders: readonly PlainOrder[], query: Query): string[] {
+  return orders.filter(({ rows }) => rows.some((row) => meets(query, row))).map(({ id }) => id);
+}
+
+/** Main units of one minor unit. */
+const MINOR: Record<string, number> = { EUR: 100, USD: 100, JPY: 1, KWD: 1_000 };
+
+type Json = Record<string, unknown>;
+
+/** The order with each of its transactions, or alone. */
+function rowsOf(view: OrderView): Json[] {
+  const { transactions = [], ...order } = presentOrder(view, '') as unknown as Json & { transactions?: Json[] };
+  const { customer = {} } = order as { customer?: Json };
+  const words = [
+    order['merchant_order_id'],
+    ...['merchant_customer_id', 'first_name', 'last_name', 'email_address'].map((name) => customer[name]),
+    order['description'],
+  ];
+  const common = {
+    ...order,
+    kind: view.kind,
+    words: words
+      .flatMap((text) => folded(textOf(text)).split(/[^\p{L}\p{N}\p{M}]+/u))
+      .filter(Boolean)
+      .slice(0, 40),
   };
+  if (transactions.length === 0) return [common];
+  return transactions.map((transaction) => {
+    const minor = MINOR[String(transaction['currency'])]!;
+    const inMain = (name: string) =>
+      transaction[name] === undefined ? undefined : Number((Number(transaction[name]) / minor).toFixed(3));
+    const declined = (transaction['events'] as { result?: string }[]).some(({ result }) => result === 'declined');
+    return {
+      ...common,
+      transaction: {
+        ...transaction,
+        status: transaction['status'] === 'error' && declined ? ['error', 'declined'] : transaction['status'],
+        amount_with_decimals: inMain('amount'),
+        settlement_amount: inMain('settlement_amount'),
+        fee_amount: inMain('fee_amount'),
+      },
+    };
+  });
+}
+
+/** As Unicode and people compare texts; a sigma is a sigma wherever it stands. */
+const folded = (text: string) => text.normalize('NFKC').toLowerCase().normalize('NFKC').replace(/ς/g, 'σ');
+
+function meets(query: Query, row: Json): boolean {
+  switch (query.op) {
+    case 'all':
+      return true;
+    case 'not':
+      return !meets(query.of, row);
+    case 'and':
+    case 'or': {
+      const met = query.of.filter((one) => meets(one, row)).length;
+      return query.op === 'and' ? met === query.of.length : met > 0;
+    }
+    default:
+      return isMet(query, valuesOf(query, row));
+  }
+}
+
+function isMet(condition: Condition, values: readonly (string | number)[]): boolean {
+  if (condition.op === 'absent') return values.length === 0;
+  if (condition.op === 'equals') return values.some((value) => value === condition.value);
+  if (condition.op === 'prefix') return values.some((value) => String(value).indexOf(condition.value) === 0);
+  const { from, to } = condition;
+  return values.some(
+    (value) =>
+      typeof value === 'number' &&
+      (from === undefined || value > from.value || (from.inclusive && value === from.value)) &&
+      (to === undefined || value < to.value || (to.inclusive && value === to.value)),
+  );
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+
+function valuesOf({ field }: Condition, row: Json): (string | number)[] {
+  const found = field.split('.').reduce<unknown>((value, name) => (value as Json | undefined)?.[name], row);
+  return [found ?? []].flat().map((value) => {
+    if (typeof value === 'number') return value;
+    const text = textOf(value);
+    const isTime = ['created', 'modified', 'completed', 'expires_at'].includes(field);
+    return isTime ? Date.parse(text.replace(/(\.\d{3})\d+/, '$1')) : folded(text);
+  });
 }

@@ -9,30 +9,20 @@ import { isIndexBehind } from '../../src/bench/search-orders';
 import { getProject } from '../../src/db/projects/projects';
 import { noteSearch } from '../../src/db/search/search-outbox';
 import { Indexer } from '../../src/indexer/indexer';
-import type { SearchServer } from '../../src/search/connection';
 import { SearchReader } from '../../src/search/reader';
 import { SearchWriter } from '../../src/search/writer';
 import { choosePorts } from '../../src/stack/ports';
 import { createProgress } from '../../src/stack/progress';
 import { meilisearchProgram, meilisearchTool } from '../../src/stack/servers/meilisearch';
 import { findTool } from '../../src/stack/tools/find-tool';
-import { PROJECT, createTestDatabase, type TestDatabase } from './database';
-import { serverFolder } from './server-folder';
-import { serveTestApi, type TestApi } from './test-api';
-import { until } from './until';
+import { createTestDatabase } from './database';
+import { PROJECT } from './domain';
+import { serverFolder } from './stack';
+import { serveTestApi } from './test-api';
+import { until } from './waits';
 
 /** A Meilisearch of a test's own, as the stack runs it. */
-export interface OwnSearchServer extends SearchServer {
-  /** As kill -9 does; resolves when it is gone. */
-  kill(): Promise<void>;
-  /** On the same data and port; resolves when it answers. */
-  start(): Promise<void>;
-  /** Stops answering, and goes on. */
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
-  close(): Promise<void>;
-}
-
-async function aSearchServer(): Promise<OwnSearchServer> {
+async function aSearchServer() {
   const { MEILISEARCH_PATH, TOOLS_DIR } = parseConfig(process.env);
   const tools = { tools_dir: TOOLS_DIR, progress: createProgress(), signal: new AbortController().signal };
   const data_dir = serverFolder('search');
@@ -46,19 +36,22 @@ async function aSearchServer(): Promise<OwnSearchServer> {
     key,
   });
   let child: ChildProcess | undefined;
-  const server: OwnSearchServer = {
+  const server = {
     url: `http://127.0.0.1:${port}`,
     master_key: key,
+    /** On the same data and port; resolves when it answers. */
     async start() {
       child = spawn(program.command, program.args, { env: program.env, cwd: program.cwd, stdio: 'ignore' });
       await until('Meilisearch answers', async () => await program.isReady!(0).catch(() => false));
     },
+    /** As kill -9 does; resolves when it is gone. */
     async kill() {
       const ended = new Promise((resolve) => child?.once('exit', resolve));
       child?.kill('SIGKILL');
       await ended;
     },
-    signal: (signal) => void child?.kill(signal),
+    /** Stops answering, and goes on. */
+    signal: (signal: 'SIGSTOP' | 'SIGCONT') => void child?.kill(signal),
     async close() {
       if (child?.exitCode === null && child.signalCode === null) await server.kill();
       rmSync(data_dir, { recursive: true, force: true });
@@ -77,20 +70,9 @@ export interface SearchAnswer {
 }
 
 /** Search over a database and an index of its own, without workflows: orders are written straight to Postgres. */
-export interface SearchWorld extends TestDatabase {
-  server: OwnSearchServer;
-  reader: SearchReader;
-  writer: SearchWriter;
-  api: TestApi;
-  /** A new indexer, which runs until it is stopped or the test ends. */
-  anIndexer(): Indexer;
-  stopIndexers(): Promise<void>;
-  /** Resolves when every change is in the index. */
-  indexed(): Promise<void>;
-  search(body: object): Promise<{ status: number; headers: Headers; body: SearchAnswer }>;
-}
+export type SearchWorld = Awaited<ReturnType<typeof aSearchWorld>>;
 
-export async function aSearchWorld(options: { postgres_url?: string } = {}): Promise<SearchWorld> {
+export async function aSearchWorld(options: { postgres_url?: string } = {}) {
   const [server, database] = await Promise.all([aSearchServer(), createTestDatabase(options)]);
   const log = pino({ level: 'silent' });
   const { db } = database;
@@ -107,6 +89,7 @@ export async function aSearchWorld(options: { postgres_url?: string } = {}): Pro
     },
   });
   const indexers: Indexer[] = [];
+  /** A new indexer, which runs until it is stopped or the test ends. */
   const anIndexer = () => {
     const indexer = new Indexer({ db, index: writer, log });
     indexers.push(indexer);
@@ -124,13 +107,14 @@ export async function aSearchWorld(options: { postgres_url?: string } = {}): Pro
     api,
     anIndexer,
     stopIndexers,
+    /** Resolves when every change is in the index. */
     async indexed() {
       await until('every change is in the index', async () => {
         await noteSearch(db);
         return !(await isIndexBehind(db)) && (await writer.state().catch(() => 'away')) === 'current';
       });
     },
-    async search(body) {
+    async search(body: object) {
       const response = await api.post('/v1/search/orders/', body);
       return { status: response.status, headers: response.headers, body: (await response.json()) as SearchAnswer };
     },

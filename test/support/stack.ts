@@ -1,7 +1,9 @@
+import { chmodSync, mkdtempSync, statfsSync } from 'node:fs';
+import { freemem, tmpdir } from 'node:os';
+import path from 'node:path';
 import type { StackFacts } from '../../src/stack/facts';
-import { readFacts, readVariables } from '../../src/stack/launch';
-
-export { discardStack, launchStack, readFacts, type LaunchedStack } from '../../src/stack/launch';
+import { discardStack, launchStack, readFacts, readVariables, type LaunchedStack } from '../../src/stack/launch';
+import { until } from './waits';
 
 export interface RunningStack extends StackFacts {
   data_dir: string;
@@ -37,3 +39,119 @@ export function stackIn(data_dir: string): RunningStack {
 
 /** Where global-setup leaves the folder's path for the tests. */
 export const DATA_DIR_OF_RUN = 'PAYMENTS_TEST_DATA_DIR';
+
+/** A file system in memory, on Linux. */
+const IN_MEMORY = '/dev/shm';
+/** The servers of a whole run write about 2 GiB. */
+const ROOM = 4 * 1024 ** 3;
+
+/**
+ * A new folder for the data of servers, which PostgreSQL under root may pass. In memory where there is room for all:
+ * then nobody waits for a disk, and thousands of files are removed at once.
+ */
+export function serverFolder(name: string): string {
+  const folder = mkdtempSync(path.join(hasRoomInMemory() ? IN_MEMORY : tmpdir(), `payments-${name}-`));
+  chmodSync(folder, 0o711);
+  return folder;
+}
+
+function hasRoomInMemory(): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(IN_MEMORY);
+    return bavail * bsize > ROOM && freemem() > 2 * ROOM;
+  } catch {
+    return false;
+  }
+}
+
+/** A process of the stack that a test may kill or stop. */
+export type ProcessName = 'worker' | 'api' | 'temporal' | 'postgres' | 'simulator';
+
+/** A stack for one test file, which may kill its processes. */
+export class OwnStack {
+  readonly data_dir: string;
+  private launched!: LaunchedStack;
+
+  /** `name` shows in the name of its folder; `env`: variables beside the defaults. */
+  constructor(
+    name: string,
+    private readonly env: () => Record<string, string> = () => ({}),
+  ) {
+    this.data_dir = serverFolder(name);
+  }
+
+  /** Starts it, or starts it again after `killAll`. */
+  async start(): Promise<RunningStack> {
+    this.launched = launchStack(this.data_dir, { env: this.env() });
+    await this.launched.ready;
+    return stackIn(this.data_dir);
+  }
+
+  async discard(): Promise<void> {
+    await discardStack(this.launched, this.data_dir);
+  }
+
+  pid(name: ProcessName): number {
+    return readFacts(this.data_dir).pids[name]!;
+  }
+
+  /** Ends the process and returns once the supervisor has started it again. `SIGINT` restarts PostgreSQL in order. */
+  async kill(name: ProcessName, signal: 'SIGKILL' | 'SIGINT' = 'SIGKILL'): Promise<void> {
+    const pid = this.pid(name);
+    process.kill(pid, signal);
+    await until(`${name} is started again`, () => this.pid(name) !== pid);
+  }
+
+  /** Kills all processes at once, the supervisor included, as a power failure does. */
+  async killAll(): Promise<void> {
+    for (const pid of Object.values(readFacts(this.data_dir).pids)) process.kill(pid, 'SIGKILL');
+    await this.launched.ended;
+  }
+
+  /** Runs the work while the process stands still: its connections stay open and nobody answers. */
+  async without<T>(name: ProcessName, work: () => Promise<T>): Promise<T> {
+    const pid = this.pid(name);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      return await work();
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  }
+
+  /** Resolves when the API can serve requests. */
+  async ready(): Promise<void> {
+    const { api_url } = readFacts(this.data_dir);
+    await until('the API is ready', () =>
+      fetch(`${api_url}/health/ready`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    );
+  }
+}
+
+export type SimulatorPlace = Pick<RunningStack, 'simulator_url' | 'simulator_control_key'>;
+
+/** Calls the control API or the ledger of a simulator, by its path or an address. Throws when it refuses. */
+export async function callSimulator(
+  { simulator_url, simulator_control_key }: SimulatorPlace,
+  path: string,
+  { method = 'GET', body }: { method?: string; body?: object } = {},
+): Promise<Response> {
+  const answer = await fetch(new URL(path, simulator_url), {
+    method,
+    headers: {
+      authorization: `Bearer ${simulator_control_key}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return answer;
+}
+
+/** POST to the control API of a simulator. Throws when it refuses. */
+export async function postControl(place: SimulatorPlace, what: string, body: object): Promise<Response> {
+  return await callSimulator(place, `/control/${what}/`, { method: 'POST', body });
+}

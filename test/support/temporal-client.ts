@@ -1,16 +1,16 @@
 import type { Client } from '@temporalio/client';
+import type { temporal } from '@temporalio/proto';
 import { createLogger } from '../../src/log';
 import { connectTemporal } from '../../src/temporal/connect';
 import { orderWorkflowId } from '../../workflows/messages';
 import { stack, type RunningStack } from './stack';
-import { until } from './until';
-
-const log = createLogger({ process: 'test', level: 'silent' });
+import { until } from './waits';
 
 /** A connection to the Temporal of a stack, as an operator has one. Close it with `connection.close()`. */
 export function temporalOf(
   { temporal_address: address, temporal_namespace: namespace, payload_keys }: RunningStack = stack(),
 ): Client {
+  const log = createLogger({ process: 'test', level: 'silent' });
   return connectTemporal({ address, namespace, payload_keys, log });
 }
 
@@ -39,4 +39,13 @@ export async function deleteWorkflow(order_id: string): Promise<void> {
   } finally {
     await client.connection.close();
   }
+}
+
+type Payload = temporal.api.common.v1.IPayload;
+
+/** Every payload of a history of Temporal, wherever it is. */
+export function payloadsIn(value: unknown): Payload[] {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [];
+  if ('metadata' in value && 'data' in value && value.data instanceof Uint8Array) return [value as Payload];
+  return Object.values(value).flatMap(payloadsIn);
 }

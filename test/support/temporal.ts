@@ -15,7 +15,7 @@ import { createActivities } from '../../activities';
 import type { Services } from '../../activities/services';
 import { parseConfig } from '../../src/config';
 import { createLogger } from '../../src/log';
-import { createProcessor, type Processor } from '../../src/processor/client';
+import { createProcessor } from '../../src/processor/client';
 import { dataConverter } from '../../src/temporal/connect';
 import { repositoryRoot } from '../../src/stack/files';
 import { createProgress } from '../../src/stack/progress';
@@ -27,22 +27,10 @@ import { LocalAttempts } from '../../src/webhook/local-attempts';
 import { postWebhook } from '../../src/webhook/post';
 import { SANDBOX_CLOCK_TASK_QUEUE, TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import * as searchAttributes from '../../workflows/search-attributes';
-import { createTestDatabase, type TestDatabase } from './database';
-import { secrets } from './secrets';
+import { createTestDatabase, secrets } from './database';
 import { stack } from './stack';
 
-/**
- * Temporal's time-skipping server with a worker of ours on a database of its own; the processor is the run's real
- * simulator.
- */
-export interface WorkflowEnvironment {
-  env: TestWorkflowEnvironment;
-  database: TestDatabase;
-  processor: Processor;
-  /** Workflow time, in epoch milliseconds. */
-  now(): Promise<number>;
-  close(): Promise<void>;
-}
+export type WorkflowEnvironment = Awaited<ReturnType<typeof createWorkflowEnvironment>>;
 
 export const errorsOnly = new DefaultLogger('ERROR');
 
@@ -117,6 +105,10 @@ export async function workflowBundle(): Promise<{ codePath: string }> {
   return { codePath: await workflowBundlePath(path.join(repositoryRoot(), 'dist')) };
 }
 
+/**
+ * Temporal's time-skipping server with a worker of ours on a database of its own; the processor is the run's real
+ * simulator.
+ */
 export async function createWorkflowEnvironment(
   options: {
     services?: Partial<Services>;
@@ -127,7 +119,7 @@ export async function createWorkflowEnvironment(
     /** Real time instead, on a server that suggests a new run to a workflow whose history has so many events. */
     events_max?: number;
   } = {},
-): Promise<WorkflowEnvironment> {
+) {
   quietRuntime();
   const { afterActivity } = options;
   const env = await startServer(options.events_max);
@@ -179,7 +171,8 @@ export async function createWorkflowEnvironment(
     env,
     database,
     processor,
-    now: () => env.currentTimeMs(),
+    /** Workflow time, in epoch milliseconds. */
+    now: (): Promise<number> => env.currentTimeMs(),
     async close() {
       for (const worker of workers) worker.shutdown();
       await running;

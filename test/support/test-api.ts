@@ -2,7 +2,7 @@ import pino from 'pino';
 import { createApp, type AppDependencies } from '../../api/http/app';
 import { authenticateByApiKey, type FindOwner } from '../../api/http/authenticate';
 import type { KeyStore } from '../../api/http/idempotency';
-import { listen, type Listening } from '../../api/http/server';
+import { listen } from '../../api/http/server';
 import type { Project } from '../../src/db/projects/projects';
 import type { MerchantContext, MerchantOperations, ProjectCaller } from '../../api/merchant';
 import type { Config } from '../../src/config';
@@ -15,7 +15,7 @@ import { SERIALIZERS } from '../../src/log';
 
 /** The HTTP surface over real HTTP with operations that only record what they are called with. */
 
-export const PROJECT = {
+export const API_PROJECT = {
   id: '0b1b8c1e-54a4-4b7c-9a8e-0f4f2f7f3c11',
   merchant_id: '5d3b8f0a-7b7e-4a63-8a8f-2f5b7f1c9d22',
   merchant_name: 'Demo',
@@ -32,7 +32,7 @@ export const PROJECT = {
   id_namespace: '4b5a1f0e-6d2c-4c3b-8a7f-1e2d3c4b5a69',
 } satisfies Project;
 
-export const OWNER = { project: PROJECT, api_key_id: '0123456789ab' };
+export const OWNER = { project: API_PROJECT, api_key_id: '0123456789ab' };
 
 export const API_KEY = 'test_0123456789ab0123456789abcdef0123456789abcdef01234567';
 export const AUTHORIZATION = `Basic ${Buffer.from(`${API_KEY}:`).toString('base64')}`;
@@ -43,16 +43,7 @@ export interface Call {
   input: unknown;
 }
 
-export interface TestApi extends Listening {
-  /** What reached an operation. */
-  readonly calls: Call[];
-  /** Every log line, as JSON text. */
-  readonly lines: string[];
-  /** fetch with the API key, without following redirects. */
-  send(path: string, init?: RequestInit): Promise<Response>;
-  /** POST of a JSON value. */
-  post(path: string, body: unknown): Promise<Response>;
-}
+export type TestApi = Awaited<ReturnType<typeof serveTestApi>>;
 
 type Dependencies = AppDependencies<ProjectCaller>;
 
@@ -64,8 +55,10 @@ interface Options extends Partial<Pick<Dependencies, 'probes' | 'routers'>> {
   listen?: Partial<Parameters<typeof listen>[1]>;
 }
 
-export async function serveTestApi(options: Options = {}): Promise<TestApi> {
+export async function serveTestApi(options: Options = {}) {
+  /** What reached an operation. */
   const calls: Call[] = [];
+  /** Every log line, as JSON text. */
   const lines: string[] = [];
   const config = {
     API_DEADLINE_MS: 5_000,
@@ -99,6 +92,7 @@ export async function serveTestApi(options: Options = {}): Promise<TestApi> {
     TRUSTED_PROXY: config.TRUSTED_PROXY,
     ...options.listen,
   });
+  /** Fetches with the API key, without following redirects. */
   const send = (path: string, init: RequestInit = {}) =>
     fetch(server.url + path, {
       redirect: 'manual',
@@ -110,7 +104,8 @@ export async function serveTestApi(options: Options = {}): Promise<TestApi> {
     calls,
     lines,
     send,
-    post: (path, body) =>
+    /** POST of a JSON value. */
+    post: (path: string, body: unknown) =>
       send(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   };
 }

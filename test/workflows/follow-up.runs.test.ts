@@ -3,12 +3,12 @@ import { followUpIdempotencyKey } from '../../src/domain/follow-up';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { createProcessor, type Processor } from '../../src/processor/client';
 import { ORDER_STATUS, orderWorkflowId, processorAnswered } from '../../workflows/messages';
-import { CARDS } from '../support/cards';
-import { Merchant } from '../support/client';
-import { createAnOrder, executeFollowUp, followUpOf, statusesOf, transactionIdOf } from '../support/orders';
+import { CARDS, transactionIdOf } from '../support/domain';
+import { Merchant } from '../support/merchant';
 import { stack } from '../support/stack';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
-import { until } from '../support/until';
+import { until } from '../support/waits';
+import { createAnOrder, executeFollowUp, followUpOf, statusesOf } from '../support/workflow-orders';
 
 /** Workflows whose history is long, and which go on in a new run. */
 

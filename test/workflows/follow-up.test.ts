@@ -19,27 +19,23 @@ import {
   settleByHand,
   type FollowUpInput,
 } from '../../workflows/messages';
-import { aLateRequest } from '../support/builders';
-import { CARDS } from '../support/cards';
-import { Merchant } from '../support/client';
-import { PROJECT } from '../support/database';
+import { aLateRequest, CARDS, PROJECT, transactionIdOf } from '../support/domain';
+import { Merchant } from '../support/merchant';
+import { startReceiver, type Receiver } from '../support/servers';
+import { postControl, stack } from '../support/stack';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
+import { until } from '../support/waits';
 import {
   answerAtIssuer,
-  executeFollowUp,
   createAnOrder,
+  executeFollowUp,
   followUpOf,
   moneySummaryOf,
-  statusesOfOrder,
-  statusesOf,
   notifyFollowUp,
-  transactionIdOf,
+  statusesOf,
+  statusesOfOrder,
   type TestOrder,
-} from '../support/orders';
-import { startReceiver, type Receiver } from '../support/receiver';
-import { postControl } from '../support/simulator';
-import { stack } from '../support/stack';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
-import { until } from '../support/until';
+} from '../support/workflow-orders';
 
 let world: WorkflowEnvironment;
 let receiver: Receiver;

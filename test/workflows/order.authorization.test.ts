@@ -4,23 +4,19 @@ import { insertFollowUp, recordFollowUpOutcome } from '../../src/db/orders/follo
 import { closingOrderId, transactionId } from '../../src/ids';
 import { ServiceError } from '../../src/errors';
 import { orderWorkflowId, processorAnswered } from '../../workflows/messages';
-import { CARDS, type CardName } from '../support/cards';
-import { Merchant } from '../support/client';
+import { CARDS, MINUTE, transactionIdOf, type CardName } from '../support/domain';
+import { Merchant } from '../support/merchant';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
+import { inTheLastSecond, sleepUntil, until } from '../support/waits';
 import {
-  MINUTE,
   answerAtIssuer,
   createAnOrder,
   followUpOf,
-  inTheLastSecond,
   moneySummaryOf,
-  sleepUntil,
-  statusesOfOrder,
   statusesOf,
-  transactionIdOf,
+  statusesOfOrder,
   type TestOrder,
-} from '../support/orders';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
-import { until } from '../support/until';
+} from '../support/workflow-orders';
 
 /**
  * Authorizations: what their orders live for after they are completed. All windows last an hour unless a test says

@@ -6,23 +6,11 @@ import { loadOrder } from '../../src/db/orders/order-record';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { ServiceError } from '../../src/errors';
 import { processorAnswered } from '../../workflows/messages';
-import { aTransaction, aRequest } from '../support/builders';
-import { CARDS } from '../support/cards';
-import { Merchant } from '../support/client';
-import { PROJECT } from '../support/database';
-import {
-  MINUTE,
-  answerAtIssuer,
-  createAnOrder,
-  inTheLastSecond,
-  sleepUntil,
-  statusesOfOrder,
-  transactionIdOf,
-  vaultToken,
-  type TestOrder,
-} from '../support/orders';
+import { aRequest, aTransaction, CARDS, MINUTE, PROJECT, transactionIdOf } from '../support/domain';
+import { Merchant } from '../support/merchant';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
-import { until } from '../support/until';
+import { inTheLastSecond, sleepUntil, until } from '../support/waits';
+import { answerAtIssuer, createAnOrder, statusesOfOrder, vaultToken, type TestOrder } from '../support/workflow-orders';
 
 let world: WorkflowEnvironment;
 const merchant = new Merchant();

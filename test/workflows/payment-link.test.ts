@@ -18,13 +18,12 @@ import {
   processorAnswered,
   type PaymentLinkWorkflow,
 } from '../../workflows/messages';
-import { aLateRequest, aRequest } from '../support/builders';
-import { CARDS } from '../support/cards';
-import { Merchant } from '../support/client';
-import { createALink, type TestLink } from '../support/payment-links';
+import { aLateRequest, aRequest, CARDS } from '../support/domain';
+import { Merchant } from '../support/merchant';
 import { stack } from '../support/stack';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
-import { until } from '../support/until';
+import { until } from '../support/waits';
+import { createALink, type TestLink } from '../support/workflow-orders';
 
 const DAY = 24 * 60 * 60_000;
 const MINUTE = 60_000;

@@ -1,12 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
 import { createWorkflows, type Workflows } from '../../src/temporal/workflows';
 import { sandboxClockWorkflowId } from '../../workflows/messages';
-import { aRequest } from '../support/builders';
-import { CARDS } from '../support/cards';
-import { PROJECT } from '../support/database';
-import { MINUTE, createAnOrder, moneySummaryOf, sleepUntil, statusesOfOrder, type TestOrder } from '../support/orders';
+import { aRequest, CARDS, MINUTE, PROJECT } from '../support/domain';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
-import { until } from '../support/until';
+import { sleepUntil, until } from '../support/waits';
+import { createAnOrder, moneySummaryOf, statusesOfOrder, type TestOrder } from '../support/workflow-orders';
 
 let world: WorkflowEnvironment;
 let workflows: Workflows;

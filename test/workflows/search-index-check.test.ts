@@ -1,7 +1,7 @@
 import { TASK_QUEUE, SEARCH_INDEX_CHECK_WORKFLOW } from '../../workflows/messages';
 import { describeCheck } from '../../workflows/search-index-check';
 import { queryRows } from '../../src/db/connection';
-import { writeOrders } from '../support/search-orders';
+import { writeOrders } from '../support/rows';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 
 const EQUAL = { orders: 12, rows: 15, missing: 0, different: 0, unknown: 0, refused: 0 };

@@ -2,8 +2,8 @@ import type { Settlement } from '../../src/processor/wire';
 import type { Services } from '../../activities/services';
 import { SETTLEMENTS_WORKFLOW, TASK_QUEUE } from '../../workflows/messages';
 import { describeFetch } from '../../workflows/settlements';
-import { transactionIdOf } from '../support/orders';
-import { writeOrders } from '../support/search-orders';
+import { transactionIdOf } from '../support/domain';
+import { writeOrders } from '../support/rows';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 
 const WAITING = Date.UTC(2026, 0, 15, 12);

@@ -1,9 +1,9 @@
 import { deliveryWorkflowId, recordChanged } from '../../workflows/messages';
-import { CARDS } from '../support/cards';
-import { createAnOrder } from '../support/orders';
-import { startReceiver, type Receiver } from '../support/receiver';
+import { CARDS } from '../support/domain';
+import { startReceiver, type Receiver } from '../support/servers';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
-import { until } from '../support/until';
+import { until } from '../support/waits';
+import { createAnOrder } from '../support/workflow-orders';
 
 /** A delivery whose history is long, and which goes on in a new run. */
 const EVENTS_MAX = 40;

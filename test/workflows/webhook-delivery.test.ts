@@ -1,13 +1,12 @@
 import { eventNamesOf } from '../../src/bench/history';
 import { createWorkflows } from '../../src/temporal/workflows';
 import { deliveryWorkflowId } from '../../workflows/messages';
-import { CARDS } from '../support/cards';
-import { PROJECT } from '../support/database';
-import { UNREACHABLE, requestOfOperator } from '../support/deliveries';
-import { MINUTE, createAnOrder } from '../support/orders';
-import { startReceiver, type Receiver } from '../support/receiver';
+import { CARDS, MINUTE, PROJECT } from '../support/domain';
+import { requestOfOperator, UNREACHABLE } from '../support/operator';
+import { startReceiver, type Receiver } from '../support/servers';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
-import { until } from '../support/until';
+import { until } from '../support/waits';
+import { createAnOrder } from '../support/workflow-orders';
 
 /** The query by which the Web UI reads the current details. */
 const METADATA = '__temporal_workflow_metadata';

@@ -9,7 +9,7 @@ import { answerStream } from '../../../api/http/answer';
 import { onError } from '../../../api/http/errors';
 import { Stream, jsonArray } from '../../../api/operation';
 import { ServiceError } from '../../../src/errors';
-import { until } from '../../support/until';
+import { until } from '../../support/waits';
 
 let server: http.Server;
 let url: string;

@@ -1,7 +1,7 @@
 import net from 'node:net';
 import { Router } from 'express';
 import { MERCHANT_API } from '../../../src/contract/merchant-api';
-import { API_KEY, AUTHORIZATION, PROJECT, keysInMemory, serveTestApi, type TestApi } from '../../support/test-api';
+import { API_KEY, API_PROJECT, AUTHORIZATION, keysInMemory, serveTestApi, type TestApi } from '../../support/test-api';
 
 const ORDER_ID = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';
 const TRANSACTION_ID = '7b1f0c8e-3d5a-4e6f-8a90-1b2c3d4e5f60';
@@ -143,7 +143,7 @@ describe('what an operation receives', () => {
     const response = await api.post('/v1/orders/', { currency: 'EUR', amount: 1, id: 'ignored' });
     const [call] = api.calls;
     expect(call?.input).toEqual({ body: { currency: 'EUR', amount: 1 } });
-    expect(call?.context.caller.project).toEqual(PROJECT);
+    expect(call?.context.caller.project).toEqual(API_PROJECT);
     expect(call?.context.request.request_id).toBe(response.headers.get('x-request-id'));
     expect(call?.context.request.deadline_at).toBeGreaterThanOrEqual(before + 5_000);
     expect(call?.context.request.deadline_at).toBeLessThanOrEqual(Date.now() + 5_000);

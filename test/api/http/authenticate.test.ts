@@ -1,5 +1,5 @@
 import { authenticateByApiKey, type FindOwner } from '../../../api/http/authenticate';
-import { API_KEY, AUTHORIZATION, OWNER, PROJECT } from '../../support/test-api';
+import { API_KEY, API_PROJECT, AUTHORIZATION, OWNER } from '../../support/test-api';
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 const findOwner = jest.fn<ReturnType<FindOwner>, [string]>(async (api_key) =>
@@ -8,7 +8,7 @@ const findOwner = jest.fn<ReturnType<FindOwner>, [string]>(async (api_key) =>
 beforeEach(() => findOwner.mockClear());
 
 test('the API key is the username, the password is empty', async () => {
-  await expect(authenticateByApiKey(findOwner, 0)(AUTHORIZATION)).resolves.toMatchObject({ project: PROJECT });
+  await expect(authenticateByApiKey(findOwner, 0)(AUTHORIZATION)).resolves.toMatchObject({ project: API_PROJECT });
 });
 
 test.each([
@@ -16,7 +16,7 @@ test.each([
   ['more spaces', AUTHORIZATION.replace(' ', '   ')],
   ['base64 without padding', AUTHORIZATION.replace(/=+$/, '')],
 ])('%s is accepted', async (_title, header) => {
-  await expect(authenticateByApiKey(findOwner, 0)(header)).resolves.toMatchObject({ project: PROJECT });
+  await expect(authenticateByApiKey(findOwner, 0)(header)).resolves.toMatchObject({ project: API_PROJECT });
 });
 
 test.each<[string, string | undefined, number]>([
@@ -56,7 +56,7 @@ test('a revoked key ends with the time it is remembered', async () => {
     await authenticate(AUTHORIZATION);
     findOwner.mockResolvedValueOnce(undefined);
     jest.advanceTimersByTime(999);
-    await expect(authenticate(AUTHORIZATION)).resolves.toMatchObject({ project: PROJECT });
+    await expect(authenticate(AUTHORIZATION)).resolves.toMatchObject({ project: API_PROJECT });
     jest.advanceTimersByTime(1);
     await expect(authenticate(AUTHORIZATION)).rejects.toMatchObject({ error: 'Unauthorized' });
   } finally {
@@ -72,7 +72,7 @@ test('a key that runs out is not remembered beyond that (rules 21.12)', async ()
     await authenticate(AUTHORIZATION);
     findOwner.mockResolvedValueOnce(undefined);
     jest.advanceTimersByTime(499);
-    await expect(authenticate(AUTHORIZATION)).resolves.toMatchObject({ project: PROJECT });
+    await expect(authenticate(AUTHORIZATION)).resolves.toMatchObject({ project: API_PROJECT });
     jest.advanceTimersByTime(1);
     await expect(authenticate(AUTHORIZATION)).rejects.toMatchObject({ error: 'Unauthorized' });
   } finally {

@@ -5,7 +5,7 @@ import { MERCHANT_API } from '../../../src/contract/merchant-api';
 import { openApi } from '../../../src/contract/openapi';
 import { aVisitor, launchBrowser, SIZES } from '../../support/browser';
 import { API_KEY, serveTestApi, type TestApi } from '../../support/test-api';
-import { until } from '../../support/until';
+import { until } from '../../support/waits';
 
 let api: TestApi;
 let browser: Browser;

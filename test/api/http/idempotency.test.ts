@@ -3,7 +3,8 @@ import type { Work } from '../../../api/operation';
 import { queryRows } from '../../../src/db/connection';
 import type { KeptAnswer } from '../../../src/db/requests/idempotency-keys';
 import { ServiceError, type ErrorName } from '../../../src/errors';
-import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { PROJECT } from '../../support/domain';
 
 let database: TestDatabase;
 let keys: KeyStore;

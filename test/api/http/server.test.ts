@@ -6,8 +6,8 @@ import path from 'node:path';
 import tls from 'node:tls';
 import express from 'express';
 import { listen, type Listening } from '../../../api/http/server';
-import { until } from '../../support/until';
 import { API_KEY, AUTHORIZATION, OWNER, serveTestApi } from '../../support/test-api';
+import { until } from '../../support/waits';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'tls-'));
 const TLS_CERT_FILE = path.join(folder, 'cert.pem');

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { boundUnread, inOrder } from '../../../api/http/unread-answers';
-import { until } from '../../support/until';
+import { until } from '../../support/waits';
 
 const servers: http.Server[] = [];
 afterEach(() => {

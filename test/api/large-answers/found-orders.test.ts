@@ -1,7 +1,7 @@
 import { SEARCH_BYTES_MAX } from '../../../src/contract/search';
 import { queryRows } from '../../../src/db/connection';
+import { writeOrders } from '../../support/rows';
 import { aSearchWorld, type SearchAnswer, type SearchWorld } from '../../support/search';
-import { writeOrders } from '../../support/search-orders';
 
 /** Orders with as many order lines as there may be: more than one answer may have. */
 const COUNT = 180;

@@ -5,9 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseString } from 'fast-csv';
 import { queryRows } from '../../../src/db/connection';
 import { FIELD_NAMES } from '../../../src/domain/query/fields';
+import { writeOrders } from '../../support/rows';
 import { aSearchWorld, type SearchWorld } from '../../support/search';
-import { someOrders, writeOrders } from '../../support/search-orders';
-import { until } from '../../support/until';
+import { someOrders } from '../../support/search-orders';
+import { until } from '../../support/waits';
 
 let world: SearchWorld;
 beforeAll(async () => {

@@ -2,8 +2,8 @@ import { MANAGE_EXAMPLES } from '../../../src/contract/manage/examples';
 import { MANAGE_API, type ManageRoutes } from '../../../src/contract/manage/manage-api';
 import { errorSchema } from '../../../src/contract/error';
 import type { Route } from '../../../src/contract/routes';
-import { aDelivery, pauseDelivery } from '../../support/deliveries';
-import { aManageHost, type Answer, type ManageHost } from '../../support/manage';
+import { aManageHost, type ManageAnswer, type ManageHost } from '../../support/manage';
+import { aDelivery, pauseDelivery } from '../../support/rows';
 
 /** Who may call what (rules 21.6): every operation of the document with every kind of caller. */
 
@@ -69,7 +69,7 @@ function expectedOf(route: Route, caller: (typeof CALLERS)[number]): number {
   return caller === 'other' && route.params !== undefined ? 404 : route.success;
 }
 
-function expectShape({ status, headers, body }: Answer, route: Route) {
+function expectShape({ status, headers, body }: ManageAnswer, route: Route) {
   if (status === 204) return expect(body).toBeUndefined();
   expect(headers.get('content-type')).toBe('application/json');
   if (status >= 400) errorSchema.parse(body);

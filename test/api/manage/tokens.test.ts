@@ -3,8 +3,8 @@ import { SignJWT, decodeProtectedHeader } from 'jose';
 import { Tokens } from '../../../api/manage/tokens';
 import { currentSigningKey } from '../../../src/db/webhooks/signing-keys';
 import { SecretKeys } from '../../../src/secrets';
+import { secrets } from '../../support/database';
 import { aManageHost, type ManageHost } from '../../support/manage';
-import { secrets } from '../../support/secrets';
 
 /** What is no token of ours is refused, whatever it looks like (rules 21.4). */
 

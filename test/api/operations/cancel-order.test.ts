@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import type { Order } from '../../../src/contract/order';
-import { CARD, Client } from '../page/hosted-page';
-import { Merchant, newIdempotencyKey, statusesOf, type Answer, type Refusal } from '../../support/client';
+import { CARD, Client } from '../../support/customer';
+import { Merchant, newIdempotencyKey, statusesOf, type Answer, type Refusal } from '../../support/merchant';
 import { stack } from '../../support/stack';
 
 /** As merchants do: what the service could not answer in time is sent again. */

@@ -1,5 +1,5 @@
-import { Merchant } from '../../support/client';
-import { createAuthorization, capturePart, part, outcomeOf } from '../../journeys/requests';
+import { Merchant } from '../../support/merchant';
+import { capturePart, createAuthorization, outcomeOf, part } from '../../support/merchant-payments';
 
 /** Capturing a part, on the real stack; all else of it is in test/journeys/captures.test.ts and follow-ups.test.ts. */
 test('rules 8.7: throws ValidationError on amount for more than is left, and says how much that is', async () => {

@@ -1,5 +1,6 @@
-import { Merchant } from '../../support/client';
-import { createAuthorization, ledgerOf, capture, outcomeOf } from '../../journeys/requests';
+import { ledgerOf } from '../../support/ledger';
+import { Merchant } from '../../support/merchant';
+import { capture, createAuthorization, outcomeOf } from '../../support/merchant-payments';
 
 /** Capturing all that is left, on the real stack; all else of it is in test/journeys/captures.test.ts and follow-ups.test.ts. */
 test('rules 1.10: needs no body: fields are ignored, except an amount, which is refused', async () => {

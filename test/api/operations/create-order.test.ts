@@ -2,10 +2,10 @@ import { v5 as uuidv5 } from 'uuid';
 import { transactionId } from '../../../src/ids';
 import { orderSchema } from '../../../src/contract/order';
 import { connectDatabase, queryRows } from '../../../src/db/connection';
-import { sendOperationUntilAnswered } from '../../journeys/requests';
-import { Merchant, statusesOf } from '../../support/client';
-import { CUSTOMER } from '../../support/customer';
-import { createTestProject } from '../../support/projects';
+import { CUSTOMER } from '../../support/domain';
+import { Merchant, statusesOf } from '../../support/merchant';
+import { sendOperationUntilAnswered } from '../../support/merchant-payments';
+import { createTestProject } from '../../support/operator';
 import { stack } from '../../support/stack';
 
 /** Creating an order, on the real stack; its refusals are in test/journeys/refusals.test.ts. */

@@ -1,5 +1,5 @@
 import { paymentLinkSchema, type PaymentLink } from '../../../src/contract/payment-link';
-import { Merchant, newIdempotencyKey, type Refusal } from '../../support/client';
+import { Merchant, newIdempotencyKey, type Refusal } from '../../support/merchant';
 import { UUID } from '../../support/shapes';
 
 const merchant = new Merchant();

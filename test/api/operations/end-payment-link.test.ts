@@ -1,5 +1,5 @@
 import type { PaymentLink } from '../../../src/contract/payment-link';
-import { Merchant, type Refusal } from '../../support/client';
+import { Merchant, type Refusal } from '../../support/merchant';
 
 const merchant = new Merchant();
 const end = (id: string, headers: Record<string, string> = {}) =>

@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import { orderSchema, type Order } from '../../../src/contract/order';
-import { Merchant, type Refusal } from '../../support/client';
+import { CARD, Client } from '../../support/customer';
+import { Merchant, type Refusal } from '../../support/merchant';
 import { stack } from '../../support/stack';
-import { CARD, Client } from '../page/hosted-page';
 
 const get = (merchant: Merchant, id: string, query = '', headers: Record<string, string> = {}) =>
   merchant.send<Order & { error: Refusal }>('GET', `/v1/orders/${id}/${query}`, { headers });

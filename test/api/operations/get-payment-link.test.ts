@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { PaymentLink } from '../../../src/contract/payment-link';
-import { Merchant, type Refusal } from '../../support/client';
+import { Merchant, type Refusal } from '../../support/merchant';
 import { stack } from '../../support/stack';
 
 const merchant = new Merchant();

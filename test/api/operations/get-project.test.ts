@@ -1,6 +1,6 @@
 import { projectSchema } from '../../../src/contract/project';
-import { Merchant } from '../../support/client';
-import { createTestProject } from '../../support/projects';
+import { Merchant } from '../../support/merchant';
+import { createTestProject } from '../../support/operator';
 import { stack } from '../../support/stack';
 
 const get = async (merchant: Merchant) =>

@@ -1,10 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
 import { connectDatabase, queryRows } from '../../../src/db/connection';
 import type { Timeline } from '../../../src/client';
-import { Merchant, type Refusal } from '../../support/client';
-import { startReceiver } from '../../support/receiver';
+import { Merchant, type Refusal } from '../../support/merchant';
+import { startReceiver } from '../../support/servers';
 import { stack } from '../../support/stack';
-import { until } from '../../support/until';
+import { until } from '../../support/waits';
 
 const merchant = new Merchant();
 const get = (who: Merchant, id: string) => who.send<Timeline & { error: Refusal }>('GET', `/v1/orders/${id}/timeline/`);

@@ -1,5 +1,5 @@
 import { currenciesSchema } from '../../../src/contract/project';
-import { createTestProject } from '../../support/projects';
+import { createTestProject } from '../../support/operator';
 
 test('lists the currencies of the project by payment method; an order in one of them is taken, in another refused', async () => {
   const { merchant } = await createTestProject({ currencies: ['JPY', 'EUR'] });

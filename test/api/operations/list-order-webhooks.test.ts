@@ -1,9 +1,9 @@
 import type { DeliveryAnswer } from '../../../src/contract/delivery';
-import { Merchant } from '../../support/client';
-import { connectDatabase, queryRows } from '../../../src/db/connection';
-import { startReceiver } from '../../support/receiver';
+import { Merchant } from '../../support/merchant';
+import { startReceiver } from '../../support/servers';
 import { stack } from '../../support/stack';
-import { until } from '../../support/until';
+import { until } from '../../support/waits';
+import { connectDatabase, queryRows } from '../../../src/db/connection';
 
 const merchant = new Merchant();
 const list = async (id: string) => (await merchant.send<DeliveryAnswer[]>('GET', `/v1/orders/${id}/webhooks/`)).body;

@@ -6,8 +6,9 @@ import type { MerchantContext, MerchantOperations, Services } from '../../../api
 import type { Stream } from '../../../api/operation';
 import { orderListSchema, type Order } from '../../../src/contract/order';
 import { getProject, type Project } from '../../../src/db/projects/projects';
-import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
-import { Merchant, type Refusal } from '../../support/client';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { PROJECT } from '../../support/domain';
+import { Merchant, type Refusal } from '../../support/merchant';
 import { stack } from '../../support/stack';
 
 const DAY = 24 * 60 * 60 * 1_000;

@@ -1,8 +1,8 @@
 import { v4 as uuid } from 'uuid';
 import type { PaymentLink } from '../../../src/contract/payment-link';
 import { connectDatabase } from '../../../src/db/connection';
-import type { Merchant, Refusal } from '../../support/client';
-import { createTestProject } from '../../support/projects';
+import type { Merchant, Refusal } from '../../support/merchant';
+import { createTestProject } from '../../support/operator';
 import { stack } from '../../support/stack';
 
 const list = (merchant: Merchant, query = '') =>

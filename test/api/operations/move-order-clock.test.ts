@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Order } from '../../../src/client';
-import { CARD, Client } from '../page/hosted-page';
-import { CARDS } from '../../support/cards';
-import { Merchant, newIdempotencyKey, type Refusal } from '../../support/client';
+import { CARD, Client } from '../../support/customer';
+import { CARDS } from '../../support/domain';
+import { Merchant, newIdempotencyKey, type Refusal } from '../../support/merchant';
 import { stack } from '../../support/stack';
 
 const merchant = new Merchant();

@@ -1,8 +1,8 @@
 import type { DeliveryAnswer } from '../../../src/contract/delivery';
-import { Merchant, type Refusal } from '../../support/client';
-import { startReceiver } from '../../support/receiver';
+import { Merchant, type Refusal } from '../../support/merchant';
+import { startReceiver } from '../../support/servers';
 import { stack } from '../../support/stack';
-import { until } from '../../support/until';
+import { until } from '../../support/waits';
 
 const merchant = new Merchant();
 type Body = DeliveryAnswer & { error: Refusal };

@@ -1,5 +1,5 @@
-import { Merchant } from '../../support/client';
-import { refund, outcomeOf } from '../../journeys/requests';
+import { Merchant } from '../../support/merchant';
+import { outcomeOf, refund } from '../../support/merchant-payments';
 
 /** Refunding, on the real stack; all else of it is in test/journeys/refunds.test.ts and follow-ups.test.ts. */
 const merchant = new Merchant();

@@ -9,12 +9,12 @@ import { FIELD_NAMES } from '../../../src/domain/query/fields';
 import { QUERY_LIMITS, parseQuery } from '../../../src/domain/query/parse';
 import { SearchReader } from '../../../src/search/reader';
 import { CUTOFF_MS } from '../../../src/search/settings';
-import { PROJECT } from '../../support/database';
-import { plainOrders, plainSearch } from '../../support/plain-search';
+import { PROJECT } from '../../support/domain';
+import { writeOrders } from '../../support/rows';
 import { aSearchWorld, type SearchWorld } from '../../support/search';
-import { someOrders, writeOrders } from '../../support/search-orders';
+import { plainOrders, plainSearch, someOrders } from '../../support/search-orders';
 import { serveTestApi } from '../../support/test-api';
-import { until } from '../../support/until';
+import { until } from '../../support/waits';
 
 let world: SearchWorld;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { queryRows } from '../../../src/db/connection';
+import { writeOrders, type WrittenOrder } from '../../support/rows';
 import { aSearchWorld, type SearchAnswer, type SearchWorld } from '../../support/search';
-import { writeOrders, type WrittenOrder } from '../../support/search-orders';
 
 /** More than `start` reaches, which is 10,000. */
 const COUNT = 12_000;

@@ -4,11 +4,11 @@ import { parseQuery } from '../../../src/domain/query/parse';
 import type { Query } from '../../../src/domain/query/query';
 import { queryRows } from '../../../src/db/connection';
 import { upsertProject } from '../../../src/db/projects/projects';
-import { PROJECT } from '../../support/database';
+import { secrets } from '../../support/database';
+import { PROJECT } from '../../support/domain';
+import { writeOrders } from '../../support/rows';
 import { aSearchWorld, type SearchWorld } from '../../support/search';
-import { secrets } from '../../support/secrets';
-import { someOrders, writeOrders } from '../../support/search-orders';
-import { plainOrders, plainSearch, type PlainOrder } from '../../support/plain-search';
+import { plainOrders, plainSearch, someOrders, type PlainOrder } from '../../support/search-orders';
 
 let world: SearchWorld;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
 import { orderSchema, type Order } from '../../../src/contract/order';
-import { CARD, Client } from '../page/hosted-page';
-import { Merchant, newIdempotencyKey, statusesOf, type Answer, type Refusal } from '../../support/client';
-import { CUSTOMER } from '../../support/customer';
-import { createTestProject } from '../../support/projects';
-import { startReceiver } from '../../support/receiver';
+import { CARD, Client } from '../../support/customer';
+import { CUSTOMER } from '../../support/domain';
+import { Merchant, newIdempotencyKey, statusesOf, type Answer, type Refusal } from '../../support/merchant';
+import { createTestProject } from '../../support/operator';
+import { startReceiver } from '../../support/servers';
 import { stack } from '../../support/stack';
 
 async function put(

@@ -1,5 +1,6 @@
-import { Merchant } from '../../support/client';
-import { createAuthorization, ledgerOf, voidAll, outcomeOf } from '../../journeys/requests';
+import { ledgerOf } from '../../support/ledger';
+import { Merchant } from '../../support/merchant';
+import { createAuthorization, outcomeOf, voidAll } from '../../support/merchant-payments';
 
 /** Voiding all that is left, on the real stack; all else of it is in test/journeys/voids.test.ts and follow-ups.test.ts. */
 test('rules 1.10: needs no body: fields are ignored, except an amount, which is refused', async () => {

@@ -1,25 +1,25 @@
 import type { Browser, Page } from 'playwright-core';
 import { LANGUAGES } from '../../../api/page/languages';
 import { WALLETS } from '../../../src/processor/wire';
-import { SIZES, aVisitor, launchBrowser, type Visitor } from '../../support/browser';
-import { CARDS } from '../../support/cards';
-import { Merchant } from '../../support/client';
-import { startReceiver, type Receiver } from '../../support/receiver';
-import { until } from '../../support/until';
+import { aVisitor, launchBrowser, SIZES, type Visitor } from '../../support/browser';
 import {
-  CANCEL,
   CARD,
+  createPageOrder,
+  makeOrderDue,
   PAY,
-  charges,
-  createOrder,
-  fillIn,
-  getOrder,
-  makeDue,
-  statusesOf,
+  readOrder,
+  readStatuses,
   walletButton,
-} from './hosted-page';
+} from '../../support/customer';
+import { CARDS } from '../../support/domain';
+import { readLedger } from '../../support/ledger';
+import { Merchant } from '../../support/merchant';
+import { startReceiver, type Receiver } from '../../support/servers';
+import { until } from '../../support/waits';
 
 /** The hosted page in a real Chromium: what a customer sees and does. */
+
+const CANCEL = 'form[action$="/cancel/"] button';
 
 let browser: Browser;
 /** The merchant's shop: where customers go on to. */
@@ -68,22 +68,22 @@ const LOOKS = [
 
 async function payByWallet({ wallet, ...looks }: Looks): Promise<void> {
   const page = await visit(looks);
-  const order = await createOrder({ payment_methods: WALLETS, return_url: merchant.url });
+  const order = await createPageOrder({ payment_methods: WALLETS, return_url: merchant.url });
   await page.goto(order.order_url);
   expect(await page.locator(walletButton(wallet)).innerText()).toMatch(/^Pay with (Apple|Google) Pay\s+Simulated$/);
   expect(await page.locator(PAY).count()).toBe(0);
   await fits(page);
   await page.click(walletButton(wallet));
   await page.waitForURL(`${merchant.url}?order_id=${order.id}&project_id=${order.project_id}`);
-  expect(await statusesOf(order.id)).toBe('completed: accepted');
-  expect((await getOrder(order.id)).transactions?.[0]?.payment_method).toBe(wallet);
+  expect(await readStatuses(order.id)).toBe('completed: accepted');
+  expect((await readOrder(order.id)).transactions?.[0]?.payment_method).toBe(wallet);
 }
 
 /** What customers do, each with a browser of their own. */
 const FLOWS: Record<string, (looks: Looks) => Promise<void>> = {
   async 'a declined card, another one, and back to the shop'(looks) {
     const page = await visit(looks);
-    const order = await createOrder({ return_url: `${merchant.url}?cart=7` });
+    const order = await createPageOrder({ return_url: `${merchant.url}?cart=7` });
     await page.goto(order.order_url);
     await fits(page);
     await fillIn(page, { number: CARDS.do_not_honor.number });
@@ -96,12 +96,12 @@ const FLOWS: Record<string, (looks: Looks) => Promise<void>> = {
     await page.click(PAY);
     await page.waitForURL(`${merchant.url}?cart=7&order_id=${order.id}&project_id=${order.project_id}`);
     expect(await heading(page)).toBe('Welcome back');
-    expect(await statusesOf(order.id)).toBe('completed: error accepted');
+    expect(await readStatuses(order.id)).toBe('completed: error accepted');
   },
 
   async 'one click on a test card fills the form in'(looks) {
     const page = await visit(looks);
-    const order = await createOrder();
+    const order = await createPageOrder();
     await page.goto(order.order_url);
     await page.getByRole('button', { name: 'Use test card: Approved, Mastercard' }).click();
     // Without a script the page comes anew.
@@ -112,7 +112,7 @@ const FLOWS: Record<string, (looks: Looks) => Promise<void>> = {
     await page.click(PAY);
     await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
     await fits(page);
-    expect((await getOrder(order.id)).transactions?.[0]?.payment_method_details).toMatchObject({
+    expect((await readOrder(order.id)).transactions?.[0]?.payment_method_details).toMatchObject({
       truncated_pan: '554433******0037',
     });
   },
@@ -121,11 +121,11 @@ const FLOWS: Record<string, (looks: Looks) => Promise<void>> = {
 
   async 'cancel leads to the failure address'(looks) {
     const page = await visit(looks);
-    const order = await createOrder({ failure_url: merchant.url });
+    const order = await createPageOrder({ failure_url: merchant.url });
     await page.goto(order.order_url);
     await page.click(CANCEL);
     await page.waitForURL(`${merchant.url}?order_id=${order.id}&project_id=${order.project_id}`);
-    expect(await statusesOf(order.id)).toBe('cancelled:');
+    expect(await readStatuses(order.id)).toBe('cancelled:');
   },
 };
 
@@ -184,13 +184,13 @@ test.each([true, false])(
   'a page with an open outcome reloads until it is known; script: %p',
   async (javaScriptEnabled) => {
     const page = await visit({ javaScriptEnabled, size: 'phone' });
-    const order = await createOrder({ return_url: merchant.url });
+    const order = await createPageOrder({ return_url: merchant.url });
     await page.goto(order.order_url);
     await fillIn(page, { number: CARDS.processing_approved.number });
     await page.click(PAY);
     await page.getByRole('heading', { name: 'Your payment is being processed', exact: true }).waitFor();
     await fits(page);
-    await makeDue(order.id);
+    await makeOrderDue(order.id);
     await page.waitForURL(`${merchant.url}?order_id=*`);
   },
 );
@@ -232,7 +232,7 @@ describe.each(Object.keys(LANGUAGES))('in the language %s', (lang) => {
 
   test('every page is in it, and at 1280, 375 and 320 px nothing sticks out or is cut off', async () => {
     const page = await visit();
-    const order = await createOrder({ locale: lang, amount: 123_450 });
+    const order = await createPageOrder({ locale: lang, amount: 123_450 });
     const atEveryWidth = async (check: () => Promise<void>) => {
       for (const width of [1280, 375, 320]) {
         await page.setViewportSize({ width, height: 800 });
@@ -272,7 +272,7 @@ const CUT_OFF = `[...document.querySelectorAll('button, label, .hint, h1, h2, dt
 
 test('on a touch screen whatever can be pressed is 44 px high', async () => {
   const page = await visit({ size: 'phone', hasTouch: true, isMobile: true });
-  await page.goto((await createOrder()).order_url);
+  await page.goto((await createPageOrder()).order_url);
   await page.click(PAY);
   await page.getByRole('alert').waitFor();
   await page.waitForLoadState();
@@ -288,7 +288,7 @@ test('on a touch screen whatever can be pressed is 44 px high', async () => {
 
 test('the buttons of all wallets are of one height on a phone', async () => {
   const page = await visit({ viewport: { width: 375, height: 800 } });
-  await page.goto((await createOrder()).order_url);
+  await page.goto((await createPageOrder()).order_url);
   const heights = await Promise.all(
     WALLETS.map(async (wallet) => (await page.locator(walletButton(wallet)).boundingBox())?.height),
   );
@@ -297,7 +297,7 @@ test('the buttons of all wallets are of one height on a phone', async () => {
 
 test('the longest texts and amounts fit on the narrowest phone', async () => {
   const page = await visit({ viewport: { width: 320, height: 640 } });
-  const order = await createOrder({
+  const order = await createPageOrder({
     currency: 'KWD',
     amount: Number.MAX_SAFE_INTEGER,
     description: 'x'.repeat(4_096),
@@ -312,7 +312,7 @@ test('the longest texts and amounts fit on the narrowest phone', async () => {
 
 test('the keyboard alone pays', async () => {
   const page = await visit();
-  const order = await createOrder();
+  const order = await createPageOrder();
   await page.goto(order.order_url);
   for (const wallet of WALLETS) {
     await page.keyboard.press('Tab');
@@ -330,18 +330,18 @@ test('the keyboard alone pays', async () => {
 
 test.each(['Enter', 'Space'])('the keyboard alone presses a wallet: %s', async (key) => {
   const page = await visit();
-  const order = await createOrder();
+  const order = await createPageOrder();
   await page.goto(order.order_url);
   await page.keyboard.press('Tab');
   await page.keyboard.press(key);
   await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
   expect(await page.locator('.receipt').innerText()).toMatch(/Paid with\s+Apple Pay, Visa ending in \d{4}/);
-  expect(await charges(order.id)).toMatchObject([{ requests: 1 }]);
+  expect(await readLedger(order.id)).toMatchObject([{ requests: 1 }]);
 });
 
 test('a wallet says to everybody that it is simulated', async () => {
   const page = await visit();
-  const order = await createOrder();
+  const order = await createPageOrder();
   await page.goto(order.order_url);
   for (const name of ['Pay with Apple Pay Simulated', 'Pay with Google Pay Simulated']) {
     const described = await page.getByRole('button', { name, exact: true }).getAttribute('aria-describedby');
@@ -353,7 +353,7 @@ test.each([walletButton('apple-pay'), PAY])(
   'rules 12.5: two clicks on %s, a reload and the back button never charge twice',
   async (button) => {
     const page = await visit();
-    const order = await createOrder();
+    const order = await createPageOrder();
     await page.goto(order.order_url);
     await fillIn(page);
     await page.locator(button).dblclick({ noWaitAfter: true });
@@ -366,14 +366,14 @@ test.each([walletButton('apple-pay'), PAY])(
     expect(await heading(page)).toBe('Payment completed');
     await page.goBack();
     await page.goForward();
-    expect(await statusesOf(order.id)).toBe('completed: accepted');
-    expect(await charges(order.id)).toMatchObject([{ requests: 1 }]);
+    expect(await readStatuses(order.id)).toBe('completed: accepted');
+    expect(await readLedger(order.id)).toMatchObject([{ requests: 1 }]);
   },
 );
 
 test('a press on each of the ways to pay at once: one is sent', async () => {
   const page = await visit();
-  const order = await createOrder();
+  const order = await createPageOrder();
   await page.goto(order.order_url);
   await fillIn(page);
   const posts: string[] = [];
@@ -381,12 +381,12 @@ test('a press on each of the ways to pay at once: one is sent', async () => {
   await page.evaluate(`document.querySelectorAll('form[data-pay] button').forEach((button) => button.click())`);
   await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
   expect(posts).toEqual([`${order.order_url}wallet/`]);
-  expect(await charges(order.id)).toHaveLength(1);
+  expect(await readLedger(order.id)).toHaveLength(1);
 });
 
 test('after the back button a wallet’s button has its words again', async () => {
   const page = await visit();
-  const order = await createOrder({ return_url: merchant.url, payment_methods: ['google-pay'] });
+  const order = await createPageOrder({ return_url: merchant.url, payment_methods: ['google-pay'] });
   await page.goto(order.order_url);
   const words = await page.locator(walletButton('google-pay')).innerText();
   await page.evaluate(
@@ -400,7 +400,7 @@ test('after the back button a wallet’s button has its words again', async () =
 
 test('after a mistake the summary has the focus, names each field, and leads to it', async () => {
   const page = await visit({ size: 'phone' });
-  const order = await createOrder();
+  const order = await createPageOrder();
   await page.goto(order.order_url);
   await fillIn(page, { number: '4111111111111112', security_code: '' });
   await page.click(PAY);
@@ -410,12 +410,12 @@ test('after a mistake the summary has the focus, names each field, and leads to 
   await page.locator('#security_code:focus').waitFor();
   expect(await page.getByLabel('Card number').getAttribute('aria-invalid')).toBe('true');
   expect(await page.getByLabel('Name on card').inputValue()).toBe('Ada Lovelace');
-  expect(await statusesOf(order.id)).toBe('new:');
+  expect(await readStatuses(order.id)).toBe('new:');
 });
 
 test('a reload after a decline shows the form and sends nothing', async () => {
   const page = await visit();
-  const order = await createOrder();
+  const order = await createPageOrder();
   await page.goto(order.order_url);
   await fillIn(page, { number: CARDS.stolen.number });
   await page.click(PAY);
@@ -427,12 +427,12 @@ test('a reload after a decline shows the form and sends nothing', async () => {
   await page.reload();
   expect(methods).toEqual(['GET']);
   expect(await page.getByRole('alert').innerText()).toContain('declined');
-  expect(await charges(order.id)).toHaveLength(1);
+  expect(await readLedger(order.id)).toHaveLength(1);
 });
 
 test('the time that is left counts down, and at the end the page says so', async () => {
   const page = await visit();
-  const order = await createOrder({ expiration_period: 'PT8S' });
+  const order = await createPageOrder({ expiration_period: 'PT8S' });
   await page.goto(order.order_url);
   expect(await page.locator('.timer').innerText()).toMatch(/Time left to pay:\s0:0\d/);
   await page.getByRole('heading', { name: 'This payment has expired' }).waitFor({ timeout: 20_000 });
@@ -440,13 +440,13 @@ test('the time that is left counts down, and at the end the page says so', async
 
 test('without a script the page says until when it can be paid', async () => {
   const page = await visit({ javaScriptEnabled: false });
-  await page.goto((await createOrder()).order_url);
+  await page.goto((await createPageOrder()).order_url);
   expect(await page.locator('.timer').innerText()).toMatch(/Please pay before \d+ \w+ \d{4} at \d\d:\d\d UTC/);
 });
 
 test('every page has a language, one main part, one first heading, and a name for every field and button', async () => {
   const page = await visit();
-  const order = await createOrder();
+  const order = await createPageOrder();
   await page.goto(order.order_url);
   expect(await page.locator('html').getAttribute('lang')).toBe('en');
   expect([await page.locator('main').count(), await page.locator('h1').count()]).toEqual([1, 1]);
@@ -465,7 +465,7 @@ test('every page has a language, one main part, one first heading, and a name fo
 
 test.each(['light', 'dark'] as const)('every text can be told from its ground: %s', async (colorScheme) => {
   const page = await visit({ colorScheme });
-  const order = await createOrder();
+  const order = await createPageOrder();
   await page.goto(order.order_url);
   await page.click(PAY);
   await page.getByRole('alert').waitFor();
@@ -505,3 +505,11 @@ const FAINT_TEXTS = `(() => {
   }
   return faint;
 })()`;
+
+async function fillIn(page: Page, card: Partial<typeof CARD> = {}): Promise<void> {
+  const { number, card_expiry, security_code, cardholder_name } = { ...CARD, ...card };
+  await page.fill('[autocomplete="cc-number"]', number);
+  await page.fill('[autocomplete="cc-exp"]', card_expiry);
+  await page.fill('[autocomplete="cc-csc"]', security_code);
+  await page.fill('[autocomplete="cc-name"]', cardholder_name);
+}

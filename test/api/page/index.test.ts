@@ -10,19 +10,20 @@ import { reversalOrderId } from '../../../src/ids';
 import { type Wallet } from '../../../src/processor/wire';
 import { createWorkflows } from '../../../src/temporal/workflows';
 import { orderWorkflowId } from '../../../workflows/messages';
-import { CARDS } from '../../support/cards';
-import { Merchant } from '../../support/client';
+import { CARD, Client, createPageOrder, hidden, makeOrderDue, readOrder, readStatuses } from '../../support/customer';
+import { CARDS } from '../../support/domain';
+import { readLedger } from '../../support/ledger';
+import { Merchant } from '../../support/merchant';
+import { createTestProject } from '../../support/operator';
 import { NOBODY } from '../../support/shapes';
-import { createTestProject } from '../../support/projects';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
-import { until } from '../../support/until';
-import { CARD, Client, charges, createOrder, getOrder, hidden, makeDue, statusesOf } from './hosted-page';
+import { until } from '../../support/waits';
 
 /** The hosted page as plain HTTP, above all what it refuses. */
 
 async function opened(fields: Record<string, unknown> = {}) {
-  const order = await createOrder(fields);
+  const order = await createPageOrder(fields);
   const client = new Client();
   return { order, client, path: `/pay/${order.id}/`, form: { ...CARD, ...(await client.openPage(order)) } };
 }
@@ -62,7 +63,7 @@ describe('a page', () => {
   );
 
   test('is there with and without trailing slash, by order and by transaction, in capitals too', async () => {
-    const order = await createOrder({ transactions: [{ payment_method: 'credit-card' }] });
+    const order = await createPageOrder({ transactions: [{ payment_method: 'credit-card' }] });
     const { id } = order.transactions![0]!;
     for (const path of [
       `/pay/${order.id}`,
@@ -79,7 +80,7 @@ describe('a page', () => {
   });
 
   test('says by its headers that nothing may be kept, framed or loaded from elsewhere', async () => {
-    const order = await createOrder({
+    const order = await createPageOrder({
       return_url: 'https://shop.example/done?a=1',
       failure_url: 'http://localhost:9/no',
     });
@@ -162,7 +163,7 @@ describe('the card form', () => {
     expect(response.headers.get('location')).toBe(
       `https://shop.example/done?cart=7&order_id=${order.id}&project_id=${order.project_id}#top`,
     );
-    expect(await statusesOf(order.id)).toBe('completed: accepted');
+    expect(await readStatuses(order.id)).toBe('completed: accepted');
     // The page of a paid order says so and offers the way back.
     const html = await (await client.send(path)).text();
     expect(html).toContain('Payment completed');
@@ -189,8 +190,8 @@ describe('the card form', () => {
     expect((await client.postForm(path, { ...form, attempt: '2' })).headers.get('location')).toMatch(
       /^https:\/\/shop\.example\/\?order_id=/,
     );
-    expect(await statusesOf(order.id)).toBe('completed: error accepted');
-    expect((await getOrder(order.id)).transactions).toMatchObject([
+    expect(await readStatuses(order.id)).toBe('completed: error accepted');
+    expect((await readOrder(order.id)).transactions).toMatchObject([
       { outcomes: { processing: { response_code: '51' } } },
       { outcomes: { processing: { response_code: '00' } }, events: [{ event: 'new', source: 'customer' }, {}] },
     ]);
@@ -221,8 +222,8 @@ describe('the card form', () => {
     answers.push(await client.postForm(path, form));
     expect(new Set(answers.map(({ status, headers }) => `${status} ${headers.get('location')}`)).size).toBe(1);
     expect(answers[0]!.status).toBe(303);
-    expect(await statusesOf(order.id)).toBe('completed: accepted');
-    expect(await charges(order.id)).toMatchObject([{ operation: 'sale', result: 'approved', requests: 1 }]);
+    expect(await readStatuses(order.id)).toBe('completed: accepted');
+    expect(await readLedger(order.id)).toMatchObject([{ operation: 'sale', result: 'approved', requests: 1 }]);
   });
 
   test('rules 6.3 and 12.5: a form of an attempt that was made shows the order as it is, and charges nothing', async () => {
@@ -232,8 +233,8 @@ describe('the card form', () => {
     const html = await response.text();
     expect(html).toContain('declined');
     expect(hidden(html, 'attempt')).toBe('2');
-    expect(await statusesOf(order.id)).toBe('processing: error');
-    expect(await charges(order.id)).toHaveLength(1);
+    expect(await readStatuses(order.id)).toBe('processing: error');
+    expect(await readLedger(order.id)).toHaveLength(1);
   });
 
   test('rules 12.5: a form with another attempt charges nothing', async () => {
@@ -242,7 +243,7 @@ describe('the card form', () => {
       const response = await client.postForm(path, { ...form, attempt });
       expect([attempt, hidden(await response.text(), 'attempt')]).toEqual([attempt, '1']);
     }
-    expect(await statusesOf(order.id)).toBe('new:');
+    expect(await readStatuses(order.id)).toBe('new:');
   });
 
   test('wrong fields are told by the field, with the name kept and never number or code', async () => {
@@ -260,11 +261,11 @@ describe('the card form', () => {
     expect(html).toContain('value="Ada Lovelace"');
     expect(html).not.toMatch(/5544330000000038|98765/);
     expect(html).toMatch(/<title>Error: /);
-    expect(await statusesOf(order.id)).toBe('new:');
+    expect(await readStatuses(order.id)).toBe('new:');
   });
 
   test('a test card declines on a live project, where no table of test cards is shown', async () => {
-    const order = await createOrder({}, stack().live_api_key);
+    const order = await createPageOrder({}, stack().live_api_key);
     const client = new Client();
     const page = await (await client.send(`/pay/${order.id}/?card=approved`)).text();
     expect(page).not.toMatch(/Test cards|4111 ?1111/);
@@ -279,7 +280,7 @@ describe('the card form', () => {
     const [, next] = /<meta http-equiv="refresh" content="\d+;url=([^"]+)"/.exec(html) ?? [];
     expect(next).toBe(`${path}?waited=1`);
     expect(await (await client.send(next!)).text()).toContain(`url=${path}?waited=2`);
-    await makeDue(order.id);
+    await makeOrderDue(order.id);
     let response = await client.send(next!);
     for (let look = 0; response.status !== 303 && look < 100; look += 1) {
       await new Promise((resolve) => setTimeout(resolve, 250));
@@ -294,7 +295,7 @@ const waysIn = (html: string) =>
   [...html.matchAll(/name="payment_method" value="([^"]+)"|autocomplete="(cc-number)"/g)].map(
     ([, wallet, card]) => wallet ?? (card && 'credit-card'),
   );
-const methodsOf = async (id: string) => (await getOrder(id)).transactions?.map(({ payment_method }) => payment_method);
+const methodsOf = async (id: string) => (await readOrder(id)).transactions?.map(({ payment_method }) => payment_method);
 
 describe('the ways to pay', () => {
   test.each<[string, Record<string, unknown>, string[]]>([
@@ -329,7 +330,7 @@ describe('the ways to pay', () => {
     expect(waysIn(html)).toEqual(['apple-pay', 'google-pay', 'credit-card']);
     const paid = await client.postForm(`${path}wallet/`, { ...form, attempt: '2', payment_method: 'google-pay' });
     expect(await paid.text()).toContain('Google Pay, Mastercard ending in');
-    expect([await statusesOf(order.id), await methodsOf(order.id)]).toEqual([
+    expect([await readStatuses(order.id), await methodsOf(order.id)]).toEqual([
       'completed: error accepted',
       ['credit-card', 'google-pay'],
     ]);
@@ -342,9 +343,9 @@ describe('the ways to pay', () => {
     expect(
       await (await client.postForm(`${path}wallet/`, { ...form, attempt: '2', payment_method: 'apple-pay' })).text(),
     ).toContain('You can try 4 more times');
-    expect(await statusesOf(order.id)).toBe('processing: error');
+    expect(await readStatuses(order.id)).toBe('processing: error');
     await client.postForm(path, { ...form, attempt: '2' });
-    expect([await statusesOf(order.id), await methodsOf(order.id)]).toEqual([
+    expect([await readStatuses(order.id), await methodsOf(order.id)]).toEqual([
       'completed: error accepted',
       ['credit-card', 'credit-card'],
     ]);
@@ -375,7 +376,7 @@ describe('the button of a wallet', () => {
         303,
         `https://shop.example/done?order_id=${page.order.id}&project_id=${page.order.project_id}`,
       ]);
-      expect(await getOrder(page.order.id)).toMatchObject({
+      expect(await readOrder(page.order.id)).toMatchObject({
         status: 'completed',
         transactions: [
           {
@@ -396,7 +397,7 @@ describe('the button of a wallet', () => {
   test('pays the announced authorization: none is added, and the money is reserved', async () => {
     const page = await opened({ transactions: [{ payment_method: 'apple-pay', capture_mode: 'manual' }] });
     await press(page);
-    expect((await getOrder(page.order.id)).transactions).toMatchObject([
+    expect((await readOrder(page.order.id)).transactions).toMatchObject([
       {
         id: page.order.transactions![0]!.id,
         payment_method: 'apple-pay',
@@ -405,7 +406,7 @@ describe('the button of a wallet', () => {
         is_capturable: true,
       },
     ]);
-    expect(await charges(page.order.id)).toMatchObject([{ operation: 'authorize', result: 'approved' }]);
+    expect(await readLedger(page.order.id)).toMatchObject([{ operation: 'authorize', result: 'approved' }]);
   });
 
   test('rules 12.5: pressed four times beside the card form in another tab, and again: one of them pays, once', async () => {
@@ -416,8 +417,8 @@ describe('the button of a wallet', () => {
     ]);
     answers.push(await press(page));
     for (const answer of answers) expect(await answer.text()).toContain('Payment completed');
-    expect(await statusesOf(page.order.id)).toBe('completed: accepted');
-    expect(await charges(page.order.id)).toHaveLength(1);
+    expect(await readStatuses(page.order.id)).toBe('completed: accepted');
+    expect(await readLedger(page.order.id)).toHaveLength(1);
   });
 
   test('rules 12.5 and 12.8: with another attempt, or a method that is no wallet, it charges nothing', async () => {
@@ -429,7 +430,7 @@ describe('the button of a wallet', () => {
       const response = await press(page, fields as Record<string, string>);
       expect([fields, response.status, hidden(await response.text(), 'attempt')]).toEqual([fields, 200, '1']);
     }
-    expect([await statusesOf(page.order.id), await charges(page.order.id)]).toEqual(['new:', []]);
+    expect([await readStatuses(page.order.id), await readLedger(page.order.id)]).toEqual(['new:', []]);
   });
 
   test.each<[string, Record<string, unknown>, string]>([
@@ -438,7 +439,7 @@ describe('the button of a wallet', () => {
   ])('rules 12.8: %s charges nothing', async (_title, fields, statuses) => {
     const page = await opened(fields);
     expect(await (await press(page)).text()).toContain('Pay by card');
-    expect([await statusesOf(page.order.id), await charges(page.order.id)]).toEqual([`new:${statuses}`, []]);
+    expect([await readStatuses(page.order.id), await readLedger(page.order.id)]).toEqual([`new:${statuses}`, []]);
   });
 
   test('comes too late once the order is cancelled, has expired, or is paid', async () => {
@@ -452,7 +453,9 @@ describe('the button of a wallet', () => {
     await paid.client.postForm(paid.path, paid.form);
     expect(await (await press(paid)).text()).toContain('Payment completed');
     expect(
-      (await Promise.all([cancelled, expired, paid].map(({ order }) => charges(order.id)))).map(({ length }) => length),
+      (await Promise.all([cancelled, expired, paid].map(({ order }) => readLedger(order.id)))).map(
+        ({ length }) => length,
+      ),
     ).toEqual([0, 0, 1]);
   });
 
@@ -463,9 +466,9 @@ describe('the button of a wallet', () => {
     await own.addFault({ kind: 'outage', operation: 'ask', order_id: page.order.id });
     expect(await (await press(page)).text()).toContain('Your payment is being processed');
     await own.removeFaults();
-    await until('it is paid', async () => (await statusesOf(page.order.id)) === 'completed: accepted');
+    await until('it is paid', async () => (await readStatuses(page.order.id)) === 'completed: accepted');
     expect(await (await press(page)).text()).toContain('Payment completed');
-    expect(await charges(page.order.id)).toHaveLength(1);
+    expect(await readLedger(page.order.id)).toHaveLength(1);
   });
 });
 
@@ -478,7 +481,7 @@ test('the card form charges nothing where the order is paid by wallet only', asy
   const { order, client, path, form } = await opened({ payment_methods: ['apple-pay'] });
   const html = await (await client.postForm(path, form)).text();
   expect(waysIn(html)).toEqual(['apple-pay']);
-  expect([await statusesOf(order.id), await charges(order.id)]).toEqual(['new:', []]);
+  expect([await readStatuses(order.id), await readLedger(order.id)]).toEqual(['new:', []]);
 });
 
 describe('rules 12.9: a program, which prefers JSON', () => {
@@ -531,7 +534,7 @@ describe('rules 12.9: a program, which prefers JSON', () => {
       PROGRAM,
     );
     expect([page.status, page.headers.get('location')]).toEqual([303, declined.path]);
-    expect(await Promise.all([one, stays, declined].map(({ order }) => statusesOf(order.id)))).toEqual([
+    expect(await Promise.all([one, stays, declined].map(({ order }) => readStatuses(order.id)))).toEqual([
       'completed: accepted',
       'completed: accepted',
       'processing: error',
@@ -551,7 +554,7 @@ describe('rules 12.9: a program, which prefers JSON', () => {
     expect(await again()).toEqual([started, started]);
     await page.client.postForm(`${page.path}cancel/`, { token: page.form.token });
     expect(await again()).toEqual([started, started]);
-    expect(await charges(page.order.id)).toHaveLength(1);
+    expect(await readLedger(page.order.id)).toHaveLength(1);
   });
 
   test('is told by a ValidationError what is wrong', async () => {
@@ -568,7 +571,7 @@ describe('rules 12.9: a program, which prefers JSON', () => {
       expect(await response.clone().text()).not.toContain('41111111');
       expect([fields, ...(await refusal(response))]).toEqual([fields, 400, 'ValidationError', property_path]);
     }
-    expect(await statusesOf(order.id)).toBe('new:');
+    expect(await readStatuses(order.id)).toBe('new:');
   });
 
   test('needs a form token like any other; its errors are JSON', async () => {
@@ -596,7 +599,7 @@ describe('rules 12.9: a program, which prefers JSON', () => {
     expect(
       await refusal(await client.postForm(path, { ...form, cardholder_name: 'x'.repeat(20_000) }, PROGRAM)),
     ).toEqual([413, 'PayloadTooLarge', undefined]);
-    expect(await statusesOf(order.id)).toBe('new:');
+    expect(await readStatuses(order.id)).toBe('new:');
   });
 });
 
@@ -618,17 +621,17 @@ describe('a forged form', () => {
       expect(html).toContain('This form is no longer valid');
       expect(html).not.toContain(CARD.number);
     }
-    expect(await statusesOf(order.id)).toBe('new:');
+    expect(await readStatuses(order.id)).toBe('new:');
   });
 
   test('the token of one order is not good for another', async () => {
     const one = await opened();
-    const other = await createOrder();
+    const other = await createPageOrder();
     expect((await one.client.postForm(`/pay/${other.id}/`, one.form)).status).toBe(403);
     expect(
       (await one.client.postForm(`/pay/${other.id}/wallet/`, { ...one.form, payment_method: 'apple-pay' })).status,
     ).toBe(403);
-    expect(await statusesOf(other.id)).toBe('new:');
+    expect(await readStatuses(other.id)).toBe('new:');
   });
 
   test('a cookie that somebody else signed is replaced, not used', async () => {
@@ -641,7 +644,7 @@ describe('a forged form', () => {
       body: new URLSearchParams({ ...CARD, token: 'forged.forged', attempt: '1' }),
     });
     expect(refused.status).toBe(403);
-    expect(await statusesOf(order.id)).toBe('new:');
+    expect(await readStatuses(order.id)).toBe('new:');
   });
 
   test('a body that is no form, or too large, is refused with a page', async () => {
@@ -670,9 +673,9 @@ describe('the cancel form', () => {
         `https://shop.example/failed?order_id=${order.id}&project_id=${order.project_id}`,
       ]);
     }
-    expect(await statusesOf(order.id)).toBe('cancelled:');
+    expect(await readStatuses(order.id)).toBe('cancelled:');
     expect((await client.postForm(path, form)).headers.get('location')).toMatch(/^https:\/\/shop\.example\/failed\?/);
-    expect(await charges(order.id)).toEqual([]);
+    expect(await readLedger(order.id)).toEqual([]);
   });
 
   test('after a decline the order is cancelled too; without addresses the result page says so', async () => {
@@ -681,7 +684,7 @@ describe('the cancel form', () => {
     expect(await (await client.postForm(`${path}cancel/`, { token: form.token })).text()).toContain(
       'Payment cancelled',
     );
-    expect(await statusesOf(order.id)).toBe('cancelled: error');
+    expect(await readStatuses(order.id)).toBe('cancelled: error');
   });
 
   test('comes too late once the order is paid', async () => {
@@ -690,7 +693,7 @@ describe('the cancel form', () => {
     expect(await (await client.postForm(`${path}cancel/`, { token: form.token })).text()).toContain(
       'Payment completed',
     );
-    expect(await statusesOf(order.id)).toBe('completed: accepted');
+    expect(await readStatuses(order.id)).toBe('completed: accepted');
   });
 });
 
@@ -708,7 +711,7 @@ describe('rules 12.12: a hundred loads of the address that the issuer sends its 
   async function atTheIssuer() {
     const { order, client, path, form } = await opened();
     await client.postForm(path, { ...form, number: CARDS.challenge.number });
-    const transaction_id = (await getOrder(order.id)).transactions![0]!.id;
+    const transaction_id = (await readOrder(order.id)).transactions![0]!.id;
     const load = async () => (await client.send(`${path}${transaction_id}/?from=issuer`)).status;
     const loads = async () => new Set(await Promise.all(Array.from({ length: 100 }, load)));
     return { order, client, path, form, transaction_id, loads };
@@ -719,7 +722,7 @@ describe('rules 12.12: a hundred loads of the address that the issuer sends its 
     const before = await eventsOf(order.id);
     expect(await loads()).toEqual(new Set([200]));
     expect((await eventsOf(order.id)) - before).toBeLessThan(25);
-    expect(await statusesOf(order.id)).toBe('processing: pending');
+    expect(await readStatuses(order.id)).toBe('processing: pending');
   });
 
   test('add a few events to the watch over an order that was cancelled meanwhile', async () => {
@@ -731,7 +734,7 @@ describe('rules 12.12: a hundred loads of the address that the issuer sends its 
     expect(await loads()).toEqual(new Set([200]));
     expect((await eventsOf(watch)) - before).toBeLessThan(25);
     expect((await temporal.workflow.getHandle(orderWorkflowId(watch)).describe()).runId).toBe(runId);
-    expect(await statusesOf(order.id)).toBe('cancelled: cancelled');
+    expect(await readStatuses(order.id)).toBe('cancelled: cancelled');
   });
 });
 
@@ -818,7 +821,7 @@ describe('when a part of the service is away', () => {
   }
 
   test('a wallet whose card is declined says so and offers the next attempt; the fifth decline is the last', async () => {
-    const order = await createOrder({ payment_methods: ['apple-pay'], failure_url: 'https://shop.example/failed' });
+    const order = await createPageOrder({ payment_methods: ['apple-pay'], failure_url: 'https://shop.example/failed' });
     const { url } = await pages({ wallet_number: CARDS.do_not_honor.number });
     const customer = new Client(url);
     const form = { ...(await customer.openPage(order)), payment_method: 'apple-pay' };
@@ -830,11 +833,11 @@ describe('when a part of the service is away', () => {
     }
     const last = await customer.postForm(`/pay/${order.id}/wallet/`, { ...form, attempt: '5' });
     expect(last.headers.get('location')).toMatch(/^https:\/\/shop\.example\/failed\?/);
-    expect(await statusesOf(order.id)).toBe('error: error error error error error');
+    expect(await readStatuses(order.id)).toBe('error: error error error error error');
   });
 
   test('a wallet whose card the issuer asks about leads to the issuer', async () => {
-    const order = await createOrder();
+    const order = await createPageOrder();
     const { url } = await pages({ wallet_number: CARDS.challenge.number });
     const customer = new Client(url);
     const html = await (
@@ -844,11 +847,11 @@ describe('when a part of the service is away', () => {
       })
     ).text();
     expect(html).toMatch(/<meta http-equiv="refresh" content="0;url=[^"]+\/challenge\//);
-    expect(await statusesOf(order.id)).toBe('processing: pending');
+    expect(await readStatuses(order.id)).toBe('processing: pending');
   });
 
   test('rules 12.5: without the processor the page is there, without test cards, and paying can be tried again', async () => {
-    const order = await createOrder();
+    const order = await createPageOrder();
     const { url, lines } = await pages({ processor_url: 'http://127.0.0.1:9' });
     const customer = new Client(url);
     const response = await customer.postForm(`/pay/${order.id}/`, { ...CARD, ...(await customer.openPage(order)) });
@@ -862,7 +865,7 @@ describe('when a part of the service is away', () => {
     });
     expect([pressed.status, await pressed.text()]).toEqual([504, expect.stringContaining('Nothing was charged')]);
     expect(hidden(html, 'attempt')).toBe('1');
-    expect(await statusesOf(order.id)).toBe('new:');
+    expect(await readStatuses(order.id)).toBe('new:');
     const told = await customer.postForm(
       `/pay/${order.id}/`,
       { ...CARD, ...(await customer.openPage(order)) },
@@ -877,7 +880,7 @@ describe('when a part of the service is away', () => {
   });
 
   test('an answer that does not come in time is waited for', async () => {
-    const order = await createOrder();
+    const order = await createPageOrder();
     const { url } = await pages({ deadline_ms: 1 });
     const customer = new Client(url);
     const form = { ...CARD, ...(await customer.openPage(order)) };
@@ -893,7 +896,7 @@ describe('when a part of the service is away', () => {
   });
 
   test('of more forms than the limit of an order allows the rest does nothing, and other orders are paid', async () => {
-    const [order, other] = [await createOrder(), await createOrder()];
+    const [order, other] = [await createPageOrder(), await createPageOrder()];
     const rate = { per_second: 1, burst: 3 };
     const { url } = await pages({ rates: { page: { per_second: 1, burst: 100 }, order_form: rate, link_form: rate } });
     const customer = new Client(url);
@@ -908,15 +911,15 @@ describe('when a part of the service is away', () => {
       expect([path, response.status, response.headers.get('retry-after')]).toEqual([path, 429, '1']);
       expect(await response.text()).toContain(`href="/pay/${order.id}/"`);
     }
-    expect(await statusesOf(order.id)).toBe('new:');
+    expect(await readStatuses(order.id)).toBe('new:');
     expect(
       (await customer.postForm(`/pay/${other.id}/`, { ...CARD, ...(await customer.openPage(other)) })).status,
     ).toBe(200);
-    expect(await statusesOf(other.id)).toBe('completed: accepted');
+    expect(await readStatuses(other.id)).toBe('completed: accepted');
   });
 
   test('behind https and a path the cookie is secure and every address begins with the path', async () => {
-    const order = await createOrder();
+    const order = await createPageOrder();
     const { url } = await pages({ public_url: 'https://pay.example/eu' });
     const response = await new Client(url).send(`/pay/${order.id}/`);
     expect(response.headers.get('set-cookie')).toMatch(

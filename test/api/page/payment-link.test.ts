@@ -4,10 +4,11 @@ import type { PaymentLinkRequest } from '../../../src/client';
 import type { OrderView } from '../../../src/db/orders/order-view';
 import type { PaymentLinkView } from '../../../src/db/payment-links';
 import type { OrderStatus, PaymentLinkStatus } from '../../../src/domain/transitions';
-import { CARDS } from '../../support/cards';
-import { Merchant } from '../../support/client';
+import { CARD, Client, hidden, readStatuses } from '../../support/customer';
+import { CARDS } from '../../support/domain';
+import { readLedger } from '../../support/ledger';
+import { Merchant } from '../../support/merchant';
 import { NOBODY } from '../../support/shapes';
-import { CARD, Client, charges, hidden, statusesOf } from './hosted-page';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const END = '2026-03-31T12:00:00.000000+00:00';
@@ -201,7 +202,7 @@ describe('the page of a payment link', () => {
       ]);
     }
     expect(await linkStory()).toBe('completed: 1 completed');
-    expect(await charges(completed_order_id!)).toMatchObject([{ operation: 'sale', requests: 1 }]);
+    expect(await readLedger(completed_order_id!)).toMatchObject([{ operation: 'sale', requests: 1 }]);
   });
 
   test('paid: the payer reads with what, anybody else only that it is paid', async () => {
@@ -264,7 +265,7 @@ describe('the page of a payment link', () => {
     const { client, form } = await aPayer();
     await client.postForm(path, { ...form, number: CARDS.do_not_honor.number });
     const order_id = (await link()).orders['error']![0]!;
-    expect(await statusesOf(order_id)).toBe('error: error');
+    expect(await readStatuses(order_id)).toBe('error: error');
     const page = await (await client.send(`/pay/${order_id}/`)).text();
     expect(page).toContain('You can try again on the payment page.');
     expect(page).toContain(`href="${path}"`);

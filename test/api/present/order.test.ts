@@ -3,9 +3,9 @@ import { orderSchema } from '../../../src/contract/order';
 import { moveOrder } from '../../../src/db/orders/move-order';
 import { findOrderView, type TransactionView } from '../../../src/db/orders/order-view';
 import type { OrderStatus } from '../../../src/domain/transitions';
-import { NOW, aStoredOrder } from '../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
-import { BY_TOKEN } from '../../support/orders';
+import { BY_TOKEN, NOW } from '../../support/domain';
+import { aStoredOrder } from '../../support/rows';
 
 test.each([
   ['2026-01-15 12:00:05.433502+00', '2026-01-15T12:00:05.433502+00:00'],

@@ -1,6 +1,6 @@
 import { moveInTurn } from '../../../api/requests/move-clock';
 import type { MerchantContext } from '../../../api/merchant';
-import { until } from '../../support/until';
+import { until } from '../../support/waits';
 
 const of = (id: string) => ({ caller: { project: { id } } }) as unknown as MerchantContext;
 

@@ -7,9 +7,9 @@ import {
   writeBenchOrders,
 } from '../../../src/bench/search-orders';
 import { queryRows } from '../../../src/db/connection';
-import { PROJECT } from '../../support/database';
-import { plainOrders, plainSearch } from '../../support/plain-search';
+import { PROJECT } from '../../support/domain';
 import { aSearchWorld, type SearchWorld } from '../../support/search';
+import { plainOrders, plainSearch } from '../../support/search-orders';
 
 let world: SearchWorld;
 beforeAll(async () => {

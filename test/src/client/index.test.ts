@@ -3,8 +3,8 @@ import { EXAMPLES } from '../../../src/contract/examples';
 import { openApi } from '../../../src/contract/openapi';
 import { MERCHANT_API, type MerchantRoutes } from '../../../src/contract/merchant-api';
 import type { Route } from '../../../src/contract/routes';
-import { API_KEY, serveTestApi, type TestApi } from '../../support/test-api';
 import { stack } from '../../support/stack';
+import { API_KEY, serveTestApi, type TestApi } from '../../support/test-api';
 
 /** As the generator spells what a request is made of. */
 const camel = (name: string) =>

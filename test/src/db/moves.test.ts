@@ -15,11 +15,11 @@ import {
   type OrderStatus,
   type TransactionStatus,
 } from '../../../src/domain/transitions';
-import { CARD, Client } from '../../api/page/hosted-page';
-import { NOW, aStoredOrder, aTransaction, aRequest } from '../../support/builders';
-import { CARDS, type CardName } from '../../support/cards';
-import { Merchant, answerOf, statusesOf, type Refusal } from '../../support/client';
+import { CARD, Client } from '../../support/customer';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { aRequest, aTransaction, CARDS, NOW, type CardName } from '../../support/domain';
+import { answerOf, Merchant, statusesOf, type Refusal } from '../../support/merchant';
+import { aStoredOrder } from '../../support/rows';
 
 /**
  * Every pair of statuses: the table, the plan made from it, the guard in SQL and the API say the same. That the table

@@ -1,7 +1,8 @@
 import { beginAttempt } from '../../../src/db/orders/insert-order';
 import { moveOrder } from '../../../src/db/orders/move-order';
-import { NOW, aStoredOrder, aTransaction, aRequest } from '../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { aRequest, aTransaction, NOW } from '../../support/domain';
+import { aStoredOrder } from '../../support/rows';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -9,9 +9,9 @@ import {
   type TransactionMoney,
 } from '../../../src/domain/amounts';
 import { TRANSACTION_STATUSES } from '../../../src/domain/transitions';
-import { CAPTURE_END, aSale, anAuthorization, moneyIn, rowsOf } from '../../support/money';
+import { anAuthorization, aSale, moneyIn, rowsOf, WINDOW_END } from '../../support/domain';
 
-const NOW = CAPTURE_END - 1;
+const NOW = WINDOW_END - 1;
 const left = (money: TransactionMoney) => [
   reservedAmount(money),
   capturableAmount(money, NOW),
@@ -142,13 +142,13 @@ describe('rules 5.4: amount_details: sums over the payment transactions of an or
       'the same when its window is over',
       [anAuthorization({ captured_amount: 50, voided_amount: 20 })],
       { ...NOTHING, captured: 50, refundable: 50, voided: 20 },
-      CAPTURE_END,
+      WINDOW_END,
     ],
     [
       'what was released counts as voided',
       [anAuthorization({ status: 'expired', voided_amount: 100 })],
       { ...NOTHING, voided: 100 },
-      CAPTURE_END,
+      WINDOW_END,
     ],
   ])('%s', (_title, transactions, expected, now = NOW) => {
     expect(amountDetails(transactions, now)).toEqual(expected);

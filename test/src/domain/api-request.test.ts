@@ -1,5 +1,5 @@
 import { acceptRequest } from '../../../src/domain/api-request';
-import { NOW } from '../../support/builders';
+import { NOW } from '../../support/domain';
 
 const arrived = { request_id: 'r', received_at: NOW - 8_000, deadline_at: NOW };
 

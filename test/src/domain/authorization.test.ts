@@ -1,7 +1,7 @@
 import { closingOf, isWindowClosed, openAuthorization, type Authorization } from '../../../src/domain/authorization';
 import type { Closing, OrderRecord, TransactionRecord } from '../../../src/domain/order-record';
 import type { TransactionStatus } from '../../../src/domain/transitions';
-import { rowsOf } from '../../support/money';
+import { rowsOf } from '../../support/domain';
 
 const END = 10_000;
 

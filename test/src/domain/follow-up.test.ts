@@ -15,7 +15,7 @@ import {
 } from '../../../src/domain/follow-up';
 import { TRANSACTION_STATUSES, type TransactionStatus } from '../../../src/domain/transitions';
 import { ServiceError } from '../../../src/errors';
-import { aSale, anAuthorization, moneyIn, rowsOf } from '../../support/money';
+import { anAuthorization, aSale, moneyIn, rowsOf } from '../../support/domain';
 
 describe('one table of kinds', () => {
   test.each(Object.entries(FOLLOW_UPS))('rules 4.14 and 9.5: %s: fields and flags are named after it', (kind, row) => {

@@ -2,7 +2,7 @@ import { ForbiddenMove, afterMove, lateApprovalPollAt, planMove, type Change } f
 import type { OrderRecord, TransactionRecord } from '../../../src/domain/order-record';
 import type { EventSource } from '../../../src/domain/transaction';
 import type { TransactionStatus } from '../../../src/domain/transitions';
-import { anOrderRecord as anOrder } from '../../support/order-record';
+import { anOrderRecord as anOrder } from '../../support/domain';
 
 const NOW = 700;
 const DETAILS = { source: 'processor', now: NOW } as const;

@@ -9,7 +9,7 @@ import {
   withoutLatePoll,
 } from '../../../src/domain/order-record';
 import type { TransactionStatus } from '../../../src/domain/transitions';
-import { anOrderRecord as anOrder } from '../../support/order-record';
+import { anOrderRecord as anOrder } from '../../support/domain';
 
 describe('the end', () => {
   test('is the transaction’s while it is open, else the order’s', () => {

@@ -9,7 +9,7 @@ import {
   type ProcessorResult,
 } from '../../../src/domain/outcome';
 import type { TransactionStatus } from '../../../src/domain/transitions';
-import { anOrderRecord } from '../../support/order-record';
+import { anOrderRecord } from '../../support/domain';
 
 const answer = (result: ProcessorResult['result'], over: Partial<ProcessorResult> = {}): ProcessorResult => ({
   result,

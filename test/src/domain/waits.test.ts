@@ -1,6 +1,6 @@
 import type { OrderRecord } from '../../../src/domain/order-record';
 import { deliveryWait, linkWait, minorUnitsInWords, pausedDelivery, waitsOf } from '../../../src/domain/waits';
-import { anOrderRecord } from '../../support/order-record';
+import { anOrderRecord } from '../../support/domain';
 
 const polled = (order: OrderRecord): OrderRecord => ({
   ...order,

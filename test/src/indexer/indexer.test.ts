@@ -5,9 +5,10 @@ import { queryRows } from '../../../src/db/connection';
 import { requestSearchRebuild, searchRebuild, waitingForSearch } from '../../../src/db/search/search-outbox';
 import { Indexer } from '../../../src/indexer/indexer';
 import type { SearchWriter } from '../../../src/search/writer';
+import { writeOrders } from '../../support/rows';
 import { aSearchWorld, type SearchWorld } from '../../support/search';
-import { someOrders, writeOrders } from '../../support/search-orders';
-import { until } from '../../support/until';
+import { someOrders } from '../../support/search-orders';
+import { until } from '../../support/waits';
 
 let world: SearchWorld;
 beforeEach(async () => {

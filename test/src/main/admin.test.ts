@@ -4,10 +4,9 @@ import { COMMANDS } from '../../../src/admin/commands';
 import { parseConfig } from '../../../src/config';
 import { MANAGE_API } from '../../../src/contract/manage/manage-api';
 import { connectDatabase } from '../../../src/db/connection';
-import { Merchant } from '../../support/client';
-import { answerOfCommand, runCommand } from '../../support/command-line';
 import { createTestDatabase } from '../../support/database';
-import { Operator } from '../../support/manager';
+import { Merchant } from '../../support/merchant';
+import { answerOfCommand, Operator, runCommand } from '../../support/operator';
 import { NOBODY } from '../../support/shapes';
 import { stack } from '../../support/stack';
 

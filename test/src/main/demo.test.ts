@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { findProjectByApiKey } from '../../../src/db/projects/api-keys';
 import { createDemo } from '../../../src/main/demo';
-import { createTestDatabase, type TestDatabase } from '../../support/database';
-import { SECRET_KEYS, secrets } from '../../support/secrets';
+import { createTestDatabase, SECRET_KEYS, secrets, type TestDatabase } from '../../support/database';
 
 let database: TestDatabase;
 const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-demo-'));

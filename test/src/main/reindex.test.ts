@@ -3,8 +3,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { queryRows } from '../../../src/db/connection';
 import { repositoryRoot } from '../../../src/stack/files';
+import { writeOrders } from '../../support/rows';
 import { aSearchWorld, type SearchWorld } from '../../support/search';
-import { someOrders, writeOrders } from '../../support/search-orders';
+import { someOrders } from '../../support/search-orders';
 
 let world: SearchWorld;
 beforeAll(async () => {

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { identify } from '../../../src/stack/programs/running-processes';
-import { serverFolder } from '../../support/server-folder';
-import { discardStack, launchStack, readFacts, stack, type LaunchedStack } from '../../support/stack';
+import { discardStack, launchStack, readFacts, type LaunchedStack } from '../../../src/stack/launch';
+import { serverFolder, stack } from '../../support/stack';
 
 // Whole stacks start and stop here.
 jest.setTimeout(180_000);

@@ -9,5 +9,7 @@ test('an api without PAGE_SECRET does not start: with one of its own it would re
     TEMPORAL_ADDRESS: '127.0.0.1:9',
     PROCESSOR_URL: 'http://127.0.0.1:9',
   });
-  await expect(serveApi(config, pino({ enabled: false }))).rejects.toThrow(/^PAGE_SECRET is not set: Secret that signs the forms/);
+  await expect(serveApi(config, pino({ enabled: false }))).rejects.toThrow(
+    /^PAGE_SECRET is not set: Secret that signs the forms/,
+  );
 });

@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { createProcessor, type Processor } from '../../../src/processor/client';
 import { ServiceError } from '../../../src/errors';
 import { SETTLEMENTS_LIMIT } from '../../../src/processor/wire';
-import { CARDS } from '../../support/cards';
-import { A_CARD, KEY, eventually, startTestSimulator, type TestSimulator } from '../simulator/support';
+import { CARDS } from '../../support/domain';
+import { until } from '../../support/waits';
+import { A_CARD, KEY, startTestSimulator, type TestSimulator } from '../simulator/support';
 
 let bench: TestSimulator;
 /** A processor that answers what a test wants. */
@@ -152,7 +153,7 @@ test.each([
   expect(word(await bench.processor.execute(charge, charge.transaction_id))).toBe(first);
   const written = async () => (await bench.ledger(`?order_id=${charge.order_id}`)).length;
   // What answers late happens late.
-  if (rows > 0) await eventually(async () => (await written()) > 0 || undefined);
+  if (rows > 0) await until('the processor has it', async () => (await written()) > 0 || undefined);
   expect(await written()).toBe(rows);
   expect(word(await bench.processor.findOperation(charge.transaction_id, {}))).toBe(afterwards);
   expect(word(await bench.processor.execute(charge, charge.transaction_id))).toBe('approved');

@@ -23,32 +23,37 @@ import {
   paymentLinkWorkflowId,
   processorAnswered,
 } from '../../../workflows/messages';
-import { NOW, aStoredOrder, anOrder, aTransaction, aRequest } from '../../support/builders';
-import { CARDS, type CardName } from '../../support/cards';
-import { Merchant } from '../../support/client';
-import { PROJECT, createTestDatabase, type TestDatabase } from '../../support/database';
-import { UNREACHABLE, requestOfOperator } from '../../support/deliveries';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
 import {
+  aRequest,
+  anOrder,
+  aTransaction,
   BY_TOKEN,
+  CARDS,
   MINUTE,
+  NOW,
+  PROJECT,
+  transactionIdOf,
+  type CardName,
+} from '../../support/domain';
+import { Merchant } from '../../support/merchant';
+import { requestOfOperator, UNREACHABLE } from '../../support/operator';
+import { aFollowUp, anAcceptedPayment, aStoredOrder } from '../../support/rows';
+import { aSilentServer, startReceiver, type Receiver, type SilentServer } from '../../support/servers';
+import { postControl, stack } from '../../support/stack';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
+import { until } from '../../support/waits';
+import {
   answerAtIssuer,
   createAnOrder,
+  executeFollowUp,
   followUpOf,
   moneySummaryOf,
-  executeFollowUp,
-  statusesOfOrder,
   statusesOf,
-  transactionIdOf,
+  statusesOfOrder,
   vaultToken,
   type TestOrder,
-} from '../../support/orders';
-import { aFollowUp, anAcceptedPayment } from '../../support/payments';
-import { startReceiver, type Receiver } from '../../support/receiver';
-import { postControl } from '../../support/simulator';
-import { stack } from '../../support/stack';
-import { aSilentServer, type SilentServer } from '../../support/silent-server';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
-import { until } from '../../support/until';
+} from '../../support/workflow-orders';
 
 type HistoryEvent = proto.api.history.v1.IHistoryEvent;
 

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pino from 'pino';
 import { SearchReader } from '../../../src/search/reader';
-import { until } from '../../support/until';
+import { until } from '../../support/waits';
 
 test('rules 20.25: a search of which one part failed has not ended while the index works on the other', async () => {
   const waiting: ServerResponse[] = [];

@@ -1,5 +1,5 @@
 import { testCards } from '../../../src/simulator/server';
-import { CARDS, type CardName } from '../../support/cards';
+import { CARDS, type CardName } from '../../support/domain';
 import { A_CARD, startTestSimulator, type TestSimulator } from './support';
 
 let bench: TestSimulator;

@@ -2,7 +2,8 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { notificationSchema, type OperationResult } from '../../../src/processor/wire';
-import { eventually, followUp, SECRET, startTestSimulator, type TestSimulator } from './support';
+import { followUp, SECRET, startTestSimulator, type TestSimulator } from './support';
+import { until } from '../../support/waits';
 
 let bench: TestSimulator;
 let receiver: Server;
@@ -46,7 +47,7 @@ test('a late outcome is told, signed as Standard Webhooks, again until it is rec
   const charge = await bench.charge('processing_approved');
   await bench.processor.execute(charge, charge.transaction_id);
   await bench.control('due', { transaction_id: charge.transaction_id });
-  await eventually(() => (received.length === 2 ? true : undefined));
+  await until('two notifications came', () => (received.length === 2 ? true : undefined));
 
   const [first, second] = received;
   expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
@@ -65,7 +66,7 @@ test('a chargeback and its reversal are told and in the ledger, once each', asyn
   await Promise.all([bench.control('due', charge), bench.control('due', charge)]);
   await bench.control('due', charge);
   await bench.control('due', charge);
-  const told = await eventually(() =>
+  const told = await until('the chargeback is notified', () =>
     about(charge.transaction_id).length === 2 ? about(charge.transaction_id) : undefined,
   );
   expect(told.map(({ operation }) => operation).sort()).toEqual(['chargeback', 'chargeback_reversal']);
@@ -93,11 +94,11 @@ test('the control API charges back any payment, beyond what is there too, and re
   const charge = await bench.charge('approved');
   await bench.processor.execute(charge, charge.transaction_id);
   await bench.control('chargebacks', { transaction_id: charge.transaction_id, amount: 1_500 });
-  const [told] = await eventually(() =>
+  const [told] = await until('the notification came', () =>
     about(charge.transaction_id).length ? about(charge.transaction_id) : undefined,
   );
   expect(told).toMatchObject({ operation: 'chargeback', amount: 1_500 });
   await bench.control('notifications', { idempotency_key: told?.idempotency_key });
-  await eventually(() => (about(charge.transaction_id).length === 2 ? true : undefined));
+  await until('both notifications came', () => (about(charge.transaction_id).length === 2 ? true : undefined));
   await expect(bench.control('notifications', { idempotency_key: 'nobody' })).rejects.toThrow('404');
 });

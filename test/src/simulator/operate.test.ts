@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import type { Operation } from '../../../src/processor/wire';
-import { CARDS, type CardName } from '../../support/cards';
+import { CARDS, type CardName } from '../../support/domain';
 import { followUp, startTestSimulator, type TestSimulator } from './support';
 
 let bench: TestSimulator;

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { createProcessor, type Processor } from '../../../src/processor/client';
 import { choosePorts } from '../../../src/stack/ports';
-import { CARDS } from '../../support/cards';
-import { callSimulator } from '../../support/simulator';
-import { A_CARD, CONTROL_KEY, dropDatabase, eventually, KEY, ownDatabase } from './support';
+import { CARDS } from '../../support/domain';
+import { until } from '../../support/waits';
+import { callSimulator } from '../../support/stack';
+import { A_CARD, CONTROL_KEY, dropDatabase, KEY, ownDatabase } from './support';
 
 /** The built process of src/main (`npm test` builds first), as `npm start` runs it. */
 const MAIN = path.resolve(__dirname, '../../../dist/src/main/simulator.js');
@@ -92,7 +93,7 @@ test('kill -9 in the middle of charges: what was answered stays, what was not is
 
 test('it ends when the process that started it is gone', async () => {
   child.disconnect();
-  await eventually(() => (child.exitCode === null ? undefined : true));
+  await until('the process has ended', () => (child.exitCode === null ? undefined : true));
   expect(child.exitCode).toBe(0);
   await start();
 });

@@ -3,7 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client } from 'pg';
 import type { Operation } from '../../../src/processor/wire';
-import { eventually, followUp, startTestSimulator, type TestSimulator } from './support';
+import { followUp, startTestSimulator, type TestSimulator } from './support';
+import { until } from '../../support/waits';
 
 let bench: TestSimulator;
 let receiver: Server;
@@ -80,7 +81,7 @@ test('each operation that moved money is settled once: the amount less a fee; a 
     transaction_id: held.transaction_id,
     follow_up_order_id: operations[2]!.follow_up_order_id,
   });
-  await eventually(() => notified.includes('settlements.created') || undefined);
+  await until('the settlements are notified', () => notified.includes('settlements.created') || undefined);
 
   notified = [];
   await bench.control('settlements', {});
@@ -111,7 +112,7 @@ test('each day settles what moved money before it', async () => {
   await db.end();
   // A process settles with its first round.
   const next = await startTestSimulator({ postgres_url: bench.postgres_url });
-  await eventually(async () => ((await all(before)).length > 0 ? true : undefined));
+  await until('there are new settlements', async () => ((await all(before)).length > 0 ? true : undefined));
   expect(await all(before)).toMatchObject([{ order_id: yesterday.order_id }]);
   await next.simulator.close();
   await next.processor.close();

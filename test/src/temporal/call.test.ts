@@ -6,11 +6,12 @@ import { KINDS } from '../../../src/temporal/kinds';
 import type { Database } from '../../../src/db/connection';
 import { findOrderView } from '../../../src/db/orders/order-view';
 import { Orders } from '../../../src/temporal/orders';
-import { aRefusingServer } from '../../support/refusing-server';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { aStoredOrder } from '../../support/rows';
+import { aRefusingServer } from '../../support/servers';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
-import { aRequest, aStoredOrder } from '../../support/builders';
-import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { aRequest } from '../../support/domain';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -2,10 +2,11 @@ import type { Client } from '@temporalio/client';
 import { Orders } from '../../../src/temporal/orders';
 import { connectDatabase } from '../../../src/db/connection';
 import { moveOrder } from '../../../src/db/orders/move-order';
-import { MINUTE, NOW, aLateRequest, aRequest, aStoredOrder, aTransaction, anOrder } from '../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
-import { Merchant } from '../../support/client';
-import { aSilentServer, type SilentServer } from '../../support/silent-server';
+import { aLateRequest, aRequest, anOrder, aTransaction, MINUTE, NOW } from '../../support/domain';
+import { Merchant } from '../../support/merchant';
+import { aStoredOrder } from '../../support/rows';
+import { aSilentServer, type SilentServer } from '../../support/servers';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
 

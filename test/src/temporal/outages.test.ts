@@ -3,11 +3,10 @@ import pino from 'pino';
 import { connectTemporal, pingTemporal } from '../../../src/temporal/connect';
 import { OutageLog } from '../../../src/temporal/outages';
 import { ORDER_WORKFLOW, pollNow } from '../../../workflows/messages';
-import { aRefusingServer } from '../../support/refusing-server';
-import { aSilentServer } from '../../support/silent-server';
+import { aRefusingServer, aSilentServer } from '../../support/servers';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
-import { until } from '../../support/until';
+import { until } from '../../support/waits';
 
 interface Line {
   level: number;

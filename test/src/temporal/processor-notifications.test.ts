@@ -5,15 +5,10 @@ import { ProcessorNotifications } from '../../../src/temporal/processor-notifica
 import { connectDatabase, type Database } from '../../../src/db/connection';
 import { processorOrderId } from '../../../src/ids';
 import type { OperationResult } from '../../../src/processor/wire';
-import {
-  controlSimulator,
-  entriesOf,
-  untilFollowUp,
-  payingTransactionId,
-  getWholeOrder,
-} from '../../journeys/requests';
-import { Merchant } from '../../support/client';
-import { aSilentServer, type SilentServer } from '../../support/silent-server';
+import { entriesOf } from '../../support/ledger';
+import { Merchant } from '../../support/merchant';
+import { controlSimulator, getWholeOrder, payingTransactionId, untilFollowUp } from '../../support/merchant-payments';
+import { aSilentServer, type SilentServer } from '../../support/servers';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
 

@@ -2,7 +2,7 @@ import { describeCheck } from '../../../workflows/search-index-check';
 import type { SearchIndexCheck } from '../../../activities/search-index';
 import { makeSchedules } from '../../../src/temporal/schedules';
 import { temporalOf } from '../../support/temporal-client';
-import { until } from '../../support/until';
+import { until } from '../../support/waits';
 
 const client = temporalOf();
 afterAll(() => client.connection.close());

@@ -9,7 +9,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { postWebhook, type WebhookAnswer, type WebhookRequest } from '../../../src/webhook/post';
-import { startReceiver, type Receiver } from '../../support/receiver';
+import { startReceiver, type Receiver } from '../../support/servers';
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const aWebhook = (fields: Partial<WebhookRequest>): WebhookRequest => ({

@@ -5,23 +5,21 @@ import type { ManualOutcome } from '../../../src/domain/outcome';
 import { POLLS_BEFORE_ATTENTION, chargeIdempotencyKey } from '../../../src/domain/transaction';
 import { createWorkflows } from '../../../src/temporal/workflows';
 import { ATTENTION, orderWorkflowId, pollNow, settleByHand, type SettleByHandInput } from '../../../workflows/messages';
-import { CARDS, type CardName } from '../../support/cards';
-import { Merchant } from '../../support/client';
-import {
-  MINUTE,
-  executeFollowUp,
-  createAnOrder,
-  followUpOf,
-  moneySummaryOf,
-  statusesOfOrder,
-  statusesOf,
-  becomesDue,
-  transactionIdOf,
-  type TestOrder,
-} from '../../support/orders';
+import { CARDS, MINUTE, transactionIdOf, type CardName } from '../../support/domain';
+import { Merchant } from '../../support/merchant';
 import { NOBODY } from '../../support/shapes';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
-import { until } from '../../support/until';
+import { until } from '../../support/waits';
+import {
+  becomesDue,
+  createAnOrder,
+  executeFollowUp,
+  followUpOf,
+  moneySummaryOf,
+  statusesOf,
+  statusesOfOrder,
+  type TestOrder,
+} from '../../support/workflow-orders';
 
 /** Rules 10.14: what an operator can do in the Web UI about an outcome that the processor does not give. */
 let world: WorkflowEnvironment;

@@ -12,13 +12,11 @@ import {
   processorAnswered,
   recordChanged,
 } from '../../../workflows/messages';
-import { CARDS, type CardName } from '../../support/cards';
-import { Merchant } from '../../support/client';
-import { PROJECT } from '../../support/database';
-import { MINUTE, createAnOrder, executeFollowUp, followUpOf, transactionIdOf } from '../../support/orders';
-import { createALink } from '../../support/payment-links';
+import { CARDS, MINUTE, PROJECT, transactionIdOf, type CardName } from '../../support/domain';
+import { Merchant } from '../../support/merchant';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
-import { until } from '../../support/until';
+import { until } from '../../support/waits';
+import { createALink, createAnOrder, executeFollowUp, followUpOf } from '../../support/workflow-orders';
 
 /** Rules 10.19: a failover that lost commits, or a restore of an older backup, leaves workflows without their record. */
 let world: WorkflowEnvironment;

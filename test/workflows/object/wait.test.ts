@@ -1,22 +1,18 @@
 import { ObjectClock } from '../../../workflows/object/clock';
 import { processorAnswered } from '../../../workflows/messages';
 import { Waits } from '../../../workflows/object/wait';
-import { CARDS } from '../../support/cards';
+import { CARDS, MINUTE } from '../../support/domain';
+import { startReceiver, type Receiver } from '../../support/servers';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
+import { inTheLastSecond, sleepUntil, TIMERS, until, type TimerName } from '../../support/waits';
 import {
   answerAtIssuer,
-  MINUTE,
+  createALink,
   createAnOrder,
-  inTheLastSecond,
   moneySummaryOf,
-  sleepUntil,
   statusesOfOrder,
   type TestOrder,
-} from '../../support/orders';
-import { createALink } from '../../support/payment-links';
-import { startReceiver, type Receiver } from '../../support/receiver';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
-import { TIMERS, type TimerName } from '../../support/timers';
-import { until } from '../../support/until';
+} from '../../support/workflow-orders';
 
 /** Every timer a second before its end, at its end and after it, while Temporal's time passes. */
 let world: WorkflowEnvironment;

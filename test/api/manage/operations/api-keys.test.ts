@@ -1,7 +1,7 @@
 import { findProjectByApiKey } from '../../../../src/db/projects/api-keys';
-import { PROJECT } from '../../../support/database';
+import { secrets } from '../../../support/database';
+import { PROJECT } from '../../../support/domain';
 import { aManageHost, type ManageHost } from '../../../support/manage';
-import { secrets } from '../../../support/secrets';
 
 const HOUR_MS = 3_600_000;
 let host: ManageHost;

@@ -2,10 +2,9 @@ import type { DeliveryAnswer } from '../../../../src/contract/delivery';
 import type { AuditEntry } from '../../../../src/contract/manage/history';
 import { recordAttempt } from '../../../../src/db/webhooks/deliveries';
 import type { DeliveryId } from '../../../../src/domain/delivery';
-import { NOW } from '../../../support/builders';
-import { PROJECT } from '../../../support/database';
-import { aDelivery } from '../../../support/deliveries';
+import { NOW, PROJECT } from '../../../support/domain';
 import { aManageHost, type ManageHost } from '../../../support/manage';
+import { aDelivery } from '../../../support/rows';
 import { NOBODY } from '../../../support/shapes';
 
 let host: ManageHost;

@@ -1,7 +1,7 @@
 import { CHANGELOG } from '../../../../src/contract/manage/changelog';
 import type { AuditEntry } from '../../../../src/contract/manage/history';
 import { recordChange } from '../../../../src/db/projects/audit-trail';
-import { PROJECT } from '../../../support/database';
+import { PROJECT } from '../../../support/domain';
 import { aManageHost, type Credentials, type ManageHost } from '../../../support/manage';
 
 let host: ManageHost;

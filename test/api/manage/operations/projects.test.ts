@@ -1,4 +1,4 @@
-import { PROJECT } from '../../../support/database';
+import { PROJECT } from '../../../support/domain';
 import { aManageHost, type ManageHost } from '../../../support/manage';
 
 let host: ManageHost;

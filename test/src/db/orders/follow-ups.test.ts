@@ -5,20 +5,20 @@ import { findOrderView, type TransactionView } from '../../../../src/db/orders/o
 import { FOLLOW_UPS, type FollowUpKind, type NewFollowUp } from '../../../../src/domain/follow-up';
 import type { OrderRecord } from '../../../../src/domain/order-record';
 import { ServiceError } from '../../../../src/errors';
-import { NOW, aStoredOrder, aLateRequest, aRequest } from '../../../support/builders';
-import { createTestDatabase, PROJECT, type TestDatabase } from '../../../support/database';
-import { runBehindLock } from '../../../support/locks';
+import { createTestDatabase, runBehindLock, type TestDatabase } from '../../../support/database';
+import { aLateRequest, aRequest, NOW, PROJECT } from '../../../support/domain';
 import {
-  CAPTURE_END,
   aFollowUp,
-  aSettledFollowUp,
   anAcceptedPayment,
   answerFollowUp,
+  aSettledFollowUp,
+  aStoredOrder,
+  CAPTURE_END,
   everythingOf,
   paymentOf,
   type PaymentMode,
   type ProcessorAnswer,
-} from '../../../support/payments';
+} from '../../../support/rows';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { queryRows } from '../../../../src/db/connection';
 import { endDueWatch, endWatch, insertWatch } from '../../../../src/db/orders/late-approvals';
 import { moveOrder } from '../../../../src/db/orders/move-order';
-import { NOW, aStoredOrder } from '../../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../../support/database';
-import { MINUTE } from '../../../support/orders';
+import { MINUTE, NOW } from '../../../support/domain';
+import { aStoredOrder } from '../../../support/rows';
 
 let database: TestDatabase;
 beforeAll(async () => {

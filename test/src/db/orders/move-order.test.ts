@@ -3,8 +3,9 @@ import { moveOrder } from '../../../../src/db/orders/move-order';
 import { findOrder } from '../../../../src/db/orders/order-record';
 import { findOrderView } from '../../../../src/db/orders/order-view';
 import type { OrderRecord } from '../../../../src/domain/order-record';
-import { NOW, aRequest, aStoredOrder, aTransaction } from '../../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../../support/database';
+import { aRequest, aTransaction, NOW } from '../../../support/domain';
+import { aStoredOrder } from '../../../support/rows';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -10,10 +10,9 @@ import { watchesOf } from '../../../../src/db/orders/late-approvals';
 import { moveOrder } from '../../../../src/db/orders/move-order';
 import type { OrderRecord } from '../../../../src/domain/order-record';
 import type { TransactionStatus } from '../../../../src/domain/transitions';
-import { NOW, aStoredOrder } from '../../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../../support/database';
-import { transactionIdOf } from '../../../support/orders';
-import { writeOrders } from '../../../support/search-orders';
+import { NOW, transactionIdOf } from '../../../support/domain';
+import { aStoredOrder, writeOrders } from '../../../support/rows';
 
 let database: TestDatabase;
 beforeAll(async () => {

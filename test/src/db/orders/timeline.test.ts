@@ -2,9 +2,9 @@ import { insertFollowUp } from '../../../../src/db/orders/follow-ups';
 import { findOrderView } from '../../../../src/db/orders/order-view';
 import { findTimeline } from '../../../../src/db/orders/timeline';
 import { TIMELINE_START } from '../../../../src/domain/timeline';
-import { NOW } from '../../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../../support/database';
-import { aFollowUp, anAcceptedPayment } from '../../../support/payments';
+import { NOW } from '../../../support/domain';
+import { aFollowUp, anAcceptedPayment } from '../../../support/rows';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { getProject, upsertProject } from '../../../../src/db/projects/projects';
-import { PROJECT, createTestDatabase, type TestDatabase } from '../../../support/database';
-import { secrets } from '../../../support/secrets';
+import { createTestDatabase, secrets, type TestDatabase } from '../../../support/database';
+import { PROJECT } from '../../../support/domain';
 
 let database: TestDatabase;
 beforeAll(async () => {

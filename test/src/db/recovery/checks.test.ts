@@ -11,10 +11,16 @@ import { beginMove, finishMove, setClock } from '../../../../src/db/sandbox-cloc
 import type { FollowUpKind } from '../../../../src/domain/follow-up';
 import type { OrderRecord } from '../../../../src/domain/order-record';
 import type { OrderStatus, PaymentLinkStatus, TransactionStatus } from '../../../../src/domain/transitions';
-import { NOW, aRequest, aStoredOrder, aTransaction } from '../../../support/builders';
-import { PROJECT, createTestDatabase, type TestDatabase } from '../../../support/database';
-import { CAPTURE_END, aFollowUp, aSettledFollowUp, anAcceptedPayment, answerFollowUp } from '../../../support/payments';
-import { BY_TOKEN, MINUTE } from '../../../support/orders';
+import { createTestDatabase, type TestDatabase } from '../../../support/database';
+import { aRequest, aTransaction, BY_TOKEN, MINUTE, NOW, PROJECT } from '../../../support/domain';
+import {
+  aFollowUp,
+  anAcceptedPayment,
+  answerFollowUp,
+  aSettledFollowUp,
+  aStoredOrder,
+  CAPTURE_END,
+} from '../../../support/rows';
 
 /** Rows whose workflow may be lost, modified at NOW. */
 let database: TestDatabase;

@@ -7,10 +7,10 @@ import { insertPaymentLink, loadPaymentLink } from '../../../../src/db/payment-l
 import { deleteClaims, withdrawRequest } from '../../../../src/db/requests/request-claims';
 import { queryRows } from '../../../../src/db/connection';
 import type { ApiRequest } from '../../../../src/domain/api-request';
-import { NOW, aLateRequest, aRequest, aStoredOrder, aTransaction, anOrder } from '../../../support/builders';
-import { PROJECT, createTestDatabase, type TestDatabase } from '../../../support/database';
-import { aFollowUp, anAcceptedPayment } from '../../../support/payments';
-import { until } from '../../../support/until';
+import { createTestDatabase, type TestDatabase } from '../../../support/database';
+import { aLateRequest, aRequest, anOrder, aTransaction, NOW, PROJECT } from '../../../support/domain';
+import { aFollowUp, anAcceptedPayment, aStoredOrder } from '../../../support/rows';
+import { until } from '../../../support/waits';
 
 let database: TestDatabase;
 beforeAll(async () => {

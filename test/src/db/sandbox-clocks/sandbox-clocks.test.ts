@@ -2,9 +2,9 @@ import { v7 as uuidv7 } from 'uuid';
 import { upsertProject } from '../../../../src/db/projects/projects';
 import { beginMove, finishMove, setClock, unfinishedMoves } from '../../../../src/db/sandbox-clocks/sandbox-clocks';
 import { findOrder } from '../../../../src/db/orders/order-record';
-import { NOW, aStoredOrder } from '../../../support/builders';
-import { PROJECT, createTestDatabase, type TestDatabase } from '../../../support/database';
-import { secrets } from '../../../support/secrets';
+import { createTestDatabase, secrets, type TestDatabase } from '../../../support/database';
+import { NOW, PROJECT } from '../../../support/domain';
+import { aStoredOrder } from '../../../support/rows';
 
 let database: TestDatabase;
 beforeAll(async () => {

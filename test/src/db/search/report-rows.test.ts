@@ -1,8 +1,9 @@
 import { queryRows } from '../../../../src/db/connection';
 import { orderIdsByCreation, recordCondition } from '../../../../src/db/search/report-rows';
 import { parseQuery } from '../../../../src/domain/query/parse';
-import { PROJECT, createTestDatabase, type TestDatabase } from '../../../support/database';
-import { writeOrders } from '../../../support/search-orders';
+import { createTestDatabase, type TestDatabase } from '../../../support/database';
+import { PROJECT } from '../../../support/domain';
+import { writeOrders } from '../../../support/rows';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { findDelivery, recordAttempt } from '../../../../src/db/webhooks/deliveries';
 import { moveOrder } from '../../../../src/db/orders/move-order';
-import { NOW, aStoredOrder } from '../../../support/builders';
-import { pauseDelivery } from '../../../support/deliveries';
-import { PROJECT, createTestDatabase, type TestDatabase } from '../../../support/database';
+import { createTestDatabase, type TestDatabase } from '../../../support/database';
+import { NOW, PROJECT } from '../../../support/domain';
+import { aStoredOrder, pauseDelivery } from '../../../support/rows';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { QUERY_LIMITS, parseQuery } from '../../../../src/domain/query/parse';
 import type { Bound, Query } from '../../../../src/domain/query/query';
-import { generator } from '../../../support/search-orders';
+import { numbersFrom } from '../../../support/killing';
 
 /** The tree in one line: `and(status=new, not(words=book))`. */
 function shown(query: Query): string {
@@ -156,7 +156,7 @@ describe('a query that cannot be read says what is wrong, and where', () => {
 
 it('100,000 texts of any kind are read, or refused in one line', () => {
   // Not fast-check, which takes minutes for so many: what matters here is their number.
-  const random = generator(12);
+  const random = numbersFrom(12);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
   const pieces = [
     ...['status:', 'created:', 'amount:', 'id:', 'merchant_order_id:', 'new', '2026-01-15', '"', '\\', '(', ')'],

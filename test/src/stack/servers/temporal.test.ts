@@ -15,7 +15,7 @@ import {
 } from '../../../../src/stack/servers/temporal';
 import { findTool } from '../../../../src/stack/tools/find-tool';
 import * as attributes from '../../../../workflows/search-attributes';
-import { until } from '../../../support/until';
+import { until } from '../../../support/waits';
 
 const names = Object.values(attributes).map(({ name }) => name);
 

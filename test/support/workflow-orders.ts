@@ -1,49 +1,36 @@
 import { WithStartWorkflowOperation, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { findOrderView, type OrderView } from '../../src/db/orders/order-view';
+import { findPaymentLinkView, type PaymentLinkView } from '../../src/db/payment-links';
 import type { CaptureMode } from '../../src/domain/amounts';
 import type { FollowUpKind } from '../../src/domain/follow-up';
+import { linkOrderId } from '../../src/ids';
 import {
   CREATE_UPDATE_ID,
   FOLLOW_UP_WORKFLOW,
   ORDER_WORKFLOW,
+  PAYMENT_LINK_WORKFLOW,
+  TASK_QUEUE,
   cancelOrder,
   createOrder,
+  createPaymentLink,
   firstAnswer,
   captureOrVoid,
   orderWorkflowId,
+  paymentLinkWorkflowId,
   type CreateOrderInput,
   type FollowUpInput,
   type RequestedFollowUpInput,
   type CaptureOrVoidInput,
+  type PayThroughLinkInput,
 } from '../../workflows/messages';
 import { createWorkflows } from '../../src/temporal/workflows';
 import { KINDS } from '../../src/temporal/kinds';
-import { BY_TOKEN, MINUTE, transactionIdOf, aRequest } from './builders';
-import { PROJECT } from './database';
-import { postControl } from './simulator';
-import { stack } from './stack';
+import { BY_TOKEN, MINUTE, PROJECT, aRequest, aTransaction, anOrder, transactionIdOf } from './domain';
+import { postControl, stack } from './stack';
 import type { WorkflowEnvironment } from './temporal';
 
-export { BY_TOKEN, MINUTE, transactionIdOf };
-
-/** An order in a world of workflows, without the API before it. */
-export interface TestOrder {
-  id: string;
-  handle: WorkflowHandle;
-  view(): Promise<OrderView>;
-  /**
-   * Pays attempt `attempt` with a card of the simulator; `vault_token`: of `vaultToken`, where there is no time for
-   * that any more.
-   */
-  pay(card_number: string, attempt?: number, vault_token?: string): Promise<void>;
-  cancel(): Promise<void>;
-  /**
-   * Captures or voids, all that is left without an amount; answers the id of the follow-up order, which has its first
-   * answer.
-   */
-  follow(kind: 'capture' | 'void', amount?: number, over?: Partial<RequestedFollowUpInput>): Promise<string>;
-}
+export type TestOrder = Awaited<ReturnType<typeof createAnOrder>>;
 
 /** The processor has the outcome of what is open of this order alone: other test files share the simulator. */
 export async function becomesDue({ id }: Pick<TestOrder, 'id'>): Promise<void> {
@@ -77,8 +64,8 @@ interface TestOrderOptions {
   capture_period?: string;
 }
 
-/** Creates an order that lives for half an hour. */
-export async function createAnOrder(world: WorkflowEnvironment, options: TestOrderOptions = {}): Promise<TestOrder> {
+/** Creates an order that lives for half an hour, in a world of workflows, without the API before it. */
+export async function createAnOrder(world: WorkflowEnvironment, options: TestOrderOptions = {}) {
   const id = options.id ?? uuidv7();
   const { client } = world.env;
   const vault_token = options.card_number === undefined ? undefined : await vaultToken(world, options.card_number);
@@ -86,11 +73,7 @@ export async function createAnOrder(world: WorkflowEnvironment, options: TestOrd
     vault_token === undefined && options.transaction_period === undefined
       ? undefined
       : {
-          id: transactionIdOf(id, 1),
-          attempt: 1,
-          payment_method: 'credit-card',
-          payment_method_details: vault_token === undefined ? {} : { vault_token },
-          expiration_period: 'PT30M',
+          ...aTransaction(id, { payment_method_details: vault_token === undefined ? {} : { vault_token } }),
           period: options.transaction_period ?? PERIOD,
           ...(options.capture_mode && {
             transaction_type: 'authorization' as const,
@@ -108,14 +91,7 @@ export async function createAnOrder(world: WorkflowEnvironment, options: TestOrd
     args: [
       {
         request: aRequest(),
-        order: {
-          id,
-          project_id: PROJECT.id,
-          currency: 'EUR',
-          amount: options.amount ?? 500,
-          expiration_period: 'PT30M',
-          ...(vault_token === undefined ? { attempts_max: 5, charged_by: 'customer' as const } : BY_TOKEN),
-        },
+        order: anOrder({ id, amount: options.amount ?? 500, ...(vault_token !== undefined && BY_TOKEN) }),
         period: PERIOD,
         is_test: true,
         transaction,
@@ -127,31 +103,34 @@ export async function createAnOrder(world: WorkflowEnvironment, options: TestOrd
   return {
     id,
     handle,
-    async view() {
+    async view(): Promise<OrderView> {
       const order = await findOrderView(world.database.db, id);
       if (order === undefined) throw new Error(`order ${id} does not exist`);
       return order;
     },
-    async pay(card_number, attempt = 1, vault_token) {
+    /** Pays with a card of the simulator; `vault_token`: of `vaultToken`, where there is no time for that any more. */
+    async pay(card_number: string, attempt = 1, vault_token?: string): Promise<void> {
       const token = vault_token ?? (await vaultToken(world, card_number));
       await createWorkflows({ client, db: world.database.db }).orders.pay(id, {
         request: aRequest({ has_idempotency_key: false }),
         project_id: PROJECT.id,
         is_test: true,
         transaction: {
-          id: transactionIdOf(id, attempt),
-          attempt,
-          payment_method: 'credit-card',
+          ...aTransaction(id, { attempt }),
           payment_method_details: { vault_token: token },
-          expiration_period: 'PT30M',
           period: PERIOD,
         },
       });
     },
-    async cancel() {
+    async cancel(): Promise<void> {
       await handle.executeUpdate(cancelOrder, { args: [{ source: 'merchant', request: aRequest() }] });
     },
-    async follow(kind, amount, over = {}) {
+    /** Captures or voids, all that is left without an amount; answers the id of the follow-up order. */
+    async follow(
+      kind: 'capture' | 'void',
+      amount?: number,
+      over: Partial<RequestedFollowUpInput> = {},
+    ): Promise<string> {
       const input = { ...followUpOf(id, kind, { amount, ...over }), kind } satisfies CaptureOrVoidInput;
       const startWorkflowOperation = new WithStartWorkflowOperation(ORDER_WORKFLOW, {
         ...KINDS.order.start({ order_id: input.original_order_id, project_id: PROJECT.id }),
@@ -163,41 +142,6 @@ export async function createAnOrder(world: WorkflowEnvironment, options: TestOrd
       return input.id;
     },
   };
-}
-
-/** Brings workflow time to `instant`, epoch milliseconds, unless it is later already. */
-export async function sleepUntil({ env, now }: WorkflowEnvironment, instant: number): Promise<void> {
-  const left = instant - (await now());
-  if (left > 0) await env.sleep(left);
-}
-
-/**
- * What `act` answers one second before `end` of a subject that `create` makes. Workflow time is as fast as ours while
- * it acts: where a busy machine needs more than that second, what was answered proves nothing, and another subject is
- * taken.
- */
-export async function inTheLastSecond<Subject, Answer>(
-  world: WorkflowEnvironment,
-  {
-    create,
-    end,
-    act,
-  }: {
-    create: () => Promise<Subject>;
-    end: (subject: Subject) => Promise<number>;
-    act: (subject: Subject) => Promise<Answer>;
-  },
-): Promise<{ subject: Subject; end: number; answer: Answer }> {
-  for (let tries = 1; tries <= 10; tries += 1) {
-    const subject = await create();
-    const instant = await end(subject);
-    await sleepUntil(world, instant - 1_000);
-    const [acted] = await Promise.allSettled([act(subject)]);
-    if ((await world.now()) >= instant) continue;
-    if (acted.status === 'rejected') throw acted.reason;
-    return { subject, end: instant, answer: acted.value };
-  }
-  throw new Error('this machine does not do it within a second of workflow time');
 }
 
 /** What a follow-up order of a payment is asked for with. */
@@ -270,24 +214,22 @@ export async function moneySummaryOf(order: TestOrder): Promise<string> {
   const amounts = AMOUNTS.map((name) => ({ name, value: transactions[0]?.[`${name}_amount`] ?? 0 })).filter(
     ({ value }) => value !== 0,
   );
-  const [moved, asked] = [
-    amounts.map(({ name, value }) => `${value} ${name}`),
-    follow_ups.map(({ kind, status }) => `${kind} ${status}`),
-  ];
-  return [moved.join(', ') || 'nothing', ...(asked.length === 0 ? [] : [asked.join(', ')])].join(': ');
+  const moved = amounts.map(({ name, value }) => `${value} ${name}`).join(', ');
+  const requested = follow_ups.map(({ kind, status }) => `${kind} ${status}`).join(', ');
+  return [moved || 'nothing', requested].filter(Boolean).join(': ');
 }
 
-/** The story of an order the record has, follow-up orders too: `completed: accepted`. */
+const statuses = ({ status, transactions }: OrderView) =>
+  [`${status}:`, ...transactions.map((transaction) => transaction.status)].join(' ');
+
+/** The statuses of an order of the record and of its transactions, follow-up orders too: `completed: accepted`. */
 export async function statusesOf({ database }: WorkflowEnvironment, order_id: string): Promise<string | undefined> {
   const order = await findOrderView(database.db, order_id);
-  return order && [`${order.status}:`, ...order.transactions.map(({ status }) => status)].join(' ');
+  return order && statuses(order);
 }
 
 /** Statuses of the order and its transactions, as `completed: error accepted`. */
-export async function statusesOfOrder(order: TestOrder): Promise<string> {
-  const { status, transactions } = await order.view();
-  return [`${status}:`, ...transactions.map((transaction) => transaction.status)].join(' ');
-}
+export const statusesOfOrder = async (order: TestOrder) => statuses(await order.view());
 
 /** What the customer does on the issuer's page: `code`, or `action: cancel`. */
 export async function answerAtIssuer(order: TestOrder, form: Record<string, string>): Promise<void> {
@@ -297,4 +239,64 @@ export async function answerAtIssuer(order: TestOrder, form: Record<string, stri
     body: new URLSearchParams(form),
     redirect: 'manual',
   });
+}
+
+export type TestLink = Awaited<ReturnType<typeof createALink>>;
+
+/** Creates a link that lives for 30 days unless `period` (milliseconds) says otherwise. */
+export async function createALink(
+  world: WorkflowEnvironment,
+  { period = 30 * 24 * 60 * MINUTE }: { period?: number } = {},
+) {
+  const id = uuidv7();
+  const { client } = world.env;
+  await client.workflow.executeUpdateWithStart(createPaymentLink, {
+    startWorkflowOperation: new WithStartWorkflowOperation(PAYMENT_LINK_WORKFLOW, {
+      workflowId: paymentLinkWorkflowId(id),
+      taskQueue: TASK_QUEUE,
+      args: [{ payment_link_id: id }],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+    }),
+    updateId: 'create',
+    args: [
+      {
+        request: aRequest(),
+        payment_link: {
+          id,
+          project_id: PROJECT.id,
+          merchant_order_id: 'L-1',
+          amount: 500,
+          currency: 'EUR',
+          expiration_period: 'P30D',
+        },
+        period,
+      },
+    ],
+  });
+  const handle = client.workflow.getHandle(paymentLinkWorkflowId(id));
+  const view = async (): Promise<PaymentLinkView> => (await findPaymentLinkView(world.database.db, id))!;
+  return {
+    id,
+    handle,
+    view,
+    /** Its status, and those of its orders in the order of its attempts: `all_unsuccessful: error error`. */
+    async statuses(): Promise<string> {
+      const { status, orders } = await view();
+      return [`${status}:`, ...orders.map((order) => order.status)].join(' ');
+    },
+    /** Pays from one view of its page; resolves with the attempt's order, rejects with the refusal. */
+    async pay(card_number: string, view_id = uuidv7(), over: Partial<PayThroughLinkInput> = {}): Promise<OrderView> {
+      const order_id = linkOrderId(id, view_id);
+      const vault_token = await vaultToken(world, card_number);
+      await createWorkflows({ client, db: world.database.db }).payment_links.pay(id, {
+        order: anOrder({ id: order_id, merchant_order_id: 'L-1', ...BY_TOKEN }),
+        period: PERIOD,
+        is_test: true,
+        transaction: { ...aTransaction(order_id), payment_method_details: { vault_token }, period: PERIOD },
+        request: aRequest({ has_idempotency_key: false, deadline_at: Date.now() + 20_000 }),
+        ...over,
+      });
+      return (await findOrderView(world.database.db, order_id))!;
+    },
+  };
 }

@@ -5,11 +5,10 @@ import type { Webhook } from '../../src/contract/order';
 import { createProcessor } from '../../src/processor/client';
 import type { LedgerEntry } from '../../src/processor/wire';
 import type { Fault } from '../../src/simulator/faults';
-import { CARDS, type CardName } from './cards';
-import { sendUntilAnswered } from './killing';
-import { callSimulator, postControl } from './simulator';
-import { stack as runningStack, type RunningStack } from './stack';
-import { until } from './until';
+import { CARDS, type CardName } from './domain';
+import { readLedger } from './ledger';
+import { callSimulator, postControl, stack as runningStack, type RunningStack } from './stack';
+import { sendUntilAnswered, until } from './waits';
 
 export interface Answer<Body = unknown> {
   status: number;
@@ -82,7 +81,7 @@ export class Merchant {
   /** Throws when it is refused. */
   async createOrder(fields: Fields = {}): Promise<client.Order> {
     const [idempotencyKey, orderRequest] = [newIdempotencyKey(), { currency: 'EUR', amount: 1_250, ...fields }];
-    return accepted(await sendUntilAnswered(() => client.createOrder({ idempotencyKey, orderRequest }, this.project)));
+    return await accepted(() => client.createOrder({ idempotencyKey, orderRequest }, this.project));
   }
 
   /**
@@ -108,7 +107,7 @@ export class Merchant {
   }
 
   async getOrder(id: string): Promise<client.Order> {
-    return accepted(await sendUntilAnswered(() => client.getOrder({ orderId: id }, this.project)));
+    return await accepted(() => client.getOrder({ orderId: id }, this.project));
   }
 
   /** Throws when it is refused. */
@@ -117,25 +116,23 @@ export class Merchant {
       newIdempotencyKey(),
       { currency: 'EUR', amount: 1_250, merchant_order_id: 'L-1', ...fields },
     ];
-    return accepted(
-      await sendUntilAnswered(() => client.createPaymentLink({ idempotencyKey, paymentLinkRequest }, this.project)),
-    );
+    return await accepted(() => client.createPaymentLink({ idempotencyKey, paymentLinkRequest }, this.project));
   }
 
   async getPaymentLink(paymentLinkId: string): Promise<client.PaymentLink> {
-    return accepted(await sendUntilAnswered(() => client.getPaymentLink({ paymentLinkId }, this.project)));
+    return await accepted(() => client.getPaymentLink({ paymentLinkId }, this.project));
   }
 
   async endPaymentLink(paymentLinkId: string): Promise<client.PaymentLink> {
-    return accepted(await sendUntilAnswered(() => client.endPaymentLink({ paymentLinkId }, this.project)));
+    return await accepted(() => client.endPaymentLink({ paymentLinkId }, this.project));
   }
 
   async cancelOrder(id: string): Promise<client.Order> {
-    return accepted(await sendUntilAnswered(() => client.cancelOrder({ orderId: id }, this.project)));
+    return await accepted(() => client.cancelOrder({ orderId: id }, this.project));
   }
 
   async getProject(): Promise<client.Project> {
-    return accepted(await sendUntilAnswered(() => client.getProject(this.project)));
+    return await accepted(() => client.getProject(this.project));
   }
 
   /** The order once it has the status. */
@@ -150,24 +147,17 @@ export class Merchant {
     );
   }
 
-  async cardTransaction(
-    card: CardName,
-  ): Promise<{ payment_method: 'credit-card'; payment_method_details: { vault_token: string } }> {
-    return {
-      payment_method: 'credit-card',
-      payment_method_details: { vault_token: await this.vaultToken(CARDS[card].number) },
-    };
+  async cardTransaction(card: CardName) {
+    const vault_token = await this.vaultToken(CARDS[card].number);
+    return { payment_method: 'credit-card' as const, payment_method_details: { vault_token } };
   }
 
   /** A token of the card in this project, as an earlier payment on the hosted page leaves one. */
   async vaultToken(number: string): Promise<string> {
     this.owner ??= await this.getProject();
     const { id, is_test } = this.owner;
-    const processor = createProcessor({
-      url: this.stack.simulator_url,
-      key: this.stack.processor_key,
-      timeout_ms: 30_000,
-    });
+    const { simulator_url: url, processor_key: key } = this.stack;
+    const processor = createProcessor({ url, key, timeout_ms: 30_000 });
     try {
       const card = await processor.vaultCard({
         project_id: id,
@@ -185,16 +175,8 @@ export class Merchant {
   }
 
   /** Everything the processor did for the order, or for anybody. */
-  async ledger(order_id?: string): Promise<LedgerEntry[]> {
-    const entries: LedgerEntry[] = [];
-    const filter = order_id === undefined ? '' : `&order_id=${order_id}`;
-    let url: string | undefined = `/ledger/?limit=10000${filter}`;
-    while (url !== undefined) {
-      const page: Response = await callSimulator(this.stack, url);
-      entries.push(...((await page.json()) as LedgerEntry[]));
-      url = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1];
-    }
-    return entries;
+  ledger(order_id?: string): Promise<LedgerEntry[]> {
+    return readLedger(order_id, this.stack);
   }
 
   /**
@@ -243,10 +225,11 @@ const FAULT_KEYS = [
 /** A 304 has no data. */
 type Called<Data = unknown> = { status: number; headers: Headers; data?: Data };
 
-/** The body of a 200 or 201; throws with what was said otherwise. */
-function accepted<Body>({ status, body }: Answer): Body {
+/** Sends until it is answered: the body of a 200 or 201; throws with what was said otherwise. */
+async function accepted<Body>(call: () => Promise<Called>): Promise<Body> {
+  const { status, body } = await sendUntilAnswered<Body>(call);
   if (status !== 200 && status !== 201) throw new Error(`${status} ${JSON.stringify(body)}`);
-  return body as Body;
+  return body;
 }
 
 /** An Idempotency-Key that nobody else uses. */

@@ -1,14 +1,11 @@
 import type { Order } from '../../src/contract/order';
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
-import type { LedgerEntry } from '../../src/processor/wire';
-import type { CardName } from '../support/cards';
-import { newIdempotencyKey, type Answer, type Merchant, type Refusal } from '../support/client';
-import { sendUntilAnswered } from '../support/killing';
-import { postControl } from '../support/simulator';
-import { stack } from '../support/stack';
-import { until } from '../support/until';
+import type { CardName } from './domain';
+import { newIdempotencyKey, type Answer, type Merchant, type Refusal } from './merchant';
+import { postControl, stack } from './stack';
+import { sendUntilAnswered, until } from './waits';
 
-/** What the journeys of money that is held, taken, given back and taken back do as a merchant. */
+/** What a merchant asks of a payment: captures, voids and refunds, and what becomes of them. */
 
 export type OrderAnswer = Answer<Order & { error: Refusal }>;
 export type Sent = { headers?: Record<string, string>; slash?: boolean };
@@ -47,10 +44,7 @@ export const part = (amount: number) => ({ amount, description: `a part of ${amo
 
 /** What came too late for an answer is sent again: with its key, or without one, as nothing was stored then. */
 export const sendOperationUntilAnswered = <Body>(send: () => Promise<Answer<Body>>): Promise<Answer<Body>> =>
-  sendUntilAnswered<Body>(async () => {
-    const { body: data, ...answer } = await send();
-    return { ...answer, data };
-  });
+  sendUntilAnswered<Body>(send);
 
 /**
  * An order whose amount is reserved on a test card, by what the processor says; `fields` are the order's, `transaction`
@@ -97,17 +91,6 @@ export const outcomeOf = ({ status, body }: OrderAnswer) =>
 
 /** Their HTTP statuses, the lowest first. */
 export const httpStatusesOf = (answers: OrderAnswer[]) => answers.map(({ status }) => status).toSorted((a, b) => a - b);
-
-/** What the processor did for an order, as `capture approved 300`, oldest first. */
-export async function ledgerOf(merchant: Merchant, { id }: { id: string }): Promise<string[]> {
-  return (await merchant.ledger(id)).map(({ operation, result, amount }) => `${operation} ${result} ${amount}`);
-}
-
-export const entriesOf = async (
-  merchant: Merchant,
-  { id }: { id: string },
-  operation: string,
-): Promise<LedgerEntry[]> => (await merchant.ledger(id)).filter((entry) => entry.operation === operation);
 
 /** What waits for its time at the processor happens now: late outcomes, chargebacks. */
 export async function makeDue(merchant: Merchant, transaction_id: string): Promise<void> {
@@ -172,8 +155,6 @@ export async function forgetAnswer(key: string): Promise<void> {
   );
   if (updated.length !== 1) throw new Error(`no key ${key}`);
 }
-
-export { newIdempotencyKey };
 
 /** Nothing of the answer is null or an empty array, and no amount of something is 0 (rules 1.3). */
 export function expectNothingEmpty(order: Order): void {
