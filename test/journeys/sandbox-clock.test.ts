@@ -251,6 +251,18 @@ test('two moves at once: one waits for the other, and they add up', async () => 
   expect(await eventsOf(id, 'clock.moved')).toHaveLength(3);
 });
 
+test('rules 23.7: after ten seconds the answer shows how far the clock is, and the move goes on', async () => {
+  // The second attempt gets no answer until it has timed out, which is later than that.
+  receiver.answer((response, n) => void (n === 2 || response.writeHead(n === 1 ? 500 : 200).end()));
+  const { id } = await merchant.paidOrder('approved', { webhook_url: receiver.url });
+  await oneFailedAttempt(id);
+  const minutesAhead = ({ test_clock = '' }: Order) => (Date.parse(test_clock) - Date.now()) / 60_000;
+  const began = Date.now();
+  const early = minutesAhead(await moveOrder(id, { advance: 'PT1H' }));
+  expect([early < 10, Date.now() - began < 11_000]).toEqual([true, true]);
+  await until('the move has ended', async () => minutesAhead(await merchant.getOrder(id)) > 59);
+});
+
 test('moved while the processor has the charge: the payment counts', async () => {
   const transaction = await merchant.cardTransaction('approved');
   const { vault_token } = transaction.payment_method_details;

@@ -326,6 +326,17 @@ describe('wrong requests', () => {
     expect(value).toBe('The body is not valid JSON at character 14.');
   });
 
+  test.each([
+    ['an unknown path', 'POST', '/v1/nothing/', 404],
+    ['a method that the path does not have', 'PUT', '/v1/orders/', 405],
+    ['a body that is no JSON', 'POST', '/v1/orders/', 401],
+    ['a body of another type', 'POST', '/v1/orders/', 401],
+  ])('rules 1.12: %s without a key: %s %s is %i', async (title, method, path, status) => {
+    const type = title.endsWith('type') ? 'text/plain' : 'application/json';
+    const response = await fetch(api.url + path, { method, headers: { 'content-type': type }, body: '{' });
+    expect(response.status).toBe(status);
+  });
+
   test('no body where one is needed: ValidationError', async () => {
     await expectError(await api.send('/v1/orders/', { method: 'POST' }), 400, 'ValidationError');
   });
@@ -436,7 +447,7 @@ describe('beside the API', () => {
 
   test('an id from outside is not taken as request id', async () => {
     const response = await fetch(`${api.url}/`, { headers: { 'x-request-id': 'mine' } });
-    expect(response.headers.get('x-request-id')).not.toBe('mine');
+    expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   test.each([

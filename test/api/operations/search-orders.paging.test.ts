@@ -73,6 +73,12 @@ it('start and size reach 10,000 orders, in the order of the sequence', async () 
   }
 });
 
+it('rules 20.1 and 20.8: without size and sort an answer has the newest 20 orders', async () => {
+  const { orders, sort } = await page({ query: '*' });
+  expect(orders.map(({ id }) => id)).toEqual((await expectedOrder('created', 'desc')).slice(0, 20));
+  expect(sort).toEqual(expect.any(String));
+});
+
 test.each([
   [
     'an order once, however many of its transactions meet the query',

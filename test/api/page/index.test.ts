@@ -186,6 +186,9 @@ describe('the card form', () => {
     expect(html).toContain('There is not enough money on this card');
     expect(html).toContain('You can try 4 more times.');
     expect(hidden(html, 'attempt')).toBe('2');
+    // The payment_url of the first attempt shows the second one.
+    const [first] = (await getOrder(order.id)).transactions!;
+    expect(hidden(await (await client.send(`${path}${first!.id}/`)).text(), 'attempt')).toBe('2');
     expect((await client.postForm(path, { ...form, attempt: '2' })).headers.get('location')).toMatch(
       /^https:\/\/shop\.example\/\?order_id=/,
     );
