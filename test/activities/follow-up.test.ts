@@ -188,7 +188,7 @@ describe('executeFollowUp', () => {
     }
   });
 
-  test('a chargeback is recorded with its outcome or not at all', async () => {
+  test('rules 9.10: a chargeback is recorded with its outcome or not at all', async () => {
     const { id: order_id } = await paid();
     const input = {
       ...followUpOf(order_id, 'chargeback', { requested_by: 'processor', processor_key: 'k' }),
@@ -338,7 +338,7 @@ describe('closeCaptureWindow', () => {
     expect(calls).toEqual([]);
   });
 
-  test('what a refusal frees after a refused release is released, and the refused amount is not requested again', async () => {
+  test('rules 8.10: what a refusal frees after a refused release is released, and the refused amount is not requested again', async () => {
     const { id: order_id } = await authorized();
     const captured = { ...followUpOf(order_id, 'capture', { amount: 300 }), kind: 'capture' as const, now: NOW };
     await activities().startCaptureOrVoid(captured);

@@ -373,7 +373,7 @@ async function rowsOf<Row>(database: string, sql: string, bindings: Record<strin
 }
 
 /** Runs last: what all of the above has left. */
-describe('the account number is stored nowhere in full', () => {
+describe('rules 14.6: the account number is stored nowhere in full', () => {
   const found = (text: string) => [RECEIVING_CARD, RECEIVING_ACCOUNT].filter((number) => text.includes(number));
 
   test.each(['payments', 'simulator'])('not in the database %s', async (database) => {

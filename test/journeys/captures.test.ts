@@ -71,7 +71,7 @@ describe('an authorization', () => {
     ['delayed', undefined, 'PT30M', false],
     ['delayed', 'P1D', 'P1D', false],
   ] as const)(
-    'windows: %s for %s shows %s, capturable through the API: %s',
+    'rules 7.5: windows: %s for %s shows %s, capturable through the API: %s',
     async (capture_mode, expiration_period, shown, is_capturable) => {
       const order = await createAuthorization(merchant, {
         transaction: { capture_mode, ...(expiration_period && { expiration_period }) },
@@ -123,7 +123,7 @@ describe('an authorization', () => {
     expect(outcomeOf(await capture(merchant, order))).toEqual([409, 'Conflict']);
   });
 
-  test('attempts: on the hosted page a further attempt copies capture_mode and expiration_period', async () => {
+  test('rules 6.4: attempts: on the hosted page a further attempt copies capture_mode and expiration_period', async () => {
     const order = await merchant.createOrder({
       amount: 800,
       transactions: [{ payment_method: 'credit-card', capture_mode: 'manual', expiration_period: 'PT3H' }],
@@ -164,7 +164,7 @@ describe('an authorization', () => {
 });
 
 describe('a capture', () => {
-  test('of all: an order of its own that names the original, and is named by it', async () => {
+  test('rules 8.3: of all: an order of its own that names the original, and is named by it', async () => {
     const order = await createAuthorization(merchant, {
       description: 'A chair',
       merchant_order_id: 'M-7',
@@ -249,7 +249,7 @@ describe('a capture', () => {
     expectNothingEmpty(original);
   });
 
-  test('of parts: repeated until nothing is left; a part has a description of its own', async () => {
+  test('rules 8.3: of parts: repeated until nothing is left; a part has a description of its own', async () => {
     const order = await createAuthorization(merchant, { description: 'A table' });
     const first = await capturePart(merchant, order, {
       amount: 300,
@@ -357,7 +357,7 @@ describe('a capture', () => {
     expect(await ledgerOf(merchant, order)).toHaveLength(1);
   });
 
-  test('a capture the processor refuses: 200 with status error, and the amount is capturable again', async () => {
+  test('rules 4.14: a capture the processor refuses: 200 with status error, and the amount is capturable again', async () => {
     const order = await createAuthorization(merchant, { card: 'capture_refused' });
     for (const round of [1, 2]) {
       const { status, body } = await capture(merchant, order);
@@ -544,7 +544,7 @@ describe('a delayed authorization', () => {
     ]);
   });
 
-  test('a capture that is refused: error, the rest released, the transaction expired', async () => {
+  test('rules 8.9: a capture that is refused: error, the rest released, the transaction expired', async () => {
     const order = await delayed('PT5S', { card: 'capture_refused' });
     expect((await untilFollowUp(merchant, order, 'is-capture')).status).toBe('error');
     expect(await untilFollowUp(merchant, order, 'is-void')).toMatchObject({ status: 'completed', amount: 1_000 });

@@ -91,7 +91,7 @@ describe('a chargeback', () => {
     expect(await ledgerOf(merchant, order)).toEqual(['sale approved 800', 'chargeback approved 800']);
   });
 
-  test('that is won back: a reversal order of the payment, a credit, and the amount is refundable again', async () => {
+  test('rules 9.5: that is won back: a reversal order of the payment, a credit, and the amount is refundable again', async () => {
     const order = await merchant.paidOrder('chargeback_won', { amount: 600 });
     await makeDue(merchant, payingTransactionId(order));
     const charged_back = await untilFollowUp(merchant, order, 'is-chargeback');
@@ -143,7 +143,7 @@ describe('a chargeback', () => {
     expect(outcomeOf(await refund(merchant, order, { amount: 750 }))).toEqual([200, 'completed']);
   });
 
-  test('after a full refund is recorded too, with attention; the refundable amount is never below 0', async () => {
+  test('rules 9.10: after a full refund is recorded too, with attention; the refundable amount is never below 0', async () => {
     const order = await merchant.paidOrder('chargeback', { amount: 400 });
     expect(outcomeOf(await refund(merchant, order, { amount: 400 }))).toEqual([200, 'completed']);
     await makeDue(merchant, payingTransactionId(order));

@@ -42,7 +42,7 @@ describe('cancel by the merchant', () => {
     expect((await merchant.getOrder(id)).status).toBe(status);
   });
 
-  test('while the outcome of a transaction is not known: CanNotCancelTransaction, and the order goes on', async () => {
+  test('rules 4.9: while the outcome of a transaction is not known: CanNotCancelTransaction, and the order goes on', async () => {
     const order = await merchant.paidOrder('processing_approved');
     expect(statusesOf(order)).toBe('processing: processing');
     expect(refusalOf(await cancel(order.id))).toEqual([409, 'CanNotCancelTransaction']);
@@ -104,7 +104,7 @@ describe('expiry', () => {
     expect(await merchant.ledger(order.id)).toEqual([]);
   });
 
-  test('after a decline it is expired, not error', async () => {
+  test('rules 4.10: after a decline it is expired, not error', async () => {
     const order = await merchant.createOrder({ expiration_period: 'PT8S' });
     const customer = new Client();
     await customer.postForm(`/pay/${order.id}/`, {
@@ -123,7 +123,7 @@ describe('expiry', () => {
     expect(statusesOf(await merchant.untilStatus(order.id, 'expired'))).toBe('expired: expired');
   });
 
-  test('waits for a charge that began before the end: approved after it, the order is completed', async () => {
+  test('rules 4.9: waits for a charge that began before the end: approved after it, the order is completed', async () => {
     const transaction = await merchant.cardTransaction('approved');
     const { vault_token } = transaction.payment_method_details;
     // The answer is lost, and nobody tells it before the order's time is over.

@@ -40,7 +40,7 @@ beforeAll(() => {
 });
 
 describe('a refund', () => {
-  test('in full: an order of its own with is-refund, refund_of_order_id and a debit transaction that names the original', async () => {
+  test('rules 9.1 and 9.5: in full: an order of its own with is-refund, refund_of_order_id and a debit transaction that names the original', async () => {
     const order = await merchant.paidOrder('approved', {
       amount: 700,
       description: 'A lamp',
@@ -268,7 +268,7 @@ describe('a refund', () => {
 });
 
 describe('answers of the processor', () => {
-  test('refused: 200 with status error, and the amount is refundable again', async () => {
+  test('rules 9.2: refused: 200 with status error, and the amount is refundable again', async () => {
     const order = await merchant.paidOrder('refund_refused', { amount: 500 });
     for (const round of [1, 2]) {
       const { status, body } = await refund(merchant, order, { amount: 500 });

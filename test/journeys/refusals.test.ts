@@ -26,7 +26,7 @@ function expectError({ status, headers, body }: Answer, expected: [status: numbe
 }
 
 describe('a key that is not the right one', () => {
-  test('missing, wrong, of another kind: 401 with WWW-Authenticate', async () => {
+  test('rules 2.2: missing, wrong, of another kind: 401 with WWW-Authenticate', async () => {
     const { id } = await merchant.createOrder();
     const { test_api_key } = stack();
     const wrong = [
@@ -55,7 +55,7 @@ describe('a key that is not the right one', () => {
     }
   });
 
-  test('authentication 2: of the other project of the merchant, and of another merchant: 401 for reading and for cancelling', async () => {
+  test('rules 2.3: of the other project of the merchant, and of another merchant: 401 for reading and for cancelling', async () => {
     const { id } = await merchant.createOrder();
     const live = new Merchant(stack(), stack().live_api_key);
     const { merchant: stranger } = await createTestProject();
@@ -82,7 +82,7 @@ describe('a key that is not the right one', () => {
     ).toEqual([]);
   });
 
-  test('live orders carry no is-test, and test cards are worth nothing there', async () => {
+  test('rules 16.3: live orders carry no is-test, and test cards are worth nothing there', async () => {
     const order = await new Merchant(stack(), stack().live_api_key).paidOrder('approved');
     expect([order.flags, order.status]).toEqual([[], 'error']);
   });
@@ -226,7 +226,7 @@ describe('a wrong request: nothing is stored, nothing is charged', () => {
     expect(JSON.stringify(error)).not.toMatch(/4111[\d ]{8}/);
   });
 
-  test('the record and the ledger are as empty as before', async () => {
+  test('rules 3.2: the record and the ledger are as empty as before', async () => {
     expect(await db('orders').where({ project_id })).toEqual([]);
     expect(await simulator('operations').where({ project_id })).toEqual([]);
     // And the same request, in order, is charged.

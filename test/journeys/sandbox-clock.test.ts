@@ -241,7 +241,7 @@ test('a payment link with attempts, for a year over the change to summer time: 3
   expect(Date.parse(after.modified) - Date.parse(link.created) - 365 * 24 * 60 * 60_000).toBeLessThan(60_000);
 });
 
-test('two moves at once: one waits for the other, and they add up', async () => {
+test('rules 23.7: two moves at once: one waits for the other, and they add up', async () => {
   const { id } = await merchant.createOrder({ expiration_period: 'P30D' });
   const before = Date.now();
   await Promise.all([moveOrder(id, { advance: 'P1D' }), moveOrder(id, { advance: 'P2D' })]);

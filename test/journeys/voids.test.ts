@@ -31,7 +31,7 @@ const delayed = (fields: Record<string, unknown> = {}) =>
   createAuthorization(merchant, { ...fields, transaction: { capture_mode: 'delayed', expiration_period: 'PT5S' } });
 
 describe('a void', () => {
-  test('of all: a void order, and the transaction is cancelled while its order stays completed', async () => {
+  test('rules 8.3 and 8.11: of all: a void order, and the transaction is cancelled while its order stays completed', async () => {
     const order = await createAuthorization(merchant, {
       description: 'A chair',
       merchant_order_id: 'M-8',

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { configSchema, parseConfig, requireSetting } from '../../src/config';
 
-test('an empty environment is a whole configuration', () => {
+test('rules 18.5: an empty environment is a whole configuration', () => {
   const config = parseConfig({});
   expect(config).toMatchObject({
     API_PORT: 3000,

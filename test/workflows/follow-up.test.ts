@@ -405,7 +405,7 @@ describe('operations that the processor initiated', () => {
       'a chargeback of another payment',
       async ({ id }) => toldOf(id, 'chargeback', (await ofTheProcessor(await paid(), 'chargeback')).processor_key!),
     ],
-  ])('forged news record nothing: %s', async (_title, forge) => {
+  ])('rules 10.9: forged news record nothing: %s', async (_title, forge) => {
     const order = await paid();
     const input = await forge(order);
     const { client } = world.env;

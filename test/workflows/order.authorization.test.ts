@@ -407,7 +407,7 @@ describe('at the end of the window', () => {
   });
 });
 
-describe('one second before, exactly at and one second after', () => {
+describe('rules 7.1: one second before, exactly at and one second after', () => {
   const atTheEnd = /Conflict|CanNotCancelTransaction/;
 
   test('the capture window: captured, refused, released', async () => {

@@ -86,7 +86,7 @@ async function isNotified(order: TestOrder, refund_id?: string): Promise<void> {
   );
 }
 
-describe('settleByHand of a payment', () => {
+describe('rules 10.14: settleByHand of a payment', () => {
   test('approved: completed and captured, by the operator, with the reason', async () => {
     const order = await awaited('processing_approved');
     expect(await settle(order.id, 'approved')).toBe('Nothing is awaited: completed is final.');
@@ -218,7 +218,7 @@ describe('settleByHand of a follow-up order', () => {
   });
 });
 
-describe('pollNow', () => {
+describe('rules 10.15: pollNow', () => {
   test('of a payment: the outcome is recorded at once, instead of by schedule', async () => {
     const order = await awaited('processing_approved');
     expect(await order.handle.executeUpdate(pollNow)).toMatch(/^Asks the processor again, at .*Z\.$/);

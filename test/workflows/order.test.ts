@@ -174,7 +174,7 @@ describe('expiry by durable timers', () => {
     expect(await statusesOfOrder(order)).toBe('completed: accepted');
   });
 
-  test('exactly at its end it cannot be paid any more', async () => {
+  test('rules 7.1: exactly at its end it cannot be paid any more', async () => {
     const order = await createAnOrder(world);
     const token = await vaultToken(world, CARDS.approved.number);
     await sleepUntil(world, await endOf(order));
@@ -242,7 +242,7 @@ describe('3-D Secure', () => {
     });
   });
 
-  test('challenge failed: error without an outcome of the issuer, and the customer may try again', async () => {
+  test('rules 6.7: challenge failed: error without an outcome of the issuer, and the customer may try again', async () => {
     const order = await createAnOrder(world);
     await order.pay(CARDS.challenge.number, 1);
     await answerAtIssuer(order, { code: '3333' });
@@ -262,7 +262,7 @@ describe('3-D Secure', () => {
     await becomes(order, 'completed: accepted');
   });
 
-  test('never finished: the transaction expires and the order with it', async () => {
+  test('rules 6.7: never finished: the transaction expires and the order with it', async () => {
     const { subject: order, answer } = await inTheLastSecond(world, {
       create: () => createAnOrder(world, { card_number: CARDS.challenge.number }),
       end: endOf,

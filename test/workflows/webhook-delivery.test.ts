@@ -55,7 +55,7 @@ const count = (events: string[], name: string) => events.filter((event) => event
 const gaps = (attempts: Attempt[]) =>
   attempts.slice(1).map((attempt, i) => Date.parse(attempt.started) - Date.parse(attempts[i]!.started));
 
-test('rules 13.1: the body is event, order_id and project_id, and nothing else', async () => {
+test('rules 13.1 and 13.2: the body is event, order_id and project_id, and nothing else', async () => {
   const { order_id, status, attempts } = await delivered();
   expect(status).toBe('delivered');
   expect(JSON.parse(receiver.received[0]!.body)).toEqual({ event: 'status_changed', order_id, project_id: PROJECT.id });
@@ -230,7 +230,7 @@ test('success on the third attempt ends it', async () => {
   expect(attempts.map(({ status_code }) => status_code)).toEqual([503, 503, 204]);
 });
 
-test('a redirect is a failure and is not followed', async () => {
+test('rules 13.4: a redirect is a failure and is not followed', async () => {
   receiver.answer((response, n) =>
     n === 1 ? response.writeHead(302, { location: receiver.url }).end() : response.writeHead(200).end(),
   );
@@ -241,7 +241,7 @@ test('a redirect is a failure and is not followed', async () => {
   ]);
 });
 
-test('every attempt of one notification carries the same webhook-id', async () => {
+test('rules 13.7: every attempt of one notification carries the same webhook-id', async () => {
   receiver.answer((response, n) => response.writeHead(n < 3 ? 500 : 200).end());
   const { order_id } = await delivered();
   expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(

@@ -18,7 +18,7 @@ async function cancel(
   }
 }
 
-test('an order that waits for its customer is cancelled together with its transaction; again answers the same', async () => {
+test('rules 5.7: an order that waits for its customer is cancelled together with its transaction; again answers the same', async () => {
   const merchant = new Merchant();
   const order = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
   const answers = [await cancel(merchant, order.id), await cancel(merchant, order.id)];
@@ -30,7 +30,7 @@ test('an order that waits for its customer is cancelled together with its transa
 });
 
 test.each(['approved', 'do_not_honor'] as const)(
-  'an order that is final by another way (%s): CanNotCancelTransaction',
+  'rules 5.7: an order that is final by another way (%s): CanNotCancelTransaction',
   async (card) => {
     const merchant = new Merchant();
     const order = await merchant.paidOrder(card);
@@ -40,7 +40,7 @@ test.each(['approved', 'do_not_honor'] as const)(
   },
 );
 
-test('many at once: all are told that it is cancelled', async () => {
+test('rules 5.7: many at once: all are told that it is cancelled', async () => {
   const merchant = new Merchant();
   for (let round = 0; round < 5; round += 1) {
     const { id } = await merchant.createOrder();

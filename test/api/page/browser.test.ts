@@ -134,22 +134,25 @@ const FLOWS: Record<string, (looks: Looks) => Promise<void>> = {
   },
 };
 
-test.each(LOOKS)('paid, declined, cancelled: $size, $colorScheme, script: $javaScriptEnabled', async (looks) => {
-  // At once, as they have nothing in common but the machine; each failure is told by the name of what was done.
-  const failures = await Promise.all(
-    Object.entries(FLOWS).map(
-      async ([name, flow]) =>
-        await flow(looks).then(
-          () => undefined,
-          (error: unknown) => new Error(name, { cause: error }),
-        ),
-    ),
-  );
-  const failed = failures.filter((failure) => failure !== undefined);
-  if (failed.length > 0) {
-    throw new AggregateError(failed, failed.map(({ message, cause }) => `${message}: ${String(cause)}`).join('\n'));
-  }
-});
+test.each(LOOKS)(
+  'rules 12.2: paid, declined, cancelled: $size, $colorScheme, script: $javaScriptEnabled',
+  async (looks) => {
+    // At once, as they have nothing in common but the machine; each failure is told by the name of what was done.
+    const failures = await Promise.all(
+      Object.entries(FLOWS).map(
+        async ([name, flow]) =>
+          await flow(looks).then(
+            () => undefined,
+            (error: unknown) => new Error(name, { cause: error }),
+          ),
+      ),
+    );
+    const failed = failures.filter((failure) => failure !== undefined);
+    if (failed.length > 0) {
+      throw new AggregateError(failed, failed.map(({ message, cause }) => `${message}: ${String(cause)}`).join('\n'));
+    }
+  },
+);
 
 interface Box {
   x: number;
@@ -312,7 +315,7 @@ test('the longest texts and amounts fit on the narrowest phone', async () => {
   await fits(page);
 });
 
-test('the keyboard alone pays', async () => {
+test('rules 12.2: the keyboard alone pays', async () => {
   const page = await visit();
   const order = await createOrder();
   await page.goto(order.order_url);

@@ -52,7 +52,7 @@ describe('a page', () => {
   });
 
   test.each(['..%2f..%2fx/cancel', '..%2f..%2fx/wallet', '..%2f..%2fx', 'x%0d%0ay/wallet', `${NOBODY}%2f/cancel`])(
-    '/pay/%s is a 404 page for every method, and leads nowhere',
+    'rules 12.13: /pay/%s is a 404 page for every method, and leads nowhere',
     async (path) => {
       for (const method of ['GET', 'POST', 'PUT']) {
         const { status, headers } = await new Client().send(`/pay/${path}`, { method });
@@ -61,7 +61,7 @@ describe('a page', () => {
     },
   );
 
-  test('is there with and without trailing slash, by order and by transaction, in capitals too', async () => {
+  test('rules 12.1: is there with and without trailing slash, by order and by transaction, in capitals too', async () => {
     const order = await createOrder({ transactions: [{ payment_method: 'credit-card' }] });
     const { id } = order.transactions![0]!;
     for (const path of [
@@ -155,7 +155,7 @@ describe('a page', () => {
 });
 
 describe('the card form', () => {
-  test('an approved card leads to the return address with order_id and project_id', async () => {
+  test('rules 12.4: an approved card leads to the return address with order_id and project_id', async () => {
     const { order, client, path, form } = await opened({ return_url: 'https://shop.example/done?cart=7#top' });
     const response = await client.postForm(path, form);
     expect(response.status).toBe(303);
@@ -170,14 +170,14 @@ describe('the card form', () => {
     expect(html).toContain('href="https://shop.example/done?cart=7&amp;order_id=');
   });
 
-  test('without return address the result page is the answer', async () => {
+  test('rules 12.11: without return address the result page is the answer', async () => {
     const { client, path, form } = await opened();
     const response = await client.postForm(path, form);
     expect(response.status).toBe(200);
     expect(await response.text()).toContain('Payment completed');
   });
 
-  test('a decline says so and offers the next attempt', async () => {
+  test('rules 6.5 and 12.5: a decline says so and offers the next attempt', async () => {
     const { order, client, path, form } = await opened({ return_url: 'https://shop.example/' });
     const response = await client.postForm(path, { ...form, number: CARDS.insufficient_funds.number });
     const html = await response.text();
@@ -224,7 +224,7 @@ describe('the card form', () => {
     expect(await charges(order.id)).toMatchObject([{ operation: 'sale', result: 'approved', requests: 1 }]);
   });
 
-  test('a form of an attempt that was made shows the order as it is, and charges nothing', async () => {
+  test('rules 12.5: a form of an attempt that was made shows the order as it is, and charges nothing', async () => {
     const { order, client, path, form } = await opened();
     await client.postForm(path, { ...form, number: CARDS.do_not_honor.number });
     const response = await client.postForm(path, form);
@@ -242,7 +242,7 @@ describe('the card form', () => {
     expect(await statusesOf(order.id)).toBe('new:');
   });
 
-  test('wrong fields are told by the field, with the name kept and never number or code', async () => {
+  test('rules 12.5: wrong fields are told by the field, with the name kept and never number or code', async () => {
     const { order, client, path, form } = await opened();
     const response = await client.postForm(path, {
       ...form,
@@ -307,7 +307,7 @@ describe('the ways to pay', () => {
       { transactions: [{ payment_method: 'google-pay' }], payment_methods: ['credit-card'] },
       ['google-pay'],
     ],
-  ])('are %s: %j', async (_title, fields, ways) => {
+  ])('rules 6.1: are %s: %j', async (_title, fields, ways) => {
     const { client, path } = await opened(fields);
     const html = await (await client.send(path)).text();
     expect(waysIn(html)).toEqual(ways);
@@ -317,7 +317,7 @@ describe('the ways to pay', () => {
     expect(html.includes('no card of yours is used')).toBe(ways.some((way) => way !== 'credit-card'));
   });
 
-  test('of a project without wallets are cards, of one whose methods the page cannot take none', async () => {
+  test('rules 5.10: of a project without wallets are cards, of one whose methods the page cannot take none', async () => {
     const shown = async (payment_methods: string[]) => {
       const { merchant } = await createTestProject({ payment_methods });
       return await (await new Client().send(`/pay/${(await merchant.createOrder()).id}/`)).text();
@@ -329,7 +329,7 @@ describe('the ways to pay', () => {
     expect(none).toContain('Cancel and do not pay');
   });
 
-  test('after a decline are those of the first attempt where the merchant announced none', async () => {
+  test('rules 6.4: after a decline are those of the first attempt where the merchant announced none', async () => {
     const { order, client, path, form } = await opened();
     const html = await (await client.postForm(path, { ...form, number: CARDS.do_not_honor.number })).text();
     expect(waysIn(html)).toEqual(['apple-pay', 'google-pay', 'credit-card']);
@@ -341,7 +341,7 @@ describe('the ways to pay', () => {
     ]);
   });
 
-  test('after a decline are the announced one alone where there was one', async () => {
+  test('rules 6.4: after a decline are the announced one alone where there was one', async () => {
     const { order, client, path, form } = await opened({ transactions: [{ payment_method: 'credit-card' }] });
     const html = await (await client.postForm(path, { ...form, number: CARDS.do_not_honor.number })).text();
     expect(waysIn(html)).toEqual(['credit-card']);
@@ -357,7 +357,7 @@ describe('the ways to pay', () => {
   });
 });
 
-describe.each(WALLETS)('the button of %s', (payment_method) => {
+describe.each(WALLETS)('rules 12.7: the button of %s', (payment_method) => {
   const press = (
     opened: { client: Client; path: string; form: Record<string, string> },
     fields: Record<string, string> = {},
@@ -487,21 +487,24 @@ describe.each(WALLETS)('the button of %s', (payment_method) => {
   });
 });
 
-test.each(['credit-card', 'paypal', ''])('a wallet form with method %p charges nothing', async (payment_method) => {
-  const { order, client, path, form } = await opened();
-  const response = await client.postForm(`${path}wallet/`, { ...form, payment_method });
-  expect([response.status, hidden(await response.text(), 'attempt')]).toEqual([200, '1']);
-  expect([await statusesOf(order.id), await charges(order.id)]).toEqual(['new:', []]);
-});
+test.each(['credit-card', 'paypal', ''])(
+  'rules 12.8: a wallet form with method %p charges nothing',
+  async (payment_method) => {
+    const { order, client, path, form } = await opened();
+    const response = await client.postForm(`${path}wallet/`, { ...form, payment_method });
+    expect([response.status, hidden(await response.text(), 'attempt')]).toEqual([200, '1']);
+    expect([await statusesOf(order.id), await charges(order.id)]).toEqual(['new:', []]);
+  },
+);
 
-test('the card form charges nothing where the order is paid by wallet only', async () => {
+test('rules 12.8: the card form charges nothing where the order is paid by wallet only', async () => {
   const { order, client, path, form } = await opened({ payment_methods: ['apple-pay'] });
   const html = await (await client.postForm(path, form)).text();
   expect(waysIn(html)).toEqual(['apple-pay']);
   expect([await statusesOf(order.id), await charges(order.id)]).toEqual(['new:', []]);
 });
 
-describe('a program, which prefers JSON', () => {
+describe('rules 12.9: a program, which prefers JSON', () => {
   const PROGRAM = { accept: 'application/json' };
   const refusal = async (response: Response) => {
     expect([response.headers.get('content-type'), response.headers.get('cache-control')]).toEqual([
@@ -929,7 +932,7 @@ describe('when a part of the service is away', () => {
     expect(`${html}${lines.join('')}`).not.toMatch(/41111111|"123"/);
   });
 
-  test('an answer that does not come in time is waited for', async () => {
+  test('rules 12.4: an answer that does not come in time is waited for', async () => {
     const order = await createOrder();
     const { url } = await pages({ deadline_ms: 1 });
     const customer = new Client(url);

@@ -38,7 +38,7 @@ describe('what is left: held, capturable, voidable, refundable', () => {
       [100, 0, 100, 0],
     ],
     [
-      'captured in part: the rest is capturable and voidable, the captured part only refundable',
+      'rules 8.4: captured in part: the rest is capturable and voidable, the captured part only refundable',
       anAuthorization({ captured_amount: 30 }),
       [70, 70, 70, 30],
     ],
@@ -79,12 +79,12 @@ describe('what is left: held, capturable, voidable, refundable', () => {
     ['one that was won brings it back', aSale({ charged_back_amount: 60, won_back_amount: 60 }), [0, 0, 0, 100]],
     ['won back in part', aSale({ charged_back_amount: 60, won_back_amount: 20 }), [0, 0, 0, 60]],
     [
-      'won back, after refunds',
+      'rules 9.7: won back, after refunds',
       aSale({ refunded_amount: 30, charged_back_amount: 60, won_back_amount: 60 }),
       [0, 0, 0, 70],
     ],
     [
-      'charged back after a full refund: never below 0',
+      'rules 9.7: charged back after a full refund: never below 0',
       aSale({ refunded_amount: 100, charged_back_amount: 100 }),
       [0, 0, 0, 0],
     ],

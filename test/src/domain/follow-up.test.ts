@@ -18,7 +18,7 @@ import { ServiceError } from '../../../src/errors';
 import { CAPTURE_END, aSale, anAuthorization } from '../../support/money';
 
 describe('one table of kinds', () => {
-  test.each(Object.entries(FOLLOW_UPS))('%s: fields and flags are named after it', (kind, row) => {
+  test.each(Object.entries(FOLLOW_UPS))('rules 4.14: %s: fields and flags are named after it', (kind, row) => {
     // Captures and voids appear in related_orders only (rules 9.5).
     const array = kind === 'capture' || kind === 'void' ? null : `${kind}_orders`;
     expect([row.flag, row.original_flag, row.of, row.orders]).toEqual([
@@ -43,13 +43,16 @@ describe('one table of kinds', () => {
     // Of a late approval, and of a chargeback that was won.
     ['reversal', 'service', 'debit'],
     ['reversal', 'processor', 'credit'],
-  ])('%s, requested by the %s: %s', (kind, requested_by, expected) => {
+  ])('rules 9.4: %s, requested by the %s: %s', (kind, requested_by, expected) => {
     expect(creditDebitOf({ kind, requested_by })).toBe(expected);
   });
 
-  test.each(FOLLOW_UP_KINDS)('the method of a %s is the payment’s; only a refund has one of its own', (kind) => {
-    expect(paymentMethodOf(kind, 'apple-pay')).toBe(kind === 'refund' ? 'credit-card-refund' : 'apple-pay');
-  });
+  test.each(FOLLOW_UP_KINDS)(
+    'rules 9.4: the method of a %s is the payment’s; only a refund has one of its own',
+    (kind) => {
+      expect(paymentMethodOf(kind, 'apple-pay')).toBe(kind === 'refund' ? 'credit-card-refund' : 'apple-pay');
+    },
+  );
 
   test('every repeat of a follow-up has the same key; another order, kind or transaction has another', () => {
     const keys = ['t', 'u'].flatMap((transaction_id) =>
@@ -75,7 +78,7 @@ function asked(
   }
 }
 
-describe('refusals (rules 8.5, 8.6, 8.7, 9.8)', () => {
+describe('rules 8.5, 8.6, 8.7 and 9.8: refusals', () => {
   const CAPTURED = anAuthorization({ captured_amount: 100 });
   test.each<
     [
@@ -239,7 +242,7 @@ describe('what an outcome changes', () => {
   );
 });
 
-describe('what is flagged for the operator: a sum over captured, on the order that made it so, and what the service could not give back', () => {
+describe('rules 8.10, 9.10 and 9.11: what is flagged for the operator: a sum over captured, on the order that made it so, and what the service could not give back', () => {
   const OVER = aSale({ refunded_amount: 100, charged_back_amount: 1 });
   test.each<[FollowUpKind, RequestedBy, TransactionStatus, TransactionMoney, boolean]>([
     ['chargeback', 'processor', 'accepted', OVER, true],
@@ -258,7 +261,7 @@ describe('what is flagged for the operator: a sum over captured, on the order th
   });
 });
 
-describe('an authorization of which nothing is left (rules 8.11)', () => {
+describe('rules 8.11: an authorization of which nothing is left', () => {
   test.each<[rule: string, money: TransactionMoney, given_up: boolean]>([
     ['voided in full', anAuthorization({ voided_amount: 100 }), true],
     ['delayed, voided in full', anAuthorization({ capture_mode: 'delayed', voided_amount: 100 }), true],

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.close());
 
-test('is signed as Standard Webhooks: a receiver that knows the secret verifies it', async () => {
+test('rules 13.7: is signed as Standard Webhooks: a receiver that knows the secret verifies it', async () => {
   receiver.answer((response) => response.writeHead(202).end('thanks'));
   expect(await postWebhook(aWebhook({ url: receiver.url }))).toMatchObject({ status_code: 202 });
   const { body, headers } = receiver.received.at(-1)!;
@@ -49,7 +49,7 @@ test('no compressed answer and no connection to keep are asked for', async () =>
   expect([headers['accept-encoding'], headers['connection']]).toEqual([undefined, 'close']);
 });
 
-test.each([400, 410, 500, 301, 307])('%i is a failure', async (status) => {
+test.each([400, 410, 500, 301, 307])('rules 13.4: %i is a failure', async (status) => {
   receiver.answer((response) => response.writeHead(status, { location: receiver.url }).end());
   const before = receiver.received.length;
   expect(await postWebhook(aWebhook({ url: receiver.url }))).toMatchObject({
@@ -59,7 +59,7 @@ test.each([400, 410, 500, 301, 307])('%i is a failure', async (status) => {
   expect(receiver.received).toHaveLength(before + 1);
 });
 
-test('private addresses are refused unless allowed, by literal and by name', async () => {
+test('rules 13.8: private addresses are refused unless allowed, by literal and by name', async () => {
   const before = receiver.received.length;
   for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '[::127.0.0.1]', '[::7f00:1]']) {
     const url = receiver.url.replace('127.0.0.1', host);
