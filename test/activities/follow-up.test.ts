@@ -189,7 +189,7 @@ describe('executeFollowUp', () => {
     }
   });
 
-  test('a chargeback is recorded with its outcome or not at all', async () => {
+  test('rules 9.10: a chargeback is recorded with its outcome or not at all', async () => {
     const { id: order_id } = await paid();
     const input = {
       ...followUpOf(order_id, 'chargeback', { requested_by: 'processor', processor_key: 'k' }),

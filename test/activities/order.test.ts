@@ -177,7 +177,7 @@ describe('createAndCharge', () => {
     expect((await activities.createAndCharge(input)).status).toBe('completed');
   });
 
-  test('an order of 0 checks the card: nothing is sold or captured, and nothing can be', async () => {
+  test('rules 5.3: an order of 0 checks the card: nothing is sold or captured, and nothing can be', async () => {
     const charge = aCharge(await tokenOf('approved'), { order: anOrder({ amount: 0, ...BY_TOKEN }) });
     const transaction = { ...charge.transaction, id: transactionIdOf(charge.order.id, 1) };
     expect((await activities.createAndCharge({ ...charge, transaction, now: NOW })).status).toBe('completed');
@@ -211,7 +211,7 @@ describe('chargeAttempt', () => {
     },
   });
 
-  test('killed between the charge and its record, and the customer comes with another card: the first charge counts', async () => {
+  test('rules 10.6: killed between the charge and its record, and the customer comes with another card: the first charge counts', async () => {
     const order = await aStoredOrder(database.db, { transaction: false });
     const input = { ...(await payment(order.id, 1)), order };
     await expect(killedAtTheCharge().chargeAttempt(input)).rejects.toThrow('killed');
@@ -276,7 +276,7 @@ describe('chargeAttempt', () => {
     ['announced', {}],
     ['added by the customer', { transaction: false }],
   ])(
-    'killed before the charge was sent: an attempt that was %s is charged to the same card',
+    'rules 10.6: killed before the charge was sent: an attempt that was %s is charged to the same card',
     async (_title, options) => {
       const order = await aStoredOrder(database.db, options);
       const input = { ...(await payment(order.id, 1)), order };
@@ -293,7 +293,7 @@ describe('chargeAttempt', () => {
 });
 
 describe('pollCharge', () => {
-  test('a key the processor never saw goes out again while the time for paying lasts', async () => {
+  test('rules 10.2: a key the processor never saw goes out again while the time for paying lasts', async () => {
     const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
     const { id: transaction_id, expires_at: end } = order.transactions[0]!;
     expect((await activities.pollCharge({ order, transaction_id, now: end - 1, poll_at: NOW + 60_000 })).status).toBe(
@@ -313,7 +313,7 @@ describe('pollCharge', () => {
     expect((await view(order.id)).transactions[0]).toMatchObject({ polls: 1 });
   });
 
-  test('at its end it is over: nothing is charged', async () => {
+  test('rules 10.2: at its end it is over: nothing is charged', async () => {
     const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
     const { id: transaction_id, expires_at: end } = order.transactions[0]!;
     const after = await activities.pollCharge({ order, transaction_id, now: end, poll_at: NOW + 60_000 });
@@ -418,7 +418,7 @@ test('a move that the tables forbid is not tried again: it would end the same', 
 describe('endUnpaidOrder', () => {
   const ending = { ended: 'expired', source: 'service', now: NOW + 30 * MINUTE } as const;
 
-  test('ends order and transaction together; again it is the same', async () => {
+  test('rules 4.7: ends order and transaction together; again it is the same', async () => {
     const order = await aStoredOrder(database.db);
     const after = await activities.endUnpaidOrder({ order, ...ending });
     expect(await statuses(order.id)).toBe('expired expired');
@@ -426,7 +426,7 @@ describe('endUnpaidOrder', () => {
     expect((await view(order.id)).transactions[0]!.events).toHaveLength(2);
   });
 
-  test('a charge that the processor took counts, though it is not recorded', async () => {
+  test('rules 10.10: a charge that the processor took counts, though it is not recorded', async () => {
     const input = { ...aCharge(await tokenOf('approved')), now: NOW };
     await expect(killedAtTheCharge().createAndCharge(input)).rejects.toThrow('killed');
     const order = (await findOrder(database.db, input.order.id))!;
@@ -445,7 +445,7 @@ describe('endUnpaidOrder', () => {
     expect(await statuses(input.order.id)).toBe('cancelled error');
   });
 
-  test('while the processor does not say, nothing ends', async () => {
+  test('rules 10.10: while the processor does not say, nothing ends', async () => {
     const order = await aStoredOrder(database.db);
     expect((await deaf().endUnpaidOrder({ order, ...ending })).status).toBe('new');
     expect(await statuses(order.id)).toBe('new new');

@@ -15,7 +15,7 @@ const forget = () => queryRows(world.db, 'delete from search_outbox', {});
 const EQUAL = { orders: 4, rows: 4, missing: 0, different: 0, unknown: 0, refused: 0 };
 const GONE = '0190c000-0000-7000-8000-0000000000ff';
 
-it('finds orders that the index lacks, has otherwise or should not have, and has them written again', async () => {
+it('rules 20.18: finds orders that the index lacks, has otherwise or should not have, and has them written again', async () => {
   const [kept, changed, lost, added] = ['kept', 'changed', 'lost', 'added'];
   const ids = await writeOrders(
     world.db,

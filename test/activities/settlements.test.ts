@@ -90,7 +90,7 @@ it('each settlement is of the order that moved the money: the payment, a refund,
   ]);
 });
 
-it('nothing is lost or recorded twice when answers are lost, or two fetch at once', async () => {
+it('rules 20.19: nothing is lost or recorded twice when answers are lost, or two fetch at once', async () => {
   const ids = await writeOrders(
     database.db,
     Array.from({ length: 5 }, () => ({})),

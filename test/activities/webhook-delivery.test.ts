@@ -201,7 +201,7 @@ describe('attemptDeliveryLocally', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test('makes none when this delivery’s last attempt was slow, in whatever worker that was', async () => {
+  test('rules 13.9: makes none when this delivery’s last attempt was slow, in whatever worker that was', async () => {
     const id = await aDelivery();
     await attempt(id, 1, answering('reading took too long', 4_000));
     expect(await attemptLocally(id, 2)).toBeNull();

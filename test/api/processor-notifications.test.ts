@@ -102,7 +102,7 @@ test.each<[string, Parameters<typeof tell>[1]]>([
     { headers: { 'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}` } },
   ],
   ['without a signature', { headers: { 'webhook-signature': '' } }],
-])('a notification %s is refused and does nothing', async (_how, options) => {
+])('rules 10.9: a notification %s is refused and does nothing', async (_how, options) => {
   const response = await tell(notification, options);
   expect([response.status, ((await response.json()) as { error: { type: string } }).error.type]).toEqual([
     401,

@@ -65,7 +65,7 @@ async function run(sql: string, name: string, owner: string): Promise<void> {
   });
 }
 
-test('the service and the simulator work with a role and a database of their own, as no superusers', async () => {
+test('rules 17.1 and 24.7: the service and the simulator work with a role and a database of their own, as no superusers', async () => {
   for (const _ of ['the first start', 'each further start']) {
     for (const [, kind, name = '', owner = ''] of calls) {
       await run(kind === 'role' ? roleSql! : databaseSql!, name, owner);
@@ -91,7 +91,7 @@ test('the service and the simulator work with a role and a database of their own
 test.each([
   ['simulator', 'payments'],
   ['payments', 'simulator'],
-])('the role %s cannot open the database %s', async (user, database) => {
+])('rules 24.7: the role %s cannot open the database %s', async (user, database) => {
   await expect(withClient(url(user, database), (client) => client.query('select 1'))).rejects.toThrow(
     `permission denied for database "${database}"`,
   );

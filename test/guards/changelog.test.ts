@@ -46,7 +46,7 @@ const digests = Object.fromEntries(
   ),
 );
 
-test('every operation is in the changelog as the document has it, and every one that is gone', () => {
+test('rules 21.15: every operation is in the changelog as the document has it, and every one that is gone', () => {
   const told: Record<string, string | null> = {};
   for (const { operations } of [...CHANGELOG].toReversed()) Object.assign(told, operations);
   const present = Object.fromEntries(Object.entries(told).filter(([, digest]) => digest !== null));

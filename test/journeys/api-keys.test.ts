@@ -114,7 +114,7 @@ describe('every operation', () => {
     await operator.update(suspended, { status: 'suspended' });
   });
 
-  test.each(cells)('with the key %s: %s', async (caller, id) => {
+  test.each(cells)('rules 21.10: with the key %s: %s', async (caller, id) => {
     const route: Route = MERCHANT_API.routes[id];
     const example: { body?: unknown; answer: unknown } = EXAMPLES[id];
     const body = route.body_optional ? undefined : (BODIES[id] ?? example.body);
@@ -129,7 +129,7 @@ describe('every operation', () => {
   });
 });
 
-test('a suspended project pays nothing on its pages, says so, and goes on when it is active again', async () => {
+test('rules 21.10: a suspended project pays nothing on its pages, says so, and goes on when it is active again', async () => {
   const mine = await operator.aProject();
   const shop = await operator.aShop(mine);
   const [order, link] = [await shop.createOrder(), await shop.createPaymentLink()];

@@ -50,7 +50,7 @@ describe('rules 4.9, 4.10 and 7.6: expiry', () => {
     expect(await merchant.ledger(order.id)).toEqual([]);
   });
 
-  test('after a decline it is expired, not error', async () => {
+  test('rules 4.10: after a decline it is expired, not error', async () => {
     const order = await merchant.createOrder({ expiration_period: 'PT8S' });
     const customer = new Client();
     await customer.postForm(`/pay/${order.id}/`, {
@@ -69,7 +69,7 @@ describe('rules 4.9, 4.10 and 7.6: expiry', () => {
     expect(statusesOf(await merchant.untilStatus(order.id, 'expired'))).toBe('expired: expired');
   });
 
-  test('waits for a charge that began before the end: approved after it, the order is completed', async () => {
+  test('rules 4.9: waits for a charge that began before the end: approved after it, the order is completed', async () => {
     const transaction = await merchant.cardTransaction('approved');
     const { vault_token } = transaction.payment_method_details;
     // The answer is lost, and nobody tells it before the order's time is over.

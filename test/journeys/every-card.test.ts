@@ -121,7 +121,7 @@ describe('on the hosted page', () => {
     });
   }, 180_000);
 
-  test('challenge, code right: to the issuer and back, paid once', async () => {
+  test('rules 12.6: challenge, code right: to the issuer and back, paid once', async () => {
     const payer = await payWith('challenge');
     await answerIssuer(payer, { code: '0101' });
     await comesTo(payer.id, 'completed: accepted');
@@ -165,7 +165,7 @@ describe('on the hosted page', () => {
     ]);
   });
 
-  test('challenge, left unfinished: the return address teaches nothing, the page leads back to the issuer', async () => {
+  test('rules 12.6: challenge, left unfinished: the return address teaches nothing, the page leads back to the issuer', async () => {
     const payer = await payWith('challenge');
     const issuer = await issuerOf(payer);
     const transaction_id = (await readOrder(payer.id)).transactions?.[0]?.id;

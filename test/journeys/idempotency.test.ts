@@ -68,7 +68,7 @@ describe('the same request with the same key', () => {
     expect([charges.length, new Set(charges.map(({ order_id }) => order_id)).size]).toEqual([ORDERS, ORDERS]);
   }, 300_000);
 
-  test('gets the first answer later, although the order has changed since', async () => {
+  test('rules 11.2: gets the first answer later, although the order has changed since', async () => {
     const merchant = new Merchant();
     const key = aKey();
     const first = await create(merchant, key, { description: 'as it was' });
@@ -119,7 +119,7 @@ describe('another request with that key', () => {
     ['another amount', { amount: 1_251 }],
     ['a field more', { extra: {} }],
     ['an unknown field more', { unknown: 1 }],
-  ])('%s: IdempotencyKeyReused, and nothing is made', async (_title, other) => {
+  ])('rules 11.4: %s: IdempotencyKeyReused, and nothing is made', async (_title, other) => {
     const merchant = new Merchant();
     const key = aKey();
     const first = await create(merchant, key, { description: 'mine' });

@@ -39,7 +39,7 @@ test.each<[field: string, fits: unknown, tooLarge: unknown]>([
   expect([refused.status, refused.body.error]).toMatchObject([400, { type: 'ValidationError', property_path: field }]);
 });
 
-test('a body may be nested to its limit, and no level deeper', async () => {
+test('rules 18.2: a body may be nested to its limit, and no level deeper', async () => {
   // The body is the first level, extra the second.
   const extra = nested(DEPTH_MAX - 1);
   expect((await create({ extra })).body.extra).toEqual(extra);

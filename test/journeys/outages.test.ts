@@ -227,7 +227,7 @@ test('Postgres is restarted while the processor charges: the client gets the ord
   await expectPaidOnce(body.id!);
 });
 
-test('Temporal is away while the processor charges: reads go on, new orders are 503, and both are paid once when it is back', async () => {
+test('rules 24.6: Temporal is away while the processor charges: reads go on, new orders are 503, and both are paid once when it is back', async () => {
   const [before, during] = [await Sale.prepare(), await Sale.prepare()];
   const readinessOfWorker = async () => (await fetch(`${workerHealthUrl()}/health/ready`)).status;
   expect(await readinessOfWorker()).toBe(200);

@@ -82,7 +82,7 @@ describe('a key that is not the right one', () => {
     ).toEqual([]);
   });
 
-  test('live orders carry no is-test, and test cards are worth nothing there', async () => {
+  test('rules 16.3: live orders carry no is-test, and test cards are worth nothing there', async () => {
     const order = await new Merchant(stack(), stack().live_api_key).paidOrder('approved');
     expect([order.flags, order.status]).toEqual([[], 'error']);
   });
@@ -191,7 +191,7 @@ describe('rules 3.2: a wrong request: nothing is stored, nothing is charged', ()
     expect(JSON.stringify(error)).not.toMatch(/4111[\d ]{8}/);
   });
 
-  test('the record and the ledger are as empty as before', async () => {
+  test('rules 3.2: the record and the ledger are as empty as before', async () => {
     expect(await db('orders').where({ project_id })).toEqual([]);
     expect(await simulator('operations').where({ project_id })).toEqual([]);
     // And the same request, in order, is charged.

@@ -40,7 +40,7 @@ const FIELDS = {
 };
 
 describe('a sale, approved', () => {
-  test('rules 4.8: the order is completed, its transaction accepted, its response code 00, in one answer', async () => {
+  test('rules 1.5, 4.3, 4.8, 4.13 and 6.8: the order is completed, its transaction accepted, its response code 00, in one answer', async () => {
     const merchant = new Merchant();
     const transaction = { ...(await merchant.cardTransaction('approved')), expiration_period: 'PT10M' };
     const answer = await createOrder(
@@ -144,7 +144,7 @@ describe('a sale, approved', () => {
 });
 
 describe('an order for the hosted page', () => {
-  test('carries order_url and status new, and every field comes back as it was sent', async () => {
+  test('rules 5.1: carries order_url and status new, and every field comes back as it was sent', async () => {
     const merchant = new Merchant();
     const order = orderSchema.parse(
       (

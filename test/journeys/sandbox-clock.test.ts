@@ -240,7 +240,7 @@ test('a payment link with attempts, for a year over the change to summer time: 3
   expect(Date.parse(after.modified) - Date.parse(link.created) - 365 * 24 * 60 * 60_000).toBeLessThan(60_000);
 });
 
-test('two moves at once: one waits for the other, and they add up', async () => {
+test('rules 23.7: two moves at once: one waits for the other, and they add up', async () => {
   const { id } = await merchant.createOrder({ expiration_period: 'P30D' });
   const before = Date.now();
   await Promise.all([moveOrder(id, { advance: 'P1D' }), moveOrder(id, { advance: 'P2D' })]);
@@ -248,6 +248,18 @@ test('two moves at once: one waits for the other, and they add up', async () => 
   const days = (Date.parse(test_clock) - before) / (24 * 60 * 60_000);
   expect([days > 3, days < 3.01]).toEqual([true, true]);
   expect(await eventsOf(id, 'clock.moved')).toHaveLength(3);
+});
+
+test('rules 23.7: after ten seconds the answer shows how far the clock is, and the move goes on', async () => {
+  // The second attempt gets no answer until it has timed out, which is later than that.
+  receiver.answer((response, n) => void (n === 2 || response.writeHead(n === 1 ? 500 : 200).end()));
+  const { id } = await merchant.paidOrder('approved', { webhook_url: receiver.url });
+  await oneFailedAttempt(id);
+  const minutesAhead = ({ test_clock = '' }: Order) => (Date.parse(test_clock) - Date.now()) / 60_000;
+  const began = Date.now();
+  const early = minutesAhead(await moveOrder(id, { advance: 'PT1H' }));
+  expect([early < 10, Date.now() - began < 11_000]).toEqual([true, true]);
+  await until('the move has ended', async () => minutesAhead(await merchant.getOrder(id)) > 59);
 });
 
 test('moved while the processor has the charge: the payment counts', async () => {

@@ -97,7 +97,7 @@ async function dump(db: Database): Promise<Record<string, string>> {
 test.each([
   ['the record', 'payments', 'orders', '424242******4242'],
   ["the processor's own database", 'simulator', 'cards', '424242******4242'],
-])('%s: every table as text', async (_title, database, table, kept) => {
+])('rules 12.3 and 15.3: %s: every table as text', async (_title, database, table, kept) => {
   const db = connectDatabase(place.postgres_url.replace(/\/\w+$/, `/${database}`), { pool_max: 1 });
   try {
     const tables = await dump(db);
@@ -121,7 +121,7 @@ function ifForgotten(error: unknown): undefined {
 }
 const GRPC_NOT_FOUND = 5;
 
-test('the histories of Temporal, as they are kept and as an operator reads them', async () => {
+test('rules 12.3 and 15.3: the histories of Temporal, as they are kept and as an operator reads them', async () => {
   const client = temporalOf(place);
   const codec = new EncryptingCodec(place.payload_keys);
   const History = temporal.api.history.v1.History;
@@ -161,7 +161,7 @@ test('the histories of Temporal, as they are kept and as an operator reads them'
   expect(readable.split('\n').filter((line) => /order_id|vault_token|amount/.test(line))).toEqual([]);
 }, 120_000);
 
-test('the logs of every process', () => {
+test('rules 12.3 and 15.3: the logs of every process', () => {
   const folder = path.join(place.data_dir, 'logs');
   const logs = readdirSync(folder).map((name) => ({ name, text: readFileSync(path.join(folder, name), 'utf8') }));
   expect(logs.map(({ name }) => name)).toEqual(expect.arrayContaining(['api.log', 'worker.log', 'simulator.log']));

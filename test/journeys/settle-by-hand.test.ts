@@ -55,7 +55,7 @@ async function unansweredFollowUp(operation: 'capture' | 'void' | 'refund', card
   return { original, order: body };
 }
 
-test('a charge that is settled as approved: the order is completed, the audit trail says by whom, and again is the same', async () => {
+test('rules 22.6: a charge that is settled as approved: the order is completed, the audit trail says by whom, and again is the same', async () => {
   const order = await unansweredCharge('processing_approved');
   expect(statusesOf(order)).toBe('processing: processing');
   const transaction_id = payingTransactionId(order);
@@ -163,7 +163,7 @@ test.each<[title: string, args: (transaction_id: string) => string[], error: str
     'ValidationError',
     /^reason: A card number/,
   ],
-])('refused: %s', async (_title, args, error, says) => {
+])('rules 22.6: refused: %s', async (_title, args, error, says) => {
   const order = await merchant.paidOrder('approved');
   const { text, failed } = await runCommand(['--json', 'settle', 'transaction', ...args(payingTransactionId(order))]);
   expect([JSON.parse(text), failed]).toEqual([{ error, value: expect.stringMatching(says) as unknown }, true]);

@@ -41,7 +41,7 @@ const COLUMNS = [
   'transaction.fee_amount',
 ];
 
-test('a payment and its refund are settled: in JSON, in searches and in the report, with all else as it was', async () => {
+test('rules 20.19: a payment and its refund are settled: in JSON, in searches and in the report, with all else as it was', async () => {
   const paid = await merchant.paidOrder('approved', { amount: 10_000, description: 'settled books' });
   const refunded = (await refund(merchant, paid, { amount: 4_000 })).body;
   const before = await merchant.getOrder(paid.id);

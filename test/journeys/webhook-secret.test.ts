@@ -63,7 +63,7 @@ const all = (requests: readonly Received[], is: boolean) => ({
   python: requests.map(() => is),
 });
 
-test('while a secret is rolled, a receiver that knows the old one and one that knows the new one accept every webhook', async () => {
+test('rules 13.11 and 21.16: while a secret is rolled, a receiver that knows the old one and one that knows the new one accept every webhook', async () => {
   const { secret: old } = await secretOf();
   const pay = () => Promise.all(Array.from({ length: 4 }, () => shop.paidOrder('approved')));
   const before = pay();
@@ -83,7 +83,7 @@ test('while a secret is rolled, a receiver that knows the old one and one that k
   expect(during.map(({ headers }) => String(headers['webhook-signature']).split(' ').length)).toEqual([2, 2, 2, 2]);
 });
 
-test('without an overlap the old secret signs nothing any more', async () => {
+test('rules 21.16: without an overlap the old secret signs nothing any more', async () => {
   const { secret: old } = await secretOf();
   const { secret: next, previous_expires } = await roll('PT0S');
   expect(previous_expires).toBeUndefined();

@@ -1,11 +1,12 @@
 import path from 'node:path';
 import { configSchema, parseConfig, requireSetting } from '../../src/config';
 
-test('an empty environment is a whole configuration', () => {
+test('rules 18.5: an empty environment is a whole configuration', () => {
   const config = parseConfig({});
   expect(config).toMatchObject({
     API_PORT: 3000,
     API_DEADLINE_MS: 12_000,
+    PROCESSOR_TIMEOUT_MS: 4_000,
     WEBHOOK_PRIVATE_ADDRESSES: false,
     TEMPORAL_NAMESPACE: 'payments',
   });

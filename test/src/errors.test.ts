@@ -11,12 +11,12 @@ test.each([
   ['RefundError', 400, 'Refund not possible, for example exceeds the remaining amount.'],
   ['FailedToFetchTransactionInformation', 502, 'Transaction information could not be retrieved.'],
   ['ServerError', 500, 'Unexpected error inside the service.'],
-] as const)('%s has status %i and its meaning', (name, status, meaning) => {
+] as const)('rules 3.4: %s has status %i and its meaning', (name, status, meaning) => {
   expect(ERRORS[name]).toMatchObject({ status, meaning });
   expect(errorTypeOf(name)).toBe(name);
 });
 
-test('422 is for the named types only', () => {
+test('rules 3.4: 422 is for the named types only', () => {
   expect(NAMES.filter((name) => Number(ERRORS[name].status) === 422)).toEqual(
     expect.arrayContaining(['MissingInformationToCreateTransaction']),
   );

@@ -4,7 +4,7 @@ const ID = '0190c000-0000-7000-8000-00000000aaaa';
 const OTHER = '0190c000-0000-7000-8000-00000000bbbb';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-describe('a repeat derives the same id', () => {
+describe('rules 11.7: a repeat derives the same id', () => {
   /** Every function with every argument that makes a difference. */
   const NAMES: [string, () => string][] = [ID, OTHER].flatMap((id): [string, () => string][] => [
     ...['order', 'capture', 'void', 'refund'].flatMap((what) =>

@@ -5,7 +5,7 @@ const OLD = new SecretKeys(key('k1', 1));
 const BOTH = new SecretKeys(`${key('k2', 2)}, ${key('k1', 1)}`);
 const NEW = new SecretKeys(key('k2', 2));
 
-test('a secret matches its own hash only', () => {
+test('rules 21.11: a secret matches its own hash only', () => {
   const hash = OLD.hash('secret');
   expect([OLD.matches('secret', hash), OLD.matches('secres', hash), OLD.matches('', hash)]).toEqual([
     true,

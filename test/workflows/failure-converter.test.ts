@@ -20,7 +20,7 @@ const context = { type: 'workflow', namespace: 'payments', workflowId: 'order:1'
 const kept = (failure: temporal.api.failure.v1.IFailure) =>
   Buffer.from(Failure.encode(Failure.fromObject(failure)).finish()).toString('latin1');
 
-test('message and stack of a failure and of its causes cannot be read in Temporal; its type can', async () => {
+test('rules 24.3: message and stack of a failure and of its causes cannot be read in Temporal; its type can', async () => {
   const error = ApplicationFailure.create({
     message: 'Only 40 is left.',
     type: 'RefundError',

@@ -3,7 +3,7 @@ import * as messages from '../../workflows/messages';
 
 const { deliveryWorkflowId, orderWorkflowId } = messages;
 
-test('ids are derived: the same order and delivery always have the same', () => {
+test('rules 11.7: ids are derived: the same order and delivery always have the same', () => {
   expect([orderWorkflowId('o'), deliveryWorkflowId({ order_id: 'o', n: 2 })]).toEqual(['order:o', 'webhook:o:2']);
 });
 

@@ -35,7 +35,7 @@ test.each<[OrderRecord, string]>([
   [anOrder('processing', ['error']), 'Expires, unless the customer tries again and pays, at 2026-01-15T12:30:00.000Z.'],
   [openOutcome(anOrder('processing', ['processing'])), 'Asks the processor again, at 2026-01-15T12:01:00.000Z.'],
   [anOrder('completed', ['accepted']), 'Nothing is awaited: completed is final.'],
-])('an operator reads what an order waits for, and until when: %j', (order, words) => {
+])('rules 23.3: an operator reads what an order waits for, and until when: %j', (order, words) => {
   expect(inWords(order)).toBe(words);
 });
 

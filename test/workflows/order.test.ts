@@ -170,7 +170,7 @@ describe('3-D Secure', () => {
     await becomes(order, 'completed: accepted');
   });
 
-  test('never finished: the transaction expires and the order with it', async () => {
+  test('rules 6.7: never finished: the transaction expires and the order with it', async () => {
     const { subject: order, answer } = await inTheLastSecond(world, {
       create: () => createAnOrder(world, { card_number: CARDS.challenge.number }),
       end: endOf,

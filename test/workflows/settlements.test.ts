@@ -40,7 +40,7 @@ describe('the workflow', () => {
     return { result, attention: searchAttributes['Attention'] };
   };
 
-  it('asks until the processor answers, and carries Attention once a settlement has waited for a day', async () => {
+  it('rules 20.20: asks until the processor answers, and carries Attention once a settlement has waited for a day', async () => {
     const [order_id] = await writeOrders(world.database.db, [{}]);
     const of = (number: number, id: string): Settlement => ({
       number,

@@ -73,7 +73,7 @@ test('a failure before the first piece is an error like any other', async () => 
   ]);
 });
 
-test('a later failure breaks the connection: a partial answer never looks complete', async () => {
+test('rules 20.16: a later failure breaks the connection: a partial answer never looks complete', async () => {
   stream = streamOf(async function* () {
     yield 'first';
     throw new Error('the database is gone');
@@ -171,7 +171,7 @@ describe('rules 18.8: a stream is sent from a place of its own', () => {
     expect((await fetch(url)).status).toBe(200);
   });
 
-  test('a client that takes less than the least speed is disconnected (rules 18.9)', async () => {
+  test('rules 18.9: a client that takes less than the least speed is disconnected', async () => {
     const { takePlace, taken } = places(1);
     stream = new Stream('text/plain', endless(), takePlace);
     options = { least_speed: { bytes: 100_000_000, per_ms: 100 } };

@@ -58,7 +58,7 @@ describe.each(Object.entries(MERCHANT_API.routes))('%s', (operation, route) => {
   test.each([
     ['with', path],
     ['without', path.slice(0, -1)],
-  ])('answers %s a slash at the end, directly', async (_title, address) => {
+  ])('rules 1.1 and 1.2: answers %s a slash at the end, directly', async (_title, address) => {
     const response = await api.send(address, init);
     expect(response.status).toBe(route.success);
     expect(response.headers.get('content-type')).toBe('application/json');
@@ -233,7 +233,7 @@ describe('what an operation receives', () => {
 describe('the version of an order', () => {
   const path = `/v1/orders/${ORDER_ID}/`;
 
-  test('every answer that shows the order of its path has its ETag', async () => {
+  test('rules 11.8: every answer that shows the order of its path has its ETag', async () => {
     const put = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{}' };
     for (const init of [{}, { method: 'HEAD' }, put, { method: 'DELETE' }]) {
       expect((await api.send(path, init)).headers.get('etag')).toBe('"3"');
@@ -307,7 +307,7 @@ describe('wrong requests', () => {
     ['null', 'null'],
     ['a second value', '{}{}'],
     ['100,000 brackets', '['.repeat(100_000)],
-    ['a byte that is not UTF-8 in a name', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x7d])],
+    ['rules 1.14: a byte that is not UTF-8 in a name', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x7d])],
     ['a text in another encoding', Buffer.from('{"currency":"EUR","amount":1,"description":"Café"}', 'latin1')],
   ])('a body of %s: ValidationError', async (_title, body) => {
     const response = await api.send('/v1/orders/', {
@@ -319,7 +319,7 @@ describe('wrong requests', () => {
     expect(value).not.toMatch(/\[\[|currency":/);
   });
 
-  test('JSON that is not valid: the character where it stops being so, and nothing of the body', async () => {
+  test('rules 3.8: JSON that is not valid: the character where it stops being so, and nothing of the body', async () => {
     const response = await api.send('/v1/orders/', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -327,6 +327,17 @@ describe('wrong requests', () => {
     });
     const { value } = await expectError(response, 400, 'ValidationError');
     expect(value).toBe('The body is not valid JSON at character 14.');
+  });
+
+  test.each([
+    ['an unknown path', 'POST', '/v1/nothing/', 404],
+    ['a method that the path does not have', 'PUT', '/v1/orders/', 405],
+    ['a body that is no JSON', 'POST', '/v1/orders/', 401],
+    ['a body of another type', 'POST', '/v1/orders/', 401],
+  ])('rules 1.12: %s without a key: %s %s is %i', async (title, method, path, status) => {
+    const type = title.endsWith('type') ? 'text/plain' : 'application/json';
+    const response = await fetch(api.url + path, { method, headers: { 'content-type': type }, body: '{' });
+    expect(response.status).toBe(status);
   });
 
   test('no body where one is needed: ValidationError', async () => {
@@ -345,7 +356,7 @@ describe('wrong requests', () => {
     });
   });
 
-  test('a body of 256 KiB is read, one byte more is too large', async () => {
+  test('rules 18.2: a body of 256 KiB is read, one byte more is too large', async () => {
     const body = (bytes: number) => `{"currency":"EUR","amount":1,"x":"${'x'.repeat(bytes - 36)}"}`;
     const send = (bytes: number) =>
       api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': 'application/json' }, body: body(bytes) });
@@ -374,7 +385,7 @@ describe('wrong requests', () => {
     'multipart/form-data; boundary=x',
     'application/json; charset=latin1',
     'application/json; charset=utf-16',
-  ])('Content-Type %s: 415', async (type) => {
+  ])('rules 1.14: Content-Type %s: 415', async (type) => {
     const response = await api.send('/v1/orders/', { method: 'POST', headers: { 'content-type': type }, body: '{}' });
     await expectError(response, 415, 'UnsupportedMediaType');
   });
@@ -437,9 +448,9 @@ describe('beside the API', () => {
     await expectError(await fetch(`${api.url}/pay/`), 404, 'NotFound');
   });
 
-  test('an id from outside is not taken as request id', async () => {
+  test('rules 1.13: an id from outside is not taken as request id', async () => {
     const response = await fetch(`${api.url}/`, { headers: { 'x-request-id': 'mine' } });
-    expect(response.headers.get('x-request-id')).not.toBe('mine');
+    expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   test.each([
@@ -452,7 +463,7 @@ describe('beside the API', () => {
     ],
     ['of HTTP/1.0, which needs none', ['GET / HTTP/1.0'], 200],
     ['that expects what nobody knows', ['GET / HTTP/1.1', 'Host: localhost', 'Expect: 200-ok'], 200],
-  ])('a request %s is answered as any other', async (_title, head, status) => {
+  ])('rules 2.8: a request %s is answered as any other', async (_title, head, status) => {
     const socket = net.connect(api.port, '127.0.0.1');
     socket.write([...head, 'Connection: close', '', ''].join('\r\n'));
     const chunks: Buffer[] = [];
@@ -473,7 +484,7 @@ describe('beside the API', () => {
     expect(JSON.parse(body ?? '')).toMatchObject({ error: { status: 400, type: 'ValidationError' } });
   });
 
-  test('no log line holds the key', async () => {
+  test('rules 3.7: no log line holds the key', async () => {
     await api.post('/v1/orders/', { currency: 'EUR', amount: 1 });
     const log = api.lines.join('');
     expect(log).toMatch('answered');

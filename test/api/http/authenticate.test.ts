@@ -35,7 +35,7 @@ test.each<[string, string | undefined, number]>([
   ['a header without end', `Basic ${'A'.repeat(100_000)}`, 0],
   ['a wrong key', basic(`${API_KEY.replace('test', 'live')}:`), 1],
   ['a part of the key', basic(`${API_KEY.slice(0, -1)}:`), 1],
-])('%s: Unauthorized after %#', async (_title, header, lookups) => {
+])('rules 2.1 and 2.2: %s: Unauthorized after %#', async (_title, header, lookups) => {
   const refused = authenticateByApiKey(findOwner, 0)(header);
   await expect(refused).rejects.toMatchObject({ error: 'Unauthorized' });
   await expect(refused).rejects.not.toMatchObject({ value: expect.stringContaining(API_KEY.slice(5, 20)) as string });
@@ -49,7 +49,7 @@ test('a key that was found is looked up once while it is remembered', async () =
   expect(findOwner).toHaveBeenCalledTimes(1);
 });
 
-test('a revoked key ends with the time it is remembered', async () => {
+test('rules 2.6: a revoked key ends with the time it is remembered', async () => {
   jest.useFakeTimers();
   try {
     const authenticate = authenticateByApiKey(findOwner, 1_000);
@@ -64,7 +64,7 @@ test('a revoked key ends with the time it is remembered', async () => {
   }
 });
 
-test('a key that runs out is not remembered beyond that (rules 21.12)', async () => {
+test('rules 21.12: a key that runs out is not remembered beyond that', async () => {
   jest.useFakeTimers({ now: 0 });
   try {
     const authenticate = authenticateByApiKey(findOwner, 1_000);

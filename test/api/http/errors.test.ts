@@ -20,7 +20,7 @@ async function answerTo(
   return { response, body, log: api.lines.join('') };
 }
 
-test.each(Object.keys(ERRORS) as ErrorName[])('%s has its status, type and shape', async (name) => {
+test.each(Object.keys(ERRORS) as ErrorName[])('rules 3.5: %s has its status, type and shape', async (name) => {
   const row: { status: number; type?: string } = ERRORS[name];
   const { response, body, log } = await answerTo(new ServiceError(name, 'Why.'));
   expect(response.status).toBe(row.status);
@@ -32,7 +32,7 @@ test.each(Object.keys(ERRORS) as ErrorName[])('%s has its status, type and shape
   expect(log).toBe('');
 });
 
-test('every wrong field is listed, and the first by itself', () => {
+test('rules 3.1: every wrong field is listed, and the first by itself', () => {
   const fields = [
     { path: 'a.b', text: 'Wrong.' },
     { path: 'c', text: 'Missing.' },
@@ -65,7 +65,7 @@ test.each([
   ['with an Idempotency-Key', { 'idempotency-key': 'silence' }, '1'],
   ['without one, as the card may be charged', {}, null],
 ])(
-  'a POST that a silent database interrupts may be sent again %s: Retry-After',
+  'rules 3.5: a POST that a silent database interrupts may be sent again %s: Retry-After',
   async (_title, headers, retry_after) => {
     const body = JSON.stringify({ currency: 'EUR', amount: 1 });
     const { response } = await answerTo(silence(), '/v1/orders/', {
@@ -85,7 +85,7 @@ test.each<[string, unknown]>([
   ['an error with a server status', Object.assign(new Error('secret'), { status: 502 })],
   ['a text', 'secret'],
   ['nothing', undefined],
-])('%s is a ServerError with a fixed text', async (_title, thrown) => {
+])('rules 3.6: %s is a ServerError with a fixed text', async (_title, thrown) => {
   const { response, body, log } = await answerTo(thrown);
   expect(body).toEqual({ error: { status: 500, type: 'ServerError', value: ERRORS.ServerError.meaning } });
   expect(log).toContain(response.headers.get('x-request-id'));

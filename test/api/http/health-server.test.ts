@@ -15,7 +15,7 @@ afterAll(() => server.close());
 
 const statusOf = async (path: string) => (await fetch(`${server.url}${path}`)).status;
 
-test('a process without an API answers whether it is live and ready', async () => {
+test('rules 24.6: a process without an API answers whether it is live and ready', async () => {
   expect([await statusOf('/health/live'), await statusOf('/health/ready')]).toEqual([200, 200]);
   is_available = false;
   expect([await statusOf('/health/live'), await statusOf('/health/ready')]).toEqual([200, 503]);

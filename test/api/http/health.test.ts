@@ -36,7 +36,7 @@ test('a process that answers is live, whatever it depends on', async () => {
   await api.close();
 });
 
-test('ready names every dependency', async () => {
+test('rules 2.7: ready names every dependency', async () => {
   const { api, ready } = await serve();
   expect(await ready()).toMatchObject({
     status: 200,
@@ -45,7 +45,7 @@ test('ready names every dependency', async () => {
   await api.close();
 });
 
-test('without Temporal it stays ready, degraded: requests that only read are served', async () => {
+test('rules 2.7: without Temporal it stays ready, degraded: requests that only read are served', async () => {
   const { api, temporal, ready } = await serve();
   temporal.answers = false;
   expect(await ready()).toMatchObject({
@@ -55,7 +55,7 @@ test('without Temporal it stays ready, degraded: requests that only read are ser
   await api.close();
 });
 
-test('without Postgres nothing can be served: 503 that names it, the reason only in the log', async () => {
+test('rules 2.7: without Postgres nothing can be served: 503 that names it, the reason only in the log', async () => {
   const { api, postgres, temporal, ready } = await serve();
   postgres.answers = false;
   temporal.answers = false;
@@ -68,7 +68,7 @@ test('without Postgres nothing can be served: 503 that names it, the reason only
   await api.close();
 });
 
-test('the log tells each change of a dependency once, with its cause', async () => {
+test('rules 2.7: the log tells each change of a dependency once, with its cause', async () => {
   const { api, temporal, ready, log } = await serve();
   await ready();
   temporal.answers = false;

@@ -37,7 +37,7 @@ function gate() {
   return { passed, open };
 }
 
-describe('the same request', () => {
+describe('rules 11.2: the same request', () => {
   test('is done once; every repeat gets the first answer', async () => {
     const request = aRequest();
     const answers = [await answerOnce(keys, request, doing('first')), await answerOnce(keys, request, doing('second'))];
@@ -163,7 +163,7 @@ describe('work that only changes the database', () => {
     );
   });
 
-  test('a crash leaves neither the change nor the claim', async () => {
+  test('rules 11.6: a crash leaves neither the change nor the claim', async () => {
     const request = aRequest();
     const killed = answerOnce(keys, request, writing(request.key, 'first', new Error('killed')));
     await expect(killed).rejects.toThrow('killed');
@@ -182,7 +182,7 @@ describe('work that only changes the database', () => {
   });
 });
 
-describe('another request with that key', () => {
+describe('rules 11.4: another request with that key', () => {
   const reused = expect.objectContaining({ error: 'IdempotencyKeyReused' }) as Error;
 
   test.each([
@@ -213,7 +213,7 @@ describe('another request with that key', () => {
   });
 });
 
-describe('which refusals are kept', () => {
+describe('rules 11.5: which refusals are kept', () => {
   test.each<[ErrorName, by: 'its checks' | 'its work', kept: boolean]>([
     ['Conflict', 'its checks', true],
     ['NotFound', 'its checks', true],
@@ -246,7 +246,7 @@ describe('which refusals are kept', () => {
   });
 });
 
-describe('two requests are the same', () => {
+describe('rules 11.3: two requests are the same', () => {
   const hash = (body: unknown, path = '/v1/orders/') =>
     requestHash({ method: 'post', path }, { params: { order_id: 'a' } }, body).toString('hex');
 

@@ -36,7 +36,7 @@ const statuses = async (count: number, headers: Record<string, string> = {}) =>
   (await Promise.all(Array.from({ length: count }, () => api.send(PATH, { headers })))).map(({ status }) => status);
 const TEN = Array(10).fill(200) as number[];
 
-test('two seconds of the rate may come at once, then one more with every token', async () => {
+test('rules 18.1: two seconds of the rate may come at once, then one more with every token', async () => {
   expect(await statuses(10)).toEqual(TEN);
   expect(await statuses(2)).toEqual([429, 429]);
   jest.setSystemTime(Date.now() + 200);
@@ -46,7 +46,7 @@ test('two seconds of the rate may come at once, then one more with every token',
   expect((await statuses(11)).toSorted((a, b) => a - b)).toEqual([...TEN, 429]);
 });
 
-test('every answer to a known key has the rate limit headers, refusals included', async () => {
+test('rules 18.1: every answer to a known key has the rate limit headers, refusals included', async () => {
   const standing = (response: Response) => [
     response.status,
     response.headers.get('ratelimit-policy'),
@@ -89,7 +89,7 @@ test('a refused request reaches no operation', async () => {
   expect(api.calls).toHaveLength(10);
 });
 
-test('each project has its own bucket, with whichever of its keys a request comes', async () => {
+test('rules 18.1: each project has its own bucket, with whichever of its keys a request comes', async () => {
   expect(await statuses(10)).toEqual(TEN);
   expect(await statuses(1, { authorization: AUTHORIZATION.replace('Basic ', 'basic   ') })).toEqual([429]);
   expect(await statuses(1, { authorization: basic(OTHER_KEY) })).toEqual([429]);

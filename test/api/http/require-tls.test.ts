@@ -1,7 +1,7 @@
 import express from 'express';
 import { requireTls, trustedProxies } from '../../../api/http/require-tls';
 
-describe('who may speak plain http', () => {
+describe('rules 2.5: who may speak plain http', () => {
   const ask = (peer: string, forwarded: string | undefined, proxies: string) => {
     const app = express();
     const list = trustedProxies({ TRUSTED_PROXY: proxies });

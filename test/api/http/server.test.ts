@@ -88,7 +88,7 @@ describe('TLS', () => {
   });
 
   test.each<tls.SecureVersion>(['TLSv1', 'TLSv1.1'])(
-    '%s is refused, and not because the client cannot speak it',
+    'rules 2.4: %s is refused, and not because the client cannot speak it',
     async (version) => {
       const old = tls.createServer({
         cert: readFileSync(TLS_CERT_FILE),
@@ -177,14 +177,14 @@ describe('a request that Node refuses is answered in the documented shape', () =
     ['headers that do not end', ['GET / HTTP/1.1', 'Host: localhost', 'X-Slow: ']],
     ['nothing at all', []],
     ['a body that does not end', ['POST / HTTP/1.1', 'Host: localhost', 'Content-Length: 10', '', '{']],
-  ])('%s: 408 once the time is up, then the connection is closed', async (_title, parts) => {
+  ])('rules 2.8: %s: 408 once the time is up, then the connection is closed', async (_title, parts) => {
     expect(errorOf(await answerTo(...parts))).toMatchObject([
       'HTTP/1.1 408 Request Timeout',
       { status: 408, type: 'RequestTimeout' },
     ]);
   });
 
-  test('headers that are too large: 431', async () => {
+  test('rules 2.8: headers that are too large: 431', async () => {
     const answer = await answerTo('GET / HTTP/1.1', 'Host: localhost', `X-Large: ${'x'.repeat(17_000)}`, '', '');
     expect(errorOf(answer)).toMatchObject([
       'HTTP/1.1 431 Request Header Fields Too Large',

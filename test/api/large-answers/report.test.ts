@@ -65,7 +65,7 @@ async function report(body: object): Promise<Record<string, string>[]> {
 const count = async (sql: string) =>
   (await queryRows<{ count: number }>(world.db, `select count(*) as count from ${sql}`, {}))[0]!.count;
 
-it('has a row for each transaction and for each order without one, by the record or by the index', async () => {
+it('rules 20.14: has a row for each transaction and for each order without one, by the record or by the index', async () => {
   const expected = await count('orders o left join transactions t on t.order_id = o.id');
   const [by_record, by_index] = [await report({ query: '*' }), await report({ query: '* OR nobody' })];
   expect(by_record).toHaveLength(expected);
@@ -112,7 +112,7 @@ test.each(['created asc', 'completed desc', 'amount', 'transaction.amount desc',
   },
 );
 
-it('shows amounts by the decimals of their currency, and neutralises what a spreadsheet would run', async () => {
+it('rules 20.14 and 20.15: shows amounts by the decimals of their currency, and neutralises what a spreadsheet would run', async () => {
   const cells = ['=1+1', '+cmd', '@sum', '-2+3', '\ttab', '-12.5', '+49123', 'a,"b"\r\nc'];
   await writeOrders(world.db, [
     ...cells.map((merchant_order_id) => ({ merchant_order_id, description: 'cells', transactions: [] })),
@@ -144,7 +144,7 @@ it('shows the texts of JSON columns as Postgres reads them', async () => {
   expect(found.map((row) => Object.fromEntries(columns.map((name) => [name, row[name]])))).toEqual(expected);
 });
 
-it('is a file with a header, also when nothing is found', async () => {
+it('rules 20.15: is a file with a header, also when nothing is found', async () => {
   const response = await ask({ query: 'merchant_order_id:nobody' });
   expect(await response.text()).toBe(`${FIELD_NAMES.join(',')}\r\n`);
   expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
@@ -156,7 +156,7 @@ it('is a file with a header, also when nothing is found', async () => {
   expect((await ask({ query: '*' }, { 'accept-encoding': 'identity' })).headers.get('content-encoding')).toBeNull();
 });
 
-test.each(['size', 'start', 'search_after'])('refuses %s', async (name) => {
+test.each(['size', 'start', 'search_after'])('rules 20.14: refuses %s', async (name) => {
   const response = await ask({ query: '*', [name]: 1 });
   expect([response.status, await response.json()]).toMatchObject([400, { error: { property_path: name } }]);
 });
@@ -237,7 +237,7 @@ describe('of 50,000 rows', () => {
     return { client, response };
   }
 
-  it('a client that reads slowly is waited for: nothing is read ahead of it but what buffers hold', async () => {
+  it('rules 20.16: a client that reads slowly is waited for: nothing is read ahead of it but what buffers hold', async () => {
     const { response } = await begin();
     const [first] = (await once(response.setEncoding('utf8'), 'data')) as [string];
     response.pause();
@@ -269,7 +269,7 @@ describe('of 50,000 rows', () => {
   });
 });
 
-it('goes on without the index for all orders and for times, and else says within three seconds that it cannot', async () => {
+it('rules 20.17: goes on without the index for all orders and for times, and else says within three seconds that it cannot', async () => {
   world.server.signal('SIGSTOP');
   const began = performance.now();
   const { status } = await ask({ query: 'status:completed' });

@@ -76,7 +76,7 @@ function expectShape({ status, headers, body }: ManageAnswer, route: Route) {
   else route.output.parse(body);
 }
 
-test.each(cells)('%s with %s', async (id, caller) => {
+test.each(cells)('rules 21.1 and 21.6: %s with %s', async (id, caller) => {
   const route: Route = MANAGE_API.routes[id];
   const example: { body?: unknown; answer: unknown } = MANAGE_EXAMPLES[id];
   // Its example's merchant is not in this database.
@@ -96,7 +96,7 @@ test('the matrix has every operation of the document and every caller', () => {
   expect(ids.length).toBeGreaterThanOrEqual(19);
 });
 
-test('lists of a merchant hold its own objects only', async () => {
+test('rules 21.6: lists of a merchant hold its own objects only', async () => {
   await make(`/v1/merchants/${other}/projects/`, { name: 'Of the other', is_test: false });
   const { body } = await host.send<{ items: { object: { id: string }; after?: { merchant_id?: string } }[] }>(
     'GET',

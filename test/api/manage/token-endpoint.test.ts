@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => host.close());
 
-test('a good request gets a token of an hour, which the published keys check', async () => {
+test('rules 21.2: a good request gets a token of an hour, which the published keys check', async () => {
   const merchant_id = (await host.database.db('merchants').first('id')) as { id: string };
   const client = await host.aClient('merchant', merchant_id.id);
   const { status, headers, body } = await host.askToken({ ...client });
@@ -42,7 +42,7 @@ test('the metadata names the addresses', async () => {
   });
 });
 
-test('the credentials may come as Basic, and with capitals in the id', async () => {
+test('rules 21.2: the credentials may come as Basic, and with capitals in the id', async () => {
   const { client_id, client_secret } = await host.aClient('operator');
   const basic = (id: string, secret: string) => ({
     authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
@@ -54,7 +54,7 @@ test('the credentials may come as Basic, and with capitals in the id', async () 
   expect([twoWays.status, twoWays.body['error']]).toEqual([400, 'invalid_request']);
 });
 
-test('errors are those of OAuth, in its shape', async () => {
+test('rules 21.3: errors are those of OAuth, in its shape', async () => {
   const good = await host.aClient('operator');
   const cases: [Record<string, string | undefined>, number, string][] = [
     [{ ...good, grant_type: undefined }, 400, 'invalid_request'],
@@ -78,7 +78,7 @@ test('errors are those of OAuth, in its shape', async () => {
   }
 });
 
-test('a body that is no form, or has a field twice, is an invalid_request; other methods are refused', async () => {
+test('rules 21.3: a body that is no form, or has a field twice, is an invalid_request; other methods are refused', async () => {
   const { client_id, client_secret } = await host.aClient('operator');
   const form = `grant_type=client_credentials&client_id=${client_id}&client_secret=${client_secret}`;
   const post = async (body: string, type: string) => {
@@ -101,7 +101,7 @@ const wrongSecrets = async (client_ids: string[], headers?: Record<string, strin
   return (await Promise.all(answers)).map(({ status }) => status).toSorted((a, b) => a - b);
 };
 
-test('wrong secrets of one client and address are 401 ten times a minute, then 429; the right secret always passes', async () => {
+test('rules 21.7 and 21.18: wrong secrets of one client and address are 401 ten times a minute, then 429; the right secret always passes', async () => {
   const client = await host.aClient('operator');
   const statuses = await wrongSecrets(Array<string>(15).fill(client.client_id));
   expect(statuses).toEqual([...Array<number>(10).fill(401), ...Array<number>(5).fill(429)]);
@@ -111,7 +111,7 @@ test('wrong secrets of one client and address are 401 ten times a minute, then 4
   expect((await host.askToken({ ...client })).status).toBe(200);
 });
 
-test('wrong secrets of any clients are 401 thirty times a minute from one address, then 429; right secrets pass', async () => {
+test('rules 21.7 and 21.18: wrong secrets of any clients are 401 thirty times a minute from one address, then 429; right secrets pass', async () => {
   const good = await host.aClient('operator');
   const statuses = await wrongSecrets(Array.from({ length: 40 }, (_, n) => `nobody-${n}`));
   expect(statuses).toEqual([...Array<number>(30).fill(401), ...Array<number>(10).fill(429)]);

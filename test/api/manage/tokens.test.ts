@@ -86,17 +86,17 @@ test.each<[string, () => Promise<string>]>([
   ['a client that does not exist', () => aToken({ claims: { sub: randomUUID() } })],
   ['a changed payload', async () => (await aToken()).replace(/\.[^.]+\./, `.${base64url({ sub: client_id })}.`)],
   ['text', () => Promise.resolve('a.b.c')],
-])('%s: 401', async (_title, make) => {
+])('rules 21.4: %s: 401', async (_title, make) => {
   expect(await statusWith(await make())).toBe(401);
 });
 
-test('the role is that of the database, whatever the token says', async () => {
+test('rules 21.4: the role is that of the database, whatever the token says', async () => {
   const merchant = (await host.database.db('merchants').first('id')) as { id: string };
   const { client_id: sub } = await host.aClient('merchant', merchant.id);
   expect(await statusWith(await aToken({ claims: { sub } }))).toBe(403);
 });
 
-test('a revoked client: its tokens are refused at once, and it gets no new one', async () => {
+test('rules 21.13: a revoked client: its tokens are refused at once, and it gets no new one', async () => {
   const [operator, client] = [await host.aToken('operator'), await host.aClient('operator')];
   const token = String((await host.askToken({ ...client })).body['access_token']);
   expect(await statusWith(token)).toBe(200);
@@ -107,7 +107,7 @@ test('a revoked client: its tokens are refused at once, and it gets no new one',
   expect((await revoke()).status).toBe(404);
 });
 
-test('a rolled key signs no more, and checks what it has signed until that has expired', async () => {
+test('rules 21.5: a rolled key signs no more, and checks what it has signed until that has expired', async () => {
   const before = await aToken();
   const now = Date.now();
   const kid = await host.tokens.rotate(now);
@@ -120,7 +120,7 @@ test('a rolled key signs no more, and checks what it has signed until that has e
   expect(await kids(now + HOUR_MS + 61_000)).toEqual([kid]);
 });
 
-test('a key of 30 days is replaced by the next token request, once by however many', async () => {
+test('rules 21.5: a key of 30 days is replaced by the next token request, once by however many', async () => {
   const current = (await currentSigningKey(host.database.db))!.kid;
   const later = Date.now() + 30 * 24 * HOUR_MS;
   await Promise.all(Array.from({ length: 4 }, () => host.tokens.keySet(later)));
@@ -130,7 +130,7 @@ test('a key of 30 days is replaced by the next token request, once by however ma
   expect((await currentSigningKey(host.database.db))!.kid).toBe(replaced);
 });
 
-test('a private key is stored encrypted, and is of no use without SECRET_KEYS', async () => {
+test('rules 21.5: a private key is stored encrypted, and is of no use without SECRET_KEYS', async () => {
   const { private_key } = (await currentSigningKey(host.database.db))!;
   expect(private_key.data.toString('latin1')).not.toContain('PRIVATE KEY');
   const others = new SecretKeys(`other:${Buffer.alloc(32, 9).toString('base64')}`);

@@ -11,7 +11,7 @@ import { stack } from '../../support/stack';
 /** Creating an order, on the real stack; its refusals are in test/journeys/refusals.test.ts. */
 const merchant = new Merchant();
 
-test('absent fields come from the project', async () => {
+test('rules 7.2: absent fields come from the project', async () => {
   const order = orderSchema.parse(await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] }));
   const { body: project } = await merchant.send<{
     id: string;
@@ -27,7 +27,7 @@ test('absent fields come from the project', async () => {
   expect(order.transactions![0]!.expiration_period).toBe(project.transaction_expiration_period);
 });
 
-test('periods are answered as they were sent, not normalized', async () => {
+test('rules 1.9: periods are answered as they were sent, not normalized', async () => {
   for (const expiration_period of ['PT90M', 'PT1H30M', 'P1DT0S', 'P2W']) {
     expect((await merchant.createOrder({ expiration_period })).expiration_period).toBe(expiration_period);
   }
@@ -52,7 +52,7 @@ test('without an Idempotency-Key ids grow with time, so that orders lie in the o
   expect(ids).toEqual(ids.toSorted());
 });
 
-test('with an Idempotency-Key the id cannot be guessed from the key and the project, which are no secrets', async () => {
+test('rules 5.9: with an Idempotency-Key the id cannot be guessed from the key and the project, which are no secrets', async () => {
   const key = `guess-${process.pid}`;
   const answer = await merchant.send('POST', '/v1/orders/', {
     body: { currency: 'EUR', amount: 1 },
@@ -71,7 +71,7 @@ test('with an Idempotency-Key the id cannot be guessed from the key and the proj
   expect(new Set(projects.map(({ id_namespace }) => id_namespace)).size).toBe(projects.length);
 });
 
-test('a token is the only attempt: after a decline there is no page to try again on', async () => {
+test('rules 6.2: a token is the only attempt: after a decline there is no page to try again on', async () => {
   const order = await merchant.paidOrder('do_not_honor');
   expect([statusesOf(order), order.order_url]).toEqual(['error: error', undefined]);
 });
@@ -80,7 +80,7 @@ test.each([
   ['garbage', 502, 'FailedToFetchTransactionInformation'],
   ['no_answer', 504, 'ServerError'],
 ] as const)(
-  'the processor answers for the token with %s: %i, nothing is stored or charged',
+  'rules 10.7: the processor answers for the token with %s: %i, nothing is stored or charged',
   async (kind, expected, type) => {
     const { id: project_id, merchant: own } = await createTestProject();
     const transaction = await own.cardTransaction('approved');
@@ -126,7 +126,7 @@ test.each([
     { capture_mode: 'delayed', transaction_type: 'authorization', expiration_period: 'P2D' },
   ],
 ] as const)(
-  'windows: an authorization (%s) shows the value sent, or the time for paying, until it is accepted',
+  'rules 7.5: windows: an authorization (%s) shows the value sent, or the time for paying, until it is accepted',
   async (_what, fields, expected) => {
     const order = orderSchema.parse(
       await merchant.createOrder({ transactions: [{ payment_method: 'credit-card', ...fields }] }),

@@ -7,7 +7,7 @@ const LINK = { merchant_order_id: 'L-1', amount: 1_250, currency: 'EUR' };
 const create = (body: unknown, headers: Record<string, string> = {}) =>
   merchant.send<PaymentLink & { error: Refusal }>('POST', '/v1/paymentlinks/', { body, headers });
 
-test('201 with the link: new, without orders, with its address and the default of 30 days', async () => {
+test('rules 19.1 and 19.2: 201 with the link: new, without orders, with its address and the default of 30 days', async () => {
   const { status, body } = await create({ ...LINK, description: 'Two books', return_url: 'https://shop.example/' });
   expect(status).toBe(201);
   expect(paymentLinkSchema.parse(body)).toMatchObject({
@@ -36,7 +36,7 @@ test.each([
   ['a relative URL', { ...LINK, return_url: '/thanks' }, 'return_url'],
   ['a period of 0', { ...LINK, expiration_period: 'PT0S' }, 'expiration_period'],
   ['more than 365 days', { ...LINK, expiration_period: 'P366D' }, 'expiration_period'],
-])('%s: ValidationError that names the field', async (_what, body, path) => {
+])('rules 19.1: %s: ValidationError that names the field', async (_what, body, path) => {
   const answer = await create(body);
   expect([answer.status, answer.body.error.type, answer.body.error.property_path]).toEqual([
     400,

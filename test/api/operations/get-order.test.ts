@@ -7,7 +7,7 @@ import { stack } from '../../support/stack';
 const get = (merchant: Merchant, id: string, query = '', headers: Record<string, string> = {}) =>
   merchant.send<Order & { error: Refusal }>('GET', `/v1/orders/${id}/${query}`, { headers });
 
-test('an order of another project: 401; one that does not exist: 404; no uuid: 400', async () => {
+test('rules 2.3: an order of another project: 401; one that does not exist: 404; no uuid: 400', async () => {
   const { id } = await new Merchant().createOrder();
   const answers = [
     await get(new Merchant(stack(), stack().live_api_key), id),
@@ -27,7 +27,7 @@ test.each([
   '?fields=amount_details',
   '?fields=nothing,amount_details',
   '?fields[]=nothing&fields[]=amount_details',
-])('%s adds amount_details', async (query) => {
+])('rules 5.4: %s adds amount_details', async (query) => {
   const merchant = new Merchant();
   const order = await merchant.paidOrder('approved', { amount: 2_500 });
   const { body } = await get(merchant, order.id, query);
@@ -37,7 +37,7 @@ test.each([
   });
 });
 
-test('an order nobody paid has nothing to give back; unknown fields are ignored', async () => {
+test('rules 5.4: an order nobody paid has nothing to give back; unknown fields are ignored', async () => {
   const merchant = new Merchant();
   const order = await merchant.createOrder();
   expect((await get(merchant, order.id, '?fields[]=amount_details')).body.amount_details).toEqual({
@@ -51,7 +51,7 @@ test('an order nobody paid has nothing to give back; unknown fields are ignored'
   expect((await get(merchant, order.id, '?fields[]=everything&unknown=1')).body).toEqual(order);
 });
 
-test('the ETag changes with every change of the order, and with nothing else', async () => {
+test('rules 11.8: the ETag changes with every change of the order, and with nothing else', async () => {
   const merchant = new Merchant();
   const order = await merchant.createOrder({ return_url: 'https://shop.example/thanks' });
   const seen: string[] = [];

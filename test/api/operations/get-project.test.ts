@@ -13,7 +13,7 @@ test('is the project of the key: the test project with its key, the live one wit
   expect(test.merchant_id).toBe(live.merchant_id);
 });
 
-test('answers the methods, currencies and webhook address of the project', async () => {
+test('rules 16.1: answers the methods, currencies and webhook address of the project', async () => {
   const { id, merchant } = await createTestProject({
     name: 'Café ☕',
     webhook_url: 'https://shop.example/hook',

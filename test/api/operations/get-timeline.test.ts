@@ -10,7 +10,7 @@ const merchant = new Merchant();
 const get = (who: Merchant, id: string) => who.send<Timeline & { error: Refusal }>('GET', `/v1/orders/${id}/timeline/`);
 const read = ({ entries }: Timeline) => entries.map(({ event, by, text }) => `${event} ${by}: ${text}`);
 
-test('an order that waits to be paid: it was created, and expires unless it is paid', async () => {
+test('rules 23.1: an order that waits to be paid: it was created, and expires unless it is paid', async () => {
   const order = await merchant.createOrder();
   const { status, body } = await get(merchant, order.id);
   expect([status, body]).toEqual([
@@ -22,7 +22,7 @@ test('an order that waits to be paid: it was created, and expires unless it is p
   ]);
 });
 
-test('a delayed authorization, partly voided, with webhooks: what happened and what is captured when', async () => {
+test('rules 23.1: a delayed authorization, partly voided, with webhooks: what happened and what is captured when', async () => {
   const receiver = await startReceiver();
   const order = await merchant.createOrder({
     webhook_url: receiver.url,
@@ -72,7 +72,7 @@ test('rules 23.2: while the outcome is unknown it says when the processor was as
   expect(Date.parse(next[0]!.at!)).toBeGreaterThan(Date.parse(asked!.at));
 });
 
-test('nothing of the customer; 401 for another project, 404 for an unknown id', async () => {
+test('rules 23.2: nothing of the customer; 401 for another project, 404 for an unknown id', async () => {
   const order = await merchant.paidOrder('approved', {
     customer: { first_name: 'Grace', email_address: 'grace@example.com' },
     description: 'For Grace',

@@ -20,7 +20,7 @@ describe('over HTTP', () => {
       `/v1/orders/?${typeof query === 'string' ? query : new URLSearchParams(query).toString()}`,
     );
 
-  test('a bare array of whole orders, newest first, both ends included', async () => {
+  test('rules 5.8: a bare array of whole orders, newest first, both ends included', async () => {
     const merchant = new Merchant();
     const orders = [
       await merchant.createOrder(),
@@ -59,7 +59,7 @@ describe('over HTTP', () => {
     [{ created_since: '4111111111111111' }, 'created_since'],
     [{ created_form: '2026-01-15T12:00:00Z' }, 'created_form'],
     [{ 'fields[]': 'amount_details' }, 'fields[]'],
-  ])('%j: ValidationError on %s', async (query, property_path) => {
+  ])('rules 5.8: %j: ValidationError on %s', async (query, property_path) => {
     const { status, body } = await list(new Merchant(), query);
     expect([status, body.error]).toMatchObject([400, { type: 'ValidationError', property_path }]);
   });

@@ -17,7 +17,7 @@ const refusalOf = ({ status, body }: Awaited<ReturnType<typeof move>>) => [
 
 const HOUR = 60 * 60_000;
 
-test('the answer is the order after the move, with its time and a new ETag; the order shows it from then on', async () => {
+test('rules 23.5: the answer is the order after the move, with its time and a new ETag; the order shows it from then on', async () => {
   const order = await merchant.createOrder({ expiration_period: 'P1D' });
   expect(order).not.toHaveProperty('test_clock');
   const { status, headers, body } = await move(order.id, { advance: 'PT2H' });
@@ -38,7 +38,7 @@ test('`to` is an instant, with any offset', async () => {
   expect([late >= 0, late < 60_000]).toEqual([true, true]);
 });
 
-test('one Idempotency-Key is one move; without it each request is one', async () => {
+test('rules 23.5: one Idempotency-Key is one move; without it each request is one', async () => {
   const { id } = await merchant.createOrder({ expiration_period: 'P30D' });
   const headers = { 'idempotency-key': newIdempotencyKey() };
   const first = await move(id, { advance: 'P1D' }, headers);
@@ -48,7 +48,7 @@ test('one Idempotency-Key is one move; without it each request is one', async ()
   expect([days > 1.99, days < 2.01]).toEqual([true, true]);
 });
 
-describe('refused', () => {
+describe('rules 23.5: refused', () => {
   let id: string;
   beforeAll(async () => {
     ({ id } = await merchant.createOrder());

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe('the index reads every query that is not refused', () => {
+describe('rules 20.24: the index reads every query that is not refused', () => {
   const closed = (opening: string, levels: number) => opening + ')'.repeat(levels);
   const alternating = (levels: number) =>
     closed(
@@ -81,7 +81,7 @@ describe('the index reads every query that is not refused', () => {
   });
 });
 
-it('prefix terms beyond the limit are a ValidationError that says how many are allowed, and where', async () => {
+it('rules 20.23: prefix terms beyond the limit are a ValidationError that says how many are allowed, and where', async () => {
   const query = (count: number) => Array.from({ length: count }, (_, n) => `merchant_order_id:a${n}*`).join(' OR ');
   expect((await world.search({ query: query(10) })).status).toBe(200);
   const { status, body } = await world.search({ query: query(500).slice(0, 8_000) + '*' });
@@ -104,7 +104,7 @@ it('an index of an earlier version gets the limit on the time of a search withou
   expect(await uid()).toMatchObject({ createdAt: (before as { createdAt: string }).createdAt });
 });
 
-describe('a project has one search under way', () => {
+describe('rules 20.25: a project has one search under way', () => {
   /** Answers when the test says so, as a server does that is busy with a search. */
   async function aBusyServer() {
     const asked: ServerResponse[] = [];

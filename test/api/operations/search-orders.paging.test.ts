@@ -64,13 +64,19 @@ async function expectedOrder(field: string, direction: string): Promise<string[]
   return of.map(({ id }) => id);
 }
 
-it('start and size reach 10,000 orders, in the order of the sequence', async () => {
+it('rules 20.1 and 20.9: start and size reach 10,000 orders, in the order of the sequence', async () => {
   const body = { query: '*', sort: 'amount', size: 1_000 };
   const expected = await expectedOrder('amount', 'asc');
   for (const start of [0, 500, 9_000]) {
     const { hits, orders } = await page({ ...body, start });
     expect([hits, orders.map(({ id }) => id)]).toEqual([COUNT, expected.slice(start, start + 1_000)]);
   }
+});
+
+it('rules 20.1 and 20.8: without size and sort an answer has the newest 20 orders', async () => {
+  const { orders, sort } = await page({ query: '*' });
+  expect(orders.map(({ id }) => id)).toEqual((await expectedOrder('created', 'desc')).slice(0, 20));
+  expect(sort).toEqual(expect.any(String));
 });
 
 test.each([
@@ -93,7 +99,7 @@ test.each([
   expect(orders).toHaveLength(Math.min(hits, 100));
 });
 
-it('hits counts transactions, and says so, when more than 10,000 meet the query', async () => {
+it('rules 20.10: hits counts transactions, and says so, when more than 10,000 meet the query', async () => {
   // The transactions of 6,668 orders.
   const { hits, hits_is_estimate } = await page({ query: 'NOT transaction.id: created:[* TO "2026-01-01T00:23:49Z"}' });
   expect([hits, hits_is_estimate]).toEqual([10_002, true]);
@@ -104,7 +110,7 @@ test.each(
     ['asc', 'desc'].map((direction) => [field, direction] as const),
   ),
 )(
-  'while orders are added, a sequence by %s %s has each that was there once, in order, what has no value last',
+  'rules 20.8 and 20.9: while orders are added, a sequence by %s %s has each that was there once, in order, what has no value last',
   async (field, direction) => {
     let added = 0;
     const orders = await sequence({ query: '*', sort: `${field} ${direction}`, size: 1_000 }, async () => {

@@ -33,7 +33,7 @@ async function found(query: string): Promise<string[]> {
   return body.orders.map(({ id }) => id).toSorted();
 }
 
-describe('finds what a look at every order finds', () => {
+describe('rules 20.2, 20.4, 20.6 and 20.7: finds what a look at every order finds', () => {
   let orders: PlainOrder[];
   beforeAll(async () => {
     orders = await plainOrders(world.db);
@@ -203,7 +203,7 @@ it('texts that are no queries, and 300 of any kind, never get a 5xx', async () =
   );
 });
 
-describe('nothing of a query leaves its project or reaches the index as anything but a value', () => {
+describe('rules 20.1: nothing of a query leaves its project or reaches the index as anything but a value', () => {
   const OTHER = '0190c000-0000-7000-8000-00000000cccc';
   beforeAll(async () => {
     const { merchant_id } = PROJECT;
@@ -296,7 +296,7 @@ describe('a request that makes no sense is refused by the field', () => {
     );
   });
 
-  it('a cursor of another query, sort or size', async () => {
+  it('rules 20.9: a cursor of another query, sort or size', async () => {
     const first = { query: '*', sort: 'created desc', size: 5, search_after: -1 };
     const { sort: search_after } = (await world.search(first)).body;
     expect((await world.search({ ...first, search_after })).status).toBe(200);
@@ -322,7 +322,7 @@ it('ignores an Idempotency-Key and unknown fields', async () => {
   expect(statuses).toEqual([200, 200]);
 });
 
-it('a change is found within moments, and an order that no longer meets the query is left out at once', async () => {
+it('rules 20.10: a change is found within moments, and an order that no longer meets the query is left out at once', async () => {
   const [id] = await writeOrders(world.db, [{ merchant_order_id: 'changing', status: 'new', transactions: [] }]);
   await world.indexed();
   expect(await found('merchant_order_id:changing status:new')).toEqual([id]);

@@ -26,7 +26,7 @@ const FIELDS = {
   customer: { first_name: 'Ada', country: 'NL' },
 };
 
-describe('what changes', () => {
+describe('rules 5.5: what changes', () => {
   test('every field that may change comes back as it was sent, the rest of the order as it was', async () => {
     const merchant = new Merchant();
     const order = await merchant.createOrder({ client: { platform: 'x' }, locale: 'nl_NL' });
@@ -76,7 +76,7 @@ describe('what changes', () => {
   });
 });
 
-test('null clears a field, and the second time changes nothing that is shown', async () => {
+test('rules 5.5: null clears a field, and the second time changes nothing that is shown', async () => {
   const merchant = new Merchant();
   const order = await merchant.createOrder({ ...FIELDS, customer: { city: 'Delft' }, extra: { a: null } });
   const nothing = {
@@ -124,7 +124,7 @@ describe('refusals', () => {
       async (merchant: Merchant) =>
         await merchant.untilStatus((await merchant.createOrder({ expiration_period: 'PT1S' })).id, 'expired'),
     ],
-  ])('an order that is %s: Conflict', async (status, make) => {
+  ])('rules 5.6: an order that is %s: Conflict', async (status, make) => {
     const merchant = new Merchant();
     const order = await make(merchant);
     expect(order.status).toBe(status);
@@ -174,7 +174,7 @@ describe('If-Match', () => {
     expect((await merchant.getOrder(id)).description).toBe('three');
   });
 
-  test('of 20 at once with one tag, exactly one changes the order', async () => {
+  test('rules 11.9: of 20 at once with one tag, exactly one changes the order', async () => {
     const merchant = new Merchant();
     const { id } = await merchant.createOrder();
     const answers = await Promise.all(

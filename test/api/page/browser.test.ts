@@ -310,7 +310,7 @@ test('the longest texts and amounts fit on the narrowest phone', async () => {
   await fits(page);
 });
 
-test('the keyboard alone pays', async () => {
+test('rules 12.2: the keyboard alone pays', async () => {
   const page = await visit();
   const order = await createPageOrder();
   await page.goto(order.order_url);

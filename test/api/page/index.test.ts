@@ -53,7 +53,7 @@ describe('a page', () => {
   });
 
   test.each(['..%2f..%2fx/cancel', '..%2f..%2fx/wallet', '..%2f..%2fx', 'x%0d%0ay/wallet', `${NOBODY}%2f/cancel`])(
-    '/pay/%s is a 404 page for every method, and leads nowhere',
+    'rules 12.13: /pay/%s is a 404 page for every method, and leads nowhere',
     async (path) => {
       for (const method of ['GET', 'POST', 'PUT']) {
         const { status, headers } = await new Client().send(`/pay/${path}`, { method });
@@ -156,7 +156,7 @@ describe('a page', () => {
 });
 
 describe('the card form', () => {
-  test('an approved card leads to the return address with order_id and project_id', async () => {
+  test('rules 12.4: an approved card leads to the return address with order_id and project_id', async () => {
     const { order, client, path, form } = await opened({ return_url: 'https://shop.example/done?cart=7#top' });
     const response = await client.postForm(path, form);
     expect(response.status).toBe(303);
@@ -171,7 +171,7 @@ describe('the card form', () => {
     expect(html).toContain('href="https://shop.example/done?cart=7&amp;order_id=');
   });
 
-  test('without return address the result page is the answer', async () => {
+  test('rules 12.11: without return address the result page is the answer', async () => {
     const { client, path, form } = await opened();
     const response = await client.postForm(path, form);
     expect(response.status).toBe(200);
@@ -187,6 +187,9 @@ describe('the card form', () => {
     expect(html).toContain('There is not enough money on this card');
     expect(html).toContain('You can try 4 more times.');
     expect(hidden(html, 'attempt')).toBe('2');
+    // The payment_url of the first attempt shows the second one.
+    const [first] = (await getOrder(order.id)).transactions!;
+    expect(hidden(await (await client.send(`${path}${first!.id}/`)).text(), 'attempt')).toBe('2');
     expect((await client.postForm(path, { ...form, attempt: '2' })).headers.get('location')).toMatch(
       /^https:\/\/shop\.example\/\?order_id=/,
     );
@@ -246,7 +249,7 @@ describe('the card form', () => {
     expect(await readStatuses(order.id)).toBe('new:');
   });
 
-  test('wrong fields are told by the field, with the name kept and never number or code', async () => {
+  test('rules 12.5: wrong fields are told by the field, with the name kept and never number or code', async () => {
     const { order, client, path, form } = await opened();
     const response = await client.postForm(path, {
       ...form,
@@ -312,7 +315,7 @@ describe('the ways to pay', () => {
     expect(html.includes('no card of yours is used')).toBe(ways.some((way) => way !== 'credit-card'));
   });
 
-  test('of a project without wallets are cards, of one whose methods the page cannot take none', async () => {
+  test('rules 5.10: of a project without wallets are cards, of one whose methods the page cannot take none', async () => {
     const shown = async (payment_methods: string[]) => {
       const { merchant } = await createTestProject({ payment_methods });
       return await (await new Client().send(`/pay/${(await merchant.createOrder()).id}/`)).text();
@@ -324,7 +327,7 @@ describe('the ways to pay', () => {
     expect(none).toContain('Cancel and do not pay');
   });
 
-  test('after a decline are those of the first attempt where the merchant announced none', async () => {
+  test('rules 6.4: after a decline are those of the first attempt where the merchant announced none', async () => {
     const { order, client, path, form } = await opened();
     const html = await (await client.postForm(path, { ...form, number: CARDS.do_not_honor.number })).text();
     expect(waysIn(html)).toEqual(['apple-pay', 'google-pay', 'credit-card']);
@@ -336,7 +339,7 @@ describe('the ways to pay', () => {
     ]);
   });
 
-  test('after a decline are the announced one alone where there was one', async () => {
+  test('rules 6.4: after a decline are the announced one alone where there was one', async () => {
     const { order, client, path, form } = await opened({ transactions: [{ payment_method: 'credit-card' }] });
     const html = await (await client.postForm(path, { ...form, number: CARDS.do_not_honor.number })).text();
     expect(waysIn(html)).toEqual(['credit-card']);
@@ -477,7 +480,7 @@ test.each(['wallet/', 'cancel/'])('the address /pay/…/%s opens the order’s p
   expect((await client.send(`${path}${form}`)).headers.get('location')).toBe(path);
 });
 
-test('the card form charges nothing where the order is paid by wallet only', async () => {
+test('rules 12.8: the card form charges nothing where the order is paid by wallet only', async () => {
   const { order, client, path, form } = await opened({ payment_methods: ['apple-pay'] });
   const html = await (await client.postForm(path, form)).text();
   expect(waysIn(html)).toEqual(['apple-pay']);

@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => jest.useRealTimers());
 
-describe('requests of one address', () => {
+describe('rules 18.6: requests of one address', () => {
   let service: TestApi;
   afterEach(() => service.close());
 
@@ -88,7 +88,7 @@ describe('requests of one address', () => {
   });
 });
 
-test('forms of one order: so many at once, then one more with every token; another order has its own', () => {
+test('rules 18.6: forms of one order: so many at once, then one more with every token; another order has its own', () => {
   const count = limitForms({ per_second: 5, burst: 3 });
   for (let n = 0; n < 3; n += 1) count('order-1');
   expect(() => count('order-1')).toThrow('More than 5 forms a second for this payment.');

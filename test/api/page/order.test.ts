@@ -95,7 +95,11 @@ test.each<[string, OrderView, string]>([
     anOrder('processing', [{ ...declined(1), expires_at: '2026-03-01T11:00:00Z' }]),
     'pay 2, 4 left, declined',
   ],
-  ['a suspended project takes no payment', anOrder('new', [], { project_status: 'suspended' }), 'suspended'],
+  [
+    'rules 21.10: a suspended project takes no payment',
+    anOrder('new', [], { project_status: 'suspended' }),
+    'suspended',
+  ],
   [
     'what is under way in a suspended project goes on',
     anOrder('processing', [transaction('pending', 1)], { project_status: 'suspended' }),
@@ -115,7 +119,7 @@ test('a second before the end it can be paid, at the end not', () => {
   expect(toPayable(anOrder('new'), end).state.kind).toBe('ended');
 });
 
-describe('the methods', () => {
+describe('rules 5.10: the methods', () => {
   /** An order whose first transaction was made by that side. */
   const first = (method_chosen_by: 'merchant' | 'customer', payment_method: string) => ({
     transactions: [transaction('error', 1, { payment_method, method_chosen_by })],
@@ -168,15 +172,18 @@ test.each<[string | null, unknown, string[]]>([
 describe('an order of a payment link', () => {
   const ofLink = { charged_by: 'token', related_payment_link_id: 'l-1', return_url: 'https://shop.example/' } as const;
 
-  test.each(['error', 'cancelled', 'expired'] as const)('%s: leads back to the page of the link', (status) => {
-    expect(toPayable(anOrder(status, [], ofLink), NOW).state).toMatchObject({
-      outcome: 'attempt_failed',
-      return_address: undefined,
-      payment_page: '/paymentlinks/l-1/',
-    });
-  });
+  test.each(['error', 'cancelled', 'expired'] as const)(
+    'rules 19.14: %s: leads back to the page of the link',
+    (status) => {
+      expect(toPayable(anOrder(status, [], ofLink), NOW).state).toMatchObject({
+        outcome: 'attempt_failed',
+        return_address: undefined,
+        payment_page: '/paymentlinks/l-1/',
+      });
+    },
+  );
 
-  test('completed: leads to the return address, which learns of the link', () => {
+  test('rules 19.8: completed: leads to the return address, which learns of the link', () => {
     expect(toPayable(anOrder('completed', [], ofLink), NOW).state).toMatchObject({
       outcome: 'completed',
       return_address: 'https://shop.example/?order_id=o-1&project_id=p-1&payment_link_id=l-1',
@@ -197,7 +204,7 @@ describe('the return address', () => {
       'https://shop.example/done?a=x%20y+z&a=%26#/app?tab=1',
       'https://shop.example/done?a=x%20y+z&a=%26&order_id=o-1&project_id=p-1#/app?tab=1',
     ],
-  ])('%s gets order_id and project_id, and keeps what is there', (return_url, expected) => {
+  ])('rules 12.1: %s gets order_id and project_id, and keeps what is there', (return_url, expected) => {
     expect(returnAddress({ ...order, return_url }, 'completed')).toBe(expected);
   });
 
@@ -208,12 +215,15 @@ describe('the return address', () => {
     ['error', 'https://a.example/', 'https://b.example/', 'https://b.example/'],
     ['error', 'https://a.example/', null, 'https://a.example/'],
     ['completed', null, 'https://b.example/', undefined],
-  ] as const)('%s with return_url %s and failure_url %s → %s', (outcome, return_url, failure_url, expected) => {
-    expect(returnAddress({ ...order, return_url, failure_url }, outcome)?.split('?')[0]).toBe(expected);
-  });
+  ] as const)(
+    'rules 12.11: %s with return_url %s and failure_url %s → %s',
+    (outcome, return_url, failure_url, expected) => {
+      expect(returnAddress({ ...order, return_url, failure_url }, outcome)?.split('?')[0]).toBe(expected);
+    },
+  );
 });
 
-describe('the transaction to ask about when the customer returns from the issuer', () => {
+describe('rules 12.12: the transaction to ask about when the customer returns from the issuer', () => {
   const challenged = (status: TransactionStatus, fields: Partial<TransactionView> = {}) =>
     transaction(status, 1, { challenge_url: 'https://issuer.example/', modified: END, ...fields });
   const later = (minutes: number) => Date.parse(END) + minutes * MINUTE;

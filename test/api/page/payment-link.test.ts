@@ -174,7 +174,7 @@ describe('the page of a payment link', () => {
     },
   );
 
-  test('its address is there as a QR code, which other sites may show', async () => {
+  test('rules 19.12: its address is there as a QR code, which other sites may show', async () => {
     const paths = await Promise.all([aLink(), aLink()].map(async (link) => (await link).path));
     const [one, other] = await Promise.all(paths.map((path) => new Client().send(`${path}qr.svg`)));
     expect([one!.status, one!.headers.get('content-type'), one!.headers.get('cross-origin-resource-policy')]).toEqual([
@@ -205,7 +205,7 @@ describe('the page of a payment link', () => {
     expect(await readLedger(completed_order_id!)).toMatchObject([{ operation: 'sale', requests: 1 }]);
   });
 
-  test('paid: the payer reads with what, anybody else only that it is paid', async () => {
+  test('rules 19.8: paid: the payer reads with what, anybody else only that it is paid', async () => {
     const { path, aPayer, html } = await aLink();
     const { client, form } = await aPayer();
     expect(await (await client.postForm(path, form)).text()).toContain('Payment completed');
@@ -234,7 +234,7 @@ describe('the page of a payment link', () => {
     expect(await html(one.client)).toContain('This has been paid');
   });
 
-  test('while the payer is at the issuer others read that a payment is in progress, and nothing of it', async () => {
+  test('rules 19.8: while the payer is at the issuer others read that a payment is in progress, and nothing of it', async () => {
     const { path, aPayer, html, linkStory } = await aLink();
     const [payer, other] = [await aPayer(), await aPayer()];
     const sent = await payer.client.postForm(path, { ...payer.form, number: CARDS.challenge.number });
@@ -260,7 +260,7 @@ describe('the page of a payment link', () => {
     expect(hidden(await html(other.client), 'attempt')).toBe('1');
   });
 
-  test('the page of an attempt’s order leads back to the link after a decline', async () => {
+  test('rules 19.14: the page of an attempt’s order leads back to the link after a decline', async () => {
     const { path, aPayer, link } = await aLink();
     const { client, form } = await aPayer();
     await client.postForm(path, { ...form, number: CARDS.do_not_honor.number });

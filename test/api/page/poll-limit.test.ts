@@ -38,7 +38,7 @@ test('a caller that comes during a poll waits for its result and starts no other
   ]);
 });
 
-test('a question every second for an hour: 2 s after the first, then after twice as long each time, at most 5 minutes', async () => {
+test('rules 12.12: a question every second for an hour: 2 s after the first, then after twice as long each time, at most 5 minutes', async () => {
   const asked_at: number[] = [];
   for (let second = 0; second < 3_600; second += 1) {
     const before = polls.length;

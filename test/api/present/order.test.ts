@@ -12,7 +12,7 @@ test.each([
   ['2026-01-15T12:00:05.4335+00:00', '2026-01-15T12:00:05.433500+00:00'],
   ['2026-01-15 12:00:05+00', '2026-01-15T12:00:05.000000+00:00'],
   ['2026-01-15T12:00:05.433Z', '2026-01-15T12:00:05.433000+00:00'],
-])('the time %s is shown as %s', (stored, shown) => {
+])('rules 1.5: the time %s is shown as %s', (stored, shown) => {
   expect(timestamp(stored)).toBe(shown);
 });
 
@@ -25,7 +25,7 @@ describe('an order', () => {
   const shown = async (order_id: string) =>
     orderSchema.parse(presentOrder((await findOrderView(database.db, order_id))!, 'https://pay.example'));
 
-  test('absent fields are left out; empty and null values inside free-form data stay', async () => {
+  test('rules 1.3: absent fields are left out; empty and null values inside free-form data stay', async () => {
     const extra = { nothing: null, none: [], empty: {} };
     const { id: order_id } = await aStoredOrder(database.db, {
       transaction: false,

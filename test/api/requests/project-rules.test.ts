@@ -10,7 +10,7 @@ test.each([
   ['test', 'refused', 'http://[::1]/', false],
   ['test', 'allowed', 'http://127.0.0.1:8080/', true],
   ['test', 'refused', undefined, true],
-] as const)('a %s project, private addresses %s, %s: passes %s', (kind, allowed, webhook_url, passes) => {
+] as const)('rules 13.8: a %s project, private addresses %s, %s: passes %s', (kind, allowed, webhook_url, passes) => {
   const require = () =>
     requireProjectAccepts(
       { webhook_private_addresses: allowed === 'allowed' },
@@ -28,7 +28,7 @@ test.each([
   }
 });
 
-test('everything that the project does not accept is named', () => {
+test('rules 5.2: everything that the project does not accept is named', () => {
   const order = {
     currency: 'USD',
     payment_methods: ['credit-card', 'cash', 'barter'],

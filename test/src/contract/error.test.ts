@@ -41,7 +41,7 @@ test.each<[string, z.ZodType, unknown, string]>([
   ['an element of a map', z.map(z.date(), z.string()), new Map([[new Date(), 1]]), 'Expected another kind of value.'],
   ['what a check refuses without a reason', z.string().refine(() => false), 'x', 'Expected another kind of value.'],
   ['what a check refuses with one', z.string().refine(() => false, 'Expected NL.'), 'x', 'Expected NL.'],
-])('%s', (_title, schema, value, text) => {
+])('rules 3.8: %s', (_title, schema, value, text) => {
   expect(wrong(z.object({ a: schema }), { a: value }).map((one) => one.replace(/^a[^:]*: /, ''))).toEqual([text]);
 });
 

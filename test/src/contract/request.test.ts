@@ -84,7 +84,7 @@ describe('rules 1.6, 1.7 and 15.1: create an order', () => {
     });
   });
 
-  test('unknown and read-only fields are ignored', () => {
+  test('rules 1.6: unknown and read-only fields are ignored', () => {
     const transactions = [{ payment_method: 'credit-card', status: 'accepted', id: 7, amount: 'x' }];
     expect(
       parse({
@@ -109,17 +109,17 @@ describe('rules 1.6, 1.7 and 15.1: create an order', () => {
     ['amount below 0', { ...ORDER, amount: -1 }, 'amount'],
     ['amount with a fraction', { ...ORDER, amount: 1.5 }, 'amount'],
     ['amount as text', { ...ORDER, amount: '100' }, 'amount'],
-    ['amount null', { ...ORDER, amount: null }, 'amount'],
+    ['rules 1.7: amount null', { ...ORDER, amount: null }, 'amount'],
     ['amount true', { ...ORDER, amount: true }, 'amount'],
     ['amount 2^53', { ...ORDER, amount: 2 ** 53 }, 'amount'],
     ['currency in small letters', { ...ORDER, currency: 'eur' }, 'currency'],
     ['no currency of ISO 4217', { ...ORDER, currency: 'ABC' }, 'currency'],
     ['description as number', { ...ORDER, description: 1 }, 'description'],
     ['description null', { ...ORDER, description: null }, 'description'],
-    ['description of 4097', { ...ORDER, description: 'x'.repeat(4097) }, 'description'],
-    ['reference of 256', { ...ORDER, merchant_order_id: 'x'.repeat(256) }, 'merchant_order_id'],
-    ['relative URL', { ...ORDER, return_url: '/thanks' }, 'return_url'],
-    ['URL of another scheme', { ...ORDER, return_url: 'javascript:alert(1)' }, 'return_url'],
+    ['rules 18.4: description of 4097', { ...ORDER, description: 'x'.repeat(4097) }, 'description'],
+    ['rules 18.4: reference of 256', { ...ORDER, merchant_order_id: 'x'.repeat(256) }, 'merchant_order_id'],
+    ['rules 1.8: relative URL', { ...ORDER, return_url: '/thanks' }, 'return_url'],
+    ['rules 1.8: URL of another scheme', { ...ORDER, return_url: 'javascript:alert(1)' }, 'return_url'],
     ['URL without slashes', { ...ORDER, return_url: 'https:example.com' }, 'return_url'],
     ['URL without host', { ...ORDER, return_url: 'https://' }, 'return_url'],
     ['URL with line break', { ...ORDER, webhook_url: 'https://example.com/\nX: y' }, 'webhook_url'],
@@ -127,10 +127,10 @@ describe('rules 1.6, 1.7 and 15.1: create an order', () => {
     ['URL empty', { ...ORDER, failure_url: '' }, 'failure_url'],
     ['URL of 4097', { ...ORDER, failure_url: `https://example.com/${'x'.repeat(4077)}` }, 'failure_url'],
     ['month as period', { ...ORDER, expiration_period: 'P1M' }, 'expiration_period'],
-    ['period above P30D', { ...ORDER, expiration_period: 'P31D' }, 'expiration_period'],
+    ['rules 7.2: period above P30D', { ...ORDER, expiration_period: 'P31D' }, 'expiration_period'],
     ['period of less than a second', { ...ORDER, expiration_period: 'PT0S' }, 'expiration_period'],
     [
-      'two transactions',
+      'rules 6.1: two transactions',
       { ...ORDER, transactions: [{ payment_method: 'a' }, { payment_method: 'a' }] },
       'transactions',
     ],
@@ -164,7 +164,7 @@ describe('rules 1.6, 1.7 and 15.1: create an order', () => {
       `${DETAILS}.receiver_account_number`,
     ],
     ['country of three letters', { ...ORDER, customer: { country: 'NLD' } }, 'customer.country'],
-    ['country that is reserved', { ...ORDER, customer: { country: 'UK' } }, 'customer.country'],
+    ['rules 1.17: country that is reserved', { ...ORDER, customer: { country: 'UK' } }, 'customer.country'],
     ['country that does not exist', { ...ORDER, customer: { country: 'XX' } }, 'customer.country'],
     ['period with a fraction', { ...ORDER, expiration_period: 'PT1.5S' }, 'expiration_period'],
     ['phone number as number', { ...ORDER, customer: { phone_numbers: [1] } }, 'customer.phone_numbers.0'],
@@ -172,23 +172,23 @@ describe('rules 1.6, 1.7 and 15.1: create an order', () => {
     ['extra as text', { ...ORDER, extra: 'x' }, 'extra'],
     ['extra above 16 KiB', { ...ORDER, extra: { x: 'x'.repeat(FREE_FORM_BYTES_MAX) } }, 'extra'],
     [
-      'extra above 16 KiB in bytes, not in characters',
+      'rules 18.3: extra above 16 KiB in bytes, not in characters',
       { ...ORDER, extra: { x: 'é'.repeat(FREE_FORM_BYTES_MAX / 2) } },
       'extra',
     ],
     [
-      'order_lines above 128 KiB',
+      'rules 18.3: order_lines above 128 KiB',
       { ...ORDER, order_lines: [{ x: 'x'.repeat(FREE_FORM_LIST_BYTES_MAX) }] },
       'order_lines',
     ],
     ['order_lines of texts', { ...ORDER, order_lines: ['x'] }, 'order_lines'],
-    ['character that Postgres cannot store', { ...ORDER, extra: { a: ['x\u0000'] } }, 'extra.a.0'],
+    ['rules 1.7: character that Postgres cannot store', { ...ORDER, extra: { a: ['x\u0000'] } }, 'extra.a.0'],
     [
       'card number with U+0000 as receiver',
       withDetails({ receiver_account_number: `${CARD}\u0000`, receiver_account_number_type: 'card-account' }),
       `${DETAILS}.receiver_account_number`,
     ],
-    ['half a surrogate pair', { ...ORDER, description: 'x\ud800' }, 'description'],
+    ['rules 1.7: half a surrogate pair', { ...ORDER, description: 'x\ud800' }, 'description'],
     ['card number in a URL', { ...ORDER, webhook_url: `https://example.com/?a=%20${CARD}` }, 'webhook_url'],
     [
       'card number in groups in a URL',
@@ -196,7 +196,7 @@ describe('rules 1.6, 1.7 and 15.1: create an order', () => {
       'return_url',
     ],
     ['card number before a line break', { ...ORDER, customer: { address: `${CARD}\n` } }, 'customer.address'],
-    ['card number as text', { ...ORDER, description: CARD }, 'description'],
+    ['rules 15.1: card number as text', { ...ORDER, description: CARD }, 'description'],
     ['card number with spaces', { ...ORDER, merchant_order_id: '4111 1111 1111 1111' }, 'merchant_order_id'],
     ['card number with hyphens', { ...ORDER, extra: { a: [{ b: '5544-3300-0000-0037' }] } }, 'extra.a.0.b'],
     ['array of groups', { ...ORDER, extra: { pan: ['4111', '1111', '1111', '1111'] } }, 'extra.pan'],
@@ -259,7 +259,7 @@ describe('rules 1.6, 1.7 and 15.1: create an order', () => {
     expect(parse({ ...ORDER, ...fields })).toEqual({ ...ORDER, ...fields });
   });
 
-  test('receiver_account_number may be a card number, and only there', () => {
+  test('rules 15.1: receiver_account_number may be a card number, and only there', () => {
     const body = withDetails({ receiver_account_number: CARD, receiver_account_number_type: 'card-account' });
     expect(parse(body).transactions?.[0]?.payment_method_details?.receiver_account_number).toBe(CARD);
   });
@@ -304,7 +304,7 @@ describe('rules 1.6, 1.7 and 15.1: create an order', () => {
   });
 });
 
-describe('all that is wrong is reported', () => {
+describe('rules 3.1: all that is wrong is reported', () => {
   const fieldsOf = (body: unknown) => refusal(body).fields.map(({ path, text }) => `${path}: ${text}`);
 
   test('card numbers first, then in the order of the schema', () => {
@@ -352,7 +352,7 @@ describe('all that is wrong is reported', () => {
   });
 });
 
-describe('numbers that would come back changed', () => {
+describe('rules 1.7: numbers that would come back changed', () => {
   const parseText = (text: string) => parse(parseJson(text));
 
   test.each(['1e-400', '1e400', '9007199254740993', '0.123456789012345678', '4.9e-324'])('%s is refused', (number) => {
@@ -393,7 +393,7 @@ test('a part is captured or voided with a description', () => {
   }
 });
 
-describe('ids in a path', () => {
+describe('rules 1.16: ids in a path', () => {
   const get = (order_id: string) =>
     parseRequest(routes.getOrder, { params: { order_id }, query: {}, body: undefined }).params.order_id;
 
@@ -418,7 +418,7 @@ describe('ids in a path', () => {
   });
 });
 
-describe('Idempotency-Key', () => {
+describe('rules 11.1: Idempotency-Key', () => {
   test.each(['a', 'x'.repeat(255), '!~', '6f1c:capture', EAN])('%s is accepted', (key) => {
     expect(parseIdempotencyKey(key)).toBe(key);
   });
@@ -434,7 +434,7 @@ describe('Idempotency-Key', () => {
   );
 });
 
-test('PHP writes an empty object as an empty array: it is read as an object where one is meant, and only there', () => {
+test('rules 1.15: PHP writes an empty object as an empty array: it is read as an object where one is meant, and only there', () => {
   const body = {
     currency: 'EUR',
     amount: 1,
@@ -466,7 +466,7 @@ test('PHP writes an empty object as an empty array: it is read as an object wher
   expect(refusal([]).value).toBe('currency: This field is required.');
 });
 
-test('an unknown parameter of a list is refused and named; one of a single order is ignored', () => {
+test('rules 1.6: an unknown parameter of a list is refused and named; one of a single order is ignored', () => {
   const query = { created_since: 'x', created_after: '2026-01-15T12:00:05Z', 'fields[0]': 'a' };
   for (const route of [routes.listOrders, routes.listPaymentLinks]) {
     const error = refusalOf(() => parseRequest(route, { params: {}, query, body: undefined }));
@@ -477,7 +477,7 @@ test('an unknown parameter of a list is refused and named; one of a single order
   expect(() => parseRequest(routes.getOrder, { params, query: { expand: 'x' }, body: undefined })).not.toThrow();
 });
 
-test('a name of a parameter that is a card number is refused and not repeated', () => {
+test('rules 3.7: a name of a parameter that is a card number is refused and not repeated', () => {
   const query = { [CARD]: '', [`x${CARD}`]: CARD };
   const error = refusalOf(() => parseRequest(routes.listOrders, { params: {}, query, body: undefined }));
   expect(JSON.stringify([error.value, error.fields])).not.toContain('4111');
@@ -492,7 +492,7 @@ test('PHP numbers the values of a list', () => {
   expect(fields({ 'fields[x]': 'amount_details' })).toBeUndefined();
 });
 
-test('a capture or void of all that is left takes no amount', () => {
+test('rules 1.10: a capture or void of all that is left takes no amount', () => {
   for (const operation of ['captureTransaction', 'voidTransaction'] as const) {
     const parse = (body: unknown) =>
       parseRequest(routes[operation], { params: { order_id: ORDER_ID, transaction_id: ORDER_ID }, query: {}, body });
@@ -506,7 +506,7 @@ test('a capture or void of all that is left takes no amount', () => {
   }
 });
 
-test('numbers of free-form data are values: how they were written is not kept', () => {
+test('rules 1.4: numbers of free-form data are values: how they were written is not kept', () => {
   expect(JSON.stringify(parse({ ...ORDER, extra: JSON.parse('{"a":1.0,"b":1e2}') as object }).extra)).toBe(
     '{"a":1,"b":100}',
   );

@@ -115,7 +115,7 @@ describe('a transaction', () => {
     });
 
     // From an order that stands in nobody's way, so that the transaction's own guard decides.
-    test('is written by SQL where the table has it, whatever is believed of the transaction', async () => {
+    test('rules 4.1: is written by SQL where the table has it, whatever is believed of the transaction', async () => {
       const { id: order_id } = await at(from);
       await database
         .db('orders')
@@ -186,7 +186,7 @@ describe('an order', () => {
     });
 
     // The transaction is as it is believed, so that the order's own guard decides.
-    test('is written by SQL where the table has it, whatever is believed of the order', async () => {
+    test('rules 4.1: is written by SQL where the table has it, whatever is believed of the order', async () => {
       const { order, change } = await aimedAt(from, to);
       const { ended: _, ...idea } = {
         ...order,

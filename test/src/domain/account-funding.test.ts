@@ -107,7 +107,7 @@ describe('rules 14.2 and 14.4: states', () => {
       NH NJ NM NV NY OH OK OR PA RI SC SD TN TX UT VA VT WA WI WV WY`.split(/\s+/),
   };
 
-  test('the lists are those of rules 14.4, 13 and 54', () => {
+  test('rules 14.4: the lists have 13 and 54 states', () => {
     expect(STATES).toEqual(SPECIFIED);
     expect([SPECIFIED.CA.length, SPECIFIED.US.length]).toEqual([13, 54]);
   });

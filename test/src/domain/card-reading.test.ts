@@ -10,7 +10,7 @@ test.each([
   ['4<br/>\n 1</td> <td x="2">3', ['4<br/>\n 1</td> <td x="2">3', '4,1,3']],
   ['<a href="?n=%34">', ['<a href="?n=%34">', '<a href="?n=4">', ',']],
   ['&#1114112;1', ['&#1114112;1', ' 1']],
-])('%j is read as %j', (text, expected) => {
+])('rules 15.4: %j is read as %j', (text, expected) => {
   expect(read(text)).toEqual(expected);
 });
 

@@ -156,7 +156,7 @@ test('the table has 200 disguises and more', () => {
   expect(table.length).toBeGreaterThan(200);
 });
 
-test.each(table)('%s, %s: found and replaced', (_brand, _disguise, text) => {
+test.each(table)('rules 15.6: %s, %s: found and replaced', (_brand, _disguise, text) => {
   expect(holdsCardNumber(text)).toBe(true);
   const replaced = replaceCardNumbers(text, '[card number]');
   expect(replaced).toContain('[card number]');
@@ -171,7 +171,7 @@ test('500 texts of merchants: none refused or changed', () => {
   ]).toEqual([500, []]);
 });
 
-test('100,000 UUIDs, tokens and digests, and as many articles: none refused', () => {
+test('rules 15.5: 100,000 UUIDs, tokens and digests, and as many articles: none refused', () => {
   const refused: string[] = [];
   for (let i = 0; i < 100_000; i += 1) {
     const uuid = randomUUID();
@@ -224,7 +224,7 @@ test.each([
   ['5901664064924', 'an EAN'],
   ['501234567896', 'a UPC'],
   ['5012-3456-7896', 'a UPC in groups'],
-])('%s (%s) is a card number in card details only', (text) => {
+])('rules 15.2: %s (%s) is a card number in card details only', (text) => {
   expect([holdsCardNumber(text), holdsCardNumber(text, { in_card_details: true })]).toEqual([false, true]);
 });
 

@@ -23,7 +23,7 @@ test.each([
   expect(minorUnits(code)).toBe(digits);
 });
 
-test.each(['XXX', 'XTS', 'XAU', 'XDR', 'ABC', 'eur', 'EURO', ''])('%j is nothing one can pay in', (code) => {
+test.each(['XXX', 'XTS', 'XAU', 'XDR', 'ABC', 'eur', 'EURO', ''])('rules 5.2: %j is nothing one can pay in', (code) => {
   expect(isCurrency(code)).toBe(false);
   expect(() => minorUnits(code)).toThrow(RangeError);
 });

@@ -38,7 +38,7 @@ test.each([
   'P1d',
   'PT30m',
   'forever',
-])('%j is no duration', (text) => {
+])('rules 1.9: %j is no duration', (text) => {
   expect(() => parseDuration(text)).toThrow('Expected an ISO 8601 duration');
 });
 
@@ -53,7 +53,7 @@ test.each(['PT1.5S', 'PT1,5S', 'PT0.5H', 'PT0.999S', 'PT1.0S', 'P1DT0.5M'])('%s 
   expect(() => parseDuration(text)).toThrow('Fractions are not accepted');
 });
 
-test.each(['P1W1D', 'P1WT1H', 'P1W1DT1H', 'P0W1D', 'P1WT0S'])('%s is refused: weeks stand alone', (text) => {
+test.each(['P1W1D', 'P1WT1H', 'P1W1DT1H', 'P0W1D', 'P1WT0S'])('rules 1.9: %s is refused: weeks stand alone', (text) => {
   expect(() => parseDuration(text)).toThrow('Weeks stand alone');
 });
 
@@ -61,7 +61,7 @@ test.each(['PT0S', 'P0D', 'PT0H0M0S'])('%s is refused: PT1S at least', (text) =>
   expect(() => parseDuration(text)).toThrow('PT1S at least');
 });
 
-test('exactly the longest is allowed, a second more is not', () => {
+test('rules 1.9: exactly the longest is allowed, a second more is not', () => {
   expect(durationProblem('P30D', LONGEST.order)).toBeUndefined();
   expect(durationProblem('PT720H', LONGEST.order)).toBeUndefined();
   expect(durationProblem('P30DT1S', LONGEST.order)).toBe('Expected P30D at most.');

@@ -17,7 +17,7 @@ describe('planMove', () => {
     });
   });
 
-  test('an ending takes the open transaction along', () => {
+  test('rules 4.7: an ending takes the open transaction along', () => {
     expect(planMove(anOrder(['pending'], { status: 'processing' }), { ended: 'expired' })).toMatchObject({
       transaction: { transaction_id: 't1', to: 'expired' },
       order_to: 'expired',
@@ -25,13 +25,13 @@ describe('planMove', () => {
     });
   });
 
-  test('a declined transaction stays as it is when its order is cancelled', () => {
+  test('rules 4.10: a declined transaction stays as it is when its order is cancelled', () => {
     const move = planMove(anOrder(['error'], { status: 'processing' }), { ended: 'cancelled' });
     expect(move).toMatchObject({ order_to: 'cancelled', status_changed: true });
     expect(move?.transaction).toBeUndefined();
   });
 
-  test('an attempt that fails after the end expires the order', () => {
+  test('rules 4.9: an attempt that fails after the end expires the order', () => {
     expect(
       planMove(anOrder(['processing'], { status: 'processing' }), {
         transaction_id: 't1',
@@ -69,7 +69,7 @@ describe('planMove', () => {
   });
 });
 
-describe('an authorization (rules 8.1)', () => {
+describe('rules 8.1: an authorization', () => {
   const authorized = (status: TransactionStatus, fields: Partial<OrderRecord> = {}): OrderRecord => {
     const order = anOrder([status], fields);
     return {

@@ -3,7 +3,7 @@ import type { OrderStatus, TransactionStatus } from '../../../src/domain/transit
 
 const statuses = (text: string) => (text === '' ? [] : (text.split(' ') as TransactionStatus[]));
 
-describe('the status of an order is computed from its transactions', () => {
+describe('rules 4.4: the status of an order is computed from its transactions', () => {
   test.each<[string, OrderStatus, { ended?: 'cancelled' | 'expired'; attempts_max?: number; was_accepted?: boolean }?]>(
     [
       ['', 'new'],

@@ -27,7 +27,7 @@ describe('what is recorded of an outcome', () => {
     ['error', 'error', 'failed', undefined],
     ['challenge', 'pending', undefined, undefined],
     ['processing', 'processing', undefined, undefined],
-  ] as const)('%s: %s, by the processor at its instant', (result, status, event_result, iso_code) => {
+  ] as const)('rules 4.11: %s: %s, by the processor at its instant', (result, status, event_result, iso_code) => {
     const { to, details } = outcomeOf(answer(result), { now: 1_000, clock_offset_ms: 0 });
     expect([to, details.source, details.now, details.occurred]).toEqual([
       status,

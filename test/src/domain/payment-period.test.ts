@@ -20,6 +20,6 @@ test.each([
   ],
   ['as the record holds it: a sale', { capture_mode: null, expiration_period: 'PT5M' }, 'PT5M', 5 * MINUTE],
   ['as the record holds it: nothing', { capture_mode: null, expiration_period: null }, 'PT30M', 30 * MINUTE],
-] as const)('%s: %j', (_title, sent, expiration_period, period) => {
+] as const)('rules 7.3 and 7.4: %s: %j', (_title, sent, expiration_period, period) => {
   expect(paymentPeriod(sent, 'PT30M')).toEqual({ expiration_period, period });
 });

@@ -60,6 +60,6 @@ test.each([
     { created_since: '9999-12-30T00:00:00Z', created_until: '9999-12-31T23:59:59-23:00' },
     '9999-01-01T00:00:00.000Z to 9999-01-01T00:00:00.000Z',
   ],
-])('%s', (_title, parameters, result) => {
+])('rules 5.8: %s', (_title, parameters, result) => {
   expect(shown(listPeriod({ ...parameters, now }))).toBe(result);
 });

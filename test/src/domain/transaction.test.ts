@@ -5,7 +5,7 @@ test('every repeat of a charge has the same key', () => {
   expect(chargeIdempotencyKey('t')).not.toBe(chargeIdempotencyKey('u'));
 });
 
-test('the processor is asked soon at first, then once a minute, after half an hour every ten minutes', () => {
+test('rules 10.3: the processor is asked soon at first, then once a minute, after half an hour every ten minutes', () => {
   const waits = [0, 1, 2, 3, 4, 5, 29, 30, 500].map(pollAfter);
   expect(waits).toEqual([2_000, 5_000, 10_000, 20_000, 30_000, 60_000, 60_000, 600_000, 600_000]);
 });

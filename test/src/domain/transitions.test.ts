@@ -41,12 +41,12 @@ function pairsOf(table: string): [string, string, boolean][] {
 }
 
 describe('the table of moves', () => {
-  test.each(pairsOf(TRANSACTION_TABLE))('transaction %s → %s: %s', (from, to, allowed) => {
+  test.each(pairsOf(TRANSACTION_TABLE))('rules 4.2: transaction %s → %s: %s', (from, to, allowed) => {
     expect(canMove(TRANSACTION_MOVES, from as never, to as never)).toBe(allowed);
     expect(statusesBefore(TRANSACTION_MOVES, to as never).includes(from as never)).toBe(allowed);
   });
 
-  test.each(pairsOf(ORDER_TABLE))('order %s → %s: %s', (from, to, allowed) => {
+  test.each(pairsOf(ORDER_TABLE))('rules 4.5: order %s → %s: %s', (from, to, allowed) => {
     expect(canMove(ORDER_MOVES, from as never, to as never)).toBe(allowed);
   });
 
@@ -68,7 +68,7 @@ describe('the table of moves', () => {
     },
   );
 
-  test('completed, cancelled, expired and error are final for an order', () => {
+  test('rules 4.5: completed, cancelled, expired and error are final for an order', () => {
     expect(ORDER_STATUSES.filter((status) => isFinal(ORDER_MOVES, status))).toEqual([
       'completed',
       'cancelled',

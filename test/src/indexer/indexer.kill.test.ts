@@ -28,7 +28,7 @@ afterAll(async () => {
 /** As if so much time had passed since whoever has the lease kept it. */
 const endLease = () => queryRows(world.db, 'update leases set expires_at = clock_timestamp()', {});
 
-it('nothing is missing after kill -9 of Meilisearch, of the indexer and of Postgres, in mid-index', async () => {
+it('rules 20.12: nothing is missing after kill -9 of Meilisearch, of the indexer and of Postgres, in mid-index', async () => {
   let indexer = anIndexerProcess();
   try {
     const orders = someOrders(400, 7);

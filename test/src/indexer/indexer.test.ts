@@ -43,7 +43,7 @@ it('changes wait while Meilisearch is away, and searches say so', async () => {
   expect(await count('*')).toBe(2);
 });
 
-it('a Meilisearch that is silent is no different', async () => {
+it('rules 20.11: a Meilisearch that is silent is no different', async () => {
   world.anIndexer();
   await world.indexed();
   world.server.signal('SIGSTOP');
@@ -54,7 +54,7 @@ it('a Meilisearch that is silent is no different', async () => {
   expect([status, performance.now() - began < 3_000]).toEqual([503, true]);
 });
 
-it('changes are gathered while nobody searches; the first search waits for them, and finds them', async () => {
+it('rules 20.12: changes are gathered while nobody searches; the first search waits for them, and finds them', async () => {
   const batches: number[] = [];
   const counting = writerThat(world.writer, (name, orders) => {
     batches.push(orders.length);
@@ -89,7 +89,7 @@ it('changes are gathered while nobody searches; the first search waits for them,
 /** Long enough for the indexer to look for changes. Milliseconds. */
 const LOOKED_MS = 600;
 
-it('an order that the index refuses is set aside with the reason, and the rest goes on', async () => {
+it('rules 20.13: an order that the index refuses is set aside with the reason, and the rest goes on', async () => {
   const orders = await writeOrders(world.db, someOrders(20, 3));
   const [refused] = orders;
   const spoilt = writerThat(world.writer, (name, orders) =>
@@ -121,7 +121,7 @@ it('an order that the index refuses is set aside with the reason, and the rest g
 const writerThat = (writer: SearchWriter, send: SearchWriter['send']): SearchWriter =>
   Object.assign(Object.create(writer) as SearchWriter, { send });
 
-it('a rebuild that is asked for fills a second index while the first answers, with what changes meanwhile', async () => {
+it('rules 20.18: a rebuild that is asked for fills a second index while the first answers, with what changes meanwhile', async () => {
   await writeOrders(world.db, someOrders(300, 5));
   world.anIndexer();
   await world.indexed();
@@ -156,7 +156,7 @@ it('one indexer works, another waits, and takes over when the first is gone', as
   expect(await count('merchant_order_id:later')).toBe(1);
 });
 
-it('orders that an indexer wrote after another had taken its lease are written again', async () => {
+it('rules 20.12: orders that an indexer wrote after another had taken its lease are written again', async () => {
   const [order_id = ''] = await writeOrders(world.db, [{ merchant_order_id: 'first' }]);
   const rename = (merchant_order_id: string) =>
     queryRows(

@@ -17,7 +17,7 @@ const CLOSED = '127.0.0.1:1';
 const run = (args: string[], env: Record<string, string> = {}) => runCommand(args, { env });
 const json = <T = Record<string, string>>(...args: string[]) => answerOfCommand<T>(args);
 
-test('from an empty installation to a first order', async () => {
+test('rules 22.4: from an empty installation to a first order', async () => {
   const merchant = await json('merchant', 'create', '--name', 'Shop', '--country', 'NL', '--default-currency', 'EUR');
   const project = await json('project', 'create', merchant['id']!, '--name', 'Test', '--is-test', 'true');
   const { key } = await json('key', 'create', project['id']!);
@@ -36,7 +36,7 @@ test('from an empty installation to a first order', async () => {
   expect(order).toMatchObject({ status: 'new', project_id: project['id'], merchant_id: merchant['id'] });
 });
 
-test('options may be lists, booleans and null', async () => {
+test('rules 22.2: options may be lists, booleans and null', async () => {
   const { id } = await (await Operator.signIn()).aProject();
   const update = (...options: string[]) => json<Record<string, unknown>>('project', 'update', id, ...options);
   const url = 'https://shop.example.com/hooks';
@@ -56,7 +56,7 @@ test('options may be lists, booleans and null', async () => {
   expect(await update('--webhook-url', 'null')).not.toHaveProperty('webhook_url');
 });
 
-test('a refusal says why and fails', async () => {
+test('rules 22.2: a refusal says why and fails', async () => {
   expect(await run(['merchant', 'show', NOBODY])).toEqual({ text: 'The merchant does not exist.\n', failed: true });
   const wrong = await run([
     '--json',
@@ -105,13 +105,13 @@ test('rules 21.21: a name with an escape sequence is refused', async () => {
   expect([text, failed]).toEqual([expect.stringMatching(/^name: [ -~]+\n$/), true]);
 });
 
-test('without --json a list has a line for each field, and says how to go on', async () => {
+test('rules 22.2: without --json a list has a line for each field, and says how to go on', async () => {
   const { text } = await run(['merchant', 'list', '--limit', '1']);
   expect(text).toMatch(/^id +[0-9a-f-]{36}\nname +/);
   expect(text).toMatch(/\nMore: --cursor \S+\n$/);
 });
 
-test('what it changes is in the audit trail under the name of the user', async () => {
+test('rules 22.1 and 22.4: what it changes is in the audit trail under the name of the user', async () => {
   const { id } = await json('merchant', 'create', '--name', 'Shop', '--country', 'NL', '--default-currency', 'EUR');
   const { items } = await json<{ items: { action: string; actor: object }[] }>('audit', 'list', '--object', id!);
   expect(items).toMatchObject([
@@ -138,7 +138,7 @@ test('every operation of the bearer-token host has a command, the changelog exce
   }
 });
 
-describe('doctor', () => {
+describe('rules 22.5: doctor', () => {
   interface Finding {
     check: string;
     result: string;

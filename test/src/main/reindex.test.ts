@@ -27,7 +27,7 @@ const reindex = async (...args: string[]) => {
   );
 };
 
-it('builds the index where no worker runs, and compares it with the record', async () => {
+it('rules 20.18: builds the index where no worker runs, and compares it with the record', async () => {
   await writeOrders(world.db, someOrders(60, 247));
   const { stderr } = await reindex();
   const total = (

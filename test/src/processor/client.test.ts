@@ -147,7 +147,7 @@ test.each([
   ['a lost answer', { kind: 'lost_answer' }, 'unknown', 'approved', 1],
   ['an outage', { kind: 'outage' }, 'unknown', 'not_found', 0],
   ['garbage', { kind: 'garbage' }, 'unknown', 'approved', 1],
-])('the control API: %s', async (_, fault, first, afterwards, rows) => {
+])('rules 17.3: the control API: %s', async (_, fault, first, afterwards, rows) => {
   const charge = await bench.charge('approved');
   await bench.control('faults', { ...fault, operation: 'sale', order_id: charge.order_id, times: 1 });
   expect(word(await bench.processor.execute(charge, charge.transaction_id))).toBe(first);

@@ -36,7 +36,7 @@ const PRIVATE = [
   ['POST', '/control/notifications/'],
 ] as const;
 
-test.each(PRIVATE)('%s %s needs the control key', async (method, path) => {
+test.each(PRIVATE)('rules 17.6: %s %s needs the control key', async (method, path) => {
   for (const headers of [{}, bearer('sk_wrong'), bearer(''), bearer(KEY), { authorization: CONTROL_KEY }]) {
     expect([headers, await toPrograms(method, path, { ...JSON_BODY, ...headers }, '{}')]).toEqual([headers, 401]);
   }
@@ -49,7 +49,7 @@ test('one POST without the key stops no payment', async () => {
   expect(await bench.processor.execute(charge, charge.transaction_id)).toMatchObject({ result: 'approved' });
 });
 
-test('the control key is not the processor key', async () => {
+test('rules 17.6: the control key is not the processor key', async () => {
   expect(await toPrograms('GET', '/v1/settlements/', bearer(CONTROL_KEY))).toBe(401);
   expect(await toPrograms('GET', '/v1/settlements/', bearer(KEY))).toBe(200);
 });
@@ -58,12 +58,12 @@ test.each<[string, Headers]>([
   ['without a type', {}],
   ['as a form', { 'content-type': 'application/x-www-form-urlencoded' }],
   ['as text', { 'content-type': 'text/plain' }],
-])('a body %s is refused, with the key too', async (_how, headers) => {
+])('rules 17.6: a body %s is refused, with the key too', async (_how, headers) => {
   expect(await toPrograms('POST', '/control/settlements/', { ...bearer(CONTROL_KEY), ...headers }, '{}')).toBe(415);
   expect(await toPrograms('POST', '/v1/operations/', { ...bearer(KEY), ...headers }, '{}')).toBe(415);
 });
 
-test('pages have no access: an Origin, and a foreign name of this machine, are refused, with the key too', async () => {
+test('rules 17.7: pages have no access: an Origin, and a foreign name of this machine, are refused, with the key too', async () => {
   const { host, port } = new URL(bench.simulator.url);
   const refused = async (headers: Headers) =>
     await Promise.all(
@@ -79,7 +79,7 @@ test('pages have no access: an Origin, and a foreign name of this machine, are r
   }
 });
 
-test('the port of the 3-D Secure page serves that page and its style, and nothing else', async () => {
+test('rules 17.7: the port of the 3-D Secure page serves that page and its style, and nothing else', async () => {
   const { page_url } = bench.simulator;
   expect(page_url).not.toBe(bench.simulator.url);
   const paths = [...PRIVATE, ['GET', '/v1/settlements/'], ['POST', '/v1/operations/'], ['GET', '/cards.json']] as const;

@@ -59,7 +59,7 @@ test.each([
   expect(words(await bench.processor.findOperation(charge.transaction_id, {}))).toBe(end);
 });
 
-describe('test and live cards', () => {
+describe('rules 17.2: test and live cards', () => {
   test.each([
     ['a test card in a live project', CARDS.approved.number, false, 'declined 14'],
     ['another card in a live project', '4242424242424242', false, 'approved 00'],

@@ -42,7 +42,7 @@ const about = (transaction_id: string): OperationResult[] =>
     return notification.operation.transaction_id === transaction_id ? [notification.operation] : [];
   });
 
-test('a late outcome is told, signed as Standard Webhooks, again until it is received', async () => {
+test('rules 17.3: a late outcome is told, signed as Standard Webhooks, again until it is received', async () => {
   failures = 1;
   const charge = await bench.charge('processing_approved');
   await bench.processor.execute(charge, charge.transaction_id);

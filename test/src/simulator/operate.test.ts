@@ -13,7 +13,7 @@ const resultOf = async (operation: Operation, key: string = randomUUID()): Promi
   return typeof answer === 'string' ? answer : answer.result;
 };
 
-test('eight at once with one key: one row, requests 8, one answer', async () => {
+test('rules 17.1: eight at once with one key: one row, requests 8, one answer', async () => {
   const charge = await bench.charge('approved');
   const answers = await Promise.all(
     Array.from({ length: 8 }, () => bench.processor.execute(charge, charge.transaction_id)),

@@ -42,7 +42,7 @@ async function all(after = 0) {
   }
 }
 
-test('each operation that moved money is settled once: the amount less a fee; a refund without one', async () => {
+test('rules 17.4: each operation that moved money is settled once: the amount less a fee; a refund without one', async () => {
   const sale = await bench.charge('approved', { amount: 10_000 });
   const held = await bench.charge('approved', { operation: 'authorize', amount: Number.MAX_SAFE_INTEGER });
   const reversed = await bench.charge('approved', { operation: 'authorize' });
@@ -101,7 +101,7 @@ test('of one order, and in pages that never go back', async () => {
   expect(await all(first!.number)).toMatchObject([{ order_id: one.order_id }]);
 });
 
-test('each day settles what moved money before it', async () => {
+test('rules 17.4: each day settles what moved money before it', async () => {
   const before = await last();
   const [yesterday, today] = [await bench.charge('approved'), await bench.charge('approved')];
   await execute(yesterday, 'of-yesterday');

@@ -39,7 +39,7 @@ describe.each([
   ['says nothing', () => silent.address],
   ['is not there', () => '127.0.0.1:1'],
 ])('rules 10.16: Temporal %s', (_title, address) => {
-  test('nothing is stored: 503 at the deadline, not later', async () => {
+  test('rules 18.5: nothing is stored: 503 at the deadline, not later', async () => {
     const began = Date.now();
     await expect(
       new Orders({ client: clientOf(address()), db: database.db }).create(creation(anOrder(), within(1_500))),

@@ -12,7 +12,7 @@ const refusalOf = ([payload]: Payload[]) =>
     : undefined;
 const text = (bytes: Uint8Array | null | undefined) => Buffer.from(bytes ?? []).toString();
 
-test('what is written is read again, and cannot be read in between', async () => {
+test('rules 24.3: what is written is read again, and cannot be read in between', async () => {
   const codec = new EncryptingCodec(key('a'));
   const [kept] = await codec.encode([PAYLOAD]);
   expect(text(kept!.data)).not.toContain('vault_token');
@@ -50,7 +50,7 @@ test('one changed bit is noticed', async () => {
   }
 });
 
-describe('the workflow id is authenticated with the payload', () => {
+describe('rules 24.4: the workflow id is authenticated with the payload', () => {
   const codec = new EncryptingCodec(key('a'));
   const ofOrder = { workflowId: 'order:1' };
 
@@ -107,7 +107,7 @@ describe('the workflow id is authenticated with the payload', () => {
   });
 });
 
-test('no key encrypts more payloads than it may: the next ones have a key of their own, and all are read', async () => {
+test('rules 24.4: no key encrypts more payloads than it may: the next ones have a key of their own, and all are read', async () => {
   const keys = key('a');
   const codec = new EncryptingCodec(keys, 3);
   const kept = await codec.encode(Array(7).fill(PAYLOAD));

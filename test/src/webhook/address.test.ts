@@ -52,6 +52,6 @@ test.each([
   ['http://127.1/', true],
   ['http://2130706433/', true],
   ['http://0x7f.0.0.1./', true],
-])('%s names a private address: %s', (url, expected) => {
+])('rules 13.8: %s names a private address: %s', (url, expected) => {
   expect(namesPrivateAddress(url)).toBe(expected);
 });

@@ -16,7 +16,7 @@ test('an endpoint of which nothing is known gets two at once; ended, they make r
   expect(beginAll(local, merchant)).toHaveLength(2);
 });
 
-test('one that answers at once gets twenty, one that is slow none, until it answers at once again', () => {
+test('rules 13.9: one that answers at once gets twenty, one that is slow none, until it answers at once again', () => {
   const local = new LocalAttempts();
   local.learn(merchant, true);
   expect(beginAll(local, merchant)).toHaveLength(0);

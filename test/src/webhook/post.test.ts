@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.close());
 
-test('is signed as Standard Webhooks: a receiver that knows the secret verifies it', async () => {
+test('rules 13.7: is signed as Standard Webhooks: a receiver that knows the secret verifies it', async () => {
   receiver.answer((response) => response.writeHead(202).end('thanks'));
   expect(await postWebhook(aWebhook({ url: receiver.url }))).toMatchObject({ status_code: 202 });
   const { body, headers } = receiver.received.at(-1)!;
@@ -59,7 +59,7 @@ test.each([400, 410, 500, 301, 307])('rules 13.4: %i is a failure', async (statu
   expect(receiver.received).toHaveLength(before + 1);
 });
 
-test('private addresses are refused unless allowed, by literal and by name', async () => {
+test('rules 13.8: private addresses are refused unless allowed, by literal and by name', async () => {
   const before = receiver.received.length;
   for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '[::127.0.0.1]', '[::7f00:1]']) {
     const url = receiver.url.replace('127.0.0.1', host);

@@ -27,7 +27,7 @@ const works = async (key: string, at = Date.now()) =>
   (await findProjectByApiKey({ db: host.database.db, secrets }, key, at)) !== undefined;
 const listed = async () => (await host.send<{ items: Key[] }>('GET', `${keysPath}?limit=100`, { token })).body.items;
 
-test('a key is shown once, and listed by its prefix', async () => {
+test('rules 21.11: a key is shown once, and listed by its prefix', async () => {
   const made = await aKey();
   expect(made.key.startsWith(made.prefix)).toBe(true);
   expect(made.key.length).toBeGreaterThan(made.prefix.length + 30);
@@ -43,7 +43,7 @@ test('a key is shown once, and listed by its prefix', async () => {
   expect(JSON.stringify([await db('api_keys'), await db('audit_trail')])).not.toContain(made.key.slice(-40));
 });
 
-test('a rolled key works for the overlap and not a second longer; the new one goes on', async () => {
+test('rules 21.12: a rolled key works for the overlap and not a second longer; the new one goes on', async () => {
   const old = await aKey();
   const { status, body: made } = await roll(old.id, { overlap: 'PT1H' });
   expect(status).toBe(201);
@@ -82,7 +82,7 @@ test.each(['P31D', 'P1M', '24h', 'PT0.5S'])(
   },
 );
 
-test('the second time: a rolled key cannot be rolled again, a revoked one does not exist', async () => {
+test('rules 21.12: the second time: a rolled key cannot be rolled again, a revoked one does not exist', async () => {
   const old = await aKey();
   await roll(old.id);
   expect((await roll(old.id)).status).toBe(409);
@@ -92,7 +92,7 @@ test('the second time: a rolled key cannot be rolled again, a revoked one does n
   expect(await works(old.key)).toBe(false);
 });
 
-test('with an Idempotency-Key one key is made, and the repeat is a Conflict that names it', async () => {
+test('rules 11.10: with an Idempotency-Key one key is made, and the repeat is a Conflict that names it', async () => {
   const before = (await listed()).length;
   const headers = { 'idempotency-key': 'one-key' };
   const first = await host.send<Key>('POST', keysPath, { token, headers });
@@ -104,7 +104,7 @@ test('with an Idempotency-Key one key is made, and the repeat is a Conflict that
   expect(JSON.stringify(await db('idempotency_keys'))).not.toContain(first.body.key);
 });
 
-test('the day of the last use is written once a day', async () => {
+test('rules 21.11: the day of the last use is written once a day', async () => {
   const { key, id } = await aKey();
   const day = Date.parse('2031-05-06T10:00:00Z');
   const writes = () => host.database.statements.filter((sql) => sql.includes('set last_used')).length;

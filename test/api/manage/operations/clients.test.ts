@@ -42,7 +42,7 @@ test.each<[object, string]>([
   expect([answer.status, answer.body]).toMatchObject([400, { error: { type: 'ValidationError', property_path } }]);
 });
 
-test('a roll ends the old secret at once, and the client keeps its id', async () => {
+test('rules 21.13: a roll ends the old secret at once, and the client keeps its id', async () => {
   const old = await aClient();
   const { status, body: made } = await roll(old.client_id);
   expect([status, made.client_id]).toEqual([200, old.client_id]);
@@ -50,7 +50,7 @@ test('a roll ends the old secret at once, and the client keeps its id', async ()
   expect(await statusOf(old.client_id, made.client_secret)).toBe(200);
 });
 
-test('with an overlap both secrets work; a second roll ends the first one', async () => {
+test('rules 21.13: with an overlap both secrets work; a second roll ends the first one', async () => {
   const first = await aClient();
   const { body: second } = await roll(first.client_id, { overlap: 'PT1H' });
   expect(Date.parse(second.expires!)).toBeGreaterThan(Date.now());
@@ -64,7 +64,7 @@ test('with an overlap both secrets work; a second roll ends the first one', asyn
   ]).toEqual([401, 200, 200]);
 });
 
-test('a token that was given before the roll stays good', async () => {
+test('rules 21.13: a token that was given before the roll stays good', async () => {
   const client = await aClient();
   const old = String((await host.askToken({ ...client, name: undefined })).body['access_token']);
   await roll(client.client_id);

@@ -16,7 +16,7 @@ const entries = async (query: string) =>
   (await host.send<{ items: AuditEntry[] }>('GET', `/v1/audit-trail/?${query}`, { token })).body.items;
 const project = `/v1/projects/${PROJECT.id}/`;
 
-test('an entry has the actor, the object before and after, the time and the request', async () => {
+test('rules 21.14: an entry has the actor, the object before and after, the time and the request', async () => {
   const { headers } = await host.send('PUT', project, { token, body: { name: 'Renamed' } });
   const [entry] = await entries(`object=${PROJECT.id}`);
   expect(entry).toMatchObject({
@@ -87,14 +87,14 @@ test('refused changes are not in it', async () => {
   expect(await entries('limit=100')).toEqual(before);
 });
 
-test('the database refuses to change or delete an entry', async () => {
+test('rules 21.14: the database refuses to change or delete an entry', async () => {
   const { db } = host.database;
   await expect(db('audit_trail').update({ action: 'nothing' })).rejects.toThrow('append-only');
   await expect(db('audit_trail').delete()).rejects.toThrow('append-only');
   await expect(db.raw('truncate audit_trail')).rejects.toThrow('append-only');
 });
 
-test('a change whose entry cannot be written is not made', async () => {
+test('rules 21.14: a change whose entry cannot be written is not made', async () => {
   const { db } = host.database;
   await db.raw(`alter table audit_trail add constraint refuse check (action <> 'merchant.create') not valid`);
   const body = { name: 'Unrecorded', country: 'NL', default_currency: 'EUR' };
@@ -103,7 +103,7 @@ test('a change whose entry cannot be written is not made', async () => {
   await db.raw('alter table audit_trail drop constraint refuse');
 });
 
-test('the changelog answers its entries without what the tests compare', async () => {
+test('rules 21.15: the changelog answers its entries without what the tests compare', async () => {
   const { body } = await host.send('GET', '/v1/changelog/', { token });
   expect(body['items']).toEqual(CHANGELOG.map(({ version, date, text }) => ({ version, date, text })));
 });

@@ -19,7 +19,7 @@ interface List {
 }
 const list = async (query: string) => (await host.send<List>('GET', `/v1/merchants/?${query}`, { token })).body;
 
-test('pages stay as they are while merchants are added', async () => {
+test('rules 21.8: pages stay as they are while merchants are added', async () => {
   for (const name of ['A', 'B', 'C', 'D', 'E']) await create(name);
   const first = await list('limit=2');
   expect(first.items.map(({ name }) => name)).toEqual(['E', 'D']);

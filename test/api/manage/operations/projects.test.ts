@@ -17,7 +17,7 @@ const aProject = async (fields: object = {}) =>
   String((await create({ name: 'P', is_test: true, ...fields })).body['id']);
 const update = (id: string, body: object, token = merchant) => host.send('PUT', `/v1/projects/${id}/`, { token, body });
 
-test('a new project has the merchant’s currency, cards and the default periods', async () => {
+test('rules 21.9: a new project has the merchant’s currency, cards and the default periods', async () => {
   const { status, body } = await create({ name: 'Web shop', is_test: true });
   expect(status).toBe(201);
   expect(body).toMatchObject({
@@ -34,7 +34,7 @@ test('a new project has the merchant’s currency, cards and the default periods
   });
 });
 
-test('PUT changes the fields sent, null clears the webhook address, and fixed fields are ignored', async () => {
+test('rules 21.9: PUT changes the fields sent, null clears the webhook address, and fixed fields are ignored', async () => {
   const id = await aProject({ webhook_url: 'https://shop.example.com/hooks' });
   const { status, body } = await update(id, { name: 'New name', is_test: false, id: PROJECT.id, webhook_url: null });
   expect([status, body['name'], body['is_test'], body['id'], body['webhook_url']]).toEqual([
@@ -68,7 +68,7 @@ test('a live project sends no webhooks to private addresses', async () => {
   expect((await create({ name: 'Test', is_test: true, webhook_url })).status).toBe(201);
 });
 
-test('account funding is changed by operators only; to send it unchanged is no change', async () => {
+test('rules 21.6: account funding is changed by operators only; to send it unchanged is no change', async () => {
   const id = await aProject();
   expect((await update(id, { account_funding: true })).status).toBe(403);
   expect((await create({ name: 'P', is_test: true, account_funding: true })).status).toBe(403);

@@ -79,7 +79,7 @@ describe('a page', () => {
     [['no such locale', 'de_DE'], ['en'], '1.234,50 €'],
     [[], ['*'], '€1,234.50'],
     [[], [], '€1,234.50'],
-  ])('of locales %j, for a browser in %j, writes amounts as %s', (locales, languages, expected) => {
+  ])('rules 12.10: of locales %j, for a browser in %j, writes amounts as %s', (locales, languages, expected) => {
     const amount = localize(aRequest(...languages), locales).amount({ amount: 123450, currency: 'EUR' });
     expect(spaced(amount)).toBe(expected);
   });
@@ -89,7 +89,7 @@ describe('a page', () => {
     [['fr_BE'], 'de', 'fr'],
     [['ja_JP'], 'de', 'de'],
     [[], 'ja', 'en'],
-  ])('of locales %j, for a browser in %s, is in %s', (locales, language, lang) => {
+  ])('rules 12.10: of locales %j, for a browser in %s, is in %s', (locales, language, lang) => {
     expect(localize(aRequest(language), locales).lang).toBe(lang);
   });
 

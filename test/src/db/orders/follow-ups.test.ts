@@ -62,7 +62,7 @@ describe('rules 9.1, 9.3 and 9.4: insertFollowUp writes an order beside the paym
     ['refund', 'sale', 'debit'],
     ['chargeback', 'sale', 'debit'],
     ['reversal', 'sale', 'credit'],
-  ])('%s of a payment (%s)', async (kind, mode, credit_debit) => {
+  ])('rules 6.8, 9.1, 9.3 and 9.4: %s of a payment (%s)', async (kind, mode, credit_debit) => {
     const payment = await accepted(mode);
     const follow_up = aFollowUp(payment, { kind, amount: 40, now: NOW + 1_000 });
     const record = await insertFollowUp(database.db, follow_up);
@@ -221,7 +221,7 @@ describe('rules 9.6: recordFollowUpOutcome', () => {
     ['chargeback', 'sale', { captured: 100, charged_back: 40 }, { captured: 100 }],
     ['reversal', 'sale', { captured: 100, won_back: 40 }, { captured: 100 }],
   ])(
-    '%s: what the processor confirmed only grows, what was asked shrinks again',
+    'rules 9.2 and 9.6: %s: what the processor confirmed only grows, what was asked shrinks again',
     async (kind, mode, approved, refused) => {
       for (const [answer, expected, status] of [
         ['approved', approved, 'completed accepted'],
@@ -308,7 +308,7 @@ describe('rules 9.9: two at once, on connections of their own', () => {
   });
 });
 test.each(['expired', 'cancelled'] as const)(
-  'a payment approved after its order was %s is given back whole; the payment order stays as it is',
+  'rules 10.11: a payment approved after its order was %s is given back whole; the payment order stays as it is',
   async (ended) => {
     const order = await aStoredOrder(database.db, { amount: 500 });
     const payment = await moveOrder(database.db, order, { ended }, { source: 'service', now: NOW });
@@ -337,13 +337,17 @@ test.each(['expired', 'cancelled'] as const)(
 describe('rules 9.6: the schema enforces its rules without the code', () => {
   test.each<[title: string, mode: PaymentMode, changes: string]>([
     [
-      'captured, voided and asked for more than authorized',
+      'rules 9.6: captured, voided and asked for more than authorized',
       'manual',
       'captured_amount = 30, voided_amount = 30, capture_pending_amount = 30, void_pending_amount = 11',
     ],
     ['voided more than authorized', 'manual', 'voided_amount = 101'],
     ['refunded more than captured', 'sale', 'refunded_amount = 101'],
-    ['refunded and asked for more than captured', 'sale', 'refunded_amount = 60, refund_pending_amount = 41'],
+    [
+      'rules 9.6: refunded and asked for more than captured',
+      'sale',
+      'refunded_amount = 60, refund_pending_amount = 41',
+    ],
     ['refunded what is only reserved', 'manual', 'refund_pending_amount = 1'],
     ['voided of a sale', 'sale', 'captured_amount = 0, voided_amount = 1'],
     ['a capture of a sale', 'sale', 'captured_amount = 0, capture_pending_amount = 1'],

@@ -29,7 +29,7 @@ describe('insertOrder', () => {
     expect((await view(order.id)).transactions[0]!.events).toHaveLength(1);
   });
 
-  test('free-form data comes back exactly: order of keys, numbers, unicode, __proto__', async () => {
+  test('rules 1.4: free-form data comes back exactly: order of keys, numbers, unicode, __proto__', async () => {
     const extra = JSON.parse('{"z":1,"a":{"__proto__":{"x":null}},"2":1.50,"1":[1e3,"\\ud83d\\ude00",""]}') as object;
     const { id: order_id } = await aStoredOrder(database.db, {
       extra,

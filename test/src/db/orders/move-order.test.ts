@@ -19,7 +19,7 @@ const accept = (order: { transactions: { id: string }[] }) =>
   ({ transaction_id: order.transactions.at(-1)!.id, to: 'accepted' }) as const;
 
 describe('moveOrder: the one function that moves', () => {
-  test('status, event, modified and webhook come together', async () => {
+  test('rules 4.6: status, event, modified and webhook come together', async () => {
     const order = await aStoredOrder(database.db);
     const moved = await moveOrder(database.db, order, accept(order), {
       ...by,
@@ -42,7 +42,7 @@ describe('moveOrder: the one function that moves', () => {
     ['before we noticed', NOW - 90_000, NOW - 90_000],
     ['by a clock ahead of ours', NOW + 1, NOW],
     ['at an instant nobody told', undefined, NOW],
-  ])('what happened at the processor %s', async (_title, occurred, expected) => {
+  ])('rules 4.12: what happened at the processor %s', async (_title, occurred, expected) => {
     const order = await aStoredOrder(database.db);
     await moveOrder(database.db, order, accept(order), {
       ...by,
@@ -52,7 +52,7 @@ describe('moveOrder: the one function that moves', () => {
     expect([event!.occurred, event!.noticed].map((instant) => Date.parse(instant))).toEqual([expected, NOW]);
   });
 
-  test('the second time writes nothing', async () => {
+  test('rules 4.6: the second time writes nothing', async () => {
     const order = await aStoredOrder(database.db);
     const first = await moveOrder(database.db, order, accept(order), by);
     // The answer was lost: the caller still has the order as it was.

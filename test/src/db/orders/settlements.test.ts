@@ -66,7 +66,7 @@ it('a page that comes twice is recorded once', async () => {
   expect([(await view(one)).version, (await openSettlements(database.db)).waiting]).toEqual([1, 0]);
 });
 
-it('one whose order comes later waits for it', async () => {
+it('rules 20.20: one whose order comes later waits for it', async () => {
   const id = '0190c000-0000-7000-8000-0000000000f1';
   expect(await record([aSettlement(id)])).toBe(0);
   expect(await openSettlements(database.db)).toEqual({ waiting: 1, waiting_since: NOW });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 const NOW = new Date(0);
 
-test('a key finds its project; of the key itself nothing is kept that would give it back', async () => {
+test('rules 2.6: a key finds its project; of the key itself nothing is kept that would give it back', async () => {
   const key = newApiKey({ is_test: true });
   await insertApiKey({ db: database.db, secrets }, PROJECT.id, key, NOW);
   await insertApiKey({ db: database.db, secrets }, PROJECT.id, key, NOW);

@@ -218,13 +218,13 @@ describe('orders', () => {
     ['expired_transactions', () => aStoredOrder(database.db), ({ transactions }) => transactions[0]!.expires_at],
     ['expired_transactions', () => attempted('pending'), ({ transactions }) => transactions[0]!.expires_at],
     ['capture_windows', () => anAcceptedPayment(database.db, { mode: 'manual' }), () => CAPTURE_END],
-  ])('%s are checked from their instant on, in the end every hour', async (source, make, instantOf) => {
+  ])('rules 10.13: %s are checked from their instant on, in the end every hour', async (source, make, instantOf) => {
     const instant = instantOf(await make());
     expect(await due(source, instant)).toEqual([]);
     expect(await minutesDue(source, instant, 3 * HOUR)).toEqual([0, 4, 14, 29, 59, 119, 179]);
   });
 
-  test('after a day every six hours, and 45 days later never', async () => {
+  test('rules 10.13: after a day every six hours, and 45 days later never', async () => {
     await attempted('processing');
     const day = [NOW + DAY, NOW + 2 * DAY] as const;
     const found: number[] = [];

@@ -29,7 +29,7 @@ function read(text: string): string {
   return 'query' in parsed ? shown(parsed.query) : parsed.problem;
 }
 
-describe('terms', () => {
+describe('rules 20.2: terms', () => {
   test.each([
     ['*', 'all'],
     [' status:new ', 'status=new'],
@@ -74,11 +74,11 @@ test.each([
   ['amount:[ 100   TO * ]', 'amount(=100..*)'],
   ['amount:[* TO *]', 'not(absent(amount))'],
   ['created:["2026-01-15T13:00+01:00" TO *]', `created(=${Date.UTC(2026, 0, 15, 12)}..*)`],
-])('range %s', (text, expected) => {
+])('rules 20.5: range %s', (text, expected) => {
   expect(read(text)).toBe(expected);
 });
 
-describe('NOT binds closest, then AND, then OR; keywords are capitals', () => {
+describe('rules 20.2: NOT binds closest, then AND, then OR; keywords are capitals', () => {
   test.each([
     ['a b', 'and(words=a, words=b)'],
     ['a AND b', 'and(words=a, words=b)'],
@@ -97,7 +97,7 @@ describe('NOT binds closest, then AND, then OR; keywords are capitals', () => {
   });
 });
 
-describe('a query that cannot be read says what is wrong, and where', () => {
+describe('rules 20.3: a query that cannot be read says what is wrong, and where', () => {
   test.each([
     ['stauts:new', 'unknown field `stauts` at 1, did you mean `status`?'],
     ['a AND email_adress:x', 'unknown field `email_adress` at 7, did you mean `customer.email_address`?'],
@@ -128,7 +128,7 @@ describe('a query that cannot be read says what is wrong, and where', () => {
     expect(read(text)).toBe(problem);
   });
 
-  it('beyond the limits on length, terms and depth', () => {
+  it('rules 20.3: beyond the limits on length, terms and depth', () => {
     expect(read('a'.repeat(QUERY_LIMITS.characters + 1))).toBe('The query is longer than 8192 characters.');
     expect(read('a '.repeat(QUERY_LIMITS.terms))).toBe('words=a');
     expect(read('a '.repeat(QUERY_LIMITS.terms + 1))).toBe('more than 500 terms at 1001');
@@ -137,7 +137,7 @@ describe('a query that cannot be read says what is wrong, and where', () => {
     expect(read('-'.repeat(51) + 'a')).toBe('nested deeper than 50 levels at 52');
   });
 
-  it('beyond 10 prefix terms, equal ones of one group counted once', () => {
+  it('rules 20.23: beyond 10 prefix terms, equal ones of one group counted once', () => {
     const prefixes = (count: number) => Array.from({ length: count }, (_, n) => `id:0${n % 10}*`).join(' OR ');
     expect(read(prefixes(10))).toMatch(/^or/);
     expect(read(prefixes(500))).toBe(read(prefixes(10)));
@@ -146,7 +146,7 @@ describe('a query that cannot be read says what is wrong, and where', () => {
     expect(read('(b* c) OR (b* d) OR '.repeat(3) + prefixes(9))).toBe('more than 10 terms that end with * at 141');
   });
 
-  it('beyond 48 times OR within AND', () => {
+  it('rules 20.24: beyond 48 times OR within AND', () => {
     const nested = (times: number) => 'a (b OR '.repeat(times) + 'c' + ')'.repeat(times);
     expect(read(nested(48))).toMatch(/^and/);
     expect(read(nested(49))).toBe('OR within AND deeper than 48 times at 388');

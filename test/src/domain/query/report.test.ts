@@ -30,11 +30,11 @@ test.each([
   expect(row['transaction.amount_with_decimals']).toBe(amount);
 });
 
-it('a decline is an error too', () => {
+it('rules 20.4: a decline is an error too', () => {
   expect(rowOf({ ...place, 'transaction.status': 'declined' })['transaction.status']).toEqual(['error', 'declined']);
 });
 
-it('knows the first 40 words', () => {
+it('rules 20.6: knows the first 40 words', () => {
   const words = Array.from({ length: 41 }, (_, n) => `w${n}`);
   expect(rowOf({ ...place, words: words.join(' ') }).words).toEqual(words.slice(0, 40));
 });

@@ -8,7 +8,7 @@ test.each([
   ['ΟΔΟΣ', 'οδοσ'],
   ['οδος', 'οδοσ'],
   ['İ', 'i̇'],
-])('%s is compared as %s, and what is compared stays as it is', (text, folded) => {
+])('rules 20.4: %s is compared as %s, and what is compared stays as it is', (text, folded) => {
   expect(fold(text)).toBe(folded);
   expect(fold(folded)).toBe(folded);
 });
@@ -17,7 +17,7 @@ test.each([
   ["Smith & O'Brien, e-mail: a@b.example", ['smith', 'o', 'brien', 'e', 'mail', 'a', 'b', 'example']],
   ['हिन्दी नमस्ते', ['हिन्दी', 'नमस्ते']],
   ['… — !', []],
-])('the words of %s', (text, words) => {
+])('rules 20.6: the words of %s', (text, words) => {
   expect(wordsOf(text)).toEqual(words);
 });
 

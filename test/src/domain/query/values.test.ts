@@ -60,7 +60,7 @@ test.each<[FieldName, string, string | undefined]>([
   expect(problemOf(() => startingWith(field, text))).toBe(problem);
 });
 
-describe('a day is all of it in UTC, an instant is cut to the millisecond', () => {
+describe('rules 20.5: a day is all of it in UTC, an instant is cut to the millisecond', () => {
   test.each([
     ['[2026-01-15 TO 2026-01-15]', DAY, LAST],
     ['{2026-01-15 TO *]', LAST, undefined],
@@ -80,7 +80,7 @@ describe('a day is all of it in UTC, an instant is cut to the millisecond', () =
   });
 });
 
-it('refuses a range that ends before it begins, and a range of texts', () => {
+it('rules 20.5: refuses a range that ends before it begins, and a range of texts', () => {
   const ends = (from: string, to: string) =>
     [
       { text: from, inclusive: false },
