@@ -96,7 +96,7 @@ describe('an authorization', () => {
 });
 
 describe('a capture', () => {
-  test('rules 9.1, 9.3 and 9.4: of all: an order of its own that names the original, and is named by it', async () => {
+  test('rules 8.3, 9.1, 9.3 and 9.4: of all: an order of its own that names the original, and is named by it', async () => {
     const order = await createAuthorization(merchant, {
       description: 'A chair',
       merchant_order_id: 'M-7',

@@ -22,7 +22,7 @@ import { TIMESTAMP, UUID } from '../support/shapes';
 const merchant = new Merchant();
 
 describe('a refund', () => {
-  test('rules 9.1, 9.3 and 9.4: in full: an order of its own with is-refund, refund_of_order_id and a debit transaction that names the original', async () => {
+  test('rules 9.1, 9.3, 9.4 and 9.5: in full: an order of its own with is-refund, refund_of_order_id and a debit transaction that names the original', async () => {
     const order = await merchant.paidOrder('approved', {
       amount: 700,
       description: 'A lamp',

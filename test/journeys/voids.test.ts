@@ -21,7 +21,7 @@ import {
 /** Money that is reserved, and released. */
 const merchant = new Merchant();
 describe('a void', () => {
-  test('rules 8.11, 9.1 and 9.4: of all: a void order, and the transaction is cancelled while its order stays completed', async () => {
+  test('rules 8.3, 8.11, 9.1 and 9.4: of all: a void order, and the transaction is cancelled while its order stays completed', async () => {
     const order = await createAuthorization(merchant, {
       description: 'A chair',
       merchant_order_id: 'M-8',

@@ -7,7 +7,7 @@ const findOwner = jest.fn<ReturnType<FindOwner>, [string]>(async (api_key) =>
 );
 beforeEach(() => findOwner.mockClear());
 
-test('the API key is the username, the password is empty', async () => {
+test('rules 2.1: the API key is the username, the password is empty', async () => {
   await expect(authenticateByApiKey(findOwner, 0)(AUTHORIZATION)).resolves.toMatchObject({ project: API_PROJECT });
 });
 

@@ -62,7 +62,7 @@ describe('a page', () => {
     },
   );
 
-  test('is there with and without trailing slash, by order and by transaction, in capitals too', async () => {
+  test('rules 12.1: is there with and without trailing slash, by order and by transaction, in capitals too', async () => {
     const order = await createPageOrder({ transactions: [{ payment_method: 'credit-card' }] });
     const { id } = order.transactions![0]!;
     for (const path of [
@@ -178,7 +178,7 @@ describe('the card form', () => {
     expect(await response.text()).toContain('Payment completed');
   });
 
-  test('rules 12.5: a decline says so and offers the next attempt', async () => {
+  test('rules 6.5 and 12.5: a decline says so and offers the next attempt', async () => {
     const { order, client, path, form } = await opened({ return_url: 'https://shop.example/' });
     const response = await client.postForm(path, { ...form, number: CARDS.insufficient_funds.number });
     const html = await response.text();
@@ -188,7 +188,7 @@ describe('the card form', () => {
     expect(html).toContain('You can try 4 more times.');
     expect(hidden(html, 'attempt')).toBe('2');
     // The payment_url of the first attempt shows the second one.
-    const [first] = (await getOrder(order.id)).transactions!;
+    const [first] = (await readOrder(order.id)).transactions!;
     expect(hidden(await (await client.send(`${path}${first!.id}/`)).text(), 'attempt')).toBe('2');
     expect((await client.postForm(path, { ...form, attempt: '2' })).headers.get('location')).toMatch(
       /^https:\/\/shop\.example\/\?order_id=/,
@@ -305,7 +305,7 @@ describe('the ways to pay', () => {
     ['all of the project', {}, ['apple-pay', 'google-pay', 'credit-card']],
     ['wallets only', { payment_methods: ['apple-pay', 'google-pay'] }, ['apple-pay', 'google-pay']],
     ['card only', { payment_methods: ['credit-card'] }, ['credit-card']],
-  ])('rules 5.10: are %s: %j', async (_title, fields, ways) => {
+  ])('rules 5.10 and 6.1: are %s: %j', async (_title, fields, ways) => {
     const { client, path } = await opened(fields);
     const html = await (await client.send(path)).text();
     expect(waysIn(html)).toEqual(ways);
@@ -882,7 +882,7 @@ describe('when a part of the service is away', () => {
     expect(`${html}${lines.join('')}`).not.toMatch(/41111111|"123"/);
   });
 
-  test('an answer that does not come in time is waited for', async () => {
+  test('rules 12.4: an answer that does not come in time is waited for', async () => {
     const order = await createPageOrder();
     const { url } = await pages({ deadline_ms: 1 });
     const customer = new Client(url);

@@ -205,7 +205,7 @@ describe('rules 1.6, 1.7 and 15.1: create an order', () => {
     ['card number by &nbsp;', { ...ORDER, description: CARD.replace(/.{4}\B/g, '$&&nbsp;') }, 'description'],
     ['card number as number', { ...ORDER, extra: { pan: 4111111111111111 } }, 'extra.pan'],
     ['card number as amount', { ...ORDER, amount: 4111111111111111 }, 'amount'],
-    ['card number in a field that is ignored', { ...ORDER, card_number: CARD }, 'card_number'],
+    ['rules 15.1: card number in a field that is ignored', { ...ORDER, card_number: CARD }, 'card_number'],
     ['card number in a details field that is ignored', withDetails({ card_number: CARD }), `${DETAILS}.card_number`],
     [
       'card number as receiver elsewhere',

@@ -26,7 +26,7 @@ const count = async (query: string) => (await world.search({ query })).body.hits
 /** As if nobody had searched for long: changes are gathered (rules 20.12). */
 const forgetSearches = () => queryRows(world.db, `update search_use set last = '-infinity'`, {});
 
-it('changes wait while Meilisearch is away, and searches say so', async () => {
+it('rules 20.11 and 20.12: changes wait while Meilisearch is away, and searches say so', async () => {
   world.anIndexer();
   await writeOrders(world.db, [{ merchant_order_id: 'before' }]);
   await world.indexed();

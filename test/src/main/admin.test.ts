@@ -122,7 +122,7 @@ test('rules 22.1 and 22.4: what it changes is in the audit trail under the name 
   expect(rolled.items.map(({ action }) => action)).toEqual(['signing_key.roll']);
 });
 
-test('every operation of the bearer-token host has a command, the changelog excepted, and every command a help', () => {
+test('rules 22.1: every operation of the bearer-token host has a command, the changelog excepted, and every command a help', () => {
   const commands = Object.entries(COMMANDS).flatMap(([noun, { operations }]) =>
     Object.entries(operations).map(([verb, operation]) => ({ noun, verb, operation })),
   );

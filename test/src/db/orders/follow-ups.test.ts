@@ -285,7 +285,7 @@ test('rules 4.15: modified of a payment never goes back, whatever follows it', a
 });
 
 describe('rules 9.9: two at once, on connections of their own', () => {
-  test('the total stays within the original amount: of refunds of 60 % one wins', async () => {
+  test('rules 9.9: the total stays within the original amount: of refunds of 60 % one wins', async () => {
     for (let round = 0; round < 10; round += 1) {
       const payment = await accepted();
       expect(await outcomes([1, 2, 3, 4].map(() => request(payment, { kind: 'refund', amount: 60 })))).toEqual([
