@@ -2,7 +2,7 @@ import type { Database } from '../src/db/connection';
 import { insertFollowUp, recordFollowUpOutcome } from '../src/db/orders/follow-ups';
 import { announceOperation, endAnnouncement } from '../src/db/orders/announced-operations';
 import { endDueWatch, endWatch, findWatch, postponeWatch } from '../src/db/orders/late-approvals';
-import { findOrder, loadOrder } from '../src/db/orders/order-record';
+import { findOrderSnapshot, loadOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { endedUnpaid, findPayment, recordMismatch } from '../src/db/orders/transactions';
 import { setAttention } from '../src/db/orders/update-order';
 import {
@@ -11,7 +11,7 @@ import {
   movesReservedMoney,
   type FollowUpKind,
 } from '../src/domain/follow-up';
-import { lastTransaction, type OrderRecord } from '../src/domain/order-record';
+import { lastTransaction, type OrderSnapshot } from '../src/domain/order-snapshot';
 import { isMismatch, isOutcomeMissing, isUndecided, outcomeOf } from '../src/domain/outcome';
 import { chargeIdempotencyKey, expectedCharge, nextLatePoll } from '../src/domain/transaction';
 import { minorUnitsInWords, mismatchInWords, type LateApprovalWatch } from '../src/domain/waits';
@@ -22,7 +22,7 @@ import type { OperationResult } from '../src/processor/wire';
 import type { FollowUpInput } from '../workflows/messages';
 import { pollOutcome, type PollInput } from './order-outcome';
 import { signalPayment } from './order-signals';
-import type { AtTime, Services } from './services';
+import type { AtTime, ActivityServices } from './services';
 
 /**
  * - `recorded`: `was_final`: its outcome was known before.
@@ -34,7 +34,7 @@ import type { AtTime, Services } from './services';
  * `attention`: what an operator has to look at.
  */
 export type FollowUpExecution =
-  | { result: 'recorded'; order: OrderRecord; was_final?: boolean; attention?: never }
+  | { result: 'recorded'; order: OrderSnapshot; was_final?: boolean; attention?: never }
   | { result: 'unanswered' | 'undecided' | 'nothing'; attention?: string | undefined; order?: never };
 
 const NOTHING: FollowUpExecution = { result: 'nothing' };
@@ -49,13 +49,19 @@ const OVERDUE = 'the processor has given no answer about a late approval for a d
  * Writes a follow-up order and executes it at the processor, in one activity, as every step is safe to repeat. Throws
  * the domain's refusals.
  */
-export async function executeFollowUp(services: Services, input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
+export async function executeFollowUp(
+  services: ActivityServices,
+  input: FollowUpInput & AtTime,
+): Promise<FollowUpExecution> {
   if (input.requested_by === 'processor') return await recordProcessorInitiated(services, input);
   return input.kind === 'reversal' ? await reverseLateApproval(services, input) : await execute(services, input);
 }
 
 /** Asks for an open outcome; an operation that the processor does not know is sent again. */
-export async function pollFollowUp(services: Services, input: FollowUpInput & PollInput): Promise<OrderRecord> {
+export async function pollFollowUp(
+  services: ActivityServices,
+  input: FollowUpInput & PollInput,
+): Promise<OrderSnapshot> {
   const { order, id, kind, original_transaction_id, now } = input;
   const { amount, currency } = order;
   return await pollOutcome(services, input, {
@@ -71,10 +77,10 @@ export async function pollFollowUp(services: Services, input: FollowUpInput & Po
   });
 }
 
-async function execute(services: Services, input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
+async function execute(services: ActivityServices, input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
   const { db } = services;
   // A capture or void was written before this workflow was started.
-  const written = movesReservedMoney(input.kind) ? await findOrder(db, input.id) : undefined;
+  const written = movesReservedMoney(input.kind) ? await findOrderSnapshot(db, input.id) : undefined;
   const order = written ?? (await insert(db, input));
   const was_final = isFinal(ORDER_MOVES, order.status);
   // Again: whoever recorded its outcome may have died before notifying.
@@ -85,15 +91,15 @@ async function execute(services: Services, input: FollowUpInput & AtTime): Promi
 }
 
 /** Writes the order unless it exists. Throws the domain's refusals. */
-async function insert(trx: Database, input: FollowUpInput & AtTime): Promise<OrderRecord> {
+async function insert(trx: Database, input: FollowUpInput & AtTime): Promise<OrderSnapshot> {
   return await insertFollowUp(trx, { ...input, transaction_id: transactionId(input.id, 1) });
 }
 
 /** Sends the operation. Every repeat must be identical: the processor refuses a key sent with another body. */
 async function send(
-  { db, processor }: Services,
+  { db, processor }: ActivityServices,
   { kind, id, original_transaction_id }: FollowUpInput,
-  { amount, currency }: OrderRecord,
+  { amount, currency }: OrderSnapshot,
 ): Promise<OperationOutcome> {
   if (kind === 'chargeback') throw new Error('chargebacks start at the processor: none is ever requested');
   const { order_id, transaction_id, project_id, is_test } = await findPayment(db, original_transaction_id);
@@ -108,12 +114,12 @@ async function send(
 
 /** Records the outcome and, once it is final, notifies the payment's workflow. */
 async function recordOutcome(
-  services: Services,
+  services: ActivityServices,
   input: FollowUpInput,
-  order: OrderRecord,
+  order: OrderSnapshot,
   outcome: OperationOutcome,
   now: number,
-): Promise<OrderRecord> {
+): Promise<OrderSnapshot> {
   if (isMismatch(outcome)) await recordMismatch(services.db, lastTransaction(order)!.id, outcome);
   const after = await writeOutcome(services.db, input, order, outcome, now);
   if (isFinal(ORDER_MOVES, after.status)) await signalPayment(services, input);
@@ -123,10 +129,10 @@ async function recordOutcome(
 async function writeOutcome(
   trx: Database,
   input: FollowUpInput,
-  order: OrderRecord,
+  order: OrderSnapshot,
   outcome: OperationOutcome,
   now: number,
-): Promise<OrderRecord> {
+): Promise<OrderSnapshot> {
   const { to, details } = outcomeOf(outcome, { now, clock_offset_ms: order.clock_offset_ms });
   return await recordFollowUpOutcome(trx, order, { ...input, amount: order.amount }, to, details);
 }
@@ -151,7 +157,7 @@ async function needsAttention(
  * Its look-up may lag behind its notifications, so an unknown key is asked for again, for hours (rules 10.9).
  */
 async function recordProcessorInitiated(
-  { db, processor }: Services,
+  { db, processor }: ActivityServices,
   input: FollowUpInput & AtTime,
 ): Promise<FollowUpExecution> {
   const { id: order_id, kind, processor_key = '', original_order_id, original_transaction_id, now } = input;
@@ -177,7 +183,7 @@ async function recordProcessorInitiated(
     await end();
     return NOTHING;
   }
-  const { currency } = await loadOrder(db, original_order_id);
+  const { currency } = await loadOrderSnapshot(db, original_order_id);
   if (found.currency !== currency) {
     const amount = minorUnitsInWords(found.amount, found.currency);
     const attention = `the processor reports a ${kind} of ${amount} of a payment in ${currency}`;
@@ -196,10 +202,13 @@ async function recordProcessorInitiated(
  * A reversal of the service is written only for a charge that ended unpaid and that the processor approved all the same.
  * Once it is written, the charge is not asked about again.
  */
-async function reverseLateApproval(services: Services, input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
+async function reverseLateApproval(
+  services: ActivityServices,
+  input: FollowUpInput & AtTime,
+): Promise<FollowUpExecution> {
   const { db, processor } = services;
   const { now, original_transaction_id: transaction_id } = input;
-  if ((await findOrder(db, input.id)) !== undefined) return await executeReversal(services, input);
+  if ((await findOrderSnapshot(db, input.id)) !== undefined) return await executeReversal(services, input);
   const payment = await endedUnpaid(db, transaction_id, { with_declined: true });
   if (payment === undefined) {
     // What was approved cannot be given back without the payment's record.
@@ -226,7 +235,7 @@ async function reverseLateApproval(services: Services, input: FollowUpInput & At
   return NOTHING;
 }
 
-async function executeReversal(services: Services, input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
+async function executeReversal(services: ActivityServices, input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
   const execution = await execute(services, input);
   await endWatch(services.db, input.original_transaction_id);
   return execution;

@@ -4,8 +4,8 @@ import * as order from './order';
 import * as paymentLink from './payment-link';
 import * as sandboxClock from './sandbox-clock';
 import { checkIndex } from './search-index';
-import type { Services } from './services';
-import * as settleByHand from './settle-by-hand';
+import type { ActivityServices } from './services';
+import * as setOutcome from './manual-outcome';
 import { fetchSettlements } from './settlements';
 import * as webhookDelivery from './webhook-delivery';
 
@@ -16,7 +16,7 @@ import * as webhookDelivery from './webhook-delivery';
 const ACTIVITIES = {
   ...order,
   ...followUp,
-  ...settleByHand,
+  ...setOutcome,
   ...paymentLink,
   ...webhookDelivery,
   ...sandboxClock,
@@ -26,7 +26,7 @@ const ACTIVITIES = {
 const SCHEDULED = { checkIndex, fetchSettlements };
 
 /** The activities of a worker, with its services. */
-export function createActivities(services: Services): Activities {
+export function createActivities(services: ActivityServices): Activities {
   return { ...withFailures(withServices(ACTIVITIES, services)), ...withServices(SCHEDULED, services) };
 }
 
@@ -39,9 +39,9 @@ type WithServices<Functions> = {
     : never;
 };
 
-function withServices<Functions extends Record<string, (services: Services, input: never) => Promise<unknown>>>(
+function withServices<Functions extends Record<string, (services: ActivityServices, input: never) => Promise<unknown>>>(
   functions: Functions,
-  services: Services,
+  services: ActivityServices,
 ): WithServices<Functions> {
   return Object.fromEntries(
     Object.entries(functions).map(([name, run]) => [name, (input: never) => run(services, input)]),

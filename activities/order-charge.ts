@@ -1,13 +1,13 @@
 import { moveAsPlanned } from '../src/db/orders/move-order';
 import { findPayment, recordMismatch, type Payment } from '../src/db/orders/transactions';
 import { isExpired } from '../src/domain/order';
-import { lastTransaction, transactionOf, withAnswered, type OrderRecord } from '../src/domain/order-record';
+import { lastTransaction, transactionOf, withAnswered, type OrderSnapshot } from '../src/domain/order-snapshot';
 import { isMismatch, planOutcome, type ChargeOutcome } from '../src/domain/outcome';
 import { chargeIdempotencyKey, chargeOperation, expectedCharge } from '../src/domain/transaction';
 import type { Processor } from '../src/processor/client';
-import type { Operation } from '../src/processor/wire';
+import type { OperationRequest } from '../src/processor/wire';
 import type { TransactionInput } from '../workflows/messages';
-import type { AtTime, Services } from './services';
+import type { AtTime, ActivityServices } from './services';
 
 /** A charge that is to be sent, as it was requested. */
 interface ChargeRequest extends AtTime {
@@ -19,7 +19,11 @@ interface ChargeRequest extends AtTime {
  * Charges the last transaction of an order and records the outcome. A repeat may come when the time for paying is over:
  * nothing is sent then, and the workflow asks whether an earlier try has charged.
  */
-export async function charge(services: Services, order: OrderRecord, request: ChargeRequest): Promise<OrderRecord> {
+export async function charge(
+  services: ActivityServices,
+  order: OrderSnapshot,
+  request: ChargeRequest,
+): Promise<OrderSnapshot> {
   const { transaction, is_test, now } = request;
   const { id: transaction_id, expires_at } = lastTransaction(order)!;
   if (isExpired(expires_at, Math.max(now, Date.now() + order.clock_offset_ms))) return order;
@@ -49,12 +53,12 @@ export async function charge(services: Services, order: OrderRecord, request: Ch
 
 /** Sends the charge request. Every repeat must be identical: the processor refuses a key sent with another body. */
 export async function sendCharge(
-  { processor, public_url }: Services,
-  { id: order_id, amount, currency }: OrderRecord,
+  { processor, public_url }: ActivityServices,
+  { id: order_id, amount, currency }: OrderSnapshot,
   payment: Omit<Payment, 'order_id'>,
 ): ReturnType<Processor['execute']> {
   const { transaction_id, project_id, is_test, payment_method_details, capture_mode, receiver_account_token } = payment;
-  const operation: Operation = {
+  const operation: OperationRequest = {
     operation: chargeOperation({ amount, capture_mode }),
     order_id,
     transaction_id,
@@ -70,7 +74,7 @@ export async function sendCharge(
 }
 
 /** Asks the processor for the state of a charge. */
-export async function findCharge({ processor }: Services, order: OrderRecord, transaction_id: string) {
+export async function findCharge({ processor }: ActivityServices, order: OrderSnapshot, transaction_id: string) {
   const capture_mode = transactionOf(order, transaction_id)?.capture?.capture_mode ?? null;
   return await processor.findOperation(
     chargeIdempotencyKey(transaction_id),
@@ -80,14 +84,14 @@ export async function findCharge({ processor }: Services, order: OrderRecord, tr
 
 /** Records what became known about a charge. Returns the order as it is then. */
 export async function recordOutcome(
-  { db }: Services,
-  before: OrderRecord,
+  { db }: ActivityServices,
+  before: OrderSnapshot,
   facts: Omit<ChargeOutcome, 'machine_now'>,
-): Promise<OrderRecord> {
+): Promise<OrderSnapshot> {
   const { transaction_id, outcome } = facts;
   if (isMismatch(outcome)) await recordMismatch(db, transaction_id, outcome);
   const order = isMismatch(outcome) ? withAnswered(before, transaction_id, outcome) : before;
-  const move = (current: OrderRecord) => {
+  const move = (current: OrderSnapshot) => {
     const plan = planOutcome(current, { ...facts, machine_now: Date.now() });
     return plan.action === 'move' ? plan : undefined;
   };

@@ -1,12 +1,12 @@
-import { loadOrder } from '../src/db/orders/order-record';
+import { loadOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { recordPoll } from '../src/db/orders/transactions';
-import { lastTransaction, withPoll, type OrderRecord } from '../src/domain/order-record';
+import { lastTransaction, withPoll, type OrderSnapshot } from '../src/domain/order-snapshot';
 import { isOutcomeMissing } from '../src/domain/outcome';
 import type { OperationOutcome } from '../src/processor/client';
-import type { AtTime, Services } from './services';
+import type { AtTime, ActivityServices } from './services';
 
 /** A poll of an open outcome; without one the processor is asked again at `poll_at`, epoch milliseconds. */
-export type PollInput = { order: OrderRecord; poll_at: number } & AtTime;
+export type PollInput = { order: OrderSnapshot; poll_at: number } & AtTime;
 
 /** What a charge and the operation of a follow-up order do differently. */
 interface PolledOperation<SentAgain> {
@@ -15,7 +15,7 @@ interface PolledOperation<SentAgain> {
   /** The processor does not know it: sends it again, if it may be sent. */
   sendAgain: () => Promise<SentAgain>;
   /** Records what follows from the answer. */
-  record: (order: OrderRecord, answer: OperationOutcome | SentAgain) => Promise<OrderRecord>;
+  record: (order: OrderSnapshot, answer: OperationOutcome | SentAgain) => Promise<OrderSnapshot>;
 }
 
 /**
@@ -23,10 +23,10 @@ interface PolledOperation<SentAgain> {
  * the outcome, or that there was none. Returns the order as it is then.
  */
 export async function pollOutcome<SentAgain extends OperationOutcome | 'not_found'>(
-  { db }: Services,
+  { db }: ActivityServices,
   { order, now, poll_at }: PollInput,
   { find, sendAgain, record }: PolledOperation<SentAgain>,
-): Promise<OrderRecord> {
+): Promise<OrderSnapshot> {
   const found = await find();
   const answer: OperationOutcome | SentAgain = found === 'not_found' ? await sendAgain() : found;
   if (!isOutcomeMissing(answer)) return await record(order, answer);
@@ -34,6 +34,6 @@ export async function pollOutcome<SentAgain extends OperationOutcome | 'not_foun
   const isOpen = await recordPoll(db, { transaction_id, now, poll_at, is_unknown: answer === 'unknown' });
   if (found === 'unknown' && isOpen) return withPoll(order, transaction_id, poll_at);
   // Another worker may have moved the order and died before reporting it.
-  const current = await loadOrder(db, order.id);
+  const current = await loadOrderSnapshot(db, order.id);
   return found === 'unknown' ? current : await record(current, answer);
 }

@@ -1,12 +1,12 @@
 import { movesReservedMoney } from '../src/domain/follow-up';
-import type { OrderRecord } from '../src/domain/order-record';
+import type { OrderSnapshot } from '../src/domain/order-snapshot';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import type { FollowUpInput } from '../workflows/messages';
-import type { Services } from './services';
+import type { ActivityServices } from './services';
 
 /** A capture or void has its outcome: the workflow of the payment, which holds the money, reads the record. */
 export async function signalPayment(
-  { workflows }: Services,
+  { workflows }: ActivityServices,
   { kind, original_order_id }: FollowUpInput,
 ): Promise<void> {
   if (movesReservedMoney(kind)) await workflows.orders.recordChanged(original_order_id);
@@ -16,7 +16,7 @@ export async function signalPayment(
  * After an activity that may have ended an order: the workflow of its payment link reads the record (rules 19.6). The
  * order's move has moved the link already, so a signal that is repeated does no harm. Returns the order.
  */
-export async function signalPaymentLink({ workflows }: Services, order: OrderRecord): Promise<OrderRecord> {
+export async function signalPaymentLink({ workflows }: ActivityServices, order: OrderSnapshot): Promise<OrderSnapshot> {
   const { payment_link, status } = order;
   if (payment_link !== undefined && isFinal(ORDER_MOVES, status)) {
     await workflows.payment_links.recordChanged(payment_link.id);

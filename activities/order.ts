@@ -1,7 +1,7 @@
 import { findFollowUps, insertFollowUp } from '../src/db/orders/follow-ups';
 import { beginAttempt, insertOrder } from '../src/db/orders/insert-order';
 import { moveOrder } from '../src/db/orders/move-order';
-import { findOrder as findOrderRecord, loadOrder } from '../src/db/orders/order-record';
+import { findOrderSnapshot as findOrderRecord, loadOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { findPayment, recordPoll } from '../src/db/orders/transactions';
 import { isLate } from '../src/db/requests/request-claims';
 import { closingOf, openAuthorization } from '../src/domain/authorization';
@@ -12,8 +12,8 @@ import {
   outcomeAwaitedFrom,
   transactionOf,
   withPoll,
-  type OrderRecord,
-} from '../src/domain/order-record';
+  type OrderSnapshot,
+} from '../src/domain/order-snapshot';
 import { planOutcome } from '../src/domain/outcome';
 import type { EventSource } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
@@ -24,7 +24,7 @@ import { foundOrNull } from './failure';
 import { charge, findCharge, recordOutcome, sendCharge } from './order-charge';
 import { pollOutcome, type PollInput } from './order-outcome';
 import { signalPaymentLink } from './order-signals';
-import type { AtTime, Services } from './services';
+import type { AtTime, ActivityServices } from './services';
 
 /**
  * Activities of an order's workflow. Every charge is sent under a key derived from its transaction, so each is safe to
@@ -32,7 +32,7 @@ import type { AtTime, Services } from './services';
  */
 
 /** Writes a new order; repeat-safe. Throws ServiceUnavailable when it does not exist and the request came too late. */
-export async function createOrder({ db }: Services, input: CreateOrderInput & AtTime): Promise<OrderRecord> {
+export async function writeOrder({ db }: ActivityServices, input: CreateOrderInput & AtTime): Promise<OrderSnapshot> {
   const { order, transaction, period, payment_link, now, request } = input;
   // The order of a payment link never outlives its link (rules 19.7).
   const expires_at = Math.min(now + period, payment_link?.expires_at ?? Infinity);
@@ -46,17 +46,20 @@ export async function createOrder({ db }: Services, input: CreateOrderInput & At
 }
 
 /** The order as recorded; null when there is none, RecordMissing for an order that `must_exist`. */
-export async function findOrder(
-  { db }: Services,
+export async function readOrder(
+  { db }: ActivityServices,
   { order_id, must_exist = false }: { order_id: string; must_exist?: boolean },
-): Promise<OrderRecord | null> {
+): Promise<OrderSnapshot | null> {
   return foundOrNull(await findOrderRecord(db, order_id), must_exist, `order ${order_id}`);
 }
 
 /** Writes an order that came with a card token and charges it, in one activity, as every step is safe to repeat. */
-export async function createAndCharge(services: Services, input: CreateOrderInput & AtTime): Promise<OrderRecord> {
+export async function createAndCharge(
+  services: ActivityServices,
+  input: CreateOrderInput & AtTime,
+): Promise<OrderSnapshot> {
   const { transaction, request } = input;
-  const order = await createOrder(services, input);
+  const order = await writeOrder(services, input);
   const is_new = transaction !== undefined && lastTransaction(order)?.status === 'new';
   const charged = is_new ? await charge(services, order, { ...input, transaction }) : order;
   // Otherwise the payer has not been answered yet, and the answer carries the outcome.
@@ -65,9 +68,9 @@ export async function createAndCharge(services: Services, input: CreateOrderInpu
 
 /** Charges one payment attempt of an existing order; the first attempt may have been written with the order. */
 export async function chargeAttempt(
-  services: Services,
-  input: SubmitPaymentInput & AtTime & { order: OrderRecord },
-): Promise<OrderRecord> {
+  services: ActivityServices,
+  input: SubmitPaymentInput & AtTime & { order: OrderSnapshot },
+): Promise<OrderSnapshot> {
   const { transaction, now, request } = input;
   const announced = input.order.transactions.find((one) => one.attempt === transaction.attempt);
   const id = announced?.id ?? transaction.id;
@@ -80,14 +83,14 @@ export async function chargeAttempt(
 
 /** Asks for the outcome of a charge and records what follows (planOutcome). */
 export async function pollCharge(
-  services: Services,
+  services: ActivityServices,
   input: PollInput & { transaction_id: string },
-): Promise<OrderRecord> {
+): Promise<OrderSnapshot> {
   const { transaction_id, now } = input;
   const polled = await pollOutcome(services, input, {
     find: () => findCharge(services, input.order, transaction_id),
     async sendAgain() {
-      const order = await loadOrder(services.db, input.order.id);
+      const order = await loadOrderSnapshot(services.db, input.order.id);
       const plan = planOutcome(order, { transaction_id, outcome: 'not_found', now, machine_now: Date.now() });
       if (plan.action !== 'send') return 'not_found';
       const sent = await sendCharge(services, order, await findPayment(services.db, transaction_id));
@@ -105,19 +108,19 @@ export async function pollCharge(
  * `versions`.
  */
 export async function endUnpaidOrder(
-  services: Services,
+  services: ActivityServices,
   input: {
-    order: OrderRecord;
+    order: OrderSnapshot;
     ended: Ending;
     source: EventSource;
     versions?: readonly number[] | undefined;
     /** When the processor is asked again if it gives no answer, epoch milliseconds; absent: that stays as it is. */
     poll_at?: number | undefined;
   } & AtTime,
-): Promise<OrderRecord> {
+): Promise<OrderSnapshot> {
   const { db } = services;
   const { ended, source, versions, now, poll_at } = input;
-  let order = await loadOrder(db, input.order.id);
+  let order = await loadOrderSnapshot(db, input.order.id);
   if (!isFinal(ORDER_MOVES, order.status)) {
     if (versions?.includes(order.version) === false) throw preconditionFailed();
     const last = lastTransaction(order);
@@ -142,20 +145,23 @@ export async function endUnpaidOrder(
  * Sets the amount of a capture or void aside and starts its workflow. Returns the payment order. Throws the domain's
  * refusals.
  */
-export async function startCaptureOrVoid(services: Services, input: CaptureOrVoidInput & AtTime): Promise<OrderRecord> {
+export async function startCaptureOrVoid(
+  services: ActivityServices,
+  input: CaptureOrVoidInput & AtTime,
+): Promise<OrderSnapshot> {
   const { db } = services;
   const written = await insertFollowUp(db, { ...input, transaction_id: transactionId(input.id, 1) });
   if (!isFinal(ORDER_MOVES, written.status)) await startFollowUps(services, [written.id]);
-  return await loadOrder(db, input.original_order_id);
+  return await loadOrderSnapshot(db, input.original_order_id);
 }
 
 /** Captures or releases what an authorization still holds at the end of its window. Returns the payment order. */
 export async function closeCaptureWindow(
-  services: Services,
+  services: ActivityServices,
   { order_id, now }: { order_id: string } & AtTime,
-): Promise<OrderRecord> {
+): Promise<OrderSnapshot> {
   const { db } = services;
-  const authorization = openAuthorization(await loadOrder(db, order_id));
+  const authorization = openAuthorization(await loadOrderSnapshot(db, order_id));
   if (authorization !== undefined) {
     const { transaction_id, closings } = authorization;
     // A worker may have been killed between writing the last one and starting it.
@@ -177,7 +183,7 @@ export async function closeCaptureWindow(
     }
     await startFollowUps(services, ids);
   }
-  return await loadOrder(db, order_id);
+  return await loadOrderSnapshot(db, order_id);
 }
 
 /**
@@ -185,7 +191,7 @@ export async function closeCaptureWindow(
  * `poll_after_ms`.
  */
 export const startReversal = async (
-  { workflows }: Services,
+  { workflows }: ActivityServices,
   input: { transaction_id: string; poll_after_ms?: number | undefined } & AtTime,
 ) => await workflows.follow_ups.startReversal(input);
 
@@ -193,7 +199,7 @@ export const startReversal = async (
  * Starts the workflows of captures and voids that this activity wrote. Those of others were started by theirs, or are
  * recovery's (rules 10.13): a payment may have thousands.
  */
-async function startFollowUps({ db, workflows }: Services, ids: readonly string[]): Promise<void> {
+async function startFollowUps({ db, workflows }: ActivityServices, ids: readonly string[]): Promise<void> {
   for (const written of await findFollowUps(db, ids)) await workflows.follow_ups.start(written);
 }
 

@@ -1,34 +1,34 @@
 import {
-  endPaymentLink as endStoredLink,
-  findPaymentLink as findStoredLink,
+  recordPaymentLinkEnd as endStoredLink,
+  findPaymentLinkSnapshot as findStoredLink,
   insertPaymentLink,
-  loadPaymentLink,
+  loadPaymentLinkSnapshot,
   paymentLinkHasOrder,
 } from '../src/db/payment-links';
-import { requireLinkMayEnd, type PaymentLinkRecord } from '../src/domain/payment-link';
+import { requireLinkMayEnd, type PaymentLinkSnapshot } from '../src/domain/payment-link';
 import { preconditionFailed } from '../src/errors';
 import type { CreateOrderInput, CreatePaymentLinkInput, PayThroughLinkInput } from '../workflows/messages';
 import { foundOrNull } from './failure';
-import type { AtTime, Services } from './services';
+import type { AtTime, ActivityServices } from './services';
 
 /** Activities of a payment link's workflow. */
 
 /** Writes a new link. Throws ServiceUnavailable when it does not exist and the request came too late. */
-export const createPaymentLink = async (
-  { db }: Services,
+export const writePaymentLink = async (
+  { db }: ActivityServices,
   { payment_link, period, now, request }: CreatePaymentLinkInput & AtTime,
 ) => await insertPaymentLink(db, payment_link, { created: now, expires_at: now + period, request });
 
 /** The recorded link; null when there is none, RecordMissing for a link that `must_exist`. */
-export async function findPaymentLink(
-  { db }: Services,
+export async function readPaymentLink(
+  { db }: ActivityServices,
   { payment_link_id, must_exist = false }: { payment_link_id: string; must_exist?: boolean },
-): Promise<PaymentLinkRecord | null> {
+): Promise<PaymentLinkSnapshot | null> {
   return foundOrNull(await findStoredLink(db, payment_link_id), must_exist, `payment link ${payment_link_id}`);
 }
 
 /** Whether an attempt of the link has made this order. */
-export const linkHasOrder = async ({ db }: Services, input: { payment_link_id: string; order_id: string }) =>
+export const linkHasOrder = async ({ db }: ActivityServices, input: { payment_link_id: string; order_id: string }) =>
   await paymentLinkHasOrder(db, input);
 
 /**
@@ -36,26 +36,26 @@ export const linkHasOrder = async ({ db }: Services, input: { payment_link_id: s
  * first answer. Repeat-safe: the order's id is the attempt's. Throws the refusals of Orders.create.
  */
 export async function payThroughLink(
-  { db, workflows }: Services,
+  { db, workflows }: ActivityServices,
   input: PayThroughLinkInput & Required<Pick<CreateOrderInput, 'payment_link'>>,
-): Promise<PaymentLinkRecord> {
+): Promise<PaymentLinkSnapshot> {
   await workflows.orders.create(input);
-  return await loadPaymentLink(db, input.payment_link!.id);
+  return await loadPaymentLinkSnapshot(db, input.payment_link!.id);
 }
 
 /** Ends a link whose time is over and whose payment is not in progress. Returns the link as it is now. */
 export const expirePaymentLink = async (
-  { db }: Services,
+  { db }: ActivityServices,
   { payment_link_id, now }: { payment_link_id: string } & AtTime,
 ) => await endStoredLink(db, payment_link_id, { ended_by: 'time', now });
 
 /**
  * Ends a link for its merchant. Throws Conflict while a payment is in progress and once it is paid, PreconditionFailed.
  */
-export async function endPaymentLink(
-  { db }: Services,
+export async function writePaymentLinkEnd(
+  { db }: ActivityServices,
   { payment_link_id, versions, now }: { payment_link_id: string; versions?: readonly number[] | undefined } & AtTime,
-): Promise<PaymentLinkRecord> {
+): Promise<PaymentLinkSnapshot> {
   const link = await endStoredLink(db, payment_link_id, { ended_by: 'merchant', now, versions });
   if (link.status === 'expired') return link;
   if (versions?.includes(link.version) === false) throw preconditionFailed();

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beginMove, finishMove, setClock, unfinishedMoves } from '../src/db/sandbox-clocks/sandbox-clocks';
-import { LONGEST } from '../src/domain/duration';
+import { beginAdvance, finishAdvance, setClock, unfinishedAdvances } from '../src/db/sandbox-clocks/sandbox-clocks';
+import { MAX_DURATION } from '../src/domain/duration';
 import {
-  MOVE_BEGINS,
+  ADVANCE_BEGINS,
   keysOf,
   nextClockStep,
-  type BegunMove,
-  type ClockMove,
+  type BegunAdvance,
+  type ClockAdvance,
   type ClockProgress,
   type StartedClock,
 } from '../src/domain/sandbox-clock';
 import { validationError } from '../src/errors';
 import { findWaits } from './sandbox-clock-waits';
-import type { AtTime, Services } from './services';
+import type { AtTime, ActivityServices } from './services';
 
 /** An activity of a move lasts no longer, so that no slot of the worker is held. Milliseconds. */
 const SLICE_MS = 2_000;
@@ -29,29 +29,29 @@ const LOOK_AGAIN_MS = { first: 10, longest: 200 };
  * Writes the beginning of a move. Throws ValidationError when it does not go ahead, or too far; Forbidden for an object
  * without a clock of its own.
  */
-export async function beginClockMove(
-  { db }: Services,
-  input: StartedClock & { request_id: string; move: ClockMove } & AtTime,
-): Promise<BegunMove> {
-  const begun = await beginMove(db, input, input);
+export async function beginClockAdvance(
+  { db }: ActivityServices,
+  input: StartedClock & { request_id: string; move: ClockAdvance } & AtTime,
+): Promise<BegunAdvance> {
+  const begun = await beginAdvance(db, input, input);
   if (begun !== undefined) return begun;
   throw input.move.to === undefined
-    ? validationError('advance', `The clock can be moved by ${LONGEST.sandbox_clock} in all.`)
-    : validationError('to', `Has to be ahead of the object's time, by ${LONGEST.sandbox_clock} in all at most.`);
+    ? validationError('advance', `The clock can be moved by ${MAX_DURATION.sandbox_clock} in all.`)
+    : validationError('to', `Has to be ahead of the object's time, by ${MAX_DURATION.sandbox_clock} in all at most.`);
 }
 
 /** The moves that were begun and are not finished, in their order. */
-export const unfinishedClockMoves = async ({ db }: Services, { clock_id }: { clock_id: string }) =>
-  await unfinishedMoves(db, clock_id);
+export const unfinishedClockAdvances = async ({ db }: ActivityServices, { clock_id }: { clock_id: string }) =>
+  await unfinishedAdvances(db, clock_id);
 
 /** Moves the clock on, for a short while. `progress` is that of the call before. */
-export async function advanceClock(
-  services: Services,
+export async function advanceToNextDue(
+  services: ActivityServices,
   input: StartedClock & { to_offset_ms: number; progress?: ClockProgress | undefined } & AtTime,
 ): Promise<ClockProgress> {
   const began = Date.now();
   const now = () => input.now + Date.now() - began;
-  let progress = input.progress ?? MOVE_BEGINS;
+  let progress = input.progress ?? ADVANCE_BEGINS;
   let pause = LOOK_AGAIN_MS.first;
   for (let looked_at = now(); !progress.is_finished && now() - input.now < SLICE_MS;) {
     const { offset_ms, waits } = await findWaits(services, input, now());
@@ -66,7 +66,7 @@ export async function advanceClock(
     progress = step.progress;
     looked_at = at;
     if (step.offset_ms > offset_ms) await setClock(services.db, { ...input, offset_ms: step.offset_ms, now: at });
-    await Promise.all(step.signalled.map(({ moveClock }) => moveClock(step.offset_ms)));
+    await Promise.all(step.signalled.map(({ advanceClock }) => advanceClock(step.offset_ms)));
     pause = step.signalled.length > 0 ? LOOK_AGAIN_MS.first : Math.min(2 * pause, LOOK_AGAIN_MS.longest);
     // After a move the next look comes at once: what fell due may have happened already.
     if (step.offset_ms === offset_ms) await sleep(pause);
@@ -78,15 +78,15 @@ export async function advanceClock(
  * The end of a move. With `ask`, every open outcome is asked for first, once; `asked` then says that its answers are
  * still to be followed. Otherwise the move is `finished`.
  */
-export async function finishClockMove(
-  services: Services,
+export async function finishClockAdvance(
+  services: ActivityServices,
   { n, ask, ...clock }: StartedClock & { n: number; ask: boolean } & AtTime,
 ): Promise<'asked' | 'finished'> {
   const openPolls = async () =>
     (await findWaits(services, clock, clock.now)).waits.filter(({ is_poll }) => is_poll === true);
   const polls = ask ? await openPolls() : [];
   if (polls.length === 0) {
-    await finishMove(services.db, { clock_id: clock.clock_id, n });
+    await finishAdvance(services.db, { clock_id: clock.clock_id, n });
     return 'finished';
   }
   const began = Date.now();

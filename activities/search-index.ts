@@ -12,10 +12,10 @@ import {
 import { SUBJECTS, rowOf } from '../src/domain/query/report';
 import { documentOf, type Document } from '../src/search/documents';
 import type { IndexedOrder, SearchWriter } from '../src/search/writer';
-import type { Services } from './services';
+import type { ActivityServices } from './services';
 
 /** Compares the search index with the record; each heartbeat tells how many orders are compared. */
-export async function checkIndex({ db, index }: Services): Promise<SearchIndexCheck> {
+export async function checkIndex({ db, index }: ActivityServices): Promise<SearchIndexCheck> {
   const context = Context.current();
   return await checkSearchIndex({
     db,

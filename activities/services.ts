@@ -3,7 +3,7 @@ import type { Logger } from '../src/log';
 import type { Processor } from '../src/processor/client';
 import type { SearchWriter } from '../src/search/writer';
 import type { SecretKeys } from '../src/secrets';
-import type { Workflows } from '../src/temporal/workflows';
+import type { WorkflowClients } from '../src/temporal/workflows';
 import type { LocalAttempts } from '../src/webhook/local-attempts';
 import type { PostWebhook } from '../src/webhook/post';
 
@@ -16,20 +16,20 @@ export interface AtTime {
 }
 
 /** External services that activities use; made once when the worker starts. */
-export interface Services {
+export interface ActivityServices {
   db: Database;
   /** Of the webhook secrets in the database. */
   secrets: SecretKeys;
   processor: Processor;
   /** The workflows that activities start and signal. */
   workflows: {
-    orders: Pick<Workflows['orders'], 'create' | 'recordChanged' | 'requestPoll' | 'moveClock'>;
+    orders: Pick<WorkflowClients['orders'], 'create' | 'recordChanged' | 'requestPoll' | 'advanceClock'>;
     follow_ups: Pick<
-      Workflows['follow_ups'],
-      'start' | 'startReversal' | 'resumeWatch' | 'requestPoll' | 'moveClock' | 'moveReversalClock'
+      WorkflowClients['follow_ups'],
+      'start' | 'startReversal' | 'resumeWatch' | 'requestPoll' | 'advanceClock' | 'moveReversalClock'
     >;
-    deliveries: Pick<Workflows['deliveries'], 'start' | 'moveClock'>;
-    payment_links: Pick<Workflows['payment_links'], 'recordChanged' | 'moveClock'>;
+    deliveries: Pick<WorkflowClients['deliveries'], 'start' | 'advanceClock'>;
+    payment_links: Pick<WorkflowClients['payment_links'], 'recordChanged' | 'advanceClock'>;
   };
   index: Pick<SearchWriter, 'documents' | 'orderIds' | 'count'>;
   postWebhook: PostWebhook;

@@ -7,10 +7,10 @@ import {
   type UnpaidTransaction,
 } from '../src/db/orders/settlements';
 import { isProcessorInitiated } from '../src/domain/follow-up';
-import { isOpen } from '../src/domain/order';
+import { isAttemptOpen } from '../src/domain/order';
 import { processorOrderId, transactionId } from '../src/ids';
 import type { Settlement } from '../src/processor/wire';
-import type { AtTime, Services } from './services';
+import type { AtTime, ActivityServices } from './services';
 import { atTimeOfTry, waitedMilliseconds } from './time-of-try';
 
 /** The result of fetching settlements. */
@@ -24,7 +24,7 @@ export interface SettlementFetch extends OpenSettlements {
  * answer or record was lost is fetched again. Throws when the processor does not answer.
  */
 export async function fetchSettlements(
-  { db, processor, workflows }: Services,
+  { db, processor, workflows }: ActivityServices,
   input: AtTime,
 ): Promise<SettlementFetch> {
   const { now } = atTimeOfTry(input, waitedMilliseconds());
@@ -46,10 +46,10 @@ export async function fetchSettlements(
  * does it too, should this be lost.
  */
 async function askAbout(
-  { orders, follow_ups }: Services['workflows'],
+  { orders, follow_ups }: ActivityServices['workflows'],
   { transaction_id, order_id, status, is_payment }: UnpaidTransaction,
 ): Promise<void> {
-  if (!isOpen(status)) await follow_ups.resumeWatch({ transaction_id });
+  if (!isAttemptOpen(status)) await follow_ups.resumeWatch({ transaction_id });
   else await (is_payment ? orders : follow_ups).requestPoll(order_id);
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../src/domain/delivery';
 import type { WebhookAnswer } from '../src/webhook/post';
 import { deliveryWorkflowId } from '../workflows/messages';
-import type { AtTime, Services } from './services';
+import type { AtTime, ActivityServices } from './services';
 
 /** Names the attempt that the record says is due. Its `now` is real time: the record has the clock of the order. */
 export interface AttemptInput extends DeliveryId, AtTime {}
@@ -22,14 +22,14 @@ export interface AttemptInput extends DeliveryId, AtTime {}
  * its record.
  */
 export async function startDeliveries(
-  { workflows }: Services,
+  { workflows }: ActivityServices,
   { deliveries, ...of }: { order_id: string; project_id: string; deliveries: number[] },
 ): Promise<void> {
   await Promise.all(deliveries.map((n) => workflows.deliveries.start({ ...of, n })));
 }
 
 /** Makes an attempt if one is due, and returns how the delivery stands. Repeat-safe. */
-export async function attemptDelivery(services: Services, input: AttemptInput): Promise<DeliveryProgress> {
+export async function attemptDelivery(services: ActivityServices, input: AttemptInput): Promise<DeliveryProgress> {
   const delivery = await load(services.db, input);
   const now = input.now + delivery.clock_offset_ms;
   return isAttemptDue(delivery, now) ? await send(services, delivery, now) : progressOf(delivery);
@@ -39,7 +39,7 @@ export async function attemptDelivery(services: Services, input: AttemptInput): 
  * Like attemptDelivery, inside a workflow task. Returns null, and makes no attempt, when it might take too long for that.
  */
 export async function attemptDeliveryLocally(
-  services: Services,
+  services: ActivityServices,
   input: AttemptInput,
 ): Promise<DeliveryProgress | null> {
   const delivery = await load(services.db, input);
@@ -58,7 +58,7 @@ export async function attemptDeliveryLocally(
  * Sends the webhook once and records how it went. `now` by the clock of its order. Throws only when it could not be
  * recorded.
  */
-async function send(services: Services, delivery: Delivery, now: number): Promise<DeliveryProgress> {
+async function send(services: ActivityServices, delivery: Delivery, now: number): Promise<DeliveryProgress> {
   const { db, secrets, postWebhook, webhook_private_addresses, local_attempts } = services;
   const attempt = delivery.attempts + 1;
   const time_limit_ms = webhookTimeLimit(attempt);

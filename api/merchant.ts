@@ -1,14 +1,14 @@
 import type { MerchantRoutes } from '../src/contract/merchant-api';
 import type { Database } from '../src/db/connection';
-import { findOrderView, type OrderView } from '../src/db/orders/order-view';
-import { findPaymentLinkView, type PaymentLinkView } from '../src/db/payment-links';
+import { findStoredOrder, type StoredOrder } from '../src/db/orders/stored-order';
+import { findStoredPaymentLink, type StoredPaymentLink } from '../src/db/payment-links';
 import type { Project } from '../src/db/projects/projects';
 import { ServiceError, preconditionFailed } from '../src/errors';
 import type { Processor } from '../src/processor/client';
 import type { SearchReader } from '../src/search/reader';
-import type { Workflows } from '../src/temporal/workflows';
+import type { WorkflowClients } from '../src/temporal/workflows';
 import type { BulkReads } from './large-answers/bulk-reads';
-import type { Caller, Context, Operation, Operations } from './operation';
+import type { Caller, RequestContext, Operation, Operations } from './operation';
 
 /** Services of the operations of the merchants' API. */
 
@@ -18,16 +18,19 @@ export interface ProjectCaller extends Caller {
   readonly api_key_id: string;
 }
 
-export type MerchantContext = Context<ProjectCaller>;
+export type MerchantContext = RequestContext<ProjectCaller>;
 export type MerchantOperation<K extends keyof MerchantRoutes> = Operation<MerchantRoutes[K], ProjectCaller>;
 export type MerchantOperations = Operations<MerchantRoutes, ProjectCaller>;
 
 /** External services that operations use; made once when the API starts. */
-export interface Services extends Pick<Workflows, 'orders' | 'follow_ups' | 'payment_links' | 'sandbox_clocks'> {
+export interface ApiServices extends Pick<
+  WorkflowClients,
+  'orders' | 'follow_ups' | 'payment_links' | 'sandbox_clocks'
+> {
   db: Database;
   /** For reads of many rows. */
   bulk: BulkReads;
-  deliveries: Pick<Workflows['deliveries'], 'start'>;
+  deliveries: Pick<WorkflowClients['deliveries'], 'start'>;
   processor: Processor;
   search: SearchReader;
   /** Address at which customers reach the hosted page, without a slash at its end. */
@@ -42,20 +45,20 @@ export interface Services extends Pick<Workflows, 'orders' | 'follow_ups' | 'pay
  * checks it again.
  */
 export async function orderOfPath(
-  { db }: Pick<Services, 'db'>,
+  { db }: Pick<ApiServices, 'db'>,
   context: PathContext,
   order_id: string,
-): Promise<OrderView> {
-  return requireOfProject(context, await findOrderView(db, order_id), 'The order does not exist.');
+): Promise<StoredOrder> {
+  return requireOfProject(context, await findStoredOrder(db, order_id), 'The order does not exist.');
 }
 
 /** The payment link of the path. Throws as orderOfPath does. */
 export async function paymentLinkOfPath(
-  { db }: Pick<Services, 'db'>,
+  { db }: Pick<ApiServices, 'db'>,
   context: PathContext,
   payment_link_id: string,
-): Promise<PaymentLinkView> {
-  const link = await findPaymentLinkView(db, payment_link_id);
+): Promise<StoredPaymentLink> {
+  const link = await findStoredPaymentLink(db, payment_link_id);
   return requireOfProject(context, link, 'The payment link does not exist.');
 }
 

@@ -13,7 +13,7 @@ export interface Caller {
 }
 
 /** The context of a request, known before its operation runs. */
-export interface Context<C extends Caller> {
+export interface RequestContext<C extends Caller> {
   readonly caller: C;
   readonly request: ApiRequest;
   /** The header Idempotency-Key (rules 11.1). Ids of what the request creates derive from it. */
@@ -98,7 +98,7 @@ export async function carryOut<A>(work: Work<A>): Promise<A> {
  * answer; any other operation checks the request and returns the work to do.
  */
 export type Operation<R extends Route, C extends Caller> = (
-  context: Context<C>,
+  context: RequestContext<C>,
   input: Input<R>,
 ) => Promise<R extends { readonly method: 'get' } | { readonly reads_only: true } ? Answer<R> : Work<Answer<R>>>;
 

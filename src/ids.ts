@@ -14,7 +14,7 @@ export function orderId(
 }
 
 /** A move of a sandbox clock: the same for every repeat of a request with an Idempotency-Key. */
-export function clockMoveId(request: Parameters<typeof orderId>[1]): string {
+export function clockAdvanceId(request: Parameters<typeof orderId>[1]): string {
   return orderId('clock', request);
 }
 

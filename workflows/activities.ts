@@ -7,7 +7,7 @@ import type { Activities } from '../activities';
  * Local activities, for what an API request or the next step waits for: Postgres, or the processor's first answer. A
  * retry pause above the threshold becomes a timer, so that an outage holds no worker slot.
  */
-export const local = proxyLocalActivities<
+export const localActivities = proxyLocalActivities<
   Omit<
     Activities,
     | keyof typeof polling
@@ -16,7 +16,7 @@ export const local = proxyLocalActivities<
     | keyof typeof deliveringLocally
     | keyof typeof checking
     | keyof typeof fetching
-    | keyof typeof movingClock
+    | keyof typeof advancingClock
   >
 >({
   startToCloseTimeout: '9 seconds',
@@ -40,7 +40,7 @@ export const paying = proxyActivities<Pick<Activities, 'payThroughLink'>>({
 });
 
 /** Moves a sandbox clock; each call lasts a few seconds, and every one is safe to repeat. */
-export const movingClock = proxyActivities<Pick<Activities, 'advanceClock' | 'finishClockMove'>>({
+export const advancingClock = proxyActivities<Pick<Activities, 'advanceToNextDue' | 'finishClockAdvance'>>({
   startToCloseTimeout: '10 seconds',
   retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
 });

@@ -7,15 +7,15 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { followUpIdempotencyKey } from '../src/domain/follow-up';
-import type { OrderRecord } from '../src/domain/order-record';
+import type { OrderSnapshot } from '../src/domain/order-snapshot';
 import { POLL_LATE_CHALLENGE_MS } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
-import { local, polling } from './activities';
-import { firstAnswer, type FollowUpInput } from './messages';
+import { localActivities, polling } from './activities';
+import { firstAnswerUpdate, type FollowUpInput } from './messages';
 import { AwaitedOutcome } from './object/awaited-outcome';
 import { temporalClock } from './object/clock';
 import { RecordedObject } from './object/recorded-object';
-import { startDeliveries } from './order-deliveries';
+import { startDueDeliveries } from './order-deliveries';
 import { describeFollowUp, show, showAttention } from './operator-view';
 
 /**
@@ -33,7 +33,7 @@ export async function followUp(input: FollowUpInput): Promise<string> {
     await continueInNewRunWhenLong(state);
     if (state.recordIsStale) await state.refreshRecord();
     const { deliveries, status } = state.requireRecord();
-    if (deliveries.length > 0) await startDeliveries(state);
+    if (deliveries.length > 0) await startDueDeliveries(state);
     else if (!isFinal(ORDER_MOVES, status)) await pollOutcome(state);
     else if (outcome.shouldVerify) await outcome.verify();
     else break;
@@ -43,11 +43,11 @@ export async function followUp(input: FollowUpInput): Promise<string> {
 }
 
 /** A follow-up order, and the outcome of its operation. */
-class FollowUpState extends RecordedObject<OrderRecord> {
+class FollowUpState extends RecordedObject<OrderSnapshot> {
   readonly outcome: AwaitedOutcome;
   /** Why the order was refused; then there is none. */
   refusal: ApplicationFailure | undefined;
-  /** The order is done, refused, or its outcome unknown: `firstAnswer` is due. */
+  /** The order is done, refused, or its outcome unknown: `firstAnswerUpdate` is due. */
   firstAnswerKnown = false;
   /**
    * A possible late approval is asked about whenever that is requested, and for the last time at this instant. Epoch
@@ -58,7 +58,7 @@ class FollowUpState extends RecordedObject<OrderRecord> {
   constructor(readonly input: FollowUpInput) {
     super({
       name: 'follow-up order',
-      find: (must_exist) => local.findOrder({ order_id: input.id, must_exist }),
+      find: (must_exist) => localActivities.readOrder({ order_id: input.id, must_exist }),
       show: (record) => show(record, describeFollowUp(input, record, workflowInfo().namespace)),
     });
     const { id, kind, original_transaction_id, requested_by } = input;
@@ -66,7 +66,7 @@ class FollowUpState extends RecordedObject<OrderRecord> {
       this,
       {
         poll: (poll) => polling.pollFollowUp({ ...input, ...poll }),
-        settle: (settlement) => local.settleFollowUp({ ...input, ...settlement }),
+        setOutcomeByHand: (manual_outcome) => localActivities.setFollowUpOutcome({ ...input, ...manual_outcome }),
         keyOf: () => followUpIdempotencyKey(original_transaction_id, kind, id),
         // What the processor did itself is recorded as it says.
         isVerified: ({ status }) => isFinal(ORDER_MOVES, status) && requested_by !== 'processor',
@@ -82,8 +82,8 @@ class FollowUpState extends RecordedObject<OrderRecord> {
     if (this.record !== undefined) return await super.readRecord();
     if (!this.recordIsStale) return;
     this.recordIsStale = false;
-    const payment = await local.findOrder({ order_id: this.input.original_order_id });
-    this.clock.moveTo(payment?.clock_offset_ms ?? 0);
+    const payment = await localActivities.readOrder({ order_id: this.input.original_order_id });
+    this.clock.advanceTo(payment?.clock_offset_ms ?? 0);
   }
 }
 
@@ -91,7 +91,7 @@ function setFollowUpHandlers(state: FollowUpState): void {
   state.setSignalHandlers();
   state.outcome.setHandlers();
   setHandler(
-    firstAnswer,
+    firstAnswerUpdate,
     async () => {
       await condition(() => state.firstAnswerKnown);
       if (state.refusal !== undefined) throw state.refusal;
@@ -122,7 +122,7 @@ async function execute(state: FollowUpState): Promise<void> {
     await continueInNewRunWhenLong(state);
     if (state.recordIsStale) await state.refreshRecord();
     outcome.pollRequested = false;
-    const execution = await local.executeFollowUp({ ...state.input, now: state.clock.now() });
+    const execution = await localActivities.executeFollowUp({ ...state.input, now: state.clock.now() });
     if (execution.result === 'recorded') {
       // Recorded before: the processor has not been asked since the poll was requested.
       outcome.pollRequested ||= (state.input.poll_requested ?? false) || (execution.was_final ?? false);

@@ -5,7 +5,7 @@ import type { ApiRequest } from '../src/domain/api-request';
 import { FOLLOW_UP_KINDS, type RequestedBy } from '../src/domain/follow-up';
 import type { NewOrder, PaymentMethodDetails } from '../src/domain/new-order';
 import type { NewPaymentLink } from '../src/domain/payment-link';
-import type { ClockMove } from '../src/domain/sandbox-clock';
+import type { ClockAdvance } from '../src/domain/sandbox-clock';
 import {
   anything,
   flag,
@@ -16,10 +16,10 @@ import {
   oneOf,
   optional,
   text,
-  uuid,
-  type Check,
+  uuidText,
+  type ShapeCheck,
 } from '../src/domain/shape';
-import { REASON_LENGTH_MAX, SETTLED_OUTCOMES } from '../src/domain/transaction';
+import { REASON_LENGTH_MAX, MANUAL_OUTCOMES } from '../src/domain/transaction';
 import { validationError } from '../src/errors';
 import {
   deliveryWorkflowId,
@@ -47,12 +47,16 @@ import { refusal } from './refusal';
 type Messages = typeof import('./messages');
 type UpdateInputs = {
   [
-    Name in keyof Messages as Messages[Name] extends UpdateDefinition<infer _Result, [infer _Input]> ? Name : never
+    Name in keyof Messages as Messages[Name] extends UpdateDefinition<infer _Result, [infer _Input]>
+      ? Name extends `${infer Short}Update`
+        ? Short
+        : never
+      : never
   ]: Messages[Name] extends UpdateDefinition<infer _Result, [infer Input]> ? Input : never;
 };
 
 const DAY_MS = 24 * 3_600_000;
-/** The longest periods of a request, in milliseconds: those of LONGEST, whose texts cost too much to be parsed here. */
+/** The longest periods of a request, in milliseconds: those of MAX_DURATION, whose texts cost too much to be parsed here. */
 export const LONGEST_MS = { link: 365 * DAY_MS, sandbox_clock: 400 * DAY_MS } as const;
 /** More than any If-Match holds. */
 const VERSIONS_MAX = 10_000;
@@ -78,8 +82,8 @@ const request = object<ApiRequest>({
 });
 
 const newOrder = object<NewOrder>({
-  id: uuid,
-  project_id: uuid,
+  id: uuidText,
+  project_id: uuidText,
   merchant_order_id: optional(reference),
   description: optional(longText),
   currency: text(3, 3),
@@ -99,7 +103,7 @@ const newOrder = object<NewOrder>({
 });
 
 const transactionFields = {
-  id: uuid,
+  id: uuidText,
   attempt: integer(1, ATTEMPTS_MAX),
   payment_method: reference,
   payment_method_brand: optional(reference),
@@ -112,13 +116,13 @@ const transactionFields = {
 } as const;
 const details = object<Pick<PaymentMethodDetails, 'vault_token'>>({
   vault_token: optional(reference),
-}) as Check<PaymentMethodDetails>;
+}) as ShapeCheck<PaymentMethodDetails>;
 const transaction = object<TransactionInput>({ ...transactionFields, payment_method_details: optional(details) });
 const charge = object<SubmitPaymentInput['transaction']>({ ...transactionFields, payment_method_details: details });
 
 const newPaymentLink = object<NewPaymentLink>({
-  id: uuid,
-  project_id: uuid,
+  id: uuidText,
+  project_id: uuidText,
   merchant_order_id: reference,
   amount,
   currency: text(3, 3),
@@ -130,12 +134,12 @@ const newPaymentLink = object<NewPaymentLink>({
 });
 
 const followUpFields = {
-  id: uuid,
-  project_id: uuid,
+  id: uuidText,
+  project_id: uuidText,
   requested_by: oneOf<RequestedBy>(['merchant', 'service', 'processor']),
   amount: optional(amount),
-  original_order_id: uuid,
-  original_transaction_id: uuid,
+  original_order_id: uuidText,
+  original_transaction_id: uuidText,
   merchant_order_id: optional(reference),
   description: optional(longText),
   extra: anything,
@@ -149,15 +153,15 @@ const followUpFields = {
 const advance = object<{ advance_ms: number }>({ advance_ms: integer(1, LONGEST_MS.sandbox_clock) });
 const moveTo = object<{ to: number }>({ to: instant });
 /** By a period, or to an instant. */
-const clockMove: Check<ClockMove> = (value) =>
-  (value as Partial<ClockMove> | null | undefined)?.to === undefined ? advance(value) : moveTo(value);
+const clockAdvance: ShapeCheck<ClockAdvance> = (value) =>
+  (value as Partial<ClockAdvance> | null | undefined)?.to === undefined ? advance(value) : moveTo(value);
 
 /** What starts a workflow: its input, and the id that a workflow with this input has. */
-type Start<Input> = { input: Check<Input>; workflowId: (input: Input) => string };
+type Start<Input> = { input: ShapeCheck<Input>; workflowId: (input: Input) => string };
 export const STARTS: { [Name in keyof StartInputs]: Start<StartInputs[Name]> } = {
   order: {
     input: object<OrderInput>({
-      order_id: uuid,
+      order_id: uuidText,
       resumed: optional(
         object<NonNullable<OrderInput['resumed']>>({
           polls: count,
@@ -172,40 +176,40 @@ export const STARTS: { [Name in keyof StartInputs]: Start<StartInputs[Name]> } =
     workflowId: ({ id }) => orderWorkflowId(id),
   },
   paymentLink: {
-    input: object({ payment_link_id: uuid, continued: optional(oneOf([true])) }),
+    input: object({ payment_link_id: uuidText, continued: optional(oneOf([true])) }),
     workflowId: ({ payment_link_id }) => paymentLinkWorkflowId(payment_link_id),
   },
   webhookDelivery: {
-    input: object({ order_id: uuid, n: integer(1) }),
+    input: object({ order_id: uuidText, n: integer(1) }),
     workflowId: deliveryWorkflowId,
   },
   sandboxClock: {
-    input: object({ clock_id: uuid, project_id: uuid }),
+    input: object({ clock_id: uuidText, project_id: uuidText }),
     workflowId: ({ clock_id }) => sandboxClockWorkflowId(clock_id),
   },
 };
 
 /** The input of each update that has one. */
-export const UPDATES: { [Name in keyof UpdateInputs]: Check<UpdateInputs[Name]> } = {
+export const UPDATES: { [Name in keyof UpdateInputs]: ShapeCheck<UpdateInputs[Name]> } = {
   createOrder: object<CreateOrderInput>({
     request,
     order: newOrder,
     period,
     is_test: flag,
     transaction: optional(transaction),
-    payment_link: optional(object({ id: uuid, expires_at: instant, clock_offset_ms: clockOffset })),
+    payment_link: optional(object({ id: uuidText, expires_at: instant, clock_offset_ms: clockOffset })),
   }),
-  submitPayment: object({ request, project_id: uuid, is_test: flag, transaction: charge }),
+  submitPayment: object({ request, project_id: uuidText, is_test: flag, transaction: charge }),
   cancelOrder: object({ source: oneOf(['customer', 'merchant']), request }),
   captureOrVoid: object({ ...followUpFields, request, kind: oneOf(['capture', 'void']) }),
-  settleByHand: object({
-    outcome: oneOf(SETTLED_OUTCOMES),
+  setOutcome: object({
+    outcome: oneOf(MANUAL_OUTCOMES),
     reason: text(REASON_LENGTH_MAX, 1),
     operator: text(255, 1),
-    transaction_id: uuid,
+    transaction_id: uuidText,
     command_line: optional(object({ request_id: reference })),
   }),
-  moveClock: object({ request_id: text(255, 1), move: clockMove }),
+  advanceClock: object({ request_id: text(255, 1), move: clockAdvance }),
   createPaymentLink: object<CreatePaymentLinkInput>({ request, payment_link: newPaymentLink, period }),
   payThroughLink: object<PayThroughLinkInput>({
     request,
@@ -225,15 +229,15 @@ export function requireStart(
   { workflowType, workflowId }: { workflowType: string; workflowId: string },
   input: unknown,
 ) {
-  const start = (STARTS as Record<string, { input: Check<unknown>; workflowId: (input: never) => string } | undefined>)[
-    workflowType
-  ];
+  const start = (
+    STARTS as Record<string, { input: ShapeCheck<unknown>; workflowId: (input: never) => string } | undefined>
+  )[workflowType];
   if (start === undefined) return;
   requireInput(start.input, input);
   requireSame('workflow id', workflowId, start.workflowId(input as never));
 }
 
-function requireInput(check: Check<unknown>, input: unknown): void {
+function requireInput(check: ShapeCheck<unknown>, input: unknown): void {
   const wrong = check(input);
   if (wrong !== undefined) throw refusal(validationError(wrong.path || 'input', wrong.text));
 }

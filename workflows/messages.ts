@@ -6,7 +6,7 @@ import type { DeliveryStatus } from '../src/domain/transitions';
 import type { NewFollowUp } from '../src/domain/follow-up';
 import type { NewOrder, NewTransaction, PaymentMethodDetails } from '../src/domain/new-order';
 import type { NewPaymentLink } from '../src/domain/payment-link';
-import type { ClockMove, StartedClock } from '../src/domain/sandbox-clock';
+import type { ClockAdvance, StartedClock } from '../src/domain/sandbox-clock';
 
 /**
  * Ids, inputs, updates, signals and search attributes of the workflows: all that the API and activities may know of
@@ -68,11 +68,11 @@ export type DeliveryInput = DeliveryId;
 /** Input of a sandbox clock's workflow. */
 export type SandboxClockInput = StartedClock;
 
-/** Input of moveClock. */
-export interface MoveClockInput {
+/** Input of advanceClockUpdate. */
+export interface AdvanceClockInput {
   /** The same for every repeat. */
   request_id: string;
-  move: ClockMove;
+  move: ClockAdvance;
 }
 
 /** Input of a follow-up order's workflow. Absent fields are taken from the payment order. */
@@ -129,7 +129,7 @@ export interface TransactionInput extends NewTransaction {
   period: number;
 }
 
-/** Input of createOrder. */
+/** Input of createOrderUpdate. */
 export interface CreateOrderInput {
   request: ApiRequest;
   order: NewOrder;
@@ -137,11 +137,11 @@ export interface CreateOrderInput {
   period: number;
   is_test: boolean;
   transaction?: TransactionInput | undefined;
-  /** The payment link that the order pays; its expires_at in epoch milliseconds, its clock as in PaymentLinkRecord. */
+  /** The payment link that the order pays; its expires_at in epoch milliseconds, its clock as in PaymentLinkSnapshot. */
   payment_link?: { id: string; expires_at: number; clock_offset_ms: number } | undefined;
 }
 
-/** Input of submitPayment: one payment attempt. */
+/** Input of submitPaymentUpdate: one payment attempt. */
 export interface SubmitPaymentInput {
   request: ApiRequest;
   project_id: string;
@@ -149,14 +149,14 @@ export interface SubmitPaymentInput {
   transaction: TransactionInput & { payment_method_details: PaymentMethodDetails };
 }
 
-/** Input of cancelOrder. */
+/** Input of cancelOrderUpdate. */
 export interface CancelOrderInput {
   source: 'customer' | 'merchant';
   request: ApiRequest;
 }
 
-/** Input of settleByHand. */
-export interface SettleByHandInput extends ManualOutcome {
+/** Input of setOutcomeUpdate. */
+export interface SetOutcomeInput extends ManualOutcome {
   /** The operator's name, for the audit trail: never as the operator writes it (rules 24.9). */
   operator: string;
   /** The transaction that is meant: what was sent about one settles no other. */
@@ -172,7 +172,7 @@ export interface PaymentLinkInput {
   continued?: true | undefined;
 }
 
-/** Input of createPaymentLink. */
+/** Input of createPaymentLinkUpdate. */
 export interface CreatePaymentLinkInput {
   request: ApiRequest;
   payment_link: NewPaymentLink;
@@ -180,7 +180,7 @@ export interface CreatePaymentLinkInput {
   period: number;
 }
 
-/** Input of payThroughLink: the order that the attempt makes, and the charge. */
+/** Input of payThroughLinkUpdate: the order that the attempt makes, and the charge. */
 export type PayThroughLinkInput = Omit<CreateOrderInput, 'transaction' | 'payment_link'> & {
   transaction: TransactionInput & { payment_method_details: PaymentMethodDetails };
 };
@@ -188,34 +188,34 @@ export type PayThroughLinkInput = Omit<CreateOrderInput, 'transaction' | 'paymen
 /** Every update with an input has its check in inputs.ts. Signals carry no input: they are only reasons to look. */
 
 /** Completes once the order is written and, with a card token, the charge has its first answer. */
-export const createOrder = defineUpdate<void, [CreateOrderInput]>('createOrder');
+export const createOrderUpdate = defineUpdate<void, [CreateOrderInput]>('createOrder');
 /** Charges one attempt. A second submission of it joins the first. */
-export const submitPayment = defineUpdate<void, [SubmitPaymentInput]>('submitPayment');
+export const submitPaymentUpdate = defineUpdate<void, [SubmitPaymentInput]>('submitPayment');
 /** Cancels an unpaid order. Refused with CanNotCancelTransaction or PreconditionFailed. */
-export const cancelOrder = defineUpdate<void, [CancelOrderInput]>('cancelOrder');
+export const cancelOrderUpdate = defineUpdate<void, [CancelOrderInput]>('cancelOrder');
 /** Sets the amount of a capture or void aside and starts its workflow; completes once its order is written. */
-export const captureOrVoid = defineUpdate<void, [CaptureOrVoidInput]>('captureOrVoid');
+export const captureOrVoidUpdate = defineUpdate<void, [CaptureOrVoidInput]>('captureOrVoid');
 /** Completes when the follow-up order has its first outcome: done, refused or unknown. */
-export const firstAnswer = defineUpdate<void, []>('firstAnswer');
+export const firstAnswerUpdate = defineUpdate<void, []>('firstAnswer');
 /** An operator has the processor asked now. Returns what the order waits for then, in words. */
-export const pollNow = defineUpdate<string>('pollNow');
+export const pollNowUpdate = defineUpdate<string>('pollNow');
 /**
  * An operator settles an outcome that the processor will never give (rules 10.14). Refused with Conflict or
  * ValidationError.
  */
-export const settleByHand = defineUpdate<string, [SettleByHandInput]>('settleByHand');
+export const setOutcomeUpdate = defineUpdate<string, [SetOutcomeInput]>('setOutcome');
 /**
  * The record is ahead of the workflow: a capture or void has its outcome, a webhook was paused, resumed or is to be
  * sent at once, or a server lost an update.
  */
 export const recordChanged = defineSignal<[]>('recordChanged');
 /** The object's clock was moved (rules 23.4): the record says how far. */
-export const clockMoved = defineSignal<[]>('clockMoved');
+export const clockAdvanced = defineSignal<[]>('clockAdvanced');
 /**
  * Moves a sandbox clock, and completes when everything that fell due has happened, or after ten seconds, while the rest
  * goes on. Moves are carried out one after the other. Refused with ValidationError.
  */
-export const moveClock = defineUpdate<void, [MoveClockInput]>('moveClock');
+export const advanceClockUpdate = defineUpdate<void, [AdvanceClockInput]>('advanceClock');
 /** The processor has an outcome, or the customer came back from the issuer: ask now instead of later. */
 export const processorAnswered = defineSignal<[]>('processorAnswered');
 
@@ -232,15 +232,15 @@ export const paymentUpdateId = ({ request, transaction }: Pick<SubmitPaymentInpu
   `pay:${transaction.attempt}:${request.request_id}`;
 
 /** Completes once the payment link is written. */
-export const createPaymentLink = defineUpdate<void, [CreatePaymentLinkInput]>('createPaymentLink');
+export const createPaymentLinkUpdate = defineUpdate<void, [CreatePaymentLinkInput]>('createPaymentLink');
 /**
  * Makes the order of one payment attempt and charges it; completes with its first answer. Refused with
  * TransactionAlreadyStarted while the link takes no attempt. The order's id derives from the payer's cookie and
  * attempt number (rules 19.13): a second click is the same payment.
  */
-export const payThroughLink = defineUpdate<void, [PayThroughLinkInput]>('payThroughLink');
+export const payThroughLinkUpdate = defineUpdate<void, [PayThroughLinkInput]>('payThroughLink');
 /** Ends a payment link for its merchant. Refused with Conflict while a payment is in progress, and once it is paid. */
-export const endPaymentLink = defineUpdate<void, [{ request: ApiRequest }]>('endPaymentLink');
+export const endPaymentLinkUpdate = defineUpdate<void, [{ request: ApiRequest }]>('endPaymentLink');
 /** Update id of a submission of the form of a link. */
 export const linkPaymentUpdateId = ({ request, order }: Pick<PayThroughLinkInput, 'request' | 'order'>) =>
   `pay:${order.id}:${request.request_id}`;

@@ -1,14 +1,14 @@
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { openAuthorization } from '../src/domain/authorization';
-import { lastTransaction, outcomeAwaitedFrom, type OrderRecord } from '../src/domain/order-record';
+import { lastTransaction, outcomeAwaitedFrom, type OrderSnapshot } from '../src/domain/order-snapshot';
 import { asMarkdown } from '../src/domain/shown-text';
 import { POLLS_BEFORE_ATTENTION } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { minorUnitsInWords, mismatchInWords, waitsOf, type Wait } from '../src/domain/waits';
 import { ATTENTION, ORDER_STATUS, orderWorkflowId, type FollowUpInput } from './messages';
 
-/** The description of the update settleByHand in the Web UI. */
-export const SETTLE_BY_HAND =
+/** The description of the update setOutcome in the Web UI. */
+export const SET_OUTCOME =
   'Settles an outcome that the processor will never give: ' +
   '{"transaction_id": "…", "outcome": "approved" or "declined", "reason": "…"}. ' +
   'The processor is asked first. If it contradicts the settlement later, an approval is given back, and anything else needs attention.';
@@ -27,7 +27,7 @@ const attentionLine = (attention: string) => `**Attention: ${asMarkdown(attentio
 const OUTCOME_OVERDUE = 'the processor has given no outcome for about a day';
 
 /** Shows an order in the Web UI: status and attention as search attributes, the rest as details. */
-export function show(order: OrderRecord, details: string): void {
+export function show(order: OrderSnapshot, details: string): void {
   const shown = workflowInfo().typedSearchAttributes;
   const attention = attentionTo(order);
   // Each change costs an event. The start request sets OrderStatus to `new`.
@@ -39,7 +39,7 @@ export function show(order: OrderRecord, details: string): void {
 }
 
 /** The text of `Attention`; undefined when there is nothing to look at, or not any more. */
-export function attentionTo(order: OrderRecord): string | undefined {
+export function attentionTo(order: OrderSnapshot): string | undefined {
   if (order.attention !== undefined || outcomeAwaitedFrom(order) === undefined) return order.attention;
   const { answered, polls = 0 } = lastTransaction(order)!;
   if (answered !== undefined) return mismatchInWords(answered, order);
@@ -47,7 +47,7 @@ export function attentionTo(order: OrderRecord): string | undefined {
 }
 
 /** The details in the Web UI: status, amount, what the order waits for and until when, in words. */
-export function describe(order: OrderRecord, namespace: string): string {
+export function describe(order: OrderSnapshot, namespace: string): string {
   const lines = [headline(order), inWords(order)];
   for (const { attempt, status } of order.transactions) {
     lines.push(`- attempt ${attempt} of ${order.attempts_max}: ${status}`);
@@ -61,7 +61,7 @@ export function describe(order: OrderRecord, namespace: string): string {
 /** Like describe, for a capture, void, refund, chargeback or reversal. */
 export function describeFollowUp(
   { kind, requested_by, original_order_id }: FollowUpInput,
-  order: OrderRecord,
+  order: OrderSnapshot,
   namespace: string,
 ): string {
   return [
@@ -75,10 +75,10 @@ export function describeFollowUp(
 export const linkTo = (order_id: string, namespace: string) =>
   `[${orderWorkflowId(order_id)}](/namespaces/${namespace}/workflows/${orderWorkflowId(order_id)})`;
 
-const headline = ({ status, amount, currency }: OrderRecord) => `**${status}**, ${amount} ${currency} (minor units)`;
+const headline = ({ status, amount, currency }: OrderSnapshot) => `**${status}**, ${amount} ${currency} (minor units)`;
 
 /** What the order waits for and until when, in the words of its timeline; of any kind. */
-export function inWords(order: OrderRecord): string {
+export function inWords(order: OrderSnapshot): string {
   const unanswered = openAuthorization(order)?.unanswered ?? 0;
   const sentences = [
     ...waitsOf(order, minorUnitsInWords).map(waitInWords),

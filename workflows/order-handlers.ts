@@ -1,14 +1,14 @@
 import type { ApplicationFailure } from '@temporalio/workflow';
 import { mayCancel, paymentObstacle, type PaymentObstacle } from '../src/domain/order';
-import { lastTransaction, orderFacts, paymentExpiresAt, type OrderRecord } from '../src/domain/order-record';
+import { lastTransaction, orderFacts, paymentExpiresAt, type OrderSnapshot } from '../src/domain/order-snapshot';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { ServiceError } from '../src/errors';
-import { local } from './activities';
+import { localActivities } from './activities';
 import {
-  cancelOrder,
-  captureOrVoid,
-  createOrder,
-  submitPayment,
+  cancelOrderUpdate,
+  captureOrVoidUpdate,
+  createOrderUpdate,
+  submitPaymentUpdate,
   type CancelOrderInput,
   type CaptureOrVoidInput,
   type CreateOrderInput,
@@ -23,29 +23,31 @@ export function setOrderHandlers(state: OrderState): void {
   const { inTurn } = state;
   state.setSignalHandlers();
   state.outcome.setHandlers();
-  setUpdateHandler(createOrder, (input) => state.create(() => create(state, input)), {
+  setUpdateHandler(createOrderUpdate, (input) => state.create(() => create(state, input)), {
     refuse: ({ order }) => requireSame('order.id', order.id, state.order_id),
     description: 'Writes the order and, with a card token, charges it.',
   });
-  setUpdateHandler(submitPayment, (input) => inTurn(() => pay(state, input)), {
+  setUpdateHandler(submitPaymentUpdate, (input) => inTurn(() => pay(state, input)), {
     description: 'Charges one payment attempt of the hosted page.',
   });
-  setUpdateHandler(cancelOrder, (input) => inTurn(() => cancel(state, input)), {
+  setUpdateHandler(cancelOrderUpdate, (input) => inTurn(() => cancel(state, input)), {
     description: 'Cancels an unpaid order, unless the processor says that it was paid.',
   });
-  setUpdateHandler(captureOrVoid, (input) => inTurn(() => captureOrVoidReserved(state, input)), {
+  setUpdateHandler(captureOrVoidUpdate, (input) => inTurn(() => captureOrVoidReserved(state, input)), {
     refuse: ({ original_order_id }) => requireSame('original_order_id', original_order_id, state.order_id),
     description: 'Sets the amount of a capture or void aside and starts its workflow.',
   });
 }
 
-async function create({ clock }: OrderState, input: CreateOrderInput): Promise<OrderRecord> {
+async function create({ clock }: OrderState, input: CreateOrderInput): Promise<OrderSnapshot> {
   if (input.payment_link !== undefined && input.payment_link.clock_offset_ms > 0) {
-    const link = await local.findPaymentLink({ payment_link_id: input.payment_link.id });
-    clock.moveTo(link?.clock_offset_ms ?? 0);
+    const link = await localActivities.readPaymentLink({ payment_link_id: input.payment_link.id });
+    clock.advanceTo(link?.clock_offset_ms ?? 0);
   }
   const request = { ...input, now: clock.now() };
-  return input.order.charged_by === 'token' ? await local.createAndCharge(request) : await local.createOrder(request);
+  return input.order.charged_by === 'token'
+    ? await localActivities.createAndCharge(request)
+    : await localActivities.writeOrder(request);
 }
 
 async function pay(state: OrderState, input: SubmitPaymentInput): Promise<void> {
@@ -61,7 +63,7 @@ async function pay(state: OrderState, input: SubmitPaymentInput): Promise<void> 
   const { attempt: last_attempt, status } = lastTransaction(order) ?? {};
   if (obstacle === 'already_started' && last_attempt === input.transaction.attempt && status !== 'new') return;
   if (obstacle !== undefined) throw refusal(new ServiceError('TransactionAlreadyStarted', OBSTACLES[obstacle]));
-  state.applyRecord(await local.chargeAttempt({ ...input, order, now: state.clock.now() }));
+  state.applyRecord(await localActivities.chargeAttempt({ ...input, order, now: state.clock.now() }));
 }
 
 const OBSTACLES: Record<PaymentObstacle, string> = {
@@ -76,13 +78,15 @@ async function cancel(state: OrderState, { source, request }: CancelOrderInput):
   if (order.status === 'cancelled') return;
   if (!mayCancel(order.status, lastTransaction(order)?.status)) throw canNotCancel(order);
   const now = state.clock.now();
-  state.applyRecord(await local.endUnpaidOrder({ order, ended: 'cancelled', source, versions: request.versions, now }));
+  state.applyRecord(
+    await localActivities.endUnpaidOrder({ order, ended: 'cancelled', source, versions: request.versions, now }),
+  );
   // The activity asks the processor first, which may have charged the order.
   const after = state.requireRecord();
   if (after.status !== 'cancelled') throw canNotCancel(after);
 }
 
-function canNotCancel(order: OrderRecord): ApplicationFailure {
+function canNotCancel(order: OrderSnapshot): ApplicationFailure {
   const why = isFinal(ORDER_MOVES, order.status) ? '' : ' and the outcome of its payment is awaited';
   return refusal(new ServiceError('CanNotCancelTransaction', `The order is ${order.status}${why}.`));
 }
@@ -91,5 +95,5 @@ async function captureOrVoidReserved(state: OrderState, input: CaptureOrVoidInpu
   // Temporal may have lost the workflow that held the order: go on from the record.
   await state.readRecord();
   state.requireRecord();
-  state.applyRecord(await local.startCaptureOrVoid({ ...input, now: state.clock.now() }));
+  state.applyRecord(await localActivities.startCaptureOrVoid({ ...input, now: state.clock.now() }));
 }

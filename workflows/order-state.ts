@@ -1,16 +1,16 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { isEnding } from '../src/domain/order';
-import { lastTransaction, shouldExpire, type OrderRecord } from '../src/domain/order-record';
+import { lastTransaction, shouldExpire, type OrderSnapshot } from '../src/domain/order-snapshot';
 import { chargeIdempotencyKey, pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
-import { local, polling } from './activities';
+import { localActivities, polling } from './activities';
 import type { OrderInput } from './messages';
 import { AwaitedOutcome } from './object/awaited-outcome';
 import { RecordedObject } from './object/recorded-object';
 import { describe, show } from './operator-view';
 
 /** A payment order, and the outcome of its last charge. */
-export class OrderState extends RecordedObject<OrderRecord> {
+export class OrderState extends RecordedObject<OrderSnapshot> {
   readonly outcome: AwaitedOutcome;
 
   constructor(
@@ -19,7 +19,7 @@ export class OrderState extends RecordedObject<OrderRecord> {
   ) {
     super({
       name: 'order',
-      find: (must_exist) => local.findOrder({ order_id, must_exist }),
+      find: (must_exist) => localActivities.readOrder({ order_id, must_exist }),
       show: (record) => show(record, describe(record, workflowInfo().namespace)),
       must_exist: resumed !== undefined,
     });
@@ -27,12 +27,12 @@ export class OrderState extends RecordedObject<OrderRecord> {
       this,
       {
         poll: (input) => this.pollCharge(input),
-        settle: (input) => local.settleCharge({ ...input, order_id }),
+        setOutcomeByHand: (input) => localActivities.setChargeOutcome({ ...input, order_id }),
         keyOf: (order) => chargeIdempotencyKey(lastTransaction(order)!.id),
         // A charge that the record says ended unpaid is given back instead (rules 10.11).
         isVerified: (order) => {
           const last = lastTransaction(order);
-          return last?.status === 'accepted' && last.settled_by_hand === true;
+          return last?.status === 'accepted' && last.outcome_set_by_hand === true;
         },
       },
       resumed,
@@ -40,16 +40,18 @@ export class OrderState extends RecordedObject<OrderRecord> {
   }
 
   /** An order is expired at its expires_at, even if the timer has not fired yet. Runs in turn. Returns the order. */
-  async expireIfDue(): Promise<OrderRecord> {
+  async expireIfDue(): Promise<OrderSnapshot> {
     const order = this.requireRecord();
     const now = this.clock.now();
     if (isFinal(ORDER_MOVES, order.status) || !shouldExpire(order, now)) return order;
     const poll_at = now + pollAfter(this.outcome.polls);
-    this.applyRecord(await local.endUnpaidOrder({ order, ended: 'expired', source: 'service', now, poll_at }));
+    this.applyRecord(
+      await localActivities.endUnpaidOrder({ order, ended: 'expired', source: 'service', now, poll_at }),
+    );
     return this.requireRecord();
   }
 
-  private async pollCharge(input: { order: OrderRecord; now: number; poll_at: number }): Promise<OrderRecord> {
+  private async pollCharge(input: { order: OrderSnapshot; now: number; poll_at: number }): Promise<OrderSnapshot> {
     const { id: transaction_id } = lastTransaction(input.order)!;
     const polled = await polling.pollCharge({ ...input, transaction_id });
     // The record had ended the transaction before, and the processor may have approved it.

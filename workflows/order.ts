@@ -2,12 +2,12 @@ import { allHandlersFinished, condition } from '@temporalio/workflow';
 import { closingOf, openAuthorization } from '../src/domain/authorization';
 import { nextStep, type Step } from '../src/domain/next-step';
 import { isEnding, isExpired } from '../src/domain/order';
-import { lastTransaction, paymentExpiresAt, shouldExpire, withoutLatePoll } from '../src/domain/order-record';
+import { lastTransaction, paymentExpiresAt, shouldExpire, withoutLatePoll } from '../src/domain/order-snapshot';
 import { pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
-import { local } from './activities';
+import { localActivities } from './activities';
 import type { OrderInput } from './messages';
-import { startDeliveries } from './order-deliveries';
+import { startDueDeliveries } from './order-deliveries';
 import { inWords } from './operator-view';
 import { setOrderHandlers } from './order-handlers';
 import { OrderState } from './order-state';
@@ -44,7 +44,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
 }
 
 const STEPS: Record<Exclude<Step, 'finish'>, (state: OrderState) => Promise<void>> = {
-  startDeliveries,
+  startDeliveries: startDueDeliveries,
   startReversals,
   holdAuthorization,
   expire,
@@ -62,7 +62,7 @@ async function startReversals(state: OrderState): Promise<void> {
     const now = state.clock.now();
     const poll_after_ms = state.outcome.pollRequested ? undefined : Math.max(0, late_poll_at - now);
     state.outcome.pollRequested = false;
-    await local.startReversal({ transaction_id, now, poll_after_ms });
+    await localActivities.startReversal({ transaction_id, now, poll_after_ms });
     // The record as it is now: another change may have been applied meanwhile.
     state.record = withoutLatePoll(state.requireRecord(), transaction_id);
   }
@@ -75,7 +75,7 @@ async function startReversals(state: OrderState): Promise<void> {
 async function pollAfterEnd({ record, outcome, clock }: OrderState): Promise<void> {
   const last = record && lastTransaction(record);
   if (last === undefined || !isEnding(last.status) || !outcome.pollRequested) return;
-  await local.startReversal({ transaction_id: last.id, now: clock.now() });
+  await localActivities.startReversal({ transaction_id: last.id, now: clock.now() });
 }
 
 async function awaitPayment(state: OrderState): Promise<void> {
@@ -118,7 +118,7 @@ async function holdAuthorization(state: OrderState): Promise<void> {
   if (authorization === undefined) return;
   const now = clock.now();
   if (closingOf(authorization, now) !== undefined) {
-    return await state.change(() => local.closeCaptureWindow({ order_id, now: clock.now() }));
+    return await state.change(() => localActivities.closeCaptureWindow({ order_id, now: clock.now() }));
   }
   // Captures and voids, their outcomes, or news about a payment that was settled by hand.
   const hasNews = () => state.hasChangedSince(record.version) || outcome.shouldVerify;

@@ -10,9 +10,9 @@ import {
   OPERATOR_PAYLOAD,
   PAYLOAD_REFUSED,
   REFUSED_PAYLOAD,
-  pollNow,
-  settleByHand,
-  type SettleByHandInput,
+  pollNowUpdate,
+  setOutcomeUpdate,
+  type SetOutcomeInput,
 } from './messages';
 
 /** What the codec refused: it was not encrypted for this workflow (rules 24.8). */
@@ -57,11 +57,11 @@ export const payloadConverter = new CompositePayloadConverter(
  * from there.
  */
 const OPERATOR_UPDATES = new Map<string | undefined, (sent: FromOperator) => unknown[]>([
-  [pollNow.name, () => []],
+  [pollNowUpdate.name, () => []],
   [
-    settleByHand.name,
+    setOutcomeUpdate.name,
     ({ operator, value }) => {
-      const { transaction_id, outcome, reason } = (value ?? {}) as Partial<SettleByHandInput>;
+      const { transaction_id, outcome, reason } = (value ?? {}) as Partial<SetOutcomeInput>;
       return [{ transaction_id, outcome, reason, operator }];
     },
   ],

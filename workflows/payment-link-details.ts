@@ -1,12 +1,12 @@
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import { linkReason, type PaymentLinkRecord } from '../src/domain/payment-link';
+import { linkReason, type PaymentLinkSnapshot } from '../src/domain/payment-link';
 import { PAYMENT_LINK_MOVES, isFinal } from '../src/domain/transitions';
 import { linkWait } from '../src/domain/waits';
 import { linkTo, waitInWords } from './operator-view';
 import { PAYMENT_LINK_STATUS } from './search-attributes';
 
 /** Shows a payment link in the Web UI: status as a search attribute, the rest as details. */
-export function showPaymentLink(link: PaymentLinkRecord): void {
+export function showPaymentLink(link: PaymentLinkSnapshot): void {
   const { namespace, typedSearchAttributes } = workflowInfo();
   // Each change costs an event. The start request sets PaymentLinkStatus to `new`; a new run keeps it.
   if ((typedSearchAttributes.get(PAYMENT_LINK_STATUS) ?? 'new') !== link.status) {
@@ -19,7 +19,7 @@ export function showPaymentLink(link: PaymentLinkRecord): void {
  * The details in the Web UI: the status, its reason, what is awaited and until when, and the orders a click
  * away.
  */
-export function describePaymentLink(link: PaymentLinkRecord, namespace: string): string {
+export function describePaymentLink(link: PaymentLinkSnapshot, namespace: string): string {
   const wait = linkWait(link);
   const waits = isFinal(PAYMENT_LINK_MOVES, link.status)
     ? `Nothing is awaited: ${link.status} is final.`

@@ -1,12 +1,12 @@
 import { allHandlersFinished, condition } from '@temporalio/workflow';
 import { isExpired } from '../src/domain/order';
-import { isLinkDue, linkObstacle, linkRefusal, type PaymentLinkRecord } from '../src/domain/payment-link';
+import { isLinkDue, linkObstacle, linkRefusal, type PaymentLinkSnapshot } from '../src/domain/payment-link';
 import { PAYMENT_LINK_MOVES, isFinal } from '../src/domain/transitions';
-import { local, paying } from './activities';
+import { localActivities, paying } from './activities';
 import {
-  createPaymentLink,
-  endPaymentLink,
-  payThroughLink,
+  createPaymentLinkUpdate,
+  endPaymentLinkUpdate,
+  payThroughLinkUpdate,
   type PaymentLinkInput,
   type PayThroughLinkInput,
 } from './messages';
@@ -35,7 +35,7 @@ export async function paymentLink({ payment_link_id, continued }: PaymentLinkInp
     }
     if (state.recordIsStale) await state.refreshRecord();
     else if (isLinkDue(state.record, state.clock.now())) {
-      await state.change(() => local.expirePaymentLink({ payment_link_id, now: state.clock.now() }));
+      await state.change(() => localActivities.expirePaymentLink({ payment_link_id, now: state.clock.now() }));
     } else await waitForChange(state);
   }
 
@@ -44,7 +44,7 @@ export async function paymentLink({ payment_link_id, continued }: PaymentLinkInp
 }
 
 /** A payment link, and the attempt that is under way. */
-class PaymentLinkState extends RecordedObject<PaymentLinkRecord> {
+class PaymentLinkState extends RecordedObject<PaymentLinkSnapshot> {
   /** The order of the attempt that is under way. */
   attemptUnderWay: string | undefined;
   attemptsInRun = 0;
@@ -55,7 +55,7 @@ class PaymentLinkState extends RecordedObject<PaymentLinkRecord> {
   ) {
     super({
       name: 'payment link',
-      find: (exists) => local.findPaymentLink({ payment_link_id, must_exist: exists }),
+      find: (exists) => localActivities.readPaymentLink({ payment_link_id, must_exist: exists }),
       show: showPaymentLink,
       must_exist,
     });
@@ -83,24 +83,28 @@ function setHandlers(state: PaymentLinkState): void {
   const { payment_link_id, clock } = state;
   state.setSignalHandlers();
   setUpdateHandler(
-    createPaymentLink,
-    (input) => state.create(() => local.createPaymentLink({ ...input, now: clock.now() })),
+    createPaymentLinkUpdate,
+    (input) => state.create(() => localActivities.writePaymentLink({ ...input, now: clock.now() })),
     {
       refuse: ({ payment_link }) => requireSame('payment_link.id', payment_link.id, payment_link_id),
       description: 'Writes the payment link.',
     },
   );
-  setUpdateHandler(payThroughLink, (input) => pay(state, input), {
+  setUpdateHandler(payThroughLinkUpdate, (input) => pay(state, input), {
     refuse: ({ order }) => state.refuseWhileBusy(order.id),
     description: 'Makes the order of one payment attempt and charges it.',
   });
   setUpdateHandler(
-    endPaymentLink,
+    endPaymentLinkUpdate,
     async ({ request }) => {
       await state.change(async () => {
         await state.readRecord();
         state.requireRecord();
-        return await local.endPaymentLink({ payment_link_id, versions: request.versions, now: clock.now() });
+        return await localActivities.writePaymentLinkEnd({
+          payment_link_id,
+          versions: request.versions,
+          now: clock.now(),
+        });
       });
     },
     { description: 'Ends the link for its merchant, unless a payment is in progress or it is paid.' },
@@ -134,7 +138,7 @@ async function requirePayable(state: PaymentLinkState, order_id: string) {
   const link = state.requireRecord();
   const obstacle = linkObstacle(link, clock.now());
   // The order of a repeat exists, and is answered whatever has become of the link.
-  if (obstacle !== undefined && !(await local.linkHasOrder({ payment_link_id, order_id }))) {
+  if (obstacle !== undefined && !(await localActivities.linkHasOrder({ payment_link_id, order_id }))) {
     throw refusal(linkRefusal(obstacle));
   }
   return { id: payment_link_id, expires_at: link.expires_at, clock_offset_ms: clock.offset_ms };

@@ -1,10 +1,10 @@
 import { allHandlersFinished, condition, setCurrentDetails } from '@temporalio/workflow';
 import { oneAtATime } from '../src/domain/one-at-a-time';
-import type { BegunMove, ClockProgress } from '../src/domain/sandbox-clock';
-import { local, movingClock } from './activities';
+import type { BegunAdvance, ClockProgress } from '../src/domain/sandbox-clock';
+import { localActivities, advancingClock } from './activities';
 import { ObjectClock, temporalClock } from './object/clock';
 import { setUpdateHandler } from './inputs';
-import { moveClock, type MoveClockInput, type SandboxClockInput } from './messages';
+import { advanceClockUpdate, type AdvanceClockInput, type SandboxClockInput } from './messages';
 import { Waits } from './object/wait';
 
 /** An update is answered by then; what is not done goes on. Milliseconds. */
@@ -26,12 +26,14 @@ export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
   };
 
   setUpdateHandler(
-    moveClock,
-    async ({ request_id, move }: MoveClockInput) => {
+    advanceClockUpdate,
+    async ({ request_id, move }: AdvanceClockInput) => {
       let has_ended = false;
       const moving = work(async () => {
         await finishEarlierMoves();
-        await carryOut(await local.beginClockMove({ ...clock, request_id, move, now: temporalClock.now() }));
+        await carryOut(
+          await localActivities.beginClockAdvance({ ...clock, request_id, move, now: temporalClock.now() }),
+        );
       });
       const end = () => {
         has_ended = true;
@@ -58,25 +60,26 @@ export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
   /** Another workflow of this clock may have been lost. */
   async function finishEarlierMoves(): Promise<void> {
     if (hasLooked) return;
-    for (const move of await local.unfinishedClockMoves({ clock_id: clock.clock_id })) await carryOut(move);
+    for (const move of await localActivities.unfinishedClockAdvances({ clock_id: clock.clock_id }))
+      await carryOut(move);
     hasLooked = true;
   }
 
-  async function carryOut({ n, to_offset_ms }: BegunMove): Promise<void> {
+  async function carryOut({ n, to_offset_ms }: BegunAdvance): Promise<void> {
     setCurrentDetails(`Move ${n} goes to ${to_offset_ms / 1_000} s ahead of real time.`);
     await advance(to_offset_ms);
     // The processor's answers may have consequences, such as webhooks.
-    const finished = await movingClock.finishClockMove({ ...clock, n, ask: true, now: temporalClock.now() });
+    const finished = await advancingClock.finishClockAdvance({ ...clock, n, ask: true, now: temporalClock.now() });
     if (finished === 'asked') {
       await advance(to_offset_ms);
-      await movingClock.finishClockMove({ ...clock, n, ask: false, now: temporalClock.now() });
+      await advancingClock.finishClockAdvance({ ...clock, n, ask: false, now: temporalClock.now() });
     }
     setCurrentDetails(`Move ${n} is finished: ${to_offset_ms / 1_000} s ahead of real time.`);
   }
 
   async function advance(to_offset_ms: number): Promise<void> {
     let progress: ClockProgress | undefined;
-    do progress = await movingClock.advanceClock({ ...clock, to_offset_ms, progress, now: temporalClock.now() });
+    do progress = await advancingClock.advanceToNextDue({ ...clock, to_offset_ms, progress, now: temporalClock.now() });
     while (!progress.is_finished);
   }
 }

@@ -14,7 +14,7 @@ import type { KeptAnswer } from '../../src/db/requests/idempotency-keys';
 import { acceptRequest } from '../../src/domain/api-request';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
-import { Stream, carryOut, type Caller, type Context, type Versioned, type Work } from '../operation';
+import { Stream, carryOut, type Caller, type RequestContext, type Versioned, type Work } from '../operation';
 import { answer, answerStream, noContent, notModified } from './answer';
 import { etagOf, isKnown, versionsOf } from './etag';
 import { answerOnce, refuseTaken, requestHash, secretShown, type KeyStore, type Reply } from './idempotency';
@@ -26,7 +26,7 @@ const BODY_BYTES_MAX = 256 * 1024;
 /** An API as it is served: its routes, its operations and its kind of caller. */
 export interface Api<C extends Caller> {
   readonly routes: RouteSet;
-  readonly operations: Readonly<Record<string, (context: Context<C>, input: never) => Promise<unknown>>>;
+  readonly operations: Readonly<Record<string, (context: RequestContext<C>, input: never) => Promise<unknown>>>;
   /** Checks the header Authorization. Rejects with Unauthorized. */
   readonly authenticate: (header: string | undefined) => Promise<C>;
   /** Where the Idempotency-Keys of a caller are kept. */
@@ -105,7 +105,7 @@ function contextOf<C extends Caller>(
   response: Response,
   { caller, key, started, id }: { caller: C; key: string | undefined; started: number; id: string },
   { rateLimit, deadline_ms, log }: Limits,
-): Context<C> {
+): RequestContext<C> {
   const request_id = String(response.getHeader('X-Request-Id'));
   return {
     caller,

@@ -1,4 +1,4 @@
-import type { OrderView } from '../../src/db/orders/order-view';
+import type { StoredOrder } from '../../src/db/orders/stored-order';
 
 /**
  * Returns the current time, in epoch milliseconds. Deadlines, rate limits and tokens keep real time instead.
@@ -11,6 +11,6 @@ export interface Clock {
 export const clock: Clock = { now: () => Date.now() };
 
 /** The clock of an order or payment link, for its windows and timestamps (rules 23.4). */
-export function clockOf({ clock_offset_ms }: Pick<OrderView, 'clock_offset_ms'>): Clock {
+export function clockOf({ clock_offset_ms }: Pick<StoredOrder, 'clock_offset_ms'>): Clock {
   return { now: () => Date.now() + clock_offset_ms };
 }

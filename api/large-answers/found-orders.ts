@@ -1,12 +1,12 @@
 import type { Order } from '../../src/contract/order';
 import { SEARCH_BYTES_MAX, type SearchResult } from '../../src/contract/search';
-import { firstOrderViews } from '../../src/db/orders/order-view';
+import { firstStoredOrders } from '../../src/db/orders/stored-order';
 import { reportRows } from '../../src/db/search/report-rows';
 import { conditionsOf, matches } from '../../src/domain/query/query';
 import { rowOf } from '../../src/domain/query/report';
 import type { Wanted } from '../../src/search/reader';
 import { partLimits } from './bulk-reads';
-import type { Services } from '../merchant';
+import type { ApiServices } from '../merchant';
 import { presentOrder } from '../present/order';
 
 /** Orders that a search found, from the record. */
@@ -26,7 +26,7 @@ type Rest = Omit<SearchResult, 'orders'>;
  * the query.
  */
 export async function* foundOrders(
-  { bulk, public_url }: Pick<Services, 'bulk' | 'public_url'>,
+  { bulk, public_url }: Pick<ApiServices, 'bulk' | 'public_url'>,
   { project_id, query }: Wanted,
   order_ids: readonly string[],
 ): AsyncGenerator<FoundPart, undefined> {
@@ -35,7 +35,7 @@ export async function* foundOrders(
   for (let begin = 0; begin < order_ids.length;) {
     const ids = order_ids.slice(begin, begin + limits.rows);
     const { part, rows } = await bulk.read(project_id, async (db) => {
-      const part = await firstOrderViews(db, project_id, ids, limits);
+      const part = await firstStoredOrders(db, project_id, ids, limits);
       const read_ids = part.rows.map(({ id }) => id);
       return { part, rows: subjects.length === 0 ? [] : await reportRows(db, read_ids, subjects) };
     });

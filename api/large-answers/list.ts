@@ -1,10 +1,10 @@
 import type { Database } from '../../src/db/connection';
-import type { ListPart, Part, PartLimits, Position } from '../../src/db/pages';
+import type { ListPart, Part, PartLimits, PagePosition } from '../../src/db/pages';
 import { listPeriod } from '../../src/domain/period';
 import { validationError } from '../../src/errors';
 import { partLimits } from './bulk-reads';
 import { clock } from '../http/clock';
-import type { MerchantContext, Services } from '../merchant';
+import type { MerchantContext, ApiServices } from '../merchant';
 import { jsonArray, type Stream } from '../operation';
 
 /** Maximum number of objects in one list (rules 5.8). */
@@ -21,8 +21,8 @@ type List = (
  * Lists the objects that a project created in a period, newest first, reading them in parts while sending (rules 5.8,
  * 5.11). `present` converts each for the answer. Throws a ValidationError that names the parameter.
  */
-export function listOf<View>(
-  { bulk }: Pick<Services, 'bulk'>,
+export function listOperation<View>(
+  { bulk }: Pick<ApiServices, 'bulk'>,
   readPart: (db: Database, project_id: string, part: ListPart) => Promise<Part<View>>,
   present: (view: View) => unknown,
 ): List {
@@ -30,7 +30,7 @@ export function listOf<View>(
     const period = listPeriod({ ...query, now: clock.now() });
     if ('problem' in period) throw validationError(period.parameter, period.problem);
     const { id } = context.caller.project;
-    const read = (limits: PartLimits, after: Position | undefined) =>
+    const read = (limits: PartLimits, after: PagePosition | undefined) =>
       bulk.read(id, (db) => readPart(db, id, { period, limits, after }));
     return Promise.resolve(jsonArray(partsOf(read, present, context), bulk.stream(id)));
   };
@@ -38,12 +38,12 @@ export function listOf<View>(
 
 /** The objects as JSON, a part at a time. */
 async function* partsOf<View>(
-  read: (limits: PartLimits, after: Position | undefined) => Promise<Part<View>>,
+  read: (limits: PartLimits, after: PagePosition | undefined) => Promise<Part<View>>,
   present: (view: View) => unknown,
   { spend }: Pick<MerchantContext, 'spend'>,
 ): AsyncGenerator<string[]> {
   let listed = 0;
-  let after: Position | undefined;
+  let after: PagePosition | undefined;
   let limits = partLimits();
   while (listed < LIST_MAX) {
     const asked = Math.min(limits.rows, LIST_MAX - listed);

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { format } from 'fast-csv';
 import type { ReportTexts } from '../../src/db/search/report-rows';
 import { decimalAmount } from '../../src/domain/currency';
-import { FIELDS, FIELD_NAMES, type Field, type FieldName } from '../../src/domain/query/fields';
-import { timestamp } from '../present/order';
+import { FIELDS, SEARCH_FIELD_NAMES, type Field, type FieldName } from '../../src/domain/query/fields';
+import { formatTimestamp } from '../present/order';
 
 /** Rows of the report as CSV: RFC 4180, in UTF-8, every text in quotation marks (rules 20.14, 20.26). */
 export async function csvOf(rows: readonly Pick<ReportTexts, 'texts'>[]): Promise<Buffer> {
@@ -12,7 +12,7 @@ export async function csvOf(rows: readonly Pick<ReportTexts, 'texts'>[]): Promis
     headers: false,
     rowDelimiter: '\r\n',
     includeEndRowDelimiter: true,
-    quoteColumns: FIELD_NAMES.map((_field, at) => TEXTS.includes(at)),
+    quoteColumns: SEARCH_FIELD_NAMES.map((_field, at) => TEXTS.includes(at)),
   });
   const pieces: Buffer[] = [];
   csv.on('data', (piece: Buffer) => pieces.push(piece));
@@ -26,22 +26,22 @@ export async function csvOf(rows: readonly Pick<ReportTexts, 'texts'>[]): Promis
 }
 
 /** The columns that hold texts. */
-const TEXTS = FIELD_NAMES.flatMap((field, at) => (FIELDS[field].type === 'text' ? [at] : []));
+const TEXTS = SEARCH_FIELD_NAMES.flatMap((field, at) => (FIELDS[field].type === 'text' ? [at] : []));
 
 /**
  * The cell of a column for a text that the record has, nothing for an absent one; `is_split`: other separators than the
  * comma would split the row.
  */
 type Writer = (text: string, texts: ReportTexts['texts'], is_split: boolean) => string;
-const WRITERS = FIELD_NAMES.map(writerOf);
+const WRITERS = SEARCH_FIELD_NAMES.map(writerOf);
 
 function writerOf(field: FieldName): Writer {
   const { type, currency }: Field = FIELDS[field];
   switch (type) {
     case 'instant':
-      return (text) => (text === '' ? '' : timestamp(text));
+      return (text) => (text === '' ? '' : formatTimestamp(text));
     case 'decimal': {
-      const at = FIELD_NAMES.indexOf(currency as FieldName);
+      const at = SEARCH_FIELD_NAMES.indexOf(currency as FieldName);
       return (text, texts) => (text === '' ? '' : decimalAmount(Number(text), texts[at]!));
     }
     case 'text':

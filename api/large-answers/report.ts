@@ -5,12 +5,12 @@ import {
   rowReader,
   type ReportTexts,
 } from '../../src/db/search/report-rows';
-import type { Position } from '../../src/db/pages';
-import { FIELD_NAMES } from '../../src/domain/query/fields';
+import type { PagePosition } from '../../src/db/pages';
+import { SEARCH_FIELD_NAMES } from '../../src/domain/query/fields';
 import { conditionsOf, matches, type Subject } from '../../src/domain/query/query';
 import { SUBJECTS, rowOf } from '../../src/domain/query/report';
 import type { Wanted } from '../../src/search/reader';
-import type { Services } from '../merchant';
+import type { ApiServices } from '../merchant';
 import { csvOf } from './report-cells';
 
 /** Rows that are read and written at a time: few, because other requests wait during that. */
@@ -20,9 +20,9 @@ const COMPARISONS = 20_000;
 /** Orders or rows that are looked for at a time: the index evaluates the whole query for each request. */
 const FOUND_PAGE = 20_000;
 /** The column of the project. */
-const PROJECT = FIELD_NAMES.indexOf('project_id');
+const PROJECT = SEARCH_FIELD_NAMES.indexOf('project_id');
 
-type ReportServices = Pick<Services, 'bulk' | 'search'>;
+type ReportServices = Pick<ApiServices, 'bulk' | 'search'>;
 
 /** A transaction of an order; without `attempt` all of the order's. */
 interface Place {
@@ -34,9 +34,9 @@ interface Place {
  * The transaction report (rules 20.14): a CSV file, in pieces, with a row for each transaction that meets the query.
  * Throws ServiceUnavailable when the index is needed and does not answer.
  */
-export async function* report(services: ReportServices, wanted: Wanted): AsyncGenerator<Buffer> {
+export async function* reportCsv(services: ReportServices, wanted: Wanted): AsyncGenerator<Buffer> {
   // Sent with the first rows: a report that cannot begin is an error, not a file with a header.
-  let header: Buffer | undefined = Buffer.from(`${FIELD_NAMES.join(',')}\r\n`);
+  let header: Buffer | undefined = Buffer.from(`${SEARCH_FIELD_NAMES.join(',')}\r\n`);
   for await (const rows of nextAhead(rowsOf(services, wanted))) {
     const csv = await csvOf(rows);
     if (csv.length === 0) continue;
@@ -64,7 +64,7 @@ async function* placesOf({ bulk, search }: ReportServices, wanted: Wanted): Asyn
   const { direction } = sort;
   const condition = sort.field === 'created' ? recordCondition(query) : undefined;
   if (condition === undefined) return yield* search.rows(wanted, FOUND_PAGE);
-  for (let after: Position | undefined; ;) {
+  for (let after: PagePosition | undefined; ;) {
     const part = { rows: FOUND_PAGE, after };
     const { rows, is_last, end } = await bulk.read(project_id, (db) =>
       orderIdsByCreation(db, { project_id, condition, direction }, part),
@@ -81,7 +81,7 @@ async function rowsAt(
   { project_id, query, sort }: Wanted,
   { places, subjects }: { places: readonly Place[]; subjects: readonly Subject[] },
 ): Promise<ReportTexts[]> {
-  const fields = subjects.includes('words') ? SUBJECTS : FIELD_NAMES;
+  const fields = subjects.includes('words') ? SUBJECTS : SEARCH_FIELD_NAMES;
   const read = rowReader(subjects, fields);
   const order_ids = [...new Set(places.map(({ order_id }) => order_id))];
   const rows = await bulk.read(project_id, (db) => reportTexts(db, order_ids, fields));

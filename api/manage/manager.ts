@@ -1,11 +1,11 @@
 import type { ManageRoutes } from '../../src/contract/manage/manage-api';
-import { recordChange, type Actor, type Change } from '../../src/db/projects/audit-trail';
+import { recordChange, type Actor, type AuditedChange } from '../../src/db/projects/audit-trail';
 import type { Database, SqlTransaction } from '../../src/db/connection';
 import type { Role } from '../../src/db/projects/oauth-clients';
 import { ServiceError } from '../../src/errors';
 import type { SecretKeys } from '../../src/secrets';
-import type { Workflows } from '../../src/temporal/workflows';
-import type { Caller, Context, Operation, Operations, Write } from '../operation';
+import type { WorkflowClients } from '../../src/temporal/workflows';
+import type { Caller, RequestContext, Operation, Operations, Write } from '../operation';
 
 /** Services of the operations of the bearer-token host; the command line calls them too. */
 
@@ -17,7 +17,7 @@ export interface Manager extends Caller {
   readonly merchant_id?: string | undefined;
 }
 
-export type ManageContext = Context<Manager>;
+export type ManageContext = RequestContext<Manager>;
 export type ManageOperation<K extends keyof ManageRoutes> = Operation<ManageRoutes[K], Manager>;
 export type ManageOperations = Operations<ManageRoutes, Manager>;
 
@@ -25,7 +25,7 @@ export type ManageOperations = Operations<ManageRoutes, Manager>;
 export interface ManageServices {
   db: Database;
   secrets: SecretKeys;
-  deliveries: Pick<Workflows['deliveries'], 'start' | 'resume'>;
+  deliveries: Pick<WorkflowClients['deliveries'], 'start' | 'resume'>;
   /** Whether webhooks of test projects may go to private addresses. */
   webhook_private_addresses: boolean;
 }
@@ -33,7 +33,7 @@ export interface ManageServices {
 /** The answer to a change, and its entry in the audit trail; no entry where nothing has changed. */
 interface Changed<A> {
   answer: A;
-  change?: Change;
+  change?: AuditedChange;
 }
 
 /** A change with its entry in the audit trail: both are written, or neither (rules 21.14). */

@@ -1,15 +1,15 @@
 import type { ApiKeyAnswer } from '../../src/contract/manage/api-key';
 import type { ClientAnswer } from '../../src/contract/manage/client';
 import type { AuditEntry } from '../../src/contract/manage/history';
-import type { Merchant as MerchantAnswer } from '../../src/contract/manage/merchant';
+import type { ManagedMerchant as MerchantAnswer } from '../../src/contract/manage/merchant';
 import type { ManagedProject, WebhookSecret } from '../../src/contract/manage/project';
 import type { ApiKey } from '../../src/db/projects/api-keys';
 import type { AuditRow } from '../../src/db/projects/audit-trail';
 import type { Merchant } from '../../src/db/projects/merchants';
 import type { OAuthClient } from '../../src/db/projects/oauth-clients';
-import type { ProjectRecord } from '../../src/db/projects/projects';
+import type { StoredProject } from '../../src/db/projects/projects';
 import type { ProjectWebhookSecret } from '../../src/db/webhooks/webhook-secrets';
-import { timestamp } from '../present/order';
+import { formatTimestamp } from '../present/order';
 
 /**
  * How the bearer-token host and the audit trail show objects: without secrets, and without fields that are absent
@@ -18,11 +18,11 @@ import { timestamp } from '../present/order';
 
 export const presentMerchant = ({ created, modified, ...merchant }: Merchant): MerchantAnswer => ({
   ...merchant,
-  created: timestamp(created),
-  modified: timestamp(modified),
+  created: formatTimestamp(created),
+  modified: formatTimestamp(modified),
 });
 
-export const presentProject = (project: ProjectRecord): ManagedProject => ({
+export const presentProject = (project: StoredProject): ManagedProject => ({
   id: project.id,
   merchant_id: project.merchant_id,
   name: project.name,
@@ -36,8 +36,8 @@ export const presentProject = (project: ProjectRecord): ManagedProject => ({
   transaction_expiration_period: project.transaction_expiration_period,
   capture_expiration_period: project.capture_expiration_period,
   account_funding: project.account_funding,
-  created: timestamp(project.created),
-  modified: timestamp(project.modified),
+  created: formatTimestamp(project.created),
+  modified: formatTimestamp(project.modified),
 });
 
 export const presentWebhookSecret = (
@@ -46,16 +46,16 @@ export const presentWebhookSecret = (
 ): WebhookSecret => ({
   project_id,
   secret,
-  ...(previous_expires !== null && { previous_expires: timestamp(previous_expires) }),
+  ...(previous_expires !== null && { previous_expires: formatTimestamp(previous_expires) }),
 });
 
 export const presentApiKey = ({ id, project_id, is_test, created, last_used, expires }: ApiKey): ApiKeyAnswer => ({
   id,
   project_id,
   prefix: `${is_test ? 'test' : 'live'}_${id}`,
-  created: timestamp(created),
+  created: formatTimestamp(created),
   ...(last_used !== null && { last_used }),
-  ...(expires !== null && { expires: timestamp(expires) }),
+  ...(expires !== null && { expires: formatTimestamp(expires) }),
 });
 
 export const presentClient = (client: OAuthClient): ClientAnswer => ({
@@ -63,14 +63,14 @@ export const presentClient = (client: OAuthClient): ClientAnswer => ({
   name: client.name,
   role: client.role,
   ...(client.merchant_id !== null && { merchant_id: client.merchant_id }),
-  created: timestamp(client.created),
+  created: formatTimestamp(client.created),
   ...(client.last_used !== null && { last_used: client.last_used }),
-  ...(client.expires !== null && { expires: timestamp(client.expires) }),
+  ...(client.expires !== null && { expires: formatTimestamp(client.expires) }),
 });
 
 export const presentChange = (row: AuditRow): AuditEntry => ({
   id: row.id,
-  at: timestamp(row.at),
+  at: formatTimestamp(row.at),
   actor: { kind: row.actor_kind, id: row.actor_id },
   action: row.action,
   object: { kind: row.object_kind, id: row.object_id },

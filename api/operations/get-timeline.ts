@@ -4,15 +4,15 @@ import { TIMELINE_START, pageOfTimeline, timelineEntries, type TimelinePlace } f
 import { byInstant, deliveryWait, pausedDelivery, waitsOf, watchWait } from '../../src/domain/waits';
 import { validationError } from '../../src/errors';
 import { clockOf } from '../http/clock';
-import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
-import { instant } from '../present/order';
+import { orderOfPath, type MerchantOperation, type ApiServices } from '../merchant';
+import { formatInstant } from '../present/order';
 
 /** Maximum number of follow-up orders, and of webhooks, in `next`. */
 const WAITS_MAX = 100;
 
 /** A page of the timeline of an order with the events it waits for, computed from the record (rules 23.1, 23.10). */
 export const getTimeline =
-  (services: Services): MerchantOperation<'getTimeline'> =>
+  (services: ApiServices): MerchantOperation<'getTimeline'> =>
   async (context, { params, query: { limit, cursor } }) => {
     const from = cursor === undefined ? TIMELINE_START : placeOf(cursor);
     const order = await orderOfPath(services, context, params.order_id);
@@ -25,10 +25,12 @@ export const getTimeline =
       ...record.watches.map(watchWait),
     ];
     return {
-      entries: page.entries.map((entry) => ({ ...entry, at: instant(entry.at) })),
+      entries: page.entries.map((entry) => ({ ...entry, at: formatInstant(entry.at) })),
       next: [
         // An action that is due is being done now.
-        ...waits.toSorted(byInstant).map(({ at, event, text }) => ({ at: instant(Math.max(at, now)), event, text })),
+        ...waits
+          .toSorted(byInstant)
+          .map(({ at, event, text }) => ({ at: formatInstant(Math.max(at, now)), event, text })),
         ...record.deliveries.flatMap((delivery) => pausedDelivery(delivery) ?? []),
       ],
       ...(page.next && { cursor: cursorOf(page.next) }),

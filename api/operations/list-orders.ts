@@ -1,8 +1,8 @@
-import { listOrderViews } from '../../src/db/orders/order-view';
-import { listOf } from '../large-answers/list';
-import type { MerchantOperation, Services } from '../merchant';
+import { listStoredOrders } from '../../src/db/orders/stored-order';
+import { listOperation } from '../large-answers/list';
+import type { MerchantOperation, ApiServices } from '../merchant';
 import { presentOrder } from '../present/order';
 
 /** The orders of the project that were created in a period, newest first (rules 5.8). */
-export const listOrders = (services: Pick<Services, 'bulk' | 'public_url'>): MerchantOperation<'listOrders'> =>
-  listOf(services, listOrderViews, (order) => presentOrder(order, services.public_url));
+export const listOrders = (services: Pick<ApiServices, 'bulk' | 'public_url'>): MerchantOperation<'listOrders'> =>
+  listOperation(services, listStoredOrders, (order) => presentOrder(order, services.public_url));

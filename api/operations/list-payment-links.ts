@@ -1,10 +1,10 @@
-import { listPaymentLinkViews } from '../../src/db/payment-links';
-import { listOf } from '../large-answers/list';
-import type { MerchantOperation, Services } from '../merchant';
+import { listStoredPaymentLinks } from '../../src/db/payment-links';
+import { listOperation } from '../large-answers/list';
+import type { MerchantOperation, ApiServices } from '../merchant';
 import { presentPaymentLink } from '../present/payment-link';
 
 /** The payment links of the project that were created in a period, newest first (rules 5.8). */
 export const listPaymentLinks = (
-  services: Pick<Services, 'bulk' | 'public_url'>,
+  services: Pick<ApiServices, 'bulk' | 'public_url'>,
 ): MerchantOperation<'listPaymentLinks'> =>
-  listOf(services, listPaymentLinkViews, (link) => presentPaymentLink(link, services.public_url));
+  listOperation(services, listStoredPaymentLinks, (link) => presentPaymentLink(link, services.public_url));

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../src/errors';
-import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
-import { clockMoveOf, moveInTurn } from '../requests/move-clock';
+import { orderOfPath, type MerchantOperation, type ApiServices } from '../merchant';
+import { clockAdvanceOf, advanceInTurn } from '../requests/advance-clock';
 import { presentVersion } from '../present/order';
 
 /**
@@ -8,16 +8,16 @@ import { presentVersion } from '../present/order';
  * for live projects, Conflict for an order that uses the clock of another object, ValidationError.
  */
 export const moveOrderClock =
-  (services: Services): MerchantOperation<'moveOrderClock'> =>
+  (services: ApiServices): MerchantOperation<'moveOrderClock'> =>
   async (context, { params, body }) => {
     const order = await orderOfPath(services, context, params.order_id);
-    const move = clockMoveOf(context, body);
+    const move = clockAdvanceOf(context, body);
     if (order.clock_id !== order.id) {
       const owner = order.clock_id === order.related_order_id ? 'order' : 'payment link';
       throw new ServiceError('Conflict', `The order uses the clock of the ${owner} ${order.clock_id}: move that one.`);
     }
     return async () => {
-      const moved = await moveInTurn(context, () => services.sandbox_clocks.moveOrder(order, move, context.request));
+      const moved = await advanceInTurn(context, () => services.sandbox_clocks.moveOrder(order, move, context.request));
       return presentVersion(moved, services.public_url);
     };
   };

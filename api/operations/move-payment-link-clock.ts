@@ -1,5 +1,5 @@
-import { paymentLinkOfPath, type MerchantOperation, type Services } from '../merchant';
-import { clockMoveOf, moveInTurn } from '../requests/move-clock';
+import { paymentLinkOfPath, type MerchantOperation, type ApiServices } from '../merchant';
+import { clockAdvanceOf, advanceInTurn } from '../requests/advance-clock';
 import { presentLinkVersion } from '../present/payment-link';
 
 /**
@@ -7,12 +7,12 @@ import { presentLinkVersion } from '../present/payment-link';
  * Forbidden for live projects, ValidationError.
  */
 export const movePaymentLinkClock =
-  (services: Services): MerchantOperation<'movePaymentLinkClock'> =>
+  (services: ApiServices): MerchantOperation<'movePaymentLinkClock'> =>
   async (context, { params, body }) => {
     const link = await paymentLinkOfPath(services, context, params.payment_link_id);
-    const move = clockMoveOf(context, body);
+    const move = clockAdvanceOf(context, body);
     return async () => {
-      const moved = await moveInTurn(context, () =>
+      const moved = await advanceInTurn(context, () =>
         services.sandbox_clocks.movePaymentLink(link, move, context.request),
       );
       return presentLinkVersion(moved, services.public_url);

@@ -1,6 +1,6 @@
-import { findDeliveryView } from '../../src/db/webhooks/delivery-views';
+import { findStoredDelivery } from '../../src/db/webhooks/stored-deliveries';
 import { ServiceError } from '../../src/errors';
-import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
+import { orderOfPath, type MerchantOperation, type ApiServices } from '../merchant';
 import { redeliver } from '../requests/redeliver';
 
 /**
@@ -8,10 +8,10 @@ import { redeliver } from '../requests/redeliver';
  * project.
  */
 export const redeliverOrderWebhook =
-  (services: Services): MerchantOperation<'redeliverOrderWebhook'> =>
+  (services: ApiServices): MerchantOperation<'redeliverOrderWebhook'> =>
   async (context, { params: { order_id, n } }) => {
     await orderOfPath(services, context, order_id);
-    const delivery = await findDeliveryView(services.db, { order_id, n: Number(n) });
+    const delivery = await findStoredDelivery(services.db, { order_id, n: Number(n) });
     if (delivery === undefined) throw new ServiceError('NotFound', 'The webhook does not exist.');
     const { caller, request, log } = context;
     const actor = { kind: 'api_key' as const, id: caller.api_key_id };

@@ -7,9 +7,9 @@ import { SEARCH_MS, searchUnavailable, type Wanted } from '../../src/search/read
 import { clock } from '../http/clock';
 import { createConcurrencyLimit, type ConcurrencyLimit } from '../http/concurrency-limit';
 import { foundOrders, searchAnswer } from '../large-answers/found-orders';
-import type { MerchantOperation, Services } from '../merchant';
+import type { MerchantOperation, ApiServices } from '../merchant';
 import { Stream } from '../operation';
-import { report } from '../large-answers/report';
+import { reportCsv } from '../large-answers/report';
 import { reportFileName } from '../large-answers/report-cells';
 
 /** The `search_after` of a first request. */
@@ -23,7 +23,7 @@ const SEARCHES = { what: 'searches', per_caller: { running: 1, waiting: 30 }, ru
  * names the field, and ServiceUnavailable without the index.
  */
 export const searchOrders = (
-  services: Pick<Services, 'bulk' | 'search' | 'public_url'>,
+  services: Pick<ApiServices, 'bulk' | 'search' | 'public_url'>,
 ): MerchantOperation<'searchOrders'> => {
   const { bulk, search } = services;
   const searches = createConcurrencyLimit(SEARCHES);
@@ -32,7 +32,7 @@ export const searchOrders = (
     if (format === 'csv') {
       refusePaging(body);
       const name = reportFileName(project.name, clock.now());
-      return new Stream('text/csv; charset=utf-8', report(services, wanted), bulk.report(project.id), name);
+      return new Stream('text/csv; charset=utf-8', reportCsv(services, wanted), bulk.report(project.id), name);
     }
     const { size = SEARCH_SIZE.default } = body;
     const { field, direction } = wanted.sort;

@@ -1,12 +1,12 @@
 import type { Input } from '../../src/contract/routes';
 import type { MerchantRoutes } from '../../src/contract/merchant-api';
-import { findOrderView, type OrderView } from '../../src/db/orders/order-view';
-import { updateOrder as writeChanges } from '../../src/db/orders/update-order';
+import { findStoredOrder, type StoredOrder } from '../../src/db/orders/stored-order';
+import { recordOrderUpdate as writeChanges } from '../../src/db/orders/update-order';
 import { requireFundingInformation } from '../../src/domain/account-funding';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { ServiceError, validationError, preconditionFailed } from '../../src/errors';
 import { clockOf } from '../http/clock';
-import { orderOfPath, type MerchantOperation, type Services } from '../merchant';
+import { orderOfPath, type MerchantOperation, type ApiServices } from '../merchant';
 import { presentVersion } from '../present/order';
 import { requireProjectAccepts } from '../requests/project-rules';
 
@@ -15,7 +15,7 @@ import { requireProjectAccepts } from '../requests/project-rules';
  * another amount or currency, and the refusals of requireFundingInformation.
  */
 export const updateOrder =
-  (services: Services): MerchantOperation<'updateOrder'> =>
+  (services: ApiServices): MerchantOperation<'updateOrder'> =>
   async (context, { params, body }) => {
     const { amount, currency, ...changes } = body;
     const order = await orderOfPath(services, context, params.order_id);
@@ -31,7 +31,7 @@ export const updateOrder =
       async write(trx) {
         const { versions } = context.request;
         const updated = await writeChanges(trx, order.id, changes, { versions, now: clockOf(order).now() });
-        const current = (await findOrderView(trx, order.id)) ?? order;
+        const current = (await findStoredOrder(trx, order.id)) ?? order;
         if (updated) return presentVersion(current, services.public_url);
         // The order changed after it was read, so the statement's guard refused: find out why.
         refuseFinal(current);
@@ -40,7 +40,7 @@ export const updateOrder =
     };
   };
 
-function refuseFinal({ status }: OrderView): void {
+function refuseFinal({ status }: StoredOrder): void {
   if (isFinal(ORDER_MOVES, status)) {
     throw new ServiceError('Conflict', `The order is ${status} and cannot change any more.`);
   }
@@ -52,14 +52,14 @@ type Changes = Input<MerchantRoutes['updateOrder']>['body'];
  * Account funding is paid with the customer that the order has then, so a new one has to meet the same rules (rules
  * 14.7).
  */
-function requireFundingCustomer({ transactions }: OrderView, customer: Changes['customer']): void {
+function requireFundingCustomer({ transactions }: StoredOrder, customer: Changes['customer']): void {
   const [transaction] = transactions;
   if (customer === undefined || transaction?.transaction_type !== 'aft') return;
   requireFundingInformation('transactions.0', transaction.payment_method_details ?? {}, customer ?? {});
 }
 
 /** Clients send the whole order back, so an unchanged amount or currency is accepted. */
-function refuseOther(order: OrderView, { amount, currency }: Pick<Changes, 'amount' | 'currency'>): void {
+function refuseOther(order: StoredOrder, { amount, currency }: Pick<Changes, 'amount' | 'currency'>): void {
   if (amount !== undefined && amount !== order.amount) {
     throw validationError('amount', 'The amount of an order cannot change.');
   }

@@ -1,8 +1,8 @@
-import type { MerchantOperation, Services } from '../merchant';
+import type { MerchantOperation, ApiServices } from '../merchant';
 import { captureOrVoid } from '../requests/request-follow-up';
 
 /** Voids all that is left of an authorization (rules 8.3). Returns the void order; throws CanNotCancelTransaction. */
 export const voidTransaction =
-  (services: Services): MerchantOperation<'voidTransaction'> =>
+  (services: ApiServices): MerchantOperation<'voidTransaction'> =>
   (context, { params }) =>
     captureOrVoid(services, context, { kind: 'void', ...params });

@@ -51,7 +51,7 @@ export function readAttempt(body: unknown): number | undefined {
 }
 
 /** The processor's refusal of a card, by the field of the form it is about. */
-export function refusalOf(name: string, texts: Texts['errors']): FieldErrors {
+export function fieldErrorOf(name: string, texts: Texts['errors']): FieldErrors {
   const about = CARD_FIELDS.find((one) => one === name) ?? 'number';
   const words = {
     number: texts.number_unusable,

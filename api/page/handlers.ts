@@ -5,7 +5,7 @@ import { ERRORS, OutcomeUnknown, ServiceError, validationError } from '../../src
 import type { Processor } from '../../src/processor/client';
 import { WALLETS, type TestCard, type VaultedCard } from '../../src/processor/wire';
 import { projectSuspended } from '../requests/project-rules';
-import { CARD_FIELDS, readAttempt, readCard, readName, refusalOf } from './card-form';
+import { CARD_FIELDS, readAttempt, readCard, readName, fieldErrorOf } from './card-form';
 import type { CsrfProtection } from './csrf';
 import { localize } from './languages';
 import { CREDIT_CARD, type PageMethod, type Payable, type Payables } from './payable';
@@ -24,7 +24,7 @@ export interface PageContext<P extends Payable> {
   respond: Respond;
 }
 
-export function notFound(): ServiceError {
+export function pageNotFound(): ServiceError {
   return new ServiceError('NotFound', 'There is no payment at this address.');
 }
 
@@ -35,7 +35,7 @@ export async function findPayable<P extends Payable>(
 ): Promise<P> {
   const { id, transaction_id } = request.params as { id: string; transaction_id?: string };
   const payable = await payables.find(id, { transaction_id, payer: csrf.payer(request) });
-  if (payable === undefined) throw notFound();
+  if (payable === undefined) throw pageNotFound();
   return payable;
 }
 
@@ -76,7 +76,7 @@ export function payByCard<P extends Payable>(context: PageContext<P>): RequestHa
       const read = readCard(body, words, test_numbers);
       if (!('card' in read)) return { field_errors: read.errors };
       const vaulted = await processor.vaultCard({ project_id, is_test, ...read.card });
-      if (!vaulted.usable) return { field_errors: refusalOf(vaulted.field, words) };
+      if (!vaulted.usable) return { field_errors: fieldErrorOf(vaulted.field, words) };
       const { usable: _, ...card } = vaulted;
       return { card };
     },

@@ -3,14 +3,14 @@ import { idParam } from '../../src/contract/scalars';
 import type { Database } from '../../src/db/connection';
 import type { Logger } from '../../src/log';
 import type { Processor } from '../../src/processor/client';
-import type { Orders } from '../../src/temporal/orders';
-import type { PaymentLinks } from '../../src/temporal/payment-links';
+import type { OrderWorkflows } from '../../src/temporal/orders';
+import type { PaymentLinkWorkflows } from '../../src/temporal/payment-links';
 import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
 import { otherMethods } from '../http/bind';
 import type { Rate } from '../http/rate-limit';
 import { assets } from './assets';
 import { createCsrfProtection } from './csrf';
-import { cancel, notFound, payByCard, payByWallet, showPage, type PageContext } from './handlers';
+import { cancel, pageNotFound, payByCard, payByWallet, showPage, type PageContext } from './handlers';
 import { pageHeaders } from './headers';
 import { limitByAddress, limitForms } from './limits';
 import { orderPayables } from './order';
@@ -36,9 +36,9 @@ export interface PageRates {
 /** External services and settings that the pages use. */
 export interface PageServices {
   db: Database;
-  orders: Orders;
+  orders: OrderWorkflows;
   processor_notifications: Pick<ProcessorNotifications, 'customerReturned'>;
-  payment_links: PaymentLinks;
+  payment_links: PaymentLinkWorkflows;
   processor: Processor;
   /** Address at which customers reach the pages, without a slash at its end. */
   public_url: string;
@@ -108,7 +108,7 @@ function pagesOf(routes: Routes): Router {
   for (const name of ['id', 'transaction_id']) {
     router.param(name, (request, _response, next, value: string) => {
       const id = idParam().safeParse(value);
-      if (!id.success) throw notFound();
+      if (!id.success) throw pageNotFound();
       request.params[name] = id.data;
       next();
     });
@@ -119,7 +119,7 @@ function pagesOf(routes: Routes): Router {
     route.all(otherMethods(post === undefined ? ['get'] : ['get', 'post']));
   }
   router.use(() => {
-    throw notFound();
+    throw pageNotFound();
   });
   return router;
 }

@@ -1,12 +1,17 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../src/db/connection';
-import { findOrderVersion, findOrderView, type OrderView, type TransactionView } from '../../src/db/orders/order-view';
+import {
+  findOrderVersion,
+  findStoredOrder,
+  type StoredOrder,
+  type StoredTransaction,
+} from '../../src/db/orders/stored-order';
 import { isExpired, mayCancel } from '../../src/domain/order';
-import { paymentExpiresAt } from '../../src/domain/order-record';
+import { paymentExpiresAt } from '../../src/domain/order-snapshot';
 import { paymentPeriod } from '../../src/domain/payment-period';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { reversalOrderId, transactionId } from '../../src/ids';
-import type { Orders } from '../../src/temporal/orders';
+import type { OrderWorkflows } from '../../src/temporal/orders';
 import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
 import type { SubmitPaymentInput } from '../../workflows/messages';
 import { clockOf } from '../http/clock';
@@ -16,7 +21,7 @@ import {
   pageMethods,
   type AttemptFailure,
   type CardPayment,
-  type Outcome,
+  type PageOutcome,
   type PageMethod,
   type Payable,
   type Payables,
@@ -40,12 +45,12 @@ const LOOK_AGAIN_AFTER_MS = 100;
 const LATE_RETURN_MS = 60 * 60_000;
 
 interface OrderPayable extends Payable {
-  order: OrderView;
+  order: StoredOrder;
 }
 
 interface OrderServices {
   db: Database;
-  orders: Pick<Orders, 'pay' | 'cancel'>;
+  orders: Pick<OrderWorkflows, 'pay' | 'cancel'>;
   processor_notifications: Pick<ProcessorNotifications, 'customerReturned'>;
 }
 
@@ -54,7 +59,7 @@ export function orderPayables({ db, orders, processor_notifications }: OrderServ
   const pollLimit = createPollLimit();
 
   /** Resolves once the order has changed, or after OUTCOME_WAIT_MS. */
-  async function untilChanged({ id, version }: OrderView): Promise<void> {
+  async function untilChanged({ id, version }: StoredOrder): Promise<void> {
     const until = Date.now() + OUTCOME_WAIT_MS;
     while (Date.now() < until && (await findOrderVersion(db, id)) === version) {
       await setTimeout(LOOK_AGAIN_AFTER_MS);
@@ -62,18 +67,18 @@ export function orderPayables({ db, orders, processor_notifications }: OrderServ
   }
 
   async function find(id: string, { transaction_id }: Visit = {}): Promise<OrderPayable | undefined> {
-    const order = await findOrderView(db, id);
+    const order = await findStoredOrder(db, id);
     // Customers do not pay follow-up orders.
     if (order?.kind !== 'payment') return undefined;
     const is_known = transaction_id === undefined || order.transactions.some((one) => one.id === transaction_id);
-    return is_known ? toPayable(order, clockOf(order).now()) : undefined;
+    return is_known ? toOrderPayable(order, clockOf(order).now()) : undefined;
   }
 
   return {
     find,
     async pay({ order }, payment, request) {
       const paid = await orders.pay(order.id, { request, ...paymentInput(order, payment) });
-      return toPayable(paid, clockOf(paid).now());
+      return toOrderPayable(paid, clockOf(paid).now());
     },
     async cancel({ order }, request) {
       const { status } = await orders.cancel(order.id, { source: 'customer', request });
@@ -96,7 +101,7 @@ export function orderPayables({ db, orders, processor_notifications }: OrderServ
 }
 
 /** An order as its page shows it. `now`: the order's time, epoch milliseconds. */
-export function toPayable(order: OrderView, now: number): OrderPayable {
+export function toOrderPayable(order: StoredOrder, now: number): OrderPayable {
   return {
     ...factsOf(order, now),
     path: `/pay/${order.id}/`,
@@ -110,10 +115,10 @@ export function toPayable(order: OrderView, now: number): OrderPayable {
 }
 
 /** An order is expired at its expires_at, even before its timer fires. */
-function stateOf(order: OrderView, now: number): PaymentState {
+function stateOf(order: StoredOrder, now: number): PaymentState {
   const last = order.transactions.at(-1);
   const last_failure = failureOf(last);
-  const ended = (outcome: Outcome, failure = last_failure): PaymentState => {
+  const ended = (outcome: PageOutcome, failure = last_failure): PaymentState => {
     const link_id = order.related_payment_link_id;
     if (link_id !== null && outcome !== 'completed') {
       const payment_page = `/paymentlinks/${link_id}/`;
@@ -127,7 +132,7 @@ function stateOf(order: OrderView, now: number): PaymentState {
     cancellable: false,
     challenge_url: undefined,
   };
-  if (isFinal(ORDER_MOVES, order.status)) return ended(order.status as Outcome);
+  if (isFinal(ORDER_MOVES, order.status)) return ended(order.status as PageOutcome);
   if (last?.status === 'processing') return awaitsOutcome;
   const expires_at = paymentExpiresAt({
     expires_at: epoch(order.expires_at),
@@ -153,7 +158,7 @@ function stateOf(order: OrderView, now: number): PaymentState {
 const epoch = (text: string | null) => (text === null ? Number.POSITIVE_INFINITY : Date.parse(text));
 
 /** Why a transaction failed; `undefined` when it did not. */
-export function failureOf(last: TransactionView | undefined): AttemptFailure | undefined {
+export function failureOf(last: StoredTransaction | undefined): AttemptFailure | undefined {
   if (last?.status !== 'error') return undefined;
   const declined = last.events.some(({ event, result }) => event === 'error' && result === 'declined');
   const not_confirmed = last.received_3ds_result === 'failed';
@@ -167,13 +172,13 @@ export function failureOf(last: TransactionView | undefined): AttemptFailure | u
  * project. An empty list counts as none: such an order could not be paid (rules 5.10). Earlier attempts of the customer
  * do not matter.
  */
-function methodsOf({ payment_methods, project_payment_methods, transactions }: OrderView): PageMethod[] {
+function methodsOf({ payment_methods, project_payment_methods, transactions }: StoredOrder): PageMethod[] {
   const [first] = transactions;
   if (first?.method_chosen_by === 'merchant') return pageMethods([first.payment_method], project_payment_methods);
   return pageMethods(payment_methods?.length ? payment_methods : project_payment_methods, project_payment_methods);
 }
 
-function paidWith({ transactions }: OrderView): Payable['paid_with'] {
+function paidWith({ transactions }: StoredOrder): Payable['paid_with'] {
   const paid = transactions.find(({ status }) => status === 'accepted');
   const pan = paid?.payment_method_details?.['truncated_pan'];
   if (paid === undefined || typeof pan !== 'string') return undefined;
@@ -184,12 +189,12 @@ function paidWith({ transactions }: OrderView): Payable['paid_with'] {
   };
 }
 
-type ReturnUrls = Pick<OrderView, 'id' | 'project_id' | 'return_url' | 'failure_url' | 'related_payment_link_id'>;
+type ReturnUrls = Pick<StoredOrder, 'id' | 'project_id' | 'return_url' | 'failure_url' | 'related_payment_link_id'>;
 
 /**
  * The merchant's address for this outcome, with the order's ids appended; `undefined` when there is none (rules 12.11).
  */
-export function returnAddress(order: ReturnUrls, outcome: Outcome): string | undefined {
+export function returnAddress(order: ReturnUrls, outcome: PageOutcome): string | undefined {
   const address = outcome === 'completed' ? order.return_url : (order.failure_url ?? order.return_url);
   if (address === null) return undefined;
   const url = new URL(address);
@@ -206,7 +211,7 @@ export function returnAddress(order: ReturnUrls, outcome: Outcome): string | und
  * (rules 6.4).
  */
 function paymentInput(
-  { id, project_id, is_test, transactions: [first], transaction_expiration_period }: OrderView,
+  { id, project_id, is_test, transactions: [first], transaction_expiration_period }: StoredOrder,
   { attempt, payment_method, card: { brand, wallet: _wallet, ...card } }: CardPayment,
 ): Omit<SubmitPaymentInput, 'request'> {
   const { capture_mode, capture_period, transaction_type, receiver_account_token, payment_method_details } =
@@ -239,7 +244,7 @@ function paymentInput(
  * within an hour after it ended unpaid. `undefined` if its money was already given back, so that the processor's answer
  * does not matter (rules 12.12).
  */
-export function transactionToAskAbout(order: OrderView, now: number): TransactionView | undefined {
+export function transactionToAskAbout(order: StoredOrder, now: number): StoredTransaction | undefined {
   const last = order.transactions.at(-1);
   if (last === undefined || last.challenge_url === null || order.status === 'completed') return undefined;
   if (last.status !== 'pending' && last.status !== 'cancelled' && last.status !== 'expired') return undefined;

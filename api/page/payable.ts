@@ -19,7 +19,7 @@ export function pageMethods(wanted: readonly string[], active: readonly string[]
 }
 
 /** How a payment ended, for the result page; the last five are for payment links. */
-export type Outcome =
+export type PageOutcome =
   | 'completed'
   | 'cancelled'
   | 'expired'
@@ -67,7 +67,7 @@ export type PaymentState =
     }
   | {
       kind: 'ended';
-      outcome: Outcome;
+      outcome: PageOutcome;
       last_failure: AttemptFailure | undefined;
       /** The merchant's address for this outcome; `undefined`: the customer stays on the page. */
       return_address: string | undefined;

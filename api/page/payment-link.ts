@@ -1,23 +1,23 @@
 import type { Database } from '../../src/db/connection';
-import { findOrderView, type OrderView } from '../../src/db/orders/order-view';
-import { findPaymentLinkView, type PaymentLinkView } from '../../src/db/payment-links';
+import { findStoredOrder, type StoredOrder } from '../../src/db/orders/stored-order';
+import { findStoredPaymentLink, type StoredPaymentLink } from '../../src/db/payment-links';
 import { parseDuration } from '../../src/domain/duration';
 import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, type LinkObstacle } from '../../src/domain/payment-link';
 import { paymentPeriod } from '../../src/domain/payment-period';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { linkOrderId, transactionId } from '../../src/ids';
-import type { Orders } from '../../src/temporal/orders';
-import type { PaymentLinks } from '../../src/temporal/payment-links';
+import type { OrderWorkflows } from '../../src/temporal/orders';
+import type { PaymentLinkWorkflows } from '../../src/temporal/payment-links';
 import type { PayThroughLinkInput } from '../../workflows/messages';
 import { clockOf } from '../http/clock';
-import { failureOf, toPayable as orderToPayable } from './order';
+import { failureOf, toOrderPayable as orderToPayable } from './order';
 import {
   factsOf,
   SUSPENDED,
   pageMethods,
   type AttemptFailure,
   type CardPayment,
-  type Outcome,
+  type PageOutcome,
   type Payable,
   type Payables,
   type PaymentState,
@@ -31,16 +31,16 @@ const ORDER_PERIOD = 'PT30M';
 
 /** A link as one customer sees it. */
 interface LinkPayable extends Payable {
-  link: PaymentLinkView;
+  link: StoredPaymentLink;
   /** The customer's browser, and the order of its last attempt. */
   payer: string | undefined;
-  own: OrderView | undefined;
+  own: StoredOrder | undefined;
 }
 
 interface LinkServices {
   db: Database;
-  orders: Pick<Orders, 'cancel'>;
-  payment_links: Pick<PaymentLinks, 'pay'>;
+  orders: Pick<OrderWorkflows, 'cancel'>;
+  payment_links: Pick<PaymentLinkWorkflows, 'pay'>;
 }
 
 /**
@@ -50,12 +50,12 @@ interface LinkServices {
  */
 export function linkPayables({ db, orders, payment_links }: LinkServices): Payables<LinkPayable> {
   async function find(id: string, { payer }: Visit): Promise<LinkPayable | undefined> {
-    const link = await findPaymentLinkView(db, id);
+    const link = await findStoredPaymentLink(db, id);
     if (link === undefined) return undefined;
     const own_ids = ownOrderIds(link, payer);
     const last_id = own_ids.at(-1);
-    const own = last_id === undefined ? undefined : await findOrderView(db, last_id);
-    return toPayable(link, { payer, own, attempt: own_ids.length + 1 }, clockOf(link).now());
+    const own = last_id === undefined ? undefined : await findStoredOrder(db, last_id);
+    return toLinkPayable(link, { payer, own, attempt: own_ids.length + 1 }, clockOf(link).now());
   }
 
   return {
@@ -78,7 +78,7 @@ export function linkPayables({ db, orders, payment_links }: LinkServices): Payab
 const attemptOrderId = (link_id: string, payer: string, attempt: number) => linkOrderId(link_id, `${payer}:${attempt}`);
 
 /** The orders of this payer's attempts, in their order. */
-function ownOrderIds({ id, orders }: PaymentLinkView, payer: string | undefined): string[] {
+function ownOrderIds({ id, orders }: StoredPaymentLink, payer: string | undefined): string[] {
   if (payer === undefined) return [];
   const made = new Set(orders.map((order) => order.id));
   const own: string[] = [];
@@ -93,9 +93,9 @@ function ownOrderIds({ id, orders }: PaymentLinkView, payer: string | undefined)
  * A link as this payer's page shows it. `attempt`: the number of the payer's next one. `now`: the link's time, epoch
  * milliseconds.
  */
-export function toPayable(
-  link: PaymentLinkView,
-  { payer, own, attempt }: { payer: string | undefined; own: OrderView | undefined; attempt: number },
+export function toLinkPayable(
+  link: StoredPaymentLink,
+  { payer, own, attempt }: { payer: string | undefined; own: StoredOrder | undefined; attempt: number },
   now: number,
 ): LinkPayable {
   const { payment_methods, project_payment_methods, return_url } = link;
@@ -115,13 +115,13 @@ export function toPayable(
 }
 
 /** How a link ended for a customer who has not paid it. */
-const ENDED: Record<Exclude<LinkObstacle, 'in_progress'>, Outcome> = {
+const ENDED: Record<Exclude<LinkObstacle, 'in_progress'>, PageOutcome> = {
   completed: 'already_paid',
   expired: 'link_expired',
   no_attempt_left: 'no_attempts_left',
 };
 
-function stateOf(link: PaymentLinkView, own: OrderView | undefined, attempt: number, now: number): PaymentState {
+function stateOf(link: StoredPaymentLink, own: StoredOrder | undefined, attempt: number, now: number): PaymentState {
   if (own !== undefined && (own.status === 'completed' || !isFinal(ORDER_MOVES, own.status))) {
     const { state } = orderToPayable(own, now);
     // Its time is over and its timer has not fired yet: the link takes no attempt until then.
@@ -144,7 +144,7 @@ function stateOf(link: PaymentLinkView, own: OrderView | undefined, attempt: num
 }
 
 /** Why the payer's last attempt failed; `undefined` while it has not. */
-function attemptFailure({ status, transactions }: OrderView): AttemptFailure | undefined {
+function attemptFailure({ status, transactions }: StoredOrder): AttemptFailure | undefined {
   const last = transactions.at(-1);
   const failure = failureOf(last);
   if (failure !== undefined || last === undefined || !isFinal(ORDER_MOVES, status)) return failure;
@@ -154,7 +154,7 @@ function attemptFailure({ status, transactions }: OrderView): AttemptFailure | u
 
 /** The order that an attempt makes, and its charge (rules 19.2). */
 function paymentInput(
-  link: PaymentLinkView,
+  link: StoredPaymentLink,
   payer: string | undefined,
   { attempt, payment_method, card: { brand, ...card } }: CardPayment,
 ): Omit<PayThroughLinkInput, 'request'> {

@@ -1,9 +1,9 @@
 import type { DeliveryAnswer } from '../../src/contract/delivery';
-import type { DeliveryView } from '../../src/db/webhooks/delivery-views';
-import { timestamp } from './order';
+import type { StoredDelivery } from '../../src/db/webhooks/stored-deliveries';
+import { formatTimestamp } from './order';
 
 /** A delivery as both hosts show it (rules 13.12). */
-export function presentDelivery(view: DeliveryView): DeliveryAnswer {
+export function presentDelivery(view: StoredDelivery): DeliveryAnswer {
   const { order_id, n, project_id, url, status, created, next_attempt_at, redelivery_of, attempts } = view;
   return {
     id: `${order_id}-${n}`,
@@ -12,12 +12,12 @@ export function presentDelivery(view: DeliveryView): DeliveryAnswer {
     event: 'status_changed',
     url,
     status,
-    created: timestamp(created),
-    ...(next_attempt_at !== null && status !== 'paused' && { next_attempt_at: timestamp(next_attempt_at) }),
+    created: formatTimestamp(created),
+    ...(next_attempt_at !== null && status !== 'paused' && { next_attempt_at: formatTimestamp(next_attempt_at) }),
     ...(redelivery_of !== null && { redelivery_of: `${order_id}-${redelivery_of}` }),
     attempts: attempts.map(({ attempt, started, duration_ms, status_code, failure }) => ({
       n: attempt,
-      started: timestamp(started),
+      started: formatTimestamp(started),
       duration_ms,
       ...(status_code !== null && { status_code }),
       ...(failure !== null && { error: failure }),

@@ -3,7 +3,7 @@ import type { Event, Transaction } from '../../src/contract/transaction';
 import { capturableAmount } from '../../src/domain/amounts';
 import { FOLLOW_UPS } from '../../src/domain/follow-up';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
-import { moneyOf, type EventView, type OrderView, type TransactionView } from '../../src/db/orders/order-view';
+import { moneyOf, type StoredEvent, type StoredOrder, type StoredTransaction } from '../../src/db/orders/stored-order';
 import { clockOf } from '../http/clock';
 import type { Versioned } from '../operation';
 
@@ -13,7 +13,7 @@ import type { Versioned } from '../operation';
  * ISO 8601 with microseconds and offset: `2026-01-15T12:00:05.433502+00:00`. Takes any ISO text in UTC as Postgres
  * writes it.
  */
-export function timestamp(text: string): string {
+export function formatTimestamp(text: string): string {
   const [, date, time, fraction = ''] = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d+))?/.exec(text) ?? [];
   return `${date}T${time}.${fraction.padEnd(6, '0')}+00:00`;
 }
@@ -33,11 +33,11 @@ export function omitNull<T extends object>(value: T): WithoutNull<T> {
 }
 
 /** An instant in epoch milliseconds as the wire shows it. */
-export const instant = (epoch_ms: number) => timestamp(new Date(epoch_ms).toISOString());
+export const formatInstant = (epoch_ms: number) => formatTimestamp(new Date(epoch_ms).toISOString());
 
 /** The current time of an object whose clock was moved (rules 23.5); null for any other. */
-export function testClock(object: Pick<OrderView, 'clock_offset_ms'>): string | null {
-  return object.clock_offset_ms === 0 ? null : instant(clockOf(object).now());
+export function testClock(object: Pick<StoredOrder, 'clock_offset_ms'>): string | null {
+  return object.clock_offset_ms === 0 ? null : formatInstant(clockOf(object).now());
 }
 
 /** Where the customer pays the order, or one transaction of it. */
@@ -46,7 +46,7 @@ function paymentPage(public_url: string, order_id: string, transaction_id?: stri
 }
 
 /** Like presentOrder, for answers that carry an ETag. */
-export function presentVersion(order: OrderView, public_url: string): Versioned<Order> {
+export function presentVersion(order: StoredOrder, public_url: string): Versioned<Order> {
   return { body: presentOrder(order, public_url), version: order.version };
 }
 
@@ -54,7 +54,7 @@ export function presentVersion(order: OrderView, public_url: string): Versioned<
  * An order as the wire shows it, with its transactions and their events (rules 5.4). `public_url` without a
  * slash at its end: links to the hosted page begin with it.
  */
-export function presentOrder(order: OrderView, public_url: string): Order {
+export function presentOrder(order: StoredOrder, public_url: string): Order {
   const refunded_amount = order.transactions.reduce((sum, transaction) => sum + transaction.refunded_amount, 0);
   return {
     ...omitNull({
@@ -67,11 +67,11 @@ export function presentOrder(order: OrderView, public_url: string): Order {
       currency: order.currency,
       amount: order.amount,
       status: order.status,
-      created: timestamp(order.created),
-      modified: timestamp(order.modified),
-      completed: order.completed && timestamp(order.completed),
+      created: formatTimestamp(order.created),
+      modified: formatTimestamp(order.modified),
+      completed: order.completed && formatTimestamp(order.completed),
       expiration_period: order.expiration_period,
-      expires_at: orderCanBePaid(order) && order.expires_at !== null ? timestamp(order.expires_at) : null,
+      expires_at: orderCanBePaid(order) && order.expires_at !== null ? formatTimestamp(order.expires_at) : null,
       test_clock: testClock(order),
       payment_methods: order.payment_methods,
       transactions: order.transactions.map((transaction) => presentTransaction(transaction, order, public_url)),
@@ -95,11 +95,11 @@ export function presentOrder(order: OrderView, public_url: string): Order {
 }
 
 /** Whether a customer sees the order on a page: the order's own, or the one it is paid on through a link. */
-const hasPage = ({ charged_by, related_payment_link_id }: OrderView) =>
+const hasPage = ({ charged_by, related_payment_link_id }: StoredOrder) =>
   charged_by === 'customer' || related_payment_link_id !== null;
 
 /** A follow-up order names its original, an original its follow-up orders, each kind in a field of its own. */
-function linksOf(order: OrderView): Partial<Record<string, string | string[] | null>> {
+function linksOf(order: StoredOrder): Partial<Record<string, string | string[] | null>> {
   const kinds = Object.entries(FOLLOW_UPS).map(([kind, { of, orders }]) => ({
     [of]: order.kind === kind ? order.related_order_id : null,
     // Captures and voids appear in related_orders only (rules 9.5).
@@ -108,7 +108,7 @@ function linksOf(order: OrderView): Partial<Record<string, string | string[] | n
   return Object.assign({}, ...kinds) as Partial<Record<string, string | string[] | null>>;
 }
 
-function flagsOf(order: OrderView): string[] {
+function flagsOf(order: StoredOrder): string[] {
   const kinds = Object.entries(FOLLOW_UPS).flatMap(([kind, { flag, original_flag }]) => [
     ...(order.kind === kind ? [flag] : []),
     ...(order.follow_ups.some((one) => one.kind === kind && one.status === 'completed') ? [original_flag] : []),
@@ -117,11 +117,11 @@ function flagsOf(order: OrderView): string[] {
 }
 
 /** Whether the customer can pay, now or after a decline: not while the outcome of an attempt is unknown (rules 7.6). */
-function orderCanBePaid({ kind, status, transactions }: OrderView): boolean {
+function orderCanBePaid({ kind, status, transactions }: StoredOrder): boolean {
   return kind === 'payment' && !isFinal(ORDER_MOVES, status) && transactions.at(-1)?.status !== 'processing';
 }
 
-function presentTransaction(transaction: TransactionView, order: OrderView, public_url: string): Transaction {
+function presentTransaction(transaction: StoredTransaction, order: StoredOrder, public_url: string): Transaction {
   const canBePaid = order.kind === 'payment' && (transaction.status === 'new' || transaction.status === 'pending');
   const isCapturable = capturableAmount(moneyOf(transaction), clockOf(order).now()) > 0;
   const { expires_at, capture_ends_at } = transaction;
@@ -133,8 +133,8 @@ function presentTransaction(transaction: TransactionView, order: OrderView, publ
     ...omitNull({
       id: transaction.id,
       order_id: order.id,
-      created: timestamp(transaction.created),
-      modified: timestamp(transaction.modified),
+      created: formatTimestamp(transaction.created),
+      modified: formatTimestamp(transaction.modified),
       amount: transaction.amount,
       currency: transaction.currency,
       credit_debit: transaction.credit_debit,
@@ -156,8 +156,8 @@ function presentTransaction(transaction: TransactionView, order: OrderView, publ
       received_3ds_authentication:
         transaction.received_3ds_result === null ? null : { result: transaction.received_3ds_result },
       outcomes: transaction.response_code === null ? null : { processing: { status: transaction.status, ...outcome } },
-      expires_at: canBePaid && expires_at !== null ? timestamp(expires_at) : null,
-      capture_before: isCapturable && capture_ends_at !== null ? timestamp(capture_ends_at) : null,
+      expires_at: canBePaid && expires_at !== null ? formatTimestamp(expires_at) : null,
+      capture_before: isCapturable && capture_ends_at !== null ? formatTimestamp(capture_ends_at) : null,
       payment_url: canBePaid ? paymentPage(public_url, order.id, transaction.id) : null,
     }),
     ...(order.kind === 'payment' && { is_capturable: isCapturable }),
@@ -167,16 +167,16 @@ function presentTransaction(transaction: TransactionView, order: OrderView, publ
 /** An amount of 0 is left out (rules 1.3). */
 const nullIfZero = (amount: number | null) => (amount === 0 ? null : amount);
 
-function detailsOf({ payment_method_details: details, liability_shift }: TransactionView) {
+function detailsOf({ payment_method_details: details, liability_shift }: StoredTransaction) {
   return liability_shift === null ? details : { ...details, liability_shift };
 }
 
-function presentEvent(event: EventView): Event {
+function presentEvent(event: StoredEvent): Event {
   return omitNull({
     id: event.id,
     event: event.event,
-    occurred: timestamp(event.occurred),
-    noticed: timestamp(event.noticed),
+    occurred: formatTimestamp(event.occurred),
+    noticed: formatTimestamp(event.noticed),
     source: event.source,
     result: event.result,
     authorization_iso_response_code: event.authorization_iso_response_code,

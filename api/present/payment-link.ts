@@ -1,9 +1,9 @@
 import type { PaymentLink } from '../../src/contract/payment-link';
-import type { PaymentLinkView } from '../../src/db/payment-links';
+import type { StoredPaymentLink } from '../../src/db/payment-links';
 import { linkReason } from '../../src/domain/payment-link';
 import { PAYMENT_LINK_MOVES, isFinal } from '../../src/domain/transitions';
 import type { Versioned } from '../operation';
-import { omitNull, testClock, timestamp } from './order';
+import { omitNull, testClock, formatTimestamp } from './order';
 
 /** The address of a link's page, to send to the customer. */
 function paymentLinkAddress(public_url: string, payment_link_id: string): string {
@@ -11,12 +11,12 @@ function paymentLinkAddress(public_url: string, payment_link_id: string): string
 }
 
 /** Like presentPaymentLink, for answers that carry an ETag. */
-export function presentLinkVersion(link: PaymentLinkView, public_url: string): Versioned<PaymentLink> {
+export function presentLinkVersion(link: StoredPaymentLink, public_url: string): Versioned<PaymentLink> {
   return { body: presentPaymentLink(link, public_url), version: link.version };
 }
 
 /** A payment link as the wire shows it (rules 19.9). `public_url` without a slash at its end. */
-export function presentPaymentLink(link: PaymentLinkView, public_url: string): PaymentLink {
+export function presentPaymentLink(link: StoredPaymentLink, public_url: string): PaymentLink {
   const orders: PaymentLink['orders'] = {};
   for (const { id, status } of link.orders) (orders[status] ??= []).push(id);
   const { completed_order_id, ended_by } = link;
@@ -44,11 +44,11 @@ export function presentPaymentLink(link: PaymentLinkView, public_url: string): P
       status: link.status,
       reason,
       completed_order_id,
-      expires_at: isFinal(PAYMENT_LINK_MOVES, link.status) ? null : timestamp(link.expires_at),
+      expires_at: isFinal(PAYMENT_LINK_MOVES, link.status) ? null : formatTimestamp(link.expires_at),
       test_clock: testClock(link),
-      created: timestamp(link.created),
-      modified: timestamp(link.modified),
-      completed: link.completed && timestamp(link.completed),
+      created: formatTimestamp(link.created),
+      modified: formatTimestamp(link.modified),
+      completed: link.completed && formatTimestamp(link.completed),
     }) as Omit<PaymentLink, 'orders'>),
     orders,
   };

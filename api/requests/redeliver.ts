@@ -1,10 +1,10 @@
 import type { DeliveryAnswer } from '../../src/contract/delivery';
 import { recordChange, type Actor } from '../../src/db/projects/audit-trail';
 import type { Database } from '../../src/db/connection';
-import { findDeliveryView, insertRedelivery, type DeliveryView } from '../../src/db/webhooks/delivery-views';
+import { findStoredDelivery, insertRedelivery, type StoredDelivery } from '../../src/db/webhooks/stored-deliveries';
 import type { DeliveryId } from '../../src/domain/delivery';
 import type { Logger } from '../../src/log';
-import type { Workflows } from '../../src/temporal/workflows';
+import type { WorkflowClients } from '../../src/temporal/workflows';
 import { clockOf } from '../http/clock';
 import type { Write } from '../operation';
 import { presentDelivery } from '../present/delivery';
@@ -27,7 +27,7 @@ export async function tellWorkflow(
 /** The services of a redelivery, of either host. */
 interface RedeliverServices {
   db: Database;
-  deliveries: Pick<Workflows['deliveries'], 'start'>;
+  deliveries: Pick<WorkflowClients['deliveries'], 'start'>;
 }
 
 /**
@@ -36,7 +36,7 @@ interface RedeliverServices {
  */
 export function redeliver(
   { db, deliveries }: RedeliverServices,
-  first: DeliveryView,
+  first: StoredDelivery,
   by: { actor: Actor; request_id: string; log: Logger },
 ): Write<DeliveryAnswer> {
   let made: DeliveryId | undefined;
@@ -45,7 +45,7 @@ export function redeliver(
     async write(trx) {
       const now = new Date();
       made = await insertRedelivery(trx, first, new Date(clockOf(first).now()));
-      const after = presentDelivery((await findDeliveryView(trx, made))!);
+      const after = presentDelivery((await findStoredDelivery(trx, made))!);
       const { merchant_id } = first;
       const change = { action: 'webhook.redeliver', object: { kind: 'webhook', id: after.id }, merchant_id, after };
       await recordChange(trx, change, by, now);

@@ -1,10 +1,10 @@
 import type { Order } from '../../src/contract/order';
-import { moneyOf, type OrderView, type TransactionView } from '../../src/db/orders/order-view';
+import { moneyOf, type StoredOrder, type StoredTransaction } from '../../src/db/orders/stored-order';
 import { amountToMove } from '../../src/domain/follow-up';
 import { ServiceError } from '../../src/errors';
 import { orderId } from '../../src/ids';
 import { clockOf } from '../http/clock';
-import { orderOfPath, type MerchantContext, type Services } from '../merchant';
+import { orderOfPath, type MerchantContext, type ApiServices } from '../merchant';
 import type { Work } from '../operation';
 import { presentOrder } from '../present/order';
 
@@ -23,7 +23,7 @@ interface Wanted<Kind extends 'capture' | 'void' | 'refund'> {
  * order. Throws NotFound, Conflict or CanNotCancelTransaction, ValidationError on `amount`.
  */
 export async function captureOrVoid(
-  services: Services,
+  services: ApiServices,
   context: MerchantContext,
   { order_id, transaction_id, ...wanted }: Wanted<'capture' | 'void'> & { order_id: string; transaction_id: string },
 ): Promise<Work<Order>> {
@@ -46,10 +46,10 @@ export async function captureOrVoid(
  * calling a workflow. Throws the refusals of amountToMove and what FollowUps throws.
  */
 export function requestFollowUp(
-  services: Services,
+  services: ApiServices,
   context: MerchantContext,
-  order: OrderView,
-  transaction: TransactionView,
+  order: StoredOrder,
+  transaction: StoredTransaction,
   { kind, ...wanted }: Wanted<'capture' | 'void' | 'refund'>,
 ): Work<Order> {
   const { idempotency_key, request } = context;

@@ -18,11 +18,11 @@ import { inLines } from '../domain/shown-text';
 import { ServiceError } from '../errors';
 import { SecretKeys } from '../secrets';
 import { openTemporal, managePublicUrl } from '../processes/connections';
-import { createWorkflows, type Workflows } from '../temporal/workflows';
+import { createWorkflowClients, type WorkflowClients } from '../temporal/workflows';
 import { COMMANDS, type CommandRoute } from './commands';
 import { diagnose } from './doctor';
 import { reindex } from './reindex';
-import { SETTLE_COMMANDS } from './settle';
+import { OUTCOME_COMMANDS } from './outcomes';
 import { shownAnswer, shownFindings } from './show';
 
 /** The parts of its process that the program uses. */
@@ -52,7 +52,7 @@ export function createProgram(given: ProgramEnvironment): Command {
     }
   }
   const settle = program.command('settle').description('Sets outcomes that the processor will never give.');
-  for (const { verb, route, run } of SETTLE_COMMANDS) {
+  for (const { verb, route, run } of OUTCOME_COMMANDS) {
     addCommand(settle, verb, route, environment, program, run as Run);
   }
   const { config, print, fail } = environment;
@@ -87,7 +87,7 @@ const isJson = (program: Command) => program.opts<{ json?: boolean }>().json ===
 type Run = (services: CommandServices, context: ManageContext, input: unknown) => Promise<unknown>;
 
 interface CommandServices extends ManageServices {
-  workflows: Workflows;
+  workflows: WorkflowClients;
 }
 
 function addCommand(
@@ -182,7 +182,7 @@ async function withServices<T>(config: Config, work: (services: CommandServices)
   const db = connectDatabase(requireSetting(config, 'POSTGRES_URL'), { pool_max: 2 });
   // Lazy: most commands never call it.
   const client = openTemporal(config, pino({ level: 'silent' }));
-  const workflows = createWorkflows({ client, db });
+  const workflows = createWorkflowClients({ client, db });
   try {
     const { deliveries } = workflows;
     const { WEBHOOK_PRIVATE_ADDRESSES: webhook_private_addresses } = config;

@@ -5,7 +5,7 @@ import type { Client } from '@temporalio/client';
 import { connectDatabase } from '../db/connection';
 import { median } from './figures';
 import { eventNamesOf, workflowTasksIn } from './history';
-import type { Row } from './rows';
+import type { BenchRow } from './rows';
 import type { BenchStack } from './stack';
 
 /**
@@ -27,7 +27,7 @@ const SETTLE_MS = 200;
  * Does each row a few times, alone, and counts: events in the workflows' histories, statements in PostgreSQL's own log.
  */
 export async function count(
-  rows: readonly Row[],
+  rows: readonly BenchRow[],
   stack: BenchStack,
   client: Client,
   samples: number,

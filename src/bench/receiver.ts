@@ -3,14 +3,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A merchant's receiver of webhooks. */
-export interface Receiver {
+export interface WebhookReceiver {
   url: string;
   /** Resolves once a webhook of this order has come, also when it came before the question. */
   received(order_id: string): Promise<void>;
   close(): void;
 }
 
-export async function startReceiver(): Promise<Receiver> {
+export async function startReceiver(): Promise<WebhookReceiver> {
   const came = new Set<string>();
   const coming = new EventEmitter();
   const server = createServer((request, response) => {

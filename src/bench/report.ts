@@ -5,7 +5,7 @@ import { PAID_ORDER } from './rows';
 import type { SilentReceivers } from './silent-receivers';
 
 /** The figures of one run as Markdown tables. */
-export function report(
+export function reportText(
   results: readonly Result[],
   counts: readonly Counts[],
   silent: SilentReceivers,

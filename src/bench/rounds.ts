@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mean, median, quantile } from './figures';
-import type { Row } from './rows';
+import type { BenchRow } from './rows';
 
 /** A row at one concurrency: medians over the rounds. */
 export interface Result extends Cell {
@@ -26,11 +26,11 @@ export interface RoundsOptions {
  * alike. The first row is the floor. Ratios are taken within a round, where both had the same machine.
  */
 export async function runRounds(
-  rows: readonly Row[],
+  rows: readonly BenchRow[],
   { rounds, window_ms, concurrencies, pids, onRound }: RoundsOptions,
 ): Promise<Result[]> {
   const cells = new Map<string, Cell[]>();
-  const key = (row: Row, at_once: number) => `${row.name} ${at_once}`;
+  const key = (row: BenchRow, at_once: number) => `${row.name} ${at_once}`;
   const warm_up = { at_once: 16, window_ms: Math.min(window_ms * 2, 3_000), prepared: 64, pids };
   for (const row of rows) await measure(row, warm_up);
   for (let round = 1; round <= rounds; round += 1) {
@@ -99,7 +99,7 @@ const SETTLE_MS = 100;
  * start within the window are measured. Until the last of them has ended, all clients continue, so that the concurrency
  * stays the same.
  */
-async function measure(row: Row, { at_once, window_ms, prepared, pids }: CellOptions): Promise<Cell> {
+async function measure(row: BenchRow, { at_once, window_ms, prepared, pids }: CellOptions): Promise<Cell> {
   const ready = await prepare(row, prepared);
   await sleep(SETTLE_MS);
   const cpu_before = cpuMilliseconds(pids());
@@ -134,7 +134,7 @@ async function measure(row: Row, { at_once, window_ms, prepared, pids }: CellOpt
   };
 }
 
-async function prepare({ prepare: one }: Row, count: number): Promise<string[] | undefined> {
+async function prepare({ prepare: one }: BenchRow, count: number): Promise<string[] | undefined> {
   if (one === undefined) return undefined;
   const ready: string[] = [];
   let begun = 0;

@@ -1,14 +1,14 @@
 import { Agent, request, type Dispatcher } from 'undici';
-import { createProcessor } from '../processor/client';
+import { createProcessorClient } from '../processor/client';
 import { TEST_CARDS } from '../simulator/cards';
 import { deliveryWorkflowId, orderWorkflowId, paymentLinkWorkflowId } from '../../workflows/messages';
 import { FLOOR_PATH } from './floor-route';
 import { floorWorkflowId } from './floor';
-import type { Receiver } from './receiver';
+import type { WebhookReceiver } from './receiver';
 import type { BenchStack } from './stack';
 
 /** One measured kind of work. */
-export interface Row {
+export interface BenchRow {
   name: string;
   /** What has to be there before the clock starts: the id of an order, where one is paid that exists already. */
   prepare?: () => Promise<string>;
@@ -20,7 +20,7 @@ export interface Row {
 
 export interface Rows {
   /** The floor first. */
-  rows: Row[];
+  rows: BenchRow[];
   close: () => Promise<void>;
 }
 
@@ -97,7 +97,7 @@ function createShop({ facts, variables }: BenchStack) {
   async function vaultToken(): Promise<string> {
     const { text } = await send('GET', '/v1/merchants/self/projects/self/', { authorization });
     const { id: project_id } = JSON.parse(text) as { id: string };
-    const processor = createProcessor({
+    const processor = createProcessorClient({
       url: facts.simulator_url,
       key: variables['PROCESSOR_KEY'] ?? '',
       timeout_ms: 5_000,
@@ -115,13 +115,13 @@ function createShop({ facts, variables }: BenchStack) {
 }
 
 /** The rows against a stack. */
-export async function createRows(stack: BenchStack, receiver: Receiver): Promise<Rows> {
+export async function createRows(stack: BenchStack, receiver: WebhookReceiver): Promise<Rows> {
   const { send, createOrder, createLink, payOnPage, vaultToken, close } = createShop(stack);
   const paid = {
     transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token: await vaultToken() } }],
   };
 
-  const rows: Row[] = [
+  const rows: BenchRow[] = [
     {
       name: 'floor',
       async once() {

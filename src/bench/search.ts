@@ -4,9 +4,9 @@ import { connectDatabase, type Database } from '../db/connection';
 import { noteSearch, requestSearchRebuild } from '../db/search/search-outbox';
 import { durationsAtPace, median, quantile } from './figures';
 import { machine, table } from './report';
-import { PAID_ORDER, createRows, type Row } from './rows';
+import { PAID_ORDER, createRows, type BenchRow } from './rows';
 import { changeOrders, continueIndexing, stopIndexing, untilIndexed, writeBenchOrders } from './search-orders';
-import type { Receiver } from './receiver';
+import type { WebhookReceiver } from './receiver';
 import type { BenchStack } from './stack';
 
 /** How much is measured. */
@@ -28,7 +28,7 @@ const AIM = { found_p99: 1_000, query_p99: 50, rows_per_second: 40_000, paid_p95
 /** Measures search on a stack of its own, whose index is empty. Returns the figures as Markdown. */
 export async function measureSearch(
   stack: BenchStack,
-  receiver: Receiver,
+  receiver: WebhookReceiver,
   plan: SearchPlan,
   say: (text: string) => void,
 ): Promise<string> {
@@ -196,7 +196,7 @@ async function measureReports(merchant: SearchMerchant): Promise<string> {
 const PAID_A_SECOND = 20;
 
 /** Paid orders at a steady pace in turns: with the index while a merchant searches once a second, and without. */
-async function measurePaidOrders(db: Database, row: Row, { rounds, paid_seconds }: SearchPlan): Promise<string> {
+async function measurePaidOrders(db: Database, row: BenchRow, { rounds, paid_seconds }: SearchPlan): Promise<string> {
   const pay = (seconds: number) =>
     durationsAtPace(() => row.once(undefined), { count: seconds * PAID_A_SECOND, pause_ms: 1_000 / PAID_A_SECOND });
   const modes = {

@@ -7,13 +7,13 @@ import { insertOrder } from '../db/orders/insert-order';
 import { moveOrder } from '../db/orders/move-order';
 import { insertMerchant } from '../db/projects/merchants';
 import { upsertProject } from '../db/projects/projects';
-import type { Vault } from '../db/webhooks/webhook-secrets';
+import type { WebhookSecretVault } from '../db/webhooks/webhook-secrets';
 import { SecretKeys } from '../secrets';
 import { acceptRequest } from '../domain/api-request';
 import type { NewOrder } from '../domain/new-order';
-import { createWorkflows, type Workflows } from '../temporal/workflows';
+import { createWorkflowClients, type WorkflowClients } from '../temporal/workflows';
 import { durationsAtPace, quantile } from './figures';
-import type { Row } from './rows';
+import type { BenchRow } from './rows';
 import type { BenchStack } from './stack';
 
 /** Milliseconds from the request for a paid order to the arrival of its webhook. */
@@ -39,7 +39,7 @@ const PAUSE_MS = 250;
  * its first attempt, the others at their second, which may take longer.
  */
 export async function measureBesideSilentReceivers(
-  row: Row,
+  row: BenchRow,
   { facts, variables }: BenchStack,
   client: Client,
   deliveries: number,
@@ -54,7 +54,7 @@ export async function measureBesideSilentReceivers(
       deliveries,
       silent.url,
     );
-    const workflows = createWorkflows({ client, db }).deliveries;
+    const workflows = createWorkflowClients({ client, db }).deliveries;
     const [beside] = await Promise.all([
       latencyOf(row, duration_ms),
       durationsAtPace((n) => workflows.start(waiting[n]!), { count: deliveries, pause_ms: 1_000 / SILENT_A_SECOND }),
@@ -75,7 +75,7 @@ const ORDER = {
 } as const;
 const FAILED = { attempt: 1, time_limit_ms: 4_000, duration_ms: 4_000, failure: 'reading took too long' };
 
-async function latencyOf(row: Row, duration_ms: number): Promise<Latency> {
+async function latencyOf(row: BenchRow, duration_ms: number): Promise<Latency> {
   const taken = await durationsAtPace(() => row.once(undefined), {
     count: Math.ceil(duration_ms / PAUSE_MS),
     pause_ms: PAUSE_MS,
@@ -83,10 +83,14 @@ async function latencyOf(row: Row, duration_ms: number): Promise<Latency> {
   return { p50: quantile(taken, 0.5), p95: quantile(taken, 0.95) };
 }
 
-type NewDelivery = Parameters<Workflows['deliveries']['start']>[0];
+type NewDelivery = Parameters<WorkflowClients['deliveries']['start']>[0];
 
 /** Webhooks of a project of their own, written but not sent: each of a cancelled order. */
-async function insertDeliveries({ db, secrets }: Vault, count: number, webhook_url: string): Promise<NewDelivery[]> {
+async function insertDeliveries(
+  { db, secrets }: WebhookSecretVault,
+  count: number,
+  webhook_url: string,
+): Promise<NewDelivery[]> {
   const [merchant_id, project_id, now] = [uuidv7(), uuidv7(), Date.now()];
   const project = { id: project_id, name: 'Silent', is_test: true, payment_methods: [], currencies: ['EUR'] };
   await insertMerchant(db, { id: merchant_id, name: 'Silent', country: 'NL', default_currency: 'EUR' }, new Date(now));

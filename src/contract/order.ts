@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LONGEST } from '../domain/duration';
+import { MAX_DURATION } from '../domain/duration';
 import { FOLLOW_UPS } from '../domain/follow-up';
 import { ORDER_STATUSES } from '../domain/transitions';
 import {
@@ -41,7 +41,7 @@ export const customerSchema = z.object({
 /** Descriptions of fields of requests and answers. */
 const MEANINGS = {
   merchant_order_id: "Merchant's own reference. Recommended.",
-  expiration_period: `How long the order stays valid, at most ${LONGEST.order}.`,
+  expiration_period: `How long the order stays valid, at most ${MAX_DURATION.order}.`,
   payment_methods:
     'Payment methods shown on the hosted payment page. Without it every payment method active in the project is shown.',
   return_url:
@@ -61,7 +61,7 @@ export const orderRequestSchema = z.object({
   amount: amount().describe('In the smallest currency unit, VAT included.'),
   merchant_order_id: reference().optional().describe(MEANINGS.merchant_order_id),
   description: description().optional().describe('Recommended.'),
-  expiration_period: duration(LONGEST.order).optional().describe(MEANINGS.expiration_period),
+  expiration_period: duration(MAX_DURATION.order).optional().describe(MEANINGS.expiration_period),
   payment_methods: z.array(paymentMethod()).max(50).optional().describe(MEANINGS.payment_methods),
   transactions: z
     .array(transactionRequestSchema)

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LONGEST } from '../domain/duration';
+import { MAX_DURATION } from '../domain/duration';
 import { PAYMENT_LINK_ATTEMPTS_MAX } from '../domain/payment-link';
 import { ORDER_STATUSES, PAYMENT_LINK_STATUSES } from '../domain/transitions';
 import type { Route } from './routes';
@@ -25,7 +25,7 @@ const texts = {
   merchant_order_id: "Merchant's own reference. Orders of the link carry it too.",
   description: 'Orders of the link carry it too; without it they have none.',
   payment_methods: 'Payment methods shown on the hosted page. Without it every method active in the project is shown.',
-  expiration_period: `How long the link can be paid, 30 days by default, at most ${LONGEST.link}.`,
+  expiration_period: `How long the link can be paid, 30 days by default, at most ${MAX_DURATION.link}.`,
   return_url: 'Where the customer goes after paying. Without it the customer stays on the result page.',
   webhook_url: 'Receives the webhooks of the orders of the link.',
 };
@@ -37,7 +37,7 @@ export const paymentLinkRequestSchema = z.object({
   currency: currency().describe('Must be supported by the project.'),
   description: description().optional().describe(texts.description),
   payment_methods: z.array(paymentMethod()).max(50).optional().describe(texts.payment_methods),
-  expiration_period: duration(LONGEST.link).optional().describe(texts.expiration_period),
+  expiration_period: duration(MAX_DURATION.link).optional().describe(texts.expiration_period),
   return_url: uri().optional().describe(texts.return_url),
   webhook_url: uri().optional().describe(texts.webhook_url),
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isCountry } from '../domain/country';
 import { isCurrency } from '../domain/currency';
-import { EXPECTED_DURATION, LONGEST, durationProblem } from '../domain/duration';
+import { EXPECTED_DURATION, MAX_DURATION, durationProblem } from '../domain/duration';
 
 /** Types of several fields, and limits of request contents (rules 18). */
 
@@ -103,7 +103,7 @@ export const duration = (longest: string) =>
 export const overlap = () =>
   formatted(EXPECTED_DURATION)
     .superRefine((text, context) => {
-      const problem = text === 'PT0S' ? undefined : durationProblem(text, LONGEST.overlap);
+      const problem = text === 'PT0S' ? undefined : durationProblem(text, MAX_DURATION.overlap);
       if (problem !== undefined) context.addIssue({ code: 'custom', message: problem, input: text });
     })
     .meta({ format: 'duration', examples: ['PT24H'] });

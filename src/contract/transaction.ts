@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CAPTURE_MODES } from '../domain/amounts';
-import { LONGEST, durationProblem } from '../domain/duration';
+import { MAX_DURATION, durationProblem } from '../domain/duration';
 import { FOLLOW_UP_KINDS } from '../domain/follow-up';
 import { EVENT_SOURCES } from '../domain/transaction';
 import { TRANSACTION_STATUSES } from '../domain/transitions';
@@ -32,10 +32,10 @@ export const transactionRequestSchema = z
   .object({
     payment_method: paymentMethod().describe('One that is active in the project.'),
     capture_mode: captureMode(),
-    expiration_period: duration(LONGEST.order)
+    expiration_period: duration(MAX_DURATION.order)
       .optional()
       .describe(
-        `How long it can be paid; with capture_mode, how long it can be captured once accepted, at most ${LONGEST.capture}.`,
+        `How long it can be paid; with capture_mode, how long it can be captured once accepted, at most ${MAX_DURATION.capture}.`,
       ),
     payment_method_details: z
       // Loose, because even a misspelt receiver_ field makes it account funding.
@@ -57,7 +57,7 @@ export const transactionRequestSchema = z
   .superRefine(
     ({ capture_mode, expiration_period }, context) => {
       if (capture_mode === undefined || expiration_period === undefined) return;
-      const problem = durationProblem(expiration_period, LONGEST.capture);
+      const problem = durationProblem(expiration_period, MAX_DURATION.capture);
       if (problem !== undefined) {
         context.addIssue({ code: 'custom', path: ['expiration_period'], message: problem, input: expiration_period });
       }

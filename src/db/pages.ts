@@ -21,12 +21,12 @@ export const BY_SEQUENCE = [
 ] as const satisfies SortKey;
 
 /** A row's place in a list: the values of its sort key, as Postgres writes them. */
-export type Position = readonly string[];
+export type PagePosition = readonly string[];
 
 type Direction = 'asc' | 'desc';
 
 /** The SQL of a sort key: the order, the position of a row, and the condition for the rows `after` a position. */
-export function keyset(key: SortKey, direction: Direction, after: Position | undefined) {
+export function keyset(key: SortKey, direction: Direction, after: PagePosition | undefined) {
   const columns = key.map(([column]) => column);
   const values = key.map(([, type], n) => `cast(:after_${n} as ${type})`);
   return {
@@ -59,7 +59,7 @@ export interface Part<Row> {
   /** Whether there are no further ones. */
   is_last: boolean;
   /** The position of the last row; absent without rows. */
-  end?: Position;
+  end?: PagePosition;
 }
 
 /**
@@ -71,7 +71,7 @@ export async function readPart<Row>(
   db: Database,
   { select, where = [], bindings, key, direction = 'desc' }: List,
   limits: PartLimits,
-  after?: Position,
+  after?: PagePosition,
 ): Promise<Part<Row>> {
   const { order, position, isAfter, bindings: bindings_after } = keyset(key, direction, after);
   const conditions = [...where, isAfter ?? false].filter((condition) => condition !== false);
@@ -126,7 +126,7 @@ export async function pageOf<Row>(db: Database, list: List, { limit, cursor }: P
 
 const wrongCursor = () => validationError('cursor', 'Expected the value of `next` of the page before.');
 
-function positionOf(cursor: string, length: number): Position {
+function positionOf(cursor: string, length: number): PagePosition {
   try {
     const position: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     const isPosition =
@@ -142,7 +142,7 @@ function positionOf(cursor: string, length: number): Position {
 export interface ListPart {
   period: Period;
   limits: PartLimits;
-  after: Position | undefined;
+  after: PagePosition | undefined;
 }
 
 /** Conditions and bindings of a list of what a project created in a period. */

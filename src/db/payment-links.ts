@@ -1,5 +1,5 @@
 import type { ApiRequest } from '../domain/api-request';
-import type { LinkEndedBy, NewPaymentLink, PaymentLinkRecord } from '../domain/payment-link';
+import type { LinkEndedBy, NewPaymentLink, PaymentLinkSnapshot } from '../domain/payment-link';
 import {
   PAYMENT_LINK_MOVES,
   statusesBefore,
@@ -17,7 +17,7 @@ import { LINK_CLOCK_OFFSET } from './sandbox-clocks/sandbox-clocks';
 /**
  * A payment link with its orders as the database holds it; absent values are null. Instants are ISO 8601 texts in UTC.
  */
-export interface PaymentLinkView {
+export interface StoredPaymentLink {
   id: string;
   project_id: string;
   merchant_id: string;
@@ -62,27 +62,27 @@ const PAYMENT_LINK_VIEW = `
   from payment_links l join projects p on p.id = l.project_id join merchants m on m.id = p.merchant_id`;
 
 /** Everything that a GET or the hosted page shows of one link; `undefined` when there is none. */
-export async function findPaymentLinkView(db: Database, id: string): Promise<PaymentLinkView | undefined> {
-  const [link] = await queryRows<PaymentLinkView>(db, `${PAYMENT_LINK_VIEW} where l.id = :id`, { id });
+export async function findStoredPaymentLink(db: Database, id: string): Promise<StoredPaymentLink | undefined> {
+  const [link] = await queryRows<StoredPaymentLink>(db, `${PAYMENT_LINK_VIEW} where l.id = :id`, { id });
   return link;
 }
 
 /** A part of the project's links that were created in a period, newest first. */
-export async function listPaymentLinkViews(
+export async function listStoredPaymentLinks(
   db: Database,
   project_id: string,
   { period, limits, after }: ListPart,
-): Promise<Part<PaymentLinkView>> {
+): Promise<Part<StoredPaymentLink>> {
   const list = { select: PAYMENT_LINK_VIEW, ...createdIn(project_id, period), key: BY_CREATED };
   return await readPart(db, list, limits, after);
 }
 
 /** The link as decisions need it; `undefined` when there is none. */
-export async function findPaymentLink(db: Database, id: string): Promise<PaymentLinkRecord | undefined> {
+export async function findPaymentLinkSnapshot(db: Database, id: string): Promise<PaymentLinkSnapshot | undefined> {
   const [row] = await queryRows<
-    Omit<PaymentLinkRecord, 'expires_at' | 'ended_by' | 'completed_order_id'> & {
+    Omit<PaymentLinkSnapshot, 'expires_at' | 'ended_by' | 'completed_order_id'> & {
       expires_at: string;
-      ended_by: PaymentLinkRecord['ended_by'] | null;
+      ended_by: PaymentLinkSnapshot['ended_by'] | null;
       completed_order_id: string | null;
     }
   >(
@@ -103,9 +103,9 @@ export async function findPaymentLink(db: Database, id: string): Promise<Payment
   };
 }
 
-/** Like findPaymentLink, for a link that must exist: throws RecordMissing when it does not. */
-export async function loadPaymentLink(db: Database, id: string): Promise<PaymentLinkRecord> {
-  const link = await findPaymentLink(db, id);
+/** Like findPaymentLinkSnapshot, for a link that must exist: throws RecordMissing when it does not. */
+export async function loadPaymentLinkSnapshot(db: Database, id: string): Promise<PaymentLinkSnapshot> {
+  const link = await findPaymentLinkSnapshot(db, id);
   if (link === undefined) throw new RecordMissing(`payment link ${id}`);
   return link;
 }
@@ -118,7 +118,7 @@ export async function insertPaymentLink(
   db: Database,
   link: NewPaymentLink,
   { created, expires_at, request }: { created: number; expires_at: number; request: ApiRequest },
-): Promise<PaymentLinkRecord> {
+): Promise<PaymentLinkSnapshot> {
   await queryRows(
     db,
     `with ${claimRequest()}
@@ -139,7 +139,7 @@ export async function insertPaymentLink(
       ...claimBindings(request),
     },
   );
-  const stored = await findPaymentLink(db, link.id);
+  const stored = await findPaymentLinkSnapshot(db, link.id);
   if (stored === undefined) throw tooLate();
   return stored;
 }
@@ -148,11 +148,11 @@ export async function insertPaymentLink(
  * Ends a link that is not paid and whose payment is not in progress: because its time is over, or because its merchant
  * wants so, at one of `versions` when given. Repeat-safe. Returns the link as it is now. `now` in epoch milliseconds.
  */
-export async function endPaymentLink(
+export async function recordPaymentLinkEnd(
   db: Database,
   id: string,
   { ended_by, versions, now }: { ended_by: LinkEndedBy; versions?: readonly number[] | undefined; now: number },
-): Promise<PaymentLinkRecord> {
+): Promise<PaymentLinkSnapshot> {
   await queryRows(
     db,
     `update payment_links set
@@ -168,7 +168,7 @@ export async function endPaymentLink(
       sources: statusesBefore(PAYMENT_LINK_MOVES, 'expired'),
     },
   );
-  return await loadPaymentLink(db, id);
+  return await loadPaymentLinkSnapshot(db, id);
 }
 
 /** Whether an attempt of the link has made this order. */

@@ -1,5 +1,5 @@
 import type { CaptureMode } from './amounts';
-import type { Closing, OrderRecord } from './order-record';
+import type { Closing, OrderSnapshot } from './order-snapshot';
 import { isExpired } from './order';
 
 /** Money reserved by an accepted authorization. The order's workflow lives until it is captured, voided or released. */
@@ -18,7 +18,7 @@ export interface Authorization {
 }
 
 /** The money an order still holds; `undefined` when it holds none. */
-export function openAuthorization(order: OrderRecord): Authorization | undefined {
+export function openAuthorization(order: OrderSnapshot): Authorization | undefined {
   const accepted = order.transactions.find((one) => one.status === 'accepted');
   const capture = accepted?.capture;
   if (accepted === undefined || capture?.capture_ends_at === undefined || capture.reserved + capture.unanswered === 0) {

@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 
 /** The longest durations a request may ask for (rules 7). */
-export const LONGEST = {
+export const MAX_DURATION = {
   /** An order, and an unpaid transaction. */
   order: 'P30D',
   /** From acceptance to capture; after that the issuer may cancel the reservation (rules 7.4). */

@@ -8,7 +8,7 @@ import {
   type TransactionMoney,
 } from './amounts';
 import type { ApiRequest } from './api-request';
-import { isExpired, isOpen, type Ending } from './order';
+import { isExpired, isAttemptOpen, type Ending } from './order';
 import type { TransactionStatus } from './transitions';
 
 /**
@@ -239,7 +239,7 @@ export function followUpAttention(
   }
   const gives_back = kind === 'chargeback' || kind === 'refund';
   // While the payment's own outcome is open, the captured amount is unknown.
-  return gives_back && !isOpen(money.status) && to === 'accepted' && isOverdrawn(money)
+  return gives_back && !isAttemptOpen(money.status) && to === 'accepted' && isOverdrawn(money)
     ? 'refunded and charged back beyond what was captured'
     : undefined;
 }

@@ -1,13 +1,13 @@
 import type { PaymentMethodDetails } from './new-order';
-import { isEnding, isOpen, orderStatus, type Ending } from './order';
+import { isEnding, isAttemptOpen, orderStatus, type Ending } from './order';
 import {
   lastTransaction,
   orderFacts,
   outcomeAwaitedFrom,
   transactionOf,
-  type OrderRecord,
-  type TransactionRecord,
-} from './order-record';
+  type OrderSnapshot,
+  type TransactionSnapshot,
+} from './order-snapshot';
 import { POLL_AFTER_END_MS, POLL_ISSUER_AFTER_MS, pollAfter, type EventResult, type EventSource } from './transaction';
 import { ORDER_MOVES, TRANSACTION_MOVES, canMove, type OrderStatus, type TransactionStatus } from './transitions';
 
@@ -15,7 +15,7 @@ import { ORDER_MOVES, TRANSACTION_MOVES, canMove, type OrderStatus, type Transac
  * A change to make: one transaction's status (with the order's ending, when the outcome came after it), or the end of
  * an unpaid order together with its open transaction.
  */
-export type Change =
+export type StatusChange =
   | {
       transaction_id: string;
       to: TransactionStatus;
@@ -27,7 +27,7 @@ export type Change =
 
 /** A change with the details that are recorded with it. */
 export interface PlannedMove {
-  change: Change;
+  change: StatusChange;
   details: MoveDetails;
 }
 
@@ -76,7 +76,7 @@ export class ForbiddenMove extends Error {}
  * The move for a change, or `undefined` if the order already made it (a repeat). The order's status is computed from
  * its transactions, then checked against the order's own table. Throws ForbiddenMove when a table does not allow it.
  */
-export function planMove(order: OrderRecord, change: Change): Move | undefined {
+export function planMove(order: OrderSnapshot, change: StatusChange): Move | undefined {
   const transaction: Move['transaction'] =
     change.transaction_id === undefined ? openTransactionTo(order, change.ended) : change;
   const current = transactionOf(order, transaction?.transaction_id);
@@ -114,11 +114,11 @@ export function planMove(order: OrderRecord, change: Change): Move | undefined {
  * is due.
  */
 export function afterMove(
-  order: OrderRecord,
+  order: OrderSnapshot,
   move: Move,
   delivery: number | undefined,
   details: Pick<MoveDetails, 'source' | 'now'>,
-): OrderRecord {
+): OrderSnapshot {
   const late_poll_at = lateApprovalPollAt(order, move, details);
   return {
     ...order,
@@ -143,7 +143,7 @@ export function afterMove(
  * a card check, whose approval moves no money. This decides alone: what follows reads the stored watch.
  */
 export function lateApprovalPollAt(
-  order: OrderRecord,
+  order: OrderSnapshot,
   { transaction }: Move,
   { source, now }: Pick<MoveDetails, 'source' | 'now'>,
 ): number | undefined {
@@ -167,11 +167,11 @@ export function firstPollAt(to: TransactionStatus | undefined, now: number): num
 
 /** An authorization that is accepted holds the whole amount until its window ends. */
 function movedTransaction(
-  order: OrderRecord,
-  transaction: TransactionRecord,
+  order: OrderSnapshot,
+  transaction: TransactionSnapshot,
   { to, capture_ends_at }: NonNullable<Move['transaction']>,
   now: number,
-): TransactionRecord {
+): TransactionSnapshot {
   const { capture } = transaction;
   const { poll_at: _, ...before } = transaction;
   const poll_at = firstPollAt(to, now);
@@ -180,12 +180,12 @@ function movedTransaction(
   return { ...moved, capture: { ...capture, capture_ends_at, reserved: order.amount } };
 }
 
-function openTransactionTo(order: OrderRecord, to: Ending): { transaction_id: string; to: Ending } | undefined {
+function openTransactionTo(order: OrderSnapshot, to: Ending): { transaction_id: string; to: Ending } | undefined {
   const last = lastTransaction(order);
-  return last !== undefined && isOpen(last.status) ? { transaction_id: last.id, to } : undefined;
+  return last !== undefined && isAttemptOpen(last.status) ? { transaction_id: last.id, to } : undefined;
 }
 
-function endingOf(order: OrderRecord, to: TransactionStatus | undefined): Ending | undefined {
+function endingOf(order: OrderSnapshot, to: TransactionStatus | undefined): Ending | undefined {
   if (order.status === 'completed') return order.ended;
   return isEnding(to) ? to : order.ended;
 }

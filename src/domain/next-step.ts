@@ -1,5 +1,5 @@
 import { isWindowClosed, openAuthorization } from './authorization';
-import { outcomeAwaitedFrom, shouldExpire, type OrderRecord } from './order-record';
+import { outcomeAwaitedFrom, shouldExpire, type OrderSnapshot } from './order-snapshot';
 import { ORDER_MOVES, isFinal } from './transitions';
 
 /** The next step of an order's workflow. */
@@ -20,7 +20,7 @@ export type Step =
   | 'finish';
 
 /** The next step for an order; `now` in epoch milliseconds. */
-export function nextStep(order: OrderRecord, now: number): Step {
+export function nextStep(order: OrderSnapshot, now: number): Step {
   if (order.deliveries.length > 0) return 'startDeliveries';
   if (order.transactions.some(({ late_poll_at }) => late_poll_at !== undefined)) return 'startReversals';
   if (isFinal(ORDER_MOVES, order.status)) {

@@ -91,6 +91,6 @@ export function mayCancel(order: OrderStatus, last: TransactionStatus | undefine
 }
 
 /** Whether a transaction may still be paid, or its outcome is awaited: neither final nor accepted. */
-export function isOpen(status: TransactionStatus): boolean {
+export function isAttemptOpen(status: TransactionStatus): boolean {
   return !isFinal(TRANSACTION_MOVES, status) && status !== 'accepted';
 }

@@ -1,14 +1,14 @@
 import { parseDuration } from './duration';
 import { ForbiddenMove, type MoveDetails, type PlannedMove } from './move';
-import { isExpired, isOpen } from './order';
+import { isExpired, isAttemptOpen } from './order';
 import {
   lastTransaction,
   outcomeAwaitedFrom,
   transactionOf,
-  type OrderRecord,
-  type TransactionRecord,
-} from './order-record';
-import { mayLookUpLag, type EventResult, type SETTLED_OUTCOMES } from './transaction';
+  type OrderSnapshot,
+  type TransactionSnapshot,
+} from './order-snapshot';
+import { mayLookUpLag, type EventResult, type MANUAL_OUTCOMES } from './transaction';
 import { mismatchInWords } from './waits';
 import { TRANSACTION_MOVES, canMove, isFinal, type TransactionStatus } from './transitions';
 
@@ -139,14 +139,14 @@ export type OutcomePlan = { action: 'keep' } | { action: 'send' } | ({ action: '
  *
  * Throws ForbiddenMove for a transaction of another order.
  */
-export function planOutcome(order: OrderRecord, facts: ChargeOutcome): OutcomePlan {
+export function planOutcome(order: OrderSnapshot, facts: ChargeOutcome): OutcomePlan {
   const { transaction_id, outcome, now, machine_now, paid_with } = facts;
   const transaction = transactionOf(order, transaction_id);
   if (transaction === undefined) throw new ForbiddenMove(`transaction ${transaction_id} is of another order`);
   const { status, expires_at } = transaction;
 
   if (outcome === 'not_found') {
-    if (!isOpen(status)) return { action: 'keep' };
+    if (!isAttemptOpen(status)) return { action: 'keep' };
     if (!isExpired(expires_at, Math.max(now, machine_now + order.clock_offset_ms))) return { action: 'send' };
     return {
       action: 'move',
@@ -166,8 +166,8 @@ export function planOutcome(order: OrderRecord, facts: ChargeOutcome): OutcomePl
 
 /** The move that gives a charge its outcome. */
 function outcomeMove(
-  order: OrderRecord,
-  { id: transaction_id, capture }: TransactionRecord,
+  order: OrderSnapshot,
+  { id: transaction_id, capture }: TransactionSnapshot,
   to: 'accepted' | 'error',
   details: MoveDetails,
 ): PlannedMove {
@@ -187,7 +187,7 @@ function outcomeMove(
 
 /** The outcome that an operator sets by hand, where the processor will never give one (rules 10.14). */
 export interface ManualOutcome {
-  outcome: (typeof SETTLED_OUTCOMES)[number];
+  outcome: (typeof MANUAL_OUTCOMES)[number];
   /** Why; recorded with the event. */
   reason: string;
 }
@@ -205,13 +205,13 @@ export function moveForManualOutcome({ outcome, reason }: ManualOutcome, now: nu
  * milliseconds.
  */
 export function planManualOutcome(
-  order: OrderRecord,
-  { transaction_id, ...settlement }: ManualOutcome & { transaction_id: string },
+  order: OrderSnapshot,
+  { transaction_id, ...manual_outcome }: ManualOutcome & { transaction_id: string },
   now: number,
 ): PlannedMove | undefined {
   const last = lastTransaction(order);
   if (last?.id !== transaction_id || outcomeAwaitedFrom(order) !== 'processor') return undefined;
-  const { to, details } = moveForManualOutcome(settlement, now);
+  const { to, details } = moveForManualOutcome(manual_outcome, now);
   return outcomeMove(order, last, to, details);
 }
 
@@ -220,13 +220,13 @@ export function planManualOutcome(
  * it does not.
  */
 export function contradictionOf(
-  order: Pick<OrderRecord, 'amount' | 'currency'>,
-  { status, settled_by_hand }: Pick<TransactionRecord, 'status' | 'settled_by_hand'>,
+  order: Pick<OrderSnapshot, 'amount' | 'currency'>,
+  { status, outcome_set_by_hand }: Pick<TransactionSnapshot, 'status' | 'outcome_set_by_hand'>,
   outcome: ProcessorOutcome | 'not_found',
 ): string | undefined {
   if (typeof outcome === 'string') return undefined;
   const recorded = status === 'error' ? 'error' : 'accepted';
-  const as = `${settled_by_hand ? 'settled by hand' : 'recorded'} as ${recorded === 'error' ? 'declined' : 'approved'}`;
+  const as = `${outcome_set_by_hand ? 'settled by hand' : 'recorded'} as ${recorded === 'error' ? 'declined' : 'approved'}`;
   if (isMismatch(outcome)) return `${as}, but ${mismatchInWords(outcome, order)}`;
   const to = STATUS_AFTER[outcome.result];
   if (to === recorded || (to !== 'accepted' && to !== 'error')) return undefined;

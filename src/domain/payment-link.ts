@@ -26,7 +26,7 @@ export interface NewPaymentLink {
 }
 
 /** A payment link as decisions need it. Instants in epoch milliseconds. */
-export interface PaymentLinkRecord {
+export interface PaymentLinkSnapshot {
   id: string;
   project_id: string;
   status: PaymentLinkStatus;
@@ -51,7 +51,7 @@ export type LinkObstacle = 'in_progress' | 'completed' | 'expired' | 'no_attempt
  * Why a link takes no payment attempt now; `undefined` when it does (rules 19.4, 19.5). `now` in epoch milliseconds.
  */
 export function linkObstacle(
-  { status, attempts, expires_at }: Pick<PaymentLinkRecord, 'status' | 'attempts' | 'expires_at'>,
+  { status, attempts, expires_at }: Pick<PaymentLinkSnapshot, 'status' | 'attempts' | 'expires_at'>,
   now: number,
 ): LinkObstacle | undefined {
   if (status === 'completed' || status === 'expired') return status;
@@ -86,13 +86,13 @@ export function linkStatusAfter(order: OrderStatus, link: { expires_at: number }
 }
 
 /** Whether the link ends now: its time has run out, and no payment is in progress. `now` in epoch milliseconds. */
-export function isLinkDue({ status, expires_at }: PaymentLinkRecord, now: number): boolean {
+export function isLinkDue({ status, expires_at }: PaymentLinkSnapshot, now: number): boolean {
   return (status === 'new' || status === 'all_unsuccessful') && isExpired(expires_at, now);
 }
 
 /** Why the link has its status, in words for the merchant (rules 19.9). */
 export function linkReason(
-  link: Pick<PaymentLinkRecord, 'status' | 'ended_by' | 'attempts' | 'expires_at' | 'completed_order_id'>,
+  link: Pick<PaymentLinkSnapshot, 'status' | 'ended_by' | 'attempts' | 'expires_at' | 'completed_order_id'>,
 ): string {
   switch (link.status) {
     case 'new':

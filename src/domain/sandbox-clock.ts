@@ -9,10 +9,10 @@ export interface StartedClock {
 }
 
 /** How far a merchant wants a clock moved: by a period (milliseconds), or to an instant (epoch milliseconds). */
-export type ClockMove = { advance_ms: number; to?: never } | { advance_ms?: never; to: number };
+export type ClockAdvance = { advance_ms: number; to?: never } | { advance_ms?: never; to: number };
 
 /** A move that was begun: how far the clock is ahead of real time at its end, in milliseconds. */
-export interface BegunMove {
+export interface BegunAdvance {
   n: number;
   to_offset_ms: number;
 }
@@ -31,7 +31,7 @@ export interface ClockProgress {
 }
 
 /** Before the record is read for the first time. */
-export const MOVE_BEGINS: ClockProgress = { is_finished: false, awaited: [], waited_ms: 0, given_up: [] };
+export const ADVANCE_BEGINS: ClockProgress = { is_finished: false, awaited: [], waited_ms: 0, given_up: [] };
 
 /**
  * A step that has not finished by then depends on an outside system, for example a processor that does not answer. The

@@ -4,18 +4,18 @@ import type { WrongField } from '../errors';
  * Checks of values that a workflow gets from outside. They are small: the workflow bundle has no zod. A check returns
  * the error, or undefined; the error never repeats the value.
  */
-export type Check<T> = ((value: unknown) => WrongField | undefined) & {
+export type ShapeCheck<T> = ((value: unknown) => WrongField | undefined) & {
   /** Only for the compiler: the type that the check accepts. */
   readonly accepts?: T | undefined;
 };
 
-function expect<T>(expected: string, isRight: (value: unknown) => boolean): Check<T> {
+function expect<T>(expected: string, isRight: (value: unknown) => boolean): ShapeCheck<T> {
   const wrong = { path: '', text: `Expected ${expected}.` };
   return (value) => (isRight(value) ? undefined : wrong);
 }
 
 /** A value that the service does not read, such as the merchant's own JSON. */
-export const anything: Check<unknown> = () => undefined;
+export const anything: ShapeCheck<unknown> = () => undefined;
 
 export const flag = expect<boolean>('true or false', (value) => typeof value === 'boolean');
 
@@ -26,7 +26,7 @@ export const text = (length_max: number, length_min = 0) =>
     (value) => typeof value === 'string' && value.length <= length_max && value.trim().length >= length_min,
   );
 
-export const uuid = expect<string>(
+export const uuidText = expect<string>(
   'a uuid',
   (value) => typeof value === 'string' && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value),
 );
@@ -49,11 +49,11 @@ export const oneOf = <const T>(values: readonly T[]) =>
   expect<T>(values.join(' or '), (value) => values.includes(value as T));
 
 export const optional =
-  <T>(check: Check<T>): Check<T | undefined> =>
+  <T>(check: ShapeCheck<T>): ShapeCheck<T | undefined> =>
   (value) =>
     value === undefined ? undefined : check(value);
 
-export function listOf<T>(check: Check<T>, length_max: number): Check<T[]> {
+export function listOf<T>(check: ShapeCheck<T>, length_max: number): ShapeCheck<T[]> {
   const wrong = { path: '', text: `Expected a list of at most ${length_max}.` };
   return (value) => {
     if (!Array.isArray(value) || value.length > length_max) return wrong;
@@ -66,9 +66,9 @@ export function listOf<T>(check: Check<T>, length_max: number): Check<T[]> {
 }
 
 /** An object with these fields. Other fields are accepted and ignored. */
-export function object<T extends object>(fields: { [Field in keyof T]-?: Check<T[Field]> }): Check<T> {
+export function object<T extends object>(fields: { [Field in keyof T]-?: ShapeCheck<T[Field]> }): ShapeCheck<T> {
   const wrong = { path: '', text: 'Expected an object.' };
-  const checks = Object.entries<Check<unknown>>(fields);
+  const checks = Object.entries<ShapeCheck<unknown>>(fields);
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return wrong;
     for (const [field, check] of checks) {

@@ -71,7 +71,7 @@ export interface TimelineAttempt {
 }
 
 /** A move of the sandbox clock that the order uses (rules 23.5); `started` by that clock, before the move. */
-export interface TimelineClockMove {
+export interface TimelineClockAdvance {
   started: string;
   from_offset_ms: number;
   to_offset_ms: number;
@@ -101,12 +101,12 @@ export function pageOfTimeline(
 
 /** The history of an order, its follow-up orders and their webhooks, oldest first. */
 export function timelineEntries(
-  { order, follow_ups, attempts, clock_moves }: Timeline,
+  { order, follow_ups, attempts, clock_advances }: Timeline,
   inWords: AmountInWords,
 ): TimelineEntry[] {
   const named = (order_id: string) => (order_id === order.id ? {} : { order_id });
   // The clock of a payment link may have been moved before the order was made.
-  const moves = clock_moves.filter(({ started }) => Date.parse(started) >= Date.parse(order.created));
+  const moves = clock_advances.filter(({ started }) => Date.parse(started) >= Date.parse(order.created));
   return [
     ...moves.map(clockEntry),
     ...[order, ...follow_ups].flatMap((one) =>
@@ -122,7 +122,7 @@ export interface Timeline {
   follow_ups: readonly TimelineOrder[];
   /** Of the order and its follow-up orders. */
   attempts: readonly TimelineAttempt[];
-  clock_moves: readonly TimelineClockMove[];
+  clock_advances: readonly TimelineClockAdvance[];
 }
 
 /**
@@ -212,7 +212,7 @@ function pollEntry({ id, polls, polled_at }: TimelineTransaction): TimelineEntry
   return [{ at: Date.parse(polled_at), event: 'processor.asked', text, by: 'service', transaction_id: id }];
 }
 
-function clockEntry({ started, from_offset_ms, to_offset_ms }: TimelineClockMove): TimelineEntry {
+function clockEntry({ started, from_offset_ms, to_offset_ms }: TimelineClockAdvance): TimelineEntry {
   const at = Date.parse(started);
   const to = new Date(at + to_offset_ms - from_offset_ms).toISOString();
   return { at, event: 'clock.moved', text: `The sandbox clock is moved to ${to}`, by: 'merchant' };

@@ -94,6 +94,6 @@ export function mayLookUpLag(announced: number, now: number): boolean {
 export const POLLS_BEFORE_ATTENTION = 170;
 
 /** The outcomes that an operator may set by hand, where the processor will never give one (rules 10.14). */
-export const SETTLED_OUTCOMES = ['approved', 'declined'] as const;
+export const MANUAL_OUTCOMES = ['approved', 'declined'] as const;
 /** Characters of an operator's reason: long enough for a ticket and a sentence. */
 export const REASON_LENGTH_MAX = 500;

@@ -1,7 +1,7 @@
 import { closingOf, openAuthorization } from './authorization';
 import { WEBHOOK_ATTEMPTS_MAX, type DeliveryProgress } from './delivery';
-import { lastTransaction, outcomeAwaitedFrom, paymentExpiresAt, type OrderRecord } from './order-record';
-import type { PaymentLinkRecord } from './payment-link';
+import { lastTransaction, outcomeAwaitedFrom, paymentExpiresAt, type OrderSnapshot } from './order-snapshot';
+import type { PaymentLinkSnapshot } from './payment-link';
 import { ORDER_MOVES, isFinal } from './transitions';
 
 /** An event that an object waits for: shown by the timeline and in the Web UI (rules 23.3). */
@@ -30,7 +30,7 @@ export function mismatchInWords(
 }
 
 /** The waits of an order, the next first. Webhooks and follow-up orders have waits of their own. */
-export function waitsOf(order: OrderRecord, inWords: AmountInWords): Wait[] {
+export function waitsOf(order: OrderSnapshot, inWords: AmountInWords): Wait[] {
   const authorization = openAuthorization(order);
   if (authorization !== undefined) {
     const at = authorization.capture_ends_at;
@@ -106,7 +106,7 @@ export function watchWait({ poll_at, polls }: LateApprovalWatch): Wait {
 }
 
 /** The end of a payment link; `undefined` while a payment is in progress and once its status is final. */
-export function linkWait({ status, expires_at }: Pick<PaymentLinkRecord, 'status' | 'expires_at'>): Wait | undefined {
+export function linkWait({ status, expires_at }: Pick<PaymentLinkSnapshot, 'status' | 'expires_at'>): Wait | undefined {
   if (status !== 'new' && status !== 'all_unsuccessful') return undefined;
   return { at: expires_at, event: 'payment_link.expired', text: 'Expires, unless it is paid' };
 }

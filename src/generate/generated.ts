@@ -8,7 +8,7 @@ import { MANAGE_API } from '../contract/manage/manage-api';
 import { MERCHANT_API } from '../contract/merchant-api';
 import { openApi, type OpenApi } from '../contract/openapi';
 import type { Route, RouteSet } from '../contract/routes';
-import { FIELDS, FIELD_NAMES, SORT_FIELDS, type Field } from '../domain/query/fields';
+import { FIELDS, SEARCH_FIELD_NAMES, SORT_FIELDS, type Field } from '../domain/query/fields';
 import { ORDER_MOVES, PAYMENT_LINK_MOVES, TRANSACTION_MOVES, toMermaid } from '../domain/transitions';
 import { ERRORS, errorTypeOf, type ErrorName } from '../errors';
 import { TEST_CARDS } from '../simulator/cards';
@@ -141,7 +141,7 @@ function errors(): string {
 }
 
 function fields(): string {
-  const rows = FIELD_NAMES.map((name) => {
+  const rows = SEARCH_FIELD_NAMES.map((name) => {
     const isSorted = (SORT_FIELDS as readonly string[]).includes(name);
     return `| \`${name}\` | ${valuesOf(FIELDS[name])} | ${isSorted ? 'yes' : ''} |`;
   });

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { count } from '../bench/counts';
-import { startReceiver, type Receiver } from '../bench/receiver';
-import { report } from '../bench/report';
+import { startReceiver, type WebhookReceiver } from '../bench/receiver';
+import { reportText } from '../bench/report';
 import { runRounds } from '../bench/rounds';
 import { PAID_ORDER_WITH_WEBHOOK, createRows } from '../bench/rows';
 import { measureSearch } from '../bench/search';
@@ -59,7 +59,7 @@ function publish(place: string, figures: string, isKept: boolean): void {
   writeFileSync(file, withBlock(readFileSync(file, 'utf8'), place, figures));
 }
 
-async function figuresOf(stack: BenchStack, receiver: Receiver, plan: typeof FULL): Promise<string> {
+async function figuresOf(stack: BenchStack, receiver: WebhookReceiver, plan: typeof FULL): Promise<string> {
   const began = performance.now();
   const client = connectTemporal({
     address: stack.facts.temporal_address,
@@ -82,7 +82,7 @@ async function figuresOf(stack: BenchStack, receiver: Receiver, plan: typeof FUL
     const silent = await measureBesideSilentReceivers(row, stack, client, plan.silent);
     say('counting events and statements');
     const counts = await count(rows, stack, client, plan.samples);
-    return report(results, counts, silent, { ...plan, seconds: (performance.now() - began) / 1_000 });
+    return reportText(results, counts, silent, { ...plan, seconds: (performance.now() - began) / 1_000 });
   } finally {
     await close();
     await client.connection.close();

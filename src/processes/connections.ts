@@ -2,7 +2,7 @@ import { requireSetting, type Config } from '../config';
 import { LIMITS, connectDatabase, type Database } from '../db/connection';
 import { checkSession } from '../db/session';
 import type { Logger } from '../log';
-import { createProcessor, type Processor } from '../processor/client';
+import { createProcessorClient, type Processor } from '../processor/client';
 import type { SearchServer } from '../search/connection';
 import { connectTemporal, type TemporalClient } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
@@ -56,7 +56,7 @@ export function openTemporal(config: Config, log: Logger): TemporalClient {
 
 /** The process's client of the card processor. */
 export function openProcessor(config: Config, log: Logger): Processor {
-  return createProcessor({
+  return createProcessorClient({
     url: requireSetting(config, 'PROCESSOR_URL'),
     key: config.PROCESSOR_KEY,
     timeout_ms: config.PROCESSOR_TIMEOUT_MS,

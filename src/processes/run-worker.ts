@@ -18,7 +18,7 @@ import { SecretKeys } from '../secrets';
 import { dataConverter, pingTemporal } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
 import { makeSchedules } from '../temporal/schedules';
-import { createWorkflows } from '../temporal/workflows';
+import { createWorkflowClients } from '../temporal/workflows';
 import { LocalAttempts } from '../webhook/local-attempts';
 import { postWebhook } from '../webhook/post';
 import { SearchWriter } from '../search/writer';
@@ -38,7 +38,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
   const db = await openDatabase(config);
   const processor = openProcessor(config, log);
   const client = openTemporal(config, log);
-  const workflows = createWorkflows({ client, db });
+  const workflows = createWorkflowClients({ client, db });
   const index = new SearchWriter(searchServer(config));
   const connection = await NativeConnection.connect({ address, ...credentialsOf(config) });
   const shared = {

@@ -14,7 +14,7 @@ import { ping } from '../db/connection';
 import { noteSearch } from '../db/search/search-outbox';
 import type { Logger } from '../log';
 import { pingTemporal, type TemporalClient } from '../temporal/connect';
-import { createWorkflows } from '../temporal/workflows';
+import { createWorkflowClients } from '../temporal/workflows';
 import { SearchReader } from '../search/reader';
 import { SecretKeys } from '../secrets';
 import { openApiDatabases, openProcessor, openTemporal, searchServer, publicUrl } from './connections';
@@ -35,10 +35,11 @@ export async function serveApi(
   const processor = openProcessor(config, log);
   const client = openTemporal(config, log);
   const public_url = publicUrl(config);
-  const { orders, follow_ups, payment_links, deliveries, sandbox_clocks, processor_notifications } = createWorkflows({
-    client,
-    db,
-  });
+  const { orders, follow_ups, payment_links, deliveries, sandbox_clocks, processor_notifications } =
+    createWorkflowClients({
+      client,
+      db,
+    });
   const pages = createPages({
     db,
     orders,

@@ -12,7 +12,7 @@ import { ping } from '../db/connection';
 import type { Logger } from '../log';
 import { SecretKeys } from '../secrets';
 import { pingTemporal } from '../temporal/connect';
-import { createWorkflows } from '../temporal/workflows';
+import { createWorkflowClients } from '../temporal/workflows';
 import { openDatabase, openTemporal, managePublicUrl } from './connections';
 import type { Started } from './process';
 
@@ -31,7 +31,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
       operations: createManageOperations({
         db,
         secrets,
-        deliveries: createWorkflows({ client, db }).deliveries,
+        deliveries: createWorkflowClients({ client, db }).deliveries,
         webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
       }),
       authenticate: authenticateByToken({ db, tokens }),

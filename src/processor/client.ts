@@ -7,7 +7,7 @@ import {
   testCardSchema,
   vaultedAccountSchema,
   vaultedCardSchema,
-  type Operation,
+  type OperationRequest,
   type OperationResult,
   type Settlement,
   type TestCard,
@@ -39,10 +39,10 @@ type ExpectedOperation = Partial<Pick<OperationResult, 'operation' | 'transactio
  * the outcome is `unknown`. Look-ups that move no money throw instead: FailedToFetchTransactionInformation when the
  * answer is of no use, GatewayTimeout when there is none. Bodies are never logged.
  */
-export type Processor = ReturnType<typeof createProcessor>;
+export type Processor = ReturnType<typeof createProcessorClient>;
 
 /** A client of the processor; close it before the process ends. */
-export function createProcessor(options: ProcessorOptions) {
+export function createProcessorClient(options: ProcessorOptions) {
   const connection = connect(options);
   return {
     /** Swaps a card for a vault token of its project; an unusable card is returned, not thrown. */
@@ -74,7 +74,7 @@ export function createProcessor(options: ProcessorOptions) {
      * with another request before, whose outcome counts.
      */
     execute: async (
-      operation: Operation,
+      operation: OperationRequest,
       idempotency_key: string,
     ): Promise<OperationOutcome | 'key_used_for_other_request'> =>
       await execute(connection, operation, idempotency_key),
@@ -118,7 +118,7 @@ async function vault<T extends z.ZodObject>(
 
 async function execute(
   connection: Connection,
-  operation: Operation,
+  operation: OperationRequest,
   idempotency_key: string,
 ): Promise<OperationOutcome | 'key_used_for_other_request'> {
   const result = await callOperation(connection, idempotency_key, {

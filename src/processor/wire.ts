@@ -81,7 +81,7 @@ export const operationSchema = z.object({
   /** Where the issuer sends the customer after a 3-D Secure challenge; sale and authorize only. */
   return_url: z.url().optional(),
 });
-export type Operation = z.infer<typeof operationSchema>;
+export type OperationRequest = z.infer<typeof operationSchema>;
 
 const OPERATION_RESULTS = ['approved', 'declined', 'refused', 'processing', 'challenge', 'error'] as const;
 

@@ -8,7 +8,7 @@ import { deleteClaims } from '../db/requests/request-claims';
 import type { Logger } from '../log';
 import { callOnce } from '../temporal/call';
 import { pingTemporal, type TemporalClient } from '../temporal/connect';
-import type { Workflows } from '../temporal/workflows';
+import type { WorkflowClients } from '../temporal/workflows';
 
 /** Rows changed in the last minute are left alone: their workflow is still at work. Milliseconds. */
 const MIN_AGE_MS = 60_000;
@@ -27,7 +27,7 @@ const LEASE = { name: 'recovery', lasts_ms: 75_000, every_ms: 20_000 };
 interface Services {
   db: Database;
   client: TemporalClient;
-  workflows: Pick<Workflows, 'orders' | 'follow_ups' | 'payment_links' | 'deliveries' | 'sandbox_clocks'>;
+  workflows: Pick<WorkflowClients, 'orders' | 'follow_ups' | 'payment_links' | 'deliveries' | 'sandbox_clocks'>;
   log: Logger;
 }
 

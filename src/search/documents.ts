@@ -1,4 +1,4 @@
-import type { Row } from '../domain/query/query';
+import type { SearchRow } from '../domain/query/query';
 import { SUBJECTS } from '../domain/query/report';
 import { stored } from './text';
 
@@ -25,7 +25,7 @@ export interface Document {
 const ROWS_MAX = 32;
 
 /** The document of a row. */
-export function documentOf(row: Row, { order_id, order_sequence, attempt }: RowPlace): Document {
+export function documentOf(row: SearchRow, { order_id, order_sequence, attempt }: RowPlace): Document {
   const document: { -readonly [Key in keyof Document]: Document[Key] } = {
     pk: primaryKey(order_id, attempt),
     ...(attempt === 1 && { lead: true }),

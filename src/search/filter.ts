@@ -1,4 +1,4 @@
-import type { Bound, Condition, Query } from '../domain/query/query';
+import type { Bound, Condition, SearchQuery } from '../domain/query/query';
 import { PREFIX_MAX, encoded, stored } from './text';
 
 /**
@@ -6,7 +6,7 @@ import { PREFIX_MAX, encoded, stored } from './text';
  * the query, and rarely others: the caller checks the results against the record. Only encoded values in quotes and
  * numbers of the query reach the index.
  */
-export function filterOf(project_id: string, query: Query, ...more: string[]): string[] {
+export function filterOf(project_id: string, query: SearchQuery, ...more: string[]): string[] {
   const conditions = [filter(query, true), ...more].filter((one) => one !== EVERYTHING);
   return [`project_id = ${quoted(stored(project_id))}`, ...conditions];
 }
@@ -16,7 +16,7 @@ const EVERYTHING = 'project_id EXISTS';
 const NOTHING = 'project_id NOT EXISTS';
 
 /** `wide`: may find too much where it cannot be exact; below NOT it may find too little instead. */
-function filter(query: Query, wide: boolean): string {
+function filter(query: SearchQuery, wide: boolean): string {
   switch (query.op) {
     case 'all':
       return EVERYTHING;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Index, SearchParams } from 'meilisearch';
 import { isOfTransaction, type Sort, type SortField } from '../domain/query/fields';
-import { conditionsOf, type Query } from '../domain/query/query';
+import { conditionsOf, type SearchQuery } from '../domain/query/query';
 import { SEARCH_PACE } from '../domain/search-pace';
 import { ServiceError } from '../errors';
 import type { Logger } from '../log';
@@ -14,7 +14,7 @@ import { CUTOFF_MS, INDEX } from './settings';
 /** A query in one project. */
 export interface Wanted {
   project_id: string;
-  query: Query;
+  query: SearchQuery;
   sort: Sort;
 }
 
@@ -187,7 +187,7 @@ async function countOrders(
 }
 
 /** Whether a query has transaction fields, so that one transaction of the order must match it. */
-function concernsTransactions(query: Query): boolean {
+function concernsTransactions(query: SearchQuery): boolean {
   return conditionsOf(query).some(({ field }) => isOfTransaction(field));
 }
 

@@ -1,5 +1,5 @@
 import type { Settings } from 'meilisearch';
-import { FIELDS, FIELD_NAMES, SORT_FIELDS, type Field } from '../domain/query/fields';
+import { FIELDS, SEARCH_FIELD_NAMES, SORT_FIELDS, type Field } from '../domain/query/fields';
 
 /** The index that answers searches, and the one that a rebuild fills before they change places. */
 export const INDEX = 'orders';
@@ -12,7 +12,7 @@ export const REBUILT_INDEX = 'orders_rebuilt';
 export const CUTOFF_MS = 3_000;
 
 const isCompared = ({ type }: Field) => type === 'integer' || type === 'decimal' || type === 'instant';
-const COMPARED = FIELD_NAMES.filter((name) => isCompared(FIELDS[name]));
+const COMPARED = SEARCH_FIELD_NAMES.filter((name) => isCompared(FIELDS[name]));
 
 const filterable = (attributePatterns: readonly string[], comparison: boolean) => ({
   attributePatterns: [...attributePatterns],
@@ -37,7 +37,7 @@ export const SETTINGS = {
   pagination: { maxTotalHits: 100_000_000 },
   filterableAttributes: [
     filterable([...COMPARED, 'order_sequence', 'row_sequence'], true),
-    filterable([...FIELD_NAMES.filter((name) => !COMPARED.includes(name)), 'words', 'lead'], false),
+    filterable([...SEARCH_FIELD_NAMES.filter((name) => !COMPARED.includes(name)), 'words', 'lead'], false),
   ],
   // Only the fields that answers need: decoding a whole document takes twice as long as finding it.
   displayedAttributes: ['pk', 'order_sequence', 'row_sequence', ...SORT_FIELDS],

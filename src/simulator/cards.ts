@@ -3,7 +3,7 @@ import type { VaultWallet, VaultedCard, Wallet } from '../processor/wire';
 import type { ScenarioName } from './scenarios';
 
 /** A published test card. Any future expiry and any security code are valid. */
-export interface TestCard {
+export interface SimulatorCard {
   readonly number: string;
   /** A few words for lists and buttons. */
   readonly title: string;
@@ -119,14 +119,16 @@ export const TEST_CARDS = {
     meaning: 'Approved; a refund is open for 20 seconds, then it is approved.',
     scenario: 'refund_processing',
   },
-} as const satisfies Record<string, TestCard>;
+} as const satisfies Record<string, SimulatorCard>;
 
 export type TestCardName = keyof typeof TEST_CARDS;
 
-const BY_NUMBER: ReadonlyMap<string, TestCard> = new Map(Object.values(TEST_CARDS).map((card) => [card.number, card]));
+const BY_NUMBER: ReadonlyMap<string, SimulatorCard> = new Map(
+  Object.values(TEST_CARDS).map((card) => [card.number, card]),
+);
 
 /** The published test card of that number. */
-export function testCard(number: string): TestCard | undefined {
+export function testCard(number: string): SimulatorCard | undefined {
   return BY_NUMBER.get(number);
 }
 

@@ -1,9 +1,9 @@
 import express, { Router, type Response } from 'express';
 import { z } from 'zod';
-import type { Context } from './context';
+import type { SimulatorContext } from './context';
 import { challengeOverPage, challengePage, challengeUnknownPage } from './pages/challenge';
 import { parse } from './refusal';
-import { CHALLENGE_CODES, CHALLENGE_FAILED, type Outcome } from './scenarios';
+import { CHALLENGE_CODES, CHALLENGE_FAILED, type ScenarioOutcome } from './scenarios';
 import type { OperationRow } from './operation';
 import type { Store } from './store';
 
@@ -16,7 +16,7 @@ const formSchema = z.object({ code: z.string().trim().max(64).default(''), actio
  * The issuer's 3-D Secure page. Its address is a secret of 144 random bits, so it needs no other authentication. The
  * customer returns to `return_url` unchanged: only the processor reports the outcome.
  */
-export function challenge({ store, wake }: Context): Router {
+export function challenge({ store, wake }: SimulatorContext): Router {
   const router = Router();
   router.use(express.urlencoded({ extended: false, limit: '4kb' }));
 
@@ -57,7 +57,7 @@ export function challenge({ store, wake }: Context): Router {
     return row && { ...row, ...ended };
   }
 
-  async function wrongCode(id: string): Promise<Outcome | undefined> {
+  async function wrongCode(id: string): Promise<ScenarioOutcome | undefined> {
     const attempts = await store.wrongCode(id);
     return attempts === undefined || attempts >= ATTEMPTS_MAX ? CHALLENGE_FAILED : undefined;
   }
@@ -79,7 +79,7 @@ export async function endedChallenge(
   return await store.finishChallenge(row.challenge_id, CHALLENGE_FAILED, now);
 }
 
-function codeOutcome(code: string): Outcome | undefined {
+function codeOutcome(code: string): ScenarioOutcome | undefined {
   return Object.hasOwn(CHALLENGE_CODES, code) ? CHALLENGE_CODES[code] : undefined;
 }
 

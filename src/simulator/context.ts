@@ -3,7 +3,7 @@ import type { Faults } from './faults';
 import type { Store } from './store';
 
 /** The services of the simulator's routes. */
-export interface Context {
+export interface SimulatorContext {
   readonly store: Store;
   readonly faults: Faults;
   readonly log: Logger;

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { z } from 'zod';
-import type { Context } from './context';
+import type { SimulatorContext } from './context';
 import { faultFactsSchema, faultSchema } from './faults';
 import { presentLedgerEntry } from './ledger';
 import { parse, Refusal } from './refusal';
@@ -25,7 +25,7 @@ const notificationSchema = z.object({ idempotency_key: z.string().min(1) });
  * - `POST /control/settlements/`      settles now, not at the end of the day: one order, or all
  * - `POST /control/notifications/`    tells again how an operation stands
  */
-export function control({ store, faults, doDue, wake }: Context): Router {
+export function control({ store, faults, doDue, wake }: SimulatorContext): Router {
   const router = Router();
 
   router.post('/faults/', (req, res) => {

@@ -1,11 +1,11 @@
-import type { Operation } from '../processor/wire';
+import type { OperationRequest } from '../processor/wire';
 import { availableAmount, type Sums } from './amounts';
-import { APPROVED, chargeOutcome, refused, scenarioOf, type Outcome, type Scenario } from './scenarios';
+import { APPROVED, chargeOutcome, refused, scenarioOf, type ScenarioOutcome, type Scenario } from './scenarios';
 import type { Next, OperationRow, Recording } from './operation';
 import type { Store } from './store';
 
 /** The result of a request for an operation. */
-export type Answer =
+export type OperationAnswer =
   | { kind: 'answer'; row: OperationRow }
   /** No answer at all; `happened`: whether it was done. */
   | { kind: 'silence'; happened: boolean }
@@ -14,7 +14,12 @@ export type Answer =
   | { kind: 'key_reused' };
 
 /** Executes an operation once per key, and stores its outcome before returning. Throws if Postgres does not answer. */
-export async function operate(store: Store, operation: Operation, idempotency_key: string, now: Date): Promise<Answer> {
+export async function operate(
+  store: Store,
+  operation: OperationRequest,
+  idempotency_key: string,
+  now: Date,
+): Promise<OperationAnswer> {
   if (operation.operation !== 'sale' && operation.operation !== 'authorize') {
     const follow_up = { ...operation, operation: operation.operation };
     const row = await store.recordFollowUp(operation, (charge, sums) =>
@@ -25,7 +30,12 @@ export async function operate(store: Store, operation: Operation, idempotency_ke
   return charge(store, operation, idempotency_key, now);
 }
 
-async function charge(store: Store, operation: Operation, idempotency_key: string, now: Date): Promise<Answer> {
+async function charge(
+  store: Store,
+  operation: OperationRequest,
+  idempotency_key: string,
+  now: Date,
+): Promise<OperationAnswer> {
   const card =
     operation.vault_token === undefined
       ? undefined
@@ -46,7 +56,8 @@ async function charge(store: Store, operation: Operation, idempotency_key: strin
   }
 
   // A token of a card or account that is not of this project ends without an issuer being asked.
-  const outcome: Outcome = card && has_receiver ? chargeOutcome(card.scenario, operation.is_test) : { result: 'error' };
+  const outcome: ScenarioOutcome =
+    card && has_receiver ? chargeOutcome(card.scenario, operation.is_test) : { result: 'error' };
   const next = operation.operation === 'sale' ? chargebackAfter(scenario, outcome, now) : undefined;
   const row = await store.record({
     idempotency_key,
@@ -62,7 +73,7 @@ async function charge(store: Store, operation: Operation, idempotency_key: strin
   return { kind: 'answer', row };
 }
 
-type FollowUp = Operation & { operation: 'capture' | 'void' | 'refund' | 'reversal' };
+type FollowUp = OperationRequest & { operation: 'capture' | 'void' | 'refund' | 'reversal' };
 
 function decideFollowUp(
   operation: FollowUp,
@@ -90,7 +101,7 @@ function followUpOutcome(
   scenario: Scenario,
   original: OperationRow | undefined,
   sums: Sums | undefined,
-): Outcome {
+): ScenarioOutcome {
   if (!original || !sums || operation.currency !== original.currency || operation.order_id !== original.order_id) {
     return refused('12');
   }
@@ -100,7 +111,7 @@ function followUpOutcome(
   return APPROVED;
 }
 
-function chargebackAfter(scenario: Scenario, outcome: Outcome, now: Date): Next | undefined {
+function chargebackAfter(scenario: Scenario, outcome: ScenarioOutcome, now: Date): Next | undefined {
   if (scenario.chargeback_after_ms === undefined || outcome.result !== 'approved') return undefined;
   return { operation: 'chargeback', due: new Date(now.getTime() + scenario.chargeback_after_ms) };
 }

@@ -1,5 +1,5 @@
-import type { Operation, OperationResult } from '../processor/wire';
-import type { Outcome } from './scenarios';
+import type { OperationRequest, OperationResult } from '../processor/wire';
+import type { ScenarioOutcome } from './scenarios';
 
 /** An operation as it is stored. */
 export interface OperationRow {
@@ -40,9 +40,9 @@ export interface Next {
 /** A requested operation with its outcome. */
 export interface Recording {
   idempotency_key: string;
-  operation: Operation;
+  operation: OperationRequest;
   scenario: string | undefined;
-  outcome: Outcome;
+  outcome: ScenarioOutcome;
   next: Next | undefined;
   /** Earlier arrivals of the key that left no row. */
   earlier_requests: number;

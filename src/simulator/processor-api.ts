@@ -11,9 +11,9 @@ import {
 } from '../processor/wire';
 import { brandOf, testCard, deviceCard } from './cards';
 import { endedChallenge } from './challenge';
-import type { Context } from './context';
+import type { SimulatorContext } from './context';
 import type { Facts, FaultTarget } from './faults';
-import { presentOperation, presentSettlement } from './ledger';
+import { presentOperation, presentManualOutcome } from './ledger';
 import { operate } from './operate';
 import { parse, Refusal } from './refusal';
 import type { CardRow } from './vault';
@@ -27,7 +27,7 @@ const settlementsQuerySchema = z.object({
 const keySchema = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 
 /** The API of the wire format: vault and operations. */
-export function processorApi(context: Context): Router {
+export function processorApi(context: SimulatorContext): Router {
   const router = Router();
 
   router.use('/vault', vaultApi(context));
@@ -67,7 +67,7 @@ export function processorApi(context: Context): Router {
   router.get('/settlements/', (req, res) =>
     withFaults(context, 'settlements', {}, res, async () => {
       const { after, limit } = parse(settlementsQuerySchema, req.query);
-      return (await context.store.settlements(after, limit)).map(presentSettlement);
+      return (await context.store.settlements(after, limit)).map(presentManualOutcome);
     }),
   );
 
@@ -75,7 +75,7 @@ export function processorApi(context: Context): Router {
 }
 
 /** Swaps cards, wallets and accounts for tokens. */
-function vaultApi(context: Context): Router {
+function vaultApi(context: SimulatorContext): Router {
   const router = Router();
 
   router.post(
@@ -167,7 +167,10 @@ function truncated(number: string): string {
 }
 
 /** A call of the vault; its project is in the body or in the query. */
-function vaultCall(context: Context, handle: (req: Request, res: Response) => Promise<unknown>): RequestHandler {
+function vaultCall(
+  context: SimulatorContext,
+  handle: (req: Request, res: Response) => Promise<unknown>,
+): RequestHandler {
   return (req, res) => {
     const project_id: unknown =
       (req.body as { project_id?: unknown } | undefined)?.project_id ?? req.query['project_id'];
@@ -179,7 +182,7 @@ function vaultCall(context: Context, handle: (req: Request, res: Response) => Pr
 
 /** Answers with the result of `work`, unless the control API has set a fault. */
 async function withFaults(
-  context: Context,
+  context: SimulatorContext,
   target: FaultTarget,
   facts: Facts,
   res: Response,

@@ -22,14 +22,14 @@ export const withoutNul: RequestHandler = (req, _res, next) => {
 };
 
 /** Any path without a route. */
-export const notFound: RequestHandler = () => {
+export const refuseUnknownPath: RequestHandler = () => {
   throw new Refusal(404, 'No such path.');
 };
 
 /**
  * Every error as `{error, field}`. Details of unexpected errors are in the log only, and never with the request's body.
  */
-export function onError(log: Logger): ErrorRequestHandler {
+export function answerProblem(log: Logger): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
     const refusal = error instanceof Refusal ? error : foreseen(error);
     if (!refusal) log.error({ err: error }, 'unexpected error');

@@ -16,7 +16,7 @@ export const RESPONSE_CODES = {
 export type ResponseCode = keyof typeof RESPONSE_CODES;
 
 /** How an operation ends; `later` replaces result and code once its time has come. */
-export interface Outcome {
+export interface ScenarioOutcome {
   readonly result: Result;
   readonly response_code?: ResponseCode;
   readonly three_ds?: NonNullable<OperationResult['three_ds']>;
@@ -25,9 +25,9 @@ export interface Outcome {
 
 /** The outcomes of a card, from its first charge to the last chargeback. Operations not listed are approved. */
 export interface Scenario {
-  readonly charge?: Outcome;
-  readonly capture?: Outcome;
-  readonly refund?: Outcome;
+  readonly charge?: ScenarioOutcome;
+  readonly capture?: ScenarioOutcome;
+  readonly refund?: ScenarioOutcome;
   /**
    * The fault when a charge's key arrives for the first time. `lost_answer`: it happened, but the answer is lost;
    * otherwise nothing happened.
@@ -42,10 +42,10 @@ export interface Scenario {
 const LATER_MS = 20_000;
 const CHARGEBACK_MS = 10_000;
 
-export const APPROVED: Outcome = { result: 'approved', response_code: '00' };
-const declined = (response_code: ResponseCode): Outcome => ({ result: 'declined', response_code });
-export const refused = (response_code: ResponseCode): Outcome => ({ result: 'refused', response_code });
-const processing = (result: Result, response_code: ResponseCode): Outcome => ({
+export const APPROVED: ScenarioOutcome = { result: 'approved', response_code: '00' };
+const declined = (response_code: ResponseCode): ScenarioOutcome => ({ result: 'declined', response_code });
+export const refused = (response_code: ResponseCode): ScenarioOutcome => ({ result: 'refused', response_code });
+const processing = (result: Result, response_code: ResponseCode): ScenarioOutcome => ({
   result: 'processing',
   later: { after_ms: LATER_MS, result, response_code },
 });
@@ -53,10 +53,13 @@ const processing = (result: Result, response_code: ResponseCode): Outcome => ({
 const AUTHENTICATED = { result: 'authenticated', liability_shift: true } as const;
 
 /** Ends of a 3-D Secure challenge. */
-const CHALLENGE_PASSED: Outcome = { ...APPROVED, three_ds: AUTHENTICATED };
-export const CHALLENGE_FAILED: Outcome = { result: 'error', three_ds: { result: 'failed', liability_shift: false } };
+const CHALLENGE_PASSED: ScenarioOutcome = { ...APPROVED, three_ds: AUTHENTICATED };
+export const CHALLENGE_FAILED: ScenarioOutcome = {
+  result: 'error',
+  three_ds: { result: 'failed', liability_shift: false },
+};
 /** Code → how the challenge ends; any other code is asked for again. */
-export const CHALLENGE_CODES: Readonly<Record<string, Outcome>> = {
+export const CHALLENGE_CODES: Readonly<Record<string, ScenarioOutcome>> = {
   '0101': CHALLENGE_PASSED,
   '3333': CHALLENGE_FAILED,
 };
@@ -89,7 +92,7 @@ export function scenarioOf(name: string | null): Scenario {
 }
 
 /** Test cards do not work on live, other cards do not work in test. */
-export function chargeOutcome(scenario: ScenarioName, is_test: boolean): Outcome {
+export function chargeOutcome(scenario: ScenarioName, is_test: boolean): ScenarioOutcome {
   if (is_test === (scenario === 'other')) return declined('14');
   const { charge }: Scenario = SCENARIOS[scenario];
   return charge ?? APPROVED;

@@ -6,7 +6,7 @@ import type { Logger } from '../log';
 import type { TestCard } from '../processor/wire';
 import { jsonOnly, programsOnly, requireKey } from './access';
 import { brandOf, TEST_CARDS } from './cards';
-import type { Context } from './context';
+import type { SimulatorContext } from './context';
 import { control } from './control';
 import { Faults } from './faults';
 import { ledger } from './ledger';
@@ -14,7 +14,7 @@ import { startLoop } from './loop';
 import { createNotifier } from './notify';
 import { afterChargeback } from './operate';
 import { processorApi } from './processor-api';
-import { notFound, onError, withoutNul } from './refusal';
+import { refuseUnknownPath, answerProblem, withoutNul } from './refusal';
 import { prepareDatabase } from './schema';
 import { frontPage, issuerSite } from './site';
 import { Store } from './store';
@@ -134,7 +134,7 @@ function settleDaily(store: Store): (now: Date) => Promise<void> {
 
 /** Routes for programs. Health and the published test cards need no key. */
 function programsApp(
-  context: Context,
+  context: SimulatorContext,
   { names = [], key, control_key }: Pick<SimulatorOptions, 'names' | 'key' | 'control_key'>,
 ): Express {
   const { store } = context;
@@ -159,7 +159,7 @@ function programsApp(
 }
 
 /** Routes for customers' browsers. */
-function pagesApp(context: Context): Express {
+function pagesApp(context: SimulatorContext): Express {
   const app = createApp();
   app.use(withoutNul);
   app.use(issuerSite(context));
@@ -173,9 +173,9 @@ function createApp(): Express {
   return app;
 }
 
-function withErrors(app: Express, { log }: Context): Express {
-  app.use(notFound);
-  app.use(onError(log));
+function withErrors(app: Express, { log }: SimulatorContext): Express {
+  app.use(refuseUnknownPath);
+  app.use(answerProblem(log));
   return app;
 }
 

@@ -1,9 +1,9 @@
 import { Router, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import { challenge } from './challenge';
-import type { Context } from './context';
+import type { SimulatorContext } from './context';
 import { cardsPage } from './pages/cards';
-import { STYLE } from './pages/style';
+import { SIMULATOR_STYLE } from './pages/style';
 
 const securityHeaders = helmet({
   contentSecurityPolicy: {
@@ -31,7 +31,7 @@ export function frontPage(): Router {
 }
 
 /** Routes for customers' browsers: only the issuer's 3-D Secure page. */
-export function issuerSite(context: Context): Router {
+export function issuerSite(context: SimulatorContext): Router {
   const router = Router();
   router.use(securityHeaders);
   router.get('/style.css', style);
@@ -43,4 +43,4 @@ export function issuerSite(context: Context): Router {
   return router;
 }
 
-const style: RequestHandler = (_req, res) => void res.type('css').send(STYLE);
+const style: RequestHandler = (_req, res) => void res.type('css').send(SIMULATOR_STYLE);

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Pool, type PoolClient } from 'pg';
-import type { Operation } from '../processor/wire';
+import type { OperationRequest } from '../processor/wire';
 import type { Sums } from './amounts';
-import type { Outcome } from './scenarios';
+import type { ScenarioOutcome } from './scenarios';
 import { Notifications } from './notifications';
 import type { Next, OperationRow, Recording } from './operation';
 import { Vault } from './vault';
@@ -130,7 +130,7 @@ export class Store {
    * written, so that only one of two requests gets the same money.
    */
   async recordFollowUp(
-    operation: Operation,
+    operation: OperationRequest,
     decide: (charge: OperationRow | undefined, sums: Sums | undefined) => Recording,
   ): Promise<OperationRow | undefined> {
     return this.transaction(async (client) => {
@@ -172,7 +172,7 @@ export class Store {
   }
 
   /** Ends a challenge and queues its notification. Undefined when it was over already. */
-  async finishChallenge(challenge_id: string, outcome: Outcome, now: Date): Promise<OperationRow | undefined> {
+  async finishChallenge(challenge_id: string, outcome: ScenarioOutcome, now: Date): Promise<OperationRow | undefined> {
     const moved = await this.pool.query<OperationRow>(FINISH_CHALLENGE, [
       challenge_id,
       outcome.result,
@@ -296,7 +296,7 @@ export class Store {
 /**
  * Of the request, so that a key cannot be used for different requests. The customer's return address is not part of it.
  */
-function fingerprintOf(operation: Operation): string {
+function fingerprintOf(operation: OperationRequest): string {
   const asked = Object.entries(operation).filter(([field]) => field !== 'return_url');
   const sorted = asked.sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex');

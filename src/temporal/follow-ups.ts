@@ -1,38 +1,38 @@
 import type { AnnouncedOperation } from '../db/orders/announced-operations';
 import { findFollowUpOfTransaction, findFollowUps } from '../db/orders/follow-ups';
 import { endWatch, insertWatch } from '../db/orders/late-approvals';
-import type { OrderView } from '../db/orders/order-view';
-import { findManualOutcome } from '../db/orders/settle-by-hand';
+import type { StoredOrder } from '../db/orders/stored-order';
+import { findManualOutcome } from '../db/orders/manual-outcomes';
 import { endedUnpaid, type EndedPayment } from '../db/orders/transactions';
 import type { ApiRequest } from '../domain/api-request';
 import type { LateApprovalWatch } from '../domain/waits';
 import { reversalOrderId, transactionId } from '../ids';
 import {
-  captureOrVoid,
-  firstAnswer,
+  captureOrVoidUpdate,
+  firstAnswerUpdate,
   processorAnswered,
-  settleByHand,
+  setOutcomeUpdate,
   type CaptureOrVoidInput,
   type FollowUpInput,
   type RequestedFollowUpInput,
-  type SettleByHandInput,
+  type SetOutcomeInput,
 } from '../../workflows/messages';
 import { unlessClosed, type TemporalAccess } from './call';
 import { KINDS } from './kinds';
 import { RecordedWorkflows, startAndUpdate } from './object-workflows';
-import type { Orders } from './orders';
+import type { OrderWorkflows } from './orders';
 
 /** Completes when the order is done, refused, or its outcome unknown. */
-const FIRST_ANSWER = { definition: firstAnswer, args: [] as [] };
+const FIRST_ANSWER = { definition: firstAnswerUpdate, args: [] as [] };
 
 /**
  * Workflows of follow-up orders. Captures and voids go through the workflow of the payment order, which holds the
  * money; all others use only their own, as the payment's may have closed long ago.
  */
-export class FollowUps extends RecordedWorkflows<FollowUpInput, OrderView> {
+export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOrder> {
   constructor(
     temporal: TemporalAccess,
-    private readonly orders: Pick<Orders, 'requestPoll'>,
+    private readonly orders: Pick<OrderWorkflows, 'requestPoll'>,
   ) {
     super(temporal, KINDS.follow_up);
   }
@@ -41,22 +41,22 @@ export class FollowUps extends RecordedWorkflows<FollowUpInput, OrderView> {
    * The payment's workflow sets the money aside, the follow-up order's does the rest. A repeat gets the first one's
    * result.
    */
-  async captureOrVoid(input: CaptureOrVoidInput): Promise<OrderView> {
+  async captureOrVoid(input: CaptureOrVoidInput): Promise<StoredOrder> {
     const { id, request, original_order_id: order_id, project_id } = input;
     const payment = { kind: KINDS.order, object: { order_id, project_id } };
     return await this.call(id, request, 'create', async () => {
       await startAndUpdate(this.temporal.client, payment, {
-        definition: captureOrVoid,
+        definition: captureOrVoidUpdate,
         updateId: `follow:${id}`,
         args: [input],
       });
       // A closed workflow has had its first answer.
-      await unlessClosed(() => this.handle(id).executeUpdate(firstAnswer));
+      await unlessClosed(() => this.handle(id).executeUpdate(firstAnswerUpdate));
     });
   }
 
   /** Starts the refund's workflow, or joins a running one. One that was refused is decided again. */
-  async refund(input: RequestedFollowUpInput): Promise<OrderView> {
+  async refund(input: RequestedFollowUpInput): Promise<StoredOrder> {
     return await this.createObject(input.id, input.request, { object: input, update: FIRST_ANSWER });
   }
 
@@ -64,11 +64,11 @@ export class FollowUps extends RecordedWorkflows<FollowUpInput, OrderView> {
    * An operator settles the outcome of a follow-up order; if Temporal lost its workflow, that starts again from the
    * record. Throws Conflict when no outcome is awaited.
    */
-  async settle(order_id: string, input: SettleByHandInput, request: ApiRequest): Promise<void> {
+  async setOutcome(order_id: string, input: SetOutcomeInput, request: ApiRequest): Promise<void> {
     await this.call(order_id, request, 'change', async () => {
       // Before that there is nothing to settle.
       await this.update(order_id, FIRST_ANSWER);
-      await this.update(order_id, { definition: settleByHand, args: [input] });
+      await this.update(order_id, { definition: setOutcomeUpdate, args: [input] });
     });
   }
 
@@ -93,7 +93,7 @@ export class FollowUps extends RecordedWorkflows<FollowUpInput, OrderView> {
    * starts again.
    */
   async startOrPoll(input: FollowUpInput): Promise<void> {
-    await this.signalOrStart(input, processorAnswered);
+    await this.signalWithStartOptions(input, processorAnswered);
   }
 
   /**
@@ -150,7 +150,7 @@ export class FollowUps extends RecordedWorkflows<FollowUpInput, OrderView> {
   }
 
   /**
-   * Like moveClock, for a payment that may have been approved late and is asked about at `poll_at`. Instants by its
+   * Like advanceClock, for a payment that may have been approved late and is asked about at `poll_at`. Instants by its
    * clock.
    */
   async moveReversalClock(
@@ -161,7 +161,7 @@ export class FollowUps extends RecordedWorkflows<FollowUpInput, OrderView> {
     const payment = await endedUnpaid(this.temporal.db, transaction_id, { with_declined: true });
     if (payment === undefined) return;
     const reversal = reversalOf(transaction_id, payment, Math.max(0, poll_at - now));
-    await this.moveClock({ ...reversal, clock_offset_ms: offset_ms });
+    await this.advanceClock({ ...reversal, clock_offset_ms: offset_ms });
   }
 }
 

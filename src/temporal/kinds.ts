@@ -1,8 +1,8 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import type { Database } from '../db/connection';
 import { findFollowUps } from '../db/orders/follow-ups';
-import { findOrderView, type OrderView } from '../db/orders/order-view';
-import { findPaymentLinkView, type PaymentLinkView } from '../db/payment-links';
+import { findStoredOrder, type StoredOrder } from '../db/orders/stored-order';
+import { findStoredPaymentLink, type StoredPaymentLink } from '../db/payment-links';
 import type { DeliveryId } from '../domain/delivery';
 import type { StartedClock } from '../domain/sandbox-clock';
 import { ORDER_MOVES, PAYMENT_LINK_MOVES, isFinal } from '../domain/transitions';
@@ -64,14 +64,14 @@ export interface StartedOrder {
   project_id: string;
 }
 
-export type StartedLink = Pick<PaymentLinkView, 'id' | 'project_id'>;
+export type StartedLink = Pick<StoredPaymentLink, 'id' | 'project_id'>;
 
 export type StartedDelivery = DeliveryId & { project_id: string };
 
 interface Kinds {
-  order: RecordedKind<StartedOrder, OrderView>;
-  follow_up: RecordedKind<FollowUpInput, OrderView>;
-  payment_link: RecordedKind<StartedLink, PaymentLinkView>;
+  order: RecordedKind<StartedOrder, StoredOrder>;
+  follow_up: RecordedKind<FollowUpInput, StoredOrder>;
+  payment_link: RecordedKind<StartedLink, StoredPaymentLink>;
   delivery: Kind<StartedDelivery>;
   sandbox_clock: Kind<StartedClock>;
 }
@@ -79,8 +79,8 @@ interface Kinds {
 const AN_ORDER = {
   noun: 'Order',
   workflowId: orderWorkflowId,
-  find: findOrderView,
-  isFinal: ({ status }: OrderView) => isFinal(ORDER_MOVES, status),
+  find: findStoredOrder,
+  isFinal: ({ status }: StoredOrder) => isFinal(ORDER_MOVES, status),
 };
 
 /** The kinds of objects that have a workflow, each with its own start options. */
@@ -119,7 +119,7 @@ export const KINDS: Kinds = {
   payment_link: {
     noun: 'Payment link',
     workflowId: paymentLinkWorkflowId,
-    find: findPaymentLinkView,
+    find: findStoredPaymentLink,
     isFinal: ({ status }) => isFinal(PAYMENT_LINK_MOVES, status),
     type: PAYMENT_LINK_WORKFLOW,
     start: ({ id, project_id }) => ({

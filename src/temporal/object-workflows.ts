@@ -1,7 +1,7 @@
 import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
 import type { SignalDefinition, UpdateDefinition, Workflow } from '@temporalio/common';
 import type { ApiRequest } from '../domain/api-request';
-import { CREATE_UPDATE_ID, clockMoved, recordChanged } from '../../workflows/messages';
+import { CREATE_UPDATE_ID, clockAdvanced, recordChanged } from '../../workflows/messages';
 import { callOnce, callThenRead, unlessClosed, type Purpose, type TemporalAccess } from './call';
 import { isAnswered, isServiceError, isWorkflowClosed } from './call-errors';
 import type { Kind, RecordedKind } from './kinds';
@@ -63,15 +63,15 @@ export class ObjectWorkflows<Started, K extends Kind<Started> = Kind<Started>> {
 
   /** The object's workflow reads the record and goes on from there; one that is closed or lost starts again. */
   async resume(object: Started, deadline_at?: number): Promise<void> {
-    await callOnce(this.temporal.client, deadline_at, () => this.signalOrStart(object, recordChanged));
+    await callOnce(this.temporal.client, deadline_at, () => this.signalWithStartOptions(object, recordChanged));
   }
 
   /** The object's clock was moved. A workflow that is closed or lost starts again from the record. */
-  async moveClock(object: Started): Promise<void> {
-    await this.signalOrStart(object, clockMoved);
+  async advanceClock(object: Started): Promise<void> {
+    await this.signalWithStartOptions(object, clockAdvanced);
   }
 
-  protected async signalOrStart(object: Started, signal: SignalDefinition): Promise<void> {
+  protected async signalWithStartOptions(object: Started, signal: SignalDefinition): Promise<void> {
     const start = { ...this.kind.start(object), workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const };
     await this.temporal.client.workflow.signalWithStart(this.kind.type, { ...start, signal });
   }

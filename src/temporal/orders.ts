@@ -1,20 +1,20 @@
-import type { OrderView } from '../db/orders/order-view';
+import type { StoredOrder } from '../db/orders/stored-order';
 import type { ApiRequest } from '../domain/api-request';
 import { formatAmount } from '../domain/currency';
 import { isEnding } from '../domain/order';
 import { asMarkdown } from '../domain/shown-text';
 import { ServiceError } from '../errors';
 import {
-  cancelOrder,
-  createOrder,
+  cancelOrderUpdate,
+  createOrderUpdate,
   createUpdateId,
   paymentUpdateId,
   processorAnswered,
-  settleByHand,
-  submitPayment,
+  setOutcomeUpdate,
+  submitPaymentUpdate,
   type CancelOrderInput,
   type CreateOrderInput,
-  type SettleByHandInput,
+  type SetOutcomeInput,
   type SubmitPaymentInput,
 } from '../../workflows/messages';
 import type { TemporalAccess } from './call';
@@ -23,18 +23,18 @@ import { KINDS, type StartedOrder } from './kinds';
 import { RecordedWorkflows } from './object-workflows';
 
 /** Workflows of payment orders. */
-export class Orders extends RecordedWorkflows<StartedOrder, OrderView> {
+export class OrderWorkflows extends RecordedWorkflows<StartedOrder, StoredOrder> {
   constructor(temporal: TemporalAccess) {
     super(temporal, KINDS.order);
   }
 
   /** Creates an order. A repeat joins the creation under way, or gets its result. */
-  async create(input: CreateOrderInput): Promise<OrderView> {
+  async create(input: CreateOrderInput): Promise<StoredOrder> {
     const { order, request } = input;
     const { id: order_id, project_id, merchant_order_id = order_id } = order;
     return await this.createObject(order_id, request, {
       object: { order_id, project_id },
-      update: { definition: createOrder, updateId: createUpdateId(request), args: [input] },
+      update: { definition: createOrderUpdate, updateId: createUpdateId(request), args: [input] },
       staticSummary: `${formatAmount(order.amount, order.currency, 'en')}, ${asMarkdown(merchant_order_id)}`,
     });
   }
@@ -44,16 +44,16 @@ export class Orders extends RecordedWorkflows<StartedOrder, OrderView> {
    * that is under way. `undefined` when none is, and the order does not exist or has no workflow to finish it: it has to
    * be created again.
    */
-  async joinCreation(order_id: string, request: ApiRequest): Promise<OrderView | undefined> {
+  async joinCreation(order_id: string, request: ApiRequest): Promise<StoredOrder | undefined> {
     const joined = await this.join(order_id, request);
     const is_lost = joined?.is_over === true && !this.kind.isFinal(joined.view);
     return is_lost ? undefined : joined?.view;
   }
 
   /** Pays one attempt. A second call for the same attempt is the same payment and gets the same answer. */
-  async pay(order_id: string, input: SubmitPaymentInput): Promise<OrderView> {
+  async pay(order_id: string, input: SubmitPaymentInput): Promise<StoredOrder> {
     const update = {
-      definition: submitPayment,
+      definition: submitPaymentUpdate,
       updateId: paymentUpdateId(input),
       args: [input] as [SubmitPaymentInput],
     };
@@ -70,9 +70,9 @@ export class Orders extends RecordedWorkflows<StartedOrder, OrderView> {
   }
 
   /** Cancels an order. Throws CanNotCancelTransaction also when it has ended meanwhile. */
-  async cancel(order_id: string, input: CancelOrderInput): Promise<OrderView> {
+  async cancel(order_id: string, input: CancelOrderInput): Promise<StoredOrder> {
     const { view: order, was_closed } = await this.change(order_id, input.request, {
-      definition: cancelOrder,
+      definition: cancelOrderUpdate,
       args: [input],
     });
     if (!was_closed || order.status === 'cancelled') return order;
@@ -80,9 +80,9 @@ export class Orders extends RecordedWorkflows<StartedOrder, OrderView> {
   }
 
   /** An operator settles the outcome of the order's charge. Throws Conflict when none is awaited. */
-  async settle(order_id: string, input: SettleByHandInput, request: ApiRequest): Promise<void> {
+  async setOutcome(order_id: string, input: SetOutcomeInput, request: ApiRequest): Promise<void> {
     await this.call(order_id, request, 'change', () =>
-      this.update(order_id, { definition: settleByHand, args: [input] }),
+      this.update(order_id, { definition: setOutcomeUpdate, args: [input] }),
     );
   }
 
@@ -94,11 +94,11 @@ export class Orders extends RecordedWorkflows<StartedOrder, OrderView> {
   async requestPoll(order_id: string): Promise<void> {
     if (await this.signalRunning(order_id, processorAnswered)) return;
     const order = await this.kind.find(this.temporal.db, order_id);
-    if (order?.kind !== 'payment' || (this.kind.isFinal(order) && !isSettledByHand(order))) return;
-    await this.signalOrStart({ order_id, project_id: order.project_id }, processorAnswered);
+    if (order?.kind !== 'payment' || (this.kind.isFinal(order) && !hasManualOutcome(order))) return;
+    await this.signalWithStartOptions({ order_id, project_id: order.project_id }, processorAnswered);
   }
 }
 
-function isSettledByHand({ transactions }: OrderView): boolean {
+function hasManualOutcome({ transactions }: StoredOrder): boolean {
   return transactions.some(({ events }) => events.some(({ source }) => source === 'operator'));
 }

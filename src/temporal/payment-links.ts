@@ -1,14 +1,14 @@
-import type { PaymentLinkView } from '../db/payment-links';
+import type { StoredPaymentLink } from '../db/payment-links';
 import type { ApiRequest } from '../domain/api-request';
 import { formatAmount } from '../domain/currency';
 import { asMarkdown } from '../domain/shown-text';
 import { ServiceError } from '../errors';
 import {
-  createPaymentLink,
+  createPaymentLinkUpdate,
   createUpdateId,
-  endPaymentLink,
+  endPaymentLinkUpdate,
   linkPaymentUpdateId,
-  payThroughLink,
+  payThroughLinkUpdate,
   type CreatePaymentLinkInput,
   type PayThroughLinkInput,
 } from '../../workflows/messages';
@@ -17,18 +17,18 @@ import { KINDS, type StartedLink } from './kinds';
 import { RecordedWorkflows } from './object-workflows';
 
 /** Workflows of payment links. */
-export class PaymentLinks extends RecordedWorkflows<StartedLink, PaymentLinkView> {
+export class PaymentLinkWorkflows extends RecordedWorkflows<StartedLink, StoredPaymentLink> {
   constructor(temporal: TemporalAccess) {
     super(temporal, KINDS.payment_link);
   }
 
   /** Creates a link. A repeat joins the creation under way, or gets its result. */
-  async create(input: CreatePaymentLinkInput): Promise<PaymentLinkView> {
+  async create(input: CreatePaymentLinkInput): Promise<StoredPaymentLink> {
     const { payment_link: link, request } = input;
     const amount = formatAmount(link.amount, link.currency, 'en');
     return await this.createObject(link.id, request, {
       object: link,
-      update: { definition: createPaymentLink, updateId: createUpdateId(request), args: [input] },
+      update: { definition: createPaymentLinkUpdate, updateId: createUpdateId(request), args: [input] },
       staticSummary: `Payment link, ${amount}, ${asMarkdown(link.merchant_order_id)}`,
     });
   }
@@ -37,7 +37,7 @@ export class PaymentLinks extends RecordedWorkflows<StartedLink, PaymentLinkView
    * The link of an earlier creation with the same Idempotency-Key: joins the creation that is under way. `undefined` when
    * none is and there is no link.
    */
-  async joinCreation(id: string, request: ApiRequest): Promise<PaymentLinkView | undefined> {
+  async joinCreation(id: string, request: ApiRequest): Promise<StoredPaymentLink | undefined> {
     return (await this.join(id, request))?.view;
   }
 
@@ -45,10 +45,10 @@ export class PaymentLinks extends RecordedWorkflows<StartedLink, PaymentLinkView
    * Pays one attempt, which makes an order. A second call with the same order is the same payment. Throws
    * TransactionAlreadyStarted while the link takes no attempt.
    */
-  async pay(id: string, input: PayThroughLinkInput): Promise<PaymentLinkView> {
+  async pay(id: string, input: PayThroughLinkInput): Promise<StoredPaymentLink> {
     const updateId = linkPaymentUpdateId(input);
     return await this.call(id, input.request, 'pay', () =>
-      this.update(id, { definition: payThroughLink, updateId, args: [input] }),
+      this.update(id, { definition: payThroughLinkUpdate, updateId, args: [input] }),
     );
   }
 
@@ -56,9 +56,9 @@ export class PaymentLinks extends RecordedWorkflows<StartedLink, PaymentLinkView
    * Ends a link for its merchant. Throws Conflict while a payment is in progress and once it is paid,
    * PreconditionFailed.
    */
-  async end(id: string, request: ApiRequest): Promise<PaymentLinkView> {
+  async end(id: string, request: ApiRequest): Promise<StoredPaymentLink> {
     const { view: link, was_closed } = await this.change(id, request, {
-      definition: endPaymentLink,
+      definition: endPaymentLinkUpdate,
       args: [{ request }],
     });
     if (!was_closed || link.status === 'expired') return link;

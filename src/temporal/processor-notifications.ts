@@ -1,10 +1,10 @@
 import { announceOperation } from '../db/orders/announced-operations';
-import { findOrderView } from '../db/orders/order-view';
+import { findStoredOrder } from '../db/orders/stored-order';
 import { PROCESSOR_INITIATED, isProcessorInitiated } from '../domain/follow-up';
 import { processorOrderId } from '../ids';
 import { callOnce, type TemporalAccess } from './call';
-import type { FollowUps } from './follow-ups';
-import type { Orders } from './orders';
+import type { FollowUpWorkflows } from './follow-ups';
+import type { OrderWorkflows } from './orders';
 import { fetchSettlementsNow } from './schedules';
 
 /** The content of a notification; it is not trusted, so the workflow asks the processor by key. */
@@ -23,8 +23,8 @@ interface Notification {
 export class ProcessorNotifications {
   constructor(
     private readonly temporal: TemporalAccess,
-    private readonly orders: Pick<Orders, 'requestPoll'>,
-    private readonly follow_ups: Pick<FollowUps, 'requestPoll' | 'resumeAnnounced' | 'startReversal'>,
+    private readonly orders: Pick<OrderWorkflows, 'requestPoll'>,
+    private readonly follow_ups: Pick<FollowUpWorkflows, 'requestPoll' | 'resumeAnnounced' | 'startReversal'>,
   ) {}
 
   /**
@@ -71,7 +71,7 @@ export class ProcessorNotifications {
   private async record(kind: 'chargeback' | 'reversal', notification: Notification): Promise<void> {
     const { idempotency_key: processor_key, order_id: original_order_id, transaction_id } = notification;
     const { db } = this.temporal;
-    const payment = await findOrderView(db, original_order_id);
+    const payment = await findStoredOrder(db, original_order_id);
     if (!payment?.transactions.some(({ id }) => id === transaction_id)) return;
     const order_id = processorOrderId(transaction_id, processor_key);
     const announced = {

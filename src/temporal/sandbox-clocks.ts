@@ -1,8 +1,8 @@
-import type { OrderView } from '../db/orders/order-view';
-import type { PaymentLinkView } from '../db/payment-links';
+import type { StoredOrder } from '../db/orders/stored-order';
+import type { StoredPaymentLink } from '../db/payment-links';
 import type { ApiRequest } from '../domain/api-request';
 import type { StartedClock } from '../domain/sandbox-clock';
-import { moveClock, type MoveClockInput } from '../../workflows/messages';
+import { advanceClockUpdate, type AdvanceClockInput } from '../../workflows/messages';
 import { callThenRead, type TemporalAccess } from './call';
 import { KINDS, type Readable } from './kinds';
 import { startAndUpdate, startWorkflow } from './object-workflows';
@@ -17,16 +17,16 @@ interface ClockOwner {
  * Workflows of sandbox clocks. A move returns the object as stored afterwards, also when the move goes on; it throws
  * ValidationError when it goes back or too far. A repeat is the same move.
  */
-export class SandboxClocks {
+export class SandboxClockWorkflows {
   constructor(private readonly temporal: TemporalAccess) {}
 
   /** Moves the clock of a payment order and all that comes from it. */
-  async moveOrder(order: ClockOwner, input: MoveClockInput, request: ApiRequest): Promise<OrderView> {
+  async moveOrder(order: ClockOwner, input: AdvanceClockInput, request: ApiRequest): Promise<StoredOrder> {
     return await this.move(KINDS.order, order, input, request);
   }
 
   /** Moves the clock of a payment link, its orders and all that comes from them. */
-  async movePaymentLink(link: ClockOwner, input: MoveClockInput, request: ApiRequest): Promise<PaymentLinkView> {
+  async movePaymentLink(link: ClockOwner, input: AdvanceClockInput, request: ApiRequest): Promise<StoredPaymentLink> {
     return await this.move(KINDS.payment_link, link, input, request);
   }
 
@@ -38,13 +38,13 @@ export class SandboxClocks {
   private async move<View>(
     kind: Readable<View>,
     { id, project_id }: ClockOwner,
-    input: MoveClockInput,
+    input: AdvanceClockInput,
     request: ApiRequest,
   ): Promise<View> {
     const start = { kind: KINDS.sandbox_clock, object: { clock_id: id, project_id } };
     return await callThenRead(this.temporal, { kind, id, request, purpose: 'change' }, () =>
       startAndUpdate(this.temporal.client, start, {
-        definition: moveClock,
+        definition: advanceClockUpdate,
         updateId: input.request_id,
         args: [input],
       }),

@@ -1,35 +1,35 @@
 import type { TemporalAccess } from './call';
-import { FollowUps } from './follow-ups';
+import { FollowUpWorkflows } from './follow-ups';
 import { KINDS, type StartedDelivery } from './kinds';
 import { ObjectWorkflows } from './object-workflows';
-import { Orders } from './orders';
-import { PaymentLinks } from './payment-links';
+import { OrderWorkflows } from './orders';
+import { PaymentLinkWorkflows } from './payment-links';
 import { ProcessorNotifications } from './processor-notifications';
-import { SandboxClocks } from './sandbox-clocks';
-import { SettleByHand } from './settle-by-hand';
+import { SandboxClockWorkflows } from './sandbox-clocks';
+import { ManualOutcomes } from './manual-outcomes';
 
 /** Every way to a workflow: one member for each kind of workflow. */
-export interface Workflows {
-  orders: Orders;
-  follow_ups: FollowUps;
+export interface WorkflowClients {
+  orders: OrderWorkflows;
+  follow_ups: FollowUpWorkflows;
   deliveries: ObjectWorkflows<StartedDelivery>;
-  payment_links: PaymentLinks;
+  payment_links: PaymentLinkWorkflows;
   processor_notifications: ProcessorNotifications;
-  sandbox_clocks: SandboxClocks;
-  settle_by_hand: SettleByHand;
+  sandbox_clocks: SandboxClockWorkflows;
+  manual_outcomes: ManualOutcomes;
 }
 
 /** Access to the workflows through one connection to Temporal. */
-export function createWorkflows(temporal: TemporalAccess): Workflows {
-  const orders = new Orders(temporal);
-  const follow_ups = new FollowUps(temporal, orders);
+export function createWorkflowClients(temporal: TemporalAccess): WorkflowClients {
+  const orders = new OrderWorkflows(temporal);
+  const follow_ups = new FollowUpWorkflows(temporal, orders);
   return {
     orders,
     follow_ups,
     deliveries: new ObjectWorkflows(temporal, KINDS.delivery),
-    payment_links: new PaymentLinks(temporal),
-    sandbox_clocks: new SandboxClocks(temporal),
-    settle_by_hand: new SettleByHand(temporal, orders, follow_ups),
+    payment_links: new PaymentLinkWorkflows(temporal),
+    sandbox_clocks: new SandboxClockWorkflows(temporal),
+    manual_outcomes: new ManualOutcomes(temporal, orders, follow_ups),
     processor_notifications: new ProcessorNotifications(temporal, orders, follow_ups),
   };
 }

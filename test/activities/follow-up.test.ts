@@ -1,14 +1,14 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { createActivities } from '../../activities';
-import type { Services } from '../../activities/services';
+import type { ActivityServices } from '../../activities/services';
 import { moveOrder } from '../../src/db/orders/move-order';
-import { findOrderView } from '../../src/db/orders/order-view';
+import { findStoredOrder } from '../../src/db/orders/stored-order';
 import type { FollowUpKind } from '../../src/domain/follow-up';
-import type { OrderRecord } from '../../src/domain/order-record';
+import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import { closingOrderId, reversalOrderId } from '../../src/ids';
-import { createProcessor, type Processor } from '../../src/processor/client';
-import { createWorkflows } from '../../src/temporal/workflows';
+import { createProcessorClient, type Processor } from '../../src/processor/client';
+import { createWorkflowClients } from '../../src/temporal/workflows';
 import { orderWorkflowId, type FollowUpInput } from '../../workflows/messages';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import {
@@ -34,7 +34,7 @@ const calls: string[] = [];
 const merchant = new Merchant();
 beforeAll(async () => {
   database = await createTestDatabase();
-  processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000 });
+  processor = createProcessorClient({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000 });
 });
 afterAll(async () => {
   await Promise.all([processor.close(), database.close()]);
@@ -62,13 +62,13 @@ const activities = (over: Partial<Processor> = {}, temporal = client()) =>
   activitiesWith({
     db: database.db,
     processor: { ...processor, ...over },
-    workflows: createWorkflows({ client: temporal, db: database.db }),
+    workflows: createWorkflowClients({ client: temporal, db: database.db }),
     public_url: 'http://pay.test',
   });
-const activitiesWith = (services: Pick<Services, 'db' | 'processor' | 'workflows' | 'public_url'>) =>
-  createActivities(services as Services);
+const activitiesWith = (services: Pick<ActivityServices, 'db' | 'processor' | 'workflows' | 'public_url'>) =>
+  createActivities(services as ActivityServices);
 /** As the activity, where it has something to do and the processor answers. */
-async function carriedOut(input: FollowUpInput & { now: number }, by = activities()): Promise<OrderRecord> {
+async function carriedOut(input: FollowUpInput & { now: number }, by = activities()): Promise<OrderSnapshot> {
   const { result, order } = await by.executeFollowUp(input);
   if (result !== 'recorded') throw new Error(result);
   return order;
@@ -85,7 +85,7 @@ const killedAfterwards = () =>
     },
   });
 
-const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
+const view = async (order_id: string) => (await findStoredOrder(database.db, order_id))!;
 const ledger = async (order_id: string) =>
   (await merchant.ledger(order_id)).map(
     ({ operation, amount, result, requests }) => `${operation} ${amount} ${result} ${requests}`,
@@ -95,7 +95,7 @@ async function paid(
   card: CardName = 'approved',
   capture?: { capture_mode: 'manual' | 'delayed'; capture_period: string },
   amount?: number,
-): Promise<OrderRecord> {
+): Promise<OrderSnapshot> {
   const vaulted = await processor.vaultCard({
     project_id: PROJECT.id,
     is_test: true,
@@ -121,7 +121,7 @@ const authorized = (capture_mode: 'manual' | 'delayed' = 'manual', card: CardNam
   paid(card, { capture_mode, capture_period: 'PT1H' });
 
 /** Approved at the processor while the record says cancelled: what a late approval leaves. */
-async function approvedTooLate(amount?: number): Promise<OrderRecord> {
+async function approvedTooLate(amount?: number): Promise<OrderSnapshot> {
   const pending = await paid('challenge', undefined, amount);
   const cancelled = await moveOrder(database.db, pending, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
   await atIssuer(pending.id, '0101');

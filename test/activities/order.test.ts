@@ -1,11 +1,11 @@
 import { attentionTo } from '../../workflows/operator-view';
 import { createActivities, type Activities } from '../../activities';
-import type { Services } from '../../activities/services';
+import type { ActivityServices } from '../../activities/services';
 import { moveOrder } from '../../src/db/orders/move-order';
-import { loadOrder } from '../../src/db/orders/order-record';
-import { findOrder } from '../../src/db/orders/order-record';
-import { findOrderView } from '../../src/db/orders/order-view';
-import { createProcessor, type Processor } from '../../src/processor/client';
+import { loadOrderSnapshot } from '../../src/db/orders/order-snapshot';
+import { findOrderSnapshot } from '../../src/db/orders/order-snapshot';
+import { findStoredOrder } from '../../src/db/orders/stored-order';
+import { createProcessorClient, type Processor } from '../../src/processor/client';
 import type { OperationResult } from '../../src/processor/wire';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import {
@@ -35,7 +35,7 @@ let activities: Activities;
 const merchant = new Merchant();
 beforeAll(async () => {
   database = await createTestDatabase({ webhook_url: 'https://shop.example/hook' });
-  processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 2_000 });
+  processor = createProcessorClient({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 2_000 });
   activities = withProcessor();
 });
 afterAll(async () => {
@@ -54,7 +54,7 @@ async function tokenOf(card: CardName): Promise<string> {
   if (!vaulted.usable) throw new Error(vaulted.reason);
   return vaulted.vault_token;
 }
-const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
+const view = async (order_id: string) => (await findStoredOrder(database.db, order_id))!;
 const statuses = async (order_id: string) => {
   const { status, transactions } = await view(order_id);
   return [status, ...transactions.map((one) => one.status)].join(' ');
@@ -76,7 +76,7 @@ const withProcessor = (over: Partial<Processor> = {}) =>
     processor: { ...processor, ...over },
     // Nothing here starts or signals a workflow.
     public_url: 'http://pay.example',
-  } as Services);
+  } as ActivityServices);
 
 describe('createOrder', () => {
   const input = (over: object = {}) => ({
@@ -90,34 +90,34 @@ describe('createOrder', () => {
 
   test('an order is written once; every repeat answers the existing one', async () => {
     const request = input();
-    const first = await activities.createOrder(request);
-    expect(await activities.createOrder({ ...request, now: NOW + MINUTE })).toEqual(first);
-    const { created, expires_at } = (await findOrderView(database.db, request.order.id))!;
+    const first = await activities.writeOrder(request);
+    expect(await activities.writeOrder({ ...request, now: NOW + MINUTE })).toEqual(first);
+    const { created, expires_at } = (await findStoredOrder(database.db, request.order.id))!;
     expect([Date.parse(created), Date.parse(expires_at!)]).toEqual([NOW, NOW + 30 * MINUTE]);
   });
 
   test('rules 7.3: an unpaid transaction never outlives its order', async () => {
     const order = anOrder();
     const transaction = { ...aTransaction(order.id), period: 60 * MINUTE };
-    const record = await activities.createOrder(input({ order, transaction }));
+    const record = await activities.writeOrder(input({ order, transaction }));
     expect(record.transactions).toEqual([expect.objectContaining({ status: 'new', expires_at: NOW + 30 * MINUTE })]);
   });
 
   test('rules 10.5: past begin_before nothing is written, and the clock is the machine’s', async () => {
     const request = input({ request: aLateRequest() });
-    await expect(activities.createOrder(request)).rejects.toMatchObject({
+    await expect(activities.writeOrder(request)).rejects.toMatchObject({
       type: 'ServiceUnavailable',
       nonRetryable: true,
     });
-    expect(await activities.findOrder({ order_id: request.order.id })).toBeNull();
+    expect(await activities.readOrder({ order_id: request.order.id })).toBeNull();
     const inTime = input({ request: aRequest({ begin_before: Date.now() + MINUTE }) });
-    expect((await activities.createOrder(inTime)).status).toBe('new');
+    expect((await activities.writeOrder(inTime)).status).toBe('new');
   });
 
   test('rules 10.5: an existing order continues, however late the repeat comes', async () => {
     const request = input();
-    const first = await activities.createOrder(request);
-    expect(await activities.createOrder({ ...request, request: aLateRequest() })).toEqual(first);
+    const first = await activities.writeOrder(request);
+    expect(await activities.writeOrder({ ...request, request: aLateRequest() })).toEqual(first);
   });
 });
 
@@ -172,7 +172,7 @@ describe('createAndCharge', () => {
       type: 'ServiceUnavailable',
       nonRetryable: true,
     });
-    expect(await findOrderView(database.db, input.order.id)).toBeUndefined();
+    expect(await findStoredOrder(database.db, input.order.id)).toBeUndefined();
     await expect(killedAtTheCharge().createAndCharge({ ...input, request: aRequest() })).rejects.toThrow('killed');
     expect((await activities.createAndCharge(input)).status).toBe('completed');
   });
@@ -282,7 +282,7 @@ describe('chargeAttempt', () => {
       const input = { ...(await payment(order.id, 1)), order };
       const killed = withProcessor({ execute: () => Promise.reject(new Error('killed')) });
       await expect(killed.chargeAttempt(input)).rejects.toThrow('killed');
-      const begun = (await findOrder(database.db, order.id))!;
+      const begun = (await findOrderSnapshot(database.db, order.id))!;
       expect(begun.transactions).toEqual([expect.objectContaining({ status: 'new', charge_began: true })]);
       const { id: transaction_id } = input.transaction;
       const asked = { order: begun, transaction_id, now: NOW + MINUTE, poll_at: NOW + 2 * MINUTE };
@@ -309,7 +309,7 @@ describe('pollCharge', () => {
     const silent = withProcessor({ execute: () => Promise.resolve('unknown') });
     const polled = await silent.pollCharge({ order, transaction_id, now: NOW + MINUTE, poll_at });
     expect(polled.transactions).toEqual([expect.objectContaining({ status: 'processing', poll_at })]);
-    expect(polled).toEqual(await findOrder(database.db, order.id));
+    expect(polled).toEqual(await findOrderSnapshot(database.db, order.id));
     expect((await view(order.id)).transactions[0]).toMatchObject({ polls: 1 });
   });
 
@@ -357,7 +357,7 @@ describe('an unknown outcome changes nothing', () => {
     const input = { ...aCharge(await tokenOf(card)), now: NOW };
     const order = await beatenTo(() => activities.createAndCharge(input)).createAndCharge(input);
     expect(await statuses(input.order.id)).toBe(expected);
-    expect(order).toEqual(await findOrder(database.db, input.order.id));
+    expect(order).toEqual(await findOrderSnapshot(database.db, input.order.id));
   });
 
   test('a further attempt that somebody else settled meanwhile stays settled', async () => {
@@ -388,7 +388,7 @@ describe('a challenge that arrives after expires_at', () => {
     const { order, id: transaction_id, expires_at: end } = await lostChallenge();
     const ask = () => activities.pollCharge({ order, transaction_id, now: end, poll_at: NOW + 60_000 });
     const first = await ask();
-    expect(first).toEqual(await findOrder(database.db, order.id));
+    expect(first).toEqual(await findOrderSnapshot(database.db, order.id));
     expect(await statuses(order.id)).toBe('expired expired');
     const { transactions } = await view(order.id);
     expect(transactions[0]!.events.map(({ event, source }) => [event, source])).toEqual([
@@ -429,7 +429,7 @@ describe('endUnpaidOrder', () => {
   test('rules 10.10: a charge that the processor took counts, though it is not recorded', async () => {
     const input = { ...aCharge(await tokenOf('approved')), now: NOW };
     await expect(killedAtTheCharge().createAndCharge(input)).rejects.toThrow('killed');
-    const order = (await findOrder(database.db, input.order.id))!;
+    const order = (await findOrderSnapshot(database.db, input.order.id))!;
     expect((await activities.endUnpaidOrder({ order, ...ending })).status).toBe('completed');
     expect(await statuses(input.order.id)).toBe('completed accepted');
   });
@@ -438,7 +438,7 @@ describe('endUnpaidOrder', () => {
     const input = { ...aCharge(await tokenOf('do_not_honor')), now: NOW };
     Object.assign(input.order, { attempts_max: 5, charged_by: 'customer' });
     await expect(killedAtTheCharge().createAndCharge(input)).rejects.toThrow('killed');
-    const order = (await findOrder(database.db, input.order.id))!;
+    const order = (await findOrderSnapshot(database.db, input.order.id))!;
     expect((await activities.endUnpaidOrder({ order, ended: 'cancelled', source: 'merchant', now: NOW })).status).toBe(
       'cancelled',
     );
@@ -484,7 +484,7 @@ test('rules 10.17: Attention about another amount ends when the processor answer
   const order = await answering.createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
   const transaction_id = order.transactions[0]!.id;
   const poll = async () => {
-    const known = await loadOrder(database.db, order.id);
+    const known = await loadOrderSnapshot(database.db, order.id);
     return attentionTo(await answering.pollCharge({ order: known, transaction_id, now: NOW, poll_at: NOW + MINUTE }));
   };
   expect(await poll()).toMatch(/answers for 40 USD .*instead of 500 EUR/);

@@ -1,8 +1,13 @@
 import { v7 as uuidv7 } from 'uuid';
 import { signalPaymentLink } from '../../activities/order-signals';
-import type { Services } from '../../activities/services';
+import type { ActivityServices } from '../../activities/services';
 import { insertOrder } from '../../src/db/orders/insert-order';
-import { endPaymentLink, findPaymentLinkView, insertPaymentLink, loadPaymentLink } from '../../src/db/payment-links';
+import {
+  recordPaymentLinkEnd,
+  findStoredPaymentLink,
+  insertPaymentLink,
+  loadPaymentLinkSnapshot,
+} from '../../src/db/payment-links';
 import { moveOrder } from '../../src/db/orders/move-order';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { aRequest, anOrder, aTransaction, NOW, PROJECT } from '../support/domain';
@@ -44,12 +49,15 @@ const end = (order: Awaited<ReturnType<typeof anAttempt>>, to: 'accepted' | 'err
 test('order and link move together: processing with the order, all_unsuccessful or completed with its outcome', async () => {
   const link = await aLink();
   const declined = await anAttempt(link);
-  expect(await loadPaymentLink(database.db, link.id)).toMatchObject({ status: 'processing', attempts: 1 });
+  expect(await loadPaymentLinkSnapshot(database.db, link.id)).toMatchObject({ status: 'processing', attempts: 1 });
   await end(declined, 'error');
-  expect(await loadPaymentLink(database.db, link.id)).toMatchObject({ status: 'all_unsuccessful', attempts: 1 });
+  expect(await loadPaymentLinkSnapshot(database.db, link.id)).toMatchObject({
+    status: 'all_unsuccessful',
+    attempts: 1,
+  });
   const paid = await anAttempt(link);
   await end(paid, 'accepted');
-  expect(await loadPaymentLink(database.db, link.id)).toMatchObject({
+  expect(await loadPaymentLinkSnapshot(database.db, link.id)).toMatchObject({
     status: 'completed',
     attempts: 2,
     completed_order_id: paid.id,
@@ -60,7 +68,7 @@ test('order and link move together: processing with the order, all_unsuccessful 
 test('an order that ends after the link has expired leaves it expired', async () => {
   const link = await aLink();
   await end(await anAttempt(link), 'error', NOW + DAY);
-  expect(await loadPaymentLink(database.db, link.id)).toMatchObject({ status: 'expired', ended_by: 'time' });
+  expect(await loadPaymentLinkSnapshot(database.db, link.id)).toMatchObject({ status: 'expired', ended_by: 'time' });
 });
 
 test('rules 19.4: of forty attempts at once one makes an order, and 25 are made in all', async () => {
@@ -72,7 +80,7 @@ test('rules 19.4: of forty attempts at once one makes an order, and 25 are made 
     await end(made[0]!, 'error');
   }
   await expect(anAttempt(link)).rejects.toMatchObject({ error: 'TransactionAlreadyStarted' });
-  expect((await loadPaymentLink(database.db, link.id)).attempts).toBe(25);
+  expect((await loadPaymentLinkSnapshot(database.db, link.id)).attempts).toBe(25);
 });
 
 test('rules 19.7: an attempt in the last millisecond is taken, at the end it is refused', async () => {
@@ -89,23 +97,23 @@ test('rules 4.15: modified of a link never goes back', async () => {
       .where({ id: link.id })
       .update({ modified: new Date(later) });
     await change();
-    return Date.parse((await findPaymentLinkView(database.db, link.id))!.modified);
+    return Date.parse((await findStoredPaymentLink(database.db, link.id))!.modified);
   };
   const [link, ended] = [await aLink(), await aLink()];
   let attempt: Awaited<ReturnType<typeof anAttempt>>;
   expect(await modifiedAfter(link, async () => (attempt = await anAttempt(link)))).toBe(later);
   expect(await modifiedAfter(link, () => end(attempt, 'error'))).toBe(later);
   expect(
-    await modifiedAfter(ended, () => endPaymentLink(database.db, ended.id, { ended_by: 'merchant', now: NOW })),
+    await modifiedAfter(ended, () => recordPaymentLinkEnd(database.db, ended.id, { ended_by: 'merchant', now: NOW })),
   ).toBe(later);
-  expect((await loadPaymentLink(database.db, ended.id)).status).toBe('expired');
+  expect((await loadPaymentLinkSnapshot(database.db, ended.id)).status).toBe('expired');
 });
 
 test('the workflow of the link is signalled once its order is final, and only then', async () => {
   const link = await aLink();
   const signalled: string[] = [];
   const payment_links = { recordChanged: async (id: string) => void signalled.push(id) };
-  const services = { workflows: { payment_links } } as unknown as Services;
+  const services = { workflows: { payment_links } } as unknown as ActivityServices;
   const order = await anAttempt(link);
   await signalPaymentLink(services, order);
   expect(signalled).toEqual([]);

@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import { createActivities } from '../../activities';
-import type { Services } from '../../activities/services';
+import type { ActivityServices } from '../../activities/services';
 import { moveOrder } from '../../src/db/orders/move-order';
-import { findOrder, loadOrder } from '../../src/db/orders/order-record';
+import { findOrderSnapshot, loadOrderSnapshot } from '../../src/db/orders/order-snapshot';
 import { recordPoll } from '../../src/db/orders/transactions';
 import type { ClockProgress } from '../../src/domain/sandbox-clock';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -20,24 +20,24 @@ beforeEach(() => {
 
 /** What workflows were signalled, in their order, and what the order's does then. */
 const called: string[] = [];
-type Orders = Services['workflows']['orders'];
-function activities(does: { moveClock?: Orders['moveClock']; requestPoll?: Orders['requestPoll'] } = {}) {
+type Orders = ActivityServices['workflows']['orders'];
+function activities(does: { advanceClock?: Orders['advanceClock']; requestPoll?: Orders['requestPoll'] } = {}) {
   const orders = {
-    moveClock: async (...[order]: Parameters<Orders['moveClock']>) => {
+    advanceClock: async (...[order]: Parameters<Orders['advanceClock']>) => {
       called.push(`moved ${await offsetOf(order.order_id)}`);
-      await does.moveClock?.(order);
+      await does.advanceClock?.(order);
     },
     requestPoll: async (order_id: string) => {
       called.push('polled');
       await does.requestPoll?.(order_id);
     },
   };
-  return createActivities({ db: database.db, workflows: { orders } } as unknown as Services);
+  return createActivities({ db: database.db, workflows: { orders } } as unknown as ActivityServices);
 }
 
 /** The order's workflow: it expires once its clock says so, a moment after it was told. */
-const expires: Orders['moveClock'] = async ({ order_id }) => {
-  const order = await loadOrder(database.db, order_id);
+const expires: Orders['advanceClock'] = async ({ order_id }) => {
+  const order = await loadOrderSnapshot(database.db, order_id);
   if (NOW + SECOND + order.clock_offset_ms < order.expires_at) return;
   await moveOrder(database.db, order, { ended: 'expired' }, { source: 'service', now: order.expires_at });
 };
@@ -51,22 +51,26 @@ async function aClock(): Promise<{ clock_id: string; project_id: string }> {
 const SECOND = 1_000;
 const HOUR = 60 * MINUTE;
 const begin = (clock_id: string, advance_ms = HOUR) =>
-  activities().beginClockMove({
+  activities().beginClockAdvance({
     clock_id,
     project_id: PROJECT.id,
     request_id: uuidv7(),
     move: { advance_ms },
     now: NOW,
   });
-const offsetOf = async (clock_id: string) => (await findOrder(database.db, clock_id))!.clock_offset_ms;
+const offsetOf = async (clock_id: string) => (await findOrderSnapshot(database.db, clock_id))!.clock_offset_ms;
 
 test('the clock stops when an action falls due, and goes on when that has happened', async () => {
   const clock = await aClock();
-  const after = await activities({ moveClock: expires }).advanceClock({ ...clock, to_offset_ms: HOUR, now: NOW });
+  const after = await activities({ advanceClock: expires }).advanceToNextDue({
+    ...clock,
+    to_offset_ms: HOUR,
+    now: NOW,
+  });
   expect(after.is_finished).toBe(true);
   // The order was told of its own end; the final one concerns nobody.
   expect(called).toEqual([expect.stringMatching(/^moved (1800000|17\d{5})$/)]);
-  expect([(await loadOrder(database.db, clock.clock_id)).status, await offsetOf(clock.clock_id)]).toEqual([
+  expect([(await loadOrderSnapshot(database.db, clock.clock_id)).status, await offsetOf(clock.clock_id)]).toEqual([
     'expired',
     HOUR,
   ]);
@@ -74,13 +78,13 @@ test('the clock stops when an action falls due, and goes on when that has happen
 
 test('nothing falls due: the clock goes to its target at once, and waiting workflows are signalled', async () => {
   const clock = await aClock();
-  const after = await activities().advanceClock({ ...clock, to_offset_ms: MINUTE, now: NOW });
+  const after = await activities().advanceToNextDue({ ...clock, to_offset_ms: MINUTE, now: NOW });
   expect([after.is_finished, called, await offsetOf(clock.clock_id)]).toEqual([true, [`moved ${MINUTE}`], MINUTE]);
 });
 
 test('it waits for an action that has not happened, in the next call too', async () => {
   const clock = await aClock();
-  const after = await activities().advanceClock({ ...clock, to_offset_ms: HOUR, now: NOW });
+  const after = await activities().advanceToNextDue({ ...clock, to_offset_ms: HOUR, now: NOW });
   expect(after).toMatchObject({
     is_finished: false,
     given_up: [],
@@ -93,9 +97,9 @@ test('it waits for an action that has not happened, in the next call too', async
 test('after thirty seconds it stops waiting for an action, and the clock goes on', async () => {
   const clock = await aClock();
   const mover = activities();
-  const waiting = await mover.advanceClock({ ...clock, to_offset_ms: HOUR, now: NOW });
+  const waiting = await mover.advanceToNextDue({ ...clock, to_offset_ms: HOUR, now: NOW });
   const progress: ClockProgress = { ...waiting, waited_ms: 30_000 };
-  const after = await mover.advanceClock({ ...clock, to_offset_ms: HOUR, now: NOW + SECOND, progress });
+  const after = await mover.advanceToNextDue({ ...clock, to_offset_ms: HOUR, now: NOW + SECOND, progress });
   expect(after).toMatchObject({ is_finished: true, given_up: waiting.awaited });
   expect(await offsetOf(clock.clock_id)).toBe(HOUR);
 });
@@ -111,10 +115,10 @@ test('the end of a move asks the processor for an unknown outcome, once', async 
       void (await recordPoll(database.db, { is_unknown: true, transaction_id, now: NOW, poll_at })),
   });
   const finish = { clock_id: order.id, project_id: PROJECT.id, n, now: NOW };
-  expect(await mover.finishClockMove({ ...finish, ask: true })).toBe('asked');
-  expect(await mover.unfinishedClockMoves({ clock_id: order.id })).toHaveLength(1);
-  expect(await mover.finishClockMove({ ...finish, ask: false })).toBe('finished');
-  expect([called, await mover.unfinishedClockMoves({ clock_id: order.id })]).toEqual([['polled'], []]);
+  expect(await mover.finishClockAdvance({ ...finish, ask: true })).toBe('asked');
+  expect(await mover.unfinishedClockAdvances({ clock_id: order.id })).toHaveLength(1);
+  expect(await mover.finishClockAdvance({ ...finish, ask: false })).toBe('finished');
+  expect([called, await mover.unfinishedClockAdvances({ clock_id: order.id })]).toEqual([['polled'], []]);
 });
 
 test('a move that goes back or too far is a ValidationError', async () => {

@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { v7 as uuidv7 } from 'uuid';
-import type { Services } from '../../activities/services';
+import type { ActivityServices } from '../../activities/services';
 import { createActivities } from '../../activities';
 import type { SettlementFetch } from '../../activities/settlements';
 import { queryRows } from '../../src/db/connection';
@@ -38,12 +38,12 @@ const workflows = {
     requestPoll: async (id: string) => void asked.push(`follow-up ${id}`),
     resumeWatch: async ({ transaction_id }: { transaction_id: string }) => void asked.push(transaction_id),
   },
-} as unknown as Services['workflows'];
+} as unknown as ActivityServices['workflows'];
 
 const fetchSettlements = (): Promise<SettlementFetch> =>
   // By a server that is ahead, so that no time passes.
   new MockActivityEnvironment({ scheduledTimestampMs: Date.now() + MINUTE }, { logger: errorsOnly }).run(
-    createActivities({ db: database.db, processor, workflows } as unknown as Services).fetchSettlements,
+    createActivities({ db: database.db, processor, workflows } as unknown as ActivityServices).fetchSettlements,
     { now: NOW },
   );
 

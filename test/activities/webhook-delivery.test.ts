@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../activities';
 import type { AttemptInput } from '../../activities/webhook-delivery';
-import type { Services } from '../../activities/services';
+import type { ActivityServices } from '../../activities/services';
 import { moveOrder } from '../../src/db/orders/move-order';
 import type { DeliveryId } from '../../src/domain/delivery';
 import { LocalAttempts } from '../../src/webhook/local-attempts';
@@ -30,7 +30,7 @@ beforeEach(() => {
 
 const started: DeliveryId[] = [];
 
-const activities = (over: Partial<Services> = {}) =>
+const activities = (over: Partial<ActivityServices> = {}) =>
   createActivities({
     db: database.db,
     workflows: { deliveries: { start: async (id: DeliveryId) => void started.push(id) } },
@@ -39,7 +39,7 @@ const activities = (over: Partial<Services> = {}) =>
     local_attempts: new LocalAttempts(),
     webhook_private_addresses: true,
     ...over,
-  } as unknown as Services);
+  } as unknown as ActivityServices);
 
 type Made = ReturnType<typeof activities>;
 /**

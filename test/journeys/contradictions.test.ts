@@ -4,7 +4,7 @@ import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { followUpIdempotencyKey } from '../../src/domain/follow-up';
 import { reversalOrderId } from '../../src/ids';
 import { transactionId } from '../../src/ids';
-import { ATTENTION, orderWorkflowId, settleByHand } from '../../workflows/messages';
+import { ATTENTION, orderWorkflowId, setOutcomeUpdate } from '../../workflows/messages';
 import { entriesOf } from '../support/ledger';
 import { Merchant, statusesOf } from '../support/merchant';
 import {
@@ -41,7 +41,7 @@ const untilAttention = (order_id: string, words: RegExp) =>
 /** The processor tells again how an operation stands. */
 const notify = (idempotency_key: string) => controlSimulator(merchant, 'notifications', { idempotency_key });
 const settle = (order_id: string, outcome: 'approved' | 'declined') =>
-  temporal.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(settleByHand, {
+  temporal.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(setOutcomeUpdate, {
     args: [{ transaction_id: transactionId(order_id, 1), outcome, reason: 'Bank statement', operator: 'Ada' }],
   });
 const attentionInRecord = (order_id: string, words: RegExp) =>

@@ -6,9 +6,9 @@ import { findPayment } from '../../src/db/orders/transactions';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { reversalOrderId } from '../../src/ids';
 import type { OperationResult } from '../../src/processor/wire';
-import type { Orders } from '../../src/temporal/orders';
+import type { OrderWorkflows } from '../../src/temporal/orders';
 import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
-import { createWorkflows } from '../../src/temporal/workflows';
+import { createWorkflowClients } from '../../src/temporal/workflows';
 import { ATTENTION, orderWorkflowId } from '../../workflows/messages';
 import { CARDS, MINUTE, transactionIdOf } from '../support/domain';
 import { Merchant } from '../support/merchant';
@@ -29,12 +29,12 @@ import {
  */
 
 let world: WorkflowEnvironment;
-let orders: Orders;
+let orders: OrderWorkflows;
 let notifications: ProcessorNotifications;
 const merchant = new Merchant();
 beforeAll(async () => {
   world = await createWorkflowEnvironment();
-  const workflows = createWorkflows({ client: world.env.client, db: world.database.db });
+  const workflows = createWorkflowClients({ client: world.env.client, db: world.database.db });
   ({ orders, processor_notifications: notifications } = workflows);
 });
 afterAll(() => world.close());

@@ -17,17 +17,17 @@ import { transactionId } from '../../src/ids';
 import {
   FOLLOW_UP_WORKFLOW,
   ORDER_WORKFLOW,
-  cancelOrder,
-  captureOrVoid,
-  clockMoved,
-  createOrder,
-  endPaymentLink,
+  cancelOrderUpdate,
+  captureOrVoidUpdate,
+  clockAdvanced,
+  createOrderUpdate,
+  endPaymentLinkUpdate,
   orderWorkflowId,
   paymentLinkWorkflowId,
-  pollNow,
-  settleByHand,
-  submitPayment,
-  type SettleByHandInput,
+  pollNowUpdate,
+  setOutcomeUpdate,
+  submitPaymentUpdate,
+  type SetOutcomeInput,
 } from '../../workflows/messages';
 import { readVariables } from '../../src/stack/launch';
 import { ledgerOf } from '../support/ledger';
@@ -112,14 +112,14 @@ async function awaited(): Promise<Order> {
 }
 
 /** With fields that are not for its sender to say. */
-const settlementOf = (order: Order): SettleByHandInput =>
+const settlementOf = (order: Order): SetOutcomeInput =>
   ({
     transaction_id: payingTransactionId(order),
     outcome: 'approved',
     reason: 'Trust me',
     operator: 'forged',
     command_line: { request_id: randomUUID() },
-  }) as unknown as SettleByHandInput;
+  }) as unknown as SetOutcomeInput;
 
 /** A follow-up order as the API requests it. */
 const followUpOf = <Kind extends 'capture' | 'void' | 'refund'>(order: Order, kind: Kind) => ({
@@ -166,12 +166,12 @@ const ATTACKS: Record<string, Attack> = {
   'cancels an order': {
     order: unpaid,
     send: (client, { id }) =>
-      orderOf(client, id).executeUpdate(cancelOrder, { args: [{ source: 'merchant', request: aRequest() }] }),
+      orderOf(client, id).executeUpdate(cancelOrderUpdate, { args: [{ source: 'merchant', request: aRequest() }] }),
     afterwards: cancelled,
   },
   'moves the clock of an order by 30 days': {
     order: unpaid,
-    send: (client, { id }) => orderOf(client, id).signal(clockMoved.name, 30 * DAY),
+    send: (client, { id }) => orderOf(client, id).signal(clockAdvanced.name, 30 * DAY),
     is_signal: true,
     afterwards: cancelled,
   },
@@ -180,7 +180,7 @@ const ATTACKS: Record<string, Attack> = {
     send: async (client, { id }) => {
       const { payment_method_details } = await merchant.cardTransaction('approved');
       const transaction = { ...aTransaction(id), payment_method_details };
-      return await orderOf(client, id).executeUpdate(submitPayment, {
+      return await orderOf(client, id).executeUpdate(submitPaymentUpdate, {
         args: [{ request: aRequest(), project_id, is_test: true, transaction }],
       });
     },
@@ -189,13 +189,13 @@ const ATTACKS: Record<string, Attack> = {
   'captures an authorization': {
     order: authorized,
     send: (client, order) =>
-      orderOf(client, order.id).executeUpdate(captureOrVoid, { args: [followUpOf(order, 'capture')] }),
+      orderOf(client, order.id).executeUpdate(captureOrVoidUpdate, { args: [followUpOf(order, 'capture')] }),
     afterwards: captured,
   },
   'releases an authorization': {
     order: authorized,
     send: (client, order) =>
-      orderOf(client, order.id).executeUpdate(captureOrVoid, { args: [followUpOf(order, 'void')] }),
+      orderOf(client, order.id).executeUpdate(captureOrVoidUpdate, { args: [followUpOf(order, 'void')] }),
     afterwards: captured,
   },
   'refunds a payment': {
@@ -211,7 +211,7 @@ const ATTACKS: Record<string, Attack> = {
   },
   'settles a payment as approved': {
     order: awaited,
-    send: (client, order) => orderOf(client, order.id).executeUpdate(settleByHand, { args: [settlementOf(order)] }),
+    send: (client, order) => orderOf(client, order.id).executeUpdate(setOutcomeUpdate, { args: [settlementOf(order)] }),
     afterwards: [
       async (order) => {
         await merchant.removeFaults();
@@ -237,7 +237,7 @@ async function expectUnharmed(name: string, by: Client | ((order: Order) => Prom
   const client = typeof by === 'function' ? await by(order) : by;
   const sent = await attack(() => send(client, order), client);
   // What came before an update is handled before it.
-  await orderOf(operator, order.id).executeUpdate(pollNow).catch(ifClosed);
+  await orderOf(operator, order.id).executeUpdate(pollNowUpdate).catch(ifClosed);
   const failed_tasks = await failedTasksOf(order);
   expect({ sent, failed_tasks, ...(await stateOf(order)) }).toEqual({
     sent: is_signal ? 'done' : 'refused',
@@ -255,7 +255,7 @@ test('a client without a key creates an order in a live project: it is not there
   const id = randomUUID();
   const order = { ...anOrder(id), project_id };
   const sent = await attack((client) =>
-    client.workflow.executeUpdateWithStart(createOrder, {
+    client.workflow.executeUpdateWithStart(createOrderUpdate, {
       startWorkflowOperation: new WithStartWorkflowOperation(ORDER_WORKFLOW, {
         ...KINDS.order.start({ order_id: id, project_id }),
         workflowIdConflictPolicy: 'USE_EXISTING',
@@ -272,7 +272,9 @@ test('a client without a key creates an order in a live project: it is not there
 test('a client without a key ends a payment link: it is refused', async () => {
   const link = await merchant.createPaymentLink();
   const handle = attacker.workflow.getHandle(paymentLinkWorkflowId(link.id));
-  expect(await attack(() => handle.executeUpdate(endPaymentLink, { args: [{ request: aRequest() }] }))).toBe('refused');
+  expect(await attack(() => handle.executeUpdate(endPaymentLinkUpdate, { args: [{ request: aRequest() }] }))).toBe(
+    'refused',
+  );
   expect((await merchant.getPaymentLink(link.id)).status).toBe(link.status);
   expect((await merchant.endPaymentLink(link.id)).status).not.toBe(link.status);
 });
@@ -282,7 +284,7 @@ test('a payload that is copied from another workflow is refused', async () => {
   await merchant.cancelOrder(cancelledOrder.id);
   const { events } = await orderOf(attacker, cancelledOrder.id).fetchHistory();
   const [kept] = (events ?? []).flatMap(({ workflowExecutionUpdateAcceptedEventAttributes: accepted }) =>
-    accepted?.acceptedRequest?.input?.name === cancelOrder.name
+    accepted?.acceptedRequest?.input?.name === cancelOrderUpdate.name
       ? (accepted.acceptedRequest.input.args?.payloads ?? [])
       : [],
   );

@@ -2,23 +2,23 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { insertOrder } from '../../src/db/orders/insert-order';
-import { findOrderView } from '../../src/db/orders/order-view';
+import { findStoredOrder } from '../../src/db/orders/stored-order';
 import { processorOrderId, reversalOrderId } from '../../src/ids';
 import { historyToJson, replayHistories, type RecordedHistory } from '../../src/temporal/replay';
-import { createWorkflows } from '../../src/temporal/workflows';
+import { createWorkflowClients } from '../../src/temporal/workflows';
 import {
   ORDER_WORKFLOW,
   SEARCH_INDEX_CHECK_WORKFLOW,
   SETTLEMENTS_WORKFLOW,
   TASK_QUEUE,
   deliveryWorkflowId,
-  endPaymentLink,
+  endPaymentLinkUpdate,
   orderWorkflowId,
   paymentLinkWorkflowId,
-  pollNow,
+  pollNowUpdate,
   processorAnswered,
   sandboxClockWorkflowId,
-  settleByHand,
+  setOutcomeUpdate,
   type FollowUpInput,
 } from '../../workflows/messages';
 import {
@@ -213,13 +213,13 @@ const FLOWS: Record<string, Flow> = {
     link.pay(CARDS.challenge.number),
   ),
   'payment-link-ended-by-its-merchant': paymentLink(undefined, ({ handle }) =>
-    handle.executeUpdate(endPaymentLink, { args: [{ request: aRequest() }] }),
+    handle.executeUpdate(endPaymentLinkUpdate, { args: [{ request: aRequest() }] }),
   ),
   'payment-link-continued-in-a-new-run': paymentLink(undefined, async (link) => {
     for (let attempt = 1; attempt <= 11; attempt += 1) await link.pay(declined);
   }),
   'payment-link-expired-by-sandbox-clock': paymentLink(30 * MINUTE, async ({ id }, { env, database }) => {
-    const { sandbox_clocks } = createWorkflows({ client: env.client, db: database.db });
+    const { sandbox_clocks } = createWorkflowClients({ client: env.client, db: database.db });
     await sandbox_clocks.movePaymentLink({ id, project_id: PROJECT.id }, anHour(), aRequest());
   }),
   'search-index-check': scheduled(SEARCH_INDEX_CHECK_WORKFLOW),
@@ -267,10 +267,10 @@ const FLOWS: Record<string, Flow> = {
   'order-creation-lost-unwritten': (world) => startAlone(world, uuidv7()),
   'order-polled-by-an-operator': order(by('processing_approved'), async (open) => {
     await becomesDue(open);
-    await open.handle.executeUpdate(pollNow);
+    await open.handle.executeUpdate(pollNowUpdate);
   }),
-  'order-settled-as-approved': order(by('processing_approved'), ({ id }, world) => settle(world, id, 'approved')),
-  'order-settled-as-declined': order(by('processing_declined'), ({ id }, world) => settle(world, id, 'declined')),
+  'order-outcome-set-approved': order(by('processing_approved'), ({ id }, world) => settle(world, id, 'approved')),
+  'order-outcome-set-declined': order(by('processing_declined'), ({ id }, world) => settle(world, id, 'declined')),
   'sandbox-clock': async (world, receiver) => {
     const workflow_id = await order({}, moveByAnHour)(world, receiver);
     return sandboxClockWorkflowId(workflow_id.replace(/^order:/, ''));
@@ -319,7 +319,7 @@ const FLOWS: Record<string, Flow> = {
       return input.id;
     }),
   ),
-  'refund-settled-as-declined': followUp(by('refund_processing'), async (paid, world) => {
+  'refund-outcome-set-declined': followUp(by('refund_processing'), async (paid, world) => {
     const input = refundOf(paid);
     await executeFollowUp(world, input);
     await settle(world, input.id, 'declined');
@@ -369,7 +369,7 @@ const FLOWS: Record<string, Flow> = {
   'delivery-paused-resumed-and-delivered-now': delivery(
     (n) => (n < 3 ? 500 : 200),
     async ({ id: order_id }, { env, database: { db } }) => {
-      const { deliveries } = createWorkflows({ client: env.client, db });
+      const { deliveries } = createWorkflowClients({ client: env.client, db });
       const failed = async (times: number) =>
         await until('attempts failed', async () => (await db('webhook_attempts').where({ order_id })).length === times);
       const request = (operation: Parameters<typeof requestOfOperator>[2]) =>
@@ -388,12 +388,12 @@ const anHour = () => ({ request_id: uuidv7(), move: { advance_ms: 60 * MINUTE } 
 
 /** Moves the clock of an order by an hour, which is longer than it lasts. */
 async function moveByAnHour({ id }: TestOrder, { env, database }: WorkflowEnvironment): Promise<void> {
-  const { sandbox_clocks } = createWorkflows({ client: env.client, db: database.db });
+  const { sandbox_clocks } = createWorkflowClients({ client: env.client, db: database.db });
   await sandbox_clocks.moveOrder({ id, project_id: PROJECT.id }, anHour(), aRequest());
 }
 
 async function settle({ env }: WorkflowEnvironment, id: string, outcome: 'approved' | 'declined'): Promise<void> {
-  await env.client.workflow.getHandle(orderWorkflowId(id)).executeUpdate(settleByHand, {
+  await env.client.workflow.getHandle(orderWorkflowId(id)).executeUpdate(setOutcomeUpdate, {
     args: [{ transaction_id: transactionIdOf(id, 1), outcome, reason: 'Bank statement', operator: 'Ada' }],
   });
 }
@@ -445,7 +445,7 @@ async function duringOutage(
   await env.client.workflow.getHandle(orderWorkflowId(order_id)).signal(processorAnswered);
   // In real time: while an activity runs, the server's clock must not.
   await until('its outcome is known', async () =>
-    ['completed', 'error'].includes((await findOrderView(database.db, order_id))?.status ?? ''),
+    ['completed', 'error'].includes((await findStoredOrder(database.db, order_id))?.status ?? ''),
   );
   return order_id;
 }

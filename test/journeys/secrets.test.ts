@@ -5,7 +5,7 @@ import { temporal } from '@temporalio/proto';
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import { EncryptingCodec } from '../../src/temporal/payload-codec';
 import { holdsCardNumber } from '../../src/domain/card';
-import { cancelOrder, orderWorkflowId } from '../../workflows/messages';
+import { cancelOrderUpdate, orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
 import { aRequest, CARDS } from '../support/domain';
 import { Merchant } from '../support/merchant';
@@ -56,7 +56,7 @@ beforeAll(async () => {
   const operator = temporalOf(place);
   const handle = operator.workflow.getHandle(orderWorkflowId(authorized.id));
   await handle
-    .executeUpdate(cancelOrder, { args: [{ source: 'merchant', request: aRequest() }] })
+    .executeUpdate(cancelOrderUpdate, { args: [{ source: 'merchant', request: aRequest() }] })
     .catch(() => undefined);
   await operator.connection.close();
   await new Merchant(place, `${place.test_api_key.slice(0, -1)}x`).send('GET', '/v1/orders/');

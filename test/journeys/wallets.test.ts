@@ -1,5 +1,5 @@
 import { WALLETS, type Wallet } from '../../src/processor/wire';
-import { createProcessor, type Processor } from '../../src/processor/client';
+import { createProcessorClient, type Processor } from '../../src/processor/client';
 import { Client } from '../support/customer';
 import { readLedger } from '../support/ledger';
 import { Merchant, type Refusal } from '../support/merchant';
@@ -12,7 +12,7 @@ import { stack } from '../support/stack';
 
 let processor: Processor;
 beforeAll(() => {
-  processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 5_000 });
+  processor = createProcessorClient({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 5_000 });
 });
 afterAll(() => processor.close());
 

@@ -85,7 +85,7 @@ test('rules 24.9: an operator has the processor asked, and settles an outcome, w
   });
   await page.reload();
   const reason = 'Back office, ticket 42';
-  const sent = await sendUpdate(page, 'settleByHand', { transaction_id, outcome: 'approved', reason });
+  const sent = await sendUpdate(page, 'setOutcome', { transaction_id, outcome: 'approved', reason });
   expect(sent).not.toContain(btoa('json/plain'));
   expect(statusesOf(await merchant.untilStatus(order.id, 'completed'))).toBe('completed: accepted');
   await merchant.removeFaults();

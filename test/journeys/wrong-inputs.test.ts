@@ -67,7 +67,7 @@ const WRONG: unknown[] = [
   { versions: 'x', order_id: 'x', id: -1, clock_id: {}, payment_link_id: [], n: Number.NaN, period: 'x' },
   'long '.repeat(100_000),
 ];
-const SIGNALS = ['clockMoved', 'recordChanged', 'processorAnswered', 'noSuchSignal'];
+const SIGNALS = ['clockAdvanced', 'recordChanged', 'processorAnswered', 'noSuchSignal'];
 
 /** An unpaid order, a held authorization, a payment link and a webhook that waits for its next attempt. */
 async function aTarget() {
@@ -219,7 +219,7 @@ test('rules 23.11: no message moves the clock of a live order, or starts what co
   const order = await live.createOrder();
   const { id: live_project_id } = await live.getProject();
   const { id: test_project_id } = await merchant.getProject();
-  await temporal.workflow.getHandle(orderWorkflowId(order.id)).signal('clockMoved', 31 * DAY_MS);
+  await temporal.workflow.getHandle(orderWorkflowId(order.id)).signal('clockAdvanced', 31 * DAY_MS);
   for (const project_id of [test_project_id, live_project_id]) {
     const clock = await temporal.workflow.start('sandboxClock', {
       taskQueue: TASK_QUEUE,
@@ -228,7 +228,7 @@ test('rules 23.11: no message moves the clock of a live order, or starts what co
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     });
     const move = { request_id: uuidv7(), move: { advance_ms: 31 * DAY_MS } };
-    await expect(clock.executeUpdate('moveClock', { args: [move] })).rejects.toMatchObject({
+    await expect(clock.executeUpdate('advanceClock', { args: [move] })).rejects.toMatchObject({
       cause: { type: 'Forbidden' },
     });
     await clock.result();

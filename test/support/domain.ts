@@ -3,7 +3,7 @@ import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
 import type { TransactionMoney } from '../../src/domain/amounts';
 import type { ApiRequest } from '../../src/domain/api-request';
 import type { NewOrder, NewTransaction } from '../../src/domain/new-order';
-import type { OrderRecord } from '../../src/domain/order-record';
+import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import type { TransactionStatus } from '../../src/domain/transitions';
 import { TEST_CARDS, type TestCardName } from '../../src/simulator/cards';
 import type { CreateOrderInput } from '../../workflows/messages';
@@ -96,10 +96,10 @@ export function aCharge(
 }
 
 /** An order with attempts of these statuses, as decisions need it; each attempt ends at 800, the order at 1,000. */
-export const anOrderRecord = (
+export const anOrderSnapshot = (
   transactions: TransactionStatus[] = [],
-  fields: Partial<OrderRecord> = {},
-): OrderRecord => ({
+  fields: Partial<OrderSnapshot> = {},
+): OrderSnapshot => ({
   id: 'o',
   project_id: 'p',
   status: 'new',

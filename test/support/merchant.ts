@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as client from '../../src/client';
 import type { ErrorAnswer } from '../../src/contract/error';
 import type { Webhook } from '../../src/contract/order';
-import { createProcessor } from '../../src/processor/client';
+import { createProcessorClient } from '../../src/processor/client';
 import type { LedgerEntry } from '../../src/processor/wire';
 import type { Fault } from '../../src/simulator/faults';
 import { CARDS, type CardName } from './domain';
@@ -157,7 +157,7 @@ export class Merchant {
     this.owner ??= await this.getProject();
     const { id, is_test } = this.owner;
     const { simulator_url: url, processor_key: key } = this.stack;
-    const processor = createProcessor({ url, key, timeout_ms: 30_000 });
+    const processor = createProcessorClient({ url, key, timeout_ms: 30_000 });
     try {
       const card = await processor.vaultCard({
         project_id: id,

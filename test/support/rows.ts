@@ -14,7 +14,7 @@ import {
   type RequestedBy,
 } from '../../src/domain/follow-up';
 import type { NewOrder, NewTransaction } from '../../src/domain/new-order';
-import type { OrderRecord } from '../../src/domain/order-record';
+import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import { transactionId } from '../../src/ids';
 import { MINUTE, NOW, PROJECT, aRequest, aTransaction, anOrder, transactionIdOf } from './domain';
 
@@ -22,7 +22,7 @@ import { MINUTE, NOW, PROJECT, aRequest, aTransaction, anOrder, transactionIdOf 
 export async function aStoredOrder(
   db: Database,
   over: Partial<NewOrder> & { transaction?: Partial<NewTransaction> | false } = {},
-): Promise<OrderRecord> {
+): Promise<OrderSnapshot> {
   const { transaction = {}, ...fields } = over;
   const order = anOrder(fields);
   const end = NOW + 30 * MINUTE;
@@ -46,7 +46,7 @@ export type PaymentMode = 'sale' | 'manual' | 'delayed';
 export async function anAcceptedPayment(
   db: Database,
   { mode = 'sale', amount = 100 }: { mode?: PaymentMode; amount?: number } = {},
-): Promise<OrderRecord> {
+): Promise<OrderSnapshot> {
   const sale = mode === 'sale';
   const details = {
     vault_token: 'tok',
@@ -76,7 +76,7 @@ export async function anAcceptedPayment(
   );
 }
 
-export const paymentOf = (order: OrderRecord) => ({
+export const paymentOf = (order: OrderSnapshot) => ({
   original_order_id: order.id,
   original_transaction_id: order.transactions[0]!.id,
 });
@@ -90,7 +90,7 @@ const ASKED_BY: Record<FollowUpKind, RequestedBy> = {
 };
 
 export function aFollowUp(
-  payment: OrderRecord,
+  payment: OrderSnapshot,
   request: Partial<NewFollowUp> & Pick<FollowUpRequest, 'kind'>,
 ): NewFollowUp {
   const id = request.id ?? uuidv7();
@@ -114,10 +114,10 @@ const MOVES = { approved: 'accepted', refused: 'error', processing: 'processing'
 export async function answerFollowUp(
   db: Database,
   follow_up: NewFollowUp,
-  asked: OrderRecord,
+  asked: OrderSnapshot,
   answer: ProcessorAnswer,
   now = NOW,
-): Promise<OrderRecord> {
+): Promise<OrderSnapshot> {
   const result = answer === 'approved' ? ('approved' as const) : ('failed' as const);
   const details =
     answer === 'processing' ? { source: 'service' as const, now } : { source: 'processor' as const, now, result };
@@ -125,18 +125,18 @@ export async function answerFollowUp(
 }
 
 /** Asks and answers at once. */
-export async function aSettledFollowUp(
+export async function aFollowUpWithManualOutcome(
   db: Database,
-  payment: OrderRecord,
+  payment: OrderSnapshot,
   request: Partial<NewFollowUp> & Pick<FollowUpRequest, 'kind'>,
   answer: ProcessorAnswer = 'approved',
-): Promise<OrderRecord> {
+): Promise<OrderSnapshot> {
   const follow_up = aFollowUp(payment, request);
   return await answerFollowUp(db, follow_up, await insertFollowUp(db, follow_up), answer, follow_up.now);
 }
 
 /** Every row of a payment and of what follows it: what a repeat or a refusal must leave as it is. */
-export async function everythingOf(db: Database, { id: order_id }: OrderRecord): Promise<unknown> {
+export async function everythingOf(db: Database, { id: order_id }: OrderSnapshot): Promise<unknown> {
   return await queryRows(
     db,
     `with o as (select * from orders where :order_id in (id, related_order_id)), t as (select t.* from transactions t join o on o.id = t.order_id)

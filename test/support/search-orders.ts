@@ -1,8 +1,8 @@
 import { v5 as uuidv5 } from 'uuid';
 import { presentOrder } from '../../api/present/order';
 import type { Database } from '../../src/db/connection';
-import { listOrderViews, type OrderView } from '../../src/db/orders/order-view';
-import type { Condition, Query } from '../../src/domain/query/query';
+import { listStoredOrders, type StoredOrder } from '../../src/db/orders/stored-order';
+import type { Condition, SearchQuery } from '../../src/domain/query/query';
 import { PROJECT } from './domain';
 import { numbersFrom } from './killing';
 import type { WrittenOrder } from './rows';
@@ -112,7 +112,7 @@ export interface PlainOrder {
 
 /** All orders of the test project, as GET shows them. */
 export async function plainOrders(db: Database): Promise<PlainOrder[]> {
-  const { rows: views } = await listOrderViews(db, PROJECT.id, {
+  const { rows: views } = await listStoredOrders(db, PROJECT.id, {
     period: { since: 0, until: Date.UTC(2100, 0) },
     after: undefined,
     limits: { rows: 1_000_000, bytes: 1e9 },
@@ -121,7 +121,7 @@ export async function plainOrders(db: Database): Promise<PlainOrder[]> {
 }
 
 /** The second way to find orders: looks at each. It shares nothing with the service but the tree of the query. */
-export function plainSearch(orders: readonly PlainOrder[], query: Query): string[] {
+export function plainSearch(orders: readonly PlainOrder[], query: SearchQuery): string[] {
   return orders.filter(({ rows }) => rows.some((row) => meets(query, row))).map(({ id }) => id);
 }
 
@@ -131,7 +131,7 @@ const MINOR: Record<string, number> = { EUR: 100, USD: 100, JPY: 1, KWD: 1_000 }
 type Json = Record<string, unknown>;
 
 /** The order with each of its transactions, or alone. */
-function rowsOf(view: OrderView): Json[] {
+function rowsOf(view: StoredOrder): Json[] {
   const { transactions = [], ...order } = presentOrder(view, '') as unknown as Json & { transactions?: Json[] };
   const { customer = {} } = order as { customer?: Json };
   const words = [
@@ -169,7 +169,7 @@ function rowsOf(view: OrderView): Json[] {
 /** As Unicode and people compare texts; a sigma is a sigma wherever it stands. */
 const folded = (text: string) => text.normalize('NFKC').toLowerCase().normalize('NFKC').replace(/ς/g, 'σ');
 
-function meets(query: Query, row: Json): boolean {
+function meets(query: SearchQuery, row: Json): boolean {
   switch (query.op) {
     case 'all':
       return true;

@@ -6,7 +6,7 @@ import { createBulkReads } from '../../api/large-answers/bulk-reads';
 import { searchOrders } from '../../api/operations/search-orders';
 import { parseConfig } from '../../src/config';
 import { isIndexBehind } from '../../src/bench/search-orders';
-import { getProject } from '../../src/db/projects/projects';
+import { findProject } from '../../src/db/projects/projects';
 import { noteSearch } from '../../src/db/search/search-outbox';
 import { Indexer } from '../../src/indexer/indexer';
 import { SearchReader } from '../../src/search/reader';
@@ -76,7 +76,7 @@ export async function aSearchWorld(options: { postgres_url?: string } = {}) {
   const [server, database] = await Promise.all([aSearchServer(), createTestDatabase(options)]);
   const log = pino({ level: 'silent' });
   const { db } = database;
-  const project = (await getProject(db, PROJECT.id))!;
+  const project = (await findProject(db, PROJECT.id))!;
   const [reader, writer] = [new SearchReader(server, () => noteSearch(db), log), new SearchWriter(server)];
   const api = await serveTestApi({
     findOwner: async () => ({ project, api_key_id: '0123456789ab' }),

@@ -12,17 +12,17 @@ import {
 } from '@temporalio/worker';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../activities';
-import type { Services } from '../../activities/services';
+import type { ActivityServices } from '../../activities/services';
 import { parseConfig } from '../../src/config';
 import { createLogger } from '../../src/log';
-import { createProcessor } from '../../src/processor/client';
+import { createProcessorClient } from '../../src/processor/client';
 import { dataConverter } from '../../src/temporal/connect';
 import { repositoryRoot } from '../../src/stack/files';
 import { createProgress } from '../../src/stack/progress';
 import { temporalTool } from '../../src/stack/servers/temporal';
 import { findTool } from '../../src/stack/tools/find-tool';
 import { workflowBundlePath } from '../../src/temporal/workflow-bundle';
-import { createWorkflows } from '../../src/temporal/workflows';
+import { createWorkflowClients } from '../../src/temporal/workflows';
 import { LocalAttempts } from '../../src/webhook/local-attempts';
 import { postWebhook } from '../../src/webhook/post';
 import { SANDBOX_CLOCK_TASK_QUEUE, TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
@@ -35,7 +35,11 @@ export type WorkflowEnvironment = Awaited<ReturnType<typeof createWorkflowEnviro
 export const errorsOnly = new DefaultLogger('ERROR');
 
 /** The search index of a world that searches nothing. */
-const EMPTY_INDEX: Services['index'] = { documents: async () => [], async *orderIds() {}, count: async () => 0 };
+const EMPTY_INDEX: ActivityServices['index'] = {
+  documents: async () => [],
+  async *orderIds() {},
+  count: async () => 0,
+};
 
 /** As the wire of Temporal numbers the type of a search attribute. */
 const KEYWORD = 2;
@@ -111,7 +115,7 @@ export async function workflowBundle(): Promise<{ codePath: string }> {
  */
 export async function createWorkflowEnvironment(
   options: {
-    services?: Partial<Services>;
+    services?: Partial<ActivityServices>;
     worker?: Partial<WorkerOptions>;
     webhook_url?: string;
     /** Called when an activity is done, before the workflow gets its result. */
@@ -126,7 +130,11 @@ export async function createWorkflowEnvironment(
   const database = await createTestDatabase(
     options.webhook_url === undefined ? {} : { webhook_url: options.webhook_url },
   );
-  const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000 });
+  const processor = createProcessorClient({
+    url: stack().simulator_url,
+    key: stack().processor_key,
+    timeout_ms: 6_000,
+  });
   const shared = {
     connection: env.nativeConnection as NativeConnection,
     workflowBundle: await workflowBundle(),
@@ -135,7 +143,7 @@ export async function createWorkflowEnvironment(
       db: database.db,
       secrets,
       processor,
-      workflows: createWorkflows({ client: env.client, db: database.db }),
+      workflows: createWorkflowClients({ client: env.client, db: database.db }),
       index: EMPTY_INDEX,
       postWebhook,
       local_attempts: new LocalAttempts(),

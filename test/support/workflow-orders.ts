@@ -1,7 +1,7 @@
 import { WithStartWorkflowOperation, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { findOrderView, type OrderView } from '../../src/db/orders/order-view';
-import { findPaymentLinkView, type PaymentLinkView } from '../../src/db/payment-links';
+import { findStoredOrder, type StoredOrder } from '../../src/db/orders/stored-order';
+import { findStoredPaymentLink, type StoredPaymentLink } from '../../src/db/payment-links';
 import type { CaptureMode } from '../../src/domain/amounts';
 import type { FollowUpKind } from '../../src/domain/follow-up';
 import { linkOrderId } from '../../src/ids';
@@ -11,11 +11,11 @@ import {
   ORDER_WORKFLOW,
   PAYMENT_LINK_WORKFLOW,
   TASK_QUEUE,
-  cancelOrder,
-  createOrder,
-  createPaymentLink,
-  firstAnswer,
-  captureOrVoid,
+  cancelOrderUpdate,
+  createOrderUpdate,
+  createPaymentLinkUpdate,
+  firstAnswerUpdate,
+  captureOrVoidUpdate,
   orderWorkflowId,
   paymentLinkWorkflowId,
   type CreateOrderInput,
@@ -24,7 +24,7 @@ import {
   type CaptureOrVoidInput,
   type PayThroughLinkInput,
 } from '../../workflows/messages';
-import { createWorkflows } from '../../src/temporal/workflows';
+import { createWorkflowClients } from '../../src/temporal/workflows';
 import { KINDS } from '../../src/temporal/kinds';
 import { BY_TOKEN, MINUTE, PROJECT, aRequest, aTransaction, anOrder, transactionIdOf } from './domain';
 import { postControl, stack } from './stack';
@@ -81,7 +81,7 @@ export async function createAnOrder(world: WorkflowEnvironment, options: TestOrd
             capture_period: options.capture_period ?? 'PT1H',
           }),
         };
-  await client.workflow.executeUpdateWithStart(createOrder, {
+  await client.workflow.executeUpdateWithStart(createOrderUpdate, {
     startWorkflowOperation: new WithStartWorkflowOperation(ORDER_WORKFLOW, {
       ...KINDS.order.start({ order_id: id, project_id: PROJECT.id }),
       workflowIdConflictPolicy: 'USE_EXISTING',
@@ -103,15 +103,15 @@ export async function createAnOrder(world: WorkflowEnvironment, options: TestOrd
   return {
     id,
     handle,
-    async view(): Promise<OrderView> {
-      const order = await findOrderView(world.database.db, id);
+    async view(): Promise<StoredOrder> {
+      const order = await findStoredOrder(world.database.db, id);
       if (order === undefined) throw new Error(`order ${id} does not exist`);
       return order;
     },
     /** Pays with a card of the simulator; `vault_token`: of `vaultToken`, where there is no time for that any more. */
     async pay(card_number: string, attempt = 1, vault_token?: string): Promise<void> {
       const token = vault_token ?? (await vaultToken(world, card_number));
-      await createWorkflows({ client, db: world.database.db }).orders.pay(id, {
+      await createWorkflowClients({ client, db: world.database.db }).orders.pay(id, {
         request: aRequest({ has_idempotency_key: false }),
         project_id: PROJECT.id,
         is_test: true,
@@ -123,7 +123,7 @@ export async function createAnOrder(world: WorkflowEnvironment, options: TestOrd
       });
     },
     async cancel(): Promise<void> {
-      await handle.executeUpdate(cancelOrder, { args: [{ source: 'merchant', request: aRequest() }] });
+      await handle.executeUpdate(cancelOrderUpdate, { args: [{ source: 'merchant', request: aRequest() }] });
     },
     /** Captures or voids, all that is left without an amount; answers the id of the follow-up order. */
     async follow(
@@ -137,7 +137,7 @@ export async function createAnOrder(world: WorkflowEnvironment, options: TestOrd
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       });
-      await client.workflow.executeUpdateWithStart(captureOrVoid, { startWorkflowOperation, args: [input] });
+      await client.workflow.executeUpdateWithStart(captureOrVoidUpdate, { startWorkflowOperation, args: [input] });
       await awaitFirstAnswer(world, input.id);
       return input.id;
     },
@@ -164,7 +164,7 @@ export function followUpOf(
 
 /** Starts a follow-up order's workflow, or joins the one that is under way, and waits for its first answer. */
 export async function executeFollowUp({ env }: WorkflowEnvironment, input: FollowUpInput): Promise<WorkflowHandle> {
-  await env.client.workflow.executeUpdateWithStart(firstAnswer, {
+  await env.client.workflow.executeUpdateWithStart(firstAnswerUpdate, {
     startWorkflowOperation: new WithStartWorkflowOperation(FOLLOW_UP_WORKFLOW, {
       ...KINDS.follow_up.start(input),
       workflowIdConflictPolicy: 'USE_EXISTING',
@@ -180,7 +180,7 @@ export async function executeFollowUp({ env }: WorkflowEnvironment, input: Follo
  */
 export async function notifyFollowUp(world: WorkflowEnvironment, input: FollowUpInput): Promise<WorkflowHandle> {
   const { client } = world.env;
-  await createWorkflows({ client, db: world.database.db }).follow_ups.startOrPoll(input);
+  await createWorkflowClients({ client, db: world.database.db }).follow_ups.startOrPoll(input);
   await awaitFirstAnswer(world, input.id);
   return client.workflow.getHandle(orderWorkflowId(input.id));
 }
@@ -188,7 +188,7 @@ export async function notifyFollowUp(world: WorkflowEnvironment, input: FollowUp
 /** A workflow that is over has had it. */
 async function awaitFirstAnswer({ env }: WorkflowEnvironment, order_id: string): Promise<void> {
   try {
-    await env.client.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(firstAnswer);
+    await env.client.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(firstAnswerUpdate);
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
@@ -219,12 +219,12 @@ export async function moneySummaryOf(order: TestOrder): Promise<string> {
   return [moved || 'nothing', requested].filter(Boolean).join(': ');
 }
 
-const statuses = ({ status, transactions }: OrderView) =>
+const statuses = ({ status, transactions }: StoredOrder) =>
   [`${status}:`, ...transactions.map((transaction) => transaction.status)].join(' ');
 
 /** The statuses of an order of the record and of its transactions, follow-up orders too: `completed: accepted`. */
 export async function statusesOf({ database }: WorkflowEnvironment, order_id: string): Promise<string | undefined> {
-  const order = await findOrderView(database.db, order_id);
+  const order = await findStoredOrder(database.db, order_id);
   return order && statuses(order);
 }
 
@@ -250,7 +250,7 @@ export async function createALink(
 ) {
   const id = uuidv7();
   const { client } = world.env;
-  await client.workflow.executeUpdateWithStart(createPaymentLink, {
+  await client.workflow.executeUpdateWithStart(createPaymentLinkUpdate, {
     startWorkflowOperation: new WithStartWorkflowOperation(PAYMENT_LINK_WORKFLOW, {
       workflowId: paymentLinkWorkflowId(id),
       taskQueue: TASK_QUEUE,
@@ -274,7 +274,7 @@ export async function createALink(
     ],
   });
   const handle = client.workflow.getHandle(paymentLinkWorkflowId(id));
-  const view = async (): Promise<PaymentLinkView> => (await findPaymentLinkView(world.database.db, id))!;
+  const view = async (): Promise<StoredPaymentLink> => (await findStoredPaymentLink(world.database.db, id))!;
   return {
     id,
     handle,
@@ -285,10 +285,10 @@ export async function createALink(
       return [`${status}:`, ...orders.map((order) => order.status)].join(' ');
     },
     /** Pays from one view of its page; resolves with the attempt's order, rejects with the refusal. */
-    async pay(card_number: string, view_id = uuidv7(), over: Partial<PayThroughLinkInput> = {}): Promise<OrderView> {
+    async pay(card_number: string, view_id = uuidv7(), over: Partial<PayThroughLinkInput> = {}): Promise<StoredOrder> {
       const order_id = linkOrderId(id, view_id);
       const vault_token = await vaultToken(world, card_number);
-      await createWorkflows({ client, db: world.database.db }).payment_links.pay(id, {
+      await createWorkflowClients({ client, db: world.database.db }).payment_links.pay(id, {
         order: anOrder({ id: order_id, merchant_order_id: 'L-1', ...BY_TOKEN }),
         period: PERIOD,
         is_test: true,
@@ -296,7 +296,7 @@ export async function createALink(
         request: aRequest({ has_idempotency_key: false, deadline_at: Date.now() + 20_000 }),
         ...over,
       });
-      return (await findOrderView(world.database.db, order_id))!;
+      return (await findStoredOrder(world.database.db, order_id))!;
     },
   };
 }

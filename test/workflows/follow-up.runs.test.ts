@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { followUpIdempotencyKey } from '../../src/domain/follow-up';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
-import { createProcessor, type Processor } from '../../src/processor/client';
+import { createProcessorClient, type Processor } from '../../src/processor/client';
 import { ORDER_STATUS, orderWorkflowId, processorAnswered } from '../../workflows/messages';
 import { CARDS, transactionIdOf } from '../support/domain';
 import { Merchant } from '../support/merchant';
@@ -20,7 +20,11 @@ const merchant = new Merchant();
 /** Called when the processor has answered a poll, before the service gets the answer. */
 let onAnswer: (key: string) => Promise<void> = () => Promise.resolve();
 beforeAll(async () => {
-  const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000 });
+  const processor = createProcessorClient({
+    url: stack().simulator_url,
+    key: stack().processor_key,
+    timeout_ms: 6_000,
+  });
   const polled: Processor = {
     ...processor,
     async findOperation(key, expected) {

@@ -4,19 +4,19 @@ import { findWatch } from '../../src/db/orders/late-approvals';
 import { followUpIdempotencyKey } from '../../src/domain/follow-up';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { processorOrderId, reversalOrderId } from '../../src/ids';
-import { createProcessor, type Processor } from '../../src/processor/client';
+import { createProcessorClient, type Processor } from '../../src/processor/client';
 import type { Fault } from '../../src/simulator/faults';
-import { createWorkflows } from '../../src/temporal/workflows';
+import { createWorkflowClients } from '../../src/temporal/workflows';
 import {
   ATTENTION,
   ORDER_STATUS,
   PROJECT_ID,
   RELATED_ORDER_ID,
   deliveryWorkflowId,
-  firstAnswer,
+  firstAnswerUpdate,
   orderWorkflowId,
   processorAnswered,
-  settleByHand,
+  setOutcomeUpdate,
   type FollowUpInput,
 } from '../../workflows/messages';
 import { aLateRequest, CARDS, PROJECT, transactionIdOf } from '../support/domain';
@@ -51,7 +51,11 @@ afterEach(async () => {
 });
 beforeAll(async () => {
   receiver = await startReceiver();
-  const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000 });
+  const processor = createProcessorClient({
+    url: stack().simulator_url,
+    key: stack().processor_key,
+    timeout_ms: 6_000,
+  });
   const asked: Processor = {
     ...processor,
     async findOperation(key, expected) {
@@ -225,13 +229,13 @@ describe('asked for more than once', () => {
     const input = followUpOf(order.id, 'refund', { amount: 200 });
     await merchant.addFault({ kind: 'outage', operation: 'refund', order_id: order.id });
     const handle = await executeFollowUp(world, input);
-    await handle.executeUpdate(firstAnswer);
+    await handle.executeUpdate(firstAnswerUpdate);
     expect(await statusesOf(world, input.id)).toBe('processing: processing');
     await merchant.removeFaults();
     await tell(input.id);
     await becomes(input.id, 'completed: accepted');
     await until('its workflow is over', async () => (await handle.describe()).status.name === 'COMPLETED');
-    await expect(handle.executeUpdate(firstAnswer)).rejects.toMatchObject({ name: 'WorkflowNotFoundError' });
+    await expect(handle.executeUpdate(firstAnswerUpdate)).rejects.toMatchObject({ name: 'WorkflowNotFoundError' });
   });
 });
 
@@ -248,7 +252,7 @@ test('an outcome that comes while a webhook is being started is kept: nobody is 
   await until('its webhook is being started', async () => isStarting);
   const transaction_id = transactionIdOf(refund.id, 1);
   const settlement = { transaction_id, outcome: 'approved', reason: 'Bank statement', operator: 'Ada' } as const;
-  await handleOf(refund.id).executeUpdate(settleByHand, { args: [settlement] });
+  await handleOf(refund.id).executeUpdate(setOutcomeUpdate, { args: [settlement] });
   let questions = 0;
   afterAsking = async (key) => {
     if (key.includes(refund.id)) questions += 1;
@@ -312,7 +316,7 @@ describe('operations that the processor initiated', () => {
     const order = await paid();
     const input = await forge(order);
     const { client } = world.env;
-    await createWorkflows({ client, db: world.database.db }).follow_ups.startOrPoll(input);
+    await createWorkflowClients({ client, db: world.database.db }).follow_ups.startOrPoll(input);
     // An unknown key is asked for again for hours (rules 10.9).
     expect(await handleOf(input.id).result()).toBe('refused');
     expect(await statusesOf(world, input.id)).toBeUndefined();
@@ -372,7 +376,7 @@ describe('rules 10.11: a payment that was approved after its end', () => {
     await ask();
     const transaction_id = transactionIdOf(order_id, 1);
     const settlement = { transaction_id, outcome: 'approved', reason: 'Bank statement', operator: 'Ada' } as const;
-    await handleOf(order_id).executeUpdate(settleByHand, { args: [settlement] });
+    await handleOf(order_id).executeUpdate(setOutcomeUpdate, { args: [settlement] });
     expect(await statusesOf(world, order_id)).toBe('completed: accepted');
   });
 });
@@ -384,7 +388,7 @@ test('rules 10.18: a sign about a refused refund is not forgotten when the proce
   expect(await statusesOf(world, refund.id)).toBe('error: error');
   await handleOf(refund.id).result();
   await merchant.addFault(unaskable(order, 'refund', refund.id));
-  const { follow_ups } = createWorkflows({ client: world.env.client, db: world.database.db });
+  const { follow_ups } = createWorkflowClients({ client: world.env.client, db: world.database.db });
   await follow_ups.requestPoll(refund.id);
   await handleOf(refund.id).result();
   const watch = await findWatch(world.database.db, transactionIdOf(refund.id, 1));

@@ -1,4 +1,4 @@
-import { parseDuration, LONGEST } from '../../src/domain/duration';
+import { parseDuration, MAX_DURATION } from '../../src/domain/duration';
 import * as workflows from '../../workflows';
 import { LONGEST_MS, STARTS, UPDATES, requireSame, requireStart } from '../../workflows/inputs';
 import * as messages from '../../workflows/messages';
@@ -49,7 +49,7 @@ const LINK = {
 };
 
 test('periods are limited as those of requests', () => {
-  const { link, sandbox_clock } = LONGEST;
+  const { link, sandbox_clock } = MAX_DURATION;
   expect(LONGEST_MS).toEqual({ link: parseDuration(link), sandbox_clock: parseDuration(sandbox_clock) });
 });
 
@@ -102,7 +102,7 @@ test.each<[keyof typeof UPDATES, object, [object, string][]]>([
     ],
   ],
   [
-    'settleByHand',
+    'setOutcome',
     { outcome: 'approved', reason: 'told so', operator: 'ada', transaction_id: ID },
     [
       [{ outcome: 'maybe' }, 'outcome'],
@@ -113,7 +113,7 @@ test.each<[keyof typeof UPDATES, object, [object, string][]]>([
     ],
   ],
   [
-    'moveClock',
+    'advanceClock',
     { request_id: 'r', move: { advance_ms: 1_000 } },
     [
       [{ move: null }, 'move'],

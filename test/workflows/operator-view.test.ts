@@ -1,9 +1,9 @@
-import { withAnswered, withPoll, type OrderRecord } from '../../src/domain/order-record';
+import { withAnswered, withPoll, type OrderSnapshot } from '../../src/domain/order-snapshot';
 import type { OrderStatus, TransactionStatus } from '../../src/domain/transitions';
 import type { FollowUpInput } from '../../workflows/messages';
 import { attentionTo, describe as inDetail, describeFollowUp, inWords } from '../../workflows/operator-view';
 
-const anOrder = (status: OrderStatus, transactions: TransactionStatus[] = [], attempts_max = 5): OrderRecord => ({
+const anOrder = (status: OrderStatus, transactions: TransactionStatus[] = [], attempts_max = 5): OrderSnapshot => ({
   id: 'o',
   project_id: 'p',
   status,
@@ -23,9 +23,9 @@ const anOrder = (status: OrderStatus, transactions: TransactionStatus[] = [], at
   deliveries: [],
 });
 
-const openOutcome = (order: OrderRecord) => withPoll(order, 't0', Date.UTC(2026, 0, 15, 12, 1));
+const openOutcome = (order: OrderSnapshot) => withPoll(order, 't0', Date.UTC(2026, 0, 15, 12, 1));
 
-test.each<[OrderRecord, string]>([
+test.each<[OrderSnapshot, string]>([
   [anOrder('new'), 'Expires, unless the customer pays, at 2026-01-15T12:30:00.000Z.'],
   [anOrder('new', ['new']), 'Expires, unless the customer pays, at 2026-01-15T12:10:00.000Z.'],
   [
@@ -52,7 +52,7 @@ test('the details name status, amount and every attempt', () => {
 });
 
 describe('an authorization', () => {
-  const held = (mode: 'manual' | 'delayed', held_amount: number, unanswered = 0): OrderRecord => {
+  const held = (mode: 'manual' | 'delayed', held_amount: number, unanswered = 0): OrderSnapshot => {
     const order = anOrder('completed', ['accepted']);
     const capture = {
       capture_mode: mode,
@@ -64,7 +64,7 @@ describe('an authorization', () => {
     };
     return { ...order, transactions: order.transactions.map((one) => ({ ...one, capture })) };
   };
-  test.each<[OrderRecord, string]>([
+  test.each<[OrderSnapshot, string]>([
     [held('manual', 1250), 'Releases 1250 EUR (minor units) unless it is captured, at 2026-01-15T13:00:00.000Z.'],
     [held('delayed', 1250), 'Captures 1250 EUR (minor units) automatically, at 2026-01-15T13:00:00.000Z.'],
     [
@@ -108,14 +108,14 @@ describe('a follow-up order', () => {
   });
 });
 
-const polled = (order: OrderRecord, polls: number): OrderRecord => ({
+const polled = (order: OrderSnapshot, polls: number): OrderSnapshot => ({
   ...order,
   transactions: order.transactions.map((one) => ({ ...one, polls })),
 });
-const mismatched = (order: OrderRecord) =>
+const mismatched = (order: OrderSnapshot) =>
   withAnswered(order, order.transactions[0]!.id, { amount: 40, currency: 'USD' });
 
-test.each<[string, OrderRecord, string | undefined]>([
+test.each<[string, OrderSnapshot, string | undefined]>([
   ['nothing', polled(anOrder('processing', ['processing']), 169), undefined],
   [
     'an outcome that is missing for a day, however often the workflow was lost',

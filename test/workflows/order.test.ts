@@ -2,7 +2,7 @@ import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { beginAttempt } from '../../src/db/orders/insert-order';
 import { moveOrder } from '../../src/db/orders/move-order';
-import { loadOrder } from '../../src/db/orders/order-record';
+import { loadOrderSnapshot } from '../../src/db/orders/order-snapshot';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { ServiceError } from '../../src/errors';
 import { processorAnswered } from '../../workflows/messages';
@@ -188,7 +188,7 @@ describe('a late approval is reversed', () => {
 
   test('cancelled in the record alone, as when worker and server were killed, and passed at the issuer', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
-    const record = await loadOrder(world.database.db, order.id);
+    const record = await loadOrderSnapshot(world.database.db, order.id);
     await moveOrder(world.database.db, record, { ended: 'cancelled' }, { source: 'merchant', now: await world.now() });
     await answerAtIssuer(order, { code: '0101' });
     await pass(6 * MINUTE);
@@ -200,7 +200,7 @@ describe('a late approval is reversed', () => {
   test('a charge that was on its way when the order expired, its worker killed', async () => {
     const order = await createAnOrder(world);
     await order.pay(CARDS.do_not_honor.number, 1);
-    const record = await loadOrder(world.database.db, order.id);
+    const record = await loadOrderSnapshot(world.database.db, order.id);
     const id = transactionIdOf(order.id, 2);
     const end = await endOf(order);
     await beginAttempt(world.database.db, record, aTransaction(order.id, { id, attempt: 2 }), {

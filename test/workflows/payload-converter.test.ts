@@ -1,4 +1,10 @@
-import { PAYLOAD_REFUSED, OPERATOR_PAYLOAD, REFUSED_PAYLOAD, pollNow, settleByHand } from '../../workflows/messages';
+import {
+  PAYLOAD_REFUSED,
+  OPERATOR_PAYLOAD,
+  REFUSED_PAYLOAD,
+  pollNowUpdate,
+  setOutcomeUpdate,
+} from '../../workflows/messages';
 import { payloadConverter, trustedArguments } from '../../workflows/payload-converter';
 
 /** What a payload that the codec has marked is in a workflow. */
@@ -18,7 +24,7 @@ test.each([undefined, 7, 'text', { reason: 'kept' }, [null]])(
   },
 );
 
-test.each([undefined, settleByHand.name, pollNow.name, 'cancelOrder'])(
+test.each([undefined, setOutcomeUpdate.name, pollNowUpdate.name, 'cancelOrder'])(
   'rules 24.8: what was refused is not obeyed: %s',
   (update) => {
     expect(() => trustedArguments([{}, refused], update)).toThrow(
@@ -29,7 +35,7 @@ test.each([undefined, settleByHand.name, pollNow.name, 'cancelOrder'])(
 
 test('what the service has sent is obeyed as it is', () => {
   const args = [{ operator: 'Ada', command_line: { request_id: 'r' } }];
-  expect(trustedArguments(args, settleByHand.name)).toBe(args);
+  expect(trustedArguments(args, setOutcomeUpdate.name)).toBe(args);
 });
 
 test.each([undefined, 'cancelOrder', 'createOrder', 'constructor'])(
@@ -44,8 +50,8 @@ test.each([undefined, 'cancelOrder', 'createOrder', 'constructor'])(
 test('rules 24.9: of a settlement nothing is taken from the operator but transaction, outcome and reason', () => {
   const typed = { transaction_id, outcome, reason, operator: 'forged', command_line: { request_id: 'r' } };
   const settlement = { transaction_id, outcome, reason, operator: 'ada' };
-  expect(trustedArguments([sentByAda(typed)], settleByHand.name)).toEqual([settlement]);
+  expect(trustedArguments([sentByAda(typed)], setOutcomeUpdate.name)).toEqual([settlement]);
   // What is missing is for the workflow to refuse.
-  expect(trustedArguments([sentByAda(null)], settleByHand.name)).toEqual([{ operator: 'ada' }]);
-  expect(trustedArguments([sentByAda(typed)], pollNow.name)).toEqual([]);
+  expect(trustedArguments([sentByAda(null)], setOutcomeUpdate.name)).toEqual([{ operator: 'ada' }]);
+  expect(trustedArguments([sentByAda(typed)], pollNowUpdate.name)).toEqual([]);
 });

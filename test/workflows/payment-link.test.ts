@@ -1,18 +1,18 @@
 import { WithStartWorkflowOperation, WorkflowUpdateFailedError } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { v7 as uuidv7 } from 'uuid';
-import { findOrderView, type OrderView } from '../../src/db/orders/order-view';
+import { findStoredOrder, type StoredOrder } from '../../src/db/orders/stored-order';
 import { PAYMENT_LINK_ATTEMPTS_MAX, linkReason } from '../../src/domain/payment-link';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { ServiceError } from '../../src/errors';
 import { linkOrderId, transactionId } from '../../src/ids';
-import { createProcessor, type Processor } from '../../src/processor/client';
-import { createWorkflows } from '../../src/temporal/workflows';
+import { createProcessorClient, type Processor } from '../../src/processor/client';
+import { createWorkflowClients } from '../../src/temporal/workflows';
 import {
   PAYMENT_LINK_STATUS,
   PAYMENT_LINK_WORKFLOW,
   TASK_QUEUE,
-  endPaymentLink,
+  endPaymentLinkUpdate,
   orderWorkflowId,
   paymentLinkWorkflowId,
   processorAnswered,
@@ -35,7 +35,11 @@ let beforeCharge: () => Promise<void> = () => Promise.resolve();
 /** Called before the link's workflow gets the answer of an attempt. */
 let beforeAnswer: () => Promise<void> = () => Promise.resolve();
 beforeAll(async () => {
-  const processor = createProcessor({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000 });
+  const processor = createProcessorClient({
+    url: stack().simulator_url,
+    key: stack().processor_key,
+    timeout_ms: 6_000,
+  });
   const delayed: Processor = {
     ...processor,
     async execute(...charge) {
@@ -72,7 +76,7 @@ async function refusalOf(attempt: Promise<unknown>): Promise<string | undefined>
 }
 
 /** What the customer enters on the issuer's page of an order. */
-async function answerIssuer(order: OrderView, form: Record<string, string>): Promise<void> {
+async function answerIssuer(order: StoredOrder, form: Record<string, string>): Promise<void> {
   const address = order.transactions[0]?.challenge_url ?? '';
   await fetch(address, { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' });
   await world.env.client.workflow.getHandle(orderWorkflowId(order.id)).signal(processorAnswered);
@@ -181,7 +185,7 @@ describe('attempts, one after the other', () => {
     const paying = link.pay(CARDS.challenge.number);
     await becomes(link, 'processing: processing');
     const [order] = (await link.view()).orders;
-    await answerIssuer((await findOrderView(world.database.db, order!.id))!, { code: '3333' });
+    await answerIssuer((await findStoredOrder(world.database.db, order!.id))!, { code: '3333' });
     await until('the workflow knows that it failed', async () => (await status()) === 'all_unsuccessful');
     answer();
     await paying;
@@ -223,7 +227,7 @@ describe('a failover that lost the last commits of a link', () => {
     await lose(link);
     // As recovery does.
     const { client } = world.env;
-    await createWorkflows({ client, db: world.database.db }).payment_links.resume(await link.view());
+    await createWorkflowClients({ client, db: world.database.db }).payment_links.resume(await link.view());
     await link.pay(CARDS.approved.number);
     expect(await link.statuses()).toBe('completed: completed');
   });
@@ -249,7 +253,7 @@ describe('the end of a link', () => {
       workflowIdConflictPolicy: 'USE_EXISTING',
     });
     const { workflow } = world.env.client;
-    const ended = workflow.executeUpdateWithStart(endPaymentLink, {
+    const ended = workflow.executeUpdateWithStart(endPaymentLinkUpdate, {
       startWorkflowOperation: start,
       args: [{ request: aRequest() }],
     });
@@ -295,7 +299,7 @@ describe('the end of a link', () => {
     await answerIssuer(order, { code: '0101' }).catch(() => undefined);
     await world.env.sleep(16 * MINUTE);
     await until('the money is given back', async () => {
-      const view = await findOrderView(world.database.db, order.id);
+      const view = await findStoredOrder(world.database.db, order.id);
       return view?.follow_ups.some(({ kind, status }) => kind === 'reversal' && status === 'completed');
     });
     expect(await link.statuses()).toBe('expired: expired');
@@ -305,12 +309,12 @@ describe('the end of a link', () => {
     const link = await createALink(world);
     await link.pay(CARDS.do_not_honor.number);
     const pending = await link.pay(CARDS.challenge.number);
-    expect(await refusalOf(link.handle.executeUpdate(endPaymentLink, { args: [{ request: aRequest() }] }))).toBe(
+    expect(await refusalOf(link.handle.executeUpdate(endPaymentLinkUpdate, { args: [{ request: aRequest() }] }))).toBe(
       'Conflict',
     );
     await answerIssuer(pending, { code: '3333' });
     await becomes(link, 'all_unsuccessful: error error');
-    await link.handle.executeUpdate(endPaymentLink, { args: [{ request: aRequest() }] });
+    await link.handle.executeUpdate(endPaymentLinkUpdate, { args: [{ request: aRequest() }] });
     expect(await link.view()).toMatchObject({ status: 'expired', ended_by: 'merchant' });
     expect(await link.handle.result()).toBe('expired');
   });

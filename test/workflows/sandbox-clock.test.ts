@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { createWorkflows, type Workflows } from '../../src/temporal/workflows';
+import { createWorkflowClients, type WorkflowClients } from '../../src/temporal/workflows';
 import { sandboxClockWorkflowId } from '../../workflows/messages';
 import { aRequest, CARDS, MINUTE, PROJECT } from '../support/domain';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
@@ -7,10 +7,10 @@ import { sleepUntil, until } from '../support/waits';
 import { createAnOrder, moneySummaryOf, statusesOfOrder, type TestOrder } from '../support/workflow-orders';
 
 let world: WorkflowEnvironment;
-let workflows: Workflows;
+let workflows: WorkflowClients;
 beforeAll(async () => {
   world = await createWorkflowEnvironment();
-  workflows = createWorkflows({ client: world.env.client, db: world.database.db });
+  workflows = createWorkflowClients({ client: world.env.client, db: world.database.db });
 });
 afterAll(() => world?.close());
 jest.setTimeout(120_000);
@@ -52,7 +52,7 @@ test('a move that was lost is carried on from the record', async () => {
   const { database } = world;
   const now = new Date(await world.now());
   await database.db('sandbox_clocks').insert({ id: order.id, project_id: PROJECT.id, moved: now });
-  await database.db('sandbox_clock_moves').insert({
+  await database.db('sandbox_clock_advances').insert({
     clock_id: order.id,
     n: 1,
     request_id: 'lost',

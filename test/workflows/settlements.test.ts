@@ -1,5 +1,5 @@
 import type { Settlement } from '../../src/processor/wire';
-import type { Services } from '../../activities/services';
+import type { ActivityServices } from '../../activities/services';
 import { SETTLEMENTS_WORKFLOW, TASK_QUEUE } from '../../workflows/messages';
 import { describeFetch } from '../../workflows/settlements';
 import { transactionIdOf } from '../support/domain';
@@ -28,7 +28,7 @@ describe('the workflow', () => {
         if (failures-- > 0) throw new Error('away');
         return settled.filter((one) => one.number > after);
       },
-    } as Services['processor'];
+    } as ActivityServices['processor'];
     world = await createWorkflowEnvironment({ services: { processor } });
   });
   afterAll(() => world.close());

@@ -1,5 +1,5 @@
 import { eventNamesOf } from '../../src/bench/history';
-import { createWorkflows } from '../../src/temporal/workflows';
+import { createWorkflowClients } from '../../src/temporal/workflows';
 import { deliveryWorkflowId } from '../../workflows/messages';
 import { CARDS, MINUTE, PROJECT } from '../support/domain';
 import { requestOfOperator, UNREACHABLE } from '../support/operator';
@@ -96,7 +96,7 @@ describe('between two attempts', () => {
     await until('it waits', async () => count(await eventsOf(order_id).catch(() => []), 'TIMER_STARTED') === 1);
     return order_id;
   }
-  const deliveries = () => createWorkflows({ client: world.env.client, db: world.database.db }).deliveries;
+  const deliveries = () => createWorkflowClients({ client: world.env.client, db: world.database.db }).deliveries;
   const start = (order_id: string) => deliveries().start({ order_id, n: 1, project_id: PROJECT.id });
   const request = (order_id: string, operation: Parameters<typeof requestOfOperator>[2]) =>
     requestOfOperator({ db: world.database.db, deliveries: deliveries() }, { order_id, n: 1 }, operation);

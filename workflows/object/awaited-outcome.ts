@@ -4,26 +4,26 @@ import {
   outcomeAwaitedFrom,
   pollPause,
   transactionOf,
-  type OrderRecord,
-} from '../../src/domain/order-record';
+  type OrderSnapshot,
+} from '../../src/domain/order-snapshot';
 import { pollAfter } from '../../src/domain/transaction';
-import { local } from '../activities';
+import { localActivities } from '../activities';
 import { setUpdateHandler } from '../inputs';
-import { pollNow, processorAnswered, settleByHand, type SettleByHandInput } from '../messages';
-import { SETTLE_BY_HAND, inWords } from '../operator-view';
+import { pollNowUpdate, processorAnswered, setOutcomeUpdate, type SetOutcomeInput } from '../messages';
+import { SET_OUTCOME, inWords } from '../operator-view';
 import { notAwaited } from '../refusal';
 import type { RecordedObject } from './recorded-object';
 
 /** What differs in the operations of the processor: a charge, or what a follow-up order executes. */
 export interface ProcessorOperation {
   /** Polls the processor and records what follows. */
-  poll: (input: { order: OrderRecord; now: number; poll_at: number }) => Promise<OrderRecord>;
+  poll: (input: { order: OrderSnapshot; now: number; poll_at: number }) => Promise<OrderSnapshot>;
   /** Records the outcome that an operator has set. */
-  settle: (input: { settlement: SettleByHandInput; now: number }) => Promise<OrderRecord>;
+  setOutcomeByHand: (input: { manual_outcome: SetOutcomeInput; now: number }) => Promise<OrderSnapshot>;
   /** The key under which the processor knows the operation. */
-  keyOf: (order: OrderRecord) => string;
+  keyOf: (order: OrderSnapshot) => string;
   /** Whether a sign of the processor about a known outcome is compared with the record. */
-  isVerified: (order: OrderRecord) => boolean;
+  isVerified: (order: OrderSnapshot) => boolean;
 }
 
 /**
@@ -37,7 +37,7 @@ export class AwaitedOutcome {
   polls: number;
 
   constructor(
-    private readonly object: RecordedObject<OrderRecord>,
+    private readonly object: RecordedObject<OrderSnapshot>,
     private readonly operation: ProcessorOperation,
     { polls = 0, poll_requested = false }: { polls?: number | undefined; poll_requested?: boolean | undefined } = {},
   ) {
@@ -48,11 +48,11 @@ export class AwaitedOutcome {
   /** Sets what the order does with questions about its outcome. */
   setHandlers(): void {
     const { object } = this;
-    setHandler(pollNow, () => object.inTurn(() => this.pollNow()), {
+    setHandler(pollNowUpdate, () => object.inTurn(() => this.pollNow()), {
       description: 'Asks the processor for the outcome now. Answers what the order waits for then. Always safe.',
     });
-    setUpdateHandler(settleByHand, (settlement) => object.inTurn(() => this.settle(settlement)), {
-      description: SETTLE_BY_HAND,
+    setUpdateHandler(setOutcomeUpdate, (manual_outcome) => object.inTurn(() => this.setOutcomeByHand(manual_outcome)), {
+      description: SET_OUTCOME,
     });
     setHandler(
       processorAnswered,
@@ -93,7 +93,7 @@ export class AwaitedOutcome {
     await this.object.change(async () => {
       const order = this.object.requireRecord();
       const key = this.operation.keyOf(order);
-      return await local.verifySettlement({ order_id: order.id, key, now: this.object.clock.now() });
+      return await localActivities.verifyManualOutcome({ order_id: order.id, key, now: this.object.clock.now() });
     });
   }
 
@@ -115,16 +115,16 @@ export class AwaitedOutcome {
     this.object.applyRecord(await this.operation.poll({ order, now, poll_at: now + this.pollPause() }));
   }
 
-  private async settle(settlement: SettleByHandInput): Promise<string> {
-    const { transaction_id } = settlement;
+  private async setOutcomeByHand(manual_outcome: SetOutcomeInput): Promise<string> {
+    const { transaction_id } = manual_outcome;
     const before = await this.pollNow();
     const order = this.object.record;
     if (order === undefined || outcomeAwaitedFrom(order) !== 'processor') throw notAwaited(before);
     // The operator may mean an earlier attempt, whose outcome is known.
     if (lastTransaction(order)?.id !== transaction_id) throw notAwaited(before);
-    this.object.applyRecord(await this.operation.settle({ settlement, now: this.object.clock.now() }));
+    this.object.applyRecord(await this.operation.setOutcomeByHand({ manual_outcome, now: this.object.clock.now() }));
     const after = this.object.requireRecord();
-    if (transactionOf(after, transaction_id)?.settled_by_hand !== true) throw notAwaited(inWords(after));
+    if (transactionOf(after, transaction_id)?.outcome_set_by_hand !== true) throw notAwaited(inWords(after));
     return inWords(after);
   }
 

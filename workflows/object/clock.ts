@@ -18,7 +18,7 @@ export class ObjectClock {
    * Moves it ahead of real time by `offset_ms` (milliseconds), as the record has it: the only source, as the database
    * moves no clock of a live object (rules 23.11). It never goes back, so what arrives late does no harm. Throws for anything but a whole number: waits compare instants, and NaN compares with nothing.
    */
-  moveTo(offset_ms: number): void {
+  advanceTo(offset_ms: number): void {
     if (!Number.isSafeInteger(offset_ms)) throw new RangeError('a clock is moved by whole milliseconds');
     this.offset = Math.max(this.offset, offset_ms);
   }

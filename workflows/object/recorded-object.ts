@@ -1,7 +1,7 @@
 import { allHandlersFinished, condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
 import { oneAtATime } from '../../src/domain/one-at-a-time';
 import { ServiceError, tooLate } from '../../src/errors';
-import { clockMoved, recordChanged } from '../messages';
+import { clockAdvanced, recordChanged } from '../messages';
 import { refusal } from '../refusal';
 import { ObjectClock } from './clock';
 import { Waits } from './wait';
@@ -56,7 +56,7 @@ export class RecordedObject<Stored extends ObjectRecord> {
       this.recordIsStale = true;
     };
     setHandler(recordChanged, readAgain, { description: 'The record is ahead of this workflow: read it again.' });
-    setHandler(clockMoved, readAgain, { description: 'The sandbox clock was moved: read the record again.' });
+    setHandler(clockAdvanced, readAgain, { description: 'The sandbox clock was moved: read the record again.' });
   }
 
   /** The object as recorded. Throws the NotFound that an update answers when there is none. */
@@ -143,7 +143,7 @@ export class RecordedObject<Stored extends ObjectRecord> {
 
   /** Every change goes through here, so that the operator sees the object as recorded. */
   private replaceRecord(record: Stored): void {
-    this.clock.moveTo(record.clock_offset_ms);
+    this.clock.advanceTo(record.clock_offset_ms);
     this.record = { ...record, clock_offset_ms: this.clock.offset_ms };
     this.kind.show(record);
   }

@@ -11,7 +11,7 @@ import {
   type ApiKey,
 } from '../../../src/db/projects/api-keys';
 import type { SqlTransaction } from '../../../src/db/connection';
-import { findProjectRecord } from '../../../src/db/projects/projects';
+import { findStoredProject } from '../../../src/db/projects/projects';
 import { overlapEnd } from '../../../src/domain/duration';
 import { ServiceError } from '../../../src/errors';
 import { audited, requireOwn, type ManageOperation, type ManageServices, type Manager } from '../manager';
@@ -46,13 +46,13 @@ export function apiKeyOperations(services: ManageServices) {
     revokeApiKey: ManageOperation<'revokeApiKey'>;
   } = {
     async listApiKeys({ caller }, { params: { project_id }, query }) {
-      ownProject(caller, await findProjectRecord(db, project_id));
+      ownProject(caller, await findStoredProject(db, project_id));
       return presentPage(await listApiKeys(db, project_id, new Date(), query), presentApiKey);
     },
 
     createApiKey: async (context, { params: { project_id } }) =>
       audited(services, context, async (trx, now) => {
-        const project = ownProject(context.caller, await findProjectRecord(trx, project_id));
+        const project = ownProject(context.caller, await findStoredProject(trx, project_id));
         const { made, answer } = await makeKey(trx, project, now);
         return { answer, change: changeOf('api_key.create', project, { id: made.id, after: made }) };
       }),

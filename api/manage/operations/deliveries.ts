@@ -1,6 +1,10 @@
 import type { DeliveryAnswer } from '../../../src/contract/delivery';
 import { lockDelivery, updateDelivery } from '../../../src/db/webhooks/deliveries';
-import { findDeliveryView, listDeliveryViews, type DeliveryView } from '../../../src/db/webhooks/delivery-views';
+import {
+  findStoredDelivery,
+  listStoredDeliveries,
+  type StoredDelivery,
+} from '../../../src/db/webhooks/stored-deliveries';
 import { afterRequest, type DeliveryRequest } from '../../../src/domain/delivery';
 import { clockOf } from '../../http/clock';
 import type { Write } from '../../operation';
@@ -19,9 +23,9 @@ import { presentPage } from '../present';
 /** Webhooks on their way to receivers (rules 13.10, 13.12, 13.13). */
 export function deliveryOperations(services: Pick<ManageServices, 'db' | 'deliveries'>) {
   const { db } = services;
-  const ownDelivery = async (caller: Manager, id: string): Promise<DeliveryView> => {
+  const ownDelivery = async (caller: Manager, id: string): Promise<StoredDelivery> => {
     const cut = id.lastIndexOf('-');
-    const view = await findDeliveryView(db, { order_id: id.slice(0, cut), n: Number(id.slice(cut + 1)) });
+    const view = await findStoredDelivery(db, { order_id: id.slice(0, cut), n: Number(id.slice(cut + 1)) });
     return requireOwn(caller, view, ({ merchant_id }) => merchant_id, 'webhook delivery');
   };
   const requested =
@@ -39,7 +43,7 @@ export function deliveryOperations(services: Pick<ManageServices, 'db' | 'delive
   } = {
     listDeliveries: async ({ caller }, { query: { project_id, order_id, status, since, ...page } }) => {
       const filter = { merchant_id: caller.merchant_id, project_id, order_id, status, since };
-      return presentPage(await listDeliveryViews(db, filter, page), presentDelivery);
+      return presentPage(await listStoredDeliveries(db, filter, page), presentDelivery);
     },
     getDelivery: async ({ caller }, { params: { id } }) => presentDelivery(await ownDelivery(caller, id)),
     redeliver: async ({ caller, request, log }, { params: { id } }) =>
@@ -62,17 +66,17 @@ export function deliveryOperations(services: Pick<ManageServices, 'db' | 'delive
 function changeDelivery(
   services: Pick<ManageServices, 'db' | 'deliveries'>,
   context: ManageContext,
-  delivery: DeliveryView,
+  delivery: StoredDelivery,
   request: DeliveryRequest,
 ): Write<DeliveryAnswer> {
   return {
     ...audited(services, context, async (trx) => {
       await lockDelivery(trx, delivery);
-      const current = (await findDeliveryView(trx, delivery))!;
+      const current = (await findStoredDelivery(trx, delivery))!;
       const { status, next_attempt_at, merchant_id } = current;
       const due = next_attempt_at === null ? {} : { next_attempt_at: Date.parse(next_attempt_at) };
       await updateDelivery(trx, delivery, afterRequest({ status, ...due }, request, clockOf(current).now()));
-      const [before, after] = [presentDelivery(current), presentDelivery((await findDeliveryView(trx, delivery))!)];
+      const [before, after] = [presentDelivery(current), presentDelivery((await findStoredDelivery(trx, delivery))!)];
       const object = { kind: 'webhook', id: after.id };
       return { answer: after, change: { action: `webhook.${request}`, object, merchant_id, before, after } };
     }),

@@ -5,12 +5,12 @@ import type { Input } from '../../../src/contract/routes';
 import type { SqlTransaction } from '../../../src/db/connection';
 import { findMerchant } from '../../../src/db/projects/merchants';
 import {
-  findProjectRecord,
+  findStoredProject,
   insertProject,
   listProjects,
   updateProject,
   type ProjectChange,
-  type ProjectRecord,
+  type StoredProject,
 } from '../../../src/db/projects/projects';
 import { rollWebhookSecret, webhookSecretOf } from '../../../src/db/webhooks/webhook-secrets';
 import { overlapEnd } from '../../../src/domain/duration';
@@ -33,14 +33,14 @@ type Update = Input<ManageRoutes['updateProject']>['body'];
 /** The accounts of a merchant (rules 21.9, 21.10, 21.20). */
 export function projectOperations(services: ManageServices) {
   const { db, secrets } = services;
-  const changeOf = (action: string, after: ProjectRecord, before?: ProjectRecord) => ({
+  const changeOf = (action: string, after: StoredProject, before?: StoredProject) => ({
     action,
     object: { kind: 'project', id: after.id },
     merchant_id: after.merchant_id,
     ...(before && { before: presentProject(before) }),
     after: presentProject(after),
   });
-  const stored = async (trx: SqlTransaction, id: string) => (await findProjectRecord(trx, id))!;
+  const stored = async (trx: SqlTransaction, id: string) => (await findStoredProject(trx, id))!;
 
   const operations: {
     listProjects: ManageOperation<'listProjects'>;
@@ -68,11 +68,11 @@ export function projectOperations(services: ManageServices) {
       }),
 
     getManagedProject: async ({ caller }, { params: { project_id } }) =>
-      presentProject(ownProject(caller, await findProjectRecord(db, project_id))),
+      presentProject(ownProject(caller, await findStoredProject(db, project_id))),
 
     updateProject: async (context, { params: { project_id }, body }) =>
       audited(services, context, async (trx, now) => {
-        const before = ownProject(context.caller, await findProjectRecord(trx, project_id, 'lock'));
+        const before = ownProject(context.caller, await findStoredProject(trx, project_id, 'lock'));
         const change = changeWanted(context.caller, before, body);
         requireProjectAccepts(services, before, { webhook_url: change.webhook_url });
         if (Object.keys(change).length === 0) return { answer: presentProject(before) };
@@ -85,7 +85,7 @@ export function projectOperations(services: ManageServices) {
     getWebhookSecret: async (context, { params: { project_id } }) =>
       carryOut(
         audited(services, context, async (trx, now) => {
-          const { merchant_id } = ownProject(context.caller, await findProjectRecord(trx, project_id));
+          const { merchant_id } = ownProject(context.caller, await findStoredProject(trx, project_id));
           const answer = presentWebhookSecret(project_id, await webhookSecretOf({ db: trx, secrets }, project_id, now));
           const object = { kind: 'project', id: project_id };
           return { answer, change: { action: 'webhook_secret.read', object, merchant_id } };
@@ -94,7 +94,7 @@ export function projectOperations(services: ManageServices) {
 
     rollWebhookSecret: async (context, { params: { project_id }, body: { overlap = 'PT24H' } }) =>
       audited(services, context, async (trx, now) => {
-        const { merchant_id } = ownProject(context.caller, await findProjectRecord(trx, project_id, 'lock'));
+        const { merchant_id } = ownProject(context.caller, await findStoredProject(trx, project_id, 'lock'));
         await rollWebhookSecret({ db: trx, secrets }, project_id, overlapEnd(overlap, now));
         const answer = presentWebhookSecret(project_id, await webhookSecretOf({ db: trx, secrets }, project_id, now));
         const { secret: _secret, ...after } = answer;
@@ -106,11 +106,11 @@ export function projectOperations(services: ManageServices) {
 }
 
 /** The changed fields. Throws Forbidden for fields that only an operator may change. */
-function changeWanted(caller: Manager, before: ProjectRecord, body: Update): ProjectChange {
+function changeWanted(caller: Manager, before: StoredProject, body: Update): ProjectChange {
   const { status } = body;
   const wanted = status === undefined ? body : { ...body, suspended_by: suspendedBy(caller, before, status) };
   const changed = Object.fromEntries(
-    Object.entries(wanted).filter(([field, value]) => !isDeepStrictEqual(value, before[field as keyof ProjectRecord])),
+    Object.entries(wanted).filter(([field, value]) => !isDeepStrictEqual(value, before[field as keyof StoredProject])),
   ) as ProjectChange;
   if (changed.account_funding !== undefined) requireOperator(caller, 'change account_funding');
   return changed;
@@ -122,9 +122,9 @@ function changeWanted(caller: Manager, before: ProjectRecord, body: Update): Pro
  */
 function suspendedBy(
   caller: Manager,
-  before: ProjectRecord,
-  status: ProjectRecord['status'],
-): ProjectRecord['suspended_by'] {
+  before: StoredProject,
+  status: StoredProject['status'],
+): StoredProject['suspended_by'] {
   const isOperators = before.suspended_by === 'operator';
   if (status === 'suspended') return isOperators ? 'operator' : caller.role;
   if (isOperators && caller.role !== 'operator') {
@@ -134,6 +134,6 @@ function suspendedBy(
 }
 
 /** The project, when it is of the caller's merchant. Throws NotFound. */
-export function ownProject(caller: Manager, project: ProjectRecord | undefined): ProjectRecord {
+export function ownProject(caller: Manager, project: StoredProject | undefined): StoredProject {
   return requireOwn(caller, project, ({ merchant_id }) => merchant_id, 'project');
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Router } from 'express';
 import { SCRIPT } from './script';
-import { STYLE } from './style';
+import { PAGE_STYLE } from './style';
 
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#3d3ccb"/><rect x="6" y="10" width="20" height="13" rx="2.5" fill="#fff"/><rect x="6" y="13" width="20" height="3.5" fill="#23245f"/></svg>`;
 
@@ -19,7 +19,7 @@ function asset(extension: string, type: string, content: string): Asset {
 
 /** Everything a page loads. */
 export const ASSETS = {
-  style: asset('css', 'text/css; charset=utf-8', STYLE),
+  style: asset('css', 'text/css; charset=utf-8', PAGE_STYLE),
   script: asset('js', 'text/javascript; charset=utf-8', SCRIPT),
   icon: asset('svg', 'image/svg+xml', ICON),
 };

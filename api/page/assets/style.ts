@@ -2,7 +2,7 @@
  * The style sheet of the hosted page. A module and not a .css file, so that it is part of the compiled code. Colours
  * are variables, with a second set for dark mode. Contrast is AA in both.
  */
-export const STYLE = `
+export const PAGE_STYLE = `
 :root {
   color-scheme: light dark;
   --ground: #eef0f6;

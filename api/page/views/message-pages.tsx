@@ -1,5 +1,5 @@
 import { WALLET_NAMES, brandName, type Localization, type Texts } from '../languages';
-import { isWallet, type Outcome, type Payable, type PaymentState } from '../payable';
+import { isWallet, type PageOutcome, type Payable, type PaymentState } from '../payable';
 import { CancelForm } from './forms';
 import { SignIcon, type Sign } from './icons';
 import { Layout, type Frame } from './layout';
@@ -52,7 +52,7 @@ export function WaitingPage(props: WaitingPageProps) {
   );
 }
 
-const SIGNS: Record<Outcome, { sign: Sign; tone: string }> = {
+const SIGNS: Record<PageOutcome, { sign: Sign; tone: string }> = {
   completed: { sign: 'check', tone: 'sign good' },
   cancelled: { sign: 'cross', tone: 'sign' },
   expired: { sign: 'clock', tone: 'sign' },

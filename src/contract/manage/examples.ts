@@ -5,7 +5,7 @@ import type { CLIENT_ROUTES, ClientAnswer } from './client';
 import type { DeliveryAnswer } from '../delivery';
 import type { DELIVERY_ROUTES } from './delivery';
 import type { AuditEntry, HISTORY_ROUTES } from './history';
-import type { MERCHANT_ROUTES, Merchant } from './merchant';
+import type { MERCHANT_ROUTES, ManagedMerchant } from './merchant';
 import type { MANAGED_PROJECT_ROUTES, ManagedProject } from './project';
 
 const MERCHANT_ID = '5d3b8f0a-7b7e-4a63-8a8f-2f5b7f1c9d22';
@@ -21,7 +21,7 @@ const waiting: DeliveryAnswer = {
   next_attempt_at: '2026-01-15T12:02:06.171000+00:00',
 };
 
-const merchant: Merchant = {
+const merchant: ManagedMerchant = {
   id: MERCHANT_ID,
   name: 'Demo Books',
   country: 'NL',

@@ -24,7 +24,7 @@ export const merchantSchema = z.strictObject({
   created: timestamp(),
   modified: timestamp(),
 });
-export type Merchant = z.infer<typeof merchantSchema>;
+export type ManagedMerchant = z.infer<typeof merchantSchema>;
 
 export const merchantRequestSchema = z.object({
   name: nameText(),

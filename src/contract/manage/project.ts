@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LONGEST } from '../../domain/duration';
+import { MAX_DURATION } from '../../domain/duration';
 import { PROJECT_STATUSES } from '../../domain/transitions';
 import type { Route } from '../routes';
 import { currency, duration, durationText, idParam, timestamp, uri, uuid } from '../scalars';
@@ -39,10 +39,10 @@ const FIELDS = {
   name: nameText(),
   payment_methods: z.array(z.enum(PAYMENT_METHODS)).min(1).max(10),
   currencies: z.array(currency()).min(1).max(CURRENCIES_MAX),
-  expiration_period: duration(LONGEST.order),
+  expiration_period: duration(MAX_DURATION.order),
   // It is also the window of `delayed` captures.
-  transaction_expiration_period: duration(LONGEST.capture),
-  capture_expiration_period: duration(LONGEST.capture),
+  transaction_expiration_period: duration(MAX_DURATION.capture),
+  capture_expiration_period: duration(MAX_DURATION.capture),
   account_funding: z.boolean(),
 };
 const { name, ...optional } = FIELDS;

@@ -71,7 +71,7 @@ export async function up(knex: Knex): Promise<void> {
     );
 
     -- One row for each move. While its end is not reached, what falls due on the way is being done.
-    create table sandbox_clock_moves (
+    create table sandbox_clock_advances (
       clock_id uuid not null references sandbox_clocks,
       n integer not null,
       -- Derived from the request: a repeat is the same move.

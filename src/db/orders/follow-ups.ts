@@ -15,12 +15,12 @@ import {
   type RequestedBy,
 } from '../../domain/follow-up';
 import type { MoveDetails } from '../../domain/move';
-import { lastTransaction, type OrderRecord } from '../../domain/order-record';
+import { lastTransaction, type OrderSnapshot } from '../../domain/order-snapshot';
 import { ORDER_MOVES, isFinal, type TransactionStatus } from '../../domain/transitions';
 import { ServiceError, preconditionFailed, tooLate } from '../../errors';
 import { modifiedAt, nextVersion, toIsoTime, queryRows, type Database, type SqlTransaction } from '../connection';
 import { moveOrder } from './move-order';
-import { findOrder, loadOrder } from './order-record';
+import { findOrderSnapshot, loadOrderSnapshot } from './order-snapshot';
 import { claimBindings, claimRequest } from '../requests/request-claims';
 import { clockOffset } from '../sandbox-clocks/sandbox-clocks';
 import { setAttention } from './update-order';
@@ -55,11 +55,11 @@ async function lockPayment(trx: SqlTransaction, { original_order_id, original_tr
  * existing order is returned as it is. Throws the refusals of amountToMove, NotFound, PreconditionFailed, and
  * ServiceUnavailable when the request came too late or was withdrawn.
  */
-export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Promise<OrderRecord> {
+export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Promise<OrderSnapshot> {
   return await db.transaction(async (trx) => {
     const { id, kind, request, now } = follow_up;
     const payment = await lockPayment(trx, follow_up);
-    const existing = await findOrder(trx, id);
+    const existing = await findOrderSnapshot(trx, id);
     if (existing !== undefined) return existing;
     if (payment === undefined) throw new ServiceError('NotFound', 'The transaction does not exist.');
     if (request?.versions?.includes(payment.version) === false) throw preconditionFailed();
@@ -113,7 +113,7 @@ export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Prom
     if (inserted.length === 0) throw tooLate();
     const { pending } = FOLLOW_UPS[kind];
     if (pending !== null) await changeAmounts(trx, follow_up, { [pending]: amount }, now);
-    return await loadOrder(trx, id);
+    return await loadOrderSnapshot(trx, id);
   });
 }
 
@@ -130,14 +130,14 @@ export interface FollowUp extends PaymentId {
  */
 export async function recordFollowUpOutcome(
   db: Database,
-  order: OrderRecord,
+  order: OrderSnapshot,
   follow_up: FollowUp,
   to: TransactionStatus,
   details: MoveDetails,
-): Promise<OrderRecord> {
+): Promise<OrderSnapshot> {
   return await db.transaction(async (trx) => {
     const payment = await lockPayment(trx, follow_up);
-    const current = await loadOrder(trx, order.id);
+    const current = await loadOrderSnapshot(trx, order.id);
     const transaction_id = lastTransaction(current)?.id ?? '';
     if (isFinal(ORDER_MOVES, current.status) || payment === undefined) return current;
     const moved = await moveOrder(trx, current, { transaction_id, to }, details);
@@ -173,7 +173,7 @@ async function endAuthorization(
   const source = to === 'expired' ? 'service' : 'merchant';
   await moveOrder(
     trx,
-    await loadOrder(trx, original_order_id),
+    await loadOrderSnapshot(trx, original_order_id),
     { transaction_id: original_transaction_id, to },
     { source, now },
   );

@@ -1,16 +1,16 @@
-import { transactionOf, type OrderRecord, type TransactionRecord } from '../../domain/order-record';
+import { transactionOf, type OrderSnapshot, type TransactionSnapshot } from '../../domain/order-snapshot';
 import type { NewOrder, NewTransaction } from '../../domain/new-order';
 import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, linkRefusal } from '../../domain/payment-link';
 import { PAYMENT_LINK_MOVES, statusesBefore, type OrderStatus } from '../../domain/transitions';
 import type { ApiRequest } from '../../domain/api-request';
 import { tooLate } from '../../errors';
 import { modifiedAt, nextVersion, toIsoTime, queryPrepared, type Database } from '../connection';
-import { findOrder, loadOrder } from './order-record';
-import { findPaymentLink } from '../payment-links';
+import { findOrderSnapshot, loadOrderSnapshot } from './order-snapshot';
+import { findPaymentLinkSnapshot } from '../payment-links';
 import { claimBindings, claimRequest } from '../requests/request-claims';
 
-/** The payment link that an order pays; its expires_at in epoch milliseconds, its clock as in OrderRecord. */
-type PaymentLink = NonNullable<OrderRecord['payment_link']> & Pick<OrderRecord, 'clock_offset_ms'>;
+/** The payment link that an order pays; its expires_at in epoch milliseconds, its clock as in OrderSnapshot. */
+type PaymentLink = NonNullable<OrderSnapshot['payment_link']> & Pick<OrderSnapshot, 'clock_offset_ms'>;
 
 function orderRow(
   order: NewOrder,
@@ -50,10 +50,10 @@ const TRANSACTION_COLUMNS = columnsOf<ReturnType<typeof transactionRow>>()(
 
 const ROW_OF_JSON = `select ${TRANSACTION_COLUMNS} from json_populate_record(null::transactions, :transaction::json)`;
 
-function newTransactionRecord(
+function newTransactionSnapshot(
   { id, attempt, capture_mode, capture_period }: NewTransaction,
   expires_at: number,
-): TransactionRecord {
+): TransactionSnapshot {
   const authorization = capture_mode !== undefined && capture_period !== undefined;
   return {
     id,
@@ -114,7 +114,7 @@ export async function insertOrder(
     payment_link?: PaymentLink | undefined;
     request: ApiRequest;
   },
-): Promise<OrderRecord> {
+): Promise<OrderSnapshot> {
   const { created, payment_link } = details;
   // The customer chooses the method on a link's page, the merchant with an order.
   const source = payment_link === undefined ? 'merchant' : 'customer';
@@ -159,7 +159,7 @@ export async function insertOrder(
     },
   );
   if (result?.inserted !== 1) {
-    const existing = await findOrder(db, order.id);
+    const existing = await findOrderSnapshot(db, order.id);
     if (existing !== undefined) return existing;
     if (payment_link !== undefined) await refuseLinkAttempt(db, payment_link.id, created);
     throw tooLate();
@@ -176,14 +176,14 @@ export async function insertOrder(
     ...(payment_link && { payment_link: { id: payment_link.id, expires_at: payment_link.expires_at } }),
     expires_at: details.expires_at,
     clock_offset_ms: payment_link?.clock_offset_ms ?? 0,
-    transactions: transaction ? [newTransactionRecord(transaction, details.transaction_expires_at)] : [],
+    transactions: transaction ? [newTransactionSnapshot(transaction, details.transaction_expires_at)] : [],
     deliveries: [],
   };
 }
 
 /** Throws TransactionAlreadyStarted when the link takes no attempt. */
 async function refuseLinkAttempt(db: Database, payment_link_id: string, now: number): Promise<void> {
-  const link = await findPaymentLink(db, payment_link_id);
+  const link = await findPaymentLinkSnapshot(db, payment_link_id);
   const obstacle = link && linkObstacle(link, now);
   if (obstacle !== undefined) throw linkRefusal(obstacle);
 }
@@ -196,10 +196,10 @@ async function refuseLinkAttempt(db: Database, payment_link_id: string, now: num
  */
 export async function beginAttempt(
   db: Database,
-  order: OrderRecord,
+  order: OrderSnapshot,
   transaction: NewTransaction,
   details: { created: number; expires_at: number; request: ApiRequest },
-): Promise<OrderRecord> {
+): Promise<OrderSnapshot> {
   const [result] = await queryPrepared<{ begun: number }>(
     db,
     'begin attempt',
@@ -240,17 +240,21 @@ export async function beginAttempt(
   );
   const there = transactionOf(order, transaction.id);
   if (result?.begun === 1) {
-    const begun = { ...(there ?? newTransactionRecord(transaction, details.expires_at)), charge_began: true as const };
+    const begun = {
+      ...(there ?? newTransactionSnapshot(transaction, details.expires_at)),
+      charge_began: true as const,
+    };
     const others = order.transactions.filter((one) => one !== there);
     return { ...order, version: order.version + 1, transactions: [...others, begun] };
   }
-  const current = await loadOrder(db, order.id);
+  const current = await loadOrderSnapshot(db, order.id);
   if (current.version === order.version && !hasBegun(transactionOf(current, transaction.id))) throw tooLate();
   const onlyFieldsChanged = current.version !== order.version && statusesOf(current) === statusesOf(order);
   return onlyFieldsChanged ? await beginAttempt(db, current, transaction, details) : current;
 }
 
-const hasBegun = (transaction: TransactionRecord | undefined) =>
+const hasBegun = (transaction: TransactionSnapshot | undefined) =>
   transaction !== undefined && (transaction.charge_began === true || transaction.status !== 'new');
 
-const statusesOf = ({ status, transactions }: OrderRecord) => [status, ...transactions.map((one) => one.status)].join();
+const statusesOf = ({ status, transactions }: OrderSnapshot) =>
+  [status, ...transactions.map((one) => one.status)].join();

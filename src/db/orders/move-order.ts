@@ -3,12 +3,12 @@ import {
   firstPollAt,
   lateApprovalPollAt,
   planMove,
-  type Change,
+  type StatusChange,
   type Move,
   type MoveDetails,
   type PlannedMove,
 } from '../../domain/move';
-import type { OrderRecord } from '../../domain/order-record';
+import type { OrderSnapshot } from '../../domain/order-snapshot';
 import { linkStatusAfter } from '../../domain/payment-link';
 import {
   ORDER_MOVES,
@@ -20,7 +20,7 @@ import {
 } from '../../domain/transitions';
 import { preconditionFailed } from '../../errors';
 import { modifiedAt, nextVersion, toIsoTime, queryPrepared, type Database } from '../connection';
-import { loadOrder } from './order-record';
+import { loadOrderSnapshot } from './order-snapshot';
 
 /** The move in one statement. It answers whether it was made, and the number of the webhook that is due. */
 const MOVE_ORDER = `with locked as (
@@ -100,10 +100,10 @@ const MOVE_ORDER = `with locked as (
  */
 export async function moveOrder(
   db: Database,
-  order: OrderRecord,
-  change: Change,
+  order: OrderSnapshot,
+  change: StatusChange,
   details: MoveDetails,
-): Promise<OrderRecord> {
+): Promise<OrderSnapshot> {
   return await moveAsPlanned(db, order, () => ({ change, details }));
 }
 
@@ -113,9 +113,9 @@ export async function moveOrder(
  */
 export async function moveAsPlanned(
   db: Database,
-  order: OrderRecord,
-  plan: (order: OrderRecord) => PlannedMove | undefined,
-): Promise<OrderRecord> {
+  order: OrderSnapshot,
+  plan: (order: OrderSnapshot) => PlannedMove | undefined,
+): Promise<OrderSnapshot> {
   const planned = plan(order);
   const move = planned && planMove(order, planned.change);
   if (planned === undefined || move === undefined) return order;
@@ -128,7 +128,7 @@ export async function moveAsPlanned(
   );
   if (result?.moved === 1) return afterMove(order, move, result.delivery ?? undefined, details);
   // The order changed first, most often by this very move, whose answer was lost. Plan again from the current row.
-  const current = await loadOrder(db, order.id);
+  const current = await loadOrderSnapshot(db, order.id);
   if (details.versions?.includes(current.version) === false) {
     const again = plan(current);
     if (again !== undefined && planMove(current, again.change) !== undefined) throw preconditionFailed();
@@ -140,7 +140,7 @@ export async function moveAsPlanned(
 }
 
 /** The bindings of MOVE_ORDER; `null` where the move leaves something as it is. */
-function bindingsOf(order: OrderRecord, move: Move, details: MoveDetails) {
+function bindingsOf(order: OrderSnapshot, move: Move, details: MoveDetails) {
   const link_to = linkMoveOf(order, move, details.now);
   const late_approval_poll_at = lateApprovalPollAt(order, move, details);
   const poll_at = firstPollAt(move.transaction?.to, details.now);
@@ -184,7 +184,7 @@ function bindingsOf(order: OrderRecord, move: Move, details: MoveDetails) {
 }
 
 /** The status that the order's payment link gets with a move to a final status; `undefined` when it stays as it is. */
-function linkMoveOf({ payment_link }: OrderRecord, move: Move, now: number): PaymentLinkStatus | undefined {
+function linkMoveOf({ payment_link }: OrderSnapshot, move: Move, now: number): PaymentLinkStatus | undefined {
   if (payment_link === undefined || !move.status_changed || !isFinal(ORDER_MOVES, move.order_to)) return undefined;
   return linkStatusAfter(move.order_to, payment_link, now);
 }

@@ -1,12 +1,12 @@
-import type { OrderRecord } from '../../domain/order-record';
-import type { TimelineAttempt, TimelineClockMove, TimelinePlace } from '../../domain/timeline';
+import type { OrderSnapshot } from '../../domain/order-snapshot';
+import type { TimelineAttempt, TimelineClockAdvance, TimelinePlace } from '../../domain/timeline';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
 import type { LateApprovalWatch } from '../../domain/waits';
 import { queryRows, toIsoTime, type Database } from '../connection';
 import { openDeliveriesOf, type OpenDelivery } from '../webhooks/deliveries';
 import { watchesOf } from './late-approvals';
-import { findOrder } from './order-record';
-import { findOrderViews, type OrderView } from './order-view';
+import { findOrderSnapshot } from './order-snapshot';
+import { findStoredOrders, type StoredOrder } from './stored-order';
 
 /** Which part of a timeline is wanted: the first `limit` entries, or those from a place on. */
 export interface TimelinePageRequest {
@@ -17,14 +17,14 @@ export interface TimelinePageRequest {
 }
 
 /** The record that a page of a timeline is made from, beside the order itself. It may hold more than the page. */
-export interface TimelineRecord {
+export interface StoredTimeline {
   /** Oldest first. */
-  follow_ups: OrderView[];
+  follow_ups: StoredOrder[];
   /** Attempts of the webhooks of all of them. */
   attempts: TimelineAttempt[];
-  clock_moves: TimelineClockMove[];
+  clock_advances: TimelineClockAdvance[];
   /** The order and its follow-up orders, webhooks and watches that still wait. */
-  orders: OrderRecord[];
+  orders: OrderSnapshot[];
   deliveries: OpenDelivery[];
   watches: LateApprovalWatch[];
 }
@@ -56,36 +56,36 @@ const ATTEMPTS = `
   ) first order by started, attempt, order_id, n`;
 
 const CLOCK_MOVES = `
-  select from_offset_ms, to_offset_ms, started from sandbox_clock_moves
+  select from_offset_ms, to_offset_ms, started from sandbox_clock_advances
   where clock_id = :clock_id and started >= :since ${firstBy('started')}`;
 
 /** Reads what a page of the timeline of an order is made from, and no more. */
 export async function findTimeline(
   db: Database,
-  order: OrderView,
+  order: StoredOrder,
   { limit, from, waits_max }: TimelinePageRequest,
-): Promise<TimelineRecord> {
+): Promise<StoredTimeline> {
   const { id, clock_id } = order;
   // One more than the page, to know whether there is a next one.
   const page = { since: toIsoTime(from.at), rows: limit + from.skip + 1 };
   const waiting = order.follow_ups.filter(({ status }) => OPEN_ORDER_STATUSES.includes(status)).slice(0, waits_max);
-  const [follow_up_ids, attempts, clock_moves, deliveries, watches, orders] = await Promise.all([
+  const [follow_up_ids, attempts, clock_advances, deliveries, watches, orders] = await Promise.all([
     queryRows<{ order_id: string }>(db, FOLLOW_UPS, { id, ...page }),
     queryRows<TimelineAttempt>(db, ATTEMPTS, { id, ...page }),
-    queryRows<TimelineClockMove>(db, CLOCK_MOVES, { clock_id, ...page }),
+    queryRows<TimelineClockAdvance>(db, CLOCK_MOVES, { clock_id, ...page }),
     openDeliveriesOf(db, { sql: ORDERS, bindings: { id } }, waits_max),
     watchesOf(db, { sql: ORDERS, bindings: { id } }),
-    Promise.all([id, ...waiting.map((one) => one.id)].map((one) => findOrder(db, one))),
+    Promise.all([id, ...waiting.map((one) => one.id)].map((one) => findOrderSnapshot(db, one))),
   ]);
   const happened = new Set(follow_up_ids.map(({ order_id }) => order_id));
   const in_order = order.follow_ups.filter((one) => happened.has(one.id)).map((one) => one.id);
   const views = new Map(
-    (await findOrderViews(db, order.project_id, in_order)).map((view): [string, OrderView] => [view.id, view]),
+    (await findStoredOrders(db, order.project_id, in_order)).map((view): [string, StoredOrder] => [view.id, view]),
   );
   return {
     follow_ups: in_order.flatMap((one) => views.get(one) ?? []),
     attempts,
-    clock_moves,
+    clock_advances,
     orders: orders.filter((one) => one !== undefined),
     deliveries,
     watches,

@@ -19,7 +19,7 @@ export interface OrderChanges {
  * move or payment attempt planned from the version before is refused by its own guard, reads the order and is planned
  * again (moveOrder, beginAttempt).
  */
-export async function updateOrder(
+export async function recordOrderUpdate(
   db: Database,
   order_id: string,
   changes: OrderChanges,

@@ -13,7 +13,7 @@ export interface Actor {
 }
 
 /** A change, without secrets. */
-export interface Change {
+export interface AuditedChange {
   /** For example `project.update`. */
   action: string;
   object: { kind: string; id: string };
@@ -40,7 +40,7 @@ export interface AuditRow {
 /** Writes the change into the audit trail, in the SQL transaction of the change itself. */
 export async function recordChange(
   trx: SqlTransaction,
-  { action, object, merchant_id, before, after }: Change,
+  { action, object, merchant_id, before, after }: AuditedChange,
   by: { actor: Actor; request_id?: string | undefined },
   now: Date,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import type { ProjectStatus } from '../../domain/transitions';
 import { queryRows, type Database } from '../connection';
 import { BY_CREATED, pageOf, type Page, type PageRequest } from '../pages';
-import { newWebhookSecret, type Vault } from '../webhooks/webhook-secrets';
+import { newWebhookSecret, type WebhookSecretVault } from '../webhooks/webhook-secrets';
 
 /** A merchant's project, with the defaults of its orders. */
 export interface Project {
@@ -28,7 +28,7 @@ export interface Project {
 }
 
 /** A project as the bearer-token host shows and changes it. Instants are ISO 8601 texts in UTC. */
-export interface ProjectRecord extends Project {
+export interface StoredProject extends Project {
   suspended_by: 'operator' | 'merchant' | null;
   created: string;
   modified: string;
@@ -55,7 +55,7 @@ export const PROJECT = `
   from projects p join merchants m on m.id = p.merchant_id`;
 
 /** The project; `undefined` when there is none. */
-export async function getProject(db: Database, project_id: string): Promise<Project | undefined> {
+export async function findProject(db: Database, project_id: string): Promise<Project | undefined> {
   const [project] = await queryRows<Project>(db, `${PROJECT} where p.id = :project_id`, { project_id });
   return project;
 }
@@ -63,14 +63,14 @@ export async function getProject(db: Database, project_id: string): Promise<Proj
 const RECORD = PROJECT.replace('p.id_namespace', 'p.id_namespace, p.suspended_by, p.created, p.modified');
 
 /** The project; `undefined` when there is none. `lock`: until the end of the SQL transaction. */
-export async function findProjectRecord(db: Database, id: string, lock?: 'lock'): Promise<ProjectRecord | undefined> {
+export async function findStoredProject(db: Database, id: string, lock?: 'lock'): Promise<StoredProject | undefined> {
   const sql = `${RECORD} where p.id = :id ${lock ? 'for update of p' : ''}`;
-  const [project] = await queryRows<ProjectRecord>(db, sql, { id });
+  const [project] = await queryRows<StoredProject>(db, sql, { id });
   return project;
 }
 
 /** The projects of a merchant, newest first. */
-export async function listProjects(db: Database, merchant_id: string, page: PageRequest): Promise<Page<ProjectRecord>> {
+export async function listProjects(db: Database, merchant_id: string, page: PageRequest): Promise<Page<StoredProject>> {
   return await pageOf(
     db,
     {
@@ -84,7 +84,7 @@ export async function listProjects(db: Database, merchant_id: string, page: Page
 }
 
 export async function insertProject(
-  { db, secrets }: Vault,
+  { db, secrets }: WebhookSecretVault,
   merchant_id: string,
   project: NewProject,
   now: Date,
@@ -94,7 +94,7 @@ export async function insertProject(
 
 /** The fields of a project that can change. */
 export type ProjectChange = Partial<
-  Omit<ProjectRecord, 'id' | 'merchant_id' | 'merchant_name' | 'is_test' | 'id_namespace' | 'created' | 'modified'>
+  Omit<StoredProject, 'id' | 'merchant_id' | 'merchant_name' | 'is_test' | 'id_namespace' | 'created' | 'modified'>
 >;
 
 export async function updateProject(db: Database, id: string, change: ProjectChange, now: Date): Promise<void> {
@@ -108,7 +108,7 @@ export async function updateProject(db: Database, id: string, change: ProjectCha
  * funding.
  */
 export async function upsertProject(
-  { db, secrets }: Vault,
+  { db, secrets }: WebhookSecretVault,
   merchant_id: string,
   project: NewProject,
   now: Date,
@@ -119,7 +119,7 @@ export async function upsertProject(
     .merge(['webhook_url', 'payment_methods', 'account_funding']);
 }
 
-function newRow(secrets: Vault['secrets'], merchant_id: string, project: NewProject, now: Date) {
+function newRow(secrets: WebhookSecretVault['secrets'], merchant_id: string, project: NewProject, now: Date) {
   const given = Object.fromEntries(Object.entries(project).filter(([, value]) => value !== undefined));
   return {
     ...given,

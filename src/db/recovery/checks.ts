@@ -1,6 +1,6 @@
 import { queryRows, toIsoTime, type Database } from '../connection';
-import { keyset, type Position } from '../pages';
-import { SOURCES, type Source, type SourceName, type SourceRows } from './sources';
+import { keyset, type PagePosition } from '../pages';
+import { SOURCES, type RecoverySource, type SourceName, type SourceRows } from './sources';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -32,7 +32,7 @@ interface Period {
  * The periods of all checks that fell due between `since` and `until`. Of several that a row missed only the last one
  * is made.
  */
-function duePeriods({ is_repeated }: Source, { since, until }: { since: number; until: number }): Period[] {
+function duePeriods({ is_repeated }: RecoverySource, { since, until }: { since: number; until: number }): Period[] {
   const intervals = is_repeated ? INTERVALS : INTERVALS.slice(0, 2);
   return intervals.map((interval, n) => {
     const ends = until - interval;
@@ -48,14 +48,14 @@ export interface Check<Name extends SourceName> {
   key: string;
   /** It was never checked since its instant. */
   is_first: boolean;
-  position: Position;
+  position: PagePosition;
 }
 
 /** The next rows of a source that fell due for a check between `since` and `until`, epoch milliseconds. */
 export async function findChecks<Name extends SourceName>(
   db: Database,
   name: Name,
-  due: { since: number; until: number; after: Position | null; limit: number },
+  due: { since: number; until: number; after: PagePosition | null; limit: number },
 ): Promise<Check<Name>[]> {
   const { columns, from, at, key } = SOURCES[name];
   const { order, position, isAfter, bindings } = keyset(

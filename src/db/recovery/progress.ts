@@ -1,5 +1,5 @@
 import { queryRows, toIsoTime, type Database } from '../connection';
-import type { Position } from '../pages';
+import type { PagePosition } from '../pages';
 import type { SourceName } from './sources';
 
 /**
@@ -10,7 +10,7 @@ export interface SourceProgress {
   /** Epoch milliseconds. */
   checked_until: number;
   round_until: number | null;
-  position: Position | null;
+  position: PagePosition | null;
 }
 
 /** How far every source was checked; one that never was is missing. */

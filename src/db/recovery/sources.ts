@@ -1,5 +1,5 @@
 import type { DeliveryId } from '../../domain/delivery';
-import { isOpen } from '../../domain/order';
+import { isAttemptOpen } from '../../domain/order';
 import {
   OPEN_ORDER_STATUSES,
   PAYMENT_LINK_MOVES,
@@ -66,7 +66,7 @@ export interface SourceRows {
 
 export type SourceName = keyof SourceRows;
 
-export interface Source {
+export interface RecoverySource {
   columns: string;
   /** Tables and conditions; `at` and `key` are added. */
   from: string;
@@ -81,12 +81,12 @@ export interface Source {
 const list = (statuses: readonly string[]) => `(${statuses.map((status) => `'${status}'`).join(', ')})`;
 const OPEN = list(OPEN_ORDER_STATUSES);
 /** Of a transaction that expires when its time for paying is over; an unknown outcome is waited for instead. */
-const UNPAID = list(statusesBefore(TRANSACTION_MOVES, 'expired').filter(isOpen));
+const UNPAID = list(statusesBefore(TRANSACTION_MOVES, 'expired').filter(isAttemptOpen));
 const OPEN_LINK = list(PAYMENT_LINK_STATUSES.filter((status) => !isFinal(PAYMENT_LINK_MOVES, status)));
 
 /** A move under way, or an object of the clock that waits for something. */
 const CLOCK_IS_AWAITED = `(
-  exists (select 1 from sandbox_clock_moves m where m.clock_id = c.id and not m.is_finished)
+  exists (select 1 from sandbox_clock_advances m where m.clock_id = c.id and not m.is_finished)
   or c.offset_ms > 0 and (exists (select 1 from payment_links l where l.id = c.id and l.status in ${OPEN_LINK}) or exists (
     select 1 from ${ordersOfClock('c.id')} x join orders o on o.id = x.id left join transactions t on t.order_id = o.id
     where o.status in ${OPEN} or (${RESERVED})
@@ -100,7 +100,7 @@ const ORDER = {
 
 const LINK = { columns: 'l.id, l.project_id', key: 'l.id::text' };
 
-export const SOURCES: { [Name in SourceName]: Source } = {
+export const SOURCES: { [Name in SourceName]: RecoverySource } = {
   attempts: {
     ...ORDER,
     from: `orders o where o.kind = 'payment' and o.status in ${OPEN} and exists (

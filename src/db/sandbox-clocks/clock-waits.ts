@@ -1,23 +1,23 @@
-import type { OrderRecord } from '../../domain/order-record';
-import type { PaymentLinkRecord } from '../../domain/payment-link';
+import type { OrderSnapshot } from '../../domain/order-snapshot';
+import type { PaymentLinkSnapshot } from '../../domain/payment-link';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
 import type { LateApprovalWatch } from '../../domain/waits';
 import { queryRows, type Database } from '../connection';
 import { openDeliveriesOf, type OpenDelivery } from '../webhooks/deliveries';
 import { findFollowUps, type RecordedFollowUp } from '../orders/follow-ups';
 import { watchesOf } from '../orders/late-approvals';
-import { findOrder } from '../orders/order-record';
-import { findPaymentLink } from '../payment-links';
+import { findOrderSnapshot } from '../orders/order-snapshot';
+import { findPaymentLinkSnapshot } from '../payment-links';
 import { ordersOfClock } from './sandbox-clocks';
 import { RESERVED } from '../orders/transactions';
 
 /** Everything that uses a clock and still waits for something. */
 export interface ClockWaits {
   offset_ms: number;
-  payment_link: PaymentLinkRecord | undefined;
+  payment_link: PaymentLinkSnapshot | undefined;
   /** Payment orders. */
-  orders: OrderRecord[];
-  follow_ups: (RecordedFollowUp & { order: OrderRecord })[];
+  orders: OrderSnapshot[];
+  follow_ups: (RecordedFollowUp & { order: OrderSnapshot })[];
   deliveries: OpenDelivery[];
   watches: LateApprovalWatch[];
 }
@@ -49,14 +49,16 @@ async function readClockWaits(db: Database, clock_id: string): Promise<ClockWait
   );
   const orders = { sql: `select id from ${ordersOfClock(':clock_id')} of_clock`, bindings: { clock_id } };
   const open = using.filter(({ is_open }) => is_open);
-  const records = (await Promise.all(open.map(({ id }) => findOrder(db, id)))).filter((one) => one !== undefined);
+  const records = (await Promise.all(open.map(({ id }) => findOrderSnapshot(db, id)))).filter(
+    (one) => one !== undefined,
+  );
   const inputs = await findFollowUps(
     db,
     open.filter(({ kind }) => kind !== 'payment').map(({ id }) => id),
   );
   return {
     offset_ms: clock?.offset_ms ?? 0,
-    payment_link: await findPaymentLink(db, clock_id),
+    payment_link: await findPaymentLinkSnapshot(db, clock_id),
     orders: records.filter(({ charged_by }) => charged_by !== null),
     follow_ups: inputs.flatMap((input) => {
       const order = records.find(({ id }) => id === input.id);

@@ -1,5 +1,5 @@
-import { LONGEST, parseDuration } from '../../domain/duration';
-import type { BegunMove, ClockMove, StartedClock } from '../../domain/sandbox-clock';
+import { MAX_DURATION, parseDuration } from '../../domain/duration';
+import type { BegunAdvance, ClockAdvance, StartedClock } from '../../domain/sandbox-clock';
 import { ServiceError } from '../../errors';
 import { toIsoTime, queryRows, type Database } from '../connection';
 
@@ -22,18 +22,18 @@ export const ordersOfClock = (id: string) => `(
 )`;
 
 /** How far a clock can be moved ahead of real time in all (rules 23.5). Milliseconds. */
-const LONGEST_MS = parseDuration(LONGEST.sandbox_clock);
+const LONGEST_MS = parseDuration(MAX_DURATION.sandbox_clock);
 
 /**
  * Writes the beginning of a move; `now` is real time. Repeat-safe: the move of a request is begun once. Returns
  * undefined when it would not move the clock ahead, or more than LONGEST_MS in all. Throws Forbidden where the project is
  * live, or has no order or payment link with a clock of its own by this id.
  */
-export async function beginMove(
+export async function beginAdvance(
   db: Database,
   { clock_id, project_id }: StartedClock,
-  { request_id, move, now }: { request_id: string; move: ClockMove; now: number },
-): Promise<BegunMove | undefined> {
+  { request_id, move, now }: { request_id: string; move: ClockAdvance; now: number },
+): Promise<BegunAdvance | undefined> {
   return await db.transaction(async (trx) => {
     await queryRows(
       trx,
@@ -51,11 +51,11 @@ export async function beginMove(
       { clock_id, project_id },
     );
     if (clock === undefined) throw new ServiceError('Forbidden', 'Only the clocks of test projects can be moved.');
-    const moves = await queryRows<BegunMove & { request_id: string }>(
+    const moves = await queryRows<BegunAdvance & { request_id: string }>(
       trx,
-      `select n, request_id, to_offset_ms from sandbox_clock_moves
+      `select n, request_id, to_offset_ms from sandbox_clock_advances
        where clock_id = :clock_id and (request_id = :request_id
-         or n = (select max(n) from sandbox_clock_moves where clock_id = :clock_id))
+         or n = (select max(n) from sandbox_clock_advances where clock_id = :clock_id))
        order by n`,
       { clock_id, request_id },
     );
@@ -67,7 +67,7 @@ export async function beginMove(
     const n = (moves.at(-1)?.n ?? 0) + 1;
     await queryRows(
       trx,
-      `insert into sandbox_clock_moves (clock_id, n, request_id, from_offset_ms, to_offset_ms, started)
+      `insert into sandbox_clock_advances (clock_id, n, request_id, from_offset_ms, to_offset_ms, started)
        values (:clock_id, :n, :request_id, :from_offset_ms, :to_offset_ms, :started)`,
       { clock_id, n, request_id, from_offset_ms, to_offset_ms, started: toIsoTime(now + from_offset_ms) },
     );
@@ -76,10 +76,10 @@ export async function beginMove(
 }
 
 /** The moves that are not finished, in their order. */
-export async function unfinishedMoves(db: Database, clock_id: string): Promise<BegunMove[]> {
-  return await queryRows<BegunMove>(
+export async function unfinishedAdvances(db: Database, clock_id: string): Promise<BegunAdvance[]> {
+  return await queryRows<BegunAdvance>(
     db,
-    'select n, to_offset_ms from sandbox_clock_moves where clock_id = :clock_id and not is_finished order by n',
+    'select n, to_offset_ms from sandbox_clock_advances where clock_id = :clock_id and not is_finished order by n',
     { clock_id },
   );
 }
@@ -99,11 +99,11 @@ export async function setClock(
 /**
  * The end of a move: everything that fell due has happened. The object shows another time, so it is another version.
  */
-export async function finishMove(db: Database, { clock_id, n }: { clock_id: string; n: number }): Promise<void> {
+export async function finishAdvance(db: Database, { clock_id, n }: { clock_id: string; n: number }): Promise<void> {
   await queryRows(
     db,
     `with m as (
-       update sandbox_clock_moves set is_finished = true where clock_id = :clock_id and n = :n and not is_finished returning 1
+       update sandbox_clock_advances set is_finished = true where clock_id = :clock_id and n = :n and not is_finished returning 1
      ), l as (
        update payment_links set version = version + 1 where id = :clock_id and exists (select 1 from m)
      )

@@ -1,10 +1,10 @@
-import { DECLINED, FIELDS, FIELD_NAMES, type Field, type FieldName } from '../../domain/query/fields';
-import { conditionsOf, type Query, type Subject } from '../../domain/query/query';
+import { DECLINED, FIELDS, SEARCH_FIELD_NAMES, type Field, type FieldName } from '../../domain/query/fields';
+import { conditionsOf, type SearchQuery, type Subject } from '../../domain/query/query';
 import { SUBJECTS, type ReportRow } from '../../domain/query/report';
 import { FOLLOW_UPS } from '../../domain/follow-up';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
 import { queryTexts, type Database } from '../connection';
-import { BY_SEQUENCE, readPart, type Part, type Position } from '../pages';
+import { BY_SEQUENCE, readPart, type Part, type PagePosition } from '../pages';
 
 const list = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(', ');
 const kinds = (flag: 'flag' | 'original_flag', kind: string) =>
@@ -164,7 +164,7 @@ function statementFor(fields: readonly Subject[]): string {
 
 /** The statements of reports and of the index: to plan one takes as long as to look up a hundred orders. */
 const PREPARED = new Map([
-  [statementFor(FIELD_NAMES), 'report_rows'],
+  [statementFor(SEARCH_FIELD_NAMES), 'report_rows'],
   [statementFor(SUBJECTS), 'report_rows_with_words'],
 ]);
 
@@ -190,7 +190,7 @@ export interface RecordCondition {
  * A query as a condition on the record; `undefined` when it is about anything but times of the order, which only the
  * index finds.
  */
-export function recordCondition(query: Query): RecordCondition | undefined {
+export function recordCondition(query: SearchQuery): RecordCondition | undefined {
   if (conditionsOf(query).some(({ field }) => field === 'words' || FIELDS[field].type !== 'instant')) return undefined;
   const bindings: RecordCondition['bindings'] = {};
   const columnOf = (field: FieldName) => (field === 'expires_at' ? 'expiry.expires_at' : COLUMNS[field]);
@@ -200,7 +200,7 @@ export function recordCondition(query: Query): RecordCondition | undefined {
     bindings[name] = epoch_ms;
     return `to_timestamp(:${name}::numeric / 1000)`;
   };
-  const sqlOf = (one: Query): string => {
+  const sqlOf = (one: SearchQuery): string => {
     switch (one.op) {
       case 'all':
         return 'true';
@@ -232,7 +232,7 @@ export function recordCondition(query: Query): RecordCondition | undefined {
 export async function orderIdsByCreation(
   db: Database,
   { project_id, condition, direction }: { project_id: string; condition: RecordCondition; direction: 'asc' | 'desc' },
-  { rows, after }: { rows: number; after: Position | undefined },
+  { rows, after }: { rows: number; after: PagePosition | undefined },
 ): Promise<Part<{ order_id: string }>> {
   const select = `select o.id as order_id, o.created, o.sequence from orders o ${condition.join}
     where o.project_id = :project_id and ${condition.sql}`;

@@ -1,6 +1,6 @@
 import { SEARCH_PACE } from '../../domain/search-pace';
 import { toIsoTime, queryRows, type Database } from '../connection';
-import { readPart, type Position } from '../pages';
+import { readPart, type PagePosition } from '../pages';
 
 /** A change of an order that the index has not seen. */
 export interface SearchChange {
@@ -109,7 +109,7 @@ export async function countSearchRefusals(db: Database): Promise<number> {
 
 /** The ids of all orders, in their order, page by page; an order that is added meanwhile may be left out. */
 export async function* allOrderIds(db: Database, size: number): AsyncGenerator<string[]> {
-  for (let after: Position | undefined; ;) {
+  for (let after: PagePosition | undefined; ;) {
     const list = { select: 'select id from orders', bindings: {}, key: [['id', 'uuid']], direction: 'asc' } as const;
     const { rows, is_last, end } = await readPart<{ id: string }>(db, list, { rows: size }, after);
     if (rows.length > 0) yield rows.map(({ id }) => id);

@@ -8,7 +8,7 @@ import { queryRows, type Database } from '../connection';
  */
 
 /** The database, and the keys of the secrets in it. */
-export interface Vault {
+export interface WebhookSecretVault {
   db: Database;
   secrets: SecretKeys;
 }
@@ -36,7 +36,7 @@ export interface ProjectWebhookSecret {
 
 /** The secret that signs the project's webhooks at an instant. Throws when there is no such project. */
 export async function webhookSecretOf(
-  { db, secrets }: Vault,
+  { db, secrets }: WebhookSecretVault,
   project_id: string,
   now: Date,
 ): Promise<ProjectWebhookSecret> {
@@ -74,7 +74,11 @@ export function signingSecrets(
  * Replaces the secret; the one before signs too until `expires`, and one that still did from an earlier roll stops at
  * once.
  */
-export async function rollWebhookSecret({ db, secrets }: Vault, project_id: string, expires: Date): Promise<void> {
+export async function rollWebhookSecret(
+  { db, secrets }: WebhookSecretVault,
+  project_id: string,
+  expires: Date,
+): Promise<void> {
   await queryRows(
     db,
     `update projects set webhook_secret = :webhook_secret, webhook_secret_key_id = :webhook_secret_key_id,

@@ -81,7 +81,7 @@ export const FIELDS = {
 } as const satisfies Record<string, Field>;
 
 export type FieldName = keyof typeof FIELDS;
-export const FIELD_NAMES = Object.keys(FIELDS) as FieldName[];
+export const SEARCH_FIELD_NAMES = Object.keys(FIELDS) as FieldName[];
 
 export function isFieldName(name: string): name is FieldName {
   return Object.hasOwn(FIELDS, name);

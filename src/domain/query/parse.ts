@@ -1,5 +1,5 @@
-import { FIELD_NAMES, isFieldName, type FieldName } from './fields';
-import { conditionsOf, type Query } from './query';
+import { SEARCH_FIELD_NAMES, isFieldName, type FieldName } from './fields';
+import { conditionsOf, type SearchQuery } from './query';
 import { simplify } from './simplify';
 import { nearest, wordsOf } from './text';
 import { ValueProblem, equalTo, startingWith, within } from './values';
@@ -21,7 +21,7 @@ class Problem extends Error {}
  * parentheses. A term is `field:value`, a range, a word, or `*`. Returns the query simplified, or the problem in words
  * when it cannot be read; it never repeats a value.
  */
-export function parseQuery(text: string): { query: Query } | { problem: string } {
+export function parseQuery(text: string): { query: SearchQuery } | { problem: string } {
   if (text.length > QUERY_LIMITS.characters) {
     return { problem: `The query is longer than ${QUERY_LIMITS.characters} characters.` };
   }
@@ -43,11 +43,11 @@ class Parser {
   private depth = 0;
   private terms = 0;
   /** Where the term of a condition begins. */
-  private readonly positions = new Map<Query, number>();
+  private readonly positions = new Map<SearchQuery, number>();
 
   constructor(private readonly text: string) {}
 
-  parse(): Query {
+  parse(): SearchQuery {
     const query = this.alternatives();
     // Only a parenthesis ends the alternatives before the text does.
     if (this.at < this.text.length) throw this.problem('`)` without `(`');
@@ -57,12 +57,12 @@ class Parser {
   }
 
   /** Throws the Problem of a simplified query that would cost the index too much, or that it cannot read. */
-  private requireAffordable(query: Query): void {
+  private requireAffordable(query: SearchQuery): void {
     let prefixes = 0;
-    const visit = (one: Query, alternations: number): void => {
+    const visit = (one: SearchQuery, alternations: number): void => {
       if (one.op === 'not') return visit(one.of, alternations);
       if (one.op === 'and' || one.op === 'or') {
-        const isAlternation = (part: Query) => one.op === 'and' && part.op === 'or';
+        const isAlternation = (part: SearchQuery) => one.op === 'and' && part.op === 'or';
         return one.of.forEach((part) => visit(part, isAlternation(part) ? alternations + 1 : alternations));
       }
       if (one.op === 'prefix') prefixes += 1;
@@ -78,14 +78,14 @@ class Parser {
   }
 
   /** Terms and OR. */
-  private alternatives(): Query {
+  private alternatives(): SearchQuery {
     const of = [this.together()];
     while (this.takeKeyword('OR')) of.push(this.together());
     return of.length === 1 ? of[0]! : { op: 'or', of };
   }
 
   /** Terms side by side, with AND or without. */
-  private together(): Query {
+  private together(): SearchQuery {
     const of = [this.negatable()];
     while (this.takeKeyword('AND') || !this.isAtEnd()) of.push(this.negatable());
     return of.length === 1 ? of[0]! : { op: 'and', of };
@@ -96,7 +96,7 @@ class Parser {
     return this.at === this.text.length || this.text[this.at] === ')' || this.peekRun() === 'OR';
   }
 
-  private negatable(): Query {
+  private negatable(): SearchQuery {
     this.skipSpace();
     const isMinus = /^-\S/.test(this.text.slice(this.at, this.at + 2));
     if (isMinus) this.at += 1;
@@ -104,7 +104,7 @@ class Parser {
     return this.deeper(() => ({ op: 'not', of: this.negatable() }));
   }
 
-  private term(): Query {
+  private term(): SearchQuery {
     this.skipSpace();
     const start = this.at;
     if (this.text[start] === '(') return this.parenthesis();
@@ -113,7 +113,7 @@ class Parser {
     return term;
   }
 
-  private singleTerm(start: number): Query {
+  private singleTerm(start: number): SearchQuery {
     const next = this.text[start];
     if (next === '"') return this.ended(this.words(this.quoted(), start, false));
     if (next === undefined || next === ')') throw this.problem('a term is missing');
@@ -130,7 +130,7 @@ class Parser {
     return this.ended(this.condition(field, start));
   }
 
-  private parenthesis(): Query {
+  private parenthesis(): SearchQuery {
     const start = this.at;
     this.at += 1;
     const inner = this.deeper(() => this.alternatives());
@@ -142,13 +142,13 @@ class Parser {
   private field(name: string, start: number): FieldName {
     if (isFieldName(name)) return name;
     if (name === '') throw this.problem('a field is missing before the colon', start);
-    const meant = name.length > NAME_LENGTH_MAX ? undefined : nearest(name, FIELD_NAMES);
+    const meant = name.length > NAME_LENGTH_MAX ? undefined : nearest(name, SEARCH_FIELD_NAMES);
     const shown = name.length > NAME_LENGTH_MAX ? '' : ` \`${name}\``;
     throw this.problem(`unknown field${shown}`, start, meant === undefined ? undefined : `did you mean \`${meant}\`?`);
   }
 
   /** The part after the colon: nothing, a value, or a range. */
-  private condition(field: FieldName, start: number): Query {
+  private condition(field: FieldName, start: number): SearchQuery {
     this.count(1, start);
     const value_at = this.at;
     const next = this.text[this.at];
@@ -167,7 +167,7 @@ class Parser {
   }
 
   /** `[from TO to]`, each end with its own bracket. */
-  private range(field: FieldName): Query {
+  private range(field: FieldName): SearchQuery {
     const opening = this.text[this.at];
     this.at += 1;
     const from = this.end();
@@ -191,11 +191,11 @@ class Parser {
   }
 
   /** Free words; all of them must be there. */
-  private words(text: string, start: number, is_prefix: boolean): Query {
+  private words(text: string, start: number, is_prefix: boolean): SearchQuery {
     const words = wordsOf(text);
     if (words.length === 0) throw this.problem('no letter or digit', start);
     this.count(words.length, start);
-    const of = words.map((value, index): Query => {
+    const of = words.map((value, index): SearchQuery => {
       const is_last = index === words.length - 1;
       return { op: is_prefix && is_last ? 'prefix' : 'equals', field: 'words', value };
     });
@@ -212,7 +212,7 @@ class Parser {
   }
 
   /** Runs what reads a value; a problem of the value is one of the field at this position. */
-  private about(field: FieldName, position: number, read: () => Query): Query {
+  private about(field: FieldName, position: number, read: () => SearchQuery): SearchQuery {
     try {
       return read();
     } catch (error) {
@@ -222,13 +222,13 @@ class Parser {
   }
 
   /** A term must not run into the next one: `status:"new"x` is a mistake. */
-  private ended(query: Query): Query {
+  private ended(query: SearchQuery): SearchQuery {
     const next = this.text[this.at];
     if (next !== undefined && next !== ')' && !/\s/.test(next)) throw this.problem('a space is missing');
     return query;
   }
 
-  private deeper(read: () => Query): Query {
+  private deeper(read: () => SearchQuery): SearchQuery {
     this.depth += 1;
     if (this.depth > QUERY_LIMITS.depth) throw this.problem(`nested deeper than ${QUERY_LIMITS.depth} levels`);
     const inner = read();

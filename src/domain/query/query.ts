@@ -19,20 +19,20 @@ export type Condition =
   | { readonly op: 'absent'; readonly field: FieldName };
 
 /** A search query, as parseQuery reads it. */
-export type Query =
+export type SearchQuery =
   | Condition
   | { readonly op: 'all' }
-  | { readonly op: 'and' | 'or'; readonly of: readonly Query[] }
-  | { readonly op: 'not'; readonly of: Query };
+  | { readonly op: 'and' | 'or'; readonly of: readonly SearchQuery[] }
+  | { readonly op: 'not'; readonly of: SearchQuery };
 
 /**
  * The subject of a query: an order together with one of its transactions, or alone while it has none. Texts are
  * folded, instants are epoch milliseconds, what is absent is left out. `words` are those of the order.
  */
-export type Row = { readonly [F in Subject]?: string | number | readonly string[] };
+export type SearchRow = { readonly [F in Subject]?: string | number | readonly string[] };
 
 /** Whether the row meets the query. */
-export function matches(query: Query, row: Row): boolean {
+export function matches(query: SearchQuery, row: SearchRow): boolean {
   switch (query.op) {
     case 'all':
       return true;
@@ -53,19 +53,19 @@ export function matches(query: Query, row: Row): boolean {
   }
 }
 
-function valuesOf(value: Row[Subject]): readonly (string | number)[] {
+function valuesOf(value: SearchRow[Subject]): readonly (string | number)[] {
   if (value === undefined) return [];
   return typeof value === 'object' ? value : [value];
 }
 
-function isWithin(value: Row[Subject], { from, to }: { from?: Bound; to?: Bound }): boolean {
+function isWithin(value: SearchRow[Subject], { from, to }: { from?: Bound; to?: Bound }): boolean {
   if (typeof value !== 'number') return false;
   const isAfter = from === undefined || (from.inclusive ? value >= from.value : value > from.value);
   return isAfter && (to === undefined || (to.inclusive ? value <= to.value : value < to.value));
 }
 
 /** The conditions of a query, in its order. */
-export function conditionsOf(query: Query): Condition[] {
+export function conditionsOf(query: SearchQuery): Condition[] {
   switch (query.op) {
     case 'all':
       return [];

@@ -1,6 +1,6 @@
 import { decimalAmount } from '../currency';
-import { DECLINED, FIELDS, FIELD_NAMES, type Field, type FieldName } from './fields';
-import type { Row, Subject } from './query';
+import { DECLINED, FIELDS, SEARCH_FIELD_NAMES, type Field, type FieldName } from './fields';
+import type { SearchRow, Subject } from './query';
 import { WORDS_MAX, fold, wordsOf } from './text';
 
 /**
@@ -16,10 +16,10 @@ export type ReportRow = {
 } & { [F in Subject]?: string | number | null };
 
 /** All subjects of queries. */
-export const SUBJECTS: readonly Subject[] = [...FIELD_NAMES, 'words'];
+export const SUBJECTS: readonly Subject[] = [...SEARCH_FIELD_NAMES, 'words'];
 
 /** The row as queries see it; with some subjects alone where a query is about no others. */
-export function rowOf(row: ReportRow, subjects = SUBJECTS): Row {
+export function rowOf(row: ReportRow, subjects = SUBJECTS): SearchRow {
   const values: Partial<Record<Subject, string | number | readonly string[]>> = {};
   for (const subject of subjects) {
     const value = row[subject];
@@ -31,7 +31,7 @@ export function rowOf(row: ReportRow, subjects = SUBJECTS): Row {
 
 const firstWords = (text: string) => [...new Set(wordsOf(text).slice(0, WORDS_MAX))];
 
-function comparable(field: FieldName, value: string | number, row: ReportRow): Row[Subject] & {} {
+function comparable(field: FieldName, value: string | number, row: ReportRow): SearchRow[Subject] & {} {
   const { type }: Field = FIELDS[field];
   if (field === 'flags') return fold(String(value)).split(' ');
   // A query for errors also finds declines (rules 20.4).

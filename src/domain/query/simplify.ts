@@ -1,10 +1,10 @@
-import type { Query } from './query';
+import type { SearchQuery } from './query';
 
 /**
  * The same query in fewer levels: NOT only before a condition, no AND directly within an AND, no OR directly within an
  * OR, and no part twice in one of them. Conditions stay the same objects.
  */
-export function simplify(query: Query, is_negated = false): Query {
+export function simplify(query: SearchQuery, is_negated = false): SearchQuery {
   switch (query.op) {
     case 'not':
       return simplify(query.of, !is_negated);

@@ -1,5 +1,5 @@
 import { FIELDS, type Field, type FieldName } from './fields';
-import type { Bound, Query } from './query';
+import type { Bound, SearchQuery } from './query';
 import { fold, nearest } from './text';
 
 /**
@@ -35,7 +35,7 @@ const DAY_MS = 86_400_000;
 const CHOICES_SHOWN_MAX = 12;
 
 /** The condition that a field has a value. Throws a ValueProblem when it cannot have it. */
-export function equalTo(field: FieldName, text: string): Query {
+export function equalTo(field: FieldName, text: string): SearchQuery {
   const { type, values }: Field = FIELDS[field];
   switch (type) {
     case 'text':
@@ -54,7 +54,7 @@ export function equalTo(field: FieldName, text: string): Query {
 }
 
 /** The condition that the value of a field begins with a text. Throws a ValueProblem when it cannot. */
-export function startingWith(field: FieldName, text: string): Query {
+export function startingWith(field: FieldName, text: string): SearchQuery {
   const { type, values }: Field = FIELDS[field];
   const value = fold(text);
   if (type === 'integer' || type === 'decimal' || type === 'instant') {
@@ -68,7 +68,7 @@ export function startingWith(field: FieldName, text: string): Query {
 }
 
 /** The condition that a number or an instant is in a range; `undefined` is an open end. Throws a ValueProblem. */
-export function within(field: FieldName, from: End | undefined, to: End | undefined): Query {
+export function within(field: FieldName, from: End | undefined, to: End | undefined): SearchQuery {
   const { type }: Field = FIELDS[field];
   if (type !== 'integer' && type !== 'decimal' && type !== 'instant') {
     throw new ValueProblem('does not support ranges: only amounts and times do');

@@ -1,4 +1,4 @@
-import { TEST_CARDS, type TestCard } from '../cards';
+import { TEST_CARDS, type SimulatorCard } from '../cards';
 import { scenarioOf, type Scenario } from '../scenarios';
 import { renderPage } from './page';
 
@@ -70,7 +70,7 @@ export function cardsPage(): string {
   });
 }
 
-function cardRow(card: TestCard) {
+function cardRow(card: SimulatorCard) {
   return (
     <tr key={card.number}>
       <td class="number">{grouped(card.number)}</td>
@@ -86,7 +86,7 @@ function grouped(number: string): string {
 }
 
 /** Colour of a card: declined, first answer open, or something happens after an approval. */
-function markOf(card: TestCard): string {
+function markOf(card: SimulatorCard): string {
   const scenario: Scenario = scenarioOf(card.scenario);
   if (scenario.charge?.result === 'declined') return 'declined';
   if (scenario.first_arrival || scenario.charge?.result === 'processing' || scenario.charge?.result === 'challenge') {

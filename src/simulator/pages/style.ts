@@ -1,5 +1,5 @@
 /** The simulator's stylesheet, served as a file so that the pages' Content-Security-Policy can refuse inline styles. */
-export const STYLE = `
+export const SIMULATOR_STYLE = `
 :root {
   color-scheme: light dark;
   --paper: #f5f5f2; --card: #ffffff; --ink: #1d1f24; --soft: #5c6270; --line: #dfe0dc;

@@ -22,13 +22,13 @@ export interface Tool {
   /** Whether the one in TOOLS_DIR is exactly the version this code was written for. */
   isOurs: (program: string) => Promise<boolean>;
   /** Ways to make it, tried in this order. */
-  sources: Source[];
+  sources: ToolSource[];
   /** The remedy if no source works; a sentence that follows their errors. */
   remedy: string;
 }
 
 /** One source of a program. */
-export interface Source {
+export interface ToolSource {
   /** For example `building it from its Go module (about 4 minutes, once)`. */
   text: string;
   /** Writes the program to `draft`. Throws an Error with the reason if it cannot. */

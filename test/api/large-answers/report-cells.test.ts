@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { csvOf, reportFileName } from '../../../api/large-answers/report-cells';
-import { FIELDS, FIELD_NAMES } from '../../../src/domain/query/fields';
+import { FIELDS, SEARCH_FIELD_NAMES } from '../../../src/domain/query/fields';
 
-const TEXTS = FIELD_NAMES.filter((field) => FIELDS[field].type === 'text');
+const TEXTS = SEARCH_FIELD_NAMES.filter((field) => FIELDS[field].type === 'text');
 
 /** A row of the report with these texts, one in each text column, and with a negative amount. */
 async function rowWith(texts: readonly string[]): Promise<string> {
   const left = [...texts];
-  const cells = FIELD_NAMES.map((field) => {
+  const cells = SEARCH_FIELD_NAMES.map((field) => {
     if (field === 'amount') return '-5';
     return FIELDS[field].type === 'text' ? (left.shift() ?? null) : field === 'id' ? 'an-id' : null;
   });
@@ -96,15 +96,15 @@ test('rules 20.26: without the marks, RFC 4180 gives back every text; normal one
   ];
   for (const [n, text] of kept.entries()) {
     const [cells] = readBy(',', await rowWith([text]));
-    const cell = cells![FIELD_NAMES.indexOf(TEXTS[0]!)]!;
+    const cell = cells![SEARCH_FIELD_NAMES.indexOf(TEXTS[0]!)]!;
     expect(n < 9 ? cell : cell.replaceAll("'", '')).toBe(text);
   }
-  expect(readBy(',', await rowWith([]))[0]![FIELD_NAMES.indexOf('amount')]).toBe('-5');
+  expect(readBy(',', await rowWith([]))[0]![SEARCH_FIELD_NAMES.indexOf('amount')]).toBe('-5');
 });
 
 test('rules 20.26: every text is in quotation marks, nothing else is', async () => {
   const cells = (await rowWith(TEXTS.map(() => 'text'))).trimEnd().split(',');
-  expect(FIELD_NAMES.filter((_field, n) => cells[n]!.startsWith('"'))).toEqual(TEXTS);
+  expect(SEARCH_FIELD_NAMES.filter((_field, n) => cells[n]!.startsWith('"'))).toEqual(TEXTS);
 });
 
 test.each([

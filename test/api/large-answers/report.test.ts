@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseString } from 'fast-csv';
 import { queryRows } from '../../../src/db/connection';
-import { FIELD_NAMES } from '../../../src/domain/query/fields';
+import { SEARCH_FIELD_NAMES } from '../../../src/domain/query/fields';
 import { writeOrders } from '../../support/rows';
 import { aSearchWorld, type SearchWorld } from '../../support/search';
 import { someOrders } from '../../support/search-orders';
@@ -58,7 +58,7 @@ async function report(body: object): Promise<Record<string, string>[]> {
   const csv = await response.text();
   if (response.status !== 200) throw new Error(csv);
   const [header, ...lines] = cellsOf(csv);
-  expect(header).toEqual(FIELD_NAMES);
+  expect(header).toEqual(SEARCH_FIELD_NAMES);
   return lines.map((cells) => Object.fromEntries(cells.map((cell, n) => [header![n]!, cell])));
 }
 
@@ -146,7 +146,7 @@ it('shows the texts of JSON columns as Postgres reads them', async () => {
 
 it('rules 20.15: is a file with a header, also when nothing is found', async () => {
   const response = await ask({ query: 'merchant_order_id:nobody' });
-  expect(await response.text()).toBe(`${FIELD_NAMES.join(',')}\r\n`);
+  expect(await response.text()).toBe(`${SEARCH_FIELD_NAMES.join(',')}\r\n`);
   expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
   expect(response.headers.get('content-disposition')).toMatch(
     /^attachment; filename="Test project \d{4}-\d\d-\d\d\.csv"$/,

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { createBulkReads } from '../../../api/large-answers/bulk-reads';
 import { createOperations } from '../../../api/operations';
 import { LIST_MAX } from '../../../api/large-answers/list';
-import type { MerchantContext, MerchantOperations, Services } from '../../../api/merchant';
+import type { MerchantContext, MerchantOperations, ApiServices } from '../../../api/merchant';
 import type { Stream } from '../../../api/operation';
 import { orderListSchema, type Order } from '../../../src/contract/order';
-import { getProject, type Project } from '../../../src/db/projects/projects';
+import { findProject, type Project } from '../../../src/db/projects/projects';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 import { PROJECT } from '../../support/domain';
 import { Merchant, type Refusal } from '../../support/merchant';
@@ -86,11 +86,11 @@ describe('many orders', () => {
   let listOrders: MerchantOperations['listOrders'];
   beforeAll(async () => {
     database = await createTestDatabase();
-    project = (await getProject(database.db, PROJECT.id))!;
+    project = (await findProject(database.db, PROJECT.id))!;
     ({ listOrders } = createOperations({
       bulk: createBulkReads(database.db, 2),
       public_url: 'http://127.0.0.1:1',
-    } as Services));
+    } as ApiServices));
   });
   afterAll(() => database.close());
 

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import pino from 'pino';
 import { searchOrders } from '../../../api/operations/search-orders';
-import { getProject } from '../../../src/db/projects/projects';
-import { FIELD_NAMES } from '../../../src/domain/query/fields';
+import { findProject } from '../../../src/db/projects/projects';
+import { SEARCH_FIELD_NAMES } from '../../../src/domain/query/fields';
 import { QUERY_LIMITS, parseQuery } from '../../../src/domain/query/parse';
 import { SearchReader } from '../../../src/search/reader';
 import { CUTOFF_MS } from '../../../src/search/settings';
@@ -59,7 +59,7 @@ describe('rules 20.24: the index reads every query that is not refused', () => {
   it('random queries of up to the allowed length and depth', async () => {
     const term = fc.oneof(
       fc.constantFrom('a', '-b', '*', '"two books"', 'amount:[1 TO 99]', 'created:{2026-01-15 TO *]', 'completed:'),
-      fc.constantFrom(...FIELD_NAMES).map((name) => `${name}:`),
+      fc.constantFrom(...SEARCH_FIELD_NAMES).map((name) => `${name}:`),
     );
     const opening = fc.constantFrom('(', 'NOT (', '-(', 'NOT -(');
     const level = fc.tuple(term, fc.constantFrom(' ', ' OR ', ' AND '), opening).map((parts) => parts.join(''));
@@ -128,7 +128,7 @@ describe('rules 20.25: a project has one search under way', () => {
   let api: Awaited<ReturnType<typeof serveTestApi>>;
   beforeEach(async () => {
     server = await aBusyServer();
-    const project = (await getProject(world.db, PROJECT.id))!;
+    const project = (await findProject(world.db, PROJECT.id))!;
     const search = new SearchReader(server, async () => false, pino({ level: 'silent' }));
     api = await serveTestApi({
       // Each key is a project of its own.

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { FIELD_NAMES } from '../../../src/domain/query/fields';
+import { SEARCH_FIELD_NAMES } from '../../../src/domain/query/fields';
 import { parseQuery } from '../../../src/domain/query/parse';
-import type { Query } from '../../../src/domain/query/query';
+import type { SearchQuery } from '../../../src/domain/query/query';
 import { queryRows } from '../../../src/db/connection';
 import { upsertProject } from '../../../src/db/projects/projects';
 import { secrets } from '../../support/database';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-function read(text: string): Query {
+function read(text: string): SearchQuery {
   const parsed = parseQuery(text);
   if ('problem' in parsed) throw new Error(`${text}: ${parsed.problem}`);
   return parsed.query;
@@ -133,7 +133,7 @@ describe('rules 20.2, 20.4, 20.6 and 20.7: finds what a look at every order find
       .oneof(
         fc.constantFrom('*', 'books', 'smith', 'a*', '12', 'x-y'),
         fc
-          .constantFrom(...FIELD_NAMES)
+          .constantFrom(...SEARCH_FIELD_NAMES)
           .chain((field) =>
             fc
               .constantFrom(
@@ -183,7 +183,7 @@ describe('rules 20.2, 20.4, 20.6 and 20.7: finds what a look at every order find
 it('texts that are no queries, and 300 of any kind, never get a 5xx', async () => {
   const piece = fc.oneof(
     fc.constantFrom(
-      ...FIELD_NAMES.map((name) => `${name}:`),
+      ...SEARCH_FIELD_NAMES.map((name) => `${name}:`),
       ...'"\\()[]{}*-: '.split(''),
       ' TO ',
       ' OR ',

@@ -1,4 +1,4 @@
-import { readAttempt, readCard, refusalOf } from '../../../api/page/card-form';
+import { readAttempt, readCard, fieldErrorOf } from '../../../api/page/card-form';
 import { textsFor } from '../../../api/page/languages';
 
 const { errors: TEXTS } = textsFor(['en']).texts;
@@ -90,5 +90,5 @@ test.each([
   ['number', { number: TEXTS.number_unusable }],
   ['whatever', { number: TEXTS.number_unusable }],
 ])('the processor’s refusal of %s is told by a field', (field, expected) => {
-  expect(refusalOf(field, TEXTS)).toEqual(expected);
+  expect(fieldErrorOf(field, TEXTS)).toEqual(expected);
 });

@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import pino from 'pino';
 import { createPages, type PageRates } from '../../../api/page';
 import { connectDatabase, type Database } from '../../../src/db/connection';
-import { createProcessor, type Processor } from '../../../src/processor/client';
+import { createProcessorClient, type Processor } from '../../../src/processor/client';
 import { reversalOrderId } from '../../../src/ids';
 import { type Wallet } from '../../../src/processor/wire';
-import { createWorkflows } from '../../../src/temporal/workflows';
+import { createWorkflowClients } from '../../../src/temporal/workflows';
 import { orderWorkflowId } from '../../../workflows/messages';
 import { CARD, Client, createPageOrder, hidden, makeOrderDue, readOrder, readStatuses } from '../../support/customer';
 import { CARDS } from '../../support/domain';
@@ -773,7 +773,7 @@ describe('when a part of the service is away', () => {
   }): Promise<{ url: string; lines: string[] }> {
     const lines: string[] = [];
     const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
-    const processor = createProcessor({
+    const processor = createProcessorClient({
       url: options.processor_url ?? stack().simulator_url,
       key: stack().processor_key,
       timeout_ms: 6_000,
@@ -789,7 +789,7 @@ describe('when a part of the service is away', () => {
     app.use(
       createPages({
         db,
-        ...createWorkflows({ client, db }),
+        ...createWorkflowClients({ client, db }),
         processor: { ...processor, ...withWallet(processor, options.wallet_number) },
         public_url,
         page_secret: 'x'.repeat(32),

@@ -1,6 +1,6 @@
-import { returnAddress, toPayable, transactionToAskAbout } from '../../../api/page/order';
+import { returnAddress, toOrderPayable, transactionToAskAbout } from '../../../api/page/order';
 import type { PaymentState } from '../../../api/page/payable';
-import type { OrderView, TransactionView } from '../../../src/db/orders/order-view';
+import type { StoredOrder, StoredTransaction } from '../../../src/db/orders/stored-order';
 import type { OrderStatus, TransactionStatus } from '../../../src/domain/transitions';
 import { reversalOrderId } from '../../../src/ids';
 import { NOBODY } from '../../support/shapes';
@@ -12,17 +12,17 @@ const MINUTE = 60_000;
 function transaction(
   status: TransactionStatus,
   attempt: number,
-  fields: Partial<TransactionView> = {},
-): TransactionView {
+  fields: Partial<StoredTransaction> = {},
+): StoredTransaction {
   const base = { status, attempt, expires_at: END, challenge_url: null, response_code: null, events: [] };
-  return { id: NOBODY, ...base, ...fields } as unknown as TransactionView;
+  return { id: NOBODY, ...base, ...fields } as unknown as StoredTransaction;
 }
 
 function anOrder(
   status: OrderStatus,
-  transactions: TransactionView[] = [],
-  fields: Partial<OrderView> = {},
-): OrderView {
+  transactions: StoredTransaction[] = [],
+  fields: Partial<StoredOrder> = {},
+): StoredOrder {
   return {
     id: 'o-1',
     project_id: 'p-1',
@@ -38,13 +38,13 @@ function anOrder(
     failure_url: null,
     related_payment_link_id: null,
     ...fields,
-  } as unknown as OrderView;
+  } as unknown as StoredOrder;
 }
 
 const declined = (attempt: number) =>
   transaction('error', attempt, {
     response_code: '05',
-    events: [{ event: 'error', result: 'declined' }] as unknown as TransactionView['events'],
+    events: [{ event: 'error', result: 'declined' }] as unknown as StoredTransaction['events'],
   });
 
 function inWords(state: PaymentState): string {
@@ -57,7 +57,7 @@ function inWords(state: PaymentState): string {
   return state.outcome;
 }
 
-test.each<[string, OrderView, string]>([
+test.each<[string, StoredOrder, string]>([
   ['a new order is paid by its first attempt', anOrder('new'), 'pay 1, 5 left'],
   ['an announced transaction is the one to be paid', anOrder('new', [transaction('new', 1)]), 'pay 1, 5 left'],
   ['after a decline comes the next attempt', anOrder('processing', [declined(1)]), 'pay 2, 4 left, declined'],
@@ -110,13 +110,13 @@ test.each<[string, OrderView, string]>([
   ['expired', anOrder('expired'), 'expired'],
   ['error', anOrder('error', [1, 2, 3, 4, 5].map(declined)), 'error'],
 ])('%s', (_title, order, expected) => {
-  expect(inWords(toPayable(order, NOW).state)).toBe(expected);
+  expect(inWords(toOrderPayable(order, NOW).state)).toBe(expected);
 });
 
 test('a second before the end it can be paid, at the end not', () => {
   const end = Date.parse(END);
-  expect(toPayable(anOrder('new'), end - 1_000).state.kind).toBe('payable');
-  expect(toPayable(anOrder('new'), end).state.kind).toBe('ended');
+  expect(toOrderPayable(anOrder('new'), end - 1_000).state.kind).toBe('payable');
+  expect(toOrderPayable(anOrder('new'), end).state.kind).toBe('ended');
 });
 
 describe('rules 5.10: the methods', () => {
@@ -125,7 +125,7 @@ describe('rules 5.10: the methods', () => {
     transactions: [transaction('error', 1, { payment_method, method_chosen_by })],
   });
 
-  test.each<[string, Partial<OrderView>, string[]]>([
+  test.each<[string, Partial<StoredOrder>, string[]]>([
     ['every active method, wallets first', {}, ['apple-pay', 'google-pay', 'credit-card']],
     [
       'the order names card and a wallet',
@@ -157,7 +157,7 @@ describe('rules 5.10: the methods', () => {
     ],
     ['the project has card only', { project_payment_methods: ['credit-card'] }, ['credit-card']],
   ])('%s: %p → %p', (_title, fields, expected) => {
-    expect(toPayable(anOrder('new', [], fields), NOW).methods).toEqual(expected);
+    expect(toOrderPayable(anOrder('new', [], fields), NOW).methods).toEqual(expected);
   });
 });
 
@@ -166,7 +166,9 @@ test.each<[string | null, unknown, string[]]>([
   [null, 'de_DE', ['de_DE']],
   ['fr-FR', 7, ['fr-FR']],
 ])('locale %p on the order and %p on its customer: %j', (locale, of_customer, expected) => {
-  expect(toPayable(anOrder('new', [], { locale, customer: { locale: of_customer } }), NOW).locales).toEqual(expected);
+  expect(toOrderPayable(anOrder('new', [], { locale, customer: { locale: of_customer } }), NOW).locales).toEqual(
+    expected,
+  );
 });
 
 describe('an order of a payment link', () => {
@@ -175,7 +177,7 @@ describe('an order of a payment link', () => {
   test.each(['error', 'cancelled', 'expired'] as const)(
     'rules 19.14: %s: leads back to the page of the link',
     (status) => {
-      expect(toPayable(anOrder(status, [], ofLink), NOW).state).toMatchObject({
+      expect(toOrderPayable(anOrder(status, [], ofLink), NOW).state).toMatchObject({
         outcome: 'attempt_failed',
         return_address: undefined,
         payment_page: '/paymentlinks/l-1/',
@@ -184,7 +186,7 @@ describe('an order of a payment link', () => {
   );
 
   test('rules 19.8: completed: leads to the return address, which learns of the link', () => {
-    expect(toPayable(anOrder('completed', [], ofLink), NOW).state).toMatchObject({
+    expect(toOrderPayable(anOrder('completed', [], ofLink), NOW).state).toMatchObject({
       outcome: 'completed',
       return_address: 'https://shop.example/?order_id=o-1&project_id=p-1&payment_link_id=l-1',
     });
@@ -224,11 +226,11 @@ describe('the return address', () => {
 });
 
 describe('rules 12.12: the transaction to ask about when the customer returns from the issuer', () => {
-  const challenged = (status: TransactionStatus, fields: Partial<TransactionView> = {}) =>
+  const challenged = (status: TransactionStatus, fields: Partial<StoredTransaction> = {}) =>
     transaction(status, 1, { challenge_url: 'https://issuer.example/', modified: END, ...fields });
   const later = (minutes: number) => Date.parse(END) + minutes * MINUTE;
 
-  test.each<[string, OrderView, number, boolean]>([
+  test.each<[string, StoredOrder, number, boolean]>([
     ['at the issuer', anOrder('processing', [challenged('pending')]), NOW, true],
     ['cancelled a moment ago', anOrder('cancelled', [challenged('cancelled')]), later(0), true],
     ['expired a moment ago', anOrder('expired', [challenged('expired')]), later(0), true],

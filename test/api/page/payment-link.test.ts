@@ -1,8 +1,8 @@
-import { toPayable } from '../../../api/page/payment-link';
+import { toLinkPayable } from '../../../api/page/payment-link';
 import type { PaymentState } from '../../../api/page/payable';
 import type { PaymentLinkRequest } from '../../../src/client';
-import type { OrderView } from '../../../src/db/orders/order-view';
-import type { PaymentLinkView } from '../../../src/db/payment-links';
+import type { StoredOrder } from '../../../src/db/orders/stored-order';
+import type { StoredPaymentLink } from '../../../src/db/payment-links';
 import type { OrderStatus, PaymentLinkStatus } from '../../../src/domain/transitions';
 import { CARD, Client, hidden, readStatuses } from '../../support/customer';
 import { CARDS } from '../../support/domain';
@@ -14,7 +14,7 @@ const NOW = Date.parse('2026-03-01T12:00:00Z');
 const END = '2026-03-31T12:00:00.000000+00:00';
 
 describe('a payment link is', () => {
-  function aLink(status: PaymentLinkStatus, attempts = 0, fields: Partial<PaymentLinkView> = {}): PaymentLinkView {
+  function aLink(status: PaymentLinkStatus, attempts = 0, fields: Partial<StoredPaymentLink> = {}): StoredPaymentLink {
     return {
       id: 'l-1',
       status,
@@ -26,11 +26,11 @@ describe('a payment link is', () => {
       return_url: 'https://shop.example/',
       orders: [],
       ...fields,
-    } as unknown as PaymentLinkView;
+    } as unknown as StoredPaymentLink;
   }
 
   /** The order of the payer's last attempt. */
-  function own(status: OrderStatus, transaction: Record<string, unknown> = {}): OrderView {
+  function own(status: OrderStatus, transaction: Record<string, unknown> = {}): StoredOrder {
     return {
       id: 'o-1',
       project_id: 'p-1',
@@ -46,7 +46,7 @@ describe('a payment link is', () => {
       transactions: [
         { attempt: 1, events: [], challenge_url: null, expires_at: '2026-03-01T12:30:00Z', ...transaction },
       ],
-    } as unknown as OrderView;
+    } as unknown as StoredOrder;
   }
   const declined = own('error', { status: 'error', events: [{ event: 'error', result: 'declined' }] });
   const atTheIssuer = own('processing', { status: 'pending', challenge_url: 'https://issuer.example/' });
@@ -69,7 +69,7 @@ describe('a payment link is', () => {
     }
   }
 
-  test.each<[string, PaymentLinkView, OrderView | undefined, string]>([
+  test.each<[string, StoredPaymentLink, StoredOrder | undefined, string]>([
     ['new', aLink('new'), undefined, 'pay 1, 25 left'],
     ['another customer pays', aLink('processing', 1), undefined, 'wait for other_payment'],
     ['another customer pays, after the own decline', aLink('processing', 2), declined, 'wait for other_payment'],
@@ -116,7 +116,7 @@ describe('a payment link is', () => {
     ['of a suspended project', aLink('new', 0, { project_status: 'suspended' }), undefined, 'suspended'],
     ['ended by the merchant', aLink('expired', 1, { ended_by: 'merchant' }), declined, 'ended_by_merchant'],
   ])('%s', (_title, link, order, expected) => {
-    const payable = toPayable(link, { payer: 'p', own: order, attempt: order ? 2 : 1 }, NOW);
+    const payable = toLinkPayable(link, { payer: 'p', own: order, attempt: order ? 2 : 1 }, NOW);
     expect(inWords(payable.state).split('?')[0]).toBe(expected);
     expect(payable.paid_with !== undefined).toBe(order === paid);
   });

@@ -1,7 +1,7 @@
-import { presentOrder, timestamp } from '../../../api/present/order';
+import { presentOrder, formatTimestamp } from '../../../api/present/order';
 import { orderSchema } from '../../../src/contract/order';
 import { moveOrder } from '../../../src/db/orders/move-order';
-import { findOrderView, type TransactionView } from '../../../src/db/orders/order-view';
+import { findStoredOrder, type StoredTransaction } from '../../../src/db/orders/stored-order';
 import type { OrderStatus } from '../../../src/domain/transitions';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 import { BY_TOKEN, NOW } from '../../support/domain';
@@ -13,7 +13,7 @@ test.each([
   ['2026-01-15 12:00:05+00', '2026-01-15T12:00:05.000000+00:00'],
   ['2026-01-15T12:00:05.433Z', '2026-01-15T12:00:05.433000+00:00'],
 ])('rules 1.5: the time %s is shown as %s', (stored, shown) => {
-  expect(timestamp(stored)).toBe(shown);
+  expect(formatTimestamp(stored)).toBe(shown);
 });
 
 describe('an order', () => {
@@ -23,7 +23,7 @@ describe('an order', () => {
   });
   afterAll(() => database.close());
   const shown = async (order_id: string) =>
-    orderSchema.parse(presentOrder((await findOrderView(database.db, order_id))!, 'https://pay.example'));
+    orderSchema.parse(presentOrder((await findStoredOrder(database.db, order_id))!, 'https://pay.example'));
 
   test('rules 1.3: absent fields are left out; empty and null values inside free-form data stay', async () => {
     const extra = { nothing: null, none: [], empty: {} };
@@ -70,7 +70,7 @@ describe('an order', () => {
     const WINDOW = '2099-01-20T12:00:00.000000+00:00';
     const authorized = { status: 'accepted', capture_mode: 'manual', amount: 500, capture_ends_at: WINDOW } as const;
 
-    test.each<[string, OrderStatus, Partial<TransactionView>[], string[]]>([
+    test.each<[string, OrderStatus, Partial<StoredTransaction>[], string[]]>([
       ['new, nothing tried', 'new', [], ['order']],
       ['new, announced', 'new', [{ status: 'new' }], ['order', 'transaction 1']],
       ['in 3-D Secure', 'processing', [{ status: 'pending' }], ['order', 'transaction 1']],
@@ -89,7 +89,7 @@ describe('an order', () => {
       ['captured by the service', 'completed', [{ ...authorized, capture_mode: 'delayed' }], []],
     ])('%s', async (_title, status, transactions, expected) => {
       const { id } = await aStoredOrder(database.db);
-      const view = (await findOrderView(database.db, id))!;
+      const view = (await findStoredOrder(database.db, id))!;
       const [first] = view.transactions;
       const order = orderSchema.parse(
         presentOrder(
@@ -109,7 +109,7 @@ describe('an order', () => {
 
     test('follow-up orders have neither', async () => {
       const { id } = await aStoredOrder(database.db);
-      const view = (await findOrderView(database.db, id))!;
+      const view = (await findStoredOrder(database.db, id))!;
       const followUp = presentOrder({ ...view, kind: 'refund', expires_at: null }, 'https://pay.example');
       expect(followUp).not.toHaveProperty('expires_at');
       expect(followUp.transactions![0]).not.toHaveProperty('expires_at');
@@ -125,7 +125,7 @@ describe('an order', () => {
 
   test('an order of a live project has empty flags', async () => {
     const { id: order_id } = await aStoredOrder(database.db);
-    const view = (await findOrderView(database.db, order_id))!;
+    const view = (await findStoredOrder(database.db, order_id))!;
     expect(presentOrder({ ...view, is_test: false }, 'https://pay.example').flags).toEqual([]);
   });
 });

@@ -1,9 +1,9 @@
 import { cancelOrder, voidTransaction } from '../../../src/client';
 import { beginAttempt } from '../../../src/db/orders/insert-order';
 import { moveOrder } from '../../../src/db/orders/move-order';
-import { findOrder, loadOrder } from '../../../src/db/orders/order-record';
-import { ForbiddenMove, planMove, type Change, type Move } from '../../../src/domain/move';
-import { lastTransaction, type OrderRecord } from '../../../src/domain/order-record';
+import { findOrderSnapshot, loadOrderSnapshot } from '../../../src/db/orders/order-snapshot';
+import { ForbiddenMove, planMove, type StatusChange, type Move } from '../../../src/domain/move';
+import { lastTransaction, type OrderSnapshot } from '../../../src/domain/order-snapshot';
 import type { Ending } from '../../../src/domain/order';
 import {
   ORDER_MOVES,
@@ -37,7 +37,7 @@ const pairsOf = <S extends string>(statuses: readonly S[]) =>
 const REFUSED = 'the guard refused';
 
 /** What the domain plans; `undefined` when it refuses, or when the order is there already. */
-function planned(order: OrderRecord, change: Change): Move | undefined {
+function planned(order: OrderSnapshot, change: StatusChange): Move | undefined {
   try {
     return planMove(order, change);
   } catch (error) {
@@ -47,14 +47,14 @@ function planned(order: OrderRecord, change: Change): Move | undefined {
 }
 
 /** Whether Postgres writes what was planned from a wrong idea of the order; what it refuses changes nothing. */
-async function isWritten(idea: OrderRecord, change: Change): Promise<boolean> {
-  const before = await findOrder(database.db, idea.id);
+async function isWritten(idea: OrderSnapshot, change: StatusChange): Promise<boolean> {
+  const before = await findOrderSnapshot(database.db, idea.id);
   try {
     await moveOrder(database.db, idea, change, by);
     return true;
   } catch (error) {
     expect(String(error)).toMatch(REFUSED);
-    expect(await findOrder(database.db, idea.id)).toEqual(before);
+    expect(await findOrderSnapshot(database.db, idea.id)).toEqual(before);
     return false;
   }
 }
@@ -62,7 +62,7 @@ async function isWritten(idea: OrderRecord, change: Change): Promise<boolean> {
 /** One step of a way: a status for the last transaction, a further attempt, or the order's end. */
 type Step = TransactionStatus | 'next attempt' | `order ${Ending}`;
 
-async function take(order: OrderRecord, step: Step): Promise<OrderRecord> {
+async function take(order: OrderSnapshot, step: Step): Promise<OrderSnapshot> {
   const { id: order_id } = order;
   if (step === 'next attempt') {
     return await beginAttempt(database.db, order, aTransaction(order_id, { attempt: order.transactions.length + 1 }), {
@@ -77,7 +77,7 @@ async function take(order: OrderRecord, step: Step): Promise<OrderRecord> {
   return await moveOrder(database.db, order, { transaction_id: lastTransaction(order)!.id, to: step }, by);
 }
 
-async function anOrderAfter(steps: readonly Step[], attempts_max = 5): Promise<OrderRecord> {
+async function anOrderAfter(steps: readonly Step[], attempts_max = 5): Promise<OrderSnapshot> {
   let order = await aStoredOrder(database.db, { attempts_max });
   for (const step of steps) order = await take(order, step);
   return order;
@@ -94,8 +94,8 @@ function wayTo<S extends string>(moves: { readonly [From in S]: readonly S[] }, 
 
 describe('a transaction', () => {
   const at = (status: TransactionStatus) => anOrderAfter(wayTo(TRANSACTION_MOVES, status, 'new'));
-  const statusIn = async ({ id: order_id }: OrderRecord) =>
-    lastTransaction(await loadOrder(database.db, order_id))!.status;
+  const statusIn = async ({ id: order_id }: OrderSnapshot) =>
+    lastTransaction(await loadOrderSnapshot(database.db, order_id))!.status;
 
   test.each(TRANSACTION_STATUSES)('gets to %s from new', async (status) => {
     expect(await statusIn(await at(status))).toBe(status);
@@ -111,7 +111,7 @@ describe('a transaction', () => {
       if (allowed || from === to) await moveOrder(database.db, order, change, by);
       else await expect(moveOrder(database.db, order, change, by)).rejects.toThrow(ForbiddenMove);
       expect(await statusIn(order)).toBe(allowed ? to : from);
-      if (!allowed) expect(await loadOrder(database.db, order.id)).toEqual(order);
+      if (!allowed) expect(await loadOrderSnapshot(database.db, order.id)).toEqual(order);
     });
 
     // From an order that stands in nobody's way, so that the transaction's own guard decides.
@@ -121,7 +121,7 @@ describe('a transaction', () => {
         .db('orders')
         .where({ id: order_id })
         .update({ status: 'processing', completed: null, ended: null, ended_by: null });
-      const { ended: _, ...order } = await loadOrder(database.db, order_id);
+      const { ended: _, ...order } = await loadOrderSnapshot(database.db, order_id);
       const [believed] = statusesBefore(TRANSACTION_MOVES, to);
       // Nothing leads back to `new`: there is no move to write.
       if (believed === undefined) return expect([to, allowed]).toEqual(['new', false]);
@@ -149,7 +149,7 @@ describe('an order', () => {
   async function aimedAt(
     from: OrderStatus,
     to: Exclude<OrderStatus, 'new'>,
-  ): Promise<{ order: OrderRecord; change: Change }> {
+  ): Promise<{ order: OrderSnapshot; change: StatusChange }> {
     const { before = [], attempts_max, step } = MADE_BY[to];
     const { id: order_id } = await anOrderAfter(before, attempts_max);
     const ended = from === 'cancelled' || from === 'expired' ? from : null;
@@ -162,8 +162,8 @@ describe('an order', () => {
         ended_by: ended && 'service',
         completed: from === 'completed' ? new Date(NOW) : null,
       });
-    const order = await loadOrder(database.db, order_id);
-    const change: Change =
+    const order = await loadOrderSnapshot(database.db, order_id);
+    const change: StatusChange =
       step === 'order cancelled' || step === 'order expired'
         ? { ended: to as Ending }
         : { transaction_id: lastTransaction(order)!.id, to: step as TransactionStatus };
@@ -182,7 +182,7 @@ describe('an order', () => {
       await moveOrder(database.db, order, change, by).catch((error: unknown) =>
         expect(error).toBeInstanceOf(ForbiddenMove),
       );
-      expect((await loadOrder(database.db, order.id)).status).toBe(allowed ? to : from);
+      expect((await loadOrderSnapshot(database.db, order.id)).status).toBe(allowed ? to : from);
     });
 
     // The transaction is as it is believed, so that the order's own guard decides.
@@ -202,7 +202,7 @@ describe('an order', () => {
   test('nothing leads back to new', async () => {
     for (const from of ORDER_STATUSES.filter((status) => status !== 'new')) {
       const { order } = await aimedAt(from, 'processing');
-      const changes: Change[] = [
+      const changes: StatusChange[] = [
         { ended: 'cancelled' },
         { ended: 'expired' },
         ...TRANSACTION_STATUSES.map((to) => ({ transaction_id: order.transactions[0]!.id, to })),
@@ -239,7 +239,7 @@ describe('an order', () => {
     const before = await anOrderAfter(steps.slice(0, -1), attempts_max);
     const after = await take(before, steps.at(-1)!);
     expect(`${before.status} → ${after.status}`).toBe(arrow);
-    expect(await loadOrder(database.db, after.id)).toEqual(after);
+    expect(await loadOrderSnapshot(database.db, after.id)).toEqual(after);
   });
 });
 

@@ -1,5 +1,5 @@
 import { closingOf, isWindowClosed, openAuthorization, type Authorization } from '../../../src/domain/authorization';
-import type { Closing, OrderRecord, TransactionRecord } from '../../../src/domain/order-record';
+import type { Closing, OrderSnapshot, TransactionSnapshot } from '../../../src/domain/order-snapshot';
 import type { TransactionStatus } from '../../../src/domain/transitions';
 import { rowsOf } from '../../support/domain';
 
@@ -7,9 +7,9 @@ const END = 10_000;
 
 const aTransaction = (
   status: TransactionStatus,
-  capture: Partial<NonNullable<TransactionRecord['capture']>> | 'sale' = {},
+  capture: Partial<NonNullable<TransactionSnapshot['capture']>> | 'sale' = {},
   attempt = 1,
-): TransactionRecord => ({
+): TransactionSnapshot => ({
   id: `t${attempt}`,
   attempt,
   status,
@@ -27,7 +27,7 @@ const aTransaction = (
   }),
 });
 
-const anOrder = (...transactions: TransactionRecord[]): OrderRecord => ({
+const anOrder = (...transactions: TransactionSnapshot[]): OrderSnapshot => ({
   id: 'o',
   project_id: 'p',
   status: 'completed',
@@ -63,7 +63,7 @@ const closings = (text: string): Closing[] =>
       });
 
 describe('rules 8.1: what an order holds', () => {
-  test.each<[string, OrderRecord, Partial<Authorization> | undefined]>([
+  test.each<[string, OrderSnapshot, Partial<Authorization> | undefined]>([
     [
       'an authorization holds its amount',
       anOrder(aTransaction('accepted')),

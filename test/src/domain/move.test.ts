@@ -1,8 +1,8 @@
-import { ForbiddenMove, afterMove, lateApprovalPollAt, planMove, type Change } from '../../../src/domain/move';
-import type { OrderRecord, TransactionRecord } from '../../../src/domain/order-record';
+import { ForbiddenMove, afterMove, lateApprovalPollAt, planMove, type StatusChange } from '../../../src/domain/move';
+import type { OrderSnapshot, TransactionSnapshot } from '../../../src/domain/order-snapshot';
 import type { EventSource } from '../../../src/domain/transaction';
 import type { TransactionStatus } from '../../../src/domain/transitions';
-import { anOrderRecord as anOrder } from '../../support/domain';
+import { anOrderSnapshot as anOrder } from '../../support/domain';
 
 const NOW = 700;
 const DETAILS = { source: 'processor', now: NOW } as const;
@@ -70,7 +70,7 @@ describe('planMove', () => {
 });
 
 describe('rules 8.1: an authorization', () => {
-  const authorized = (status: TransactionStatus, fields: Partial<OrderRecord> = {}): OrderRecord => {
+  const authorized = (status: TransactionStatus, fields: Partial<OrderSnapshot> = {}): OrderSnapshot => {
     const order = anOrder([status], fields);
     return {
       ...order,
@@ -150,9 +150,9 @@ test('afterMove counts only what changed the order', () => {
 
 describe('rules 10.11: what a move ends unpaid is polled 15 minutes later, where it may have been approved', () => {
   const NOW = 1_000_000;
-  const error: Change = { transaction_id: 't1', to: 'error' };
+  const error: StatusChange = { transaction_id: 't1', to: 'error' };
 
-  test.each<[string, TransactionStatus, Change, EventSource, boolean]>([
+  test.each<[string, TransactionStatus, StatusChange, EventSource, boolean]>([
     ['cancelled at the issuer', 'pending', { ended: 'cancelled' }, 'customer', true],
     ['expired at the issuer', 'pending', { ended: 'expired' }, 'service', true],
     ['given up, with its outcome unknown', 'processing', error, 'service', true],
@@ -168,7 +168,7 @@ describe('rules 10.11: what a move ends unpaid is polled 15 minutes later, where
     expect(poll_at).toBe(is_polled ? NOW + 15 * 60_000 : undefined);
   });
 
-  test.each<[string, Partial<OrderRecord>, Partial<TransactionRecord>]>([
+  test.each<[string, Partial<OrderSnapshot>, Partial<TransactionSnapshot>]>([
     ['an attempt whose charge may have been sent', {}, { charge_began: true }],
     ['a charge by token', { charged_by: 'token' }, {}],
   ])('%s is watched, whatever ends it first', (_title, fields, began) => {

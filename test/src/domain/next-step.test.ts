@@ -1,18 +1,18 @@
-import type { OrderRecord, TransactionRecord } from '../../../src/domain/order-record';
+import type { OrderSnapshot, TransactionSnapshot } from '../../../src/domain/order-snapshot';
 import { nextStep, type Step } from '../../../src/domain/next-step';
 import type { TransactionStatus } from '../../../src/domain/transitions';
 
 const END = 1_000;
 const WINDOW_END = 5_000;
 
-const attempt = (status: TransactionStatus, over: Partial<TransactionRecord> = {}): TransactionRecord => ({
+const attempt = (status: TransactionStatus, over: Partial<TransactionSnapshot> = {}): TransactionSnapshot => ({
   id: 't',
   attempt: 1,
   status,
   expires_at: END,
   ...over,
 });
-const held = (amount: number): Partial<TransactionRecord> => ({
+const held = (amount: number): Partial<TransactionSnapshot> => ({
   capture: {
     capture_mode: 'manual',
     capture_period: 'P5D',
@@ -23,7 +23,7 @@ const held = (amount: number): Partial<TransactionRecord> => ({
   },
 });
 
-const anOrder = (over: Partial<OrderRecord>): OrderRecord => ({
+const anOrder = (over: Partial<OrderSnapshot>): OrderSnapshot => ({
   id: 'o',
   project_id: 'p',
   status: 'new',
@@ -39,7 +39,7 @@ const anOrder = (over: Partial<OrderRecord>): OrderRecord => ({
   ...over,
 });
 
-test.each<[what: string, order: Partial<OrderRecord>, now: number, step: Step]>([
+test.each<[what: string, order: Partial<OrderSnapshot>, now: number, step: Step]>([
   [
     'a webhook is due, whatever else is',
     { status: 'completed', deliveries: [1], transactions: [attempt('accepted')] },

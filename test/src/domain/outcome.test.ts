@@ -1,5 +1,5 @@
 import { ForbiddenMove } from '../../../src/domain/move';
-import type { OrderRecord } from '../../../src/domain/order-record';
+import type { OrderSnapshot } from '../../../src/domain/order-snapshot';
 import {
   contradictionOf,
   outcomeOf,
@@ -9,7 +9,7 @@ import {
   type ProcessorResult,
 } from '../../../src/domain/outcome';
 import type { TransactionStatus } from '../../../src/domain/transitions';
-import { anOrderRecord } from '../../support/domain';
+import { anOrderSnapshot } from '../../support/domain';
 
 const answer = (result: ProcessorResult['result'], over: Partial<ProcessorResult> = {}): ProcessorResult => ({
   result,
@@ -73,11 +73,11 @@ describe('what is recorded of an outcome', () => {
 });
 
 /** The transaction expires at 800, its order at 1,000. */
-const orderWith = (status: TransactionStatus, fields: Partial<OrderRecord> = {}) =>
-  anOrderRecord([status], { status: status === 'new' ? 'new' : 'processing', ...fields });
+const orderWith = (status: TransactionStatus, fields: Partial<OrderSnapshot> = {}) =>
+  anOrderSnapshot([status], { status: status === 'new' ? 'new' : 'processing', ...fields });
 
 /** A plan as `send`, `keep`, or the move: who moves what to which status. */
-function inWords(order: OrderRecord, outcome: ChargeOutcome['outcome'], now: number, machine_now = now): string {
+function inWords(order: OrderSnapshot, outcome: ChargeOutcome['outcome'], now: number, machine_now = now): string {
   const plan = planOutcome(order, { transaction_id: 't1', outcome, now, machine_now });
   if (plan.action !== 'move') return plan.action;
   const { change, details } = plan;
@@ -143,12 +143,12 @@ describe('what follows from an outcome of a charge', () => {
   });
 
   test('a transaction of another order is our mistake', () => {
-    expect(() => inWords(anOrderRecord(), answer('approved'), 100)).toThrow(ForbiddenMove);
+    expect(() => inWords(anOrderSnapshot(), answer('approved'), 100)).toThrow(ForbiddenMove);
   });
 });
 
 describe('rules 8.1: an approval', () => {
-  const approvedAt = (order: OrderRecord) =>
+  const approvedAt = (order: OrderSnapshot) =>
     planOutcome(order, {
       transaction_id: 't1',
       outcome: answer('approved'),
@@ -174,10 +174,10 @@ describe('rules 8.1: an approval', () => {
 });
 
 describe('rules 10.14: an operator settles an outcome', () => {
-  const settle = (order: OrderRecord, outcome: 'approved' | 'declined', now = 100) =>
+  const settle = (order: OrderSnapshot, outcome: 'approved' | 'declined', now = 100) =>
     planManualOutcome(order, { transaction_id: 't1', outcome, reason: 'why' }, now);
 
-  test.each<[TransactionStatus, Partial<OrderRecord>, boolean]>([
+  test.each<[TransactionStatus, Partial<OrderSnapshot>, boolean]>([
     ['processing', {}, true],
     ['new', { charged_by: 'token' }, true],
     ['new', {}, false],
@@ -190,7 +190,7 @@ describe('rules 10.14: an operator settles an outcome', () => {
   });
 
   test('a charge before the last one is not settled', () => {
-    expect(settle(anOrderRecord(['processing', 'processing']), 'approved')).toBeUndefined();
+    expect(settle(anOrderSnapshot(['processing', 'processing']), 'approved')).toBeUndefined();
   });
 
   test('approved captures a sale; declined when the time for paying is over expires the order', () => {
@@ -224,20 +224,20 @@ describe('rules 10.14: an operator settles an outcome', () => {
     ['error', 'challenge', false],
     ['accepted', 'processing', false],
   ])('settled as %s, the processor says %s: a contradiction: %s', (status, result, expected) => {
-    const order = anOrderRecord();
+    const order = anOrderSnapshot();
     const contradiction = (outcome: Parameters<typeof contradictionOf>[2]) =>
-      contradictionOf(order, { status, settled_by_hand: true }, outcome);
+      contradictionOf(order, { status, outcome_set_by_hand: true }, outcome);
     expect(contradiction(answer(result)) !== undefined).toBe(expected);
     expect([contradiction('unknown'), contradiction('not_found')]).toEqual([undefined, undefined]);
   });
 
   test('rules 10.17, 10.18: it says what is recorded, and both amounts', () => {
-    const order = anOrderRecord([], { amount: 10_000 });
+    const order = anOrderSnapshot([], { amount: 10_000 });
     expect(contradictionOf(order, { status: 'error' }, answer('approved'))).toBe(
       'recorded as declined, but the processor says approved',
     );
     const mismatch = { result: 'mismatch', amount: 40, currency: 'USD' } as const;
-    expect(contradictionOf(order, { status: 'accepted', settled_by_hand: true }, mismatch)).toBe(
+    expect(contradictionOf(order, { status: 'accepted', outcome_set_by_hand: true }, mismatch)).toBe(
       'settled by hand as approved, but the processor answers for 40 USD (minor units) instead of 10000 EUR (minor units)',
     );
   });

@@ -5,10 +5,10 @@ import {
   linkStatusAfter,
   isLinkDue,
   requireLinkMayEnd,
-  type PaymentLinkRecord,
+  type PaymentLinkSnapshot,
 } from '../../../src/domain/payment-link';
 
-const link = (over: Partial<PaymentLinkRecord> = {}): PaymentLinkRecord => ({
+const link = (over: Partial<PaymentLinkSnapshot> = {}): PaymentLinkSnapshot => ({
   id: 'l',
   project_id: 'p',
   status: 'new',

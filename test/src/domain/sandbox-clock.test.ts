@@ -1,4 +1,4 @@
-import { MOVE_BEGINS, nextClockStep, type ClockProgress, type KeyedWait } from '../../../src/domain/sandbox-clock';
+import { ADVANCE_BEGINS, nextClockStep, type ClockProgress, type KeyedWait } from '../../../src/domain/sandbox-clock';
 
 const NOW = 1_000_000;
 const wait = (key: string, at: number, over: Partial<KeyedWait> = {}): KeyedWait => ({ key, at: NOW + at, ...over });
@@ -8,7 +8,7 @@ const waitingFor = (awaited: string[], waited_ms: number, given_up: string[] = [
   waited_ms,
   given_up,
 });
-const BEGINS = MOVE_BEGINS;
+const BEGINS = ADVANCE_BEGINS;
 const NOTHING: string[] = [];
 
 /** The clock is 100 ms ahead and is to be 500 ms ahead; 1 s has passed since the look before. */
@@ -95,6 +95,6 @@ test.each<
 
 test('a clock that is ahead of the end already stays there, and its objects go on', () => {
   const waits = [wait('a', 300)];
-  const step = nextClockStep(MOVE_BEGINS, { waits, offset_ms: 100, to_offset_ms: 0, now: NOW, passed_ms: 0 });
-  expect(step).toEqual({ progress: { ...MOVE_BEGINS, is_finished: true }, offset_ms: 100, signalled: waits });
+  const step = nextClockStep(ADVANCE_BEGINS, { waits, offset_ms: 100, to_offset_ms: 0, now: NOW, passed_ms: 0 });
+  expect(step).toEqual({ progress: { ...ADVANCE_BEGINS, is_finished: true }, offset_ms: 100, signalled: waits });
 });

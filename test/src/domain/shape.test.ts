@@ -8,22 +8,22 @@ import {
   oneOf,
   optional,
   text,
-  uuid,
-  type Check,
+  uuidText,
+  type ShapeCheck,
 } from '../../../src/domain/shape';
 
 const UUID = '0b1b8c1e-54a4-4b7c-9a8e-0f4f2f7f3c11';
 const nested = object<{ id: string; list: { n: number }[] }>({
-  id: uuid,
+  id: uuidText,
   list: listOf(object({ n: integer(1, 3) }), 2),
 });
 
-test.each<[string, Check<unknown>, unknown[], unknown[]]>([
+test.each<[string, ShapeCheck<unknown>, unknown[], unknown[]]>([
   ['anything', anything, [undefined, null, 'x', {}], []],
   ['a flag', flag, [true, false], [0, 'true', null, undefined]],
   ['a text', text(3), ['', ' ', 'abc'], ['abcd', 1, null, undefined, ['a']]],
   ['a text that is not blank', text(3, 1), ['a'], ['', '   ']],
-  ['a uuid', uuid, [UUID, UUID.toUpperCase()], ['', `${UUID}0`, `${UUID}\n`, UUID.replaceAll('-', ''), 1]],
+  ['a uuid', uuidText, [UUID, UUID.toUpperCase()], ['', `${UUID}0`, `${UUID}\n`, UUID.replaceAll('-', ''), 1]],
   ['a whole number', integer(0, 10), [0, 10], [-1, 11, 1.5, Number.NaN, Infinity, '1', null, undefined, [1], {}]],
   ['an amount', integer(0), [Number.MAX_SAFE_INTEGER], [2 ** 53, 1e308]],
   ['an instant', number(0, 10), [0, 1.5, 10], [-0.1, 10.1, Number.NaN, -Infinity, '1', null, undefined, [1]]],

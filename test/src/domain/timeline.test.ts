@@ -59,7 +59,7 @@ const order = (
 });
 
 const entriesOf = (one: TimelineOrder, follow_ups: TimelineOrder[] = []) =>
-  timelineEntries({ order: one, follow_ups, attempts: [], clock_moves: [] }, inWords);
+  timelineEntries({ order: one, follow_ups, attempts: [], clock_advances: [] }, inWords);
 const read = (one: TimelineOrder) =>
   entriesOf(one).map(({ at, event: name, text, by }) => `${at / 1_000} ${name} ${by}: ${text}`);
 
@@ -210,7 +210,7 @@ test('follow-up orders and webhooks stand in between, with their order and numbe
   const webhook = { order_id: 'o', n: 1, attempt: 2, started: iso(6), status_code: 200, failure: null };
   const failed = { order_id: 'f', n: 1, attempt: 1, started: iso(8), status_code: 500, failure: 'answered 500' };
   const entries = timelineEntries(
-    { order: payment, follow_ups: [refund], attempts: [webhook, failed], clock_moves: [] },
+    { order: payment, follow_ups: [refund], attempts: [webhook, failed], clock_advances: [] },
     inWords,
   );
   expect(entries.slice(4)).toEqual([
@@ -263,7 +263,9 @@ test('moves of its clock, not those before a payment link made it', () => {
     { started: iso(50), from_offset_ms: 0, to_offset_ms: 60_000 },
     { started: iso(200), from_offset_ms: 60_000, to_offset_ms: 3_660_000 },
   ];
-  expect(timelineEntries({ order: one, follow_ups: [], attempts: [], clock_moves: moves }, inWords).slice(1)).toEqual([
+  expect(
+    timelineEntries({ order: one, follow_ups: [], attempts: [], clock_advances: moves }, inWords).slice(1),
+  ).toEqual([
     {
       at: 200_000,
       event: 'clock.moved',

@@ -1,24 +1,24 @@
-import type { OrderRecord } from '../../../src/domain/order-record';
+import type { OrderSnapshot } from '../../../src/domain/order-snapshot';
 import { deliveryWait, linkWait, minorUnitsInWords, pausedDelivery, waitsOf } from '../../../src/domain/waits';
-import { anOrderRecord } from '../../support/domain';
+import { anOrderSnapshot } from '../../support/domain';
 
-const polled = (order: OrderRecord): OrderRecord => ({
+const polled = (order: OrderSnapshot): OrderSnapshot => ({
   ...order,
   transactions: order.transactions.map((one) => ({ ...one, poll_at: 300 })),
 });
 const authorized = (capture_mode: 'manual' | 'delayed', amounts: { reserved: number; unanswered: number }) => {
-  const order = anOrderRecord(['accepted'], { status: 'completed' });
+  const order = anOrderSnapshot(['accepted'], { status: 'completed' });
   const capture = { capture_mode, capture_period: 'PT1H', capture_ends_at: 900, freed: 0, ...amounts };
   return { ...order, transactions: order.transactions.map((one) => ({ ...one, capture })) };
 };
-const followUp = (order: OrderRecord): OrderRecord => ({ ...order, charged_by: null });
+const followUp = (order: OrderSnapshot): OrderSnapshot => ({ ...order, charged_by: null });
 
-test.each<[string, OrderRecord, string[]]>([
-  ['a new order', anOrderRecord(), ['1000 order.expired Expires, unless the customer pays']],
-  ['an announced attempt', anOrderRecord(['new']), ['800 order.expired Expires, unless the customer pays']],
+test.each<[string, OrderSnapshot, string[]]>([
+  ['a new order', anOrderSnapshot(), ['1000 order.expired Expires, unless the customer pays']],
+  ['an announced attempt', anOrderSnapshot(['new']), ['800 order.expired Expires, unless the customer pays']],
   [
     'a customer in 3-D Secure',
-    polled(anOrderRecord(['pending'], { status: 'processing' })),
+    polled(anOrderSnapshot(['pending'], { status: 'processing' })),
     [
       '300 processor.asked Asks the processor again',
       '800 order.expired Expires, unless the customer finishes 3-D Secure',
@@ -26,17 +26,17 @@ test.each<[string, OrderRecord, string[]]>([
   ],
   [
     'after a decline',
-    anOrderRecord(['error'], { status: 'processing' }),
+    anOrderSnapshot(['error'], { status: 'processing' }),
     ['1000 order.expired Expires, unless the customer tries again and pays'],
   ],
   [
     'an unknown outcome',
-    polled(anOrderRecord(['processing'], { status: 'processing' })),
+    polled(anOrderSnapshot(['processing'], { status: 'processing' })),
     ['300 processor.asked Asks the processor again'],
   ],
   [
     'a card token that was not charged yet',
-    anOrderRecord(['new'], { charged_by: 'token' }),
+    anOrderSnapshot(['new'], { charged_by: 'token' }),
     ['0 processor.asked Sends the request to the processor'],
   ],
   [
@@ -50,11 +50,11 @@ test.each<[string, OrderRecord, string[]]>([
     ['900 order.new Captures 500 EUR (minor units) automatically'],
   ],
   ['an authorization whose captures are not answered', authorized('manual', { reserved: 0, unanswered: 500 }), []],
-  ['a final order', anOrderRecord(['accepted'], { status: 'completed' }), []],
-  ['a follow-up order', followUp(anOrderRecord(['new'])), ['0 processor.asked Sends the request to the processor']],
+  ['a final order', anOrderSnapshot(['accepted'], { status: 'completed' }), []],
+  ['a follow-up order', followUp(anOrderSnapshot(['new'])), ['0 processor.asked Sends the request to the processor']],
   [
     'a follow-up order without outcome',
-    polled(followUp(anOrderRecord(['processing'], { status: 'processing' }))),
+    polled(followUp(anOrderSnapshot(['processing'], { status: 'processing' }))),
     ['300 processor.asked Asks the processor again'],
   ],
 ])('%s', (_title, order, expected) => {

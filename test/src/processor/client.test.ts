@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createProcessor, type Processor } from '../../../src/processor/client';
+import { createProcessorClient, type Processor } from '../../../src/processor/client';
 import { ServiceError } from '../../../src/errors';
 import { SETTLEMENTS_LIMIT } from '../../../src/processor/wire';
 import { CARDS } from '../../support/domain';
@@ -18,7 +18,7 @@ beforeAll(async () => {
   bench = await startTestSimulator({}, 5_000);
   odd = createServer((_req, res) => answer(res));
   await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve));
-  stranger = createProcessor({
+  stranger = createProcessorClient({
     url: `http://127.0.0.1:${(odd.address() as AddressInfo).port}/`,
     key: KEY,
     timeout_ms: 5_000,
@@ -133,7 +133,7 @@ test('a key that came with another request: told apart from no answer, and only 
 });
 
 test('nobody there: unknown, and a look-up has no answer', async () => {
-  const nobody = createProcessor({ url: 'http://127.0.0.1:9', key: KEY, timeout_ms: 5_000 });
+  const nobody = createProcessorClient({ url: 'http://127.0.0.1:9', key: KEY, timeout_ms: 5_000 });
   expect(await nobody.execute(OPERATION, 'key')).toBe('unknown');
   await expect(nobody.getVaultedCard('t', OPERATION.project_id)).rejects.toMatchObject({ error: 'GatewayTimeout' });
   await nobody.close();
@@ -237,7 +237,7 @@ test.each([
 });
 
 test('a wrong processor key: unknown, and nothing happened', async () => {
-  const forged = createProcessor({ url: bench.simulator.url, key: 'sk_forged', timeout_ms: 5_000 });
+  const forged = createProcessorClient({ url: bench.simulator.url, key: 'sk_forged', timeout_ms: 5_000 });
   const charge = await bench.charge('approved');
   expect(await forged.execute(charge, charge.transaction_id)).toBe('unknown');
   expect(await bench.processor.findOperation(charge.transaction_id, {})).toBe('not_found');

@@ -2,7 +2,7 @@ import type { temporal as proto } from '@temporalio/proto';
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { Recovery } from '../../../src/recovery/recovery';
 import { createActivities } from '../../../activities';
-import type { Services } from '../../../activities/services';
+import type { ActivityServices } from '../../../activities/services';
 import { connectDatabase, queryRows, type Database } from '../../../src/db/connection';
 import { announceOperation } from '../../../src/db/orders/announced-operations';
 import { insertFollowUp } from '../../../src/db/orders/follow-ups';
@@ -10,13 +10,13 @@ import { insertWatch } from '../../../src/db/orders/late-approvals';
 import { followUpIdempotencyKey } from '../../../src/domain/follow-up';
 import { insertOrder } from '../../../src/db/orders/insert-order';
 import { moveOrder } from '../../../src/db/orders/move-order';
-import { loadOrder } from '../../../src/db/orders/order-record';
+import { loadOrderSnapshot } from '../../../src/db/orders/order-snapshot';
 import { releaseLease, takeLease } from '../../../src/db/lease';
 import { findProgress } from '../../../src/db/recovery/progress';
 import { createLogger } from '../../../src/log';
 import { processorOrderId, reversalOrderId, transactionId } from '../../../src/ids';
 import { connectTemporal } from '../../../src/temporal/connect';
-import { createWorkflows } from '../../../src/temporal/workflows';
+import { createWorkflowClients } from '../../../src/temporal/workflows';
 import {
   deliveryWorkflowId,
   orderWorkflowId,
@@ -59,7 +59,7 @@ type HistoryEvent = proto.api.history.v1.IHistoryEvent;
 
 const log = createLogger({ process: 'test', level: 'silent' });
 const recoveryOf = (db: Database, client: Client) =>
-  new Recovery({ db, client, workflows: createWorkflows({ client, db }), log });
+  new Recovery({ db, client, workflows: createWorkflowClients({ client, db }), log });
 /** Long enough for what was touched to count as left behind. */
 const SETTLED = MINUTE + 1;
 
@@ -214,7 +214,7 @@ describe('with a Temporal server that has lost its workflows', () => {
       db: world.database.db,
       processor,
       public_url: 'http://pay.test',
-    } as Services);
+    } as ActivityServices);
     const transaction = {
       id: transactionIdOf(order.id, 1),
       attempt: 1,
@@ -229,7 +229,7 @@ describe('with a Temporal server that has lost its workflows', () => {
       project_id: PROJECT.id,
       is_test: true,
       transaction,
-      order: await loadOrder(world.database.db, order.id),
+      order: await loadOrderSnapshot(world.database.db, order.id),
       now: await world.now(),
     });
   }
@@ -376,7 +376,7 @@ describe('with a Temporal server that has lost its workflows', () => {
     const order = await authorized();
     const id = { order_id: order.id, n: 1 };
     const { db } = world.database;
-    const { deliveries } = createWorkflows({ client: world.env.client, db });
+    const { deliveries } = createWorkflowClients({ client: world.env.client, db });
     await until('it failed', async () => (await db('webhook_attempts').where(id)).length === 1);
     await requestOfOperator({ db, deliveries }, id, 'pauseDelivery');
     const delivery = world.env.client.workflow.getHandle(deliveryWorkflowId(id));

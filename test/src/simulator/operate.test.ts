@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
-import type { Operation } from '../../../src/processor/wire';
+import type { OperationRequest } from '../../../src/processor/wire';
 import { CARDS, type CardName } from '../../support/domain';
 import { followUp, startTestSimulator, type TestSimulator } from './support';
 
@@ -8,7 +8,7 @@ let bench: TestSimulator;
 beforeAll(async () => void (bench = await startTestSimulator()));
 afterAll(() => bench.close());
 
-const resultOf = async (operation: Operation, key: string = randomUUID()): Promise<string> => {
+const resultOf = async (operation: OperationRequest, key: string = randomUUID()): Promise<string> => {
   const answer = await bench.processor.execute(operation, key);
   return typeof answer === 'string' ? answer : answer.result;
 };

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { createProcessor, type Processor } from '../../../src/processor/client';
+import { createProcessorClient, type Processor } from '../../../src/processor/client';
 import { choosePorts } from '../../../src/stack/ports';
 import { CARDS } from '../../support/domain';
 import { until } from '../../support/waits';
@@ -39,7 +39,7 @@ async function start(): Promise<void> {
 beforeAll(async () => {
   // One that no outgoing connection takes while the simulator is down.
   port = (await choosePorts([{ variable: 'SIMULATOR_PORT', host: '127.0.0.1', port: 0 }]))['SIMULATOR_PORT']!;
-  processor = createProcessor({ url: `http://127.0.0.1:${port}`, key: KEY, timeout_ms: 5_000 });
+  processor = createProcessorClient({ url: `http://127.0.0.1:${port}`, key: KEY, timeout_ms: 5_000 });
   await start();
 });
 afterAll(async () => {

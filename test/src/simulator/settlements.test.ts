@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client } from 'pg';
-import type { Operation } from '../../../src/processor/wire';
+import type { OperationRequest } from '../../../src/processor/wire';
 import { followUp, startTestSimulator, type TestSimulator } from './support';
 import { until } from '../../support/waits';
 
@@ -31,7 +31,7 @@ afterAll(async () => {
   await new Promise((resolve) => receiver.close(resolve));
 });
 
-const execute = (operation: Operation, key: string = randomUUID()) => bench.processor.execute(operation, key);
+const execute = (operation: OperationRequest, key: string = randomUUID()) => bench.processor.execute(operation, key);
 const last = async () => (await all()).at(-1)?.number ?? 0;
 async function all(after = 0) {
   const settlements = [];

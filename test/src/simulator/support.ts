@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { connectDatabase } from '../../../src/db/connection';
-import { createProcessor } from '../../../src/processor/client';
-import type { LedgerEntry, Operation } from '../../../src/processor/wire';
+import { createProcessorClient } from '../../../src/processor/client';
+import type { LedgerEntry, OperationRequest } from '../../../src/processor/wire';
 import { startSimulator, type SimulatorOptions } from '../../../src/simulator/server';
 import { CARDS, type CardName } from '../../support/domain';
 import { callSimulator, postControl, stack } from '../../support/stack';
@@ -32,7 +32,7 @@ export async function startTestSimulator(options: Partial<SimulatorOptions> = {}
     ...options,
     postgres_url,
   });
-  const processor = createProcessor({ url: simulator.url, key: KEY, timeout_ms });
+  const processor = createProcessorClient({ url: simulator.url, key: KEY, timeout_ms });
   const project_id = randomUUID();
   const place = { simulator_url: simulator.url, simulator_control_key: CONTROL_KEY };
 
@@ -50,7 +50,7 @@ export async function startTestSimulator(options: Partial<SimulatorOptions> = {}
     lines,
     token,
     /** A sale or authorization of a test card, not yet sent. */
-    charge: async (card: CardName, over: Partial<Operation> = {}): Promise<Operation> => ({
+    charge: async (card: CardName, over: Partial<OperationRequest> = {}): Promise<OperationRequest> => ({
       operation: 'sale',
       order_id: randomUUID(),
       transaction_id: randomUUID(),
@@ -78,10 +78,10 @@ export const A_CARD = { card_expiry: '122039', security_code: '123' };
 
 /** The operation that follows a charge; its order is new. */
 export function followUp(
-  charge: Operation,
+  charge: OperationRequest,
   operation: 'capture' | 'void' | 'refund' | 'reversal',
   amount: number,
-): Operation {
+): OperationRequest {
   const { order_id, transaction_id, project_id, is_test, currency } = charge;
   const of_payment = { order_id, transaction_id, project_id, is_test, currency };
   return { ...of_payment, operation, amount, follow_up_order_id: randomUUID() };

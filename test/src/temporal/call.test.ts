@@ -4,8 +4,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { callThenRead } from '../../../src/temporal/call';
 import { KINDS } from '../../../src/temporal/kinds';
 import type { Database } from '../../../src/db/connection';
-import { findOrderView } from '../../../src/db/orders/order-view';
-import { Orders } from '../../../src/temporal/orders';
+import { findStoredOrder } from '../../../src/db/orders/stored-order';
+import { OrderWorkflows } from '../../../src/temporal/orders';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 import { aStoredOrder } from '../../support/rows';
 import { aRefusingServer } from '../../support/servers';
@@ -103,7 +103,7 @@ test.each([
   const raw = (...input: Parameters<Database['raw']>) =>
     failures-- > 0 ? { options: refused } : database.db.raw(...input);
   const busy = new Proxy(database.db, { get: (db, key) => (key === 'raw' ? raw : Reflect.get(db, key)) });
-  const call = async () => void (looked_up > 0 && (await findOrderView(busy, order_id)));
+  const call = async () => void (looked_up > 0 && (await findStoredOrder(busy, order_id)));
   expect(
     await callThenReadOrder(
       { client: temporal().client, db: busy },
@@ -227,7 +227,7 @@ test('so it is with an update: only what sends it repeats it', async () => {
   const server = await aRefusingServer(() => (calls++ === 0 ? 14 : 7));
   const client = temporalOf({ ...stack(), temporal_address: server.address });
   try {
-    const orders = new Orders({ client, db: database.db });
+    const orders = new OrderWorkflows({ client, db: database.db });
     const { id } = await aStoredOrder(database.db);
     const deadline_at = Date.now() + 1_500;
     expect(await orders.cancel(id, { source: 'merchant', request: aRequest({ deadline_at }) })).toMatchObject({

@@ -1,13 +1,13 @@
 import type { Client } from '@temporalio/client';
 import type { Database } from '../../../src/db/connection';
-import { createWorkflows } from '../../../src/temporal/workflows';
+import { createWorkflowClients } from '../../../src/temporal/workflows';
 import { PROJECT_ID, RELATED_ORDER_ID } from '../../../workflows/messages';
 
 test('a webhook is started under the name of order and move, on the queue of webhooks, fairly among projects', async () => {
   const started: unknown[] = [];
   const start = (...workflow: unknown[]) => (started.push(workflow), Promise.resolve());
   const client = { workflow: { start } } as unknown as Client;
-  await createWorkflows({ client, db: undefined as unknown as Database }).deliveries.start({
+  await createWorkflowClients({ client, db: undefined as unknown as Database }).deliveries.start({
     order_id: 'o',
     n: 3,
     project_id: 'p',

@@ -1,11 +1,11 @@
 import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import type { FollowUps } from '../../../src/temporal/follow-ups';
+import type { FollowUpWorkflows } from '../../../src/temporal/follow-ups';
 import { KINDS } from '../../../src/temporal/kinds';
-import { createWorkflows } from '../../../src/temporal/workflows';
+import { createWorkflowClients } from '../../../src/temporal/workflows';
 import { ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID, orderWorkflowId } from '../../../workflows/messages';
 import { connectDatabase, type Database } from '../../../src/db/connection';
-import { findOrderView } from '../../../src/db/orders/order-view';
+import { findStoredOrder } from '../../../src/db/orders/stored-order';
 import type { ApiRequest } from '../../../src/domain/api-request';
 import { followUpIdempotencyKey } from '../../../src/domain/follow-up';
 import { ledgerOf } from '../../support/ledger';
@@ -22,10 +22,10 @@ let db: Database;
 let silent: SilentServer;
 const clients: Client[] = [];
 
-function followUpsAt(address: string): FollowUps {
+function followUpsAt(address: string): FollowUpWorkflows {
   const client = temporalOf({ ...stack(), temporal_address: address });
   clients.push(client);
-  return createWorkflows({ client, db }).follow_ups;
+  return createWorkflowClients({ client, db }).follow_ups;
 }
 
 beforeAll(async () => {
@@ -95,7 +95,7 @@ describe('a refund that comes again', () => {
     const order = await merchant.paidOrder('approved', { amount: 100 });
     const client = temporalOf();
     clients.push(client);
-    const { follow_ups } = createWorkflows({ client, db });
+    const { follow_ups } = createWorkflowClients({ client, db });
     const input = inputOf(order, 'refund');
     const answers = await Promise.all([1, 2, 3].map(() => follow_ups.refund(input)));
     answers.push(await follow_ups.refund(input));
@@ -122,7 +122,7 @@ test('rules 10.13: a notification about a refund whose workflow was lost continu
   const order = await merchant.paidOrder('approved', { amount: 100 });
   const client = temporalOf();
   clients.push(client);
-  const { follow_ups } = createWorkflows({ client, db });
+  const { follow_ups } = createWorkflowClients({ client, db });
   const input = inputOf(order, 'refund');
   const idempotency_key = followUpIdempotencyKey(input.original_transaction_id, 'refund', input.id);
   await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key });
@@ -131,7 +131,7 @@ test('rules 10.13: a notification about a refund whose workflow was lost continu
   await client.workflow.getHandle(orderWorkflowId(input.id)).terminate('lost');
   await merchant.removeFaults();
   await follow_ups.requestPoll(input.id);
-  await until('the outcome is known', async () => (await findOrderView(db, input.id))?.status === 'completed');
+  await until('the outcome is known', async () => (await findStoredOrder(db, input.id))?.status === 'completed');
 });
 
 test('a follow-up order is found by its payment, and says what it is, with nothing that is the merchant’s or the customer’s', () => {

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { Orders } from '../../../src/temporal/orders';
+import { OrderWorkflows } from '../../../src/temporal/orders';
 import { connectDatabase } from '../../../src/db/connection';
 import { moveOrder } from '../../../src/db/orders/move-order';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
@@ -42,7 +42,7 @@ describe.each([
   test('rules 18.5: nothing is stored: 503 at the deadline, not later', async () => {
     const began = Date.now();
     await expect(
-      new Orders({ client: clientOf(address()), db: database.db }).create(creation(anOrder(), within(1_500))),
+      new OrderWorkflows({ client: clientOf(address()), db: database.db }).create(creation(anOrder(), within(1_500))),
     ).rejects.toMatchObject({
       error: 'ServiceUnavailable',
     });
@@ -51,7 +51,7 @@ describe.each([
 
   test('the order is there: it is the answer, as it is', async () => {
     const { id: order_id } = await aStoredOrder(database.db);
-    const orders = new Orders({ client: clientOf(address()), db: database.db });
+    const orders = new OrderWorkflows({ client: clientOf(address()), db: database.db });
     expect(await orders.create(creation(anOrder({ id: order_id }), within(800)))).toMatchObject({
       id: order_id,
       status: 'new',
@@ -64,7 +64,7 @@ describe.each([
 });
 
 test('rules 10.19: an order that is lost while it is paid or cancelled is not found; nothing is said of a charge', async () => {
-  const orders = new Orders({ client: clientOf('127.0.0.1:1'), db: database.db });
+  const orders = new OrderWorkflows({ client: clientOf('127.0.0.1:1'), db: database.db });
   const order = anOrder();
   const transaction = { ...aTransaction(order.id), period: MINUTE, payment_method_details: { vault_token: 'vt' } };
   const payment = { project_id: order.project_id, is_test: true, transaction };
@@ -80,7 +80,7 @@ test('rules 10.19: an order that is lost while it is paid or cancelled is not fo
 
 describe('cancelling an order whose workflow is over', () => {
   const cancel = (order_id: string) =>
-    new Orders({ client: clientOf(stack().temporal_address), db: database.db }).cancel(order_id, {
+    new OrderWorkflows({ client: clientOf(stack().temporal_address), db: database.db }).cancel(order_id, {
       source: 'merchant',
       request: within(5_000),
     });
@@ -107,7 +107,7 @@ describe('cancelling an order whose workflow is over', () => {
 test('rules 11.5: a creation that was given up, sent again with its key, is done: its refusal is not kept', async () => {
   const db = connectDatabase(stack().postgres_url, { pool_max: 2 });
   try {
-    const orders = new Orders({ client: clientOf(stack().temporal_address), db });
+    const orders = new OrderWorkflows({ client: clientOf(stack().temporal_address), db });
     const order = anOrder({ project_id: (await new Merchant().getProject()).id });
     await expect(orders.create(creation(order, aLateRequest()))).rejects.toMatchObject({
       error: 'ServiceUnavailable',

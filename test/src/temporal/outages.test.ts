@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { connectTemporal, pingTemporal } from '../../../src/temporal/connect';
 import { OutageLog } from '../../../src/temporal/outages';
-import { ORDER_WORKFLOW, pollNow } from '../../../workflows/messages';
+import { ORDER_WORKFLOW, pollNowUpdate } from '../../../workflows/messages';
 import { aRefusingServer, aSilentServer } from '../../support/servers';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
@@ -105,7 +105,7 @@ describe('the calls of a client', () => {
     const client = connectTemporal({ address, namespace: stack().temporal_namespace, payload_keys: undefined, log });
     try {
       const update = client.withDeadline(Date.now() + 1_000, () =>
-        client.workflow.getHandle(workflow_id).executeUpdate(pollNow),
+        client.workflow.getHandle(workflow_id).executeUpdate(pollNowUpdate),
       );
       await expect(update).rejects.toThrow();
       await until('the outage is logged', () => Promise.resolve(lines.length > 0));

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { FollowUps } from '../../../src/temporal/follow-ups';
+import { FollowUpWorkflows } from '../../../src/temporal/follow-ups';
 import { ProcessorNotifications } from '../../../src/temporal/processor-notifications';
 import { connectDatabase, type Database } from '../../../src/db/connection';
 import { processorOrderId } from '../../../src/ids';
@@ -22,7 +22,7 @@ function notificationsAt(address: string): ProcessorNotifications {
   const client = temporalOf({ ...stack(), temporal_address: address });
   clients.push(client);
   const requestPoll = async (order_id: string) => void polled.push(order_id);
-  const follow_ups = Object.assign(new FollowUps({ client, db }, { requestPoll }), { requestPoll });
+  const follow_ups = Object.assign(new FollowUpWorkflows({ client, db }, { requestPoll }), { requestPoll });
   return new ProcessorNotifications({ client, db }, { requestPoll }, follow_ups);
 }
 

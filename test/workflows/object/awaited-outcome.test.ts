@@ -1,10 +1,16 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { findOrder } from '../../../src/db/orders/order-record';
+import { findOrderSnapshot } from '../../../src/db/orders/order-snapshot';
 import { followUpIdempotencyKey } from '../../../src/domain/follow-up';
 import type { ManualOutcome } from '../../../src/domain/outcome';
 import { POLLS_BEFORE_ATTENTION, chargeIdempotencyKey } from '../../../src/domain/transaction';
-import { createWorkflows } from '../../../src/temporal/workflows';
-import { ATTENTION, orderWorkflowId, pollNow, settleByHand, type SettleByHandInput } from '../../../workflows/messages';
+import { createWorkflowClients } from '../../../src/temporal/workflows';
+import {
+  ATTENTION,
+  orderWorkflowId,
+  pollNowUpdate,
+  setOutcomeUpdate,
+  type SetOutcomeInput,
+} from '../../../workflows/messages';
 import { CARDS, MINUTE, transactionIdOf, type CardName } from '../../support/domain';
 import { Merchant } from '../../support/merchant';
 import { NOBODY } from '../../support/shapes';
@@ -39,7 +45,7 @@ const settlementOf = (order_id: string, outcome: ManualOutcome['outcome']) => ({
   operator: 'Ada',
 });
 const settle = (order_id: string, outcome: ManualOutcome['outcome'], reason = REASON) =>
-  handleOf(order_id).executeUpdate(settleByHand, {
+  handleOf(order_id).executeUpdate(setOutcomeUpdate, {
     args: [{ ...settlementOf(order_id, outcome), reason }],
   });
 const refusalOf = (error: unknown) =>
@@ -72,7 +78,7 @@ async function isNotified(order: TestOrder, refund_id?: string): Promise<void> {
   const idempotency_key = refund_id
     ? followUpIdempotencyKey(transaction_id, 'refund', refund_id)
     : chargeIdempotencyKey(transaction_id);
-  await createWorkflows({ client: world.env.client, db: world.database.db }).processor_notifications.handle(
+  await createWorkflowClients({ client: world.env.client, db: world.database.db }).processor_notifications.handle(
     {
       operation: refund_id ? 'refund' : 'sale',
       idempotency_key,
@@ -84,7 +90,7 @@ async function isNotified(order: TestOrder, refund_id?: string): Promise<void> {
   );
 }
 
-describe('rules 10.14: settleByHand of a payment', () => {
+describe('rules 10.14: setOutcome of a payment', () => {
   test('approved: completed and captured, by the operator, with the reason', async () => {
     const order = await awaited('processing_approved');
     expect(await settle(order.id, 'approved')).toBe('Nothing is awaited: completed is final.');
@@ -116,7 +122,7 @@ describe('rules 10.14: settleByHand of a payment', () => {
       undefined,
       'settled by hand as approved, but the processor says declined',
     ]);
-    expect((await findOrder(world.database.db, wrong.id))?.attention).toContain('says declined');
+    expect((await findOrderSnapshot(world.database.db, wrong.id))?.attention).toContain('says declined');
     expect(await statusesOfOrder(wrong)).toBe('completed: accepted');
   });
 
@@ -157,7 +163,7 @@ describe('rules 10.14: settleByHand of a payment', () => {
   test('refused for another transaction than the one whose outcome is awaited', async () => {
     const order = await awaited('processing_approved');
     const input = { ...settlementOf(order.id, 'declined'), transaction_id: NOBODY };
-    const update = handleOf(order.id).executeUpdate(settleByHand, { args: [input] });
+    const update = handleOf(order.id).executeUpdate(setOutcomeUpdate, { args: [input] });
     await expect(update.catch(refusalOf)).resolves.toBe('Conflict');
     expect(await statusesOfOrder(order)).toBe('processing: processing');
     await settle(order.id, 'declined');
@@ -175,7 +181,7 @@ describe('rules 10.14: settleByHand of a payment', () => {
       undefined,
     ]) {
       const input = over && { ...settlementOf(order.id, 'approved'), ...over };
-      const update = handleOf(order.id).executeUpdate(settleByHand, { args: [input as SettleByHandInput] });
+      const update = handleOf(order.id).executeUpdate(setOutcomeUpdate, { args: [input as SetOutcomeInput] });
       expect([over, await update.catch(refusalOf)]).toEqual([over, 'ValidationError']);
     }
     expect(await statusesOfOrder(order)).toBe('processing: processing');
@@ -183,11 +189,11 @@ describe('rules 10.14: settleByHand of a payment', () => {
   });
 });
 
-describe('rules 10.14: settleByHand of a follow-up order', () => {
+describe('rules 10.14: setOutcome of a follow-up order', () => {
   test('refused for another transaction than its own', async () => {
     const { order, refund_id } = await awaitedRefund();
     const input = settlementOf(order.id, 'approved');
-    const update = handleOf(refund_id).executeUpdate(settleByHand, { args: [input] });
+    const update = handleOf(refund_id).executeUpdate(setOutcomeUpdate, { args: [input] });
     await expect(update.catch(refusalOf)).resolves.toBe('Conflict');
     expect(await moneySummaryOf(order)).toBe('500 captured, 300 refund_pending: refund processing');
     await settle(refund_id, 'declined');
@@ -211,22 +217,22 @@ describe('rules 10.14: settleByHand of a follow-up order', () => {
 describe('rules 10.15: pollNow', () => {
   test('of a payment: the outcome is recorded at once, instead of by schedule', async () => {
     const order = await awaited('processing_approved');
-    expect(await order.handle.executeUpdate(pollNow)).toMatch(/^Asks the processor again, at .*Z\.$/);
+    expect(await order.handle.executeUpdate(pollNowUpdate)).toMatch(/^Asks the processor again, at .*Z\.$/);
     await becomesDue(order);
-    expect(await order.handle.executeUpdate(pollNow)).toBe('Nothing is awaited: completed is final.');
+    expect(await order.handle.executeUpdate(pollNowUpdate)).toBe('Nothing is awaited: completed is final.');
     expect(await statusesOfOrder(order)).toBe('completed: accepted');
   });
 
   test('of a follow-up order', async () => {
     const { order, refund_id } = await awaitedRefund();
     await becomesDue(order);
-    expect(await handleOf(refund_id).executeUpdate(pollNow)).toBe('Nothing is awaited: completed is final.');
+    expect(await handleOf(refund_id).executeUpdate(pollNowUpdate)).toBe('Nothing is awaited: completed is final.');
     expect(await moneySummaryOf(order)).toBe('500 captured, 300 refunded: refund completed');
   });
 
   test('of an order that waits to be paid: nothing happens', async () => {
     const order = await createAnOrder(world);
-    expect(await order.handle.executeUpdate(pollNow)).toMatch(/^Expires, unless the customer pays, at /);
+    expect(await order.handle.executeUpdate(pollNowUpdate)).toMatch(/^Expires, unless the customer pays, at /);
     await order.cancel();
   });
 });
@@ -244,10 +250,10 @@ test('rules 10.3: an outcome that is missing for a day needs attention, also whe
   await handleOf(refund.id).terminate('lost');
   await executeFollowUp(world, refund);
   expect(await attentionOf(refund.id)).toBeUndefined();
-  await handleOf(refund.id).executeUpdate(pollNow);
+  await handleOf(refund.id).executeUpdate(pollNowUpdate);
   expect(await attentionOf(refund.id)).toBe('the processor has given no outcome for about a day');
   await merchant.removeFaults();
-  await handleOf(refund.id).executeUpdate(pollNow);
+  await handleOf(refund.id).executeUpdate(pollNowUpdate);
   expect(await statusesOf(world, refund.id)).toBe('completed: accepted');
   expect(await attentionOf(refund.id)).toBeUndefined();
 }, 120_000);

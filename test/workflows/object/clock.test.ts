@@ -2,16 +2,16 @@ import { ObjectClock } from '../../../workflows/object/clock';
 
 test('the clock of an object is ahead of real time as far as it was moved, and never goes back', () => {
   const clock = new ObjectClock();
-  clock.moveTo(1_000);
+  clock.advanceTo(1_000);
   const ahead = () => Math.round((clock.now() - Date.now()) / 100) * 100;
   expect([clock.offset_ms, ahead()]).toEqual([1_000, 1_000]);
-  clock.moveTo(5_000);
-  clock.moveTo(3_000);
+  clock.advanceTo(5_000);
+  clock.advanceTo(3_000);
   expect([clock.offset_ms, ahead()]).toEqual([5_000, 5_000]);
 });
 
 test.each(['x', Number.NaN, Infinity, 1.5, null, {}])('a clock is never moved by %p', (offset_ms) => {
   const clock = new ObjectClock();
-  expect(() => clock.moveTo(offset_ms as number)).toThrow(RangeError);
+  expect(() => clock.advanceTo(offset_ms as number)).toThrow(RangeError);
   expect(clock.offset_ms).toBe(0);
 });

@@ -3,14 +3,14 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { v5 as uuidv5 } from 'uuid';
 import { createActivities } from '../../../../activities';
-import type { Services } from '../../../../activities/services';
+import type { ActivityServices } from '../../../../activities/services';
 import { queryRows } from '../../../../src/db/connection';
 import { insertFollowUp } from '../../../../src/db/orders/follow-ups';
-import { loadOrder } from '../../../../src/db/orders/order-record';
-import { findOrderView, moneyOf } from '../../../../src/db/orders/order-view';
+import { loadOrderSnapshot } from '../../../../src/db/orders/order-snapshot';
+import { findStoredOrder, moneyOf } from '../../../../src/db/orders/stored-order';
 import { amountDetails } from '../../../../src/domain/amounts';
 import type { NewFollowUp } from '../../../../src/domain/follow-up';
-import type { OrderRecord } from '../../../../src/domain/order-record';
+import type { OrderSnapshot } from '../../../../src/domain/order-snapshot';
 import { ServiceError } from '../../../../src/errors';
 import { closingOrderId } from '../../../../src/ids';
 import { createTestDatabase, type TestDatabase } from '../../../support/database';
@@ -134,15 +134,15 @@ const meet = (what: string) => {
 class Subject {
   now = NOW;
   private asked = 0;
-  private readonly asks = new Map<string, { follow_up: NewFollowUp; order?: OrderRecord }>();
+  private readonly asks = new Map<string, { follow_up: NewFollowUp; order?: OrderSnapshot }>();
   private readonly names = new Map<string, string>();
   private readonly activities = createActivities({
     db: database.db,
     workflows: { orders: { recordChanged: async () => {} }, follow_ups: { start: async () => {} } },
-  } as unknown as Services);
+  } as unknown as ActivityServices);
 
   constructor(
-    private readonly payment: OrderRecord,
+    private readonly payment: OrderSnapshot,
     public model: ModelPayment,
   ) {
     for (let n = 1; n <= STEPS_MAX; n += 1) this.names.set(this.closingId(`closing:${n}`), `closing:${n}`);
@@ -274,22 +274,22 @@ class Subject {
       // Between the two of a lost answer another one may come, which is final then.
       parts: lost
         ? [
-            (before) => [settleFollowUp(before, { name: entry.name, to, now })[0], undefined],
-            (before) => settleFollowUp(before, { name: entry.name, to, now }),
+            (before) => [setFollowUpOutcome(before, { name: entry.name, to, now })[0], undefined],
+            (before) => setFollowUpOutcome(before, { name: entry.name, to, now }),
           ]
-        : [(before) => settleFollowUp(before, { name: entry.name, to, now })],
+        : [(before) => setFollowUpOutcome(before, { name: entry.name, to, now })],
       repeated: entry.status === 'completed' || entry.status === 'error' || entry.status === to,
     };
   }
 
   /** As it was first asked for; the service's own are in the database only. */
-  private async known({ name, kind, by, amount }: Entry): Promise<{ follow_up: NewFollowUp; order: OrderRecord }> {
+  private async known({ name, kind, by, amount }: Entry): Promise<{ follow_up: NewFollowUp; order: OrderSnapshot }> {
     const known = this.asks.get(name);
     if (known?.order !== undefined) return { follow_up: known.follow_up, order: known.order };
     const id = this.closingId(name);
     return {
       follow_up: aFollowUp(this.payment, { id, kind, requested_by: by, amount, now: this.now }),
-      order: await loadOrder(database.db, id),
+      order: await loadOrderSnapshot(database.db, id),
     };
   }
 
@@ -323,8 +323,8 @@ class Subject {
   private async seen(): Promise<ModelView> {
     const { id: order_id } = this.payment;
     const [view, record, ledger] = await Promise.all([
-      findOrderView(database.db, order_id),
-      loadOrder(database.db, order_id),
+      findStoredOrder(database.db, order_id),
+      loadOrderSnapshot(database.db, order_id),
       queryRows<Entry & { id: string; transaction: string; attention: string | null }>(
         database.db,
         `select f.id, f.kind, f.requested_by as by, f.amount, f.status, f.attention, t.status || case when t.amount = f.amount then '' else ', of another amount' end as transaction
@@ -547,7 +547,7 @@ function requestFollowUp(payment: ModelPayment, asked: Asked): [ModelPayment, Re
  * It is answered: what is final stays. A sum over what was captured is flagged on the order that makes it so, a refusal
  * of what the service releases on that.
  */
-function settleFollowUp(
+function setFollowUpOutcome(
   payment: ModelPayment,
   { name, to, now }: { name: string; to: LedgerStatus; now: number },
 ): [ModelPayment, Result] {

@@ -1,9 +1,9 @@
 import { insertFollowUp } from '../../../../src/db/orders/follow-ups';
 import { moveOrder } from '../../../../src/db/orders/move-order';
-import { findOrder, loadOrder } from '../../../../src/db/orders/order-record';
-import { findOrderView, type TransactionView } from '../../../../src/db/orders/order-view';
+import { findOrderSnapshot, loadOrderSnapshot } from '../../../../src/db/orders/order-snapshot';
+import { findStoredOrder, type StoredTransaction } from '../../../../src/db/orders/stored-order';
 import { FOLLOW_UPS, type FollowUpKind, type NewFollowUp } from '../../../../src/domain/follow-up';
-import type { OrderRecord } from '../../../../src/domain/order-record';
+import type { OrderSnapshot } from '../../../../src/domain/order-snapshot';
 import { ServiceError } from '../../../../src/errors';
 import { createTestDatabase, runBehindLock, type TestDatabase } from '../../../support/database';
 import { aLateRequest, aRequest, NOW, PROJECT } from '../../../support/domain';
@@ -11,7 +11,7 @@ import {
   aFollowUp,
   anAcceptedPayment,
   answerFollowUp,
-  aSettledFollowUp,
+  aFollowUpWithManualOutcome,
   aStoredOrder,
   CAPTURE_END,
   everythingOf,
@@ -27,16 +27,16 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 type Request = Partial<NewFollowUp> & { kind: FollowUpKind };
-const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
-const everything = (payment: OrderRecord) => everythingOf(database.db, payment);
-const moneyIn = async (payment: OrderRecord) => (await view(payment.id)).transactions[0]!;
+const view = async (order_id: string) => (await findStoredOrder(database.db, order_id))!;
+const everything = (payment: OrderSnapshot) => everythingOf(database.db, payment);
+const moneyIn = async (payment: OrderSnapshot) => (await view(payment.id)).transactions[0]!;
 const accepted = (mode: PaymentMode = 'sale', amount = 100) => anAcceptedPayment(database.db, { mode, amount });
-const request = (payment: OrderRecord, what: Request) => insertFollowUp(database.db, aFollowUp(payment, what));
-const settled = (payment: OrderRecord, what: Request, answer?: ProcessorAnswer) =>
-  aSettledFollowUp(database.db, payment, what, answer);
+const request = (payment: OrderSnapshot, what: Request) => insertFollowUp(database.db, aFollowUp(payment, what));
+const settled = (payment: OrderSnapshot, what: Request, answer?: ProcessorAnswer) =>
+  aFollowUpWithManualOutcome(database.db, payment, what, answer);
 
 /** What is neither 0 nor absent, by the names of the columns without `_amount`. */
-function moved(transaction: TransactionView): Record<string, number> {
+function moved(transaction: StoredTransaction): Record<string, number> {
   const entries = Object.entries(transaction).filter(
     ([column, value]) => /._amount$/.test(column) && value !== 0 && value !== null,
   );
@@ -66,7 +66,7 @@ describe('rules 9.1, 9.3 and 9.4: insertFollowUp writes an order beside the paym
     const payment = await accepted(mode);
     const follow_up = aFollowUp(payment, { kind, amount: 40, now: NOW + 1_000 });
     const record = await insertFollowUp(database.db, follow_up);
-    expect(record).toEqual(await findOrder(database.db, follow_up.id));
+    expect(record).toEqual(await findOrderSnapshot(database.db, follow_up.id));
     expect(record).toMatchObject({
       status: 'new',
       version: 0,
@@ -156,7 +156,7 @@ describe('rules 9.1, 9.3 and 9.4: insertFollowUp writes an order beside the paym
   test('no webhook for an order that is made, and none of the payment order', async () => {
     const payment = await accepted();
     await request(payment, { kind: 'refund' });
-    expect((await loadOrder(database.db, payment.id)).deliveries).toEqual(payment.deliveries);
+    expect((await loadOrderSnapshot(database.db, payment.id)).deliveries).toEqual(payment.deliveries);
   });
   test('the second time is answered as it is, whatever was asked for since', async () => {
     const payment = await accepted();
@@ -233,7 +233,7 @@ describe('rules 9.6: recordFollowUpOutcome', () => {
         const waiting = await answerFollowUp(database.db, follow_up, asked, 'processing', NOW + 1);
         const pending = moved(await moneyIn(payment));
         const after = await answerFollowUp(database.db, follow_up, waiting, answer, NOW + 2);
-        expect(after).toEqual(await findOrder(database.db, follow_up.id));
+        expect(after).toEqual(await findOrderSnapshot(database.db, follow_up.id));
         const order = await view(follow_up.id);
         expect([waiting.status, `${order.status} ${order.transactions[0]!.status}`]).toEqual(['processing', status]);
         expect(order.transactions[0]!.events.map(({ event }) => event)).toEqual([
@@ -247,7 +247,7 @@ describe('rules 9.6: recordFollowUpOutcome', () => {
         expect(pending).toEqual({ ...refused, ...(column && { [column.replace('_amount', '')]: 40 }) });
         expect(moved(await moneyIn(payment))).toEqual(expected);
         // The payment order stays, but for its version: it shows how its follow-up orders stand.
-        const original = await loadOrder(database.db, payment.id);
+        const original = await loadOrderSnapshot(database.db, payment.id);
         expect([original.status, original.version]).toEqual(['completed', payment.version + 3]);
       }
     },

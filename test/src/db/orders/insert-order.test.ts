@@ -1,8 +1,8 @@
 import { insertOrder, beginAttempt } from '../../../../src/db/orders/insert-order';
 import { moveOrder } from '../../../../src/db/orders/move-order';
-import { findOrder } from '../../../../src/db/orders/order-record';
-import { findOrderView } from '../../../../src/db/orders/order-view';
-import type { OrderRecord } from '../../../../src/domain/order-record';
+import { findOrderSnapshot } from '../../../../src/db/orders/order-snapshot';
+import { findStoredOrder } from '../../../../src/db/orders/stored-order';
+import type { OrderSnapshot } from '../../../../src/domain/order-snapshot';
 import { createTestDatabase, runBehindLock, type TestDatabase } from '../../../support/database';
 import { aRequest, anOrder, aTransaction, NOW } from '../../../support/domain';
 import { aStoredOrder } from '../../../support/rows';
@@ -13,12 +13,12 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
+const view = async (order_id: string) => (await findStoredOrder(database.db, order_id))!;
 
 describe('insertOrder', () => {
   test('it returns the order as stored', async () => {
     const record = await aStoredOrder(database.db);
-    expect(await findOrder(database.db, record.id)).toEqual(record);
+    expect(await findOrderSnapshot(database.db, record.id)).toEqual(record);
   });
 
   test('two at once write one', async () => {
@@ -62,7 +62,7 @@ describe('beginAttempt', () => {
     const attempt = aTransaction(order.id, { payment_method_details: { vault_token: 'first' } });
     const other = aTransaction(order.id, { payment_method_details: { vault_token: 'second' } });
     const record = await beginAttempt(database.db, order, attempt, times);
-    expect(record).toEqual(await findOrder(database.db, order.id));
+    expect(record).toEqual(await findOrderSnapshot(database.db, order.id));
     expect(record.transactions).toEqual([{ ...order.transactions[0], charge_began: true }]);
     // Of two at once, and again from an order that was read before.
     expect(await beginAttempt(database.db, order, other, times)).toEqual(record);
@@ -97,7 +97,7 @@ describe('rules 10.5: past begin_before nothing is written', () => {
   const tooLate = { error: 'ServiceUnavailable' };
   const insert = (order: ReturnType<typeof anOrder>, begin_before?: number) =>
     insertOrder(database.db, order, aTransaction(order.id), { ...times, request: aRequest({ begin_before }) });
-  const attempt = (order: OrderRecord, begin_before?: number, n = 1) =>
+  const attempt = (order: OrderSnapshot, begin_before?: number, n = 1) =>
     beginAttempt(database.db, order, aTransaction(order.id, { attempt: n }), {
       created: NOW,
       expires_at: NOW + 1,
@@ -136,7 +136,7 @@ describe('rules 10.5: past begin_before nothing is written', () => {
   test('an attempt: refused, in time it is written, and late again it goes on', async () => {
     const order = await aStoredOrder(database.db, { transaction: false });
     await expect(attempt(order, Date.now() - 1)).rejects.toMatchObject(tooLate);
-    expect(await findOrder(database.db, order.id)).toEqual(order);
+    expect(await findOrderSnapshot(database.db, order.id)).toEqual(order);
     const record = await attempt(order, Date.now() + 10_000);
     expect(await attempt(order, Date.now() - 1)).toEqual(record);
     expect(await counts(order.id)).toEqual([1, 1]);
@@ -145,7 +145,7 @@ describe('rules 10.5: past begin_before nothing is written', () => {
   test('an attempt that came with the order: the same', async () => {
     const order = await aStoredOrder(database.db);
     await expect(attempt(order, Date.now() - 1)).rejects.toMatchObject(tooLate);
-    expect(await findOrder(database.db, order.id)).toEqual(order);
+    expect(await findOrderSnapshot(database.db, order.id)).toEqual(order);
     const record = await attempt(order, Date.now() + 10_000);
     expect(await attempt(order, Date.now() - 1)).toEqual(record);
   });
@@ -159,7 +159,7 @@ describe('rules 10.5: past begin_before nothing is written', () => {
       attempt(order, begin_before),
     );
     await expect(held).rejects.toMatchObject(tooLate);
-    expect(await findOrder(database.db, order.id)).toEqual(order);
+    expect(await findOrderSnapshot(database.db, order.id)).toEqual(order);
   });
 
   test('an attempt at an order whose fields were changed meanwhile', async () => {

@@ -1,8 +1,8 @@
 import { beginAttempt } from '../../../../src/db/orders/insert-order';
 import { moveOrder } from '../../../../src/db/orders/move-order';
-import { findOrder } from '../../../../src/db/orders/order-record';
-import { findOrderView } from '../../../../src/db/orders/order-view';
-import type { OrderRecord } from '../../../../src/domain/order-record';
+import { findOrderSnapshot } from '../../../../src/db/orders/order-snapshot';
+import { findStoredOrder } from '../../../../src/db/orders/stored-order';
+import type { OrderSnapshot } from '../../../../src/domain/order-snapshot';
 import { createTestDatabase, type TestDatabase } from '../../../support/database';
 import { aRequest, aTransaction, NOW } from '../../../support/domain';
 import { aStoredOrder } from '../../../support/rows';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const by = { source: 'processor', now: NOW } as const;
-const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
+const view = async (order_id: string) => (await findStoredOrder(database.db, order_id))!;
 const accept = (order: { transactions: { id: string }[] }) =>
   ({ transaction_id: order.transactions.at(-1)!.id, to: 'accepted' }) as const;
 
@@ -27,7 +27,7 @@ describe('moveOrder: the one function that moves', () => {
       result: 'approved',
       transaction: { response_code: '00', captured_amount: 500 },
     });
-    expect(moved).toEqual(await findOrder(database.db, order.id));
+    expect(moved).toEqual(await findOrderSnapshot(database.db, order.id));
     expect(moved).toMatchObject({ status: 'completed', version: 1, deliveries: [1] });
     const { status, completed, modified, transactions } = await view(order.id);
     expect([status, Date.parse(completed!), Date.parse(modified)]).toEqual(['completed', NOW + 1_000, NOW + 1_000]);
@@ -130,7 +130,7 @@ test('rules 4.15: modified never goes back, and what the move records has its ow
 });
 
 describe('moveOrder from the versions its sender allows', () => {
-  const cancel = (order: OrderRecord, versions?: number[]) =>
+  const cancel = (order: OrderSnapshot, versions?: number[]) =>
     moveOrder(database.db, order, { ended: 'cancelled' }, { ...by, source: 'merchant', versions });
 
   test('somebody was first: PreconditionFailed, and nothing moves', async () => {

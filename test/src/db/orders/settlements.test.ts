@@ -1,5 +1,5 @@
 import { queryRows } from '../../../../src/db/connection';
-import { findOrderView } from '../../../../src/db/orders/order-view';
+import { findStoredOrder } from '../../../../src/db/orders/stored-order';
 import {
   lastSettlement,
   openSettlements,
@@ -8,7 +8,7 @@ import {
 } from '../../../../src/db/orders/settlements';
 import { watchesOf } from '../../../../src/db/orders/late-approvals';
 import { moveOrder } from '../../../../src/db/orders/move-order';
-import type { OrderRecord } from '../../../../src/domain/order-record';
+import type { OrderSnapshot } from '../../../../src/domain/order-snapshot';
 import type { TransactionStatus } from '../../../../src/domain/transitions';
 import { createTestDatabase, type TestDatabase } from '../../../support/database';
 import { NOW, transactionIdOf } from '../../../support/domain';
@@ -30,7 +30,7 @@ const aSettlement = (order_id: string): SettledTransaction => ({
   fee_amount: 37,
 });
 const another = (order_id: string): SettledTransaction => ({ ...aSettlement(order_id), settlement_amount: 1 });
-const view = async (id: string) => (await findOrderView(database.db, id))!;
+const view = async (id: string) => (await findStoredOrder(database.db, id))!;
 const recordAll = async (settlements: SettledTransaction[], after?: number) =>
   await recordSettlements(database.db, { after: after ?? (await lastSettlement(database.db)), settlements, now: NOW });
 const record = async (settlements: SettledTransaction[], after?: number) =>
@@ -104,7 +104,7 @@ it('rules 10.18: of a transaction that is not paid as far as is known it is evid
     await aStoredOrder(database.db),
     await aStoredOrder(database.db),
   ];
-  const move = (order: OrderRecord, to: TransactionStatus) =>
+  const move = (order: OrderSnapshot, to: TransactionStatus) =>
     moveOrder(database.db, order, { transaction_id: order.transactions[0]!.id, to }, { source: 'processor', now: NOW });
   await move(declined, 'error');
   await move(open, 'processing');

@@ -1,5 +1,5 @@
 import { insertFollowUp } from '../../../../src/db/orders/follow-ups';
-import { findOrderView } from '../../../../src/db/orders/order-view';
+import { findStoredOrder } from '../../../../src/db/orders/stored-order';
 import { findTimeline } from '../../../../src/db/orders/timeline';
 import { TIMELINE_START } from '../../../../src/domain/timeline';
 import { createTestDatabase, type TestDatabase } from '../../../support/database';
@@ -18,7 +18,7 @@ test('rules 23.10: however many follow-up orders there are, no statement names m
     const refund = aFollowUp(payment, { kind: 'refund', amount: 1, now: NOW + n * 1_000 });
     await insertFollowUp(database.db, refund);
   }
-  const order = (await findOrderView(database.db, payment.id))!;
+  const order = (await findStoredOrder(database.db, payment.id))!;
   const named: number[] = [];
   database.db.on('query', ({ bindings }: { bindings: unknown[] }) => {
     const texts = JSON.stringify(bindings);

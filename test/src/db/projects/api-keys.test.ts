@@ -1,5 +1,5 @@
 import { findProjectByApiKey, insertApiKey, newApiKey } from '../../../../src/db/projects/api-keys';
-import { getProject } from '../../../../src/db/projects/projects';
+import { findProject } from '../../../../src/db/projects/projects';
 import { createTestDatabase, secrets, type TestDatabase } from '../../../support/database';
 import { PROJECT } from '../../../support/domain';
 
@@ -15,7 +15,7 @@ test('rules 2.6: a key finds its project; of the key itself nothing is kept that
   await insertApiKey({ db: database.db, secrets }, PROJECT.id, key, NOW);
   await insertApiKey({ db: database.db, secrets }, PROJECT.id, key, NOW);
   expect(await findProjectByApiKey({ db: database.db, secrets }, key, NOW.getTime())).toEqual({
-    project: await getProject(database.db, PROJECT.id),
+    project: await findProject(database.db, PROJECT.id),
     api_key_id: key.slice(5, 17),
     expires_at: undefined,
   });

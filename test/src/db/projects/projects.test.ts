@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { getProject, upsertProject } from '../../../../src/db/projects/projects';
+import { findProject, upsertProject } from '../../../../src/db/projects/projects';
 import { createTestDatabase, secrets, type TestDatabase } from '../../../support/database';
 import { PROJECT } from '../../../support/domain';
 
@@ -32,7 +32,7 @@ test('a project that is there keeps its name and secret; its webhook address, me
     },
     NOW,
   );
-  expect(await getProject(database.db, project.id)).toMatchObject({
+  expect(await findProject(database.db, project.id)).toMatchObject({
     name: 'One',
     webhook_url: 'https://shop.example/',
     payment_methods: ['apple-pay'],

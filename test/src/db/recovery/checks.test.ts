@@ -3,13 +3,13 @@ import { queryRows } from '../../../../src/db/connection';
 import { insertFollowUp } from '../../../../src/db/orders/follow-ups';
 import { beginAttempt } from '../../../../src/db/orders/insert-order';
 import { moveOrder } from '../../../../src/db/orders/move-order';
-import type { Position } from '../../../../src/db/pages';
+import type { PagePosition } from '../../../../src/db/pages';
 import { findChecks, type Check } from '../../../../src/db/recovery/checks';
 import { findProgress, saveProgress } from '../../../../src/db/recovery/progress';
 import { SOURCE_NAMES, type SourceName } from '../../../../src/db/recovery/sources';
-import { beginMove, finishMove, setClock } from '../../../../src/db/sandbox-clocks/sandbox-clocks';
+import { beginAdvance, finishAdvance, setClock } from '../../../../src/db/sandbox-clocks/sandbox-clocks';
 import type { FollowUpKind } from '../../../../src/domain/follow-up';
-import type { OrderRecord } from '../../../../src/domain/order-record';
+import type { OrderSnapshot } from '../../../../src/domain/order-snapshot';
 import type { OrderStatus, PaymentLinkStatus, TransactionStatus } from '../../../../src/domain/transitions';
 import { createTestDatabase, type TestDatabase } from '../../../support/database';
 import { aRequest, aTransaction, BY_TOKEN, MINUTE, NOW, PROJECT } from '../../../support/domain';
@@ -17,7 +17,7 @@ import {
   aFollowUp,
   anAcceptedPayment,
   answerFollowUp,
-  aSettledFollowUp,
+  aFollowUpWithManualOutcome,
   aStoredOrder,
   CAPTURE_END,
 } from '../../../support/rows';
@@ -89,7 +89,7 @@ async function minutesDue(name: SourceName, from: number, lasts_ms: number): Pro
 
 const by = { source: 'processor', now: NOW } as const;
 /** Moves the order's current attempt along these statuses. */
-async function along(order: OrderRecord, ...statuses: TransactionStatus[]): Promise<OrderRecord> {
+async function along(order: OrderSnapshot, ...statuses: TransactionStatus[]): Promise<OrderSnapshot> {
   let current = order;
   for (const to of statuses) {
     current = await moveOrder(database.db, current, { transaction_id: current.transactions.at(-1)!.id, to }, by);
@@ -99,7 +99,7 @@ async function along(order: OrderRecord, ...statuses: TransactionStatus[]): Prom
 const attempted = async (...statuses: TransactionStatus[]) => await along(await aStoredOrder(database.db), ...statuses);
 
 describe('orders', () => {
-  test.each<[string, () => Promise<OrderRecord>]>([
+  test.each<[string, () => Promise<OrderSnapshot>]>([
     ['its customer is at the issuer', () => attempted('pending')],
     ['its outcome is not known', () => attempted('processing')],
     ['declined, with attempts left', () => attempted('error')],
@@ -132,8 +132,8 @@ describe('orders', () => {
       'some of it is still held',
       async () => {
         const payment = await anAcceptedPayment(database.db, { mode: 'manual' });
-        await aSettledFollowUp(database.db, payment, { kind: 'capture', amount: 60 });
-        await aSettledFollowUp(database.db, payment, { kind: 'void', amount: 39 });
+        await aFollowUpWithManualOutcome(database.db, payment, { kind: 'capture', amount: 60 });
+        await aFollowUpWithManualOutcome(database.db, payment, { kind: 'void', amount: 39 });
         return payment;
       },
     ],
@@ -166,14 +166,16 @@ describe('orders', () => {
     [
       'was captured',
       async () =>
-        await aSettledFollowUp(database.db, await anAcceptedPayment(database.db, { mode: 'manual' }), {
+        await aFollowUpWithManualOutcome(database.db, await anAcceptedPayment(database.db, { mode: 'manual' }), {
           kind: 'capture',
         }),
     ],
     [
       'was voided',
       async () =>
-        await aSettledFollowUp(database.db, await anAcceptedPayment(database.db, { mode: 'manual' }), { kind: 'void' }),
+        await aFollowUpWithManualOutcome(database.db, await anAcceptedPayment(database.db, { mode: 'manual' }), {
+          kind: 'void',
+        }),
     ],
     [
       'a refund is open',
@@ -204,7 +206,7 @@ describe('orders', () => {
     expect(found.map(({ row }) => `${row.is_being_created}`).toSorted()).toEqual(['false', 'true']);
   });
 
-  test.each<[SourceName, () => Promise<OrderRecord>]>([
+  test.each<[SourceName, () => Promise<OrderSnapshot>]>([
     ['attempts', () => attempted('pending')],
     ['authorizations', () => anAcceptedPayment(database.db, { mode: 'manual' })],
   ])('%s are checked twice, and then left to their deadline', async (source, make) => {
@@ -212,7 +214,7 @@ describe('orders', () => {
     expect(await minutesDue(source, NOW, 2 * HOUR)).toEqual([0, 4]);
   });
 
-  test.each<[SourceName, () => Promise<OrderRecord>, (order: OrderRecord) => number]>([
+  test.each<[SourceName, () => Promise<OrderSnapshot>, (order: OrderSnapshot) => number]>([
     ['unknown_outcomes', () => attempted('processing'), () => NOW],
     ['expired_orders', () => aStoredOrder(database.db, { transaction: false }), ({ expires_at }) => expires_at],
     ['expired_transactions', () => aStoredOrder(database.db), ({ transactions }) => transactions[0]!.expires_at],
@@ -331,7 +333,7 @@ describe('pages', () => {
       .update({ modified: new Date(NOW) })
       .whereRaw(`modified < ?`, [new Date(NOW + 10)]);
     const found: string[] = [];
-    let after: Position | null = null;
+    let after: PagePosition | null = null;
     for (;;) {
       const page: Check<'attempts'>[] = await findChecks(database.db, 'attempts', {
         since: 0,
@@ -445,7 +447,7 @@ describe('sandbox_clocks', () => {
   const clocks = async (until?: number) => (await due('sandbox_clocks', until)).map(({ row }) => row.clock_id);
   const clockOf = async (clock_id: string) => {
     const move = { request_id: 'r', move: { advance_ms: MINUTE }, now: NOW };
-    const { n, to_offset_ms } = (await beginMove(database.db, { clock_id, project_id: PROJECT.id }, move))!;
+    const { n, to_offset_ms } = (await beginAdvance(database.db, { clock_id, project_id: PROJECT.id }, move))!;
     return { n, to_offset_ms, clock_id };
   };
 
@@ -454,7 +456,7 @@ describe('sandbox_clocks', () => {
     const { n, to_offset_ms } = await clockOf(open.id);
     expect([await clocks(NOW), await clocks()]).toEqual([[], [open.id]]);
     await setClock(database.db, { clock_id: open.id, offset_ms: to_offset_ms, now: NOW });
-    await finishMove(database.db, { clock_id: open.id, n });
+    await finishAdvance(database.db, { clock_id: open.id, n });
     expect(await clocks()).toEqual([open.id]);
     await moveOrder(database.db, open, { ended: 'expired' }, { source: 'service', now: NOW });
     await database.db.raw(`update webhook_deliveries set status = 'delivered', next_attempt_at = null`);

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { insertFollowUp } from '../../../../src/db/orders/follow-ups';
 import { beginAttempt, insertOrder } from '../../../../src/db/orders/insert-order';
-import { loadOrder } from '../../../../src/db/orders/order-record';
-import { insertPaymentLink, loadPaymentLink } from '../../../../src/db/payment-links';
+import { loadOrderSnapshot } from '../../../../src/db/orders/order-snapshot';
+import { insertPaymentLink, loadPaymentLinkSnapshot } from '../../../../src/db/payment-links';
 import { deleteClaims, withdrawRequest } from '../../../../src/db/requests/request-claims';
 import { queryRows } from '../../../../src/db/connection';
 import type { ApiRequest } from '../../../../src/domain/api-request';
@@ -38,7 +38,7 @@ const WRITES: [title: string, prepare: () => Promise<(request: ApiRequest) => Pr
     'an attempt of the hosted page',
     async () => {
       const { id } = await aStoredOrder(database.db, { transaction: false });
-      const order = await loadOrder(database.db, id);
+      const order = await loadOrderSnapshot(database.db, id);
       return (request) => beginAttempt(database.db, order, aTransaction(id), { ...times, request });
     },
   ],
@@ -150,7 +150,7 @@ test('rules 19.4: an attempt that was withdrawn leaves its link as it was', asyn
   const payment_link = { ...link, clock_offset_ms: 0 };
   const attempt = insertOrder(database.db, order, undefined, { ...times, payment_link, request });
   await expect(attempt).rejects.toMatchObject({ error: 'ServiceUnavailable' });
-  expect(await loadPaymentLink(database.db, link.id)).toEqual(link);
+  expect(await loadPaymentLinkSnapshot(database.db, link.id)).toEqual(link);
 });
 
 test('claims are deleted once they are old', async () => {

@@ -1,7 +1,12 @@
 import { v7 as uuidv7 } from 'uuid';
 import { upsertProject } from '../../../../src/db/projects/projects';
-import { beginMove, finishMove, setClock, unfinishedMoves } from '../../../../src/db/sandbox-clocks/sandbox-clocks';
-import { findOrder } from '../../../../src/db/orders/order-record';
+import {
+  beginAdvance,
+  finishAdvance,
+  setClock,
+  unfinishedAdvances,
+} from '../../../../src/db/sandbox-clocks/sandbox-clocks';
+import { findOrderSnapshot } from '../../../../src/db/orders/order-snapshot';
 import { createTestDatabase, secrets, type TestDatabase } from '../../../support/database';
 import { NOW, PROJECT } from '../../../support/domain';
 import { aStoredOrder } from '../../../support/rows';
@@ -15,7 +20,7 @@ afterAll(() => database.close());
 const DAY = 24 * 60 * 60_000;
 const clock = (clock_id: string, project_id = PROJECT.id) => ({ clock_id, project_id });
 const begin = (clock_id: string, advance_ms: number, request_id: string = uuidv7()) =>
-  beginMove(database.db, clock(clock_id), { request_id, move: { advance_ms }, now: NOW });
+  beginAdvance(database.db, clock(clock_id), { request_id, move: { advance_ms }, now: NOW });
 
 test('rules 23.4: the clock of a live project cannot be moved, whatever the code does', async () => {
   const live_id = uuidv7();
@@ -23,7 +28,7 @@ test('rules 23.4: the clock of a live project cannot be moved, whatever the code
   await upsertProject({ db: database.db, secrets }, PROJECT.merchant_id, live, new Date(NOW));
   const move = { request_id: 'r', move: { advance_ms: DAY }, now: NOW };
   const forbidden = { error: 'Forbidden' };
-  await expect(beginMove(database.db, clock(uuidv7(), live_id), move)).rejects.toMatchObject(forbidden);
+  await expect(beginAdvance(database.db, clock(uuidv7(), live_id), move)).rejects.toMatchObject(forbidden);
   const by_hand = (is_test: boolean) =>
     database.db('sandbox_clocks').insert({ id: uuidv7(), project_id: live_id, is_test, moved: new Date(NOW) });
   await expect(by_hand(false)).rejects.toThrow(/check/);
@@ -39,12 +44,12 @@ test('rules 23.11: a clock of another project counts nowhere, and none is made f
     [id, other.id],
     [uuidv7(), PROJECT.id],
   ] as const) {
-    await expect(beginMove(database.db, clock(clock_id, project_id), move)).rejects.toMatchObject({
+    await expect(beginAdvance(database.db, clock(clock_id, project_id), move)).rejects.toMatchObject({
       error: 'Forbidden',
     });
   }
   await database.db('sandbox_clocks').insert({ id, project_id: other.id, offset_ms: DAY, moved: new Date(NOW) });
-  expect((await findOrder(database.db, id))?.clock_offset_ms).toBe(0);
+  expect((await findOrderSnapshot(database.db, id))?.clock_offset_ms).toBe(0);
 });
 
 test('moves add up, each is begun once, and none goes back or beyond 400 days', async () => {
@@ -55,7 +60,7 @@ test('moves add up, each is begun once, and none goes back or beyond 400 days', 
   expect(await begin(id, 399 * DAY, 'b')).toEqual({ n: 2, to_offset_ms: 400 * DAY });
   expect(await begin(id, 399 * DAY + 1, 'c')).toBeUndefined();
   const to = (instant: number) =>
-    beginMove(database.db, clock(id), { request_id: uuidv7(), move: { to: instant }, now: NOW });
+    beginAdvance(database.db, clock(id), { request_id: uuidv7(), move: { to: instant }, now: NOW });
   expect(await to(NOW + DAY)).toBeUndefined();
   expect(await to(NOW + DAY + 1)).toMatchObject({ to_offset_ms: DAY + 1 });
 });
@@ -64,7 +69,7 @@ test('a clock never goes back, and its orders carry how far it is ahead', async 
   const { id } = await aStoredOrder(database.db);
   await begin(id, 2 * DAY);
   for (const offset_ms of [DAY, 2 * DAY, DAY]) await setClock(database.db, { clock_id: id, offset_ms, now: NOW });
-  expect((await findOrder(database.db, id))?.clock_offset_ms).toBe(2 * DAY);
+  expect((await findOrderSnapshot(database.db, id))?.clock_offset_ms).toBe(2 * DAY);
   // Recovery counts from its last change.
   await setClock(database.db, { clock_id: id, offset_ms: DAY, now: NOW + DAY });
   expect(await database.db('sandbox_clocks').where({ id }).first()).toMatchObject({
@@ -75,8 +80,8 @@ test('a clock never goes back, and its orders carry how far it is ahead', async 
 test('the end of a move makes another version of the object, once', async () => {
   const { id, version } = await aStoredOrder(database.db);
   const { n } = (await begin(id, DAY))!;
-  expect(await unfinishedMoves(database.db, id)).toEqual([{ n, to_offset_ms: DAY }]);
-  for (let times = 1; times <= 2; times += 1) await finishMove(database.db, { clock_id: id, n });
-  expect(await unfinishedMoves(database.db, id)).toEqual([]);
-  expect((await findOrder(database.db, id))?.version).toBe(version + 1);
+  expect(await unfinishedAdvances(database.db, id)).toEqual([{ n, to_offset_ms: DAY }]);
+  for (let times = 1; times <= 2; times += 1) await finishAdvance(database.db, { clock_id: id, n });
+  expect(await unfinishedAdvances(database.db, id)).toEqual([]);
+  expect((await findOrderSnapshot(database.db, id))?.version).toBe(version + 1);
 });

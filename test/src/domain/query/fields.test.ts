@@ -1,7 +1,7 @@
-import { FIELD_NAMES, isFieldName, isOfTransaction, parseSort } from '../../../../src/domain/query/fields';
+import { SEARCH_FIELD_NAMES, isFieldName, isOfTransaction, parseSort } from '../../../../src/domain/query/fields';
 
 it("begins with the specification's columns, in its order", () => {
-  expect(FIELD_NAMES.slice(0, 21)).toEqual([
+  expect(SEARCH_FIELD_NAMES.slice(0, 21)).toEqual([
     ...['id', 'merchant_order_id', 'created', 'completed', 'currency', 'amount', 'status', 'transaction.id'],
     ...['transaction.status', 'transaction.payment_method', 'transaction.payment_method_brand'],
     ...['transaction.amount_with_decimals', 'transaction.refund_of_transaction_id'],
@@ -13,7 +13,7 @@ it("begins with the specification's columns, in its order", () => {
 
 it('knows its fields by name, and no property of every object', () => {
   expect(['status', 'toString', '__proto__', 'Status'].map(isFieldName)).toEqual([true, false, false, false]);
-  expect(FIELD_NAMES.filter(isOfTransaction)).toHaveLength(17);
+  expect(SEARCH_FIELD_NAMES.filter(isOfTransaction)).toHaveLength(17);
 });
 
 test.each([

@@ -1,9 +1,9 @@
 import { QUERY_LIMITS, parseQuery } from '../../../../src/domain/query/parse';
-import type { Bound, Query } from '../../../../src/domain/query/query';
+import type { Bound, SearchQuery } from '../../../../src/domain/query/query';
 import { numbersFrom } from '../../../support/killing';
 
 /** The tree in one line: `and(status=new, not(words=book))`. */
-function shown(query: Query): string {
+function shown(query: SearchQuery): string {
   const end = (bound: Bound | undefined) => (bound ? `${bound.inclusive ? '=' : ''}${bound.value}` : '*');
   switch (query.op) {
     case 'all':

@@ -1,8 +1,8 @@
 import { parseQuery } from '../../../../src/domain/query/parse';
-import { conditionsOf, matches, type Query, type Row } from '../../../../src/domain/query/query';
+import { conditionsOf, matches, type SearchQuery, type SearchRow } from '../../../../src/domain/query/query';
 
 const NOON = Date.UTC(2026, 0, 15, 12);
-const ROW: Row = {
+const ROW: SearchRow = {
   status: 'completed',
   merchant_order_id: 'a-1001',
   currency: 'eur',
@@ -14,7 +14,7 @@ const ROW: Row = {
   words: ['a', '1001', 'two', 'books'],
 };
 
-function read(text: string): Query {
+function read(text: string): SearchQuery {
   const parsed = parseQuery(text);
   if ('problem' in parsed) throw new Error(parsed.problem);
   return parsed.query;

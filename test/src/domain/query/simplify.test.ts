@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { parseQuery } from '../../../../src/domain/query/parse';
-import { matches, type Query, type Row } from '../../../../src/domain/query/query';
+import { matches, type SearchQuery, type SearchRow } from '../../../../src/domain/query/query';
 import { simplify } from '../../../../src/domain/query/simplify';
 
 const leaf = fc.oneof(
-  fc.constant<Query>({ op: 'all' }),
-  fc.constantFrom('a', 'b', 'c').map((value): Query => ({ op: 'equals', field: 'words', value })),
+  fc.constant<SearchQuery>({ op: 'all' }),
+  fc.constantFrom('a', 'b', 'c').map((value): SearchQuery => ({ op: 'equals', field: 'words', value })),
 );
-const { query } = fc.letrec<{ query: Query }>((tie) => ({
+const { query } = fc.letrec<{ query: SearchQuery }>((tie) => ({
   query: fc.oneof(
     { depthSize: 'medium', withCrossShrink: true },
     leaf,
@@ -17,14 +17,14 @@ const { query } = fc.letrec<{ query: Query }>((tie) => ({
 }));
 
 /** What stands where it must not, in a tree. */
-function misplaced(one: Query): Query[] {
+function misplaced(one: SearchQuery): SearchQuery[] {
   if (one.op === 'not') return 'of' in one.of ? [one] : [];
   if (one.op !== 'and' && one.op !== 'or') return [];
   return [...one.of.filter(({ op }) => op === one.op), ...one.of.flatMap(misplaced)];
 }
 
 test('a simplified query means the same, has NOT before conditions only, and no AND in AND or OR in OR', () => {
-  const rows: Row[] = [[], ['a'], ['b'], ['a', 'c'], ['a', 'b', 'c']].map((words) => ({ words }));
+  const rows: SearchRow[] = [[], ['a'], ['b'], ['a', 'c'], ['a', 'b', 'c']].map((words) => ({ words }));
   fc.assert(
     fc.property(query, (one) => {
       const simple = simplify(one);

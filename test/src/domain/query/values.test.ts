@@ -1,5 +1,5 @@
 import type { FieldName } from '../../../../src/domain/query/fields';
-import type { Query } from '../../../../src/domain/query/query';
+import type { SearchQuery } from '../../../../src/domain/query/query';
 import { ValueProblem, equalTo, startingWith, within } from '../../../../src/domain/query/values';
 
 const DAY = Date.UTC(2026, 0, 15);
@@ -10,7 +10,7 @@ const STATUSES = 'takes one of new, processing, see-transactions, completed, can
 const TIME = 'takes a date (2026-01-15) or an instant with Z or an offset (2026-01-15T12:00:00Z)';
 
 /** The problem of a value with its hint; `undefined` when it has none. */
-function problemOf(read: () => Query): string | undefined {
+function problemOf(read: () => SearchQuery): string | undefined {
   try {
     read();
     return undefined;

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { explain } from '../../../../src/stack/failure';
 import { createProgress } from '../../../../src/stack/progress';
 import { runCommand } from '../../../../src/stack/tools/command';
-import { findTool, type Source, type Tool } from '../../../../src/stack/tools/find-tool';
+import { findTool, type ToolSource, type Tool } from '../../../../src/stack/tools/find-tool';
 
 let folder: string;
 let said: string;
@@ -25,7 +25,7 @@ function aProgram(file: string, version: string): string {
   return file;
 }
 
-const source = (text: string, make: Source['make']): Source => ({ text, make });
+const source = (text: string, make: ToolSource['make']): ToolSource => ({ text, make });
 const builds = source('building', (draft) => Promise.resolve(void aProgram(draft, 'v2')));
 const fails = (reason: string) => source('downloading', () => Promise.reject(new Error(reason)));
 

@@ -1,8 +1,8 @@
-import type { ClockMove } from '../../src/domain/sandbox-clock';
+import type { ClockAdvance } from '../../src/domain/sandbox-clock';
 import { parseDuration } from '../../src/domain/duration';
 import { ServiceError } from '../../src/errors';
-import { clockMoveId } from '../../src/ids';
-import type { MoveClockInput } from '../../workflows/messages';
+import { clockAdvanceId } from '../../src/ids';
+import type { AdvanceClockInput } from '../../workflows/messages';
 import { createConcurrencyLimit } from '../http/concurrency-limit';
 import type { MerchantContext } from '../merchant';
 
@@ -19,18 +19,22 @@ const TURN_MS = 4_000;
  * A move of a sandbox clock as its workflow takes it, once per request. Throws Forbidden for live projects, whose
  * clocks the database does not move either (rules 23.4).
  */
-export function clockMoveOf(
+export function clockAdvanceOf(
   { caller, idempotency_key }: MerchantContext,
   { advance, to }: { advance?: string | undefined; to?: string | undefined },
-): MoveClockInput {
+): AdvanceClockInput {
   const { project } = caller;
   if (!project.is_test) throw new ServiceError('Forbidden', 'Only the clocks of test projects can be moved.');
-  const move: ClockMove = advance === undefined ? { to: Date.parse(to ?? '') } : { advance_ms: parseDuration(advance) };
-  return { request_id: clockMoveId({ idempotency_key, id_namespace: project.id_namespace }), move };
+  const move: ClockAdvance =
+    advance === undefined ? { to: Date.parse(to ?? '') } : { advance_ms: parseDuration(advance) };
+  return { request_id: clockAdvanceId({ idempotency_key, id_namespace: project.id_namespace }), move };
 }
 
 /** Runs a move when it is the project's turn. Throws TooManyRequests when that takes too long. */
-export async function moveInTurn<T>({ caller }: Pick<MerchantContext, 'caller'>, move: () => Promise<T>): Promise<T> {
+export async function advanceInTurn<T>(
+  { caller }: Pick<MerchantContext, 'caller'>,
+  move: () => Promise<T>,
+): Promise<T> {
   const wait = new AbortController();
   const tooMany = new ServiceError('TooManyRequests', 'Other moves of sandbox clocks of the project take long.');
   const timer = setTimeout(() => wait.abort(tooMany), TURN_MS);

@@ -7,7 +7,7 @@ import { pageOf, readPart, type Page, type PageRequest } from '../pages';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
 /** A delivery with its attempts as the hosts show it. Instants are ISO 8601 texts in UTC. */
-export interface DeliveryView extends DeliveryId {
+export interface StoredDelivery extends DeliveryId {
   project_id: string;
   merchant_id: string;
   url: string;
@@ -36,8 +36,11 @@ const VIEW = `
   from webhook_deliveries d join orders o on o.id = d.order_id join projects p on p.id = o.project_id`;
 
 /** The delivery; `undefined` when there is none. */
-export async function findDeliveryView(db: Database, { order_id, n }: DeliveryId): Promise<DeliveryView | undefined> {
-  const [view] = await queryRows<DeliveryView>(db, `${VIEW} where d.order_id = :order_id and d.n = :n`, {
+export async function findStoredDelivery(
+  db: Database,
+  { order_id, n }: DeliveryId,
+): Promise<StoredDelivery | undefined> {
+  const [view] = await queryRows<StoredDelivery>(db, `${VIEW} where d.order_id = :order_id and d.n = :n`, {
     order_id,
     n,
   });
@@ -45,11 +48,11 @@ export async function findDeliveryView(db: Database, { order_id, n }: DeliveryId
 }
 
 /** The deliveries of an order, newest first: the first `limit`, or those with a number below `before`. */
-export async function deliveryViewsOf(
+export async function storedDeliveriesOf(
   db: Database,
   order_id: string,
   { limit, before }: { limit: number; before?: number | undefined },
-): Promise<DeliveryView[]> {
+): Promise<StoredDelivery[]> {
   const list = {
     select: VIEW,
     where: ['order_id = :order_id'],
@@ -57,7 +60,7 @@ export async function deliveryViewsOf(
     key: [['n', 'integer']],
   } as const;
   const after = before === undefined ? undefined : [String(before)];
-  return (await readPart<DeliveryView>(db, list, { rows: limit }, after)).rows;
+  return (await readPart<StoredDelivery>(db, list, { rows: limit }, after)).rows;
 }
 
 interface DeliveryFilter {
@@ -69,11 +72,11 @@ interface DeliveryFilter {
 }
 
 /** Deliveries, newest first. */
-export async function listDeliveryViews(
+export async function listStoredDeliveries(
   db: Database,
   filter: DeliveryFilter,
   page: PageRequest,
-): Promise<Page<DeliveryView>> {
+): Promise<Page<StoredDelivery>> {
   return await pageOf(
     db,
     {

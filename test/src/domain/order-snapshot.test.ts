@@ -7,9 +7,9 @@ import {
   pollPause,
   shouldExpire,
   withoutLatePoll,
-} from '../../../src/domain/order-record';
+} from '../../../src/domain/order-snapshot';
 import type { TransactionStatus } from '../../../src/domain/transitions';
-import { anOrderRecord as anOrder } from '../../support/domain';
+import { anOrderSnapshot as anOrder } from '../../support/domain';
 
 describe('the end', () => {
   test('is the transaction’s while it is open, else the order’s', () => {

@@ -1,47 +1,47 @@
-import { findOrderOfTransaction, findManualOutcome, type ManualOutcomeEntry } from '../db/orders/settle-by-hand';
+import { findOrderOfTransaction, findManualOutcome, type ManualOutcomeEntry } from '../db/orders/manual-outcomes';
 import type { ApiRequest } from '../domain/api-request';
 import type { ManualOutcome } from '../domain/outcome';
-import { isOpen } from '../domain/order';
+import { isAttemptOpen } from '../domain/order';
 import { ServiceError } from '../errors';
 import type { TemporalAccess } from './call';
 import { isServiceError } from './call-errors';
-import type { FollowUps } from './follow-ups';
-import type { Orders } from './orders';
+import type { FollowUpWorkflows } from './follow-ups';
+import type { OrderWorkflows } from './orders';
 
 /** An outcome that an operator sets at the command line. */
-export interface Settlement extends ManualOutcome {
+export interface RequestedOutcome extends ManualOutcome {
   transaction_id: string;
   /** The name of the operator. */
   operator: string;
 }
 
 /** Outcomes that an operator settles at the command line (rules 10.14). */
-export class SettleByHand {
+export class ManualOutcomes {
   constructor(
     private readonly temporal: TemporalAccess,
-    private readonly orders: Orders,
-    private readonly follow_ups: FollowUps,
+    private readonly orders: OrderWorkflows,
+    private readonly follow_ups: FollowUpWorkflows,
   ) {}
 
   /**
    * Gives a transaction the outcome that the operator decided, by the workflow of its order, which asks the processor
-   * first. Returns the entry of the audit trail: the one of an earlier settlement when that says the same. Throws
+   * first. Returns the entry of the audit trail: the one of an earlier outcome when that says the same. Throws
    * NotFound; Conflict when the outcome is not awaited, or was settled otherwise; ServiceUnavailable when nobody has
    * answered by its deadline.
    */
-  async settle(settlement: Settlement, request: ApiRequest): Promise<ManualOutcomeEntry> {
+  async setOutcome(outcome: RequestedOutcome, request: ApiRequest): Promise<ManualOutcomeEntry> {
     const { db } = this.temporal;
-    const { transaction_id } = settlement;
+    const { transaction_id } = outcome;
     const found = await findOrderOfTransaction(db, transaction_id);
     if (found === undefined) throw new ServiceError('NotFound', 'The transaction does not exist.');
     const earlier = await findManualOutcome(db, transaction_id);
-    if (earlier !== undefined) return requireSame(earlier, settlement);
-    if (!isOpen(found.status)) {
+    if (earlier !== undefined) return requireSame(earlier, outcome);
+    if (!isAttemptOpen(found.status)) {
       throw new ServiceError('Conflict', `There is no outcome to settle. The transaction is ${found.status}.`);
     }
-    const refusal = await this.send(found, settlement, request);
+    const refusal = await this.send(found, outcome, request);
     const entry = await findManualOutcome(db, transaction_id);
-    if (entry !== undefined) return requireSame(entry, settlement);
+    if (entry !== undefined) return requireSame(entry, outcome);
     throw (
       refusal ??
       new ServiceError(
@@ -54,12 +54,12 @@ export class SettleByHand {
   /** Resolves with a Conflict instead of throwing it: an earlier attempt, whose answer was lost, may have settled. */
   private async send(
     { order_id, is_payment }: { order_id: string; is_payment: boolean },
-    settlement: Settlement,
+    outcome: RequestedOutcome,
     request: ApiRequest,
   ): Promise<ServiceError | undefined> {
-    const input = { ...settlement, command_line: { request_id: request.request_id } };
+    const input = { ...outcome, command_line: { request_id: request.request_id } };
     try {
-      await (is_payment ? this.orders : this.follow_ups).settle(order_id, input, request);
+      await (is_payment ? this.orders : this.follow_ups).setOutcome(order_id, input, request);
       return undefined;
     } catch (error) {
       if (isServiceError(error, 'Conflict')) return error;

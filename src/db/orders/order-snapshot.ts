@@ -1,26 +1,26 @@
 import { reservedAmount, type CaptureMode, type Reservation } from '../../domain/amounts';
-import type { OrderRecord, TransactionRecord } from '../../domain/order-record';
+import type { OrderSnapshot, TransactionSnapshot } from '../../domain/order-snapshot';
 import { queryPrepared, type Database } from '../connection';
 import { RecordMissing } from './record-missing';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
 /** A row as the database returns it: instants as texts, absent values as null. */
 interface OrderRow extends Omit<
-  OrderRecord,
+  OrderSnapshot,
   'expires_at' | 'transactions' | 'ended' | 'payment_link' | 'closings' | 'attention'
 > {
   payment_link: { id: string; expires_at: string } | null;
-  ended: OrderRecord['ended'] | null;
+  ended: OrderSnapshot['ended'] | null;
   expires_at: string | null;
   transactions: TransactionRow[] | null;
-  closings: NonNullable<OrderRecord['closings']> | null;
+  closings: NonNullable<OrderSnapshot['closings']> | null;
   attention: string | null;
 }
 
 interface TransactionRow extends Reservation {
   id: string;
   charge_began: boolean;
-  settled_by_hand: boolean;
+  outcome_set_by_hand: boolean;
   attempt: number;
   expires_at: string | null;
   poll_at: string | null;
@@ -52,7 +52,7 @@ const FIND_ORDER = `
     from payment_links l where l.id = o.related_payment_link_id) as payment_link,
    (select json_agg(json_build_object('id', t.id, 'attempt', t.attempt, 'status', t.status,
              'charge_began', t.charge_began,
-             'settled_by_hand', exists (
+             'outcome_set_by_hand', exists (
                select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator'),
              'expires_at', t.expires_at, 'poll_at', t.poll_at, 'polls', t.polls,
              'late_poll_at', (select w.poll_at from late_approval_watches w where w.transaction_id = t.id),
@@ -72,7 +72,7 @@ const FIND_ORDER = `
  from orders o where o.id = :order_id`;
 
 /** The order as decisions need it; `undefined` when there is none. */
-export async function findOrder(db: Database, order_id: string): Promise<OrderRecord | undefined> {
+export async function findOrderSnapshot(db: Database, order_id: string): Promise<OrderSnapshot | undefined> {
   const [row] = await queryPrepared<OrderRow>(db, 'find order', FIND_ORDER, { order_id });
   if (row === undefined) return undefined;
   const { ended, payment_link, transactions, expires_at, closings, attention, ...order } = row;
@@ -87,23 +87,33 @@ export async function findOrder(db: Database, order_id: string): Promise<OrderRe
   };
 }
 
-/** Like findOrder, for an order that must exist: throws RecordMissing when it does not. */
-export async function loadOrder(db: Database, order_id: string): Promise<OrderRecord> {
-  const order = await findOrder(db, order_id);
+/** Like findOrderSnapshot, for an order that must exist: throws RecordMissing when it does not. */
+export async function loadOrderSnapshot(db: Database, order_id: string): Promise<OrderSnapshot> {
+  const order = await findOrderSnapshot(db, order_id);
   if (order === undefined) throw new RecordMissing(`order ${order_id}`);
   return order;
 }
 
-function transactionOf(row: TransactionRow): TransactionRecord {
-  const { id, attempt, status, charge_began, settled_by_hand, expires_at, poll_at, late_poll_at, polls, capture_mode } =
-    row;
+function transactionOf(row: TransactionRow): TransactionSnapshot {
+  const {
+    id,
+    attempt,
+    status,
+    charge_began,
+    outcome_set_by_hand,
+    expires_at,
+    poll_at,
+    late_poll_at,
+    polls,
+    capture_mode,
+  } = row;
   const { answered_amount: amount, answered_currency: currency } = row;
   return {
     id,
     attempt,
     status,
     ...(charge_began && { charge_began }),
-    ...(settled_by_hand && { settled_by_hand }),
+    ...(outcome_set_by_hand && { outcome_set_by_hand }),
     expires_at: epochOf(expires_at),
     ...(poll_at !== null && { poll_at: Date.parse(poll_at) }),
     ...(late_poll_at !== null && { late_poll_at: Date.parse(late_poll_at) }),
@@ -113,7 +123,7 @@ function transactionOf(row: TransactionRow): TransactionRecord {
   };
 }
 
-function captureOf(row: TransactionRow, capture_mode: CaptureMode): NonNullable<TransactionRecord['capture']> {
+function captureOf(row: TransactionRow, capture_mode: CaptureMode): NonNullable<TransactionSnapshot['capture']> {
   return {
     capture_mode,
     capture_period: row.capture_period,

@@ -12,7 +12,7 @@ import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
  * An order with its transactions and their events as the database holds them; absent values are null. Instants are ISO
  * 8601 texts in UTC.
  */
-export interface OrderView {
+export interface StoredOrder {
   id: string;
   kind: OrderKind;
   /** The payment order that a follow-up order belongs to. */
@@ -67,11 +67,11 @@ export interface OrderView {
   modified: string;
   completed: string | null;
   /** Oldest first. */
-  transactions: TransactionView[];
+  transactions: StoredTransaction[];
 }
 
 /** A transaction with its money: amounts in minor units. */
-export interface TransactionView extends Omit<TransactionMoney, 'capture_ends_at'> {
+export interface StoredTransaction extends Omit<TransactionMoney, 'capture_ends_at'> {
   id: string;
   attempt: number;
   currency: string;
@@ -106,11 +106,11 @@ export interface TransactionView extends Omit<TransactionMoney, 'capture_ends_at
   fee_amount: number | null;
   created: string;
   modified: string;
-  events: EventView[];
+  events: StoredEvent[];
 }
 
 /** One status change: when it happened, and when the service learned of it. */
-export interface EventView {
+export interface StoredEvent {
   id: string;
   event: TransactionStatus;
   source: EventSource;
@@ -121,7 +121,7 @@ export interface EventView {
 }
 
 /** A transaction's money as decisions need it. */
-export function moneyOf(transaction: TransactionView): TransactionMoney {
+export function moneyOf(transaction: StoredTransaction): TransactionMoney {
   return {
     ...transaction,
     capture_ends_at: transaction.capture_ends_at === null ? null : Date.parse(transaction.capture_ends_at),
@@ -149,9 +149,9 @@ const ORDER_VIEW = `
      from orders o join projects p on p.id = o.project_id join merchants m on m.id = p.merchant_id`;
 
 /** Everything a GET or the hosted page shows of one order, in one statement; `undefined` when there is none. */
-export async function findOrderView(db: Database, order_id: string): Promise<OrderView | undefined> {
+export async function findStoredOrder(db: Database, order_id: string): Promise<StoredOrder | undefined> {
   const sql = `${ORDER_VIEW} where o.id = :order_id`;
-  const [order] = await queryPrepared<OrderView>(db, 'find order view', sql, { order_id });
+  const [order] = await queryPrepared<StoredOrder>(db, 'find order view', sql, { order_id });
   return order;
 }
 
@@ -164,12 +164,12 @@ export async function findOrderVersion(db: Database, order_id: string): Promise<
 }
 
 /** Those of the orders that belong to the project, in any order. */
-export async function findOrderViews(
+export async function findStoredOrders(
   db: Database,
   project_id: string,
   order_ids: readonly string[],
-): Promise<OrderView[]> {
-  return await queryRows<OrderView>(
+): Promise<StoredOrder[]> {
+  return await queryRows<StoredOrder>(
     db,
     `${ORDER_VIEW} where o.id = any(:order_ids::uuid[]) and o.project_id = :project_id`,
     { project_id, order_ids },
@@ -177,12 +177,12 @@ export async function findOrderViews(
 }
 
 /** Those of the orders that belong to the project, in the order of the ids: as many from the first on as the limits allow. */
-export async function firstOrderViews(
+export async function firstStoredOrders(
   db: Database,
   project_id: string,
   order_ids: readonly string[],
   limits: PartLimits,
-): Promise<Part<OrderView>> {
+): Promise<Part<StoredOrder>> {
   const where = ['id = any(:order_ids::uuid[])', 'project_id = :project_id'];
   const key = [['array_position(:order_ids::uuid[], id)', 'integer']] as const;
   const list = { select: ORDER_VIEW, where, key, direction: 'asc', bindings: { project_id, order_ids } } as const;
@@ -190,10 +190,10 @@ export async function firstOrderViews(
 }
 
 /** A part of the project's orders that were created in a period, newest first. */
-export async function listOrderViews(
+export async function listStoredOrders(
   db: Database,
   project_id: string,
   { period, limits, after }: ListPart,
-): Promise<Part<OrderView>> {
+): Promise<Part<StoredOrder>> {
   return await readPart(db, { select: ORDER_VIEW, ...createdIn(project_id, period), key: BY_SEQUENCE }, limits, after);
 }

@@ -1,22 +1,22 @@
 import { z } from 'zod';
 import type { ManageContext } from '../../api/manage/manager';
 import { presentPage } from '../../api/manage/present';
-import { timestamp } from '../../api/present/order';
+import { formatTimestamp } from '../../api/present/order';
 import { pageQuery } from '../contract/manage/lists';
 import type { Input } from '../contract/routes';
 import { idParam } from '../contract/scalars';
 import type { Database } from '../db/connection';
-import { listUnknownOutcomes, type ManualOutcomeEntry, type UnknownOutcome } from '../db/orders/settle-by-hand';
-import { REASON_LENGTH_MAX, SETTLED_OUTCOMES } from '../domain/transaction';
+import { listUnknownOutcomes, type ManualOutcomeEntry, type UnknownOutcome } from '../db/orders/manual-outcomes';
+import { REASON_LENGTH_MAX, MANUAL_OUTCOMES } from '../domain/transaction';
 import type { ApiRequest } from '../domain/api-request';
-import type { Workflows } from '../temporal/workflows';
+import type { WorkflowClients } from '../temporal/workflows';
 import type { CommandRoute } from './commands';
 
 /** Outcomes that the processor will never give, settled by an operator (rules 10.14). */
 
-interface SettleServices {
+interface OutcomeServices {
   db: Database;
-  workflows: Pick<Workflows, 'settle_by_hand'>;
+  workflows: Pick<WorkflowClients, 'manual_outcomes'>;
 }
 
 const LIST = {
@@ -31,7 +31,7 @@ const TRANSACTION = {
     'The processor is asked first: an outcome that it gives is recorded instead. Sent again, the command changes nothing.',
   params: z.object({ transaction_id: idParam() }),
   body: z.object({
-    outcome: z.enum(SETTLED_OUTCOMES).describe('What the processor has done, as it said elsewhere.'),
+    outcome: z.enum(MANUAL_OUTCOMES).describe('What the processor has done, as it said elsewhere.'),
     reason: z
       .string()
       .regex(/\S/, 'Expected text that is not empty.')
@@ -41,39 +41,39 @@ const TRANSACTION = {
 } as const satisfies CommandRoute;
 
 /** The commands of the noun `settle`. */
-export const SETTLE_COMMANDS = [
+export const OUTCOME_COMMANDS = [
   {
     verb: 'list',
     route: LIST,
-    run: async ({ db }: SettleServices, _context: ManageContext, { query }: Input<typeof LIST>) =>
+    run: async ({ db }: OutcomeServices, _context: ManageContext, { query }: Input<typeof LIST>) =>
       presentPage(await listUnknownOutcomes(db, query), presentUnknownOutcome),
   },
   {
     verb: 'transaction',
     route: TRANSACTION,
     run: async (
-      { workflows }: SettleServices,
+      { workflows }: OutcomeServices,
       { caller, request }: ManageContext,
       { params, body }: Input<typeof TRANSACTION>,
     ) => {
       const settlement = { ...params, ...body, operator: caller.actor.id };
-      const entry = await workflows.settle_by_hand.settle(settlement, request);
-      return presentSettlement(entry, request);
+      const entry = await workflows.manual_outcomes.setOutcome(settlement, request);
+      return presentManualOutcome(entry, request);
     },
   },
 ];
 
 const presentUnknownOutcome = ({ since, polled_at, ...outcome }: UnknownOutcome) => ({
   ...outcome,
-  since: timestamp(since),
-  ...(polled_at !== null && { polled_at: timestamp(polled_at) }),
+  since: formatTimestamp(since),
+  ...(polled_at !== null && { polled_at: formatTimestamp(polled_at) }),
 });
 
 /** `settled`: `now`, or `earlier` if the outcome was set before. */
-const presentSettlement = (entry: ManualOutcomeEntry, { request_id }: ApiRequest) => ({
+const presentManualOutcome = (entry: ManualOutcomeEntry, { request_id }: ApiRequest) => ({
   transaction_id: entry.object_id,
   ...entry.after,
   settled: entry.request_id === request_id ? 'now' : 'earlier',
-  settled_at: timestamp(entry.at),
+  settled_at: formatTimestamp(entry.at),
   settled_by: entry.actor_id,
 });

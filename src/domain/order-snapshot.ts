@@ -1,17 +1,17 @@
 import type { CaptureMode } from './amounts';
-import { isExpired, isOpen, type ChargedBy, type Ending, type OrderFacts } from './order';
+import { isExpired, isAttemptOpen, type ChargedBy, type Ending, type OrderFacts } from './order';
 import { POLL_ISSUER_AFTER_MS, pollAfter } from './transaction';
 import type { OrderStatus, TransactionStatus } from './transitions';
 
 /** A payment transaction as decisions need it. Instants in epoch milliseconds. */
-export interface TransactionRecord {
+export interface TransactionSnapshot {
   id: string;
   attempt: number;
   status: TransactionStatus;
   /** The customer's charge may have been sent; absent otherwise, and with a card token. */
   charge_began?: true;
   /** An operator settled its outcome by hand; absent otherwise. */
-  settled_by_hand?: true;
+  outcome_set_by_hand?: true;
   /** End of the time for paying. */
   expires_at: number;
   /** When the processor is asked next for its outcome, epoch milliseconds; only while that is open. */
@@ -51,7 +51,7 @@ export interface Closing {
 }
 
 /** An order as decisions need it: what activities load, workflows hold and moves are planned from. */
-export interface OrderRecord {
+export interface OrderSnapshot {
   id: string;
   project_id: string;
   status: OrderStatus;
@@ -72,7 +72,7 @@ export interface OrderRecord {
   /** How far its clock is ahead of real time, in milliseconds (rules 23.4). */
   clock_offset_ms: number;
   /** Oldest first. */
-  transactions: TransactionRecord[];
+  transactions: TransactionSnapshot[];
   /** Numbers of the webhook deliveries that are not finished; a workflow removes those that it has started. */
   deliveries: number[];
   /** Follow-up orders the service has made at the end of a capture window, oldest first; absent when there are none. */
@@ -82,7 +82,7 @@ export interface OrderRecord {
 }
 
 /** The facts that an order's status is computed from. */
-export function orderFacts({ status, attempts_max, ended, transactions }: OrderRecord): OrderFacts {
+export function orderFacts({ status, attempts_max, ended, transactions }: OrderSnapshot): OrderFacts {
   return {
     transactions: transactions.map((one) => one.status),
     was_accepted: status === 'completed',
@@ -92,7 +92,7 @@ export function orderFacts({ status, attempts_max, ended, transactions }: OrderR
 }
 
 /** The latest attempt; a follow-up order has only one. `undefined` when there is none. */
-export function lastTransaction(order: OrderRecord): TransactionRecord | undefined {
+export function lastTransaction(order: OrderSnapshot): TransactionSnapshot | undefined {
   return order.transactions.at(-1);
 }
 
@@ -102,14 +102,19 @@ export function lastTransaction(order: OrderRecord): TransactionRecord | undefin
  */
 export function paymentExpiresAt(order: {
   expires_at: number;
-  transactions: readonly Pick<TransactionRecord, 'status' | 'expires_at'>[];
+  transactions: readonly Pick<TransactionSnapshot, 'status' | 'expires_at'>[];
 }): number {
   const last = order.transactions.at(-1);
-  return last !== undefined && isOpen(last.status) ? Math.min(order.expires_at, last.expires_at) : order.expires_at;
+  return last !== undefined && isAttemptOpen(last.status)
+    ? Math.min(order.expires_at, last.expires_at)
+    : order.expires_at;
 }
 
 /** The transaction of that id; `undefined` when the order has none such. */
-export function transactionOf(order: OrderRecord, transaction_id: string | undefined): TransactionRecord | undefined {
+export function transactionOf(
+  order: OrderSnapshot,
+  transaction_id: string | undefined,
+): TransactionSnapshot | undefined {
   return order.transactions.find((one) => one.id === transaction_id);
 }
 
@@ -117,21 +122,21 @@ export function transactionOf(order: OrderRecord, transaction_id: string | undef
  * The order after the processor was asked for an outcome that it did not have; it is asked next at `poll_at`, epoch
  * milliseconds.
  */
-export function withPoll(order: OrderRecord, transaction_id: string, poll_at: number): OrderRecord {
+export function withPoll(order: OrderSnapshot, transaction_id: string, poll_at: number): OrderSnapshot {
   return withTransaction(order, transaction_id, ({ polls = 0 }) => ({ poll_at, polls: polls + 1 }));
 }
 
 /** The order after the processor answered about another amount or currency than a transaction's. */
 export function withAnswered(
-  order: OrderRecord,
+  order: OrderSnapshot,
   transaction_id: string,
-  { amount, currency }: NonNullable<TransactionRecord['answered']>,
-): OrderRecord {
+  { amount, currency }: NonNullable<TransactionSnapshot['answered']>,
+): OrderSnapshot {
   return withTransaction(order, transaction_id, () => ({ answered: { amount, currency } }));
 }
 
 /** The order after the workflow of a transaction's reversal has started. */
-export function withoutLatePoll(order: OrderRecord, transaction_id: string): OrderRecord {
+export function withoutLatePoll(order: OrderSnapshot, transaction_id: string): OrderSnapshot {
   const transactions = order.transactions.map(({ late_poll_at, ...one }) =>
     one.id === transaction_id || late_poll_at === undefined ? one : { ...one, late_poll_at },
   );
@@ -139,10 +144,10 @@ export function withoutLatePoll(order: OrderRecord, transaction_id: string): Ord
 }
 
 function withTransaction(
-  order: OrderRecord,
+  order: OrderSnapshot,
   transaction_id: string,
-  change: (transaction: TransactionRecord) => Partial<TransactionRecord>,
-): OrderRecord {
+  change: (transaction: TransactionSnapshot) => Partial<TransactionSnapshot>,
+): OrderSnapshot {
   const transactions = order.transactions.map((one) => (one.id === transaction_id ? { ...one, ...change(one) } : one));
   return { ...order, transactions };
 }
@@ -154,7 +159,7 @@ function withTransaction(
  *   and a follow-up order executed, as soon as its order is written.
  * - `issuer`: the customer is in 3-D Secure, and may pay there without a notification.
  */
-export function outcomeAwaitedFrom(order: OrderRecord): 'processor' | 'issuer' | undefined {
+export function outcomeAwaitedFrom(order: OrderSnapshot): 'processor' | 'issuer' | undefined {
   const last = lastTransaction(order);
   if (last?.status === 'pending') return 'issuer';
   const is_sent = order.charged_by !== 'customer' || last?.charge_began === true;
@@ -165,12 +170,12 @@ export function outcomeAwaitedFrom(order: OrderRecord): 'processor' | 'issuer' |
  * Whether the time for paying is over, unless the processor owes the outcome, which is always waited for. `now` in
  * epoch milliseconds.
  */
-export function shouldExpire(order: OrderRecord, now: number): boolean {
+export function shouldExpire(order: OrderSnapshot, now: number): boolean {
   return outcomeAwaitedFrom(order) !== 'processor' && isExpired(paymentExpiresAt(order), now);
 }
 
 /** Milliseconds until the processor is asked again for an open outcome; `polls` counts the earlier times by schedule. */
-export function pollPause(order: OrderRecord, polls: number, now: number): number {
+export function pollPause(order: OrderSnapshot, polls: number, now: number): number {
   if (outcomeAwaitedFrom(order) !== 'issuer') return pollAfter(polls);
   return Math.min(POLL_ISSUER_AFTER_MS, paymentExpiresAt(order) - now);
 }

@@ -1,11 +1,11 @@
 import { createActivities } from '../../activities';
-import type { Services } from '../../activities/services';
+import type { ActivityServices } from '../../activities/services';
 import { listChanges } from '../../src/db/projects/audit-trail';
 import { findWatch, insertWatch } from '../../src/db/orders/late-approvals';
 import { moveOrder } from '../../src/db/orders/move-order';
-import { loadOrder } from '../../src/db/orders/order-record';
-import { findOrderView } from '../../src/db/orders/order-view';
-import type { OrderRecord } from '../../src/domain/order-record';
+import { loadOrderSnapshot } from '../../src/db/orders/order-snapshot';
+import { findStoredOrder } from '../../src/db/orders/stored-order';
+import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import { transactionId } from '../../src/ids';
 import type { OperationOutcome } from '../../src/processor/client';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -26,17 +26,17 @@ const activities = (outcome: OperationOutcome | 'not_found' = 'unknown') =>
     db: database.db,
     processor: { findOperation: () => Promise.resolve(outcome) },
     workflows: { orders: { recordChanged: async () => {} } },
-  } as unknown as Services);
-const view = async (order_id: string) => (await findOrderView(database.db, order_id))!;
+  } as unknown as ActivityServices);
+const view = async (order_id: string) => (await findStoredOrder(database.db, order_id))!;
 const { outcome, reason } = { outcome: 'approved', reason: 'Bank statement' } as const;
-const settlement = { transaction_id: NOBODY, outcome, reason, operator: 'Ada' };
+const manual_outcome = { transaction_id: NOBODY, outcome, reason, operator: 'Ada' };
 /** What settles this charge. */
 const settling = ({ order_id, transaction_id }: { order_id: string; transaction_id: string }, over: object = {}) => ({
   order_id,
-  settlement: { ...settlement, transaction_id, ...over },
+  manual_outcome: { ...manual_outcome, transaction_id, ...over },
 });
 
-async function awaited(): Promise<{ order: OrderRecord; input: { order_id: string; transaction_id: string } }> {
+async function awaited(): Promise<{ order: OrderSnapshot; input: { order_id: string; transaction_id: string } }> {
   const order = await aStoredOrder(database.db);
   const transaction_id = order.transactions[0]!.id;
   const by = { source: 'service', now: NOW } as const;
@@ -49,15 +49,15 @@ async function awaited(): Promise<{ order: OrderRecord; input: { order_id: strin
 const trailOf = async (transaction_id: string) =>
   (await listChanges(database.db, { object: transaction_id }, { limit: 10 })).items;
 
-describe('settleCharge', () => {
+describe('setChargeOutcome', () => {
   test('once, however often it is repeated', async () => {
     const { input } = await awaited();
-    const settled = await activities().settleCharge({ ...settling(input), now: NOW });
+    const settled = await activities().setChargeOutcome({ ...settling(input), now: NOW });
     expect(settled).toMatchObject({
       status: 'completed',
-      transactions: [{ status: 'accepted', settled_by_hand: true }],
+      transactions: [{ status: 'accepted', outcome_set_by_hand: true }],
     });
-    expect(await activities().settleCharge({ ...settling(input), now: NOW + 1 })).toEqual(settled);
+    expect(await activities().setChargeOutcome({ ...settling(input), now: NOW + 1 })).toEqual(settled);
     expect(await trailOf(input.transaction_id)).toMatchObject([
       {
         action: 'transaction.settle',
@@ -82,12 +82,12 @@ describe('settleCharge', () => {
       { transaction_id, to: 'error' },
       { source: 'processor', now: NOW, result: 'declined' },
     );
-    expect(await activities().settleCharge({ ...settling(input), now: NOW })).toEqual(recorded);
+    expect(await activities().setChargeOutcome({ ...settling(input), now: NOW })).toEqual(recorded);
     expect(await trailOf(transaction_id)).toEqual([]);
   });
 });
 
-test('settleFollowUp moves the amount once, and an outcome that was recorded meanwhile stays', async () => {
+test('setFollowUpOutcome moves the amount once, and an outcome that was recorded meanwhile stays', async () => {
   const payment = await anAcceptedPayment(database.db, { mode: 'sale' });
   const [one, other] = [
     aFollowUp(payment, { kind: 'refund', amount: 10 }),
@@ -98,10 +98,10 @@ test('settleFollowUp moves the amount once, and an outcome that was recorded mea
   await answerFollowUp(database.db, one, asked, 'refused', NOW);
   const command_line = { request_id: '01900000-0000-7000-8000-000000000001' };
   for (const follow_up of [one, other, other]) {
-    await activities().settleFollowUp({
+    await activities().setFollowUpOutcome({
       ...follow_up,
       project_id: PROJECT.id,
-      settlement: { ...settlement, command_line },
+      manual_outcome: { ...manual_outcome, command_line },
       now: NOW,
     });
   }
@@ -117,11 +117,11 @@ test('settleFollowUp moves the amount once, and an outcome that was recorded mea
 test('the move and its entry in the audit trail are written together, or neither', async () => {
   const { input } = await awaited();
   const unwritable = settling(input, { command_line: { request_id: 'no uuid' } });
-  await expect(activities().settleCharge({ ...unwritable, now: NOW })).rejects.toThrow(/uuid/);
+  await expect(activities().setChargeOutcome({ ...unwritable, now: NOW })).rejects.toThrow(/uuid/);
   expect((await view(input.order_id)).status).toBe('processing');
 });
 
-describe('verifySettlement', () => {
+describe('verifyManualOutcome', () => {
   const processorThatAnswers = (result: 'approved' | 'declined' | 'processing') =>
     ({ result, occurred: new Date(NOW).toISOString() }) as OperationOutcome;
 
@@ -131,16 +131,20 @@ describe('verifySettlement', () => {
     ['processing', null],
   ] as const)('of an approval, the processor says %s: %s', async (result, attention) => {
     const { input } = await awaited();
-    await activities().settleCharge({ ...settling(input), now: NOW });
+    await activities().setChargeOutcome({ ...settling(input), now: NOW });
     const { order_id } = input;
-    await activities(processorThatAnswers(result)).verifySettlement({ order_id, key: 'k', now: NOW });
-    expect((await loadOrder(database.db, order_id)).attention ?? null).toBe(attention);
+    await activities(processorThatAnswers(result)).verifyManualOutcome({ order_id, key: 'k', now: NOW });
+    expect((await loadOrderSnapshot(database.db, order_id)).attention ?? null).toBe(attention);
   });
 
   test('of an order whose outcome is open: the processor is not asked', async () => {
     const { order } = await awaited();
     expect(
-      await activities(processorThatAnswers('approved')).verifySettlement({ order_id: order.id, key: 'k', now: NOW }),
+      await activities(processorThatAnswers('approved')).verifyManualOutcome({
+        order_id: order.id,
+        key: 'k',
+        now: NOW,
+      }),
     ).toEqual(order);
   });
 });
@@ -156,7 +160,7 @@ describe('rules 10.18: a sign that a refund was approved, although it is recorde
     return { order_id: refund.id, transaction_id };
   }
   const verify = (order_id: string, outcome: unknown, now: number) =>
-    activities(outcome as Parameters<typeof activities>[0]).verifySettlement({ order_id, key: 'k', now });
+    activities(outcome as Parameters<typeof activities>[0]).verifyManualOutcome({ order_id, key: 'k', now });
   const answered = (result: string) => ({ result, amount: 10, currency: 'EUR', occurred: new Date(NOW).toISOString() });
 
   test.each<[string, unknown]>([

@@ -1,9 +1,9 @@
-import { lastTransaction, type OrderRecord } from '../../domain/order-record';
+import { lastTransaction, type OrderSnapshot } from '../../domain/order-snapshot';
 import type { ManualOutcome } from '../../domain/outcome';
 import type { TransactionStatus } from '../../domain/transitions';
 import { recordChange, type Actor, type AuditRow } from '../projects/audit-trail';
 import { queryRows, type Database, type SqlTransaction } from '../connection';
-import { loadOrder } from './order-record';
+import { loadOrderSnapshot } from './order-snapshot';
 import { pageOf, type Page, type PageRequest } from '../pages';
 
 /** Outcomes that an operator settles by hand (rules 10.14), and those that could be. */
@@ -13,7 +13,7 @@ const ACTION = 'transaction.settle';
 /** An outcome set by hand, as the audit trail records it. */
 interface ManualOutcomeDetails extends ManualOutcome {
   order_id: string;
-  order_status: OrderRecord['status'];
+  order_status: OrderSnapshot['status'];
   status: TransactionStatus;
 }
 
@@ -26,22 +26,22 @@ export interface ManualOutcomeEntry extends AuditRow {
  * Settles the outcome of an order's last transaction, of any kind: `move` makes the move, unless the outcome is known
  * already, and the entry of the audit trail is written with it. Repeat-safe: without a move there is no entry.
  */
-export async function settleByHand(
+export async function recordManualOutcome(
   db: Database,
   {
     order_id,
-    settlement: { outcome, reason },
+    manual_outcome: { outcome, reason },
     by,
   }: {
     order_id: string;
-    settlement: ManualOutcome;
+    manual_outcome: ManualOutcome;
     by: { actor: Actor; request_id?: string | undefined };
   },
-  move: (trx: SqlTransaction, order: OrderRecord) => Promise<OrderRecord>,
+  move: (trx: SqlTransaction, order: OrderSnapshot) => Promise<OrderSnapshot>,
 ): Promise<void> {
   await db.transaction(async (trx) => {
     const merchant_id = await lockPaymentOf(trx, order_id);
-    const before = await loadOrder(trx, order_id);
+    const before = await loadOrderSnapshot(trx, order_id);
     const after = await move(trx, before);
     if (after.version === before.version) return;
     const change = {
@@ -55,7 +55,7 @@ export async function settleByHand(
   });
 }
 
-const summaryOf = (order: OrderRecord) => ({
+const summaryOf = (order: OrderSnapshot) => ({
   order_id: order.id,
   order_status: order.status,
   status: lastTransaction(order)!.status,

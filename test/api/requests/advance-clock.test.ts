@@ -1,4 +1,4 @@
-import { moveInTurn } from '../../../api/requests/move-clock';
+import { advanceInTurn } from '../../../api/requests/advance-clock';
 import type { MerchantContext } from '../../../api/merchant';
 import { until } from '../../support/waits';
 
@@ -9,13 +9,13 @@ test('rules 23.9: a project moves four clocks at a time, others take their turns
   const move = () => new Promise<void>((resolve) => ends.push(resolve));
   const refused: unknown[] = [];
   const moves = Array.from({ length: 50 }, () =>
-    moveInTurn(of('busy'), move).catch((error: unknown) => void refused.push(error)),
+    advanceInTurn(of('busy'), move).catch((error: unknown) => void refused.push(error)),
   );
   await until('the last ones are refused', () => refused.length === 6);
   expect(ends).toHaveLength(4);
   expect(refused[0]).toMatchObject({ error: 'TooManyRequests' });
   // Another project does not wait for this one.
-  const of_other = moveInTurn(of('other'), move);
+  const of_other = advanceInTurn(of('other'), move);
   await until('the move of the other project has begun', () => ends.length === 5);
   const ending = setInterval(() => ends.forEach((end) => end()), 5);
   await Promise.all([...moves, of_other]);
@@ -26,8 +26,8 @@ test('rules 23.9: a project moves four clocks at a time, others take their turns
 test('a move that gets no turn in time is 429, and is not made later', async () => {
   const ends: (() => void)[] = [];
   const move = () => new Promise<void>((resolve) => ends.push(resolve));
-  const moves = Array.from({ length: 4 }, () => moveInTurn(of('slow'), move));
-  await expect(moveInTurn(of('slow'), move)).rejects.toMatchObject({ error: 'TooManyRequests' });
+  const moves = Array.from({ length: 4 }, () => advanceInTurn(of('slow'), move));
+  await expect(advanceInTurn(of('slow'), move)).rejects.toMatchObject({ error: 'TooManyRequests' });
   ends.forEach((end) => end());
   await Promise.all(moves);
   expect(ends).toHaveLength(4);

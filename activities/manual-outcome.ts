@@ -1,12 +1,12 @@
 import { recordFollowUpOutcome } from '../src/db/orders/follow-ups';
 import { endWatch, findWatch, postponeWatch } from '../src/db/orders/late-approvals';
 import { moveAsPlanned } from '../src/db/orders/move-order';
-import { loadOrder } from '../src/db/orders/order-record';
-import { settleByHand } from '../src/db/orders/settle-by-hand';
+import { loadOrderSnapshot } from '../src/db/orders/order-snapshot';
+import { recordManualOutcome } from '../src/db/orders/manual-outcomes';
 import { setAttention } from '../src/db/orders/update-order';
 import { holdsCardNumber } from '../src/domain/card';
-import { isOpen } from '../src/domain/order';
-import { lastTransaction, type OrderRecord } from '../src/domain/order-record';
+import { isAttemptOpen } from '../src/domain/order';
+import { lastTransaction, type OrderSnapshot } from '../src/domain/order-snapshot';
 import {
   contradictionOf,
   isMismatch,
@@ -16,9 +16,9 @@ import {
 } from '../src/domain/outcome';
 import { nextLatePoll } from '../src/domain/transaction';
 import { validationError } from '../src/errors';
-import type { FollowUpInput, SettleByHandInput } from '../workflows/messages';
+import type { FollowUpInput, SetOutcomeInput } from '../workflows/messages';
 import { signalPayment, signalPaymentLink } from './order-signals';
-import type { AtTime, Services } from './services';
+import type { AtTime, ActivityServices } from './services';
 
 /**
  * Settlements by an operator, of outcomes that the processor will never give (rules 10.14), for orders and follow-up
@@ -27,43 +27,43 @@ import type { AtTime, Services } from './services';
  */
 
 /** Gives a charge the outcome that the operator decided, unless it has one. Returns the order as recorded. */
-export async function settleCharge(
-  services: Services,
-  { order_id, settlement, now }: { order_id: string; settlement: SettleByHandInput } & AtTime,
-): Promise<OrderRecord> {
+export async function setChargeOutcome(
+  services: ActivityServices,
+  { order_id, manual_outcome, now }: { order_id: string; manual_outcome: SetOutcomeInput } & AtTime,
+): Promise<OrderSnapshot> {
   const { db } = services;
-  await settleByHand(db, { order_id, settlement, by: settledBy(settlement) }, (trx, order) =>
-    moveAsPlanned(trx, order, (current) => planManualOutcome(current, settlement, now)),
+  await recordManualOutcome(db, { order_id, manual_outcome, by: authorOf(manual_outcome) }, (trx, order) =>
+    moveAsPlanned(trx, order, (current) => planManualOutcome(current, manual_outcome, now)),
   );
-  return await signalPaymentLink(services, await loadOrder(db, order_id));
+  return await signalPaymentLink(services, await loadOrderSnapshot(db, order_id));
 }
 
-/** Like settleCharge, for a follow-up order. The amount it had set aside is moved or freed, under the rules of its money. */
-export async function settleFollowUp(
-  services: Services,
-  input: FollowUpInput & { settlement: SettleByHandInput } & AtTime,
-): Promise<OrderRecord> {
+/** Like setChargeOutcome, for a follow-up order. The amount it had set aside is moved or freed, under the rules of its money. */
+export async function setFollowUpOutcome(
+  services: ActivityServices,
+  input: FollowUpInput & { manual_outcome: SetOutcomeInput } & AtTime,
+): Promise<OrderSnapshot> {
   const { db } = services;
-  const { id: order_id, settlement } = input;
-  const { to, details } = moveForManualOutcome(settlement, input.now);
-  await settleByHand(db, { order_id, settlement, by: settledBy(settlement) }, (trx, order) =>
+  const { id: order_id, manual_outcome } = input;
+  const { to, details } = moveForManualOutcome(manual_outcome, input.now);
+  await recordManualOutcome(db, { order_id, manual_outcome, by: authorOf(manual_outcome) }, (trx, order) =>
     recordFollowUpOutcome(trx, order, { ...input, amount: order.amount }, to, details),
   );
   await signalPayment(services, input);
-  return await loadOrder(db, order_id);
+  return await loadOrderSnapshot(db, order_id);
 }
 
 /**
  * Asks the processor about an outcome that is recorded: it was settled by hand, or there is a sign that the processor has
  * another one. A contradiction becomes the order's `attention` (rules 10.14, 10.18). Returns the order as recorded.
  */
-export async function verifySettlement(
-  { db, processor }: Services,
+export async function verifyManualOutcome(
+  { db, processor }: ActivityServices,
   { order_id, key, now }: { order_id: string; key: string } & AtTime,
-): Promise<OrderRecord> {
-  const order = await loadOrder(db, order_id);
+): Promise<OrderSnapshot> {
+  const order = await loadOrderSnapshot(db, order_id);
   const last = lastTransaction(order);
-  if (last === undefined || isOpen(last.status)) return order;
+  if (last === undefined || isAttemptOpen(last.status)) return order;
   const { amount, currency } = order;
   const answer = await processor.findOperation(key, { amount, currency });
   const watch = await findWatch(db, last.id);
@@ -83,7 +83,7 @@ export async function verifySettlement(
 const OVERDUE = 'the processor has given no answer for a day about a sign that it has another outcome';
 
 /** The operator, for the audit trail. Throws a ValidationError for a reason that must not be stored. */
-function settledBy({ operator, reason, command_line }: SettleByHandInput) {
+function authorOf({ operator, reason, command_line }: SetOutcomeInput) {
   if (holdsCardNumber(reason)) throw validationError('reason', 'A card number is never accepted.');
   const kind = command_line === undefined ? ('temporal' as const) : ('command_line' as const);
   return { actor: { kind, id: operator }, request_id: command_line?.request_id };
