@@ -30,7 +30,8 @@ module.exports = {
       },
     ],
   },
-  transformIgnorePatterns: [`/node_modules/(?!(${ES_MODULES.join('|')})/)`],
+  // Files that end in .mjs are ES modules in any package.
+  transformIgnorePatterns: [`/node_modules/(?!(${ES_MODULES.join('|')})/)(?!.*\\.mjs$)`],
   // Passed to each module: otherwise each use is looked up in the context of the test file, which slows loops down.
   sandboxInjectedGlobals: ['Math', 'Object', 'Array', 'String', 'Number', 'JSON'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',

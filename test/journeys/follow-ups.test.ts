@@ -1,5 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Order } from '../../src/contract/order';
+import { queryRows } from '../../src/db/connection';
+import { orderWorkflowId } from '../../workflows/messages';
 import { CARDS, type CardName } from '../support/domain';
 import { ledgerOf } from '../support/ledger';
 import { Merchant, newIdempotencyKey, statusesOf, webhookOf } from '../support/merchant';
@@ -8,7 +10,6 @@ import {
   capturePart,
   createAuthorization,
   etagOf,
-  forgetAnswer,
   getWholeOrder,
   httpStatusesOf,
   outcomeOf,
@@ -19,6 +20,7 @@ import {
   untilOrder,
   voidAll,
   voidPart,
+  withDatabase,
   type OrderAnswer,
   type Sent,
 } from '../support/merchant-payments';
@@ -26,7 +28,8 @@ import { createTestProject } from '../support/operator';
 import { startReceiver } from '../support/servers';
 import { NOBODY } from '../support/shapes';
 import { stack } from '../support/stack';
-import { deleteWorkflow } from '../support/temporal-client';
+import { temporalOf } from '../support/temporal-client';
+import { until } from '../support/waits';
 
 /**
  * Captures, voids and refunds over HTTP: what is refused, and the second time of each. Which amount is refused is decided
@@ -350,3 +353,38 @@ test('rules 13.1: a follow-up order sends a webhook of its own to the address of
     await receiver.close();
   }
 }, 300_000);
+
+/** As if whoever answers had been killed after the request did its work: its key has no answer. */
+async function forgetAnswer(key: string): Promise<void> {
+  const updated = await withDatabase((db) =>
+    queryRows(db, 'update idempotency_keys set status = null, body = null where key = :key returning key', { key }),
+  );
+  if (updated.length !== 1) throw new Error(`no key ${key}`);
+}
+
+/** As months do: the order's workflow is gone from Temporal, with its history. */
+async function deleteWorkflow(order_id: string): Promise<void> {
+  const client = temporalOf();
+  const workflowId = orderWorkflowId(order_id);
+  try {
+    // Of this run: recovery may start another of an order that is not closed.
+    const { runId } = await client.workflow.getHandle(workflowId).describe();
+    const handle = client.workflow.getHandle(workflowId, runId);
+    await handle.terminate('long ago').catch(() => undefined);
+    await client.workflowService.deleteWorkflowExecution({
+      namespace: client.options.namespace,
+      workflowExecution: { workflowId, runId },
+    });
+    await until(
+      `${workflowId} is forgotten`,
+      () =>
+        handle.describe().then(
+          () => false,
+          () => true,
+        ),
+      150_000,
+    );
+  } finally {
+    await client.connection.close();
+  }
+}

@@ -169,11 +169,14 @@ const followUp =
   async (world) => {
     const input = await steps(await createAnOrder(world, options), world);
     if (typeof input === 'string') return orderWorkflowId(input);
-    const start = input.requested_by === 'merchant' ? executeFollowUp : notifyFollowUp;
     // The workflow may refuse it.
-    await start(world, input).catch(() => undefined);
+    if (input.requested_by === 'merchant') await executeFollowUp(world, input).catch(() => undefined);
+    else await followUpsOf(world).startOrPoll(input);
     return orderWorkflowId(input.id);
   };
+
+const followUpsOf = ({ env, database }: WorkflowEnvironment) =>
+  createWorkflows({ client: env.client, db: database.db }).follow_ups;
 
 const paymentLink =
   (period: number | undefined, steps: (link: TestLink, world: WorkflowEnvironment) => Promise<unknown>): Flow =>
@@ -334,8 +337,9 @@ const FLOWS: Record<string, Flow> = {
     processorFollowUp(id, 'chargeback', `${transactionIdOf(id, 1)}:forged`),
   ),
   'reversal-of-chargeback': followUp(by('approved'), async (paid, world) => {
-    const chargeback = await notifyFollowUp(world, await ofTheProcessor(paid, 'chargeback', 500));
-    await untilClosed(world, chargeback.workflowId);
+    const chargeback = await ofTheProcessor(paid, 'chargeback', 500);
+    await followUpsOf(world).startOrPoll(chargeback);
+    await untilClosed(world, orderWorkflowId(chargeback.id));
     return await ofTheProcessor(paid, 'chargeback_reversal', 500);
   }),
   'reversal-asked-for-after-the-end': followUp(by('challenge'), async (ended) => {

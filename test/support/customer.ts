@@ -1,5 +1,4 @@
 import type { Order } from '../../src/client';
-import type { Wallet } from '../../src/processor/wire';
 import { Merchant, statusesOf } from './merchant';
 import { postControl, stack } from './stack';
 
@@ -23,10 +22,6 @@ export async function makeOrderDue(order_id: string): Promise<void> {
   const transaction_id = (await readOrder(order_id)).transactions?.at(-1)?.id;
   await postControl(stack(), 'due', { transaction_id });
 }
-
-export const PAY = 'form:has([autocomplete="cc-number"]) button';
-
-export const walletButton = (wallet: Wallet) => `form:has([name="payment_method"][value="${wallet}"]) button`;
 
 export const CARD = {
   number: '4111111111111111',

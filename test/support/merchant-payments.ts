@@ -1,5 +1,5 @@
 import type { Order } from '../../src/contract/order';
-import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
+import { connectDatabase, type Database } from '../../src/db/connection';
 import type { CardName } from './domain';
 import { newIdempotencyKey, type Answer, type Merchant, type Refusal } from './merchant';
 import { postControl, stack } from './stack';
@@ -146,14 +146,6 @@ export async function withDatabase<T>(work: (db: Database) => Promise<T>): Promi
   } finally {
     await db.destroy();
   }
-}
-
-/** As if whoever answers had been killed after the request did its work: its key has no answer. */
-export async function forgetAnswer(key: string): Promise<void> {
-  const updated = await withDatabase((db) =>
-    queryRows(db, 'update idempotency_keys set status = null, body = null where key = :key returning key', { key }),
-  );
-  if (updated.length !== 1) throw new Error(`no key ${key}`);
 }
 
 /** Nothing of the answer is null or an empty array, and no amount of something is 0 (rules 1.3). */

@@ -1,16 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { LANGUAGES } from '../../../api/page/languages';
-import { WALLETS } from '../../../src/processor/wire';
+import { WALLETS, type Wallet } from '../../../src/processor/wire';
 import { aVisitor, launchBrowser, SIZES, type Visitor } from '../../support/browser';
-import {
-  CARD,
-  createPageOrder,
-  makeOrderDue,
-  PAY,
-  readOrder,
-  readStatuses,
-  walletButton,
-} from '../../support/customer';
+import { CARD, createPageOrder, makeOrderDue, readOrder, readStatuses } from '../../support/customer';
 import { CARDS } from '../../support/domain';
 import { readLedger } from '../../support/ledger';
 import { Merchant } from '../../support/merchant';
@@ -19,6 +11,9 @@ import { until } from '../../support/waits';
 
 /** The hosted page in a real Chromium: what a customer sees and does. */
 
+const PAY = 'form:has([autocomplete="cc-number"]) button';
+
+const walletButton = (wallet: Wallet) => `form:has([name="payment_method"][value="${wallet}"]) button`;
 const CANCEL = 'form[action$="/cancel/"] button';
 
 let browser: Browser;

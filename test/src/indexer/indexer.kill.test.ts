@@ -63,10 +63,23 @@ it('rules 20.12: nothing is missing after kill -9 of Meilisearch, of the indexer
   }
 });
 
+/** The indexer in a process of its own, from what `npm run build` has made, so that it can be killed. */
+const PROGRAM = `
+  const { connectDatabase, LIMITS } = require('./dist/src/db/connection');
+  const { Indexer } = require('./dist/src/indexer/indexer');
+  const { SearchWriter } = require('./dist/src/search/writer');
+  const [, postgres_url, url, master_key] = process.argv;
+  new Indexer({
+    db: connectDatabase(postgres_url, { limits: LIMITS, quiet: true }),
+    index: new SearchWriter({ url, master_key }),
+    log: require('pino')({ level: 'silent' }),
+  }).start();
+  process.on('disconnect', () => process.exit());
+`;
+
 function anIndexerProcess() {
-  const program = path.join(repositoryRoot(), 'test/support/index-changes.cjs');
-  const args = [program, world.url, world.server.url, world.server.master_key ?? ''];
-  return spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const args = ['-e', PROGRAM, world.url, world.server.url, world.server.master_key ?? ''];
+  return spawn(process.execPath, args, { cwd: repositoryRoot(), stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 }
 
 /** A PostgreSQL of a test's own, so that it can be killed. */

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
+import { repositoryRoot } from '../../../src/stack/files';
 import { postWebhook, type WebhookAnswer, type WebhookRequest } from '../../../src/webhook/post';
 import { startReceiver, type Receiver } from '../../support/servers';
 
@@ -312,11 +313,8 @@ describe('whatever a receiver does, an attempt has an outcome and leaves no conn
     );
     const sending = promisify(execFile)(
       process.execPath,
-      [
-        path.join(__dirname, '../../support/post-webhooks.cjs'),
-        JSON.stringify({ webhooks, name_server: await aNameServer() }),
-      ],
-      { env: { ...process.env, NODE_EXTRA_CA_CERTS: trusted.file } },
+      ['-e', PROGRAM, JSON.stringify({ webhooks, name_server: await aNameServer() })],
+      { cwd: repositoryRoot(), env: { ...process.env, NODE_EXTRA_CA_CERTS: trusted.file } },
     );
     // It ends by itself: nothing is left open on our side.
     const answers = JSON.parse((await sending).stdout) as WebhookAnswer[];
@@ -324,3 +322,13 @@ describe('whatever a receiver does, an attempt has an outcome and leaves no conn
     expect(recorded).toEqual(rows.map(({ does, recorded: expected }) => ({ does, ...expected })));
   });
 });
+
+/** Sends webhooks, all at once, and prints the answers as JSON; ends once no connection and no timer is left open. */
+const PROGRAM = `
+  const { postWebhook } = require('./dist/src/webhook/post');
+  const { webhooks, name_server } = JSON.parse(process.argv[1]);
+  require('./dist/src/webhook/resolve').resolver.setServers([name_server]);
+  void Promise.all(webhooks.map((webhook) => postWebhook(webhook))).then((answers) => {
+    process.stdout.write(JSON.stringify(answers));
+  });
+`;

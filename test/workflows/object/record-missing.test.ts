@@ -39,8 +39,12 @@ async function loseOrder(order_id: string): Promise<void> {
     await db('transaction_events').whereIn('transaction_id', transactions).delete();
     await db('late_approval_watches').whereIn('transaction_id', transactions).delete();
     await db('transactions').where({ order_id: id }).delete();
-    await db('webhook_attempts').where({ order_id: id }).delete();
-    await db('webhook_deliveries').where({ order_id: id }).delete();
+    await db.transaction(async (trx) => {
+      // Locked, so that no attempt is written between the two deletions.
+      await trx('webhook_deliveries').where({ order_id: id }).select('n').forUpdate();
+      await trx('webhook_attempts').where({ order_id: id }).delete();
+      await trx('webhook_deliveries').where({ order_id: id }).delete();
+    });
     await db('orders').where({ id }).delete();
   }
 }
