@@ -176,7 +176,7 @@ const followUp =
   };
 
 const followUpsOf = ({ env, database }: WorkflowEnvironment) =>
-  createWorkflows({ client: env.client, db: database.db }).follow_ups;
+  createWorkflowClients({ client: env.client, db: database.db }).follow_ups;
 
 const paymentLink =
   (period: number | undefined, steps: (link: TestLink, world: WorkflowEnvironment) => Promise<unknown>): Flow =>
