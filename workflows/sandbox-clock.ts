@@ -60,8 +60,9 @@ export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
   /** Another workflow of this clock may have been lost. */
   async function finishEarlierMoves(): Promise<void> {
     if (hasLooked) return;
-    for (const move of await localActivities.unfinishedClockAdvances({ clock_id: clock.clock_id }))
-      await carryOut(move);
+    for (const advance of await localActivities.unfinishedClockAdvances({ clock_id: clock.clock_id })) {
+      await carryOut(advance);
+    }
     hasLooked = true;
   }
 
