@@ -25,7 +25,7 @@ with numbered as (
     case when status = 'cancelled' then 'customer' end, 5, 'customer', 'PT30M', created + interval '30 minutes',
     json_build_object('merchant_customer_id', 'C-' || n % 50000, 'last_name', 'Name' || n % 20000,
       'email_address', 'c' || n % 50000 || '@shop.example', 'country', (array['NL', 'DE', 'FR', 'US'])[1 + n % 4]),
-    2, 1, created, created, case when status = 'completed' then created end
+    2, created, created, case when status = 'completed' then created end
   from numbered
 ), t as (
   insert into transactions (id, order_id, attempt, amount, currency, payment_method, payment_method_brand, payment_method_details,

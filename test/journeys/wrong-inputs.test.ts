@@ -1,4 +1,9 @@
-import { WorkflowFailedError, WorkflowUpdateFailedError, type Client as Temporal } from '@temporalio/client';
+import {
+  WithStartWorkflowOperation,
+  WorkflowFailedError,
+  WorkflowUpdateFailedError,
+  type Client as Temporal,
+} from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { v7 as uuidv7 } from 'uuid';
 import { eventNamesOf } from '../../src/bench/history';
@@ -221,17 +226,19 @@ test('rules 23.11: no message moves the clock of a live order, or starts what co
   const { id: test_project_id } = await merchant.getProject();
   await temporal.workflow.getHandle(orderWorkflowId(order.id)).signal('clockAdvanced', 31 * DAY_MS);
   for (const project_id of [test_project_id, live_project_id]) {
-    const clock = await temporal.workflow.start('sandboxClock', {
+    const startWorkflowOperation = new WithStartWorkflowOperation('sandboxClock', {
       taskQueue: TASK_QUEUE,
       workflowId: sandboxClockWorkflowId(order.id),
       args: [{ clock_id: order.id, project_id }],
+      workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     });
     const move = { request_id: uuidv7(), move: { advance_ms: 31 * DAY_MS } };
-    await expect(clock.executeUpdate('advanceClock', { args: [move] })).rejects.toMatchObject({
-      cause: { type: 'Forbidden' },
-    });
-    await clock.result();
+    // Together: a clock that is started without a move ends at once.
+    await expect(
+      temporal.workflow.executeUpdateWithStart('advanceClock', { startWorkflowOperation, args: [move] }),
+    ).rejects.toMatchObject({ cause: { type: 'Forbidden' } });
+    await (await startWorkflowOperation.workflowHandle()).result();
   }
   await temporal.workflow.start(SETTLEMENTS_WORKFLOW, {
     taskQueue: TASK_QUEUE,
