@@ -5,7 +5,7 @@ import { ServiceError } from '../src/errors';
 import { RECORD_MISSING, type LocalRetry } from '../workflows/messages';
 import { atTimeOfTry, waitedMilliseconds } from './time-of-try';
 
-/** What was found; null when nothing was, RecordMissing for a record that `must_exist`. */
+/** Returns the record, or null; throws RecordMissing when a record that `must_exist` was not found. */
 export function foundOrNull<Stored>(found: Stored | undefined, must_exist: boolean, name: string): Stored | null {
   if (found === undefined && must_exist) throw new RecordMissing(name);
   return found ?? null;
@@ -13,13 +13,16 @@ export function foundOrNull<Stored>(found: Stored | undefined, must_exist: boole
 
 type Work = (input: never) => Promise<unknown>;
 
-/** A record that is missing for so long is lost: failovers are over by then, and replicas have caught up. Milliseconds. */
+/**
+ * A record that is missing for this long is lost: failovers have ended by then, and replicas have caught up.
+ * Milliseconds.
+ */
 const RECORD_LOST_AFTER_MS = 60_000;
 
 /**
  * Runs activities at the instant of each try (rules 4.15), and turns their errors into failures for Temporal. A
- * ServiceError becomes a failure of the same type that is not retried, as repeating a refusal cannot help. Neither are a
- * move the tables forbid and a record that stays missing. Any other error is retried.
+ * ServiceError becomes a failure of the same type and is not retried. A move that the tables forbid and a lost record
+ * are not retried either. Any other error is retried.
  */
 export function withFailures<Activities extends Record<string, Work>>(activities: Activities): Activities {
   return Object.fromEntries(
@@ -30,7 +33,7 @@ export function withFailures<Activities extends Record<string, Work>>(activities
         try {
           return await work(atTimeOfTry(input, waited_ms));
         } catch (error) {
-          // A retry with the same input would fail again: the workflow has to start over from the record.
+          // A retry with the same input would fail again: the workflow continues from the record instead.
           if (error instanceof ForbiddenMove) {
             throw ApplicationFailure.create({ type: 'ServerError', message: error.message, nonRetryable: true });
           }

@@ -25,13 +25,13 @@ import { signalPayment } from './order-signals';
 import type { AtTime, ActivityServices } from './services';
 
 /**
- * - `recorded`: `was_final`: its outcome was known before.
- * - `unanswered`: the processor has to be asked again.
- * - `undecided`: likewise, about a late approval: the customer is still in 3-D Secure there, or the processor does not
- *   know the charge, yet.
- * - `nothing`: there is nothing to record, as the processor did not approve a late payment, or did no such chargeback.
+ * - `recorded`: the order is in the record. `was_final`: its outcome was known before.
+ * - `unanswered`: the processor has to be polled again.
+ * - `undecided`: likewise for a late approval: the customer is still in 3-D Secure, or the processor does not know the
+ *   charge yet.
+ * - `nothing`: there is nothing to record: the processor did not approve the payment late, or knows no such chargeback.
  *
- * `attention`: what an operator has to look at.
+ * `attention`: why an operator has to act.
  */
 export type FollowUpExecution =
   | { result: 'recorded'; order: OrderSnapshot; was_final?: boolean; attention?: never }
@@ -41,13 +41,13 @@ const NOTHING: FollowUpExecution = { result: 'nothing' };
 const OVERDUE = 'the processor has given no answer about a late approval for a day';
 
 /**
- * Activities of a follow-up order's workflow. The operation is executed under a key derived from its order, so each is
- * safe to repeat.
+ * Activities of a follow-up order's workflow. The operation's idempotency key derives from its order, so each activity
+ * is safe to repeat.
  */
 
 /**
- * Writes a follow-up order and executes it at the processor, in one activity, as every step is safe to repeat. Throws
- * the domain's refusals.
+ * Writes a follow-up order and executes it at the processor. One activity, as every step is safe to repeat. Throws the
+ * domain's refusals.
  */
 export async function executeFollowUp(
   services: ActivityServices,
@@ -57,7 +57,7 @@ export async function executeFollowUp(
   return input.kind === 'reversal' ? await reverseLateApproval(services, input) : await execute(services, input);
 }
 
-/** Asks for an open outcome; an operation that the processor does not know is sent again. */
+/** Polls an open outcome. Sends the operation again if the processor does not know it. */
 export async function pollFollowUp(
   services: ActivityServices,
   input: FollowUpInput & PollInput,
@@ -83,7 +83,7 @@ async function execute(services: ActivityServices, input: FollowUpInput & AtTime
   const written = movesReservedMoney(input.kind) ? await findOrderSnapshot(db, input.id) : undefined;
   const order = written ?? (await insert(db, input));
   const was_final = isFinal(ORDER_MOVES, order.status);
-  // Again: whoever recorded its outcome may have died before notifying.
+  // Signals again: the worker that recorded the outcome may have died before its signal.
   if (was_final) await signalPayment(services, input);
   if (order.status !== 'new') return { result: 'recorded', order, was_final };
   const outcome = await send(services, input, order);
@@ -138,8 +138,8 @@ async function writeOutcome(
 }
 
 /**
- * An operator has to look: at the payment order, as there is no order that records it. `end` ends what made the service
- * ask, once the attention is written.
+ * Sets the attention of the payment order, as no follow-up order exists. `end` then deletes the row that caused the
+ * poll.
  */
 async function needsAttention(
   db: Database,
@@ -153,8 +153,8 @@ async function needsAttention(
 }
 
 /**
- * Records a chargeback or a won chargeback. The notification is not trusted: the processor is asked by the key it named.
- * Its look-up may lag behind its notifications, so an unknown key is asked for again, for hours (rules 10.9).
+ * Records a chargeback or a won chargeback. The notification is not trusted: the processor is polled by the key in it.
+ * The processor's look-up may lag behind its notifications, so an unknown key is polled again for hours (rules 10.9).
  */
 async function recordProcessorInitiated(
   { db, processor }: ActivityServices,
@@ -176,7 +176,7 @@ async function recordProcessorInitiated(
     const attention = `the processor announced a ${kind} that it does not know`;
     return await needsAttention(db, original_order_id, attention, end);
   }
-  // A known key is not enough: the processor knows the charge's key too.
+  // A known key is not enough: it could be that of the charge.
   const recorded_as: Partial<Record<OperationResult['operation'], FollowUpKind>> = PROCESSOR_INITIATED;
   const isMeant = recorded_as[found.operation] === kind && found.transaction_id === original_transaction_id;
   if (!isMeant || found.result !== 'approved') {
@@ -189,7 +189,7 @@ async function recordProcessorInitiated(
     const attention = `the processor reports a ${kind} of ${amount} of a payment in ${currency}`;
     return await needsAttention(db, original_order_id, attention, end);
   }
-  // Recovery finds no such order without an outcome, so both are written or none.
+  // One SQL transaction: recovery does not check such an order without an outcome.
   const order = await db.transaction(async (trx) => {
     await endAnnouncement(trx, order_id);
     const written = await insert(trx, { ...input, amount: found.amount });
@@ -199,8 +199,8 @@ async function recordProcessorInitiated(
 }
 
 /**
- * A reversal of the service is written only for a charge that ended unpaid and that the processor approved all the same.
- * Once it is written, the charge is not asked about again.
+ * Writes a reversal only for a charge that ended unpaid and that the processor approved nevertheless. Once it is
+ * written, the charge is not polled again.
  */
 async function reverseLateApproval(
   services: ActivityServices,
@@ -211,7 +211,7 @@ async function reverseLateApproval(
   if ((await findOrderSnapshot(db, input.id)) !== undefined) return await executeReversal(services, input);
   const payment = await endedUnpaid(db, transaction_id, { with_declined: true });
   if (payment === undefined) {
-    // What was approved cannot be given back without the payment's record.
+    // An approval cannot be reversed without the payment's record.
     await findPayment(db, transaction_id);
     return NOTHING;
   }
@@ -224,9 +224,9 @@ async function reverseLateApproval(
     return await needsAttention(db, input.original_order_id, attention, () => endWatch(db, transaction_id));
   }
   const watch = await findWatch(db, transaction_id);
-  // A look-up can only lag behind something that was announced, or charged.
+  // The look-up lags only behind a notification or a charge.
   if (isUndecided(found, watch?.began ?? -Infinity, now)) {
-    // The customer is still in 3-D Secure there, or the processor does not know the charge, yet.
+    // The customer is still in 3-D Secure, or the processor does not know the charge yet.
     const is_challenge = typeof found === 'object' && found.result === 'challenge';
     return await askAgain(db, watch, now, found === 'not_found' || is_challenge ? 'undecided' : 'unanswered');
   }
@@ -241,7 +241,7 @@ async function executeReversal(services: ActivityServices, input: FollowUpInput 
   return execution;
 }
 
-/** The processor may still approve the charge: the watch stays until it has an answer. */
+/** The processor may still approve the charge: postpones the watch. */
 async function askAgain(
   db: Database,
   watch: LateApprovalWatch | undefined,

@@ -10,8 +10,8 @@ import { fetchSettlements } from './settlements';
 import * as webhookDelivery from './webhook-delivery';
 
 /**
- * Every function that these files export is an activity: it takes the services of the worker and its input, and is safe
- * to repeat.
+ * Every function that these files export is an activity. It takes the worker's services and its input, and is safe to
+ * repeat.
  */
 const ACTIVITIES = {
   ...order,
@@ -22,7 +22,7 @@ const ACTIVITIES = {
   ...sandboxClock,
 };
 
-/** Started by schedules: every error is retried, also a refusal of the processor or the search server. */
+/** Started by schedules: every error is retried, including a refusal of the processor or the search server. */
 const SCHEDULED = { checkIndex, fetchSettlements };
 
 /** The activities of a worker, with its services. */

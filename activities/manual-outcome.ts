@@ -21,12 +21,12 @@ import { signalPayment, signalPaymentLink } from './order-signals';
 import type { AtTime, ActivityServices } from './services';
 
 /**
- * Settlements by an operator, of outcomes that the processor will never give (rules 10.14), for orders and follow-up
- * orders. Safe to repeat: an outcome that is recorded stays. What was settled is in the audit trail, in the same SQL
+ * Outcomes that an operator sets where the processor will never give one (rules 10.14), for orders and follow-up
+ * orders. Repeat-safe: a recorded outcome never changes. The entry of the audit trail is written in the same SQL
  * transaction.
  */
 
-/** Gives a charge the outcome that the operator decided, unless it has one. Returns the order as recorded. */
+/** Sets the outcome of a charge unless it has one. Returns the order as recorded. */
 export async function setChargeOutcome(
   services: ActivityServices,
   { order_id, manual_outcome, now }: { order_id: string; manual_outcome: SetOutcomeInput } & AtTime,
@@ -38,7 +38,7 @@ export async function setChargeOutcome(
   return await signalPaymentLink(services, await loadOrderSnapshot(db, order_id));
 }
 
-/** Like setChargeOutcome, for a follow-up order. The amount it had set aside is moved or freed, under the rules of its money. */
+/** Like setChargeOutcome, for a follow-up order. The amount that it had set aside is moved or freed. */
 export async function setFollowUpOutcome(
   services: ActivityServices,
   input: FollowUpInput & { manual_outcome: SetOutcomeInput } & AtTime,
@@ -54,8 +54,8 @@ export async function setFollowUpOutcome(
 }
 
 /**
- * Asks the processor about an outcome that is recorded: it was settled by hand, or there is a sign that the processor has
- * another one. A contradiction becomes the order's `attention` (rules 10.14, 10.18). Returns the order as recorded.
+ * Polls the processor about a recorded outcome: one that was set by hand, or that the processor seems to contradict. A
+ * contradiction becomes the order's `attention` (rules 10.14, 10.18). Returns the order as recorded.
  */
 export async function verifyManualOutcome(
   { db, processor }: ActivityServices,
@@ -68,7 +68,7 @@ export async function verifyManualOutcome(
   const answer = await processor.findOperation(key, { amount, currency });
   const watch = await findWatch(db, last.id);
   if (watch !== undefined && !isMismatch(answer) && isUndecided(answer, watch.began, now)) {
-    // Recovery has it asked again.
+    // Recovery requests the next poll.
     const { poll_at, is_overdue } = nextLatePoll(watch.began, now);
     if (is_overdue) await setAttention(db, order_id, OVERDUE);
     await postponeWatch(db, last.id, poll_at);
@@ -82,7 +82,7 @@ export async function verifyManualOutcome(
 
 const OVERDUE = 'the processor has given no answer for a day about a sign that it has another outcome';
 
-/** The operator, for the audit trail. Throws a ValidationError for a reason that must not be stored. */
+/** The actor of the audit trail. Throws a ValidationError for a reason that must not be stored. */
 function authorOf({ operator, reason, command_line }: SetOutcomeInput) {
   if (holdsCardNumber(reason)) throw validationError('reason', 'A card number is never accepted.');
   const kind = command_line === undefined ? ('temporal' as const) : ('command_line' as const);

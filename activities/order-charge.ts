@@ -9,15 +9,15 @@ import type { OperationRequest } from '../src/processor/wire';
 import type { TransactionInput } from '../workflows/messages';
 import type { AtTime, ActivityServices } from './services';
 
-/** A charge that is to be sent, as it was requested. */
+/** A requested charge. */
 interface ChargeRequest extends AtTime {
   transaction: TransactionInput;
   is_test: boolean;
 }
 
 /**
- * Charges the last transaction of an order and records the outcome. A repeat may come when the time for paying is over:
- * nothing is sent then, and the workflow asks whether an earlier try has charged.
+ * Charges the last transaction of an order and records the outcome. A retry may run after expiry: it sends nothing, and
+ * the workflow polls whether an earlier try has charged.
  */
 export async function charge(
   services: ActivityServices,
@@ -34,13 +34,13 @@ export async function charge(
     is_test,
     payment_method_details,
     capture_mode,
-    // A repeat vaults the account again; use the token stored first.
+    // A retry vaults the account again; use the token that was stored first.
     receiver_account_token: transaction.receiver_account_token
       ? (await findPayment(services.db, transaction_id)).receiver_account_token
       : null,
   };
   const outcome = await sendCharge(services, order, payment);
-  // The first of two requests with different cards is the one that is charged: the second is not recorded.
+  // Of two requests with different cards the first is charged; the second is not recorded.
   return outcome === 'key_used_for_other_request'
     ? await recordOutcome(services, order, { transaction_id, outcome: 'unknown', now })
     : await recordOutcome(services, order, {
@@ -73,7 +73,7 @@ export async function sendCharge(
   return await processor.execute(operation, chargeIdempotencyKey(transaction_id));
 }
 
-/** Asks the processor for the state of a charge. */
+/** Polls the outcome of a charge. */
 export async function findCharge({ processor }: ActivityServices, order: OrderSnapshot, transaction_id: string) {
   const capture_mode = transactionOf(order, transaction_id)?.capture?.capture_mode ?? null;
   return await processor.findOperation(
@@ -82,7 +82,7 @@ export async function findCharge({ processor }: ActivityServices, order: OrderSn
   );
 }
 
-/** Records what became known about a charge. Returns the order as it is then. */
+/** Records the outcome of a charge, or the lack of one. Returns the order afterwards. */
 export async function recordOutcome(
   { db }: ActivityServices,
   before: OrderSnapshot,
@@ -96,6 +96,6 @@ export async function recordOutcome(
     return plan.action === 'move' ? plan : undefined;
   };
   const moved = await moveAsPlanned(db, order, move);
-  // A challenge that came too late is recorded, then expires.
+  // A challenge after expires_at is recorded, then the order expires.
   return await moveAsPlanned(db, moved, move);
 }

@@ -5,22 +5,22 @@ import { isOutcomeMissing } from '../src/domain/outcome';
 import type { OperationOutcome } from '../src/processor/client';
 import type { AtTime, ActivityServices } from './services';
 
-/** A poll of an open outcome; without one the processor is asked again at `poll_at`, epoch milliseconds. */
+/** A poll of an open outcome; without an answer the next poll is at `poll_at`, epoch milliseconds. */
 export type PollInput = { order: OrderSnapshot; poll_at: number } & AtTime;
 
-/** What a charge and the operation of a follow-up order do differently. */
+/** The operation of an order: a charge, or that of a follow-up order. */
 interface PolledOperation<SentAgain> {
-  /** Asks the processor by key. */
+  /** Polls the processor by key. */
   find: () => Promise<OperationOutcome | 'not_found'>;
-  /** The processor does not know it: sends it again, if it may be sent. */
+  /** Sends an operation that the processor does not know again, if that is still allowed. */
   sendAgain: () => Promise<SentAgain>;
-  /** Records what follows from the answer. */
+  /** Records the move that follows from the answer. */
   record: (order: OrderSnapshot, answer: OperationOutcome | SentAgain) => Promise<OrderSnapshot>;
 }
 
 /**
- * Polls the outcome of an order's operation, sends one that the processor does not know again, and records what follows:
- * the outcome, or that there was none. Returns the order as it is then.
+ * Polls the outcome of an order's operation, and sends the operation again if the processor does not know it. Records
+ * the outcome, or the poll without one. Returns the order afterwards.
  */
 export async function pollOutcome<SentAgain extends OperationOutcome | 'not_found'>(
   { db }: ActivityServices,
@@ -33,7 +33,7 @@ export async function pollOutcome<SentAgain extends OperationOutcome | 'not_foun
   const { id: transaction_id } = lastTransaction(order)!;
   const isOpen = await recordPoll(db, { transaction_id, now, poll_at, is_unknown: answer === 'unknown' });
   if (found === 'unknown' && isOpen) return withPoll(order, transaction_id, poll_at);
-  // Another worker may have moved the order and died before reporting it.
+  // Another worker may have moved the order and died before it returned.
   const current = await loadOrderSnapshot(db, order.id);
   return found === 'unknown' ? current : await record(current, answer);
 }

@@ -4,7 +4,7 @@ import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import type { FollowUpInput } from '../workflows/messages';
 import type { ActivityServices } from './services';
 
-/** A capture or void has its outcome: the workflow of the payment, which holds the money, reads the record. */
+/** Signals the payment's workflow that a capture or void has its outcome; the workflow reads the record. */
 export async function signalPayment(
   { workflows }: ActivityServices,
   { kind, original_order_id }: FollowUpInput,
@@ -13,8 +13,9 @@ export async function signalPayment(
 }
 
 /**
- * After an activity that may have ended an order: the workflow of its payment link reads the record (rules 19.6). The
- * order's move has moved the link already, so a signal that is repeated does no harm. Returns the order.
+ * Signals the workflow of the order's payment link after an activity that may have ended the order; the workflow reads
+ * the record (rules 19.6). The SQL of the order's move has moved the link already, so a repeated signal does no harm.
+ * Returns the order.
  */
 export async function signalPaymentLink({ workflows }: ActivityServices, order: OrderSnapshot): Promise<OrderSnapshot> {
   const { payment_link, status } = order;

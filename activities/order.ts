@@ -27,14 +27,14 @@ import { signalPaymentLink } from './order-signals';
 import type { AtTime, ActivityServices } from './services';
 
 /**
- * Activities of an order's workflow. Every charge is sent under a key derived from its transaction, so each is safe to
- * repeat.
+ * Activities of an order's workflow. The idempotency key of a charge derives from its transaction, so each activity is
+ * safe to repeat.
  */
 
 /** Writes a new order; repeat-safe. Throws ServiceUnavailable when it does not exist and the request came too late. */
 export async function writeOrder({ db }: ActivityServices, input: CreateOrderInput & AtTime): Promise<OrderSnapshot> {
   const { order, transaction, period, payment_link, now, request } = input;
-  // The order of a payment link never outlives its link (rules 19.7).
+  // An order expires with its payment link at the latest (rules 19.7).
   const expires_at = Math.min(now + period, payment_link?.expires_at ?? Infinity);
   const transaction_expires_at = transactionExpiresAt({
     order_expires_at: expires_at,
@@ -53,7 +53,7 @@ export async function readOrder(
   return foundOrNull(await findOrderRecord(db, order_id), must_exist, `order ${order_id}`);
 }
 
-/** Writes an order that came with a card token and charges it, in one activity, as every step is safe to repeat. */
+/** Writes an order with a card token and charges it. One activity, as every step is safe to repeat. */
 export async function createAndCharge(
   services: ActivityServices,
   input: CreateOrderInput & AtTime,
@@ -62,11 +62,11 @@ export async function createAndCharge(
   const order = await writeOrder(services, input);
   const is_new = transaction !== undefined && lastTransaction(order)?.status === 'new';
   const charged = is_new ? await charge(services, order, { ...input, transaction }) : order;
-  // Otherwise the payer has not been answered yet, and the answer carries the outcome.
+  // In time, no signal is needed: the link's workflow still waits for this outcome.
   return isLate(request) ? await signalPaymentLink(services, charged) : charged;
 }
 
-/** Charges one payment attempt of an existing order; the first attempt may have been written with the order. */
+/** Charges one payment attempt of an existing order. The first transaction may have been written with the order. */
 export async function chargeAttempt(
   services: ActivityServices,
   input: SubmitPaymentInput & AtTime & { order: OrderSnapshot },
@@ -81,7 +81,7 @@ export async function chargeAttempt(
   return transactionOf(order, id)?.status === 'new' ? await charge(services, order, input) : order;
 }
 
-/** Asks for the outcome of a charge and records what follows (planOutcome). */
+/** Polls the outcome of a charge and records the move that follows (planOutcome). */
 export async function pollCharge(
   services: ActivityServices,
   input: PollInput & { transaction_id: string },
@@ -102,10 +102,10 @@ export async function pollCharge(
 }
 
 /**
- * Ends an unpaid order and its open transaction together: cancelled or expired. It asks the processor first, and what
- * was paid counts: a worker may have died right after charging, or the customer may have passed 3-D Secure without our
- * being told. Without an answer the order is returned unchanged. Throws PreconditionFailed when the order is at none of
- * `versions`.
+ * Ends an unpaid order and its open transaction together: cancelled or expired. Polls the processor first and records a
+ * payment instead: a worker may have died right after charging, or the notification of a passed 3-D Secure challenge
+ * may be lost. Without an answer the order is returned unchanged. Throws PreconditionFailed when the order is at none
+ * of `versions`.
  */
 export async function endUnpaidOrder(
   services: ActivityServices,
@@ -114,7 +114,7 @@ export async function endUnpaidOrder(
     ended: Ending;
     source: EventSource;
     versions?: readonly number[] | undefined;
-    /** When the processor is asked again if it gives no answer, epoch milliseconds; absent: that stays as it is. */
+    /** When the processor is polled again if it gives no answer, epoch milliseconds; absent: the stored time stays. */
     poll_at?: number | undefined;
   } & AtTime,
 ): Promise<OrderSnapshot> {
@@ -155,7 +155,7 @@ export async function startCaptureOrVoid(
   return await loadOrderSnapshot(db, input.original_order_id);
 }
 
-/** Captures or releases what an authorization still holds at the end of its window. Returns the payment order. */
+/** Captures or releases the rest of an authorization at the end of its capture window. Returns the payment order. */
 export async function closeCaptureWindow(
   services: ActivityServices,
   { order_id, now }: { order_id: string } & AtTime,
@@ -164,7 +164,7 @@ export async function closeCaptureWindow(
   const authorization = openAuthorization(await loadOrderSnapshot(db, order_id));
   if (authorization !== undefined) {
     const { transaction_id, closings } = authorization;
-    // A worker may have been killed between writing the last one and starting it.
+    // A worker may have been killed after writing the last one and before starting its workflow.
     const last = closings.find(({ id }) => id === closingOrderId(transaction_id, closings.length));
     const ids = last === undefined || isFinal(ORDER_MOVES, last.status) ? [] : [last.id];
     const closing = closingOf(authorization, now);
@@ -187,7 +187,7 @@ export async function closeCaptureWindow(
 }
 
 /**
- * Starts the reversal of a payment that may have been approved after it had ended; it asks now, or after
+ * Starts the reversal of a payment that may have been approved after it had ended. It polls now, or after
  * `poll_after_ms`.
  */
 export const startReversal = async (
@@ -196,8 +196,8 @@ export const startReversal = async (
 ) => await workflows.follow_ups.startReversal(input);
 
 /**
- * Starts the workflows of captures and voids that this activity wrote. Those of others were started by theirs, or are
- * recovery's (rules 10.13): a payment may have thousands.
+ * Starts the workflows of the captures and voids that this activity wrote, and no others: a payment may have thousands.
+ * Recovery starts those that were lost (rules 10.13).
  */
 async function startFollowUps({ db, workflows }: ActivityServices, ids: readonly string[]): Promise<void> {
   for (const written of await findFollowUps(db, ids)) await workflows.follow_ups.start(written);

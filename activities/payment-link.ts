@@ -11,8 +11,6 @@ import type { CreateOrderInput, CreatePaymentLinkInput, PayThroughLinkInput } fr
 import { foundOrNull } from './failure';
 import type { AtTime, ActivityServices } from './services';
 
-/** Activities of a payment link's workflow. */
-
 /** Writes a new link. Throws ServiceUnavailable when it does not exist and the request came too late. */
 export const writePaymentLink = async (
   { db }: ActivityServices,
@@ -32,8 +30,8 @@ export const linkHasOrder = async ({ db }: ActivityServices, input: { payment_li
   await paymentLinkHasOrder(db, input);
 
 /**
- * Makes the order of an attempt, which is charged at once by its own workflow, and returns the link as it is after the
- * first answer. Repeat-safe: the order's id is the attempt's. Throws the refusals of Orders.create.
+ * Makes the order of an attempt, which its own workflow charges at once. Returns the link after the first answer.
+ * Repeat-safe: the order's id derives from the attempt. Throws the refusals of Orders.create.
  */
 export async function payThroughLink(
   { db, workflows }: ActivityServices,
@@ -43,7 +41,7 @@ export async function payThroughLink(
   return await loadPaymentLinkSnapshot(db, input.payment_link!.id);
 }
 
-/** Ends a link whose time is over and whose payment is not in progress. Returns the link as it is now. */
+/** Expires a link without a payment in progress. Returns the link as it is now. */
 export const expirePaymentLink = async (
   { db }: ActivityServices,
   { payment_link_id, now }: { payment_link_id: string } & AtTime,

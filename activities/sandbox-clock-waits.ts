@@ -3,14 +3,14 @@ import type { KeyedWait, StartedClock } from '../src/domain/sandbox-clock';
 import { deliveryWait, linkWait, minorUnitsInWords, waitsOf, watchWait, type Wait } from '../src/domain/waits';
 import type { ActivityServices } from './services';
 
-/** A wait of an object of a clock, and how the object's workflow learns that the clock was moved. */
+/** A wait of an object that uses a clock, and the call that signals its workflow after an advance. */
 interface ClockWait extends Wait, KeyedWait {
   advanceClock: (offset_ms: number) => Promise<void>;
-  /** Only of a question to the processor: asks it now. */
+  /** Only for a wait for the processor: polls it now. */
   poll?: () => Promise<void>;
 }
 
-/** Everything that waits by the clock, the next first. */
+/** All waits by the clock, the next first. */
 export async function findWaits(
   { db, workflows }: ActivityServices,
   { clock_id, project_id }: StartedClock,

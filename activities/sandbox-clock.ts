@@ -14,20 +14,23 @@ import { validationError } from '../src/errors';
 import { findWaits } from './sandbox-clock-waits';
 import type { AtTime, ActivityServices } from './services';
 
-/** An activity of a move lasts no longer, so that no slot of the worker is held. Milliseconds. */
+/** Upper limit of one activity of an advance; a longer one would block a worker slot. Milliseconds. */
 const SLICE_MS = 2_000;
-/** What falls due usually happens within milliseconds; a receiver of webhooks may take 20 seconds. Milliseconds. */
+/**
+ * Pauses between two looks at the record. Due actions usually take milliseconds; a webhook receiver may take 20
+ * seconds. Milliseconds.
+ */
 const LOOK_AGAIN_MS = { first: 10, longest: 200 };
 
 /**
- * Activities of a sandbox clock's workflow (rules 23.6). The clock moves from due time to due time, and what falls due
- * happens before it moves on. Repeat-safe: the record has the clock, its moves and all that waits. Their `now` is real
+ * Activities of a sandbox clock's workflow (rules 23.6). The clock advances from due time to due time; due actions are
+ * carried out before it goes on. Repeat-safe: the clock, its advances and all waits are in the record. `now` is real
  * time.
  */
 
 /**
- * Writes the beginning of a move. Throws ValidationError when it does not go ahead, or too far; Forbidden for an object
- * without a clock of its own.
+ * Writes the beginning of an advance. Throws ValidationError when it does not go ahead, or goes too far; Forbidden for
+ * an object without a clock of its own.
  */
 export async function beginClockAdvance(
   { db }: ActivityServices,
@@ -40,11 +43,11 @@ export async function beginClockAdvance(
     : validationError('to', `Has to be ahead of the object's time, by ${MAX_DURATION.sandbox_clock} in all at most.`);
 }
 
-/** The moves that were begun and are not finished, in their order. */
+/** The unfinished advances, in their order. */
 export const unfinishedClockAdvances = async ({ db }: ActivityServices, { clock_id }: { clock_id: string }) =>
   await unfinishedAdvances(db, clock_id);
 
-/** Moves the clock on, for a short while. `progress` is that of the call before. */
+/** Advances the clock for at most SLICE_MS. `progress` is the result of the call before. */
 export async function advanceToNextDue(
   services: ActivityServices,
   input: StartedClock & { to_offset_ms: number; progress?: ClockProgress | undefined } & AtTime,
@@ -68,15 +71,15 @@ export async function advanceToNextDue(
     if (step.offset_ms > offset_ms) await setClock(services.db, { ...input, offset_ms: step.offset_ms, now: at });
     await Promise.all(step.signalled.map(({ advanceClock }) => advanceClock(step.offset_ms)));
     pause = step.signalled.length > 0 ? LOOK_AGAIN_MS.first : Math.min(2 * pause, LOOK_AGAIN_MS.longest);
-    // After a move the next look comes at once: what fell due may have happened already.
+    // After a step look again at once: the due actions may be done already.
     if (step.offset_ms === offset_ms) await sleep(pause);
   }
   return progress;
 }
 
 /**
- * The end of a move. With `ask`, every open outcome is asked for first, once; `asked` then says that its answers are
- * still to be followed. Otherwise the move is `finished`.
+ * Finishes an advance. With `ask`, every open outcome is polled once first; then the result is `asked`, and the
+ * workflow advances again to carry out the consequences. Otherwise `finished`.
  */
 export async function finishClockAdvance(
   services: ActivityServices,

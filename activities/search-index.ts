@@ -14,7 +14,7 @@ import { documentOf, type Document } from '../src/search/documents';
 import type { IndexedOrder, SearchWriter } from '../src/search/writer';
 import type { ActivityServices } from './services';
 
-/** Compares the search index with the record; each heartbeat tells how many orders are compared. */
+/** Compares the search index with the record. Heartbeats carry the number of orders compared so far. */
 export async function checkIndex({ db, index }: ActivityServices): Promise<SearchIndexCheck> {
   const context = Context.current();
   return await checkSearchIndex({
@@ -33,7 +33,7 @@ export async function indexedOrders(db: Database, order_ids: readonly string[]):
   const rows = await reportRows(db, order_ids, SUBJECTS);
   for (const [n, row] of rows.entries()) {
     documents.get(row.order_id)?.push(documentOf(rowOf(row), row));
-    // The same process carries out payments.
+    // Yields: the same process carries out payments.
     if (n % 100 === 99) await setImmediate();
   }
   return [...documents].map(([order_id, of]) => ({ order_id, documents: of }));
@@ -44,16 +44,11 @@ export interface SearchIndexCheck {
   /** Orders and rows that were compared. */
   orders: number;
   rows: number;
-  /**
-   * Orders that the index lacked, or had otherwise than the record, or had although the record does not; all are
-   * written again.
-   */
+  /** Orders that the index lacks; that differ from the record; that the record does not have. All are written again. */
   missing: number;
   different: number;
   unknown: number;
-  /**
-   * Orders that the index refuses; they are found when the reason is gone and they change, or with the next rebuild.
-   */
+  /** Orders that the index refuses. Searches find them once the reason is gone and they change, or after a rebuild. */
   refused: number;
 }
 
@@ -68,8 +63,8 @@ interface CheckServices {
 const PAGE = 1_000;
 
 /**
- * Compares the index with the record row by row, and has the indexer write again what differs. An order that waits for
- * the indexer is no difference. Repeat-safe.
+ * Compares the index with the record row by row, and has the indexer write differing orders again. An order that waits
+ * for the indexer does not count as different. Repeat-safe.
  */
 export async function checkSearchIndex({ db, index, onProgress }: CheckServices): Promise<SearchIndexCheck> {
   const check: SearchIndexCheck = { orders: 0, rows: 0, missing: 0, different: 0, unknown: 0, refused: 0 };
@@ -97,7 +92,7 @@ async function comparePage(db: Database, index: CheckServices['index'], order_id
   const orders = await indexedOrders(db, order_ids);
   const rows = orders.flatMap(({ documents }) => documents);
   const { differing, found } = await compare(index, orders);
-  // They may have changed between the two reads, so those that do not wait for the indexer are compared again.
+  // Orders may have changed between the two reads: those that do not wait for the indexer are compared again.
   const again = (await notWaiting(db, differing)).map(({ order_id }) => order_id);
   const wrong = await notWaiting(db, (await compare(index, await indexedOrders(db, again))).differing);
   await addSearchChanges(
@@ -112,12 +107,12 @@ async function comparePage(db: Database, index: CheckServices['index'], order_id
   };
 }
 
-/** Without the orders that wait for the indexer: they are on their way. */
+/** Leaves out the orders that wait for the indexer. */
 async function notWaiting<Order extends { order_id: string }>(
   db: Database,
   orders: readonly Order[],
 ): Promise<Order[]> {
-  // The table has no index by order: where nothing differs, as on nearly every page, it is not read.
+  // The table has no index by order: skip the read on pages without a difference, which are nearly all.
   if (orders.length === 0) return [];
   const waiting = await waitingForSearch(
     db,
@@ -126,7 +121,7 @@ async function notWaiting<Order extends { order_id: string }>(
   return orders.filter(({ order_id }) => !waiting.includes(order_id));
 }
 
-/** Orders that the index has otherwise, or not at all, and how many of their rows it has. */
+/** Orders that differ from the index or are missing there, and how many of their rows it has. */
 async function compare(
   index: Pick<SearchWriter, 'documents'>,
   orders: readonly IndexedOrder[],

@@ -8,8 +8,8 @@ import type { LocalAttempts } from '../src/webhook/local-attempts';
 import type { PostWebhook } from '../src/webhook/post';
 
 /**
- * The instant of an activity's input, epoch milliseconds by the workflow's clock: that of the try, as each later try
- * gets a later one (withFailures).
+ * The instant of the current try of an activity, epoch milliseconds by the workflow's clock. A later try gets a later
+ * instant (withFailures).
  */
 export interface AtTime {
   now: number;
@@ -33,7 +33,7 @@ export interface ActivityServices {
   };
   index: Pick<SearchWriter, 'documents' | 'orderIds' | 'count'>;
   postWebhook: PostWebhook;
-  /** Which attempts of webhooks this worker makes inside a workflow task. */
+  /** Decides which webhook attempts this worker makes inside a workflow task. */
   local_attempts: LocalAttempts;
   /** Whether webhooks of test projects may go to private and loopback addresses. */
   webhook_private_addresses: boolean;

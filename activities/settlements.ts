@@ -20,8 +20,8 @@ export interface SettlementFetch extends OpenSettlements {
 }
 
 /**
- * Fetches what the processor has settled since the last fetch, page by page, and records it. Repeat-safe: a page whose
- * answer or record was lost is fetched again. Throws when the processor does not answer.
+ * Fetches and records the settlements since the last fetch, page by page. Repeat-safe: a page that was not recorded is
+ * fetched again. Throws when the processor does not answer.
  */
 export async function fetchSettlements(
   { db, processor, workflows }: ActivityServices,
@@ -42,8 +42,8 @@ export async function fetchSettlements(
 }
 
 /**
- * Money moved for a transaction that is not paid as far as is known: the processor is asked now (rules 10.18). Recovery
- * does it too, should this be lost.
+ * Polls the processor about a transaction that was settled although it is recorded as unpaid (rules 10.18). Recovery
+ * does it if this call is lost.
  */
 async function askAbout(
   { orders, follow_ups }: ActivityServices['workflows'],

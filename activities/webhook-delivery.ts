@@ -14,12 +14,12 @@ import type { WebhookAnswer } from '../src/webhook/post';
 import { deliveryWorkflowId } from '../workflows/messages';
 import type { AtTime, ActivityServices } from './services';
 
-/** Names the attempt that the record says is due. Its `now` is real time: the record has the clock of the order. */
+/** Names the attempt that is due by the record. `now` is real time: the order's clock offset is in the record. */
 export interface AttemptInput extends DeliveryId, AtTime {}
 
 /**
- * Starts one workflow per webhook, which outlives the order's and uses its clock. Repeat-safe: a delivery goes on from
- * its record.
+ * Starts one workflow per webhook. It may run longer than the order's and uses the order's clock. Repeat-safe: a
+ * delivery continues from its record.
  */
 export async function startDeliveries(
   { workflows }: ActivityServices,
@@ -28,16 +28,14 @@ export async function startDeliveries(
   await Promise.all(deliveries.map((n) => workflows.deliveries.start({ ...of, n })));
 }
 
-/** Makes an attempt if one is due, and returns how the delivery stands. Repeat-safe. */
+/** Makes an attempt if one is due. Returns the delivery's progress. Repeat-safe. */
 export async function attemptDelivery(services: ActivityServices, input: AttemptInput): Promise<DeliveryProgress> {
   const delivery = await load(services.db, input);
   const now = input.now + delivery.clock_offset_ms;
   return isAttemptDue(delivery, now) ? await send(services, delivery, now) : progressOf(delivery);
 }
 
-/**
- * Like attemptDelivery, inside a workflow task. Returns null, and makes no attempt, when it might take too long for that.
- */
+/** Like attemptDelivery, inside a workflow task. Returns null without an attempt when that might take too long. */
 export async function attemptDeliveryLocally(
   services: ActivityServices,
   input: AttemptInput,
@@ -55,7 +53,7 @@ export async function attemptDeliveryLocally(
 }
 
 /**
- * Sends the webhook once and records how it went. `now` by the clock of its order. Throws only when it could not be
+ * Sends the webhook once and records the result. `now` by the order's clock. Throws only when the result could not be
  * recorded.
  */
 async function send(services: ActivityServices, delivery: Delivery, now: number): Promise<DeliveryProgress> {
@@ -66,10 +64,10 @@ async function send(services: ActivityServices, delivery: Delivery, now: number)
     time_limit_ms,
     postWebhook({
       url: delivery.url,
-      // The same event keeps its id.
+      // A redelivery has the id of the first delivery.
       webhook_id: deliveryWorkflowId({ ...delivery, n: delivery.redelivery_of ?? delivery.n }),
       body: { event: 'status_changed', order_id: delivery.order_id, project_id: delivery.project_id },
-      // At an instant of the receiver's clock, which no workflow moves (rules 13.11).
+      // Signed in real time, which the receiver checks; sandbox clocks do not apply (rules 13.11).
       secrets: signingSecrets(secrets, delivery.project_id, delivery, Date.now()),
       time_limit_ms,
       private_addresses: delivery.is_test && webhook_private_addresses,
@@ -81,7 +79,7 @@ async function send(services: ActivityServices, delivery: Delivery, now: number)
   const after = afterAttempt({ attempt, failure, ended_at: now + duration_ms });
   const { clock_offset_ms } = delivery;
   const recorded = await recordAttempt(db, delivery, { attempt, time_limit_ms, started: now, ...answer }, after);
-  // Otherwise an earlier try was recorded, and counts.
+  // Otherwise an earlier try is already recorded.
   return recorded
     ? progressOf({ ...after, attempts: attempt, failure, clock_offset_ms, is_slow })
     : progressOf(await load(db, delivery));
@@ -106,13 +104,10 @@ function progressOf(delivery: DeliveryProgress): DeliveryProgress {
   };
 }
 
-/** Beyond the sender's own limits. Milliseconds. */
+/** Added to the sender's own limits. Milliseconds. */
 const GRACE_MS = 1_000;
 
-/**
- * A second limit, outside of the sender: an attempt that never ends would keep its slot, until the worker has none
- * left.
- */
+/** A second limit, outside the sender: attempts that never end would occupy all slots of the worker. */
 async function withinLimit(time_limit_ms: number, sending: Promise<WebhookAnswer>): Promise<WebhookAnswer> {
   const duration_ms = 2 * time_limit_ms + GRACE_MS;
   let timer: NodeJS.Timeout | undefined;

@@ -13,7 +13,7 @@ export function orderId(
   return idempotency_key === undefined ? uuidv7() : uuidv5(`${what}:${idempotency_key}`, id_namespace);
 }
 
-/** A move of a sandbox clock: the same for every repeat of a request with an Idempotency-Key. */
+/** The id of an advance of a sandbox clock; identical in every repeat of a request with an Idempotency-Key. */
 export function clockAdvanceId(request: Parameters<typeof orderId>[1]): string {
   return orderId('clock', request);
 }

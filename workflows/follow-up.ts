@@ -45,13 +45,13 @@ export async function followUp(input: FollowUpInput): Promise<string> {
 /** A follow-up order, and the outcome of its operation. */
 class FollowUpState extends RecordedObject<OrderSnapshot> {
   readonly outcome: AwaitedOutcome;
-  /** Why the order was refused; then there is none. */
+  /** Why the order was refused. A refused order has no record. */
   refusal: ApplicationFailure | undefined;
   /** The order is done, refused, or its outcome unknown: `firstAnswerUpdate` is due. */
   firstAnswerKnown = false;
   /**
-   * A possible late approval is asked about whenever that is requested, and for the last time at this instant. Epoch
-   * milliseconds.
+   * When the processor is polled for the last time about a possible late approval; before that it is polled on request
+   * only. Epoch milliseconds.
    */
   readonly last_poll_at: number;
 
@@ -68,7 +68,7 @@ class FollowUpState extends RecordedObject<OrderSnapshot> {
         poll: (poll) => polling.pollFollowUp({ ...input, ...poll }),
         setOutcomeByHand: (manual_outcome) => localActivities.setFollowUpOutcome({ ...input, ...manual_outcome }),
         keyOf: () => followUpIdempotencyKey(original_transaction_id, kind, id),
-        // What the processor did itself is recorded as it says.
+        // Operations that the processor initiated are recorded as it reports them.
         isVerified: ({ status }) => isFinal(ORDER_MOVES, status) && requested_by !== 'processor',
       },
       input,
@@ -77,7 +77,7 @@ class FollowUpState extends RecordedObject<OrderSnapshot> {
     this.last_poll_at = temporalClock.now() + (input.clock_offset_ms ?? 0) + (input.poll_after_ms ?? 0);
   }
 
-  /** Until the order is recorded, its payment says how far the clock was moved. */
+  /** Until the order is recorded, reads the clock offset from its payment. */
   override async readRecord(): Promise<void> {
     if (this.record !== undefined) return await super.readRecord();
     if (!this.recordIsStale) return;
@@ -124,7 +124,7 @@ async function execute(state: FollowUpState): Promise<void> {
     outcome.pollRequested = false;
     const execution = await localActivities.executeFollowUp({ ...state.input, now: state.clock.now() });
     if (execution.result === 'recorded') {
-      // Recorded before: the processor has not been asked since the poll was requested.
+      // The order was recorded earlier: the requested poll is still to be made.
       outcome.pollRequested ||= (state.input.poll_requested ?? false) || (execution.was_final ?? false);
       return state.applyRecord(execution.order);
     }
@@ -132,7 +132,7 @@ async function execute(state: FollowUpState): Promise<void> {
     showAttention(attention);
     const left_ms = state.last_poll_at - state.clock.now();
     if (result === 'unanswered') {
-      await outcome.pause('until the processor is asked again what it has done');
+      await outcome.pause('until the processor is polled again');
     } else if (result === 'undecided' && left_ms <= 0) {
       state.firstAnswerKnown = true;
       await pauseUndecided(state, attention);
@@ -141,11 +141,11 @@ async function execute(state: FollowUpState): Promise<void> {
       state.firstAnswerKnown = true;
       await untilLastPoll(state);
     } else if (!outcome.pollRequested) return;
-    // Otherwise a poll was requested during this one, whose answer may be out of date.
+    // Otherwise a poll was requested during this one, whose answer may be out of date: poll again.
   }
 }
 
-/** Waits until a late approval is asked about for the last time, or that is requested. */
+/** Waits until the last poll about a late approval is due, or a poll is requested. */
 async function untilLastPoll(state: FollowUpState): Promise<void> {
   const { outcome, waits, last_poll_at } = state;
   do {
@@ -158,8 +158,8 @@ async function untilLastPoll(state: FollowUpState): Promise<void> {
 }
 
 /**
- * The processor may still approve the payment that has ended: waits an hour until it is asked again. Once an operator has
- * to look, recovery has it asked, every six hours.
+ * The processor may still approve the payment that has ended: polls again in an hour. Once the order has `attention`,
+ * recovery requests a poll every six hours instead.
  */
 async function pauseUndecided(state: FollowUpState, attention: string | undefined): Promise<void> {
   const { outcome, waits } = state;
@@ -169,11 +169,11 @@ async function pauseUndecided(state: FollowUpState, attention: string | undefine
 }
 
 async function pollOutcome({ outcome }: FollowUpState): Promise<void> {
-  await outcome.pause('until the processor is asked for the outcome again');
+  await outcome.pause('until the outcome is polled again');
   await outcome.poll();
 }
 
-/** When the history is long, goes on in a new run. */
+/** Continues in a new run when the history is long. */
 async function continueInNewRunWhenLong(state: FollowUpState): Promise<void> {
   if (!state.needsNewRun) return;
   const { input, clock, outcome, last_poll_at } = state;
@@ -189,4 +189,4 @@ async function continueInNewRunWhenLong(state: FollowUpState): Promise<void> {
   });
 }
 
-const UNTIL_LAST_POLL = 'until the processor is asked whether it approved after all';
+const UNTIL_LAST_POLL = 'until the processor is polled about a late approval';

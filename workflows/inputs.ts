@@ -38,9 +38,9 @@ import {
 import { refusal } from './refusal';
 
 /**
- * Shape and range of whatever a workflow takes from outside (rules 24.10): API, operators and other workflows send it,
- * and some of them run older code. A start or update without a row here does not compile. Signals and queries carry no
- * input. A wrong update is refused before it is accepted, which leaves no event; a workflow that is started with a wrong
+ * Checks the shape and range of every workflow input (rules 24.10). The API, operators and other workflows send inputs,
+ * and some senders run older code. A start or update without a row here does not compile. Signals and queries carry no
+ * input. An invalid update is rejected before it is accepted, so it leaves no event; a workflow started with an invalid
  * input fails at once.
  */
 
@@ -56,7 +56,10 @@ type UpdateInputs = {
 };
 
 const DAY_MS = 24 * 3_600_000;
-/** The longest periods of a request, in milliseconds: those of MAX_DURATION, whose texts cost too much to be parsed here. */
+/**
+ * The longest periods of a request, in milliseconds; equal to MAX_DURATION, whose texts are too expensive to parse
+ * here.
+ */
 export const LONGEST_MS = { link: 365 * DAY_MS, sandbox_clock: 400 * DAY_MS } as const;
 /** More than any If-Match holds. */
 const VERSIONS_MAX = 10_000;
@@ -152,11 +155,10 @@ const followUpFields = {
 
 const advance = object<{ advance_ms: number }>({ advance_ms: integer(1, LONGEST_MS.sandbox_clock) });
 const moveTo = object<{ to: number }>({ to: instant });
-/** By a period, or to an instant. */
 const clockAdvance: ShapeCheck<ClockAdvance> = (value) =>
   (value as Partial<ClockAdvance> | null | undefined)?.to === undefined ? advance(value) : moveTo(value);
 
-/** What starts a workflow: its input, and the id that a workflow with this input has. */
+/** The check of a workflow's input, and the workflow id that belongs to an input. */
 type Start<Input> = { input: ShapeCheck<Input>; workflowId: (input: Input) => string };
 export const STARTS: { [Name in keyof StartInputs]: Start<StartInputs[Name]> } = {
   order: {
@@ -222,7 +224,7 @@ export const UPDATES: { [Name in keyof UpdateInputs]: ShapeCheck<UpdateInputs[Na
 };
 
 /**
- * Throws ValidationError when a workflow is started with a wrong input, or under the id of another object: two
+ * Throws ValidationError when a workflow is started with an invalid input, or under the id of another object: two
  * workflows must never write one order.
  */
 export function requireStart(
@@ -242,14 +244,14 @@ function requireInput(check: ShapeCheck<unknown>, input: unknown): void {
   if (wrong !== undefined) throw refusal(validationError(wrong.path || 'input', wrong.text));
 }
 
-/** Throws ValidationError when a message names another object than the one of its workflow. */
+/** Throws ValidationError when a message names another object than its workflow's. */
 export function requireSame(path: string, id: string, expected: string): void {
   if (id !== expected) throw refusal(validationError(path, 'Belongs to another workflow.'));
 }
 
 /**
- * Sets the handler of an update that has an input. `refuse`: throws why a well-formed input is refused now; like every
- * refusal here, before the update is accepted.
+ * Sets the handler of an update that has an input. `refuse` throws when a well-formed input is not allowed now. Both
+ * checks run before the update is accepted.
  */
 export function setUpdateHandler<Result, Input>(
   definition: UpdateDefinition<Result, [Input]>,

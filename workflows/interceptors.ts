@@ -13,16 +13,16 @@ import { trustedArguments } from './payload-converter';
 import { RecordWatch } from './object/record-missing';
 
 /**
- * Wraps every workflow. Temporal's own cancellation, a button in its Web UI, has no effect: it could abandon money in
- * the middle of a charge, and merchants cancel orders through the API. A plain Error in an update handler would fail
- * the workflow task for ever and block the order: it refuses only that update instead, and the API logs its details.
+ * Wraps every workflow. Temporal's own cancellation, a button in its Web UI, has no effect: it could interrupt a
+ * charge, and merchants cancel orders through the API. A plain Error in an update handler would fail the workflow task
+ * for ever and block the order; here it rejects only that update, and the API logs the details.
  *
- * A long pause of a local activity is a timer, after which the SDK schedules it anew, with the same input: the activity
- * is told how long ago that was first (rules 4.15). A workflow whose record is lost ends (rules 10.19).
+ * After a long retry pause the SDK schedules a local activity again with the same input: the activity also receives the
+ * time since the first schedule (rules 4.15). A workflow whose record is lost ends (rules 10.19).
  *
- * What was not encrypted for the workflow is not obeyed (rules 24.8): an update is refused, a signal ignored, a
- * workflow that was started so fails. A workflow that is started with a wrong input fails at once
- * (rules 24.10).
+ * Messages that were not encrypted for the workflow are not accepted (rules 24.8): an update is rejected, a signal
+ * ignored, and a workflow started by one fails. A workflow started with an invalid input also fails at once (rules
+ * 24.10).
  */
 export const interceptors: WorkflowInterceptorsFactory = () => {
   /** When each local activity was first scheduled, by its arguments. */
@@ -35,7 +35,7 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
         async execute(input, next) {
           const args = trustedArguments(input.args);
           const info = workflowInfo();
-          // What runs was started before this check was as it is.
+          // A running workflow may have been started before this check existed.
           if (!info.unsafe.isReplaying) requireStart(info, args[0]);
           return await CancellationScope.nonCancellable(() => record.runWorkflow(() => next({ ...input, args })));
         },
@@ -87,15 +87,15 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
 const COMMANDS_MAX = 1_000;
 
 /**
- * Fails a workflow task that starts timers or activities without an end. Temporal shows the error and tries again later,
- * less and less often. Unlimited, the loop would fill the memory of the worker, or run until the SDK's time limit
- * interrupts it, at which Node ends the whole worker.
+ * Fails a workflow task that starts timers or activities in an endless loop. Temporal shows the error and retries with
+ * growing pauses. Without the limit the loop would exhaust the worker's memory, or run until the SDK interrupts it, at
+ * which Node ends the whole worker.
  */
 export class CommandLimit {
   private task = 0;
   private counted = 0;
 
-  /** `history_length` is another one in each workflow task. */
+  /** `history_length` differs in each workflow task. */
   count(history_length: number): void {
     this.counted = history_length === this.task ? this.counted + 1 : 1;
     this.task = history_length;

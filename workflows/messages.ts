@@ -9,18 +9,17 @@ import type { NewPaymentLink } from '../src/domain/payment-link';
 import type { ClockAdvance, StartedClock } from '../src/domain/sandbox-clock';
 
 /**
- * Ids, inputs, updates, signals and search attributes of the workflows: all that the API and activities may know of
- * them.
+ * Ids, inputs, updates, signals and search attributes of the workflows: the only file of theirs that the API and
+ * activities import.
  */
 export * from './search-attributes';
-/** All of them. */
 export * as SEARCH_ATTRIBUTES from './search-attributes';
 
-/** Where all workflows run but webhook deliveries and sandbox clocks. */
+/** Runs all workflows except webhook deliveries and sandbox clocks. */
 export const TASK_QUEUE = 'payments';
-/** Where webhooks run, apart from payments: a receiver that does not answer holds a slot for seconds. */
+/** Runs webhooks, apart from payments: a receiver that does not answer occupies a slot for seconds. */
 export const WEBHOOK_TASK_QUEUE = 'webhooks';
-/** Where sandbox clocks run, apart from payments: a move looks for what falls due until it has happened. */
+/** Runs sandbox clocks, apart from payments: an advance polls the record until all due actions are done. */
 export const SANDBOX_CLOCK_TASK_QUEUE = 'sandbox-clocks';
 
 /** Workflow id of an order, whatever its kind. */
@@ -32,10 +31,10 @@ export const sandboxClockWorkflowId = (clock_id: string) => `clock:${clock_id}`;
 /** Workflow id of an order's n-th webhook delivery, redeliveries included. */
 export const deliveryWorkflowId = ({ order_id, n }: DeliveryId) => `webhook:${order_id}:${n}`;
 
-/** The encodings with which the codec marks a payload that it refuses, and one that an operator has sent. */
+/** The encodings with which the codec marks a payload that it rejects, and one that an operator sent. */
 export const REFUSED_PAYLOAD = 'payments/refused';
 export const OPERATOR_PAYLOAD = 'payments/operator';
-/** The type of the failure with which a worker refuses such a payload: nothing was carried out. */
+/** The failure type with which a worker rejects such a payload; nothing was carried out. */
 export const PAYLOAD_REFUSED = 'PayloadRefused';
 
 /** Names under which the worker registers the workflows, and their signatures. */
@@ -70,7 +69,7 @@ export type SandboxClockInput = StartedClock;
 
 /** Input of advanceClockUpdate. */
 export interface AdvanceClockInput {
-  /** The same for every repeat. */
+  /** Identical in every repeat of the request. */
   request_id: string;
   move: ClockAdvance;
 }
@@ -78,20 +77,18 @@ export interface AdvanceClockInput {
 /** Input of a follow-up order's workflow. Absent fields are taken from the payment order. */
 export interface FollowUpInput extends Omit<NewFollowUp, 'transaction_id' | 'now'> {
   project_id: string;
-  /** Only for a chargeback, or one that was won back: the key under which the processor did it. */
+  /** Only for a chargeback or a won chargeback: the processor's key of the operation. */
   processor_key?: string | undefined;
-  /**
-   * Only for a possible late approval: how long to wait before asking the processor, unless signalled. Milliseconds.
-   */
+  /** Only for a possible late approval: time before the poll, unless one is requested earlier. Milliseconds. */
   poll_after_ms?: number | undefined;
   /**
-   * How far the clock of its payment order is ahead of real time, in milliseconds; absent: not at all. Otherwise the
-   * workflow reads it from the record (rules 23.11).
+   * How far the clock of its payment order is ahead of real time, in milliseconds; absent: 0. A value above 0 makes the
+   * workflow read the offset from the record (rules 23.11).
    */
   clock_offset_ms?: number | undefined;
-  /** Only when continued as a new run: how often the processor was asked by schedule. */
+  /** Only when continued as a new run: the number of scheduled polls so far. */
   polls?: number | undefined;
-  /** Only when continued as a new run: the processor is to be asked now instead of later. */
+  /** Only when continued as a new run: a poll is requested now. */
   poll_requested?: boolean | undefined;
 }
 
@@ -104,7 +101,7 @@ export type CaptureOrVoidInput = RequestedFollowUpInput & { kind: 'capture' | 'v
 /** The type of the failure of an activity whose record does not exist any more (rules 10.19). */
 export const RECORD_MISSING = 'RecordMissing';
 
-/** What a local activity is told when it runs again after a timer of the workflow. */
+/** Added to the arguments of a local activity that runs again after a timer of the workflow. */
 export interface LocalRetry {
   /** How long ago it was first scheduled, in milliseconds. */
   waited_ms: number;
@@ -113,10 +110,10 @@ export interface LocalRetry {
 /** Input of an order's workflow. */
 export interface OrderInput {
   order_id: string;
-  /** Only when continued as a new run: what is not in the record. */
+  /** Only when continued as a new run: state that the record does not hold. */
   resumed?:
     | {
-        /** How often the processor was asked by schedule. */
+        /** The number of scheduled polls so far. */
         polls: number;
         poll_requested: boolean;
       }
@@ -125,7 +122,7 @@ export interface OrderInput {
 
 /** A transaction as a merchant or customer requests it; with `vault_token` in its details it is charged at once. */
 export interface TransactionInput extends NewTransaction {
-  /** Time for paying it, in milliseconds; it never outlives its order. */
+  /** Time for paying it, in milliseconds; it ends with its order at the latest. */
   period: number;
 }
 
@@ -157,15 +154,18 @@ export interface CancelOrderInput {
 
 /** Input of setOutcomeUpdate. */
 export interface SetOutcomeInput extends ManualOutcome {
-  /** The operator's name, for the audit trail: never as the operator writes it (rules 24.9). */
+  /**
+   * The operator's name for the audit trail: set by the codec server or the command line, never by the operator (rules
+   * 24.9).
+   */
   operator: string;
-  /** The transaction that is meant: what was sent about one settles no other. */
+  /** The transaction whose outcome is set: a message about one transaction never applies to another. */
   transaction_id: string;
-  /** Only from the command line, whose client has the keys. */
+  /** Only from the command line, whose client holds the payload keys. */
   command_line?: { request_id: string } | undefined;
 }
 
-/** Input of a payment link's workflow, which goes on from the record. */
+/** Input of a payment link's workflow; all else is in the record. */
 export interface PaymentLinkInput {
   payment_link_id: string;
   /** Only when continued as a new run. */
@@ -185,11 +185,14 @@ export type PayThroughLinkInput = Omit<CreateOrderInput, 'transaction' | 'paymen
   transaction: TransactionInput & { payment_method_details: PaymentMethodDetails };
 };
 
-/** Every update with an input has its check in inputs.ts. Signals carry no input: they are only reasons to look. */
+/**
+ * Every update with an input has its check in inputs.ts. Signals carry no input: they only request a new read of the
+ * record or a poll.
+ */
 
 /** Completes once the order is written and, with a card token, the charge has its first answer. */
 export const createOrderUpdate = defineUpdate<void, [CreateOrderInput]>('createOrder');
-/** Charges one attempt. A second submission of it joins the first. */
+/** Charges one attempt. A repeated submission joins the first. */
 export const submitPaymentUpdate = defineUpdate<void, [SubmitPaymentInput]>('submitPayment');
 /** Cancels an unpaid order. Refused with CanNotCancelTransaction or PreconditionFailed. */
 export const cancelOrderUpdate = defineUpdate<void, [CancelOrderInput]>('cancelOrder');
@@ -197,37 +200,39 @@ export const cancelOrderUpdate = defineUpdate<void, [CancelOrderInput]>('cancelO
 export const captureOrVoidUpdate = defineUpdate<void, [CaptureOrVoidInput]>('captureOrVoid');
 /** Completes when the follow-up order has its first outcome: done, refused or unknown. */
 export const firstAnswerUpdate = defineUpdate<void, []>('firstAnswer');
-/** An operator has the processor asked now. Returns what the order waits for then, in words. */
+/** Polls the processor now, for an operator. Returns in words what the order waits for afterwards. */
 export const pollNowUpdate = defineUpdate<string>('pollNow');
 /**
- * An operator settles an outcome that the processor will never give (rules 10.14). Refused with Conflict or
+ * An operator sets an outcome that the processor will never give (rules 10.14). Refused with Conflict or
  * ValidationError.
  */
 export const setOutcomeUpdate = defineUpdate<string, [SetOutcomeInput]>('setOutcome');
 /**
- * The record is ahead of the workflow: a capture or void has its outcome, a webhook was paused, resumed or is to be
- * sent at once, or a server lost an update.
+ * The record is newer than the workflow's copy: a capture or void has its outcome, a webhook was paused, resumed or
+ * requested at once, or an update was lost.
  */
 export const recordChanged = defineSignal<[]>('recordChanged');
-/** The object's clock was moved (rules 23.4): the record says how far. */
+/** The object's clock was advanced (rules 23.4); the offset is in the record. */
 export const clockAdvanced = defineSignal<[]>('clockAdvanced');
 /**
- * Moves a sandbox clock, and completes when everything that fell due has happened, or after ten seconds, while the rest
- * goes on. Moves are carried out one after the other. Refused with ValidationError.
+ * Advances a sandbox clock. Completes when all due actions are done, or after ten seconds; remaining actions continue.
+ * Advances run one after the other. Refused with ValidationError.
  */
 export const advanceClockUpdate = defineUpdate<void, [AdvanceClockInput]>('advanceClock');
-/** The processor has an outcome, or the customer came back from the issuer: ask now instead of later. */
+/** The processor has an outcome, or the customer returned from the issuer: polls the processor now. */
 export const processorAnswered = defineSignal<[]>('processorAnswered');
 
-/** Update id of a creation with an Idempotency-Key: the same for every repeat. */
+/** Update id of a creation with an Idempotency-Key: identical in every repeat. */
 export const CREATE_UPDATE_ID = 'create';
 /**
- * Update id of a creation. Temporal keeps the result of an update id, also a refusal whose reason is gone: so each
- * request without an Idempotency-Key has an id of its own, and the row makes it one object.
+ * Update id of a creation. Temporal stores the result of an update id, also a refusal whose reason no longer holds. So
+ * each request without an Idempotency-Key has its own id; the unique row prevents a second object.
  */
 export const createUpdateId = ({ has_idempotency_key, request_id }: ApiRequest) =>
   has_idempotency_key ? CREATE_UPDATE_ID : `${CREATE_UPDATE_ID}:${request_id}`;
-/** Update id of a submission of the payment form; as for creations, each has its own, and the row makes it one charge. */
+/**
+ * Update id of a submission of the payment form. Each submission has its own; the unique row prevents a second charge.
+ */
 export const paymentUpdateId = ({ request, transaction }: Pick<SubmitPaymentInput, 'request' | 'transaction'>) =>
   `pay:${transaction.attempt}:${request.request_id}`;
 
@@ -235,8 +240,8 @@ export const paymentUpdateId = ({ request, transaction }: Pick<SubmitPaymentInpu
 export const createPaymentLinkUpdate = defineUpdate<void, [CreatePaymentLinkInput]>('createPaymentLink');
 /**
  * Makes the order of one payment attempt and charges it; completes with its first answer. Refused with
- * TransactionAlreadyStarted while the link takes no attempt. The order's id derives from the payer's cookie and
- * attempt number (rules 19.13): a second click is the same payment.
+ * TransactionAlreadyStarted while the link takes no attempt. The order's id derives from the payer's cookie and attempt
+ * number (rules 19.13): a second click repeats the same payment.
  */
 export const payThroughLinkUpdate = defineUpdate<void, [PayThroughLinkInput]>('payThroughLink');
 /** Ends a payment link for its merchant. Refused with Conflict while a payment is in progress, and once it is paid. */

@@ -9,18 +9,18 @@ import { ATTENTION, ORDER_STATUS, orderWorkflowId, type FollowUpInput } from './
 
 /** The description of the update setOutcome in the Web UI. */
 export const SET_OUTCOME =
-  'Settles an outcome that the processor will never give: ' +
+  'Sets an outcome that the processor will never give: ' +
   '{"transaction_id": "…", "outcome": "approved" or "declined", "reason": "…"}. ' +
-  'The processor is asked first. If it contradicts the settlement later, an approval is given back, and anything else needs attention.';
+  'The processor is polled first. If it contradicts the outcome later, an approval is reversed; anything else gets Attention.';
 
-/** Shows what an operator has to look at where there is no order to show; `undefined`: nothing. */
+/** Shows `attention` while there is no order to show; `undefined` clears it. */
 export function showAttention(attention: string | undefined): void {
   if (workflowInfo().typedSearchAttributes.get(ATTENTION) === attention) return;
   upsertSearchAttributes([{ key: ATTENTION, value: attention ?? null }]);
   setCurrentDetails(attention === undefined ? '' : attentionLine(attention));
 }
 
-/** `Attention` as Markdown: it may quote what the processor sent. */
+/** `Attention` as Markdown, escaped: it may quote the processor. */
 const attentionLine = (attention: string) => `**Attention: ${asMarkdown(attention)}.**`;
 
 /** The text of `Attention` when an outcome has been missing for a day. */
@@ -38,7 +38,7 @@ export function show(order: OrderSnapshot, details: string): void {
   setCurrentDetails(attention === undefined ? details : `${attentionLine(attention)}\n\n${details}`);
 }
 
-/** The text of `Attention`; undefined when there is nothing to look at, or not any more. */
+/** The text of `Attention`; undefined when the operator has nothing to do. */
 export function attentionTo(order: OrderSnapshot): string | undefined {
   if (order.attention !== undefined || outcomeAwaitedFrom(order) === undefined) return order.attention;
   const { answered, polls = 0 } = lastTransaction(order)!;
@@ -46,7 +46,7 @@ export function attentionTo(order: OrderSnapshot): string | undefined {
   return polls >= POLLS_BEFORE_ATTENTION ? OUTCOME_OVERDUE : undefined;
 }
 
-/** The details in the Web UI: status, amount, what the order waits for and until when, in words. */
+/** The details in the Web UI: status, amount, and the waits of the order in words. */
 export function describe(order: OrderSnapshot, namespace: string): string {
   const lines = [headline(order), inWords(order)];
   for (const { attempt, status } of order.transactions) {
@@ -77,7 +77,7 @@ export const linkTo = (order_id: string, namespace: string) =>
 
 const headline = ({ status, amount, currency }: OrderSnapshot) => `**${status}**, ${amount} ${currency} (minor units)`;
 
-/** What the order waits for and until when, in the words of its timeline; of any kind. */
+/** The waits of an order of any kind, in the words of its timeline. */
 export function inWords(order: OrderSnapshot): string {
   const unanswered = openAuthorization(order)?.unanswered ?? 0;
   const sentences = [

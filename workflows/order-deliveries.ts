@@ -6,7 +6,7 @@ import type { RecordedObject } from './object/recorded-object';
 export async function startDueDeliveries(order: RecordedObject<OrderSnapshot>): Promise<void> {
   const { id: order_id, project_id, deliveries } = order.requireRecord();
   await localActivities.startDeliveries({ order_id, project_id, deliveries });
-  // The record as it is now: another change may have been applied meanwhile, with a delivery of its own.
+  // Read again: a change applied meanwhile may have added a delivery.
   const record = order.requireRecord();
   order.record = { ...record, deliveries: record.deliveries.filter((n) => !deliveries.includes(n)) };
 }

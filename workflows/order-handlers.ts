@@ -18,7 +18,7 @@ import { requireSame, setUpdateHandler } from './inputs';
 import type { OrderState } from './order-state';
 import { refusal } from './refusal';
 
-/** Sets what an order does with its updates and signals. Updates change the order one at a time. */
+/** Sets the handlers of an order's updates and signals. Updates change the order one at a time. */
 export function setOrderHandlers(state: OrderState): void {
   const { inTurn } = state;
   state.setSignalHandlers();
@@ -59,7 +59,7 @@ async function pay(state: OrderState, input: SubmitPaymentInput): Promise<void> 
     now: state.clock.now(),
     attempt: input.transaction.attempt,
   });
-  // The same form sent again is the payment that it began.
+  // A repeated form submission joins the payment that the first one began.
   const { attempt: last_attempt, status } = lastTransaction(order) ?? {};
   if (obstacle === 'already_started' && last_attempt === input.transaction.attempt && status !== 'new') return;
   if (obstacle !== undefined) throw refusal(new ServiceError('TransactionAlreadyStarted', OBSTACLES[obstacle]));
@@ -81,7 +81,7 @@ async function cancel(state: OrderState, { source, request }: CancelOrderInput):
   state.applyRecord(
     await localActivities.endUnpaidOrder({ order, ended: 'cancelled', source, versions: request.versions, now }),
   );
-  // The activity asks the processor first, which may have charged the order.
+  // The activity polls the processor first, which may have charged the order.
   const after = state.requireRecord();
   if (after.status !== 'cancelled') throw canNotCancel(after);
 }
@@ -92,7 +92,7 @@ function canNotCancel(order: OrderSnapshot): ApplicationFailure {
 }
 
 async function captureOrVoidReserved(state: OrderState, input: CaptureOrVoidInput): Promise<void> {
-  // Temporal may have lost the workflow that held the order: go on from the record.
+  // Temporal may have lost the earlier workflow: continue from the record.
   await state.readRecord();
   state.requireRecord();
   state.applyRecord(await localActivities.startCaptureOrVoid({ ...input, now: state.clock.now() }));

@@ -29,7 +29,7 @@ export class OrderState extends RecordedObject<OrderSnapshot> {
         poll: (input) => this.pollCharge(input),
         setOutcomeByHand: (input) => localActivities.setChargeOutcome({ ...input, order_id }),
         keyOf: (order) => chargeIdempotencyKey(lastTransaction(order)!.id),
-        // A charge that the record says ended unpaid is given back instead (rules 10.11).
+        // A charge that ended unpaid is reversed instead (rules 10.11).
         isVerified: (order) => {
           const last = lastTransaction(order);
           return last?.status === 'accepted' && last.outcome_set_by_hand === true;
@@ -39,7 +39,7 @@ export class OrderState extends RecordedObject<OrderSnapshot> {
     );
   }
 
-  /** An order is expired at its expires_at, even if the timer has not fired yet. Runs in turn. Returns the order. */
+  /** Expires the order from its expires_at on, even if the timer has not fired yet. Runs in turn. Returns the order. */
   async expireIfDue(): Promise<OrderSnapshot> {
     const order = this.requireRecord();
     const now = this.clock.now();

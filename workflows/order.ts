@@ -14,9 +14,9 @@ import { OrderState } from './order-state';
 
 /**
  * The life of one order, from its creation to its final status, and beyond while it holds reserved money. The record is
- * in the database; the workflow decides what is done next and waits. Payments, captures, voids and cancellation come as
- * updates, news of the processor as signals, the ends of the time for paying and of the capture window as timers.
- * Returns the final status, or `refused` when there is no order.
+ * in the database; the workflow decides the next step and waits. Payments, captures, voids and cancellation are
+ * updates; notifications of the processor are signals; expiry and the end of the capture window are timers. Returns the
+ * final status, or `refused` when there is no order.
  */
 export async function order({ order_id, resumed }: OrderInput): Promise<string> {
   const state = new OrderState(order_id, resumed);
@@ -53,8 +53,8 @@ const STEPS: Record<Exclude<Step, 'finish'>, (state: OrderState) => Promise<void
 };
 
 /**
- * The processor may still approve a charge that has ended here. The workflow of its reversal asks then, or now if there is
- * a sign of an approval, and gives the money back (rules 10.11, 10.12).
+ * The processor may still approve a charge that has ended here. The reversal's workflow polls it later, or now if there
+ * is a sign of an approval, and returns the money (rules 10.11, 10.12).
  */
 async function startReversals(state: OrderState): Promise<void> {
   for (const { id: transaction_id, late_poll_at } of state.requireRecord().transactions) {
@@ -63,7 +63,7 @@ async function startReversals(state: OrderState): Promise<void> {
     const poll_after_ms = state.outcome.pollRequested ? undefined : Math.max(0, late_poll_at - now);
     state.outcome.pollRequested = false;
     await localActivities.startReversal({ transaction_id, now, poll_after_ms });
-    // The record as it is now: another change may have been applied meanwhile.
+    // Read again: another change may have been applied meanwhile.
     state.record = withoutLatePoll(state.requireRecord(), transaction_id);
   }
 }
@@ -80,7 +80,7 @@ async function pollAfterEnd({ record, outcome, clock }: OrderState): Promise<voi
 
 async function awaitPayment(state: OrderState): Promise<void> {
   const { outcome, waits } = state;
-  // Nothing was charged, so there is nothing to ask for.
+  // Nothing was charged, so there is no outcome to poll.
   outcome.pollRequested = false;
   const record = state.requireRecord();
   await waits.until(
@@ -90,19 +90,19 @@ async function awaitPayment(state: OrderState): Promise<void> {
 }
 
 /**
- * Ends the order unless the processor says that it was paid. Without an answer the order waits, and the processor is
- * asked again.
+ * Expires the order unless the processor says that it was paid. Without an answer the order stays open and the
+ * processor is polled again.
  */
 async function expire(state: OrderState): Promise<void> {
   const { outcome } = state;
-  // The activity asks the processor itself.
+  // The activity polls the processor itself.
   outcome.pollRequested = false;
   const record = await state.inTurn(() => state.expireIfDue());
   if (isFinal(ORDER_MOVES, record.status) || !shouldExpire(record, state.clock.now())) return;
   await outcome.pause('until the processor is asked again whether it has charged', pollAfter(outcome.polls));
 }
 
-/** Asks the processor for the outcome of a charge: at once when that was requested, otherwise after a pause. */
+/** Polls the outcome of a charge: at once on request, otherwise after a pause. */
 async function pollOutcome(state: OrderState): Promise<void> {
   const { outcome } = state;
   if (!outcome.pollRequested) await outcome.pause('until the processor is asked for the outcome again');
@@ -120,7 +120,7 @@ async function holdAuthorization(state: OrderState): Promise<void> {
   if (closingOf(authorization, now) !== undefined) {
     return await state.change(() => localActivities.closeCaptureWindow({ order_id, now: clock.now() }));
   }
-  // Captures and voids, their outcomes, or news about a payment that was settled by hand.
+  // A capture or void, the outcome of one, or a notification about a payment whose outcome was set by hand.
   const hasNews = () => state.hasChangedSince(record.version) || outcome.shouldVerify;
   if (isExpired(authorization.capture_ends_at, now)) return await condition(hasNews);
   await state.waits.until({ at: authorization.capture_ends_at, summary: 'until the capture window ends' }, hasNews);

@@ -15,7 +15,7 @@ import {
   type SetOutcomeInput,
 } from './messages';
 
-/** What the codec refused: it was not encrypted for this workflow (rules 24.8). */
+/** A payload that the codec rejected: it was not encrypted for this workflow (rules 24.8). */
 class Refused {
   readonly reason: string;
   constructor({ reason }: Refused) {
@@ -23,7 +23,9 @@ class Refused {
   }
 }
 
-/** What an operator sent through the Web UI, encrypted by the codec server, which knows the name (rules 24.9). */
+/**
+ * An argument that an operator sent through the Web UI. The codec server encrypted it and added the name (rules 24.9).
+ */
 class FromOperator {
   readonly operator: string;
   readonly value: unknown;
@@ -35,7 +37,7 @@ class FromOperator {
 
 const json = new JsonPayloadConverter();
 
-/** Reads JSON of one encoding; nothing is written with it. */
+/** Reads JSON of one encoding; writes nothing. */
 const reader = <Value>(encodingType: string, Marked: new (value: Value) => Value): PayloadConverterWithEncoding => ({
   encodingType,
   toPayload: () => undefined,
@@ -43,7 +45,7 @@ const reader = <Value>(encodingType: string, Marked: new (value: Value) => Value
     new Marked(json.fromPayload(payload)) as unknown as T,
 });
 
-/** The SDK's, which also reads what the codec has marked. Under the name that the SDK looks for in the bundle. */
+/** The SDK's converter, extended by the encodings that the codec marks. The SDK looks for this name in the bundle. */
 export const payloadConverter = new CompositePayloadConverter(
   new UndefinedPayloadConverter(),
   new BinaryPayloadConverter(),
@@ -53,8 +55,8 @@ export const payloadConverter = new CompositePayloadConverter(
 );
 
 /**
- * What an operator may send: each update, and how its arguments are made of what was typed. The name is never taken
- * from there.
+ * The updates that an operator may send, each with a function that builds its arguments. The operator's name never
+ * comes from the typed text.
  */
 const OPERATOR_UPDATES = new Map<string | undefined, (sent: FromOperator) => unknown[]>([
   [pollNowUpdate.name, () => []],
@@ -68,8 +70,8 @@ const OPERATOR_UPDATES = new Map<string | undefined, (sent: FromOperator) => unk
 ]);
 
 /**
- * The arguments that a workflow, update (`update`: its name) or signal may obey. Throws a failure of the type
- * PAYLOAD_REFUSED otherwise.
+ * The arguments of a workflow, update (`update`: its name) or signal, if they may be trusted. Throws a failure of the
+ * type PAYLOAD_REFUSED otherwise.
  */
 export function trustedArguments(args: unknown[], update?: string): unknown[] {
   const refused = args.find((arg) => arg instanceof Refused);

@@ -15,10 +15,7 @@ export function showPaymentLink(link: PaymentLinkSnapshot): void {
   setCurrentDetails(describePaymentLink(link, namespace));
 }
 
-/**
- * The details in the Web UI: the status, its reason, what is awaited and until when, and the orders a click
- * away.
- */
+/** The details in the Web UI: the status, its reason, the current wait, and links to the orders. */
 export function describePaymentLink(link: PaymentLinkSnapshot, namespace: string): string {
   const wait = linkWait(link);
   const waits = isFinal(PAYMENT_LINK_MOVES, link.status)

@@ -15,14 +15,14 @@ import { RecordedObject } from './object/recorded-object';
 import { showPaymentLink } from './payment-link-details';
 import { refusal } from './refusal';
 
-/** After so many attempts the link continues in a new run, before its history grows long. */
+/** The link continues in a new run after this many attempts, before its history grows long. */
 const ATTEMPTS_PER_RUN = 10;
 
 /**
  * The life of one payment link, from its creation to its final status (rules 19). Attempts are updates, one at a time:
  * each makes an order, whose own workflow charges it. Later outcomes of that order arrive as signals; the end of the
- * link is a durable timer. The database has the link; the workflow holds only what the next decision needs. Returns the
- * final status, or `refused`.
+ * link is a timer. The link is in the database; the workflow holds only the fields that its next decision needs.
+ * Returns the final status, or `refused`.
  */
 export async function paymentLink({ payment_link_id, continued }: PaymentLinkInput): Promise<string> {
   const state = new PaymentLinkState(payment_link_id, continued ?? false);
@@ -114,8 +114,8 @@ function setHandlers(state: PaymentLinkState): void {
 /** One attempt to pay: makes its order, and charges it. */
 async function pay(state: PaymentLinkState, input: PayThroughLinkInput): Promise<void> {
   const { id: order_id } = input.order;
-  // Validators of updates that arrive together may run before the first handler. The same form sent again waits for the
-  // attempt that it began.
+  // Validators of updates that arrive together may run before the first handler. A repeated form submission waits for
+  // the attempt that the first one began.
   while (state.attemptUnderWay !== undefined) {
     state.refuseWhileBusy(order_id);
     await condition(() => state.attemptUnderWay === undefined);
@@ -124,7 +124,8 @@ async function pay(state: PaymentLinkState, input: PayThroughLinkInput): Promise
   try {
     const payment_link = await state.inTurn(() => requirePayable(state, order_id));
     state.attemptsInRun += 1;
-    // Not in turn: meanwhile the end of the link is refused at once. The order's SQL decides between the two.
+    // Not in turn, so that a request to end the link is refused at once meanwhile. The SQL that inserts the order
+    // decides between the two.
     state.applyRecord(await paying.payThroughLink({ ...input, payment_link }));
   } finally {
     state.attemptUnderWay = undefined;
@@ -137,14 +138,14 @@ async function requirePayable(state: PaymentLinkState, order_id: string) {
   const { payment_link_id, clock } = state;
   const link = state.requireRecord();
   const obstacle = linkObstacle(link, clock.now());
-  // The order of a repeat exists, and is answered whatever has become of the link.
+  // A repeat, whose order exists, is answered whatever the link's status.
   if (obstacle !== undefined && !(await localActivities.linkHasOrder({ payment_link_id, order_id }))) {
     throw refusal(linkRefusal(obstacle));
   }
   return { id: payment_link_id, expires_at: link.expires_at, clock_offset_ms: clock.offset_ms };
 }
 
-/** Waits for a change of the record or the end of the link; a payment in progress is waited for beyond that end. */
+/** Waits for a change of the record or the end of the link; with a payment in progress, also beyond that end. */
 async function waitForChange(state: PaymentLinkState): Promise<void> {
   const { version, expires_at } = state.requireRecord();
   const hasChanged = () => state.hasChangedSince(version);

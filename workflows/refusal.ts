@@ -6,7 +6,7 @@ export function refusal({ error, value }: ServiceError): ApplicationFailure {
   return ApplicationFailure.create({ type: error, message: value, nonRetryable: true });
 }
 
-/** The refusal of a settlement when the outcome is known, or no charge is under way. */
+/** The refusal of a manual outcome when the outcome is known, or no charge is under way. */
 export function notAwaited(state: string): ApplicationFailure {
   return refusal(new ServiceError('Conflict', `There is no outcome to settle. ${state}`));
 }

@@ -7,17 +7,17 @@ import { setUpdateHandler } from './inputs';
 import { advanceClockUpdate, type AdvanceClockInput, type SandboxClockInput } from './messages';
 import { Waits } from './object/wait';
 
-/** An update is answered by then; what is not done goes on. Milliseconds. */
+/** The update is answered within this time; remaining actions continue. Milliseconds. */
 const ANSWER_AFTER_MS = 9_500;
 
 /**
- * Moves the sandbox clock of a payment order or payment link, and of all that comes from it (rules 23.6): from due time
- * to due time, one move after the other. It ends when no move is left. Started without a move, it carries on what an
- * earlier one has left undone.
+ * Advances the sandbox clock of a payment order or payment link and of all objects that use it (rules 23.6): from due
+ * time to due time, one advance after the other. Ends when no advance is left. Started without one, it finishes the
+ * advances that an earlier run left open.
  */
 export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
   const inTurn = oneAtATime();
-  /** Moves begun and waiting. */
+  /** Advances under way and waiting. */
   let open = 0;
   let hasLooked = false;
   const work = async <T>(what: () => Promise<T>): Promise<T> => {
@@ -44,11 +44,11 @@ export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
       if (has_ended) await moving;
     },
     {
-      description: 'Moves the clock ahead. Completes when everything that fell due has happened, or after ten seconds.',
+      description: 'Advances the clock. Completes when all due actions are done, or after ten seconds.',
     },
   );
 
-  // Started without a move: its objects go on where they are.
+  // Started without an advance: carries out the actions that are due at the current offset.
   if (open === 0) {
     await work(async () => {
       await finishEarlierMoves();
@@ -57,7 +57,7 @@ export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
   }
   await condition(() => open === 0 && allHandlersFinished());
 
-  /** Another workflow of this clock may have been lost. */
+  /** An earlier workflow of this clock may have been lost. */
   async function finishEarlierMoves(): Promise<void> {
     if (hasLooked) return;
     for (const advance of await localActivities.unfinishedClockAdvances({ clock_id: clock.clock_id })) {
@@ -67,7 +67,7 @@ export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
   }
 
   async function carryOut({ n, to_offset_ms }: BegunAdvance): Promise<void> {
-    setCurrentDetails(`Move ${n} goes to ${to_offset_ms / 1_000} s ahead of real time.`);
+    setCurrentDetails(`Advance ${n}: to ${to_offset_ms / 1_000} s ahead of real time.`);
     await advance(to_offset_ms);
     // The processor's answers may have consequences, such as webhooks.
     const finished = await advancingClock.finishClockAdvance({ ...clock, n, ask: true, now: temporalClock.now() });
@@ -75,7 +75,7 @@ export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
       await advance(to_offset_ms);
       await advancingClock.finishClockAdvance({ ...clock, n, ask: false, now: temporalClock.now() });
     }
-    setCurrentDetails(`Move ${n} is finished: ${to_offset_ms / 1_000} s ahead of real time.`);
+    setCurrentDetails(`Advance ${n} is finished: ${to_offset_ms / 1_000} s ahead of real time.`);
   }
 
   async function advance(to_offset_ms: number): Promise<void> {

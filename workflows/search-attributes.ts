@@ -9,5 +9,5 @@ export const PROJECT_ID = defineSearchAttributeKey('ProjectId', SearchAttributeT
 export const PAYMENT_LINK_STATUS = defineSearchAttributeKey('PaymentLinkStatus', SearchAttributeType.KEYWORD);
 /** On a follow-up order: the payment order. */
 export const RELATED_ORDER_ID = defineSearchAttributeKey('RelatedOrderId', SearchAttributeType.KEYWORD);
-/** What an operator has to look at. */
+/** Why an operator has to act. */
 export const ATTENTION = defineSearchAttributeKey('Attention', SearchAttributeType.KEYWORD);

@@ -4,7 +4,8 @@ import { checking } from './activities';
 import { ATTENTION } from './search-attributes';
 
 /**
- * Compares the search index with the record (rules 20.18). Started by a schedule, once a day; returns what it found.
+ * Compares the search index with the record (rules 20.18). Started by a schedule, once a day. Returns the differences
+ * that it found.
  */
 export async function searchIndexCheck(): Promise<SearchIndexCheck> {
   setCurrentDetails('Compares the search index with the record. The pending activity shows how many orders are done.');

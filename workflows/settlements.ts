@@ -4,12 +4,14 @@ import { fetching } from './activities';
 import { temporalClock as clock } from './object/clock';
 import { ATTENTION } from './search-attributes';
 
-/** After so long a settlement without its transaction is a mistake, of ours or of the processor. Milliseconds. */
+/**
+ * A settlement whose transaction is missing for this long is an error of the service or the processor. Milliseconds.
+ */
 const OVERDUE_MS = 24 * 3_600_000;
 
 /**
- * Fetches what the processor has settled (rules 20.19). Started by a schedule, and when the processor notifies. Returns
- * how many transactions were settled, and how many settlements wait for theirs.
+ * Fetches the processor's settlements (rules 20.19). Started by a schedule, and when the processor notifies. Returns
+ * how many transactions were settled, and how many settlements still lack their transaction.
  */
 export async function settlements(): Promise<SettlementFetch> {
   setCurrentDetails('Fetches settlements from the processor.');

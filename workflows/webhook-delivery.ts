@@ -12,8 +12,8 @@ import { ATTENTION } from './search-attributes';
 
 /**
  * Delivers one webhook: up to ten attempts until the receiver answers 2xx, each two minutes after the end of the last
- * (rules 13.6). The record says when the next attempt is due and whether the delivery is paused (rules 13.10): the
- * workflow continues from it, however an earlier run ended. Returns the delivery's final status.
+ * (rules 13.6). The record holds the time of the next attempt and whether the delivery is paused (rules 13.10); a lost
+ * workflow continues from it. Returns the delivery's final status.
  */
 export async function webhookDelivery(id: DeliveryInput): Promise<DeliveryStatus> {
   const delivery: RecordedObject<DeliveryProgress> = new RecordedObject({
@@ -42,8 +42,8 @@ export async function webhookDelivery(id: DeliveryInput): Promise<DeliveryStatus
 }
 
 /**
- * Makes the attempt that the record says is due, if any: inside this workflow task if the receiver is expected to answer
- * at once, else as a task of its own. Returns how the delivery stands.
+ * Makes the attempt that is due by the record, if any: inside this workflow task if the receiver is expected to answer
+ * at once, otherwise as a separate task. Returns the delivery's progress.
  */
 async function attemptIfDue(id: DeliveryInput, is_slow: boolean): Promise<DeliveryProgress> {
   const input = { ...id, now: temporalClock.now() };

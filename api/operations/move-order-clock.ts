@@ -4,8 +4,8 @@ import { clockAdvanceOf, advanceInTurn } from '../requests/advance-clock';
 import { presentVersion } from '../present/order';
 
 /**
- * Moves the clock of a payment order and its follow-up orders, and answers the order (rules 23.5). Throws Forbidden
- * for live projects, Conflict for an order that uses the clock of another object, ValidationError.
+ * Advances the clock of a payment order and its follow-up orders. Returns the order (rules 23.5). Throws Forbidden for
+ * live projects, Conflict for an order that uses the clock of another object, ValidationError.
  */
 export const moveOrderClock =
   (services: ApiServices): MerchantOperation<'moveOrderClock'> =>

@@ -3,8 +3,8 @@ import { clockAdvanceOf, advanceInTurn } from '../requests/advance-clock';
 import { presentLinkVersion } from '../present/payment-link';
 
 /**
- * Moves the clock of a payment link, its orders and all that comes from them, and answers the link (rules 23.5). Throws
- * Forbidden for live projects, ValidationError.
+ * Advances the clock of a payment link, its orders, their follow-up orders and webhooks. Returns the link (rules 23.5).
+ * Throws Forbidden for live projects, ValidationError.
  */
 export const movePaymentLinkClock =
   (services: ApiServices): MerchantOperation<'movePaymentLinkClock'> =>

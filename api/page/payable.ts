@@ -102,7 +102,7 @@ export interface Payable {
   methods: readonly PageMethod[];
   /** Its time when it was loaded, epoch milliseconds. A page takes the time from here alone. */
   now: number;
-  /** Its clock was moved in the sandbox: the page shows its time. */
+  /** Its sandbox clock was advanced: the page shows its time. */
   clock_was_moved: boolean;
   state: PaymentState;
   paid_with: { payment_method: string; brand: string; last_digits: string } | undefined;

@@ -35,7 +35,7 @@ export function omitNull<T extends object>(value: T): WithoutNull<T> {
 /** An instant in epoch milliseconds as the wire shows it. */
 export const formatInstant = (epoch_ms: number) => formatTimestamp(new Date(epoch_ms).toISOString());
 
-/** The current time of an object whose clock was moved (rules 23.5); null for any other. */
+/** The current time of an object whose clock was advanced (rules 23.5); null for any other. */
 export function testClock(object: Pick<StoredOrder, 'clock_offset_ms'>): string | null {
   return object.clock_offset_ms === 0 ? null : formatInstant(clockOf(object).now());
 }

@@ -6,18 +6,18 @@ import type { AdvanceClockInput } from '../../workflows/messages';
 import { createConcurrencyLimit } from '../http/concurrency-limit';
 import type { MerchantContext } from '../merchant';
 
-/** Moves of sandbox clocks at a time (rules 23.9). */
+/** Advances of sandbox clocks at a time (rules 23.9). */
 const moves = createConcurrencyLimit({
   what: 'moves of sandbox clocks',
   per_caller: { running: 4, waiting: 40 },
   running: 20,
 });
-/** How long a move waits for its turn: as long as leaves most of the request's time to the move itself. Milliseconds. */
+/** How long an advance waits for its turn; leaves most of the request's time to the advance itself. Milliseconds. */
 const TURN_MS = 4_000;
 
 /**
- * A move of a sandbox clock as its workflow takes it, once per request. Throws Forbidden for live projects, whose
- * clocks the database does not move either (rules 23.4).
+ * The input of the sandbox clock's workflow for one request. Throws Forbidden for live projects, whose clocks the
+ * database keeps at real time too (rules 23.4).
  */
 export function clockAdvanceOf(
   { caller, idempotency_key }: MerchantContext,
@@ -30,7 +30,7 @@ export function clockAdvanceOf(
   return { request_id: clockAdvanceId({ idempotency_key, id_namespace: project.id_namespace }), move };
 }
 
-/** Runs a move when it is the project's turn. Throws TooManyRequests when that takes too long. */
+/** Runs an advance when it is the project's turn. Throws TooManyRequests when that takes too long. */
 export async function advanceInTurn<T>(
   { caller }: Pick<MerchantContext, 'caller'>,
   move: () => Promise<T>,

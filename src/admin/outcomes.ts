@@ -12,7 +12,7 @@ import type { ApiRequest } from '../domain/api-request';
 import type { WorkflowClients } from '../temporal/workflows';
 import type { CommandRoute } from './commands';
 
-/** Outcomes that the processor will never give, settled by an operator (rules 10.14). */
+/** Outcomes that an operator sets where the processor will never give one (rules 10.14). */
 
 interface OutcomeServices {
   db: Database;
@@ -26,9 +26,9 @@ const LIST = {
 } as const satisfies CommandRoute;
 
 const TRANSACTION = {
-  summary: 'Settle an outcome that the processor will never give',
+  summary: 'Set an outcome that the processor will never give',
   description:
-    'The processor is asked first: an outcome that it gives is recorded instead. Sent again, the command changes nothing.',
+    'The processor is polled first: an outcome that it gives is recorded instead. A repeated command changes nothing.',
   params: z.object({ transaction_id: idParam() }),
   body: z.object({
     outcome: z.enum(MANUAL_OUTCOMES).describe('What the processor has done, as it said elsewhere.'),

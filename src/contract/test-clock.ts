@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_DURATION } from '../domain/duration';
 import { duration, instant } from './scalars';
 
-/** The body that moves the clock of an order or payment link ahead (rules 23.5): by a period, or to an instant. */
+/** The body that advances the clock of an order or payment link (rules 23.5): by a period, or to an instant. */
 export const testClockRequestSchema = z
   .object({
     advance: duration(MAX_DURATION.sandbox_clock)

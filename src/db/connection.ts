@@ -3,7 +3,7 @@ import { types, type Client } from 'pg';
 
 /** The database, or one SQL transaction of it. */
 export type Database = Knex;
-/** One SQL transaction: for what must not be done outside of one. */
+/** One SQL transaction, for statements that must not run outside of one. */
 export type SqlTransaction = Knex.Transaction;
 
 /** How the connections of this file read values; other connections of the process read them as pg does. */
@@ -20,21 +20,18 @@ const TYPES = {
 /** An instant as statements take it: epoch milliseconds in, ISO 8601 in UTC out. */
 export const toIsoTime = (epoch_ms: number): string => new Date(epoch_ms).toISOString();
 
-/** The assignment of `modified` in an update: it never goes back, as each machine and each sandbox has its clock. */
+/** The assignment of `modified` in an update. It never goes back, although clocks of machines and sandboxes differ. */
 export const modifiedAt = (table: string, now = ':now') =>
   `modified = greatest(${table}.modified, ${now}::timestamptz)`;
 
 /** As modifiedAt, with a new version. */
 export const nextVersion = (table: string, now?: string) => `version = ${table}.version + 1, ${modifiedAt(table, now)}`;
 
-/** How long a process waits for Postgres, in milliseconds; what Postgres itself ends is in session.ts. */
+/** How long a process waits for Postgres, in milliseconds. Limits that Postgres enforces are in session.ts. */
 export interface Limits {
-  /** For a connection, a new one or one that is free. */
+  /** For a new or free connection. */
   connection: number;
-  /**
-   * For any answer: longer than the statement_timeout of the session, for a server that has stopped and cannot end a
-   * statement.
-   */
+  /** For an answer. Longer than the session's statement_timeout, which a server that has stopped cannot enforce. */
   silence: number;
 }
 
@@ -44,7 +41,7 @@ export const LIMITS: Limits = { connection: 5_000, silence: 9_000 };
 interface Options {
   /** Connections at most. */
   pool_max?: number;
-  /** knex does not log failed connections itself. */
+  /** Keeps knex from logging failed connections. */
   quiet?: boolean;
   limits?: Limits;
   /** Runs first on every new connection. */
@@ -67,7 +64,7 @@ export function connectDatabase(postgres_url: string, options: Options = {}): Da
       types: TYPES,
       ...(limits && { connectionTimeoutMillis: limits.connection, query_timeout: limits.silence }),
     },
-    // A connection whose statement was given up still waits for its answer; the next statement would queue behind it.
+    // A connection whose statement timed out still waits for the answer; the next statement would queue behind it.
     pool: {
       min: 0,
       max: options.pool_max ?? 10,
@@ -100,7 +97,7 @@ const AWAY_CODES = [
   'ENOTFOUND',
   'EAI_AGAIN',
 ];
-/** Errors that pg reports in words only; knex puts the statement before them. */
+/** Errors that pg reports without a code. knex puts the statement before the text. */
 const AWAY_WORDS = /(Query read timeout|timeout expired|Connection (terminated|ended)[\w ]*|not queryable)$/;
 
 /** Whether the database was unreachable or did not answer in time; the statement may have run. */
@@ -117,8 +114,8 @@ export async function ping(db: Database): Promise<void> {
 }
 
 /**
- * Reads with a time limit for each statement, in milliseconds, in place of the role's. For one SQL transaction only: a
- * setting of the session would reach other processes through a connection pooler.
+ * Reads with a time limit for each statement, in milliseconds, in place of the role's. Set for one SQL transaction
+ * only: a setting of the session would affect other processes through a connection pooler.
  */
 export async function readWithin<T>(
   db: Database,
@@ -141,7 +138,7 @@ export async function queryRows<Row>(db: Database, sql: string, bindings: Record
 }
 
 /**
- * Like `queryRows`, for statements of the hot path: each connection parses and plans one once, under its name. Such a
+ * Like `queryRows`, for statements of the hot path: each connection prepares a statement once, under its name. Such a
  * statement must list its columns: with `select *`, a migration that adds one would break open connections.
  */
 export async function queryPrepared<Row>(
@@ -156,8 +153,8 @@ export async function queryPrepared<Row>(
 
 /**
  * Like `queryPrepared`, for many rows of many columns: each row is a list of texts as Postgres writes them, absent
- * values null. As objects with forty properties the rows would take an eighth longer to read, and more to change.
- * Without a name the statement is not prepared.
+ * values null. Objects with forty properties would take an eighth longer to read, and more to change. Without a name
+ * the statement is not prepared.
  */
 export async function queryTexts(
   db: Database,

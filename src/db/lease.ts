@@ -13,12 +13,12 @@ const END = `clock_timestamp() + :lasts_ms * interval '1 millisecond'`;
 const NOW = '(extract(epoch from clock_timestamp()) * 1000)::bigint as now';
 
 /**
- * Takes a lease that nobody has, or renews the holder's. Returns the database's time in epoch milliseconds; `undefined`
- * while another holder has it. A row and no session lock, as a pooler such as PgBouncer gives each statement another
+ * Takes a free lease, or renews the holder's. Returns the database's time in epoch milliseconds; `undefined` while
+ * another holder has it. A row instead of a session lock, as a pooler such as PgBouncer gives each statement another
  * session.
  *
- * A lease that ends more than `lasts_ms` from now was written by a clock that was ahead, and counts as ended: otherwise
- * nobody would take it until the corrected clock has caught up. So all holders of one name use the same `lasts_ms`.
+ * A lease that ends more than `lasts_ms` from now was written while the clock was ahead, and counts as ended: otherwise
+ * it would block until the corrected clock has caught up. All holders of one name therefore use the same `lasts_ms`.
  */
 export async function takeLease(db: Database, lease: Lease): Promise<number | undefined> {
   const [taken] = await queryRows<{ now: number }>(
@@ -33,8 +33,8 @@ export async function takeLease(db: Database, lease: Lease): Promise<number | un
 }
 
 /**
- * Renews a lease that nobody has taken since it was the holder's, and returns the database's time. Otherwise
- * `undefined`: what the holder did meanwhile may have been done beside another's work.
+ * Renews a lease unless another holder has taken it meanwhile, and returns the database's time. Otherwise `undefined`:
+ * another holder may have worked at the same time.
  */
 export async function renewLease(db: Database, lease: Lease): Promise<number | undefined> {
   const [renewed] = await queryRows<{ now: number }>(
@@ -51,18 +51,18 @@ export async function releaseLease(db: Database, lease: Pick<Lease, 'name' | 'ho
 }
 
 /**
- * A lease that this process takes whenever nobody has it, and renews in the background. Every time it is taken it has a
- * new holder, so that work begun under one is never taken for work of another.
+ * A lease that this process takes whenever it is free, and renews in the background. Each time it is taken it gets a
+ * new holder name, so that work begun before a loss is not mistaken for current work.
  */
 export class KeptLease {
   private readonly stopping = new AbortController();
   private running: Promise<void> = Promise.resolve();
   private last_try: Promise<void> = Promise.resolve();
   private lease: Lease;
-  /** The database's time of the last renewal, and when it was asked for by this machine's monotonic clock. */
+  /** The database's time of the last renewal, and when it was requested by this machine's monotonic clock. */
   private renewed: { now: number; asked: number } | undefined;
 
-  /** `every_ms`: how often it is renewed, and how often it is asked for while another process has it. */
+  /** `every_ms`: the interval of renewals, and of tries while another process has the lease. */
   constructor(
     private readonly db: Database,
     private readonly options: { name: string; lasts_ms: number; every_ms: number },
@@ -87,9 +87,9 @@ export class KeptLease {
   }
 
   /**
-   * The database's time while this process has the lease, which is asked for where it does not; `undefined` while
-   * another has it. Epoch milliseconds. All processes share this time; the machine's clock only counts from its last
-   * answer on.
+   * The database's time while this process has the lease, epoch milliseconds; tries to take the lease otherwise.
+   * `undefined` while another process has it. All processes share this time; the machine's clock only adds the time
+   * since the last answer.
    */
   async databaseTime(): Promise<number | undefined> {
     if (this.holder === undefined) await this.renewOrTake();

@@ -5,12 +5,12 @@ import * as initial from './migrations/001-initial';
 import { credentialsIn, grantToService } from './service-role';
 import { NO_TIME_LIMITS, storeSession } from './session';
 
-/** Oldest first. After a release a migration never changes: what is new is a further one. */
+/** Oldest first. After a release a migration never changes; each change is a new migration. */
 const MIGRATIONS: Record<string, { up(db: Knex): Promise<void> }> = {
   '001-initial': initial,
 };
 
-/** knex demands a way back. There is none: a column that is dropped takes its data with it. */
+/** knex requires a way back. There is none: a dropped column loses its data. */
 const notReversible = () => Promise.reject(new Error('migrations are not reversed: restore a backup instead'));
 
 const migrationSource: Knex.MigrationSource<string> = {
@@ -21,8 +21,8 @@ const migrationSource: Knex.MigrationSource<string> = {
 
 /**
  * Creates the database if it is missing, brings its schema up to date and stores the settings of its sessions with the
- * role. `owner_url`: the role that owns the schema, where it is another one than that of the processes, which
- * `postgres_url` names and which then gets its rights. Repeat-safe; two at once wait for each other.
+ * role. `owner_url`: the role that owns the schema, if it differs from the role of the processes in `postgres_url`,
+ * which is then granted its rights. Repeat-safe; two migrations at once run one after the other.
  */
 export async function migrate(postgres_url: string, owner_url = postgres_url): Promise<void> {
   await createDatabase(owner_url);
@@ -44,7 +44,7 @@ export async function migrate(postgres_url: string, owner_url = postgres_url): P
   }
 }
 
-/** As the role itself: another one could do it only as a superuser or with CREATEROLE. */
+/** Runs as the role itself: another role would need superuser or CREATEROLE rights. */
 async function storeSessionOf(postgres_url: string): Promise<void> {
   const db = connectDatabase(postgres_url, { pool_max: 1 });
   try {
@@ -77,7 +77,7 @@ export async function schemaDifference(db: Database): Promise<string | undefined
 /** The advisory lock of the migrations in Postgres. */
 const LOCK = 7_264_001;
 
-/** It exists already, or is being created at this moment. */
+/** SQLSTATE: the database exists, or is being created at this moment. */
 const DUPLICATE_DATABASE = ['42P04', '23505'];
 const NO_SUCH_DATABASE = '3D000';
 

@@ -3,13 +3,13 @@ import { validationError } from '../errors';
 import { queryRows, toIsoTime, type Database } from './connection';
 
 /**
- * The columns that order a list, with their types in SQL. Their values together are never the same twice, so a part of
- * the list begins after the last row of the part before: nothing comes twice or is left out when rows are added
- * meanwhile. Where an index has these columns each part costs the same, however far it is.
+ * The columns that order a list, with their types in SQL. Their values together are never the same twice, so each part
+ * of the list begins after the last row of the part before, without repeats or gaps when rows are added meanwhile. With
+ * an index on these columns every part costs the same.
  */
 export type SortKey = readonly (readonly [column: string, type: string])[];
 
-/** The order of lists that have no better one. */
+/** The default order of lists. */
 export const BY_CREATED = [
   ['created', 'timestamptz'],
   ['id', 'uuid'],
@@ -47,13 +47,13 @@ export interface List {
   direction?: Direction;
 }
 
-/** Which rows are read at a time: so many, and no more of them than have so many bytes as JSON. */
+/** Limits of one read: rows, and bytes of these rows as JSON. */
 export interface PartLimits {
   rows: number;
   bytes?: number;
 }
 
-/** Rows of a list that follow each other. */
+/** Consecutive rows of a list. */
 export interface Part<Row> {
   rows: Row[];
   /** Whether there are no further ones. */
@@ -64,8 +64,7 @@ export interface Part<Row> {
 
 /**
  * The rows of a list after a position, or the first ones: one at least, also when it is larger than the bytes. Postgres
- * writes each row as JSON and counts the bytes: rows whose size nobody knows beforehand must not reach this process all
- * at once (rules 20.21).
+ * writes each row as JSON and counts the bytes: large rows must not reach this process all at once (rules 20.21).
  */
 export async function readPart<Row>(
   db: Database,
@@ -88,7 +87,7 @@ export async function readPart<Row>(
          ) list
        ) numbered
      ) sized where bytes_before < :bytes order by n`,
-    // One row more, to know whether there is one.
+    // One row more, to know whether this part is the last.
     { ...bindings, ...bindings_after, rows: limits.rows + 1, bytes: limits.bytes ?? Number.MAX_SAFE_INTEGER },
   );
   const part = found.slice(0, limits.rows);
@@ -100,7 +99,7 @@ export async function readPart<Row>(
   };
 }
 
-/** Which page of a list is wanted. */
+/** The requested page of a list. */
 export interface PageRequest {
   limit: number;
   /** `next` of the page before; absent: the first page. */
@@ -113,7 +112,10 @@ export interface Page<Row> {
   next?: string;
 }
 
-/** A page of a list, whose cursor holds where the page before ended. Throws a ValidationError for another cursor. */
+/**
+ * A page of a list. The cursor holds the position at which the page before ended. Throws a ValidationError for an
+ * invalid cursor.
+ */
 export async function pageOf<Row>(db: Database, list: List, { limit, cursor }: PageRequest): Promise<Page<Row>> {
   const after = cursor === undefined ? undefined : positionOf(cursor, list.key.length);
   const { rows, is_last, end } = await readPart<Row>(db, list, { rows: limit }, after).catch((error: unknown) => {
@@ -138,14 +140,14 @@ function positionOf(cursor: string, length: number): PagePosition {
   throw wrongCursor();
 }
 
-/** Which part of what a project created in a period is wanted. */
+/** The requested part of a list of objects that a project created in a period. */
 export interface ListPart {
   period: Period;
   limits: PartLimits;
   after: PagePosition | undefined;
 }
 
-/** Conditions and bindings of a list of what a project created in a period. */
+/** Conditions and bindings of such a list. */
 export const createdIn = (project_id: string, { since, until }: Period) => ({
   where: ['project_id = :project_id', 'created between :since and :until'],
   bindings: { project_id, since: toIsoTime(since), until: toIsoTime(until) },

@@ -145,8 +145,8 @@ export async function insertPaymentLink(
 }
 
 /**
- * Ends a link that is not paid and whose payment is not in progress: because its time is over, or because its merchant
- * wants so, at one of `versions` when given. Repeat-safe. Returns the link as it is now. `now` in epoch milliseconds.
+ * Ends a link that is not paid and has no payment in progress: when it has expired, or on request of its merchant, then
+ * at one of `versions` if given. Repeat-safe. Returns the link as it is now. `now` in epoch milliseconds.
  */
 export async function recordPaymentLinkEnd(
   db: Database,

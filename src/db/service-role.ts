@@ -12,10 +12,10 @@ export function credentialsIn(postgres_url: string): Credentials {
 }
 
 /**
- * Gives the role of the service's processes what they need and no more (rules 21.23): rows of every table, of the audit
- * trail only to insert and to read. It owns nothing, so it can neither lift the guard of the audit trail nor change the
- * schema. Makes the role when it is missing, which takes a superuser or CREATEROLE. Repeat-safe; runs after each
- * migration, as the role of this connection, the owner.
+ * Grants the role of the service's processes only the rights that they need (rules 21.23): the rows of every table; in
+ * the audit trail, to insert and to read. It owns nothing, so it can neither disable the guard of the audit trail nor
+ * change the schema. Creates a missing role, which requires superuser or CREATEROLE rights. Repeat-safe; runs after
+ * each migration, as the owner.
  */
 export async function grantToService(db: Database, credentials: Credentials): Promise<void> {
   const { role } = credentials;
@@ -31,7 +31,7 @@ export async function grantToService(db: Database, credentials: Credentials): Pr
   await db.raw('grant select on knex_migrations to ??', [role]);
 }
 
-/** Makes a role that may sign in, and nothing more, unless it is there. */
+/** Creates a role with the right to sign in and no other, unless it exists. */
 async function makeRole(db: Database, { role, password }: Credentials): Promise<void> {
   const known = await queryRows(db, 'select from pg_roles where rolname = :role', { role });
   if (known.length > 0) return;
@@ -44,7 +44,7 @@ async function makeRole(db: Database, { role, password }: Credentials): Promise<
   await db.raw(statement!.sql.replaceAll('?', '\\?'));
 }
 
-/** Makes the role and the database of an address where they are missing: a database that only this role may open. */
+/** Creates the role and the database of an address if they are missing. Only this role may connect to the database. */
 export async function makeDatabase(postgres_url: string, superuser_url: string): Promise<void> {
   const database = decodeURIComponent(new URL(postgres_url).pathname.slice(1));
   const credentials = credentialsIn(postgres_url);

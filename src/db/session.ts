@@ -2,7 +2,7 @@ import { queryRows, type Database } from './connection';
 
 /**
  * Settings of every session of the service, by the names of Postgres; times in milliseconds. A statement and a wait for
- * a lock end before the callers' deadlines. A process that has stopped in a SQL transaction loses its locks after
+ * a lock end before the callers' deadlines. A process that hangs in a SQL transaction loses its locks after
  * idle_in_transaction_session_timeout.
  */
 const SESSION = {
@@ -25,15 +25,15 @@ interface Place {
 }
 
 /**
- * Stores the settings with the role of this connection, for this database: every new session gets them, also one that a
- * connection pooler opens. Repeat-safe.
+ * Stores the settings with the role of this connection, for this database: every new session gets them, including those
+ * of a connection pooler. Repeat-safe.
  */
 export async function storeSession(db: Database): Promise<void> {
   const [place] = await queryRows<Place>(db, 'select current_user as role, current_database() as database', {});
   for (const statement of statementsFor(place!)) await db.raw(statement);
 }
 
-/** Statements that an operator runs for a role that the migration does not know. */
+/** Statements for an operator to run, for a role that the migration does not know. */
 function statementsFor({ role, database }: Place): string[] {
   const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
   const set = `alter role ${quoted(role)} in database ${quoted(database)} set`;
@@ -58,8 +58,8 @@ const FIND_SESSION = `
   from pg_roles r, pg_database d where r.rolname = current_user and d.datname = current_database()`;
 
 /**
- * For the start of a process, which may open `connections_max` connections. Throws an Error that says what to do when
- * Postgres does not have the settings, or not so many connections for the role (rules 24.1, 24.2).
+ * Called when a process starts that may open `connections_max` connections. Throws an Error with the remedy when
+ * Postgres lacks the settings, or allows the role fewer connections (rules 24.1, 24.2).
  */
 export async function checkSession(db: Database, connections_max: number): Promise<void> {
   const [found] = await queryRows<Found>(db, FIND_SESSION, {});

@@ -9,7 +9,7 @@ export const MAX_DURATION = {
   link: 'P365D',
   /** How long a rolled key or secret keeps working (rules 21.12). */
   overlap: 'P30D',
-  /** How far the clock of an object can be moved, in one move and in all (rules 23.5). */
+  /** How far the clock of an object can be advanced, at once and in all (rules 23.5). */
   sandbox_clock: 'P400D',
 } as const;
 

@@ -40,7 +40,7 @@ export interface MoveDetails {
   occurred?: string | undefined;
   result?: EventResult | undefined;
   authorization_iso_response_code?: string | undefined;
-  /** Why an operator settled it by hand; with source `operator`. */
+  /** Why an operator set the outcome by hand; with source `operator`. */
   reason?: string | undefined;
   /** The versions it may be moved from; absent: any. */
   versions?: readonly number[] | undefined;

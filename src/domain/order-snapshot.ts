@@ -10,7 +10,7 @@ export interface TransactionSnapshot {
   status: TransactionStatus;
   /** The customer's charge may have been sent; absent otherwise, and with a card token. */
   charge_began?: true;
-  /** An operator settled its outcome by hand; absent otherwise. */
+  /** An operator set its outcome by hand; absent otherwise. */
   outcome_set_by_hand?: true;
   /** End of the time for paying. */
   expires_at: number;

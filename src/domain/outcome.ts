@@ -34,7 +34,10 @@ export interface AmountMismatch {
   currency: string;
 }
 
-/** `unknown`: no usable answer came, so anything may have happened. It is never taken for a decline (rules 10.1). */
+/**
+ * `unknown`: no usable answer came, so the operation may or may not have been executed. It never counts as a decline
+ * (rules 10.1).
+ */
 export type ProcessorOutcome = ProcessorResult | AmountMismatch | 'unknown';
 
 /** Whether the processor answered about another amount or currency. */
@@ -42,18 +45,18 @@ export function isMismatch(outcome: ProcessorOutcome | 'not_found'): outcome is 
   return typeof outcome === 'object' && outcome.result === 'mismatch';
 }
 
-/** An answer without an outcome: none that is usable, none yet, or one about another amount. */
+/** An answer without an outcome: unusable, still in progress, or about another amount. */
 export type MissingOutcome = 'unknown' | AmountMismatch | (ProcessorResult & { result: 'processing' | 'challenge' });
 
-/** Whether the processor was asked and the outcome is still open. */
+/** Whether the processor was polled and the outcome is still open. */
 export function isOutcomeMissing(outcome: ProcessorOutcome | 'not_found'): outcome is MissingOutcome {
   if (typeof outcome === 'string') return outcome === 'unknown';
   return outcome.result === 'processing' || outcome.result === 'challenge' || outcome.result === 'mismatch';
 }
 
 /**
- * Whether the processor has to be asked again about a transaction that is watched since `began`: it has no outcome, or
- * its look-up may lag behind what it announced. Epoch milliseconds.
+ * Whether a transaction that is watched since `began` has to be polled again: the processor has no outcome, or its
+ * look-up may lag behind its notifications. Epoch milliseconds.
  */
 export function isUndecided(
   answer: Exclude<ProcessorOutcome, AmountMismatch> | 'not_found',
@@ -83,8 +86,8 @@ const EVENT_RESULT: Partial<Record<ProcessorResult['result'], EventResult>> = {
 const APPROVAL = { response_code: '00', response_code_description: 'Approved' };
 
 /**
- * The status that follows from an outcome of the processor, and what is recorded with it. `now` in epoch milliseconds
- * by the order's clock, which is `clock_offset_ms` ahead of the processor's (rules 23.4).
+ * The status that follows from an outcome of the processor, and the details recorded with it. `now` in epoch
+ * milliseconds by the order's clock, which is `clock_offset_ms` ahead of the processor's (rules 23.4).
  */
 export function outcomeOf(
   outcome: ProcessorOutcome,
@@ -112,16 +115,16 @@ export function outcomeOf(
   };
 }
 
-/** The facts that became known about a charge. */
+/** The facts known about a charge. */
 export interface ChargeOutcome {
   transaction_id: string;
-  /** `not_found`: the processor does not know the charge, so it did nothing. */
+  /** `not_found`: the processor does not know the charge and has not executed it. */
   outcome: ProcessorOutcome | 'not_found';
   /** Epoch milliseconds by the workflow's clock. */
   now: number;
-  /** Epoch milliseconds of real time: the task may have waited for a worker. */
+  /** Epoch milliseconds of real time, which is later than `now` if the task waited for a worker. */
   machine_now: number;
-  /** The payment method of the charge, where that is not recorded yet. */
+  /** The payment method of the charge, if not recorded yet. */
   paid_with?: MoveDetails['transaction'];
 }
 
@@ -129,11 +132,11 @@ export interface ChargeOutcome {
 export type OutcomePlan = { action: 'keep' } | { action: 'send' } | ({ action: 'move' } & PlannedMove);
 
 /**
- * The consequence of the facts that became known about a charge.
+ * The consequence of the facts known about a charge.
  *
  * - A transaction that is `cancelled`, `expired` or `error` keeps its status; an approval is reversed (rules 10.11).
  * - `unknown`: changes nothing once the charge is recorded as sent.
- * - An answer about another amount: the transaction is `processing` until an operator has looked.
+ * - An answer about another amount: the transaction is `processing` until an operator has acted.
  * - `not_found`: send the charge again until `expires_at`, then the transaction is `error` (rules 10.2).
  * - A challenge after `expires_at`: record it, then plan again from the moved order; the second plan expires the order.
  *
@@ -173,7 +176,7 @@ function outcomeMove(
 ): PlannedMove {
   const { now } = details;
   if (to === 'error') {
-    // Declined when the time for paying is over: there is no further attempt (rules 4.9).
+    // Declined after expires_at: there is no further attempt (rules 4.9).
     const ended = isExpired(order.expires_at, now) && { ended: 'expired' as const };
     return { change: { transaction_id, to, ...ended }, details };
   }
@@ -185,14 +188,14 @@ function outcomeMove(
   return { change: { transaction_id, to }, details: { ...details, transaction } };
 }
 
-/** The outcome that an operator sets by hand, where the processor will never give one (rules 10.14). */
+/** An outcome that an operator sets where the processor will never give one (rules 10.14). */
 export interface ManualOutcome {
   outcome: (typeof MANUAL_OUTCOMES)[number];
   /** Why; recorded with the event. */
   reason: string;
 }
 
-/** The move that an operator's settlement makes, and what is recorded with it. `now` in epoch milliseconds. */
+/** The move of an outcome that an operator sets, and the details recorded with it. `now` in epoch milliseconds. */
 export function moveForManualOutcome({ outcome, reason }: ManualOutcome, now: number) {
   const details: MoveDetails = { source: 'operator', now, result: outcome, reason };
   return outcome === 'approved'
@@ -201,7 +204,7 @@ export function moveForManualOutcome({ outcome, reason }: ManualOutcome, now: nu
 }
 
 /**
- * The move of a charge that an operator settles; undefined when its outcome is not awaited any more. `now` in epoch
+ * The move of a charge whose outcome an operator sets; undefined when its outcome is no longer awaited. `now` in epoch
  * milliseconds.
  */
 export function planManualOutcome(
@@ -216,8 +219,8 @@ export function planManualOutcome(
 }
 
 /**
- * What an operator has to look at when the processor contradicts the recorded outcome of a transaction; undefined while
- * it does not.
+ * The text of `Attention` when the processor contradicts the recorded outcome of a transaction; undefined when it does
+ * not.
  */
 export function contradictionOf(
   order: Pick<OrderSnapshot, 'amount' | 'currency'>,

@@ -1,6 +1,6 @@
 import type { Wait } from './waits';
 
-/** Clocks of orders and payment links of test projects that can be moved ahead of real time (rules 23.4). */
+/** Clocks of orders and payment links of test projects, which can be advanced (rules 23.4). */
 
 /** A clock whose workflow is started. */
 export interface StartedClock {
@@ -8,10 +8,10 @@ export interface StartedClock {
   project_id: string;
 }
 
-/** How far a merchant wants a clock moved: by a period (milliseconds), or to an instant (epoch milliseconds). */
+/** How far a merchant advances a clock: by a period (milliseconds), or to an instant (epoch milliseconds). */
 export type ClockAdvance = { advance_ms: number; to?: never } | { advance_ms?: never; to: number };
 
-/** A move that was begun: how far the clock is ahead of real time at its end, in milliseconds. */
+/** An advance that has begun, with the clock's offset to real time at its end, in milliseconds. */
 export interface BegunAdvance {
   n: number;
   to_offset_ms: number;
@@ -20,7 +20,7 @@ export interface BegunAdvance {
 /** A wait that depends on the clock. Its key stays the same while it waits for the same event. */
 export type KeyedWait = Pick<Wait, 'at' | 'is_poll'> & { key: string };
 
-/** How far a move has come. */
+/** The progress of an advance. */
 export interface ClockProgress {
   is_finished: boolean;
   /** Keys of the due waits that have not finished, and how long the clock has waited for them, in milliseconds. */
@@ -35,14 +35,14 @@ export const ADVANCE_BEGINS: ClockProgress = { is_finished: false, awaited: [], 
 
 /**
  * A step that has not finished by then depends on an outside system, for example a processor that does not answer. The
- * clock moves on without it. Milliseconds.
+ * clock goes on without it. Milliseconds.
  */
 const PATIENCE_MS = 30_000;
 
 /** The waits of a clock, the next first. `now` is real time, epoch milliseconds; the others are milliseconds. */
 export interface ClockLook<W extends KeyedWait> {
   waits: readonly W[];
-  /** How far the clock is ahead of real time, and is to be at the end of the move. */
+  /** The clock's offset to real time now, and at the end of the advance. */
   offset_ms: number;
   to_offset_ms: number;
   now: number;
@@ -50,7 +50,7 @@ export interface ClockLook<W extends KeyedWait> {
   passed_ms: number;
 }
 
-/** The next step of a move: the clock's new offset, and the waits whose workflows are signalled. */
+/** The next step of an advance: the clock's new offset, and the waits whose workflows are signalled. */
 export interface ClockStep<W extends KeyedWait> {
   progress: ClockProgress;
   offset_ms: number;
@@ -58,9 +58,9 @@ export interface ClockStep<W extends KeyedWait> {
 }
 
 /**
- * The next step of a move (rules 23.6). While a wait is due, the clock stays and waits for it; its workflow is
- * signalled once, as it may be lost or may not know the clock's last move. Otherwise the clock goes to the next due
- * time, at most to the end of the move.
+ * The next step of an advance (rules 23.6). While a wait is due, the clock stays and waits for it; its workflow is
+ * signalled once, as it may be lost or may not know the clock's last step. Otherwise the clock goes to the next due
+ * time, at most to the end of the advance.
  */
 export function nextClockStep<W extends KeyedWait>(progress: ClockProgress, look: ClockLook<W>): ClockStep<W> {
   const { waits, offset_ms, to_offset_ms, now, passed_ms } = look;

@@ -70,7 +70,7 @@ export interface TimelineAttempt {
   failure: string | null;
 }
 
-/** A move of the sandbox clock that the order uses (rules 23.5); `started` by that clock, before the move. */
+/** An advance of the sandbox clock that the order uses (rules 23.5); `started` by that clock, before the advance. */
 export interface TimelineClockAdvance {
   started: string;
   from_offset_ms: number;

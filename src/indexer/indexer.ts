@@ -19,7 +19,7 @@ import type { Logger } from '../log';
 import { INDEX, REBUILT_INDEX } from '../search/settings';
 import type { IndexName, SearchWriter, SentOrders } from '../search/writer';
 
-/** Another indexer takes over when this one has not renewed its lease for so long. */
+/** Another indexer takes over when the lease has not been renewed for `lasts_ms`. */
 const LEASE = { name: 'search indexer', lasts_ms: 5_000, every_ms: 1_000 };
 
 /** Another process writes to the index. */
@@ -32,18 +32,18 @@ export interface IndexerServices {
 }
 
 /**
- * Brings changes of orders into the search index (rules 20.12). One process at a time does it, by lease, and one batch
- * at a time, so that an older state of an order never overwrites a newer one. It resumes where it was stopped: a change
- * leaves the outbox when the index has it.
+ * Writes changes of orders to the search index (rules 20.12). One process at a time does it, by lease, and one batch at
+ * a time, so that an older version of an order never overwrites a newer one. Repeat-safe: a change leaves the outbox
+ * after the index has it.
  */
 export class Indexer {
   private readonly lease: KeptLease;
   private readonly stopping = new AbortController();
   private running: Promise<void> = Promise.resolve();
-  /** The holder of the lease that has made sure that the index is there. */
+  /** The holder of the lease that has prepared the index. */
   private prepared_by: string | undefined;
   private is_failing = false;
-  /** How long the last batch took, milliseconds: the next may take as long. */
+  /** The duration of the last batch, milliseconds: the next one may take as long. */
   private batch_ms = 0;
 
   constructor(private readonly services: IndexerServices) {
@@ -77,7 +77,7 @@ export class Indexer {
     }
   }
 
-  /** Returns how many changes were written. */
+  /** Rebuilds the index if requested, then writes one batch of changes. Returns how many. */
   private async work(holder: string): Promise<number> {
     const { db } = this.services;
     if (this.prepared_by !== holder) await this.prepare();
@@ -86,7 +86,7 @@ export class Indexer {
     return await this.writeChanges(holder, [INDEX], await dueSearchChanges(db, SEARCH_PACE.batch));
   }
 
-  /** A server that is new, or an index of an earlier version, needs a rebuild. */
+  /** Requests a rebuild on a new server, and for an index of an earlier version. */
   private async prepare(): Promise<void> {
     const { db, index, log } = this.services;
     await index.makeKeys();
@@ -96,7 +96,7 @@ export class Indexer {
     await requestSearchRebuild(db, Date.now());
   }
 
-  /** Throws if another process has the lease, or this one must stop. */
+  /** Throws if another process has the lease, or this one is stopping. */
   private requireLease(holder: string): void {
     if (this.stopping.signal.aborted || this.lease.holder !== holder) {
       throw new LeaseLost('another process holds the indexer lease, or this one is stopping');
@@ -129,8 +129,8 @@ export class Indexer {
   }
 
   /**
-   * A process that was paused between reading and writing may have overwritten newer states. After losing its lease it
-   * has these orders written again.
+   * A process that was paused between reading and writing may have overwritten newer versions. If it has lost its lease
+   * meanwhile, these orders are written again.
    */
   private async confirmWritten(holder: string, order_ids: readonly string[]): Promise<void> {
     if (await this.lease.isStillOf(holder)) return;
@@ -139,8 +139,8 @@ export class Indexer {
   }
 
   /**
-   * Fills a second index while the first answers, then swaps them. Changes are written to both meanwhile, all by this
-   * one writer, so that nothing newer is overwritten.
+   * Fills a second index while the first one serves searches, then swaps them. Meanwhile this one writer writes changes
+   * to both, so that no newer version is overwritten.
    */
   private async rebuild(holder: string): Promise<void> {
     const { db, index, log } = this.services;
@@ -153,7 +153,7 @@ export class Indexer {
     const finishOldest = async () => {
       const { order_ids, orders } = sent.shift()!;
       if ((await orders.refused()) !== undefined) {
-        // Read anew: they may have changed since, and the change may be written already.
+        // Reads the orders again: one may have changed since, and its change may be written already.
         await this.finish([], await index.write(REBUILT_INDEX, await indexedOrders(db, order_ids)));
       }
       await this.confirmWritten(holder, order_ids);
@@ -177,9 +177,9 @@ export class Indexer {
     log.info({ orders: written }, 'rebuilt the search index');
   }
 
-  /** Logs the first of several failures in a row: an outage lasts for many rounds. */
+  /** Logs only the first of several failures in a row. */
   private failed(error: unknown): void {
-    // The index may have been lost with the server.
+    // The server may have lost the index.
     this.prepared_by = undefined;
     if (error instanceof LeaseLost || this.stopping.signal.aborted) return;
     if (!this.is_failing) this.services.log.warn({ err: error }, 'cannot write to the search index; retrying');

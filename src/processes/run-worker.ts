@@ -80,7 +80,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
       maxConcurrentActivityTaskExecutions: 500,
       maxCachedWorkflows: 200,
     }),
-    // Moves of sandbox clocks read much of the record: a few at a time leave connections and processor to payments.
+    // Advances of sandbox clocks read many rows: only a few run at a time, to leave connections and CPU to payments.
     Worker.create({
       ...shared,
       taskQueue: SANDBOX_CLOCK_TASK_QUEUE,

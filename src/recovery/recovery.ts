@@ -10,18 +10,18 @@ import { callOnce } from '../temporal/call';
 import { pingTemporal, type TemporalClient } from '../temporal/connect';
 import type { WorkflowClients } from '../temporal/workflows';
 
-/** Rows changed in the last minute are left alone: their workflow is still at work. Milliseconds. */
+/** Skip rows that changed in the last minute: their workflow is still at work. Milliseconds. */
 const MIN_AGE_MS = 60_000;
 const EVERY_MS = 30_000;
 const PAGE = 1_000;
-/** A Temporal that does not answer must not delay the end of the process. Milliseconds. */
+/** Limit of a call: Temporal without an answer must not delay the end of the process. Milliseconds. */
 const CALL_MS = 5_000;
 
-/** Claims of requests are deleted so often, once they are a day old. Milliseconds. */
+/** Pause between two deletions of request claims older than a day. Milliseconds. */
 const DELETE_CLAIMS_EVERY_MS = 60 * 60_000;
 const CLAIM_MAX_AGE_MS = 24 * 60 * 60_000;
 
-/** One worker has it, and another goes on 75 seconds after it was killed. */
+/** Another worker takes over 75 seconds after the holder was killed. */
 const LEASE = { name: 'recovery', lasts_ms: 75_000, every_ms: 20_000 };
 
 interface Services {
@@ -34,12 +34,11 @@ interface Services {
 type Handlers = { [Name in SourceName]: (check: Check<Name>) => Promise<void> };
 
 /**
- * Continues work that is in the database but that Temporal has lost: an update that was in memory when server and
- * worker died, though its row was written, or a workflow that was terminated. Each round checks the rows that fell due
- * since the last one, and starts the workflow of each or signals the one it has; all of it is safe to repeat (rules
- * 10.13).
+ * Continues work that is in the database but that Temporal has lost: a workflow that was terminated, or an update whose
+ * row was written before server and worker died. Each round checks the rows that fell due since the last one, and
+ * starts or signals the workflow of each. Repeat-safe (rules 10.13).
  *
- * Every worker runs this. One of them has the lease and does the work; its progress is in the database, so that another
+ * Every worker runs this. The holder of the lease does the work; its progress is in the database, so that another
  * worker can take over.
  */
 export class Recovery {
@@ -60,7 +59,7 @@ export class Recovery {
     this.loop = this.run();
   }
 
-  /** Starts no new check, and resolves when the current call has ended. */
+  /** Starts no new check. Resolves when the current call has ended. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.loop;
@@ -92,7 +91,7 @@ export class Recovery {
     await this.deleteOldClaims(now);
   }
 
-  /** Requests of the day before are too late to be carried out (rules 10.5). */
+  /** Requests older than a day are never carried out (rules 10.5). */
   private async deleteOldClaims(now: number): Promise<void> {
     if (performance.now() - this.claims_deleted_at < DELETE_CLAIMS_EVERY_MS) return;
     this.claims_deleted_at = performance.now();
@@ -100,9 +99,9 @@ export class Recovery {
   }
 
   /**
-   * How far every source was checked, `until` (epoch milliseconds) at most. What lies ahead was saved by a clock of the
-   * database that was ahead, for example before a failover: rows that fall due until the corrected clock has caught up
-   * were not checked. A round up to an instant ahead begins anew, as checking twice is safe.
+   * How far every source was checked, at most `until` (epoch milliseconds). Progress beyond `until` was saved while the
+   * database's clock was ahead, for example before a failover; rows that fall due between the two have not been
+   * checked. A round up to a later instant starts again, as checking twice is safe.
    */
   private async progressAt(until: number): Promise<Partial<Record<SourceName, SourceProgress>>> {
     const { db } = this.services;
@@ -113,12 +112,12 @@ export class Recovery {
       if (Math.max(checked_until, round_until ?? 0) <= until) continue;
       lowered[name] = { checked_until: Math.min(checked_until, until), round_until: null, position: null };
     }
-    // Saved before any check: a round that breaks off must not leave it for a later `until`.
+    // Saved before any check: an interrupted round must not leave the wrong progress to a later round.
     if (Object.keys(lowered).length > 0) await saveProgress(db, lowered);
     return { ...progress, ...lowered };
   }
 
-  /** Checks all rows of a source that are due. `false`: it had to stop, and saved where. */
+  /** Checks all due rows of a source. `false`: it had to stop, and saved its position. */
   private async checkAll(name: SourceName, progress: SourceProgress & { round_until: number }): Promise<boolean> {
     const { db } = this.services;
     const { checked_until: since, round_until: until } = progress;
@@ -138,8 +137,8 @@ export class Recovery {
   }
 
   /**
-   * Makes one check. A failure is logged, and the row waits for its next check; `false` when Temporal does not
-   * answer, another worker has the lease, or this one is stopping.
+   * Checks one row. A failure is logged, and the row waits for its next check. `false` when Temporal does not answer,
+   * another worker has the lease, or this one is stopping.
    */
   private async make<Name extends SourceName>(name: Name, check: Check<Name>): Promise<boolean> {
     const { client, log } = this.services;
@@ -172,7 +171,7 @@ export class Recovery {
   }
 }
 
-/** How the rows of each source are continued. */
+/** The call that continues a row of each source. */
 function handlersOf({
   orders,
   follow_ups,
@@ -196,7 +195,7 @@ function handlersOf({
     announced_operations: ({ row }) => follow_ups.resumeAnnounced(row),
     payment_links: ({ row }) => payment_links.resume(row),
     expired_payment_links: ({ row }) => payment_links.resume(row),
-    // Its workflow may run without knowing that it was resumed.
+    // The workflow may be running and may have missed the resume.
     deliveries: ({ row }) => deliveries.resume(row),
     sandbox_clocks: ({ row }) => sandbox_clocks.start(row),
   };

@@ -9,23 +9,20 @@ import { ServiceError, isErrorName, type ErrorName, type WrongField } from '../e
 import { PAYLOAD_REFUSED, RECORD_MISSING } from '../../workflows/messages';
 import { REFUSED, grpcStatusOf, type GrpcStatus } from './grpc-status';
 
-/** What the error of a call to Temporal means, and the answers that follow from it. */
-
-/** Whether the workflow, or its update, is closed or unknown: nothing is under way any more. */
+/** Whether the workflow or its update is closed or unknown to Temporal. */
 export function isWorkflowClosed(error: unknown): boolean {
   return error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError;
 }
 
 /**
- * Failures of an update that no worker has carried out, or whose workflow was closed meanwhile. A worker refuses the
- * payload when it lacks the key, until an operator gives it the same PAYLOAD_KEYS.
+ * Failures of an update that no worker has carried out, or whose workflow was closed meanwhile. A worker also rejects a
+ * payload whose key its PAYLOAD_KEYS lack.
  */
 const DROPPED = ['UnprocessedUpdate', 'AcceptedUpdateCompletedWorkflow', PAYLOAD_REFUSED];
 
 /**
- * Whether a call may or may not have been carried out: there is no worker, Temporal is slow or unreachable, or it
- * dropped the update, for instance because a workflow task failed or the history has too many updates; or the worker
- * could not read it.
+ * Whether a call may or may not have been carried out: no worker runs, Temporal is slow or unreachable, Temporal
+ * dropped the update (a workflow task failed, or the history has too many updates), or the worker could not read it.
  */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;
@@ -37,23 +34,20 @@ export function isOutcomeUnknown(error: unknown): boolean {
   return status !== undefined && !MISTAKES.includes(status) && !REFUSED.includes(status);
 }
 
-/** Calls that Temporal does not understand: a defect of this service, which a retry does not help. */
+/** Calls that Temporal does not understand: a bug of this service, which no retry fixes. */
 const MISTAKES: readonly GrpcStatus[] = ['invalid_argument', 'unimplemented'];
 
-/**
- * Whether Temporal refuses the calls of this service: nothing was carried out, and sent again the call is refused
- * again.
- */
+/** Whether Temporal refuses the calls of this service: nothing was carried out, and a retry is refused too. */
 export function isRefusedByTemporal(error: unknown): boolean {
   return REFUSED.includes(grpcStatusOf(error));
 }
 
-/** Whether the call was answered, by an error: it has no result, and will have none. */
+/** Whether the error is an answer to the call, which therefore has no result. */
 export function isAnswered(error: unknown): boolean {
   return !isOutcomeUnknown(error) && !isRefusedByTemporal(error);
 }
 
-/** Whether Temporal has too much to do. */
+/** Whether Temporal is overloaded. */
 export function isExhausted(error: unknown): boolean {
   return grpcStatusOf(error) === 'resource_exhausted';
 }
@@ -63,8 +57,9 @@ export function isServiceError(error: unknown, name: ErrorName): error is Servic
 }
 
 /**
- * A workflow's refusal as the ServiceError it threw; any other error as it is. So is a ServerError of a workflow, whose
- * text is for our log and not for merchants. `subject`: the object as errors name it, for example `Order 0190…`.
+ * A workflow's refusal as the ServiceError it threw; any other error unchanged. A ServerError of a workflow stays
+ * unchanged too: its text is for the log, not for merchants. `subject`: the object as errors name it, for example
+ * `Order 0190…`.
  */
 export function refusalOf(error: unknown, subject: string): unknown {
   const refusal =
@@ -87,18 +82,18 @@ export function notFound(subject: string): ServiceError {
 }
 
 /**
- * ServiceUnavailable: the outcome stayed unknown until the deadline, and nothing was stored or charged (rules 10.5).
+ * ServiceUnavailable: the request had no result before the deadline, and nothing was stored or charged (rules 10.5).
  */
 export function unavailable(): ServiceError {
   return new ServiceError('ServiceUnavailable', 'The service could not answer in time; nothing was stored or charged.');
 }
 
-/** ServiceUnavailable, to a call that is safe to repeat, whatever has become of it. */
+/** ServiceUnavailable, for a call that is safe to repeat whether or not it was carried out. */
 export function unanswered(): ServiceError {
   return new ServiceError('ServiceUnavailable', 'The service could not answer in time.');
 }
 
-/** ServiceUnavailable, to a request that may be carried out later, as it has an Idempotency-Key. */
+/** ServiceUnavailable, for a request with an Idempotency-Key that may still be carried out. */
 export function keyMayBeSentAgain(): ServiceError {
   return new ServiceError(
     'ServiceUnavailable',

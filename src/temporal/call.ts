@@ -18,15 +18,15 @@ import {
 } from './call-errors';
 import type { Readable } from './kinds';
 
-/** The access that every call needs: to Temporal, and to the record that answers it. */
+/** The dependencies of every call: Temporal, and the record that is the answer. */
 export interface TemporalAccess {
   client: Client;
   db: Database;
 }
 
 /**
- * What a call does with the object: creates it; pays it, which the statement that writes it claims by the request, as it
- * does a creation; or changes it.
+ * The effect of a call on the object. The SQL that writes a creation or a payment claims the request (rules 10.5); a
+ * change is not claimed.
  */
 export type Purpose = 'create' | 'pay' | 'change';
 
@@ -39,10 +39,10 @@ interface ObjectCall<View> {
 }
 
 /**
- * Makes a call to Temporal within the request's deadline, again while its outcome is unknown, then reads the object.
- * Throws the workflow's refusal as a ServiceError; without an object, ServiceUnavailable or OutcomeUnknown when the
- * outcome of its creation stayed unknown, NotFound otherwise: what was recorded before and is not any more is lost, and
- * nothing is known of the call (rules 10.19).
+ * Makes a call to Temporal, repeats it while its outcome is unknown, until the request's deadline, then reads the
+ * object. Throws the workflow's refusal as a ServiceError. When there is no object: ServiceUnavailable or
+ * OutcomeUnknown if the outcome of its creation stayed unknown, NotFound otherwise, as the record was lost (rules
+ * 10.19).
  */
 export async function callThenRead<View>(
   { client, db }: TemporalAccess,
@@ -60,7 +60,7 @@ export async function callThenRead<View>(
     if (purpose === 'change' || !isServiceError(refusal, 'ServiceUnavailable')) throw refusal;
     return await withdrawOrRead(db, request, { refusal, read });
   }
-  // The call may have moved money: a database that is busy for a moment must not hide that.
+  // Retry: the call may have moved money, and a database that is busy for a moment must not hide that.
   const view = await retryUntil(deadline_at, isUnavailable, read);
   if (view !== undefined) return view;
   if (is_known || purpose !== 'create') throw notFound(subject);
@@ -68,9 +68,9 @@ export async function callThenRead<View>(
 }
 
 /**
- * Ends a request that nothing is recorded of, so far: a worker may be writing it at this moment. One without an
- * Idempotency-Key is withdrawn before `refusal` says that nothing was stored. Where it cannot be withdrawn, returns what
- * is recorded by now, or throws OutcomeUnknown.
+ * Ends a request without a record so far; a worker may be writing it at this moment. A request without an
+ * Idempotency-Key is withdrawn before `refusal` says that nothing was stored. If it cannot be withdrawn, returns the
+ * record if there is one by now, otherwise throws OutcomeUnknown.
  */
 async function withdrawOrRead<View>(
   db: Database,
@@ -79,18 +79,18 @@ async function withdrawOrRead<View>(
 ): Promise<View> {
   if (has_idempotency_key) throw keyMayBeSentAgain();
   if (await withdrawRequest(db, request_id)) throw refusal;
-  // The answer is late already.
+  // The deadline has passed: read once more, for a short time.
   const view = await Promise.race([read(), setTimeout(READ_AGAIN_MS, undefined, { ref: false })]);
   if (view === undefined) throw new OutcomeUnknown();
   return view;
 }
 
-/** How long the record may take to be read once more, after the deadline. Milliseconds. */
+/** Time limit of the last read after the deadline. Milliseconds. */
 const READ_AGAIN_MS = 1_500;
 
 /**
- * Makes a call that is safe to repeat, within the deadline if there is one. Throws ServiceUnavailable when its outcome is
- * unknown then.
+ * Makes a call that is safe to repeat, until the deadline if there is one. Throws ServiceUnavailable when its outcome
+ * is still unknown then.
  */
 export async function callOnce(
   client: Client,
@@ -106,7 +106,7 @@ export async function callOnce(
   }
 }
 
-/** Makes a call to a workflow, and resolves with whether it took it: one that is closed or unknown is no error. */
+/** Makes a call to a workflow. Resolves to `false`, instead of an error, when the workflow is closed or unknown. */
 export async function unlessClosed(call: () => Promise<unknown>): Promise<boolean> {
   try {
     await call();
@@ -118,10 +118,11 @@ export async function unlessClosed(call: () => Promise<unknown>): Promise<boolea
 }
 
 /**
- * Calls again while the outcome is unknown or the database is busy, until the deadline. Resolves with whether the outcome
- * is known. Temporal may drop an update at any moment: before a worker sees it, or with its work done, when a signal
- * arrives while the workflow is about to end. Every handler is safe to repeat. This is the only place that repeats an
- * update (observeCalls): what Temporal refuses after an attempt whose outcome is unknown may have been carried out.
+ * Calls again while the outcome is unknown or the database is busy, until the deadline. Resolves with whether the
+ * outcome is known. Temporal may drop an update at any moment: before a worker sees it, or after its work is done, when
+ * a signal arrives while the workflow is about to end. Every handler is safe to repeat. Updates are repeated only here
+ * (observeCalls): an update that Temporal refuses may still have been carried out by an earlier attempt without an
+ * answer.
  */
 async function callUntilKnown(deadline_at: number, call: () => Promise<void>): Promise<boolean> {
   let may_be_carried_out = false;
@@ -138,10 +139,10 @@ async function callUntilKnown(deadline_at: number, call: () => Promise<void>): P
   }
 }
 
-/** The pause before a call is repeated: doubled each time. Milliseconds. */
+/** The first pause before a call is repeated; doubled each time. Milliseconds. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
-/** The shortest one before a Temporal that has too much to do is called again. */
+/** The shortest pause while Temporal is overloaded. Milliseconds. */
 const EXHAUSTED_PAUSE_MS = 1_000;
 
 async function retryUntil<T>(

@@ -15,12 +15,12 @@ export interface CodecServer {
 }
 
 /**
- * Lets an operator's browser read payloads in the Temporal Web UI, and write the arguments of updates there: `POST
- * /decode` and `/encode` with payloads as Temporal's JSON, answered alike, for operators who are signed in and pages of
- * `ui_origin` only (rules 24.5). Cookies are accepted from these pages, for a proxy that signs operators in by them.
+ * Decrypts payloads for the Temporal Web UI in an operator's browser, and encrypts the arguments of updates: `POST
+ * /decode` and `/encode` take and return payloads as Temporal's JSON. Only for signed-in operators and pages of
+ * `ui_origin` (rules 24.5). Cookies are accepted from these pages, for a proxy that signs operators in by cookie.
  *
- * The Web UI does not say which workflow a payload is for. What is encrypted here carries the operator's name instead,
- * and workers obey it in an operator's updates only (rules 24.9).
+ * The Web UI does not send the workflow of a payload. Payloads encrypted here carry the operator's name instead, and
+ * workers accept them only in updates meant for operators (rules 24.9).
  */
 export async function startCodecServer(options: {
   host: string;
@@ -36,7 +36,7 @@ export async function startCodecServer(options: {
     '/decode': (payload) => (isEncrypted(payload) ? cipher.decrypt(payload).payload : payload),
     '/encode': (payload, operator) => cipher.encryptForOperator(payload, operator),
   };
-  /** Answers a POST. An answer gives no reason: it may contain the payload. */
+  /** Answers a POST. Refusals give no reason, which might contain the payload. */
   const handle = async (request: http.IncomingMessage, response: http.ServerResponse, path: string) => {
     if (request.headers.origin !== ui_origin) return void response.writeHead(403).end();
     const operator = await signIn(request);

@@ -5,12 +5,12 @@ import type { Credentials } from './credentials';
 import { observeCalls } from './outages';
 import { EncryptingCodec } from './payload-codec';
 
-/** Writes failures; workers load it, and workflows have it in their bundle. */
+/** The module of the failure converter. Workers load it; the workflow bundle includes it. */
 export const FAILURE_CONVERTER = require.resolve('../../workflows/failure-converter');
 
 /**
- * How payloads and failures are written and read. The same for clients and workers. `undefined` keys: nothing is
- * encrypted, and everything obeyed; for tests on a Temporal of their own, and calls without payloads.
+ * How payloads and failures are written and read. The same for clients and workers. With `undefined` keys nothing is
+ * encrypted and every payload accepted: for tests with their own Temporal, and for calls without payloads.
  */
 export function dataConverter(payload_keys: string | undefined): DataConverter {
   return {
@@ -21,7 +21,7 @@ export function dataConverter(payload_keys: string | undefined): DataConverter {
 
 export type TemporalClient = Client;
 
-/** Milliseconds for the answer whether Temporal is there. */
+/** Time limit of a ping. Milliseconds. */
 const PING_MS = 2_000;
 
 /** Throws unless Temporal answers for the namespace: the readiness probe. */

@@ -15,9 +15,9 @@ const VARIABLES = [
 ] as const satisfies (keyof Config)[];
 
 /**
- * The credentials for TEMPORAL_ADDRESS, read from variables with Temporal's standard names: plain text without any. A
- * configuration file in the user's home does not count. Throws when a file cannot be read, or when only one of client
- * certificate and key is set.
+ * The credentials for TEMPORAL_ADDRESS, from variables with Temporal's standard names; without any, the connection is
+ * plain text. Configuration files in the user's home are ignored. Throws when a file cannot be read, or when only one
+ * of client certificate and key is set.
  */
 export function credentialsOf(config: Pick<Config, (typeof VARIABLES)[number]>): Credentials {
   const { TEMPORAL_TLS_CLIENT_CERT_PATH: certificate, TEMPORAL_TLS_CLIENT_KEY_PATH: key } = config;

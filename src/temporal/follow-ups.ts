@@ -27,7 +27,7 @@ const FIRST_ANSWER = { definition: firstAnswerUpdate, args: [] as [] };
 
 /**
  * Workflows of follow-up orders. Captures and voids go through the workflow of the payment order, which holds the
- * money; all others use only their own, as the payment's may have closed long ago.
+ * reserved money; all others use only their own, as the payment's workflow may be closed.
  */
 export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOrder> {
   constructor(
@@ -38,8 +38,8 @@ export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOr
   }
 
   /**
-   * The payment's workflow sets the money aside, the follow-up order's does the rest. A repeat gets the first one's
-   * result.
+   * The payment's workflow sets the amount aside, the follow-up order's workflow executes the operation. A repeat gets
+   * the first result.
    */
   async captureOrVoid(input: CaptureOrVoidInput): Promise<StoredOrder> {
     const { id, request, original_order_id: order_id, project_id } = input;
@@ -50,58 +50,55 @@ export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOr
         updateId: `follow:${id}`,
         args: [input],
       });
-      // A closed workflow has had its first answer.
+      // A closed workflow has already given its first answer.
       await unlessClosed(() => this.handle(id).executeUpdate(firstAnswerUpdate));
     });
   }
 
-  /** Starts the refund's workflow, or joins a running one. One that was refused is decided again. */
+  /** Starts the refund's workflow, or joins a running one. A refused refund is decided again. */
   async refund(input: RequestedFollowUpInput): Promise<StoredOrder> {
     return await this.createObject(input.id, input.request, { object: input, update: FIRST_ANSWER });
   }
 
   /**
-   * An operator settles the outcome of a follow-up order; if Temporal lost its workflow, that starts again from the
-   * record. Throws Conflict when no outcome is awaited.
+   * An operator sets the outcome of a follow-up order. If Temporal lost its workflow, it restarts from the record.
+   * Throws Conflict when no outcome is awaited.
    */
   async setOutcome(order_id: string, input: SetOutcomeInput, request: ApiRequest): Promise<void> {
     await this.call(order_id, request, 'change', async () => {
-      // Before that there is nothing to settle.
+      // Before its first answer an order has no open outcome.
       await this.update(order_id, FIRST_ANSWER);
       await this.update(order_id, { definition: setOutcomeUpdate, args: [input] });
     });
   }
 
   /**
-   * The processor has, or may have, an outcome for a follow-up order: its workflow asks now instead of later. One that
-   * is closed or lost starts again, and compares the outcome with what is recorded (rules 10.18).
+   * Polls the processor now about a follow-up order for which it has, or may have, an outcome. A closed or lost
+   * workflow restarts and compares the outcome with the recorded one (rules 10.18).
    */
   async requestPoll(order_id: string): Promise<void> {
     if (await this.signalRunning(order_id, processorAnswered)) return;
     const { db } = this.temporal;
     const [follow_up] = await findFollowUps(db, [order_id]);
-    // What the processor did itself is recorded as it says.
+    // Operations that the processor initiated are recorded as it reports them.
     if (follow_up === undefined || follow_up.requested_by === 'processor') return;
     const now = Date.now() + follow_up.clock_offset_ms;
-    // The processor may not answer at this moment: recovery has it asked again.
+    // If the processor does not answer now, recovery requests another poll.
     await insertWatch(db, transactionId(order_id, 1), { poll_at: now, began: now });
     await this.startOrPoll(follow_up);
   }
 
-  /**
-   * The processor has, or may have, an outcome: the workflow asks now instead of later. One that is closed or lost
-   * starts again.
-   */
+  /** Polls the processor now. A closed or lost workflow restarts. */
   async startOrPoll(input: FollowUpInput): Promise<void> {
     await this.signalWithStartOptions(input, processorAnswered);
   }
 
   /**
-   * Gives a payment back that may have been approved after it had ended; any other is left as it is. The reversal's
-   * workflow asks the processor whether it was approved: now, or after `poll_after_ms` (milliseconds) unless it is told
-   * to ask before. A stored watch brings a lost workflow back. `now`: epoch milliseconds by the payment's clock;
-   * absent: the current time. `with_declined`: also where the processor said no, as there is a sign that it approved all
-   * the same (rules 10.18).
+   * Starts the reversal of a payment that may have been approved after it had ended; does nothing for any other. The
+   * reversal's workflow polls the processor now, or after `poll_after_ms` (milliseconds) unless a poll is requested
+   * earlier. Recovery restarts a lost workflow by the stored watch. `now`: epoch milliseconds by the payment's clock;
+   * absent: the current time. `with_declined`: also for a declined payment, as there is a sign that it was approved
+   * nevertheless (rules 10.18).
    */
   async startReversal({
     transaction_id,
@@ -130,8 +127,8 @@ export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOr
   }
 
   /**
-   * Asks the processor about a transaction that is watched: of a payment that ended unpaid, by its reversal's workflow;
-   * of any other, by its order's. A watch that asks for nothing any more ends.
+   * Polls the processor about a watched transaction: the reversal's workflow does it for a payment that ended unpaid,
+   * the order's workflow for any other. Deletes a watch that is no longer needed.
    */
   async resumeWatch({ transaction_id }: { transaction_id: string }): Promise<void> {
     const { db } = this.temporal;
@@ -144,13 +141,13 @@ export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOr
     else await this.orders.requestPoll(settled.after.order_id);
   }
 
-  /** Records an operation that the processor announced, once the processor knows it (rules 10.9). */
+  /** Starts the workflow that records an announced operation once the processor's look-up finds it (rules 10.9). */
   async resumeAnnounced({ order_id, ...operation }: StartedOperation): Promise<void> {
     await this.startOrPoll({ ...operation, id: order_id, requested_by: 'processor' });
   }
 
   /**
-   * Like advanceClock, for a payment that may have been approved late and is asked about at `poll_at`. Instants by its
+   * Like advanceClock, for a payment that may have been approved late and is polled at `poll_at`. Instants by its
    * clock.
    */
   async moveReversalClock(

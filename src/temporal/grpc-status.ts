@@ -14,11 +14,11 @@ const STATUSES = {
 export type GrpcStatus = (typeof STATUSES)[keyof typeof STATUSES] | 'namespace_not_found' | 'other';
 
 /**
- * The gRPC status with which a call to Temporal failed, `other` for those that nobody tells apart; `undefined` for any
- * other error.
+ * The gRPC status with which a call to Temporal failed; `other` for codes that callers handle alike. `undefined` for
+ * any other error.
  */
 export function grpcStatusOf(error: unknown): GrpcStatus | undefined {
-  // The client wraps most of them.
+  // The client wraps most gRPC errors.
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (error instanceof NamespaceNotFoundError || cause instanceof NamespaceNotFoundError) return 'namespace_not_found';
   return isGrpcServiceError(cause) ? statusOf(Number(cause.code)) : undefined;
@@ -29,8 +29,7 @@ export function statusOf(code: number): GrpcStatus {
 }
 
 /**
- * Temporal refuses every call of this service until an operator corrects its configuration; nothing of such a call is
- * carried out.
+ * Temporal refuses every call of this service until an operator corrects the configuration. Nothing was carried out.
  */
 export const REFUSED: readonly (GrpcStatus | undefined)[] = [
   'permission_denied',

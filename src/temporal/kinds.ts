@@ -26,7 +26,7 @@ import {
   type FollowUpInput,
 } from '../../workflows/messages';
 
-/** How the workflow of an object is started; `Started` is what has to be known of the object. */
+/** How the workflow of an object is started. `Started` holds the fields of the object that this needs. */
 export interface Kind<Started> {
   /** The name of the workflow. */
   readonly type: string;
@@ -37,12 +37,12 @@ export interface Kind<Started> {
     args: [object];
     typedSearchAttributes: SearchAttributePair[];
     staticSummary: string;
-    /** Tasks are dispatched fairly among projects: hundreds of one do not delay the task of another. */
+    /** Temporal dispatches tasks round-robin by project: hundreds of one project do not delay another's. */
     priority?: { fairnessKey: string };
   };
 }
 
-/** How an object is read from the record. */
+/** A kind of object that can be read from the record. */
 export interface Readable<View> {
   /** The object as errors name it. */
   readonly noun: string;
@@ -52,9 +52,9 @@ export interface Readable<View> {
 /** An object whose workflow receives updates, and can be lost. */
 export interface RecordedKind<Started, View> extends Kind<Started>, Readable<View> {
   readonly workflowId: (id: string) => string;
-  /** The object cannot change any more, and its workflow is closed. */
+  /** Whether the object can no longer change, so that its workflow is closed. */
   readonly isFinal: (view: View) => boolean;
-  /** What a lost workflow starts again with. */
+  /** The fields with which a lost workflow restarts. */
   readonly startedOf: (view: View, db: Database) => Started | Promise<Started>;
 }
 

@@ -15,7 +15,7 @@ export interface RequestedOutcome extends ManualOutcome {
   operator: string;
 }
 
-/** Outcomes that an operator settles at the command line (rules 10.14). */
+/** Outcomes that an operator sets at the command line (rules 10.14). */
 export class ManualOutcomes {
   constructor(
     private readonly temporal: TemporalAccess,
@@ -24,10 +24,9 @@ export class ManualOutcomes {
   ) {}
 
   /**
-   * Gives a transaction the outcome that the operator decided, by the workflow of its order, which asks the processor
-   * first. Returns the entry of the audit trail: the one of an earlier outcome when that says the same. Throws
-   * NotFound; Conflict when the outcome is not awaited, or was settled otherwise; ServiceUnavailable when nobody has
-   * answered by its deadline.
+   * Sets the outcome of a transaction through the workflow of its order, which polls the processor first. Returns the
+   * entry of the audit trail: the earlier one if the same outcome was set before. Throws NotFound; Conflict when the
+   * outcome is not awaited, or another one was set; ServiceUnavailable without an answer by the deadline.
    */
   async setOutcome(outcome: RequestedOutcome, request: ApiRequest): Promise<ManualOutcomeEntry> {
     const { db } = this.temporal;
@@ -51,7 +50,10 @@ export class ManualOutcomes {
     );
   }
 
-  /** Resolves with a Conflict instead of throwing it: an earlier attempt, whose answer was lost, may have settled. */
+  /**
+   * Resolves with a Conflict instead of throwing it: an earlier attempt, whose answer was lost, may have set the
+   * outcome.
+   */
   private async send(
     { order_id, is_payment }: { order_id: string; is_payment: boolean },
     outcome: RequestedOutcome,
@@ -68,7 +70,7 @@ export class ManualOutcomes {
   }
 }
 
-/** Throws Conflict when a transaction was settled otherwise than it is to be now. */
+/** Throws Conflict when another outcome was set before. */
 function requireSame(entry: ManualOutcomeEntry, { outcome }: ManualOutcome): ManualOutcomeEntry {
   if (entry.after.outcome === outcome) return entry;
   throw new ServiceError(

@@ -6,16 +6,16 @@ import { callOnce, callThenRead, unlessClosed, type Purpose, type TemporalAccess
 import { isAnswered, isServiceError, isWorkflowClosed } from './call-errors';
 import type { Kind, RecordedKind } from './kinds';
 
-/** What is written once for all kinds of objects that have a workflow; the kinds' own files have the rest. */
+/** Calls shared by all kinds of objects that have a workflow; each kind has its own file. */
 
-/** An update to a workflow. `updateId`: two updates with the same one are carried out once. */
+/** An update to a workflow. Two updates with the same `updateId` are carried out once. */
 interface Update<Args extends unknown[]> {
   definition: UpdateDefinition<unknown, Args>;
   args: Args;
   updateId?: string;
 }
 
-/** Start options that join a running workflow of the object; one that is closed or lost starts again from the record. */
+/** Start options that join a running workflow of the object, and restart a closed or lost one from the record. */
 function joinOrRestart<Started>(kind: Kind<Started>, object: Started) {
   return {
     ...kind.start(object),
@@ -55,18 +55,18 @@ export class ObjectWorkflows<Started, K extends Kind<Started> = Kind<Started>> {
     protected readonly kind: K,
   ) {}
 
-  /** Starts the object's workflow unless it is running; it goes on from the record, however an earlier run ended. */
+  /** Starts the object's workflow unless it is running. It continues from the record, however an earlier run ended. */
   async start(object: Started, deadline_at?: number): Promise<void> {
     const { client } = this.temporal;
     await callOnce(client, deadline_at, () => startWorkflow(client, this.kind, object));
   }
 
-  /** The object's workflow reads the record and goes on from there; one that is closed or lost starts again. */
+  /** Has the object's workflow read the record and continue from it. A closed or lost workflow restarts. */
   async resume(object: Started, deadline_at?: number): Promise<void> {
     await callOnce(this.temporal.client, deadline_at, () => this.signalWithStartOptions(object, recordChanged));
   }
 
-  /** The object's clock was moved. A workflow that is closed or lost starts again from the record. */
+  /** Signals that the object's clock was advanced. A closed or lost workflow restarts from the record. */
   async advanceClock(object: Started): Promise<void> {
     await this.signalWithStartOptions(object, clockAdvanced);
   }
@@ -79,7 +79,7 @@ export class ObjectWorkflows<Started, K extends Kind<Started> = Kind<Started>> {
 
 /**
  * Also creates and updates objects. Methods with a request return the object as stored afterwards; they throw the
- * workflow's refusal as a ServiceError, and ServiceUnavailable when there was no answer in time and nothing is stored.
+ * workflow's refusal as a ServiceError, and ServiceUnavailable when there was no answer in time and nothing was stored.
  */
 export class RecordedWorkflows<Started, View> extends ObjectWorkflows<Started, RecordedKind<Started, View>> {
   /**
@@ -104,7 +104,7 @@ export class RecordedWorkflows<Started, View> extends ObjectWorkflows<Started, R
     }
   }
 
-  /** The object's record is ahead of its workflow, which reads it; a closed workflow need not know. */
+  /** Has a running workflow read the changed record; does nothing for a closed one. */
   async recordChanged(id: string): Promise<void> {
     await this.signalRunning(id, recordChanged);
   }
@@ -126,8 +126,8 @@ export class RecordedWorkflows<Started, View> extends ObjectWorkflows<Started, R
           if (!isWorkflowClosed(error)) throw error;
           const view = await kind.find(db, id);
           if (view !== undefined && (kind.isFinal(view) || !request.has_idempotency_key)) return;
-          // The first workflow ended without writing the object, or without finishing it. A second one uses the same
-          // ids for rows and charges, and goes on from what exists.
+          // The first workflow ended before the object was written or its first answer known. A second one uses the
+          // same ids for rows and charges, and continues from the record.
           await startAndUpdate(client, start, sent);
         }
       });
@@ -137,7 +137,8 @@ export class RecordedWorkflows<Started, View> extends ObjectWorkflows<Started, R
     } catch (error) {
       const is_kept = updateId !== undefined && request.has_idempotency_key;
       if (!is_kept || !isServiceError(error, 'ServiceUnavailable')) throw error;
-      // Temporal keeps the result of an update id, also of an earlier request that came too late; this one is in time.
+      // Temporal stores the result of an update id, also of an earlier request that came too late. This request is in
+      // time, so it uses a new id.
       return await create({ ...update, updateId: `${updateId}:${request.deadline_at}` });
     }
   }
@@ -147,7 +148,7 @@ export class RecordedWorkflows<Started, View> extends ObjectWorkflows<Started, R
     return await callThenRead(this.temporal, { kind: this.kind, id, request, purpose }, call);
   }
 
-  /** Changes the object by an update. `was_closed`: it was not sent, as the object was final. */
+  /** Changes the object by an update. `was_closed`: no update was sent, as the object was final. */
   protected async change<Args extends unknown[]>(
     id: string,
     request: ApiRequest,
@@ -160,7 +161,7 @@ export class RecordedWorkflows<Started, View> extends ObjectWorkflows<Started, R
     return { view, was_closed };
   }
 
-  /** Updates the object's workflow. If Temporal lost it while the object is not final, it starts again from the record. */
+  /** Updates the object's workflow. If Temporal lost it while the object is not final, it restarts from the record. */
   protected async update<Args extends unknown[]>(id: string, update: Update<Args>): Promise<void> {
     const { client, db } = this.temporal;
     const { kind } = this;

@@ -4,7 +4,7 @@ import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { Config } from '../config';
 
-/** The operator who sends a request; `undefined` when nobody is signed in. */
+/** The name of the operator who sends a request; `undefined` without a valid sign-in. */
 export type SignIn = (request: IncomingMessage) => Promise<string | undefined>;
 
 /** The issuer of the tokens does not answer. */
@@ -34,10 +34,10 @@ export function signInOf(config: SignInConfig): SignIn {
   return () => Promise.resolve('local');
 }
 
-/** Errors of jose that say nothing about the token. */
+/** Errors of jose that are no verdict on the token: the issuer did not answer. */
 const ISSUER_ERRORS = ['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID'];
 
-/** Tokens of an OpenID Connect issuer, whose keys are looked up at the first one. */
+/** Sign-in by tokens of an OpenID Connect issuer, whose keys are fetched with the first token. */
 function byToken(issuer: string, audience: string): SignIn {
   let keys: Promise<ReturnType<typeof createRemoteJWKSet>> | undefined;
   return async ({ headers }) => {
@@ -64,7 +64,7 @@ async function findKeys(issuer: string) {
   return createRemoteJWKSet(new URL(jwks_uri));
 }
 
-/** A proxy that lets nobody through who is not signed in, and names who is. */
+/** Sign-in by a proxy that admits only signed-in operators and sends their names. */
 function byProxy(list: string): SignIn {
   const proxies = addresses(list);
   return ({ socket, headers }) => {
@@ -74,7 +74,7 @@ function byProxy(list: string): SignIn {
   };
 }
 
-/** Addresses and subnets, with commas. Throws an Error that names what is neither. */
+/** Parses a comma-separated list of addresses and subnets. Throws an Error that names an invalid entry. */
 function addresses(list: string): BlockList {
   const found = new BlockList();
   for (const entry of list.split(',')) {

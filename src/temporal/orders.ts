@@ -41,8 +41,8 @@ export class OrderWorkflows extends RecordedWorkflows<StartedOrder, StoredOrder>
 
   /**
    * The order of an earlier creation with the same Idempotency-Key, once its first answer is known: joins the creation
-   * that is under way. `undefined` when none is, and the order does not exist or has no workflow to finish it: it has to
-   * be created again.
+   * that is under way. `undefined` when none is, and the order does not exist or lost its workflow: then the creation
+   * has to be repeated.
    */
   async joinCreation(order_id: string, request: ApiRequest): Promise<StoredOrder | undefined> {
     const joined = await this.join(order_id, request);
@@ -50,7 +50,7 @@ export class OrderWorkflows extends RecordedWorkflows<StartedOrder, StoredOrder>
     return is_lost ? undefined : joined?.view;
   }
 
-  /** Pays one attempt. A second call for the same attempt is the same payment and gets the same answer. */
+  /** Pays one attempt. A repeated call for the same attempt joins the payment and gets the same answer. */
   async pay(order_id: string, input: SubmitPaymentInput): Promise<StoredOrder> {
     const update = {
       definition: submitPaymentUpdate,
@@ -61,7 +61,7 @@ export class OrderWorkflows extends RecordedWorkflows<StartedOrder, StoredOrder>
       try {
         await this.update(order_id, update);
       } catch (error) {
-        // The form was sent before: that payment may have ended the order.
+        // Repeated form submission: the first one may have ended the order.
         const order = isWorkflowClosed(error) ? await this.kind.find(this.temporal.db, order_id) : undefined;
         const paid = order?.transactions.find(({ id }) => id === input.transaction.id);
         if (paid === undefined || isEnding(paid.status)) throw error;
@@ -69,7 +69,7 @@ export class OrderWorkflows extends RecordedWorkflows<StartedOrder, StoredOrder>
     });
   }
 
-  /** Cancels an order. Throws CanNotCancelTransaction also when it has ended meanwhile. */
+  /** Cancels an order. Throws CanNotCancelTransaction, also when the order has ended meanwhile. */
   async cancel(order_id: string, input: CancelOrderInput): Promise<StoredOrder> {
     const { view: order, was_closed } = await this.change(order_id, input.request, {
       definition: cancelOrderUpdate,
@@ -79,7 +79,7 @@ export class OrderWorkflows extends RecordedWorkflows<StartedOrder, StoredOrder>
     throw new ServiceError('CanNotCancelTransaction', `The order is ${order.status} and cannot be cancelled.`);
   }
 
-  /** An operator settles the outcome of the order's charge. Throws Conflict when none is awaited. */
+  /** An operator sets the outcome of the order's charge. Throws Conflict when none is awaited. */
   async setOutcome(order_id: string, input: SetOutcomeInput, request: ApiRequest): Promise<void> {
     await this.call(order_id, request, 'change', () =>
       this.update(order_id, { definition: setOutcomeUpdate, args: [input] }),
@@ -87,9 +87,9 @@ export class OrderWorkflows extends RecordedWorkflows<StartedOrder, StoredOrder>
   }
 
   /**
-   * The processor has, or may have, an outcome for the order: its workflow asks now instead of later. A closed workflow
-   * has its outcome; it starts again when Temporal has lost it, or when an operator settled the outcome by hand, to
-   * compare the two.
+   * Polls the processor now about an order for which it has, or may have, an outcome. A closed workflow has its outcome
+   * and is left alone. A lost workflow restarts, and so does a closed one whose outcome was set by hand, to compare the
+   * two outcomes.
    */
   async requestPoll(order_id: string): Promise<void> {
     if (await this.signalRunning(order_id, processorAnswered)) return;

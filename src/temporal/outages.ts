@@ -16,9 +16,9 @@ const NOT_FOUND = 5;
 /** UNKNOWN, RESOURCE_EXHAUSTED, INTERNAL, UNAVAILABLE: Temporal cannot be reached or cannot work. */
 const OUTAGE = [2, 8, 13, 14];
 
-/** The calls that a worker answers, and not Temporal alone. */
+/** The calls that need an answer of a worker. */
 const UPDATES = /\/(UpdateWorkflowExecution|PollWorkflowExecutionUpdate|ExecuteMultiOperation)$/;
-/** The call of pingTemporal: whether Temporal answers now. A retry could come after the connection is closed. */
+/** The call of pingTemporal. Not retried: a retry could come after the connection is closed. */
 const PING = /\/DescribeNamespace$/;
 
 /**
@@ -27,9 +27,7 @@ const PING = /\/DescribeNamespace$/;
  */
 const PAUSE_MS = 10_000;
 
-/**
- * Logs when a server stops answering, with the cause, and when it answers again: once each, however many calls fail.
- */
+/** Logs once when a server stops answering, with the cause, and once when it answers again, however many calls fail. */
 export class OutageLog {
   private since: number | undefined;
   private answered_at = 0;
@@ -57,16 +55,16 @@ export class OutageLog {
 }
 
 /**
- * Observes gRPC calls, each attempt of them: whether Temporal and the workers answer. An update without an answer may be
- * the fault of either: `ping` resolves when Temporal itself answers (rules 10.16). The SDK repeats the calls that fail,
- * but no update: who sends it repeats it, and so knows whether an attempt may have been carried out (callThenRead).
+ * Observes every attempt of a gRPC call: whether Temporal and the workers answer. An update without an answer may be
+ * the fault of either; `ping` resolves when Temporal itself answers (rules 10.16). Failed calls are repeated by the
+ * SDK, except updates: callThenRead repeats those, as it must know whether an attempt may have been carried out.
  */
 export function observeCalls(log: Logger, ping: () => Promise<void>): Interceptor {
   const temporal = new OutageLog(log, { down: 'Temporal is unavailable', up: 'Temporal is available again' });
   const workers = new OutageLog(log, { down: 'no worker answers in time', up: 'workers answer again' });
   const standard = defaultGrpcRetryOptions();
   let pinging: Promise<boolean> | undefined;
-  /** Whether Temporal answers; where it does not, the ping is observed as any other call. */
+  /** Whether Temporal answers. A failed ping is observed like any other call. */
   const temporalAnswers = () =>
     (pinging ??= ping()
       .then(
@@ -96,7 +94,7 @@ export function observeCalls(log: Logger, ping: () => Promise<void>): Intercepto
   };
 }
 
-/** At its deadline a call is ended by the client or, as cancelled, by the server. */
+/** A call ends at its deadline: by the client, or as CANCELLED by the server. */
 function isTimeout({ code }: Status, deadline: Date | number | undefined): boolean {
   return statusOf(code) === 'deadline_exceeded' || (code === CANCELLED && Number(deadline) <= Date.now());
 }

@@ -8,18 +8,18 @@ import { parseKeys } from '../secrets';
 const ENCODING = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
 const WORKFLOW_ID = 'encryption-workflow-id';
-/** Within the encrypted payload. */
+/** The metadata key of the operator's name, inside the encrypted payload. */
 const OPERATOR = 'operator';
 const SALT_BYTES = 16;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 /** AES-GCM with random IVs allows 2^32 payloads for one key. */
 const PAYLOADS_PER_KEY = 2 ** 31;
-/** Each process that wrote a payload has used at least one. */
+/** Each process that wrote a payload has used at least one derived key. */
 const DERIVED_KEYS_CACHED = 1_000;
 /**
- * The id that a schedule gives the workflow of its action. The ids of all other workflows have a colon, so that nobody
- * can start one under such an id with the payloads of another.
+ * The workflow id that a schedule makes. All other workflow ids contain a colon, so that no client can start another
+ * workflow's payloads under such an id.
  */
 const SCHEDULED = /^([^:]+)-\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 
@@ -33,18 +33,18 @@ interface DerivedKey {
   payloads: number;
 }
 
-/** A payload that is decrypted, and what was authenticated with it. */
+/** A decrypted payload, and the data authenticated with it. */
 interface Decrypted {
   payload: Payload;
-  /** The workflow that it was encrypted for. */
+  /** The workflow for which it was encrypted. */
   workflow_id: string | undefined;
-  /** The operator whom the codec server encrypted it for, who may send it to any workflow. */
+  /** The operator for whom the codec server encrypted it, who may send it to any workflow. */
   operator: string | undefined;
 }
 
 /**
- * Encrypts and decrypts payloads (AES-256-GCM). `keys` is `id:base64 of 32 bytes`, with commas; the first encrypts, each
- * decrypts what carries its id. Throws on a bad key.
+ * Encrypts and decrypts payloads (AES-256-GCM). `keys` is a comma-separated list of `id:base64 of 32 bytes`. The first
+ * key encrypts; each decrypts the payloads with its id. Throws on a bad key.
  *
  * A payload is encrypted with a key derived from the configured one and a random salt, which is part of the payload.
  * Each cipher takes a new salt after `payloads_per_key` payloads, so that no key encrypts 2^32. The workflow id is
@@ -79,7 +79,7 @@ export class PayloadCipher {
     };
   }
 
-  /** Encrypts a value in JSON for an operator, whose name is encrypted with it. Throws when it is no JSON. */
+  /** Encrypts a JSON payload together with the operator's name. Throws when it is not JSON. */
   encryptForOperator(payload: Payload, operator: string): Payload {
     if (text(payload.metadata?.['encoding']) !== 'json/plain') throw new Error('the payload is not JSON');
     JSON.parse(text(payload.data));
@@ -87,7 +87,7 @@ export class PayloadCipher {
     return this.encrypt({ ...payload, metadata }, undefined);
   }
 
-  /** Throws when it is not encrypted, was changed, or is encrypted with an unknown key. */
+  /** Throws when the payload is not encrypted, was changed, or is encrypted with an unknown key. */
   decrypt(encrypted: Payload): Decrypted {
     if (!isEncrypted(encrypted)) throw new Error('the payload is not encrypted');
     const { metadata, data } = encrypted;
@@ -105,7 +105,7 @@ export class PayloadCipher {
     return { payload, workflow_id, operator: operator && text(operator) };
   }
 
-  /** The key for the next payload, which is counted. */
+  /** The key for the next payload. Counts the payload. */
   private encryptingKey(): DerivedKey {
     if (this.encrypting === undefined || this.encrypting.payloads >= this.payloads_per_key) {
       const salt = randomBytes(SALT_BYTES);
@@ -128,25 +128,24 @@ export class PayloadCipher {
 }
 
 /**
- * Encrypts everything Temporal keeps, for the workflow that it belongs to, and gives workers nothing else to read
- * (rules 24.8).
+ * Encrypts every payload for its workflow, and passes no other payloads to workers (rules 24.8).
  *
- * What is refused becomes a payload of the encoding REFUSED_PAYLOAD: a workflow refuses or ignores the message that it
- * belongs to, and goes on. An error here would fail the workflow task, which Temporal repeats for ever. Everything else
- * that meets such a payload throws, as it does not know the encoding.
+ * A rejected payload gets the encoding REFUSED_PAYLOAD: the workflow rejects or ignores the message, and continues. An
+ * error here would fail the workflow task, which Temporal repeats for ever. All other readers of such a payload throw,
+ * as they do not know the encoding.
  */
 export class EncryptingCodec extends PayloadCipher implements PayloadCodec {
   encode(payloads: Payload[], context?: Context): Promise<Payload[]> {
     return Promise.resolve(payloads.map((payload) => this.encrypt(payload, context?.workflowId)));
   }
 
-  /** Without a context, as for an operator who looks at any workflow, the workflow is not compared. */
+  /** Without a context, as in the codec server, the workflow id is not compared. */
   decode(payloads: Payload[], context?: Context): Promise<Payload[]> {
     return Promise.resolve(payloads.map((payload) => this.decodeOne(payload, context)));
   }
 
   private decodeOne(encrypted: Payload, context: Context | undefined): Payload {
-    // Arguments and results of activities: only workers write them, and a worker that lacks a key must not go on.
+    // Payloads of activities are written by workers only; a worker that lacks a key must fail.
     const is_message = context?.type !== 'activity';
     try {
       const { payload, workflow_id, operator } = this.decrypt(encrypted);
@@ -168,15 +167,15 @@ const marked = (encoding: string, value: object): Payload => ({
   data: Buffer.from(JSON.stringify(value)),
 });
 
-/** Whether a payload is, as it says, encrypted. */
+/** Whether a payload is marked as encrypted. */
 export const isEncrypted = ({ metadata }: Payload) => text(metadata?.['encoding']) === ENCODING;
 
 const authenticatedData = (key_id: string, workflow_id: string | undefined) =>
   Buffer.from(JSON.stringify([ENCODING, key_id, workflow_id ?? null]));
 
 /**
- * Whether the payload's workflow is the expected one. All runs of a schedule count as one: its arguments are encrypted
- * before there is a time in the id, and each run is given the result of the run before.
+ * Whether the payload's workflow is the expected one. All runs of a schedule count as one workflow: its arguments are
+ * encrypted before the id gets its time, and each run receives the result of the run before.
  */
 const isSame = (workflow_id: string, expected: string) =>
   workflow_id.replace(SCHEDULED, '$1') === expected.replace(SCHEDULED, '$1');

@@ -34,15 +34,15 @@ export class PaymentLinkWorkflows extends RecordedWorkflows<StartedLink, StoredP
   }
 
   /**
-   * The link of an earlier creation with the same Idempotency-Key: joins the creation that is under way. `undefined` when
-   * none is and there is no link.
+   * The link of an earlier creation with the same Idempotency-Key: joins the creation that is under way. `undefined`
+   * when there is neither.
    */
   async joinCreation(id: string, request: ApiRequest): Promise<StoredPaymentLink | undefined> {
     return (await this.join(id, request))?.view;
   }
 
   /**
-   * Pays one attempt, which makes an order. A second call with the same order is the same payment. Throws
+   * Pays one attempt, which makes an order. A repeated call with the same order joins the payment. Throws
    * TransactionAlreadyStarted while the link takes no attempt.
    */
   async pay(id: string, input: PayThroughLinkInput): Promise<StoredPaymentLink> {

@@ -7,7 +7,7 @@ import type { FollowUpWorkflows } from './follow-ups';
 import type { OrderWorkflows } from './orders';
 import { fetchSettlementsNow } from './schedules';
 
-/** The content of a notification; it is not trusted, so the workflow asks the processor by key. */
+/** The content of a notification. It is not trusted: the workflow polls the processor by key. */
 interface Notification {
   operation: string;
   idempotency_key: string;
@@ -17,7 +17,7 @@ interface Notification {
 }
 
 /**
- * Handles a sign that the processor has, or may have, an outcome that the record lacks: a workflow asks it by key.
+ * Handles signs that the processor has, or may have, an outcome that the record lacks: a workflow polls it by key.
  * Methods throw ServiceUnavailable after the deadline (epoch milliseconds), and are safe to repeat.
  */
 export class ProcessorNotifications {
@@ -28,8 +28,8 @@ export class ProcessorNotifications {
   ) {}
 
   /**
-   * Handles a notification. About a payment: its order asks now, and a late approval is given back. About a follow-up
-   * order: it asks now. An operation that the processor initiated is recorded once.
+   * Handles a notification. The order or follow-up order that it is about polls now; a late approval is reversed. An
+   * operation that the processor initiated is recorded once.
    */
   async handle(notification: Notification, deadline_at: number): Promise<void> {
     const { operation, follow_up_order_id } = notification;
@@ -44,20 +44,20 @@ export class ProcessorNotifications {
     });
   }
 
-  /** Has what the processor has settled fetched. */
+  /** Has new settlements fetched now. */
   async settlementsCreated(deadline_at: number): Promise<void> {
     const { client } = this.temporal;
     await callOnce(client, deadline_at, () => fetchSettlementsNow(client));
   }
 
-  /** A customer has come back from the issuer, where the payment may have been approved or declined. */
+  /** Polls a payment whose customer has returned from the issuer. */
   async customerReturned(payment: { order_id: string; transaction_id: string }, deadline_at: number): Promise<void> {
     await callOnce(this.temporal.client, deadline_at, () => this.pollPayment(payment, { with_declined: false }));
   }
 
   /**
-   * The reversal does nothing unless the payment ended unpaid: only then may it have been approved late. `with_declined`:
-   * or unless the processor said no, as a notification is a sign that it approved all the same (rules 10.18).
+   * Polls the order, and starts a reversal, which has an effect only for a payment that ended unpaid. `with_declined`:
+   * or that was declined, as a notification is a sign of an approval (rules 10.18).
    */
   private async pollPayment(
     { order_id, transaction_id }: { order_id: string; transaction_id: string },
@@ -67,7 +67,7 @@ export class ProcessorNotifications {
     await this.follow_ups.startReversal({ transaction_id, with_declined });
   }
 
-  /** A notification about an unknown payment is ignored. */
+  /** Records an operation that the processor initiated. A notification about an unknown payment is ignored. */
   private async record(kind: 'chargeback' | 'reversal', notification: Notification): Promise<void> {
     const { idempotency_key: processor_key, order_id: original_order_id, transaction_id } = notification;
     const { db } = this.temporal;
@@ -82,7 +82,7 @@ export class ProcessorNotifications {
       original_transaction_id: transaction_id,
     };
     const { project_id, clock_offset_ms, follow_ups } = payment;
-    // Recovery continues it should the workflow be lost before it has recorded anything.
+    // Recovery continues it if the workflow is lost before the order is recorded.
     const is_recorded = follow_ups.some(({ id }) => id === order_id);
     if (!is_recorded) await announceOperation(db, announced, Date.now() + clock_offset_ms);
     await this.follow_ups.resumeAnnounced({ ...announced, project_id, clock_offset_ms });

@@ -10,16 +10,16 @@ export interface RecordedHistory {
 }
 
 /**
- * A history as plain JSON. Not the SDK's historyToJSON, which needs it and its protocol package to share one copy of
- * protobufjs.
+ * A history as plain JSON. The SDK's historyToJSON is not used: it works only if the SDK and its protocol package share
+ * one copy of protobufjs.
  */
 export function historyToJson(history: temporal.api.history.v1.IHistory): object {
   return History.toObject(History.fromObject(history), { longs: String, bytes: String, enums: String });
 }
 
 /**
- * Replays recorded histories against workflow code, with which running workflows must be able to continue. Returns the
- * failures by name; none when all pass.
+ * Replays recorded histories with the current workflow code, to prove that running workflows can continue with it.
+ * Returns the failures by name.
  */
 export async function replayHistories(
   bundle: WorkflowBundleOption,

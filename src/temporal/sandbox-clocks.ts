@@ -7,30 +7,30 @@ import { callThenRead, type TemporalAccess } from './call';
 import { KINDS, type Readable } from './kinds';
 import { startAndUpdate, startWorkflow } from './object-workflows';
 
-/** What owns a clock. */
+/** The owner of a clock: a payment order or payment link. */
 interface ClockOwner {
   id: string;
   project_id: string;
 }
 
 /**
- * Workflows of sandbox clocks. A move returns the object as stored afterwards, also when the move goes on; it throws
- * ValidationError when it goes back or too far. A repeat is the same move.
+ * Workflows of sandbox clocks. An advance returns the object as stored afterwards, also when it is still under way.
+ * Throws ValidationError when it goes back or too far. A repeat joins the same advance.
  */
 export class SandboxClockWorkflows {
   constructor(private readonly temporal: TemporalAccess) {}
 
-  /** Moves the clock of a payment order and all that comes from it. */
+  /** Advances the clock of a payment order, its follow-up orders and webhooks. */
   async moveOrder(order: ClockOwner, input: AdvanceClockInput, request: ApiRequest): Promise<StoredOrder> {
     return await this.move(KINDS.order, order, input, request);
   }
 
-  /** Moves the clock of a payment link, its orders and all that comes from them. */
+  /** Advances the clock of a payment link, its orders, their follow-up orders and webhooks. */
   async movePaymentLink(link: ClockOwner, input: AdvanceClockInput, request: ApiRequest): Promise<StoredPaymentLink> {
     return await this.move(KINDS.payment_link, link, input, request);
   }
 
-  /** Carries on a move that was lost, and whatever waits by the clock, unless that is being done. */
+  /** Starts the clock's workflow unless it is running: it continues a lost advance, and carries out due actions. */
   async start(clock: StartedClock): Promise<void> {
     await startWorkflow(this.temporal.client, KINDS.sandbox_clock, clock);
   }

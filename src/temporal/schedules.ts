@@ -4,7 +4,7 @@ import { unavailable } from './call-errors';
 
 const SETTLEMENTS = 'settlements';
 
-/** The schedules in Temporal, in UTC. A run that an outage of Temporal delayed is made up for within a day. */
+/** The schedules in Temporal, in UTC. Temporal catches up on a run missed in an outage for up to a day. */
 const SCHEDULES = [
   {
     scheduleId: 'search-index-check',
@@ -26,18 +26,17 @@ const SCHEDULES = [
       workflowType: SETTLEMENTS_WORKFLOW,
       workflowId: 'settlements',
       taskQueue: TASK_QUEUE,
-      staticSummary: 'Fetches what the processor has settled',
+      staticSummary: 'Fetches settlements from the processor',
     },
     policies: { overlap: 'SKIP', catchupWindow: '1 day' },
   },
 ] as const satisfies readonly ScheduleOptions[];
 
-/** Milliseconds for all schedules together. */
+/** Time limit for all schedules together. Milliseconds. */
 const CALL_MS = 10_000;
 
 /**
- * Makes the schedules, or brings those that exist up to date; one that an operator has paused stays paused. Any number
- * of processes may do it at once.
+ * Creates or updates the schedules; one that an operator has paused stays paused. Safe in several processes at once.
  */
 export async function makeSchedules(client: Client): Promise<void> {
   await client.withDeadline(Date.now() + CALL_MS, async () => {
@@ -54,8 +53,8 @@ export async function makeSchedules(client: Client): Promise<void> {
 }
 
 /**
- * Has settlements fetched now; after the fetch that runs, which may have asked too early. Throws ServiceUnavailable
- * while no worker has made the schedule.
+ * Has settlements fetched now. A fetch that is running may have started too early, so another one follows it. Throws
+ * ServiceUnavailable while no worker has created the schedule.
  */
 export async function fetchSettlementsNow(client: Client): Promise<void> {
   try {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import { FAILURE_CONVERTER } from './connect';
 
-/** Workflow code as one file for the worker: minified, as each workflow loads the bundle's modules again. */
+/** Workflow code as one file for the worker. Minified, as each workflow loads the bundle's modules again. */
 export async function buildWorkflowBundle(
   workflowsPath = require.resolve('../../workflows'),
 ): Promise<{ code: string }> {
@@ -23,8 +23,8 @@ export async function buildWorkflowBundle(
 const COMPILED = path.join(__dirname, '../..');
 
 /**
- * The bundle's file beside the compiled code, built when that code has changed. Several processes may ask at once: each
- * writes under a name of its own and renames, so that no one reads half a file.
+ * The path of the bundle beside the compiled code; built when that code has changed. Safe in several processes at once:
+ * each writes under its own name and renames the file, so that no process reads half a file.
  */
 export async function workflowBundlePath(root = COMPILED): Promise<string> {
   const file = path.join(root, `workflow-bundle-${await bundleHash(root)}.js`);
@@ -36,7 +36,7 @@ export async function workflowBundlePath(root = COMPILED): Promise<string> {
   return file;
 }
 
-/** A hash of the code in the bundle: ours below `root`, and the packages by the lock file. */
+/** A hash of the code in the bundle: this repository's below `root`, and the packages by the lock file. */
 export async function bundleHash(root: string): Promise<string> {
   const hash = createHash('sha256').update(await lockFile(root));
   for (const folder of ['workflows', 'src/domain', 'src']) {

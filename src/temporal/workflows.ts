@@ -8,7 +8,7 @@ import { ProcessorNotifications } from './processor-notifications';
 import { SandboxClockWorkflows } from './sandbox-clocks';
 import { ManualOutcomes } from './manual-outcomes';
 
-/** Every way to a workflow: one member for each kind of workflow. */
+/** The clients of all workflows, one member for each kind. */
 export interface WorkflowClients {
   orders: OrderWorkflows;
   follow_ups: FollowUpWorkflows;

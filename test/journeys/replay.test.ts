@@ -390,7 +390,7 @@ const FLOWS: Record<string, Flow> = {
 
 const anHour = () => ({ request_id: uuidv7(), move: { advance_ms: 60 * MINUTE } });
 
-/** Moves the clock of an order by an hour, which is longer than it lasts. */
+/** Advances the clock of an order by an hour, which is past its expiry. */
 async function moveByAnHour({ id }: TestOrder, { env, database }: WorkflowEnvironment): Promise<void> {
   const { sandbox_clocks } = createWorkflowClients({ client: env.client, db: database.db });
   await sandbox_clocks.moveOrder({ id, project_id: PROJECT.id }, anHour(), aRequest());

@@ -97,8 +97,8 @@ export async function inTheLastSecond<Subject, Answer>(
 }
 
 /**
- * Every timer of the service by name, and what is seen of its object before its end and from then on. Tests let the
- * time of Temporal pass to the end, and move the sandbox clock there: both see the same.
+ * Every timer of the service by name, with the view of its object before its end and from then on. Tests let Temporal's
+ * time pass to the end, or advance the sandbox clock to it: both must see the same.
  */
 export const TIMERS = {
   'the end of an order': { before: 'new:', after: 'expired:' },

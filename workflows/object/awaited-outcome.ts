@@ -14,15 +14,15 @@ import { SET_OUTCOME, inWords } from '../operator-view';
 import { notAwaited } from '../refusal';
 import type { RecordedObject } from './recorded-object';
 
-/** What differs in the operations of the processor: a charge, or what a follow-up order executes. */
+/** The operation whose outcome is awaited: a charge, or the operation of a follow-up order. */
 export interface ProcessorOperation {
-  /** Polls the processor and records what follows. */
+  /** Polls the processor and records the resulting move. */
   poll: (input: { order: OrderSnapshot; now: number; poll_at: number }) => Promise<OrderSnapshot>;
   /** Records the outcome that an operator has set. */
   setOutcomeByHand: (input: { manual_outcome: SetOutcomeInput; now: number }) => Promise<OrderSnapshot>;
   /** The key under which the processor knows the operation. */
   keyOf: (order: OrderSnapshot) => string;
-  /** Whether a sign of the processor about a known outcome is compared with the record. */
+  /** Whether the recorded outcome is compared with the processor's when there is a sign of a contradiction. */
   isVerified: (order: OrderSnapshot) => boolean;
 }
 
@@ -31,9 +31,9 @@ export interface ProcessorOperation {
  * once it is known (rules 10.2, 10.14, 10.15, 10.18).
  */
 export class AwaitedOutcome {
-  /** The processor is to be asked now instead of later. */
+  /** A poll is requested before the scheduled one. */
   pollRequested: boolean;
-  /** How often the processor was asked by schedule. */
+  /** The number of scheduled polls so far. */
   polls: number;
 
   constructor(
@@ -45,11 +45,11 @@ export class AwaitedOutcome {
     this.pollRequested = poll_requested;
   }
 
-  /** Sets what the order does with questions about its outcome. */
+  /** Sets the handlers of pollNow, setOutcome and processorAnswered. */
   setHandlers(): void {
     const { object } = this;
     setHandler(pollNowUpdate, () => object.inTurn(() => this.pollNow()), {
-      description: 'Asks the processor for the outcome now. Answers what the order waits for then. Always safe.',
+      description: 'Polls the processor now. Returns what the order waits for afterwards. Always safe.',
     });
     setUpdateHandler(setOutcomeUpdate, (manual_outcome) => object.inTurn(() => this.setOutcomeByHand(manual_outcome)), {
       description: SET_OUTCOME,
@@ -59,18 +59,18 @@ export class AwaitedOutcome {
       () => {
         this.pollRequested = true;
       },
-      { description: 'The processor may have an outcome: ask it now.' },
+      { description: 'The processor may have an outcome: poll it now.' },
     );
   }
 
-  /** Asks the processor for the outcome, if that is still open. */
+  /** Polls the outcome if it is still open. */
   async poll(): Promise<void> {
     await this.object.inTurn(() => this.pollIfOpen());
   }
 
   /**
-   * Leaves the processor alone until the next poll by schedule, in real time, unless one is requested or the order
-   * changes. Only a poll by schedule counts: a requested one does not slow down the schedule.
+   * Waits in real time until the next scheduled poll; ends early when a poll is requested or the order changes. Only
+   * scheduled polls are counted, so a requested one does not slow down the schedule.
    */
   async pause(summary: string, milliseconds?: number): Promise<void> {
     const { object } = this;
@@ -81,7 +81,7 @@ export class AwaitedOutcome {
     if (object.recordIsStale) await object.refreshRecord();
   }
 
-  /** Whether the processor may contradict the recorded outcome: there is a sign of it. */
+  /** Whether there is a sign that the processor contradicts the recorded outcome. */
   get shouldVerify(): boolean {
     const { record } = this.object;
     return this.pollRequested && record !== undefined && this.operation.isVerified(record);

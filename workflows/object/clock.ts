@@ -1,7 +1,7 @@
 /**
- * The clock of one order, payment link or webhook, in epoch milliseconds: Temporal's, and in a test project
- * ahead of it by as much as its merchant has moved it (rules 23.4). Workflows ask it instead of `Date.now()`, and pass
- * the time to activities.
+ * The clock of one order, payment link or webhook, in epoch milliseconds: Temporal's time, plus the offset by which a
+ * merchant has advanced it in a test project (rules 23.4). Workflows use it instead of `Date.now()`, and pass the time
+ * to activities.
  */
 export class ObjectClock {
   private offset = 0;
@@ -15,8 +15,9 @@ export class ObjectClock {
   }
 
   /**
-   * Moves it ahead of real time by `offset_ms` (milliseconds), as the record has it: the only source, as the database
-   * moves no clock of a live object (rules 23.11). It never goes back, so what arrives late does no harm. Throws for anything but a whole number: waits compare instants, and NaN compares with nothing.
+   * Sets the offset to real time, in milliseconds. The record is its only source: the database keeps clocks of live
+   * projects at real time (rules 23.11). The clock never goes back, so a stale offset does no harm. Throws unless
+   * `offset_ms` is a whole number: waits compare instants, and any comparison with NaN is false.
    */
   advanceTo(offset_ms: number): void {
     if (!Number.isSafeInteger(offset_ms)) throw new RangeError('a clock is moved by whole milliseconds');
@@ -24,5 +25,5 @@ export class ObjectClock {
   }
 }
 
-/** Temporal's time, for what belongs to no object. */
+/** Temporal's time, for work that belongs to no object. */
 export const temporalClock: Pick<ObjectClock, 'now'> = new ObjectClock();

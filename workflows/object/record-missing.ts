@@ -13,19 +13,19 @@ import { ATTENTION } from '../search-attributes';
 const RECORD_LOST = 'the record does not exist any more';
 
 /**
- * Ends a workflow, of any kind, whose record does not exist any more (rules 10.19): without it nothing can be done, and
- * an operator has to look. Each run of a workflow has one.
+ * Ends a workflow of any kind whose record no longer exists (rules 10.19), with `Attention`. Each run of a workflow has
+ * one watch.
  */
 export class RecordWatch {
   private missing: ApplicationFailure | undefined;
 
-  /** Runs an activity. Once one has found the record missing, all others fail likewise, at once. */
+  /** Runs an activity. After one has found the record missing, all others fail at once with the same failure. */
   async runActivity<Result>(activity: () => Promise<Result>): Promise<Result> {
     if (this.missing !== undefined) throw this.missing;
     try {
       return await activity();
     } catch (error) {
-      // A local activity fails without an ActivityFailure around.
+      // The failure of a local activity is not wrapped in an ActivityFailure.
       const failure = error instanceof ActivityFailure ? error.cause : error;
       if (failure instanceof ApplicationFailure && failure.type === RECORD_MISSING) this.missing = failure;
       throw error;

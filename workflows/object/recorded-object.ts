@@ -9,7 +9,7 @@ import { Waits } from './wait';
 /** How long a new workflow waits for the request that creates its object: longer than the API waits for the answer. */
 const UNTIL_CREATION_IS_LOST = { milliseconds: 15_000, summary: 'until its creation counts as lost' };
 
-/** What the records of all kinds have. */
+/** The fields that the records of all kinds have. */
 export interface ObjectRecord {
   /** Grows with every change; absent where only the workflow's own loop reads the record. */
   version?: number;
@@ -17,7 +17,7 @@ export interface ObjectRecord {
   clock_offset_ms: number;
 }
 
-/** What differs in the kinds. */
+/** The name, reader and display of one kind of object. */
 export interface ObjectKind<Stored> {
   /** As in `The order does not exist.` */
   name: string;
@@ -31,13 +31,13 @@ export interface ObjectKind<Stored> {
 
 /**
  * The object of a workflow: a row in the database, of which the workflow holds the last known record. Activities change
- * the row; a workflow that was lost starts again from it. Changes run one at a time (`inTurn`), as handlers interleave at
- * every await.
+ * the row; a lost workflow restarts from it. Changes run one at a time (`inTurn`), as handlers interleave at every
+ * await.
  */
 export class RecordedObject<Stored extends ObjectRecord> {
   readonly clock = new ObjectClock();
   readonly waits = new Waits(this.clock);
-  /** Changes of the object run in here, one at a time. */
+  /** Runs changes of the object one at a time. */
   readonly inTurn = oneAtATime();
   /** The object as last recorded; undefined until it exists. */
   record: Stored | undefined;
@@ -50,54 +50,57 @@ export class RecordedObject<Stored extends ObjectRecord> {
 
   constructor(private readonly kind: ObjectKind<Stored>) {}
 
-  /** Sets what the object does with the signals that every kind gets. */
+  /** Sets the handlers of the signals that every kind receives. */
   setSignalHandlers(): void {
     const readAgain = () => {
       this.recordIsStale = true;
     };
-    setHandler(recordChanged, readAgain, { description: 'The record is ahead of this workflow: read it again.' });
-    setHandler(clockAdvanced, readAgain, { description: 'The sandbox clock was moved: read the record again.' });
+    setHandler(recordChanged, readAgain, { description: 'The record has changed: read it again.' });
+    setHandler(clockAdvanced, readAgain, { description: 'The sandbox clock was advanced: read the record again.' });
   }
 
-  /** The object as recorded. Throws the NotFound that an update answers when there is none. */
+  /** The object as recorded. Throws NotFound, the answer of an update, when there is none. */
   requireRecord(): Stored {
     if (this.record === undefined) throw refusal(new ServiceError('NotFound', `The ${this.kind.name} does not exist.`));
     return this.record;
   }
 
   /**
-   * Takes the record that an activity answered. An older version never replaces a newer one: the record is read again,
-   * as it is newer, or was restored from a backup.
+   * Applies the record that an activity returned. An older version does not replace a newer one: the record is read
+   * again, as it may be newer by now, or restored from a backup.
    */
   applyRecord(record: Stored): void {
     if ((record.version ?? 0) < (this.record?.version ?? 0)) this.recordIsStale = true;
     else this.replaceRecord(record);
   }
 
-  /** Reads the record where this workflow does not know it, or it may be newer. Runs in turn. */
+  /** Reads the record unless this workflow has its latest version. Runs in turn. */
   async readRecord(): Promise<void> {
     const before = this.record;
     if ((before !== undefined && !this.recordIsStale) || this.refused) return;
     this.recordIsStale = false;
     const found = await this.kind.find(before !== undefined || this.kind.must_exist === true);
-    // What was applied meanwhile may be newer.
+    // A record applied meanwhile may be newer.
     if (this.record !== before) this.recordIsStale = true;
     else if (found === null) this.refused = true;
-    // Whatever its version: that of a restored record is older.
+    // Replaces any version: a restored record has an older one.
     else this.replaceRecord(found);
   }
 
-  /** readRecord in its turn. */
+  /** Like readRecord; waits for its turn. */
   async refreshRecord(): Promise<void> {
     await this.inTurn(() => this.readRecord());
   }
 
-  /** Changes the object in its turn. */
+  /** Changes the object; waits for its turn. */
   async change(activity: () => Promise<Stored>): Promise<void> {
     await this.inTurn(async () => this.applyRecord(await activity()));
   }
 
-  /** Creates the object in its turn, unless it exists. Throws ServiceUnavailable once its creation counts as lost. */
+  /**
+   * Creates the object unless it exists; waits for its turn. Throws ServiceUnavailable once its creation counts as
+   * lost.
+   */
   async create(write: () => Promise<Stored>): Promise<void> {
     this.creationRequested = true;
     await this.inTurn(async () => {
@@ -113,8 +116,8 @@ export class RecordedObject<Stored extends ObjectRecord> {
   }
 
   /**
-   * Waits until the object is created. The request usually comes with the start of the workflow. When it was lost, the
-   * object is what was recorded of it. `hasNews`: something that can only be about a record.
+   * Waits until the object is created. The request usually comes with the start of the workflow; if it was lost, the
+   * record is read. `hasNews` is true after a message that implies an existing record.
    */
   async waitForCreation(hasNews: () => boolean = () => false): Promise<void> {
     const isDecided = () => this.record !== undefined || this.refused;
@@ -130,18 +133,18 @@ export class RecordedObject<Stored extends ObjectRecord> {
     return this.recordIsStale || this.record?.version !== version || this.needsNewRun;
   }
 
-  /** The history is long. */
+  /** The history is long enough to continue in a new run. */
   get needsNewRun(): boolean {
     return workflowInfo().continueAsNewSuggested;
   }
 
-  /** Goes on in a new run, whose input is made when all handlers have finished. */
+  /** Continues in a new run once all handlers have finished; `inputOf` makes its input then. */
   async continueInNewRun<Input>(inputOf: () => Input): Promise<void> {
     await condition(allHandlersFinished);
     await continueAsNew<(input: Input) => Promise<unknown>>(inputOf());
   }
 
-  /** Every change goes through here, so that the operator sees the object as recorded. */
+  /** Every change goes through here, so that the Web UI shows the object as recorded. */
   private replaceRecord(record: Stored): void {
     this.clock.advanceTo(record.clock_offset_ms);
     this.record = { ...record, clock_offset_ms: this.clock.offset_ms };

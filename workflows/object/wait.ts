@@ -16,9 +16,9 @@ interface Timer extends Awaited {
 }
 
 /**
- * The one way in which workflows wait for time. Every wait ends at an instant of the object's clock, or before that
- * when what it waits for has happened. It wakes when the clock is moved (rules 23.4). A workflow has one timer at a
- * time; a wait that is interrupted and begun again for the same instant and reason keeps it, which costs no event.
+ * The only way in which workflows wait for time. A wait ends at an instant of the object's clock, or earlier when its
+ * condition is met. It wakes when the clock is advanced (rules 23.4). A workflow has one timer at a time; a wait that
+ * is interrupted and repeated for the same instant and reason reuses it, which costs no event.
  */
 export class Waits {
   private timer: Timer | undefined;
@@ -30,7 +30,7 @@ export class Waits {
     while (!isMet()) {
       const left = at - this.clock.now();
       if (left <= 0) return false;
-      // Without an instant to wait for, this loop would not end, and Node ends a worker whose workflow is interrupted.
+      // With NaN this loop would not end, and Node ends a worker when the SDK interrupts its workflow.
       if (!Number.isFinite(left)) throw new RangeError('a wait has to end at an instant');
       const timer = this.keepOrStart({ at, summary }, left);
       await condition(
@@ -42,10 +42,7 @@ export class Waits {
     return true;
   }
 
-  /**
-   * Waits in real time: above all, the processor is left alone between two questions. Resolves to whether `isMet` ended
-   * it.
-   */
+  /** Waits in real time, for example between two polls of the processor. Resolves to whether `isMet` ended it. */
   async pause({ milliseconds, summary }: Awaited & { milliseconds: number }, isMet: () => boolean): Promise<boolean> {
     this.stop();
     return await condition(isMet, milliseconds, { summary });

@@ -22,8 +22,8 @@ export async function up(knex: Knex): Promise<void> {
       merchant_id uuid not null references merchants,
       name text not null,
       is_test boolean not null,
-      -- A suspended project takes no new orders, links or payments (rules 21.10). What an operator suspends, only an
-      -- operator activates.
+      -- A suspended project takes no new orders, links or payments (rules 21.10). Only an operator activates a project
+      -- that an operator suspended.
       status text not null default 'active' check (status in ('active', 'suspended')),
       suspended_by text check (suspended_by in ('operator', 'merchant')),
       payment_methods text[] not null,
@@ -39,12 +39,12 @@ export async function up(knex: Knex): Promise<void> {
       -- Encrypted with a key of SECRET_KEYS.
       webhook_secret bytea not null,
       webhook_secret_key_id text not null,
-      -- After a roll webhooks carry a signature of the secret before, too, until it expires.
+      -- After a roll webhooks also carry a signature of the previous secret, until it expires.
       previous_webhook_secret bytea,
       previous_webhook_secret_key_id text,
       previous_webhook_secret_expires timestamptz,
       -- Ids of objects that are created with an Idempotency-Key derive from the key and this namespace. It is secret:
-      -- whoever knows an order's id can open its hosted page, and keys are often as easy to guess as order numbers.
+      -- an order's id opens its hosted page, and keys are often as easy to guess as order numbers.
       id_namespace uuid not null default gen_random_uuid(),
       created timestamptz not null,
       modified timestamptz not null,
@@ -55,9 +55,9 @@ export async function up(knex: Knex): Promise<void> {
       unique (id, is_test)
     );
 
-    -- Clocks that merchants have moved ahead of real time (rules 23.4). An order or payment link uses the clock
-    -- of its clock_id or id; without a row that is real time. The foreign key and the CHECK on is_test keep live
-    -- projects in real time whatever the code does.
+    -- Clocks that merchants have advanced (rules 23.4). An order or payment link uses the clock of its clock_id or id;
+    -- without a row, real time. The foreign key and the CHECK on is_test keep live projects in real time whatever the
+    -- code does.
     create table sandbox_clocks (
       -- The payment order or payment link that it belongs to.
       id uuid primary key,
@@ -70,15 +70,15 @@ export async function up(knex: Knex): Promise<void> {
       foreign key (project_id, is_test) references projects (id, is_test)
     );
 
-    -- One row for each move. While its end is not reached, what falls due on the way is being done.
+    -- One row for each advance. Until its end is reached, due actions are being carried out.
     create table sandbox_clock_advances (
       clock_id uuid not null references sandbox_clocks,
       n integer not null,
-      -- Derived from the request: a repeat is the same move.
+      -- Derived from the request: a repeat is the same advance.
       request_id text not null,
       from_offset_ms bigint not null,
       to_offset_ms bigint not null,
-      -- By the clock, before the move.
+      -- By the clock, before the advance.
       started timestamptz not null,
       is_finished boolean not null default false,
       primary key (clock_id, n),
@@ -86,7 +86,7 @@ export async function up(knex: Knex): Promise<void> {
       check (to_offset_ms > from_offset_ms)
     );
 
-    -- A key is shown once: its first part names the row, of the rest only a keyed hash is kept. secret_key_id: the
+    -- A key is shown once. Its first part names the row; of the rest only a keyed hash is stored. secret_key_id: the
     -- key of SECRET_KEYS that it is hashed with.
     create table api_keys (
       id text primary key,
@@ -119,7 +119,7 @@ export async function up(knex: Knex): Promise<void> {
       check ((previous_secret_hash is null) = (previous_secret_key_id is null))
     );
 
-    -- What signs the tokens of the bearer-token host: one key signs, replaced ones check the tokens they have signed.
+    -- Keys of the tokens of the bearer-token host: one signs, replaced ones verify the tokens that they signed.
     create table signing_keys (
       kid uuid primary key,
       public_key json not null,
@@ -161,8 +161,8 @@ export async function up(knex: Knex): Promise<void> {
     create index projects_merchant on projects (merchant_id, created, id);
     create index api_keys_project on api_keys (project_id, created, id);
 
-    -- The Idempotency-Keys of projects and clients (rules 11.2). A row is written before its request does anything
-    -- that lasts, and is kept as long as what was created with it. owner_id: the project or client.
+    -- The Idempotency-Keys of projects and clients (rules 11.2). A row is written before its request has any effect,
+    -- and is kept as long as the objects created with it. owner_id: the project or client.
     create table idempotency_keys (
       owner_id uuid not null,
       key text not null check (length(key) between 1 and 255),
@@ -254,11 +254,11 @@ export async function up(knex: Knex): Promise<void> {
       client json,
       extra json,
       order_lines json,
-      -- What an operator has to look at.
+      -- Why an operator has to act.
       attention text,
       -- Every change of the order or its transactions adds one. A move planned from an older version is refused.
       version integer not null default 0,
-      -- Numbers the orders about as they are created. Search results are sorted by it where all else is equal.
+      -- Numbers the orders roughly by creation. The last sort key of search results.
       sequence bigint generated always as identity,
       created timestamptz not null,
       modified timestamptz not null,
@@ -313,21 +313,20 @@ export async function up(knex: Knex): Promise<void> {
       refund_pending_amount bigint not null default 0 check (refund_pending_amount >= 0),
       response_code text,
       response_code_description text,
-      -- 3-D Secure: where the issuer waits for the customer, how it ended, and who bears a fraud then.
+      -- 3-D Secure: the issuer's page for the customer, the result, and who is liable for fraud.
       challenge_url text,
       received_3ds_result text check (received_3ds_result in ('authenticated', 'attempted', 'failed')),
       liability_shift boolean,
-      -- How often the processor was asked for an outcome that it did not have, when it was asked last, and when it is
-      -- asked next.
+      -- The number of polls without an outcome, the last poll and the next one.
       polls integer not null default 0,
       polled_at timestamptz,
       poll_at timestamptz,
-      -- The amount and currency that the processor answered about, where they are not the transaction's: its outcome is
-      -- not known until an operator has looked (rules 10.17).
+      -- The amount and currency of the processor's answer, if they are not the transaction's: its outcome is then
+      -- unknown until an operator has acted (rules 10.17).
       answered_amount bigint,
       answered_currency text,
-      -- What the processor paid out, or took back, and what it kept as a fee, in minor units. Null until the
-      -- transaction is settled.
+      -- The amount that the processor paid out or took back, and its fee, in minor units. Null until the transaction is
+      -- settled.
       settlement_currency text,
       settlement_amount bigint,
       fee_currency text,
@@ -357,7 +356,7 @@ export async function up(knex: Knex): Promise<void> {
       id uuid not null default gen_random_uuid(),
       event text not null,
       source text not null check (source in ('customer', 'merchant', 'processor', 'service', 'operator')),
-      -- Why an operator settled the transaction by hand.
+      -- Why an operator set the outcome by hand.
       reason text,
       result text check (result in ('approved', 'declined', 'failed')),
       authorization_iso_response_code text,
@@ -399,19 +398,19 @@ export async function up(knex: Knex): Promise<void> {
     );
 
     -- A transaction that the processor may have approved, or still may, although the record says that it ended unpaid
-    -- or was refused: the processor is asked at poll_at, and again while it has no answer (rules 10.12). Written with the
+    -- or was refused: the processor is polled at poll_at, and again until it answers (rules 10.12). Written with the
     -- end, or with evidence that money moved; deleted once the processor has said no, the reversal order is written, or
-    -- an operator has to look.
+    -- an operator has to act.
     create table late_approval_watches (
       transaction_id uuid primary key references transactions,
       poll_at timestamptz not null,
-      -- How often the processor was asked from poll_at on and had no answer.
+      -- The number of polls from poll_at on without an answer.
       polls integer not null default 0,
       began timestamptz not null
     );
 
-    -- Operations that the processor announced, a chargeback or one that was won back: it is asked by their key until it
-    -- knows them (rules 10.9).
+    -- Operations that the processor announced: chargebacks and won chargebacks. The processor is polled by their key
+    -- until its look-up finds them (rules 10.9).
     create table announced_operations (
       -- The order that records it.
       order_id uuid primary key,
@@ -441,8 +440,8 @@ export async function up(knex: Knex): Promise<void> {
     create trigger search_outbox_update after update on orders
       referencing new table as changed for each statement execute function search_outbox_add();
 
-    -- When somebody searched for orders last, and since when without a long pause. Changes are gathered while nobody
-    -- does (rules 20.12).
+    -- The last search for orders, and since when searches have come without a long pause. Without recent searches
+    -- changes are batched (rules 20.12).
     create table search_use (
       is_only boolean primary key default true check (is_only),
       since timestamptz not null default '-infinity',
@@ -484,14 +483,14 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index open_settlements_transaction on open_settlements (transaction_id);
 
-    -- Work that one process at a time does. The row is the lease: no session holds it.
+    -- Work that one process at a time does. The row is the lease; no session lock is held.
     create table leases (
       name text primary key,
       holder text not null,
       expires_at timestamptz not null
     );
 
-    -- How far recovery has checked each kind of open row; of a round under way, until when it goes and where it is.
+    -- How far recovery has checked each kind of open row; for a round under way, its end and position.
     create table recovery_progress (
       source text primary key,
       checked_until timestamptz not null,

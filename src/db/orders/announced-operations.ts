@@ -2,18 +2,18 @@ import type { PaymentId } from '../../domain/follow-up';
 import { toIsoTime, queryRows, type Database } from '../connection';
 
 /**
- * Operations that the processor announced, a chargeback or one that was won back. A row lasts until the processor knows
- * the operation when it is asked, which may be later than its notification (rules 10.9).
+ * Operations that the processor announced: chargebacks and won chargebacks. A row lasts until the processor's look-up
+ * finds the operation, which may be later than the notification (rules 10.9).
  */
 export interface AnnouncedOperation extends PaymentId {
   /** The order that records it. */
   order_id: string;
   kind: 'chargeback' | 'reversal';
-  /** The key under which the processor did it. */
+  /** The processor's key of the operation. */
   processor_key: string;
 }
 
-/** Writes it unless it is there. Returns when it was announced first; instants in epoch milliseconds. */
+/** Writes the operation unless it exists. Returns when it was first announced. Epoch milliseconds. */
 export async function announceOperation(db: Database, operation: AnnouncedOperation, now: number): Promise<number> {
   const { order_id, kind, processor_key, original_order_id, original_transaction_id } = operation;
   const [row] = await queryRows<{ announced: string }>(
@@ -28,7 +28,7 @@ export async function announceOperation(db: Database, operation: AnnouncedOperat
   return Date.parse(row!.announced);
 }
 
-/** The processor has answered, or an operator has to look. */
+/** Deletes the row: the processor has answered, or an operator has to act. */
 export async function endAnnouncement(db: Database, order_id: string): Promise<void> {
   await queryRows(db, 'delete from announced_operations where order_id = :order_id', { order_id });
 }

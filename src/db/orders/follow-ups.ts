@@ -26,8 +26,8 @@ import { clockOffset } from '../sandbox-clocks/sandbox-clocks';
 import { setAttention } from './update-order';
 
 /**
- * Locks a payment until the SQL transaction ends, so that moves of its money come one at a time and each reads what the
- * last one left. `undefined` when there is no such payment.
+ * Locks a payment until the SQL transaction ends, so that its amounts change one operation at a time. `undefined` when
+ * there is no such payment.
  */
 async function lockPayment(trx: SqlTransaction, { original_order_id, original_transaction_id }: PaymentId) {
   const [order] = await queryRows<{ version: number }>(
@@ -64,7 +64,7 @@ export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Prom
     if (payment === undefined) throw new ServiceError('NotFound', 'The transaction does not exist.');
     if (request?.versions?.includes(payment.version) === false) throw preconditionFailed();
     const amount = amountToMove(payment.money, follow_up);
-    // With the payment locked: waiting for the lock may have taken long.
+    // Checked with the payment locked: waiting for the lock may have taken long.
     const inserted = await queryRows(
       trx,
       `with ${claimRequest()}, f as (
@@ -125,8 +125,8 @@ export interface FollowUp extends PaymentId {
 }
 
 /**
- * Writes a follow-up order's outcome and the payment's new amounts in one SQL transaction; an authorization of which
- * nothing is left ends in it. Repeat-safe: a final order stays as it is.
+ * Writes a follow-up order's outcome and the payment's new amounts in one SQL transaction; an authorization with
+ * nothing left ends in it. Repeat-safe: a final order stays as it is.
  */
 export async function recordFollowUpOutcome(
   db: Database,
@@ -153,7 +153,7 @@ export async function recordFollowUpOutcome(
   });
 }
 
-/** An authorization that was given up in full ends; its order stays completed (rules 8.11). */
+/** Ends an authorization that was voided in full; its order stays completed (rules 8.11). */
 async function endAuthorization(
   trx: SqlTransaction,
   { original_order_id, original_transaction_id }: PaymentId,

@@ -33,8 +33,8 @@ function orderRow(
 type Listed<Text extends string> = Text extends `${infer Name}, ${infer Rest}` ? Name | Listed<Rest> : Text;
 
 /**
- * The columns of an insert; a list that lacks a field of the row does not compile. All other columns get the database's
- * defaults, including those of later migrations.
+ * The columns of an insert; a list that lacks a field of the row does not compile. All other columns, including those
+ * of later migrations, get the database's defaults.
  */
 const columnsOf =
   <Row>() =>
@@ -87,8 +87,8 @@ function transactionRow(
 }
 
 /**
- * Begins a payment attempt of a link, and lets its order be written: one at a time, before the link expires, 25 at most
- * (rules 19.4). The row stays locked until the order is written.
+ * Begins a payment attempt of a link if it may: one at a time, before the link expires, 25 at most (rules 19.4). The
+ * row stays locked until the order is written.
  */
 const BEGIN_LINK_ATTEMPT = `
   update payment_links set

@@ -3,9 +3,9 @@ import { toIsoTime, queryRows, type Database } from '../connection';
 import type { OrderIds } from '../webhooks/deliveries';
 
 /**
- * Transactions that the processor may have approved although the record says that they ended unpaid or were refused: it
- * is asked about each at `poll_at`, and again while it has no answer. moveOrder writes the row with the end; it is here
- * to survive the workflow that asks (rules 10.12, 10.13).
+ * Transactions that the processor may have approved although the record says that they ended unpaid or were refused.
+ * The processor is polled about each at `poll_at`, and again until it answers. moveOrder writes the row with the end;
+ * it survives the loss of the workflow that polls (rules 10.12, 10.13).
  */
 
 /** Writes a watch unless there is one. Instants in epoch milliseconds. */
@@ -59,7 +59,7 @@ export async function findWatch(db: Database, transaction_id: string): Promise<L
   return found && watchOf(found);
 }
 
-/** The processor had no answer: it is asked again at `poll_at`, epoch milliseconds. */
+/** Sets the next poll after one without an answer. Epoch milliseconds. */
 export async function postponeWatch(db: Database, transaction_id: string, poll_at: number): Promise<void> {
   await queryRows(
     db,
@@ -69,14 +69,14 @@ export async function postponeWatch(db: Database, transaction_id: string, poll_a
   );
 }
 
-/** Ends the watch: the reversal is recorded, or an operator has to look. */
+/** Deletes the watch: the reversal is recorded, or an operator has to act. */
 export async function endWatch(db: Database, transaction_id: string): Promise<void> {
   await queryRows(db, 'delete from late_approval_watches where transaction_id = :transaction_id', { transaction_id });
 }
 
 /**
- * Ends the watch from its first `poll_at` on: asked at `now` (epoch milliseconds), the processor said that it had not
- * approved. Before that the customer may still pay at the issuer.
+ * Deletes the watch if its first `poll_at` has passed at `now` (epoch milliseconds), when the processor said that it
+ * had not approved. Before `poll_at` the customer may still pay at the issuer.
  */
 export async function endDueWatch(db: Database, transaction_id: string, now: number): Promise<void> {
   await queryRows(

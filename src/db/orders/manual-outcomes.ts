@@ -6,7 +6,7 @@ import { queryRows, type Database, type SqlTransaction } from '../connection';
 import { loadOrderSnapshot } from './order-snapshot';
 import { pageOf, type Page, type PageRequest } from '../pages';
 
-/** Outcomes that an operator settles by hand (rules 10.14), and those that could be. */
+/** Outcomes that an operator sets by hand (rules 10.14), and unknown outcomes. */
 
 const ACTION = 'transaction.settle';
 
@@ -23,8 +23,8 @@ export interface ManualOutcomeEntry extends AuditRow {
 }
 
 /**
- * Settles the outcome of an order's last transaction, of any kind: `move` makes the move, unless the outcome is known
- * already, and the entry of the audit trail is written with it. Repeat-safe: without a move there is no entry.
+ * Sets the outcome of the last transaction of an order of any kind. `move` makes the move unless the outcome is known
+ * already; the entry of the audit trail is written with it. Repeat-safe: without a move there is no entry.
  */
 export async function recordManualOutcome(
   db: Database,
@@ -62,8 +62,8 @@ const summaryOf = (order: OrderSnapshot) => ({
 });
 
 /**
- * Locks the payment order that an order is or belongs to until the SQL transaction ends: no other move of the order
- * comes between. Returns its merchant.
+ * Locks the payment order that an order is or belongs to until the SQL transaction ends, so that no other move
+ * interferes. Returns its merchant.
  */
 async function lockPaymentOf(trx: SqlTransaction, order_id: string): Promise<string | undefined> {
   const [payment] = await queryRows<{ merchant_id: string }>(
@@ -75,7 +75,7 @@ async function lockPaymentOf(trx: SqlTransaction, order_id: string): Promise<str
   return payment?.merchant_id;
 }
 
-/** The settlement by hand of a transaction; `undefined` when there is none. */
+/** The manual outcome of a transaction; `undefined` when there is none. */
 export async function findManualOutcome(db: Database, transaction_id: string): Promise<ManualOutcomeEntry | undefined> {
   const [entry] = await queryRows<ManualOutcomeEntry>(
     db,
@@ -85,7 +85,10 @@ export async function findManualOutcome(db: Database, transaction_id: string): P
   return entry;
 }
 
-/** The order of a transaction, as far as settling needs it; `undefined` when there is no such transaction. */
+/**
+ * The order of a transaction, with the fields that a manual outcome needs; `undefined` when there is no such
+ * transaction.
+ */
 export async function findOrderOfTransaction(
   db: Database,
   transaction_id: string,
@@ -107,7 +110,7 @@ export interface UnknownOutcome {
   project_id: string;
   amount: number;
   currency: string;
-  /** Since when the outcome is awaited, and when the processor was asked last. */
+  /** Since when the outcome is awaited, and when the processor was polled last. */
   since: string;
   polled_at: string | null;
   polls: number;
@@ -122,7 +125,7 @@ export async function listUnknownOutcomes(db: Database, page: PageRequest): Prom
           (select max(e.noticed) from transaction_events e where e.transaction_id = t.id and e.event = 'processing') as since
         from transactions t join orders o on o.id = t.order_id where t.status = 'processing'`,
       bindings: {},
-      // As the index transactions_processing has them: a transaction was modified when its outcome became unknown.
+      // The columns of the index transactions_processing. `modified` is when the outcome became unknown.
       key: [
         ['modified', 'timestamptz'],
         ['transaction_id', 'uuid'],

@@ -22,7 +22,7 @@ import { preconditionFailed } from '../../errors';
 import { modifiedAt, nextVersion, toIsoTime, queryPrepared, type Database } from '../connection';
 import { loadOrderSnapshot } from './order-snapshot';
 
-/** The move in one statement. It answers whether it was made, and the number of the webhook that is due. */
+/** The move in one statement. Returns whether it was made, and the number of the webhook that is due. */
 const MOVE_ORDER = `with locked as (
    select id from orders
    where id = :order_id and version = :version and status = any(:order_sources::text[])
@@ -93,9 +93,9 @@ const MOVE_ORDER = `with locked as (
 
 /**
  * Moves an order and its transaction: statuses, event, `modified`, the webhook that is due and the watch for a late
- * approval, in one SQL statement, guarded by the version the move was planned from and by the statuses the table
- * allows. Nothing else moves them (rules 4.6). Repeat-safe: a move that was made already writes nothing. Returns the
- * order as it is now. Throws PreconditionFailed when the order changed first and `versions` does not allow its new
+ * approval, in one SQL statement, guarded by the version from which the move was planned and by the statuses that the
+ * table allows. Nothing else moves them (rules 4.6). Repeat-safe: a move that was made already writes nothing. Returns
+ * the order as it is now. Throws PreconditionFailed when the order changed first and `versions` does not allow its new
  * version, ForbiddenMove when a table does not allow the change.
  */
 export async function moveOrder(
@@ -127,7 +127,7 @@ export async function moveAsPlanned(
     bindingsOf(order, move, details),
   );
   if (result?.moved === 1) return afterMove(order, move, result.delivery ?? undefined, details);
-  // The order changed first, most often by this very move, whose answer was lost. Plan again from the current row.
+  // The order changed first, usually by this move in a try whose answer was lost. Plan again from the current row.
   const current = await loadOrderSnapshot(db, order.id);
   if (details.versions?.includes(current.version) === false) {
     const again = plan(current);
@@ -139,7 +139,7 @@ export async function moveAsPlanned(
   return await moveAsPlanned(db, current, plan);
 }
 
-/** The bindings of MOVE_ORDER; `null` where the move leaves something as it is. */
+/** The bindings of MOVE_ORDER; `null` for values that the move does not change. */
 function bindingsOf(order: OrderSnapshot, move: Move, details: MoveDetails) {
   const link_to = linkMoveOf(order, move, details.now);
   const late_approval_poll_at = lateApprovalPollAt(order, move, details);

@@ -34,8 +34,8 @@ interface TransactionRow extends Reservation {
 }
 
 /**
- * What merchants' voids of a delayed authorization claimed until the processor refused them after its capture window
- * had ended: released, no longer captured (rules 8.8). Of transaction `t` in minor units.
+ * The amount of merchants' voids of a delayed authorization that the processor refused after the capture window had
+ * ended. It is released, not captured (rules 8.8). Of transaction `t`, in minor units.
  */
 const FREED_AMOUNT = `(
   select coalesce(sum(f.amount), 0)

@@ -12,7 +12,7 @@ export interface SettledTransaction {
   fee_amount?: number | undefined;
 }
 
-/** A transaction that was settled although it is not paid as far as is known. */
+/** A transaction that was settled although it is recorded as unpaid. */
 export interface UnpaidTransaction {
   transaction_id: string;
   order_id: string;
@@ -27,11 +27,11 @@ export async function lastSettlement(db: Database): Promise<number> {
 }
 
 /**
- * Records what was fetched after the number `after`, in one SQL transaction: how far fetching came, the settlements,
- * and the new version of each order. It changes no amount and no status. Does nothing when another fetch was quicker,
- * so the same page twice is recorded once. A settlement of a transaction that ended unpaid or was refused is evidence
- * that money moved: it is watched, so that the processor is asked (rules 10.18). Returns how many transactions were
- * settled, those included that waited, and which of them are not paid as far as is known. `now` in epoch milliseconds.
+ * Records the settlements fetched after the number `after`, the new position and the new version of each order, in one
+ * SQL transaction. Changes no amount and no status. Repeat-safe: does nothing when another fetch has recorded the page.
+ * A settlement of a transaction that ended unpaid or was refused is evidence that money moved: a watch is written, so
+ * that the processor is polled (rules 10.18). Returns how many transactions were settled, including earlier settlements
+ * that waited, and which of the transactions are recorded as unpaid. `now` in epoch milliseconds.
  */
 export async function recordSettlements(
   db: Database,
@@ -52,8 +52,7 @@ export async function recordSettlements(
        from json_populate_recordset(null::open_settlements, :settlements::json)`,
       { settlements: JSON.stringify(settlements), now: toIsoTime(now) },
     );
-    // An order that is being changed is left for the next fetch: this one must not make a payment wait, or block one
-    // for ever.
+    // Skips locked orders until the next fetch: a payment must not wait for this statement, nor deadlock with it.
     const settled = await queryRows<UnpaidTransaction & { is_paid: boolean }>(
       trx,
       `with locked as materialized (

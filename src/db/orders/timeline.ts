@@ -8,31 +8,31 @@ import { watchesOf } from './late-approvals';
 import { findOrderSnapshot } from './order-snapshot';
 import { findStoredOrders, type StoredOrder } from './stored-order';
 
-/** Which part of a timeline is wanted: the first `limit` entries, or those from a place on. */
+/** The requested part of a timeline: the first `limit` entries, or those from a position on. */
 export interface TimelinePageRequest {
   limit: number;
   from: TimelinePlace;
-  /** Most follow-up orders and webhooks of which the waits are told. */
+  /** The largest number of follow-up orders and webhooks whose waits are listed. */
   waits_max: number;
 }
 
-/** The record that a page of a timeline is made from, beside the order itself. It may hold more than the page. */
+/** The rows for a page of a timeline, besides the order itself. They may hold more than the page. */
 export interface StoredTimeline {
   /** Oldest first. */
   follow_ups: StoredOrder[];
   /** Attempts of the webhooks of all of them. */
   attempts: TimelineAttempt[];
   clock_advances: TimelineClockAdvance[];
-  /** The order and its follow-up orders, webhooks and watches that still wait. */
+  /** The order and its follow-up orders, for their waits. */
   orders: OrderSnapshot[];
   deliveries: OpenDelivery[];
   watches: LateApprovalWatch[];
 }
 
-/** The first rows in time, those of the last millisecond included: an entry has no smaller time. */
+/** The first rows by time, including all of the last millisecond: the times of entries are whole milliseconds. */
 const firstBy = (column: string) => `order by date_trunc('milliseconds', ${column}) fetch first :rows rows with ties`;
 
-/** The follow-up orders of an order, of which something happened among the first rows. */
+/** The follow-up orders of an order with an event among the first rows. */
 const FOLLOW_UPS = `
   select distinct order_id from (
     select order_id from (
@@ -59,7 +59,7 @@ const CLOCK_MOVES = `
   select from_offset_ms, to_offset_ms, started from sandbox_clock_advances
   where clock_id = :clock_id and started >= :since ${firstBy('started')}`;
 
-/** Reads what a page of the timeline of an order is made from, and no more. */
+/** Reads the rows for one page of an order's timeline. */
 export async function findTimeline(
   db: Database,
   order: StoredOrder,

@@ -37,9 +37,9 @@ export async function findPayment(db: Database, transaction_id: string): Promise
 }
 
 /**
- * Notes that the processor was asked for an open outcome and had none, and when it is asked next. Epoch milliseconds.
- * `is_unknown`: the processor gave no usable answer. Any other answer is about the right amount, unless recordMismatch
- * follows. Returns `false` when the record has no such transaction whose outcome is open.
+ * Records a poll without an outcome, and the time of the next one. Epoch milliseconds. `is_unknown`: the processor gave
+ * no usable answer. Any other answer clears a recorded mismatch. Returns `false` when there is no such transaction with
+ * an open outcome.
  */
 export async function recordPoll(
   db: Database,
@@ -62,7 +62,7 @@ export async function recordPoll(
   return updated.length === 1;
 }
 
-/** Notes that the processor answered about another amount or currency than that of an open transaction. */
+/** Records that the processor answered about another amount or currency than that of an open transaction. */
 export async function recordMismatch(
   db: Database,
   transaction_id: string,
@@ -87,10 +87,9 @@ export type EndedPayment = PaymentId & {
 };
 
 /**
- * The order and project of a transaction that ended and was never paid: an approval of it comes too late. A decline of
- * the processor counts only `with_declined`, where there is evidence of an approval all the same (rules 10.18), or
- * while the transaction is watched. `undefined` for any other transaction, and for a card check: an approval of 0 has
- * nothing to give back.
+ * The order and project of a transaction that ended and was never paid: an approval of it comes too late. A declined
+ * transaction counts only `with_declined`, where there is evidence of an approval (rules 10.18), or while it is
+ * watched. `undefined` for any other transaction, and for a card check: an approval of 0 has nothing to return.
  */
 export async function endedUnpaid(
   db: Database,

@@ -48,7 +48,7 @@ export async function recordOrderUpdate(
   return updated.length === 1;
 }
 
-/** Sets what an operator has to look at. Merchants do not see it, so the order stays the same version. */
+/** Sets the order's attention. Merchants do not see it, so the version stays. */
 export async function setAttention(db: Database, order_id: string, attention: string): Promise<void> {
   await queryRows(db, 'update orders set attention = :attention where id = :order_id', { order_id, attention });
 }

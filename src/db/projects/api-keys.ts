@@ -18,7 +18,7 @@ export interface ApiKey {
   expires: string | null;
 }
 
-/** Whom an API key belongs to. */
+/** The owner of an API key. */
 export interface KeyOwner {
   project: Project;
   api_key_id: string;
@@ -27,8 +27,8 @@ export interface KeyOwner {
 }
 
 /**
- * The project of an API key, `undefined` for one that is wrong, revoked or run out. Secrets are compared in constant
- * time. The first use of a key on a day is written down.
+ * The project of an API key; `undefined` for one that is wrong, revoked or expired. Secrets are compared in constant
+ * time. Records the day of the last use.
  */
 export async function findProjectByApiKey(
   { db, secrets }: { db: Database; secrets: SecretKeys },
@@ -127,8 +127,8 @@ export async function listApiKeys(
 }
 
 /**
- * How many keys of a project work. Until the end of the SQL transaction no other one counts them, so that each sees what
- * the one before has made.
+ * How many keys of a project work. Locks until the end of the SQL transaction, so that the next count includes a key
+ * made in it.
  */
 export async function countApiKeys(trx: SqlTransaction, project_id: string, now: Date): Promise<number> {
   // Not "for update", which orders of the project would wait for.

@@ -3,8 +3,8 @@ import { queryRows, type Database, type SqlTransaction } from '../connection';
 import { pageOf, type Page, type PageRequest } from '../pages';
 
 /**
- * The author of a change: a client of the bearer-token host, the API key of a project, somebody at the command line, or
- * an operator in Temporal's Web UI.
+ * The author of a change: a client of the bearer-token host, the API key of a project, or an operator at the command
+ * line or in Temporal's Web UI.
  */
 export interface Actor {
   kind: 'client' | 'api_key' | 'command_line' | 'temporal';
@@ -67,8 +67,8 @@ interface AuditFilter {
 }
 
 /**
- * The entries as a merchant may read them: of the actors only its own clients and API keys have their id, so that no
- * merchant learns the id or name of an operator, by a filter neither (rules 21.19).
+ * The entries as a merchant may read them. Ids of actors are shown only for its own clients and API keys, so that
+ * neither an entry nor a filter reveals the id or name of an operator (rules 21.19).
  */
 const FOR_MERCHANT = `
   select n, id, at, actor_kind,
@@ -79,8 +79,8 @@ const FOR_MERCHANT = `
   from audit_trail`;
 
 /**
- * The changes, newest first. `actor` and `object` are ids or kinds. With `merchant_id` those of its objects, and
- * operators have the id `operator`.
+ * The changes, newest first. `actor` and `object` are ids or kinds. With `merchant_id` only changes of its objects, and
+ * every operator has the id `operator`.
  */
 export async function listChanges(db: Database, filter: AuditFilter, page: PageRequest): Promise<Page<AuditRow>> {
   return await pageOf(
@@ -101,9 +101,9 @@ export async function listChanges(db: Database, filter: AuditFilter, page: PageR
 }
 
 /**
- * Why entries of the audit trail can be changed, in words; `undefined` when they cannot: the trigger is there and not
- * disabled, and the role of this connection may neither change entries nor lift the trigger, itself or as another role
- * (rules 21.23). The owner of the schema or the database may drop the table, whoever owns that.
+ * Why entries of the audit trail can be changed, in words; `undefined` when they cannot: the trigger exists and is
+ * enabled, and the role of this connection may neither change entries nor disable the trigger, itself or as another
+ * role (rules 21.23). The owner of the schema or the database may still drop the table.
  */
 export async function auditTrailWeakness(db: Database): Promise<string | undefined> {
   const [found] = await queryRows<{ has_trigger: boolean; may_change: boolean; role: string }>(

@@ -2,7 +2,7 @@ import type { HashedSecret } from '../../secrets';
 import { queryRows, type Database } from '../connection';
 import { pageOf, type Page, type PageRequest } from '../pages';
 
-/** An operator sees and changes everything, a merchant's client what belongs to the merchant (rules 21.6). */
+/** An operator sees and changes everything, a merchant's client only the objects of the merchant (rules 21.6). */
 export type Role = 'operator' | 'merchant';
 
 /** A client of the bearer-token host without its secrets. Instants are ISO 8601 texts in UTC, `last_used` is a date. */
@@ -62,7 +62,8 @@ export async function secretsOfClient(db: Database, client_id: string, now: Date
 }
 
 /**
- * Replaces the secret; the one before works until `expires`, and one that still did from an earlier roll stops at once.
+ * Replaces the secret. The previous secret works until `expires`; one that still works from an earlier roll stops at
+ * once.
  */
 export async function rollClientSecret(
   db: Database,
@@ -83,7 +84,7 @@ export async function revokeOAuthClient(db: Database, client_id: string, now: Da
   await db('oauth_clients').where({ client_id }).update({ revoked: now });
 }
 
-/** Writes down the day of a client's last token. */
+/** Records the day of a client's last token. */
 export async function noteClientUse(db: Database, client_id: string, now: Date): Promise<void> {
   await queryRows(
     db,

@@ -104,8 +104,8 @@ export async function updateProject(db: Database, id: string, change: ProjectCha
 }
 
 /**
- * Inserts a project. Repeat-safe: an existing one only takes over the webhook address, the payment methods and account
- * funding.
+ * Inserts a project. Repeat-safe: of an existing one only the webhook address, the payment methods and account funding
+ * are updated.
  */
 export async function upsertProject(
   { db, secrets }: WebhookSecretVault,

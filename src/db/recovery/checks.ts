@@ -22,15 +22,15 @@ function every(interval: number, { from, to }: { from: number; to: number }): nu
   return Array.from({ length: Math.ceil((to - from) / interval) }, (_, n) => from + n * interval);
 }
 
-/** The instants of which rows are due for a check: each row in one period at most. `ends` is excluded. */
+/** A period of instants whose rows are due for a check; a row is in one period at most. `ends` is excluded. */
 interface Period {
   begins: number;
   ends: number;
 }
 
 /**
- * The periods of all checks that fell due between `since` and `until`. Of several that a row missed only the last one
- * is made.
+ * The periods of all checks that fell due between `since` and `until`. If a row missed several checks, only the last
+ * one is made.
  */
 function duePeriods({ is_repeated }: RecoverySource, { since, until }: { since: number; until: number }): Period[] {
   const intervals = is_repeated ? INTERVALS : INTERVALS.slice(0, 2);
@@ -44,9 +44,9 @@ function duePeriods({ is_repeated }: RecoverySource, { since, until }: { since: 
 /** A row that is due for a check. */
 export interface Check<Name extends SourceName> {
   row: SourceRows[Name];
-  /** Names the row. */
+  /** Identifies the row. */
   key: string;
-  /** It was never checked since its instant. */
+  /** Whether this is the first check since the row's instant. */
   is_first: boolean;
   position: PagePosition;
 }
@@ -67,7 +67,7 @@ export async function findChecks<Name extends SourceName>(
     'asc',
     due.after ?? undefined,
   );
-  // Of a period under way only what is left is read, of those before it nothing.
+  // Reads only the rest of a period under way, and nothing of those before it.
   const [period, from_at] = [Number(due.after?.[0] ?? 1), due.after?.[1]];
   const begins = ({ begins, ends }: Period, n: number) =>
     n + 1 === period && from_at !== undefined ? from_at : toIsoTime(n + 1 < period ? ends : begins);

@@ -3,7 +3,7 @@ import type { PagePosition } from '../pages';
 import type { SourceName } from './sources';
 
 /**
- * How far a source was checked: what fell due before `checked_until`, and of a round under way what comes before
+ * How far a source was checked: the rows that fell due before `checked_until`, and in a round under way those before
  * `position`.
  */
 export interface SourceProgress {

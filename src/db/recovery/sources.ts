@@ -15,9 +15,9 @@ import { CLOCK_OFFSET, ordersOfClock } from '../sandbox-clocks/sandbox-clocks';
 import { RESERVED } from '../orders/transactions';
 
 /**
- * The rows that recovery checks: a workflow still has to work on them. Each source has an instant (`at`), the
- * last change or a deadline, from which its rows are checked at intervals while they stay open. An index serves each
- * instant, so that rows which are not checked cost nothing.
+ * The rows that recovery checks: those that still need a workflow. Each source has an instant (`at`), the last change
+ * or a deadline, from which its open rows are checked at intervals. Each instant has an index, so that rows without a
+ * due check cost nothing.
  */
 
 /** A payment order. */
@@ -36,13 +36,13 @@ interface LinkCheck {
 
 /** The rows of each source. A further kind of workflow adds a line here, to SOURCES and to the handlers of Recovery. */
 export interface SourceRows {
-  /** Orders of which an attempt began. One that only waits to be paid can have missed nothing. */
+  /** Orders with an attempt. An unpaid order without one cannot have missed an update. */
   attempts: OrderCheck;
-  /** Orders whose time for paying is over. */
+  /** Orders that have expired and are not final yet. */
   expired_orders: OrderCheck;
-  /** Orders of which the open transaction has expired: they expire with it, often long before their own end. */
+  /** Orders whose open transaction has expired: they expire with it, often long before their own expires_at. */
   expired_transactions: OrderCheck;
-  /** Orders of which the outcome of a charge is unknown. */
+  /** Orders with a charge whose outcome is unknown. */
   unknown_outcomes: OrderCheck;
   /** Orders that hold reserved money. */
   authorizations: OrderCheck;
@@ -50,17 +50,17 @@ export interface SourceRows {
   capture_windows: OrderCheck;
   /** Follow-up orders that are not final. Those of the processor are final as soon as they are written. */
   follow_ups: RecordedFollowUp;
-  /** Transactions that ended unpaid, or were refused, and may have been approved all the same. */
+  /** Transactions that ended unpaid or were refused, and may have been approved nevertheless. */
   late_approvals: { transaction_id: string };
   /** Operations that the processor announced and does not know yet. */
   announced_operations: AnnouncedOperation & { project_id: string; clock_offset_ms: number };
-  /** Payment links that were tried. */
+  /** Payment links with an attempt. */
   payment_links: LinkCheck;
-  /** Payment links whose time is over. */
+  /** Payment links that have expired and are not final yet. */
   expired_payment_links: LinkCheck;
   /** Webhooks whose next attempt is due. */
   deliveries: DeliveryId & { project_id: string; clock_offset_ms: number };
-  /** Clocks that were moved, of objects that still wait: what is due by such a clock is not due in real time. */
+  /** Advanced clocks of objects that still wait: their due times are not due in real time. */
   sandbox_clocks: StartedClock;
 }
 
@@ -74,17 +74,17 @@ export interface RecoverySource {
   at: string;
   /** Orders rows of the same instant; a text. */
   key: string;
-  /** Checked at all intervals; otherwise only twice, as a later deadline has a source of its own. */
+  /** Checked at all intervals; otherwise only twice, as the next deadline has its own source. */
   is_repeated: boolean;
 }
 
 const list = (statuses: readonly string[]) => `(${statuses.map((status) => `'${status}'`).join(', ')})`;
 const OPEN = list(OPEN_ORDER_STATUSES);
-/** Of a transaction that expires when its time for paying is over; an unknown outcome is waited for instead. */
+/** Statuses of a transaction that expires at its expires_at; one with an unknown outcome does not. */
 const UNPAID = list(statusesBefore(TRANSACTION_MOVES, 'expired').filter(isAttemptOpen));
 const OPEN_LINK = list(PAYMENT_LINK_STATUSES.filter((status) => !isFinal(PAYMENT_LINK_MOVES, status)));
 
-/** A move under way, or an object of the clock that waits for something. */
+/** An advance under way, or a waiting object that uses the clock. */
 const CLOCK_IS_AWAITED = `(
   exists (select 1 from sandbox_clock_advances m where m.clock_id = c.id and not m.is_finished)
   or c.offset_ms > 0 and (exists (select 1 from payment_links l where l.id = c.id and l.status in ${OPEN_LINK}) or exists (

@@ -3,9 +3,9 @@ import type { ApiRequest } from '../../domain/api-request';
 import { isUnavailable, queryRows, toIsoTime, type Database } from '../connection';
 
 /**
- * Requests without an Idempotency-Key (rules 10.5). The statement that writes what such a request asks for claims it by
- * its id. Before the API answers that nothing was stored, it withdraws the request by the same key: the database lets
- * only one of the two happen, whatever the clocks show and however long a COMMIT takes.
+ * Requests without an Idempotency-Key (rules 10.5). The statement that writes the object of such a request claims the
+ * request by its id. Before the API answers that nothing was stored, it withdraws the request by the same id: the
+ * database allows only one of the two, whatever the clocks show and however long a COMMIT takes.
  */
 
 /** Whether the request's `begin_before` has not passed, by the database's clock as the statement runs. */
@@ -13,10 +13,10 @@ const MAY_BEGIN =
   '(:begin_before::bigint is null or clock_timestamp() <= to_timestamp(:begin_before::bigint / 1000.0))';
 
 /**
- * Two CTEs; the second, `in_time`, has a row while the request may be carried out. One that comes too late withdraws the
- * request: an earlier try of the same statement may have claimed it and not be committed, which the database waits for.
- * A request with an Idempotency-Key is not claimed, nor is what the service does of itself. `source`: a CTE before them, whose row locks come first, as waiting for
- * a lock may take long. For the bindings of claimBindings.
+ * Two CTEs; the second, `in_time`, has a row while the request may be carried out. One that comes too late withdraws
+ * the request: an earlier try of the same statement may have claimed it and not be committed, which the database waits
+ * for. Requests with an Idempotency-Key and actions of the service itself are not claimed. `source`: a CTE before them,
+ * whose row locks come first, as waiting for a lock may take long. Takes the bindings of claimBindings.
  */
 export function claimRequest(source?: string): string {
   const from = source === undefined ? '' : `from ${source}`;
@@ -31,7 +31,7 @@ export function claimRequest(source?: string): string {
    )`;
 }
 
-/** The bindings of claimRequest; without a request the service acts of itself. */
+/** The bindings of claimRequest; without a request the service itself acts. */
 export const claimBindings = (request: ApiRequest | undefined) => ({
   request_id: request === undefined || request.has_idempotency_key ? null : request.request_id,
   begin_before: request?.begin_before ?? null,
@@ -39,7 +39,7 @@ export const claimBindings = (request: ApiRequest | undefined) => ({
 
 /** How long withdrawing waits for a statement that has claimed the request and is not committed. Milliseconds. */
 const WAIT_FOR_CLAIM_MS = 800;
-/** How long it waits for any answer of the database: its own COMMIT may take long. Milliseconds. */
+/** How long withdrawing waits for the database in all: its own COMMIT may take long. Milliseconds. */
 const WITHDRAW_MS = 1_500;
 
 /**
@@ -71,7 +71,7 @@ async function insertWithdrawal(db: Database, request_id: string): Promise<boole
   return found[0]?.is_withdrawn === true;
 }
 
-/** Whether the sender of a request may have been answered already, by this machine's clock. */
+/** Whether the client may have its answer already, by this machine's clock. */
 export function isLate({ begin_before }: ApiRequest): boolean {
   return begin_before !== undefined && Date.now() > begin_before;
 }

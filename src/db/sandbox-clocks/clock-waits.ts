@@ -11,7 +11,7 @@ import { findPaymentLinkSnapshot } from '../payment-links';
 import { ordersOfClock } from './sandbox-clocks';
 import { RESERVED } from '../orders/transactions';
 
-/** Everything that uses a clock and still waits for something. */
+/** All objects that use a clock and still wait. */
 export interface ClockWaits {
   offset_ms: number;
   payment_link: PaymentLinkSnapshot | undefined;
@@ -23,8 +23,8 @@ export interface ClockWaits {
 }
 
 /**
- * The waits of a clock at one instant: the move of an object and its consequences, such as a webhook, are seen
- * together.
+ * The waits of a clock in one snapshot, so that a move of an object is seen together with its consequences, such as a
+ * webhook.
  */
 export async function findClockWaits(db: Database, clock_id: string): Promise<ClockWaits> {
   return await db.transaction((trx) => readClockWaits(trx, clock_id), {

@@ -21,13 +21,13 @@ export const ordersOfClock = (id: string) => `(
   union all select f.id from orders p join orders f on f.related_order_id = p.id where p.related_payment_link_id = ${id}
 )`;
 
-/** How far a clock can be moved ahead of real time in all (rules 23.5). Milliseconds. */
+/** How far a clock can be advanced in all (rules 23.5). Milliseconds. */
 const LONGEST_MS = parseDuration(MAX_DURATION.sandbox_clock);
 
 /**
- * Writes the beginning of a move; `now` is real time. Repeat-safe: the move of a request is begun once. Returns
- * undefined when it would not move the clock ahead, or more than LONGEST_MS in all. Throws Forbidden where the project is
- * live, or has no order or payment link with a clock of its own by this id.
+ * Writes the beginning of an advance; `now` is real time. Repeat-safe: a request begins one advance. Returns undefined
+ * when the clock would not go ahead, or more than LONGEST_MS in all. Throws Forbidden when the project is live, or has
+ * no order or payment link with its own clock by this id.
  */
 export async function beginAdvance(
   db: Database,
@@ -75,7 +75,7 @@ export async function beginAdvance(
   });
 }
 
-/** The moves that are not finished, in their order. */
+/** The unfinished advances, in their order. */
 export async function unfinishedAdvances(db: Database, clock_id: string): Promise<BegunAdvance[]> {
   return await queryRows<BegunAdvance>(
     db,
@@ -84,7 +84,7 @@ export async function unfinishedAdvances(db: Database, clock_id: string): Promis
   );
 }
 
-/** Moves a clock ahead; it never goes back, and one that stays is not touched. `now` is real time. */
+/** Advances a clock. It never goes back; without a change the row is not written. `now` is real time. */
 export async function setClock(
   db: Database,
   { clock_id, offset_ms, now }: { clock_id: string; offset_ms: number; now: number },
@@ -96,9 +96,7 @@ export async function setClock(
   );
 }
 
-/**
- * The end of a move: everything that fell due has happened. The object shows another time, so it is another version.
- */
+/** Finishes an advance: all due actions are done. The object shows another time, so it gets a new version. */
 export async function finishAdvance(db: Database, { clock_id, n }: { clock_id: string; n: number }): Promise<void> {
   await queryRows(
     db,

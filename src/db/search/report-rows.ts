@@ -12,13 +12,13 @@ const kinds = (flag: 'flag' | 'original_flag', kind: string) =>
     .map(([name, row]) => `when '${name}' then '${row[flag]}'`)
     .join(' ')} end`;
 
-/** Columns of JSON, read whole: for each text of them Postgres would parse them once more. */
+/** JSON columns, read whole: extracting texts in SQL would parse the column once for each of them. */
 const CUSTOMER = 'o.customer';
 const DETAILS = 't.payment_method_details';
 
 /**
- * Where each field is, in a statement over orders `o`, transactions `t`, projects `p`. In JSON it has the key that its
- * name ends with.
+ * The SQL of each field, over orders `o`, transactions `t` and projects `p`. In a JSON column the key is the last part
+ * of the field's name.
  */
 const COLUMNS: Readonly<Record<Subject, string>> = {
   id: 'o.id',
@@ -29,7 +29,7 @@ const COLUMNS: Readonly<Record<Subject, string>> = {
   amount: 'o.amount',
   status: 'o.status',
   'transaction.id': 't.id',
-  // With limit, not exists: the planner would read the events of all orders into a hash.
+  // `limit` instead of `exists`, for which the planner would read the events of all orders into a hash.
   'transaction.status': `case when t.status = 'error' and (
       select e.result from transaction_events e where e.transaction_id = t.id and e.event = 'error' limit 1
     ) = 'declined' then '${DECLINED}' else t.status end`,
@@ -105,7 +105,7 @@ export async function reportTexts(
   });
 }
 
-/** The rows of some orders, each order's by attempt, with what the fields need. */
+/** The rows of some orders, each order's by attempt, with the values for the fields. */
 export async function reportRows(
   db: Database,
   order_ids: readonly string[],
@@ -116,7 +116,7 @@ export async function reportRows(
   return (await reportTexts(db, order_ids, needed)).map(read);
 }
 
-/** Reads what some fields need from rows that were read for others too. */
+/** Reads some of the fields from rows that were read for more fields. */
 export function rowReader(fields: readonly Subject[], of: readonly Subject[]): (row: ReportTexts) => ReportRow {
   const values = neededFor(fields).map((field) => ({ field, at: of.indexOf(field), isNumber: isNumber(field) }));
   return ({ order_id, order_sequence, attempt, texts }) => {
@@ -130,7 +130,7 @@ export function rowReader(fields: readonly Subject[], of: readonly Subject[]): (
 }
 
 const isInJson = (field: Subject) => COLUMNS[field] === CUSTOMER || COLUMNS[field] === DETAILS;
-/** The fields in a column of JSON: where they are in the list, and their keys. */
+/** The fields in a JSON column: their positions in the list, and their keys. */
 const keysIn = (column: string, fields: readonly Subject[]) =>
   fields.flatMap((field, at) =>
     COLUMNS[field] === column ? [{ at, key: field.slice(field.lastIndexOf('.') + 1) }] : [],
@@ -143,13 +143,13 @@ function isNumber(field: Subject): boolean {
   return type === 'integer' || type === 'decimal';
 }
 
-/** The fields, and the currencies that amounts with decimals are written by. */
+/** The fields, and the currencies that format their amounts with decimals. */
 function neededFor(fields: readonly Subject[]): Subject[] {
   return [...new Set(fields.flatMap((field) => [field, ...(field === 'words' ? [] : currencyOf(field))]))];
 }
 
 function statementFor(fields: readonly Subject[]): string {
-  // Large texts of the order come with its first row alone: 25 attempts would repeat them 25 times.
+  // Large texts of an order come only with its first row: 25 attempts would repeat them 25 times.
   const ofFirst = (column: string) => `case when coalesce(t.attempt, 1) = 1 then ${column} end`;
   const columns = fields.map((field) => {
     if (isInJson(field)) return 'null';
@@ -162,7 +162,7 @@ function statementFor(fields: readonly Subject[]): string {
    order by o.sequence, t.attempt`;
 }
 
-/** The statements of reports and of the index: to plan one takes as long as to look up a hundred orders. */
+/** The prepared statements of reports and of the index: planning one takes as long as looking up a hundred orders. */
 const PREPARED = new Map([
   [statementFor(SEARCH_FIELD_NAMES), 'report_rows'],
   [statementFor(SUBJECTS), 'report_rows_with_words'],
@@ -174,8 +174,8 @@ function currencyOf(field: FieldName): FieldName[] {
 }
 
 /**
- * The end that an open order has, once for each order: as a part of the condition Postgres would look the order's
- * transactions up for each bound in it. With offset the planner keeps it so.
+ * The expiry of an open order, computed once for each order: inside the condition Postgres would look up the order's
+ * transactions for each bound. `offset` keeps the planner from moving it there.
  */
 const EXPIRY = `cross join lateral (select ${COLUMNS.expires_at} as expires_at offset 0) expiry`;
 
@@ -187,14 +187,14 @@ export interface RecordCondition {
 }
 
 /**
- * A query as a condition on the record; `undefined` when it is about anything but times of the order, which only the
- * index finds.
+ * A query as a condition on the record; `undefined` for a query with other fields than times of the order, which only
+ * the index can answer.
  */
 export function recordCondition(query: SearchQuery): RecordCondition | undefined {
   if (conditionsOf(query).some(({ field }) => field === 'words' || FIELDS[field].type !== 'instant')) return undefined;
   const bindings: RecordCondition['bindings'] = {};
   const columnOf = (field: FieldName) => (field === 'expires_at' ? 'expiry.expires_at' : COLUMNS[field]);
-  /** Instants are compared to the millisecond: what ends with one includes all of it. */
+  /** Instants are compared by the millisecond: a bound includes all of its millisecond. */
   const instant = (epoch_ms: number) => {
     const name = `instant_${Object.keys(bindings).length}`;
     bindings[name] = epoch_ms;
@@ -228,7 +228,7 @@ export function recordCondition(query: SearchQuery): RecordCondition | undefined
   return { sql: sqlOf(query), join, bindings };
 }
 
-/** The ids of a project's orders that meet a condition, by creation: so many after a position. */
+/** The ids of a project's orders that meet a condition, by creation, after a position. */
 export async function orderIdsByCreation(
   db: Database,
   { project_id, condition, direction }: { project_id: string; condition: RecordCondition; direction: 'asc' | 'desc' },

@@ -24,7 +24,7 @@ export async function searchChanges(db: Database, limit: number): Promise<Search
   });
 }
 
-/** As `searchChanges`, but none while they are gathered: without recent searches. */
+/** Like `searchChanges`, but none while changes are batched because no search is recent. */
 export async function dueSearchChanges(db: Database, limit: number): Promise<SearchChange[]> {
   return await queryRows<SearchChange>(
     db,
@@ -37,8 +37,8 @@ export async function dueSearchChanges(db: Database, limit: number): Promise<Sea
 }
 
 /**
- * Notes that somebody searches. True: nobody did for a while, and the changes that were gathered are still on their way
- * into the index.
+ * Records a search. True when searches have just resumed after a pause, and changes batched in it are not in the index
+ * yet.
  */
 export async function noteSearch(db: Database): Promise<boolean> {
   const [use] = await queryRows<{ is_behind: boolean }>(
@@ -57,8 +57,8 @@ export async function noteSearch(db: Database): Promise<boolean> {
 }
 
 /**
- * Removes changes that the index has seen, and sets aside the orders that it refused; those it took are no longer set
- * aside. `now` in epoch milliseconds.
+ * Removes changes that the index has seen, and records the orders that it refused. Deletes the refusals of orders that
+ * it accepted. `now` in epoch milliseconds.
  */
 export async function finishSearchChanges(
   db: Database,
@@ -107,7 +107,7 @@ export async function countSearchRefusals(db: Database): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** The ids of all orders, in their order, page by page; an order that is added meanwhile may be left out. */
+/** The ids of all orders, sorted, page by page; may miss an order that is added meanwhile. */
 export async function* allOrderIds(db: Database, size: number): AsyncGenerator<string[]> {
   for (let after: PagePosition | undefined; ;) {
     const list = { select: 'select id from orders', bindings: {}, key: [['id', 'uuid']], direction: 'asc' } as const;
@@ -126,28 +126,26 @@ export async function existingOrders(db: Database, order_ids: readonly string[])
   return found.map(({ id }) => id);
 }
 
-/** A rebuild of the index that was asked for and has not ended. */
+/** A requested rebuild of the index that has not ended. */
 export interface SearchRebuild {
   /** Orders written to the new index so far; null until it has begun. */
   orders: number | null;
 }
 
-/**
- * Asks whoever writes to the index to build it anew. Repeat-safe: one that runs goes on. `now` in epoch milliseconds.
- */
+/** Requests a rebuild from the indexer. Repeat-safe: a running rebuild continues. `now` in epoch milliseconds. */
 export async function requestSearchRebuild(db: Database, now: number): Promise<void> {
   await queryRows(db, 'insert into search_rebuild (requested) values (:now) on conflict do nothing', {
     now: toIsoTime(now),
   });
 }
 
-/** The rebuild that was asked for; `undefined` when there is none. */
+/** The requested rebuild; `undefined` when there is none. */
 export async function searchRebuild(db: Database): Promise<SearchRebuild | undefined> {
   const [rebuild] = await queryRows<SearchRebuild>(db, 'select orders from search_rebuild', {});
   return rebuild;
 }
 
-/** Notes how far the rebuild is; `undefined`: it has ended. */
+/** Records the progress of the rebuild; `undefined`: it has ended. */
 export async function noteSearchRebuild(db: Database, orders: number | undefined): Promise<void> {
   if (orders === undefined) await queryRows(db, 'delete from search_rebuild', {});
   else await queryRows(db, 'update search_rebuild set orders = :orders', { orders });

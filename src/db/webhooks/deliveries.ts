@@ -4,7 +4,7 @@ import { queryPrepared, queryRows, toIsoTime, type Database, type SqlTransaction
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 import { WEBHOOK_SECRETS, type StoredWebhookSecrets } from './webhook-secrets';
 
-/** A webhook, whom it goes to and how far it has come; its body is made when it is sent. */
+/** A webhook, with its receiver and progress. The body is made when it is sent. */
 export interface Delivery extends DeliveryId, DeliveryProgress, StoredWebhookSecrets {
   url: string;
   /** The first delivery of the same event; null on that one. */
@@ -13,10 +13,7 @@ export interface Delivery extends DeliveryId, DeliveryProgress, StoredWebhookSec
   is_test: boolean;
 }
 
-/**
- * How one attempt ended: `status_code` when the receiver answered, `failure` in words when it did not count as
- * received.
- */
+/** The result of one attempt: `status_code` if the receiver answered, `failure` in words if the attempt failed. */
 export interface DeliveryAttempt {
   attempt: number;
   /** Allowed for connecting, and again for reading, in milliseconds. */
@@ -94,8 +91,8 @@ export async function openDeliveriesOf(
 }
 
 /**
- * Records an attempt and how the delivery stands after it, in one statement. Repeat-safe: a recorded attempt, and what
- * it decided, stays as it is; then the result is `false`.
+ * Records an attempt and the delivery's new progress, in one statement. Repeat-safe: returns `false` and changes
+ * nothing when the attempt is recorded already.
  */
 export async function recordAttempt(
   db: Database,
@@ -123,7 +120,7 @@ export async function recordAttempt(
       started: toIsoTime(attempt.started),
       status_code: attempt.status_code ?? null,
       failure: attempt.failure ?? null,
-      // An attempt that decides nothing leaves the delivery in its status: it may have been paused meanwhile.
+      // A failed attempt that is not the last leaves the status: the delivery may have been paused meanwhile.
       to: is_final ? after.status : null,
       next_attempt_at: after.next_attempt_at === undefined ? null : toIsoTime(after.next_attempt_at),
       sources: is_final ? statusesBefore(DELIVERY_MOVES, after.status) : OPEN_DELIVERY_STATUSES,
@@ -132,7 +129,7 @@ export async function recordAttempt(
   return updated.length === 1;
 }
 
-/** Keeps the delivery as it is until the end of the SQL transaction. */
+/** Locks the delivery until the end of the SQL transaction. */
 export async function lockDelivery(trx: SqlTransaction, { order_id, n }: DeliveryId): Promise<void> {
   await queryRows(trx, 'select 1 from webhook_deliveries where order_id = :order_id and n = :n for update', {
     order_id,
@@ -140,7 +137,7 @@ export async function lockDelivery(trx: SqlTransaction, { order_id, n }: Deliver
   });
 }
 
-/** Writes what was decided on a request (rules 13.10) about a delivery that is locked. */
+/** Writes the change of a request (rules 13.10) to a locked delivery. */
 export async function updateDelivery(
   trx: SqlTransaction,
   { order_id, n }: DeliveryId,

@@ -35,8 +35,8 @@ export async function publicKeys(db: Database, since: Date): Promise<{ kid: stri
 }
 
 /**
- * Makes a key the one that signs, unless another than `instead_of` does meanwhile. Keys that were replaced before
- * `forget` are deleted. `false`: somebody was first.
+ * Makes a key the signing key, unless the current one is no longer `instead_of`: then returns `false`, as another
+ * process was first. Deletes keys that were replaced before `forget`.
  */
 export async function replaceSigningKey(
   trx: SqlTransaction,

@@ -100,8 +100,8 @@ export async function listStoredDeliveries(
 }
 
 /**
- * A further delivery of the same event, due at once. The lock on the order keeps its deliveries numbered without a gap,
- * and the event at one redelivery at a time. Throws Conflict while another one is open (rules 13.14).
+ * A further delivery of the same event, due at once. The lock on the order numbers its deliveries without gaps, and
+ * allows one redelivery of an event at a time. Throws Conflict while another one is open (rules 13.14).
  */
 export async function insertRedelivery(
   trx: SqlTransaction,

@@ -7,7 +7,7 @@ import { queryRows, type Database } from '../connection';
  * project.
  */
 
-/** The database, and the keys of the secrets in it. */
+/** The database, and the keys that decrypt its secrets. */
 export interface WebhookSecretVault {
   db: Database;
   secrets: SecretKeys;
@@ -17,7 +17,7 @@ export interface WebhookSecretVault {
 export interface StoredWebhookSecrets {
   webhook_secret: Buffer;
   webhook_secret_key_id: string;
-  /** The secret before it, and until when it signs too; null without one. */
+  /** The previous secret, and until when it also signs; null without one. */
   previous_webhook_secret: Buffer | null;
   previous_webhook_secret_key_id: string | null;
   previous_webhook_secret_expires: string | null;
@@ -30,7 +30,7 @@ export const WEBHOOK_SECRETS = `p.webhook_secret, p.webhook_secret_key_id, p.pre
 /** The secret that a project's receiver is configured with. */
 export interface ProjectWebhookSecret {
   secret: string;
-  /** When the secret before stops signing too, ISO 8601; null without one. */
+  /** When the previous secret stops signing, ISO 8601; null without one. */
   previous_expires: string | null;
 }
 
@@ -51,8 +51,8 @@ export async function webhookSecretOf(
 }
 
 /**
- * The secrets that sign the project's webhooks at an instant, epoch milliseconds: the current one first, then the one
- * before while it signs too. Throws an Error when SECRET_KEYS lacks a key.
+ * The secrets that sign the project's webhooks at an instant, epoch milliseconds: the current one first, then the
+ * previous one while it also signs. Throws an Error when SECRET_KEYS lacks a key.
  */
 export function signingSecrets(
   secrets: SecretKeys,
@@ -71,8 +71,8 @@ export function signingSecrets(
 }
 
 /**
- * Replaces the secret; the one before signs too until `expires`, and one that still did from an earlier roll stops at
- * once.
+ * Replaces the secret. The previous secret also signs until `expires`; one that still signs from an earlier roll stops
+ * at once.
  */
 export async function rollWebhookSecret(
   { db, secrets }: WebhookSecretVault,
