@@ -3,9 +3,10 @@ import { v7 as uuidv7 } from 'uuid';
 import { beginAttempt } from '../../src/db/orders/insert-order';
 import { moveOrder } from '../../src/db/orders/move-order';
 import { loadOrderSnapshot } from '../../src/db/orders/order-snapshot';
+import { beginAdvance, setClock } from '../../src/db/sandbox-clocks/sandbox-clocks';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { ServiceError } from '../../src/errors';
-import { processorAnswered } from '../../workflows/messages';
+import { pollNowUpdate, processorAnswered } from '../../workflows/messages';
 import { aRequest, aTransaction, CARDS, MINUTE, PROJECT, transactionIdOf } from '../support/domain';
 import { Merchant } from '../support/merchant';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
@@ -178,6 +179,17 @@ describe('3-D Secure', () => {
     });
     expect(answer).toBe('processing: pending');
     await pass(2_000);
+    await becomes(order, 'expired: expired');
+  });
+
+  test('expires at once when an answer shows that the clock was moved past its end', async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
+    const { db } = world.database;
+    const now = await world.now();
+    const move = { advance_ms: 60 * MINUTE };
+    await beginAdvance(db, { clock_id: order.id, project_id: PROJECT.id }, { request_id: uuidv7(), move, now });
+    await setClock(db, { clock_id: order.id, offset_ms: move.advance_ms, now });
+    await order.handle.executeUpdate(pollNowUpdate);
     await becomes(order, 'expired: expired');
   });
 });
