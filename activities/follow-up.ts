@@ -163,7 +163,9 @@ async function recordProcessorInitiated(
   const { id: order_id, kind, processor_key = '', original_order_id, original_transaction_id, now } = input;
   const end = () => endAnnouncement(db, order_id);
   const found = await processor.findOperation(processor_key, {});
-  if (isOutcomeMissing(found)) return { result: 'unanswered' };
+  // Only a charge has 3-D Secure: its key announces nothing.
+  const isChallenge = typeof found === 'object' && found.result === 'challenge';
+  if (isOutcomeMissing(found) && !isChallenge) return { result: 'unanswered' };
   if (found === 'not_found') {
     const announced = {
       order_id,

@@ -29,7 +29,10 @@ export async function pollOutcome<SentAgain extends OperationOutcome | 'not_foun
 ): Promise<OrderSnapshot> {
   const found = await find();
   const answer: OperationOutcome | SentAgain = found === 'not_found' ? await sendAgain() : found;
-  if (!isOutcomeMissing(answer)) return await record(order, answer);
+  if (!isOutcomeMissing(answer)) {
+    // Where the processor knows nothing, only the record can say that the order was moved meanwhile.
+    return await record(answer === 'not_found' ? await loadOrderSnapshot(db, order.id) : order, answer);
+  }
   const { id: transaction_id } = lastTransaction(order)!;
   const isOpen = await recordPoll(db, { transaction_id, now, poll_at, is_unknown: answer === 'unknown' });
   if (found === 'unknown' && isOpen) return withPoll(order, transaction_id, poll_at);

@@ -57,11 +57,14 @@ const STEPS: Record<Exclude<Step, 'finish'>, (state: OrderState) => Promise<void
  * is a sign of an approval, and returns the money (rules 10.11, 10.12).
  */
 async function startReversals(state: OrderState): Promise<void> {
-  for (const { id: transaction_id, late_poll_at } of state.requireRecord().transactions) {
+  const { outcome } = state;
+  const { transactions } = state.requireRecord();
+  for (const { id: transaction_id, late_poll_at } of transactions) {
     if (late_poll_at === undefined) continue;
     const now = state.clock.now();
-    const poll_after_ms = state.outcome.pollRequested ? undefined : Math.max(0, late_poll_at - now);
-    state.outcome.pollRequested = false;
+    const poll_after_ms = outcome.pollRequested ? undefined : Math.max(0, late_poll_at - now);
+    // A sign that came after an earlier attempt may be about the last one, which is still to be polled.
+    if (transaction_id === transactions.at(-1)?.id && !outcome.shouldVerify) outcome.pollRequested = false;
     await localActivities.startReversal({ transaction_id, now, poll_after_ms });
     // Read again: another change may have been applied meanwhile.
     state.record = withoutLatePoll(state.requireRecord(), transaction_id);

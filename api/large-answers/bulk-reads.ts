@@ -22,7 +22,8 @@ export function partLimits(before?: { asked: number; came: number }) {
   if (before === undefined) return { rows: first, bytes };
   // Rows that the bytes do not allow are made in vain.
   const { asked, came } = before;
-  return { rows: Math.min(most, came < asked ? Math.ceil(came * 1.1) : 2 * came), bytes };
+  // One at least: none may have come, of found orders that are not in the record.
+  return { rows: Math.min(most, Math.max(1, came < asked ? Math.ceil(came * 1.1) : 2 * came)), bytes };
 }
 
 /** Takes a place, which is held until the result is called. Rejects with the reason of `signal`. */

@@ -6,6 +6,7 @@ import { moveOrder } from '../../src/db/orders/move-order';
 import { findStoredOrder } from '../../src/db/orders/stored-order';
 import type { FollowUpKind } from '../../src/domain/follow-up';
 import type { OrderSnapshot } from '../../src/domain/order-snapshot';
+import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { closingOrderId, reversalOrderId } from '../../src/ids';
 import { createProcessorClient, type Processor } from '../../src/processor/client';
 import { createWorkflowClients } from '../../src/temporal/workflows';
@@ -435,5 +436,12 @@ describe('rules 10.9: an operation that the processor announced', () => {
     expect(await announcedIn(id)).toEqual([]);
     const [row] = (await database.db('orders').where({ id }).select('attention')) as { attention: string }[];
     expect(row!.attention).toEqual(attention);
+  });
+
+  test('a key of a charge whose customer is in 3-D Secure announces nothing', async () => {
+    const { id } = await paid('challenge');
+    const processor_key = chargeIdempotencyKey(transactionIdOf(id, 1));
+    const input = followUpOf(id, 'chargeback', { requested_by: 'processor', processor_key });
+    expect(await activities().executeFollowUp({ ...input, now: NOW })).toEqual({ result: 'nothing' });
   });
 });

@@ -321,6 +321,15 @@ describe('pollCharge', () => {
     expect(await merchant.ledger(order.id)).toEqual([]);
   });
 
+  test('a transaction that ended meanwhile and that the processor never saw: the answer is the record', async () => {
+    const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
+    const { id: transaction_id } = order.transactions[0]!;
+    const by_hand = { source: 'operator', now: NOW, reason: 'Bank statement' } as const;
+    await moveOrder(database.db, order, { transaction_id, to: 'error' }, by_hand);
+    const polled = await activities.pollCharge({ order, transaction_id, now: NOW + MINUTE, poll_at: NOW + 2 * MINUTE });
+    expect(polled).toEqual(await findOrderSnapshot(database.db, order.id));
+  });
+
   test('a transaction that ended meanwhile stays ended, though the processor has approved it: it is polled once more', async () => {
     const pending = await activities.createAndCharge({ ...aCharge(await tokenOf('challenge')), now: NOW });
     const { id: transaction_id } = pending.transactions[0]!;

@@ -1,11 +1,13 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { beginAttempt } from '../../src/db/orders/insert-order';
+import { insertWatch } from '../../src/db/orders/late-approvals';
 import { moveOrder } from '../../src/db/orders/move-order';
 import { loadOrderSnapshot } from '../../src/db/orders/order-snapshot';
+import { beginAdvance, setClock } from '../../src/db/sandbox-clocks/sandbox-clocks';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { ServiceError } from '../../src/errors';
-import { processorAnswered } from '../../workflows/messages';
+import { pollNowUpdate, processorAnswered } from '../../workflows/messages';
 import { aRequest, aTransaction, CARDS, MINUTE, PROJECT, transactionIdOf } from '../support/domain';
 import { Merchant } from '../support/merchant';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
@@ -180,6 +182,17 @@ describe('3-D Secure', () => {
     await pass(2_000);
     await becomes(order, 'expired: expired');
   });
+
+  test('expires at once when an answer shows that the clock was moved past its end', async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
+    const { db } = world.database;
+    const now = await world.now();
+    const move = { advance_ms: 60 * MINUTE };
+    await beginAdvance(db, { clock_id: order.id, project_id: PROJECT.id }, { request_id: uuidv7(), move, now });
+    await setClock(db, { clock_id: order.id, offset_ms: move.advance_ms, now });
+    await order.handle.executeUpdate(pollNowUpdate);
+    await becomes(order, 'expired: expired');
+  });
 });
 
 describe('a late approval is reversed', () => {
@@ -238,6 +251,27 @@ describe('a late approval is reversed', () => {
     await until('the reversal', async () => (await given(order)).includes('reversal completed'));
     expect(await statusesOfOrder(order)).toBe('expired: error error');
   });
+});
+
+test('a signal about the attempt under way is not taken for one about an earlier attempt that is watched', async () => {
+  const order = await createAnOrder(world);
+  await order.pay(CARDS.do_not_honor.number, 1);
+  const now = await world.now();
+  const watch = { poll_at: now + 20 * MINUTE, began: now };
+  await insertWatch(world.database.db, transactionIdOf(order.id, 1), watch);
+  await order.pay(CARDS.challenge.number, 2);
+  const transaction_id = transactionIdOf(order.id, 2);
+  const { hit } = await merchant.addFault({
+    operation: 'ask',
+    transaction_id,
+    kind: 'latency',
+    milliseconds: 1_000,
+    times: 1,
+  });
+  await order.handle.signal(processorAnswered);
+  await hit;
+  await order.handle.signal(processorAnswered);
+  await until('both signals are obeyed', async () => (await order.view()).transactions[1]!.polls === 2);
 });
 
 describe('an outcome that is not known is asked for', () => {

@@ -75,7 +75,9 @@ export class AwaitedOutcome {
   async pause(summary: string, milliseconds?: number): Promise<void> {
     const { object } = this;
     const version = object.record?.version;
-    const isMet = () => this.pollRequested || object.hasChangedSince(version);
+    // What is due by the object's clock does not wait for the real time of a poll. A move under way is no new version.
+    const { offset_ms } = object.clock;
+    const isMet = () => this.pollRequested || object.hasChangedSince(version) || object.clock.offset_ms !== offset_ms;
     const wait = { milliseconds: milliseconds ?? this.pollPause(), summary };
     if (!(await object.waits.pause(wait, isMet))) this.polls += 1;
     if (object.recordIsStale) await object.refreshRecord();

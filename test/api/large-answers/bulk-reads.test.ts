@@ -1,4 +1,4 @@
-import { createBulkReads } from '../../../api/large-answers/bulk-reads';
+import { createBulkReads, partLimits } from '../../../api/large-answers/bulk-reads';
 import { queryRows } from '../../../src/db/connection';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 
@@ -79,4 +79,8 @@ test('rules 18.8: a report that finds no place among the answers leaves the plac
   await expect(report).rejects.toThrow('left');
   places[0]!();
   (await bulk.report('a')(never))();
+});
+
+test('after a part of which nothing is in the record, the next part is not empty', () => {
+  expect(partLimits({ asked: 50, came: 0 }).rows).toBe(1);
 });
