@@ -56,8 +56,8 @@ export const OUTCOME_COMMANDS = [
       { caller, request }: ManageContext,
       { params, body }: Input<typeof TRANSACTION>,
     ) => {
-      const settlement = { ...params, ...body, operator: caller.actor.id };
-      const entry = await workflows.manual_outcomes.setOutcome(settlement, request);
+      const outcome = { ...params, ...body, operator: caller.actor.id };
+      const entry = await workflows.manual_outcomes.setOutcome(outcome, request);
       return presentManualOutcome(entry, request);
     },
   },

@@ -55,7 +55,7 @@ export function presentLedgerEntry(row: OperationRow): LedgerEntry {
 }
 
 /** A settled operation as the wire shows its settlement. */
-export function presentManualOutcome(row: OperationRow): Settlement {
+export function presentSettlement(row: OperationRow): Settlement {
   const { operation, idempotency_key, order_id, transaction_id, follow_up_order_id } = presentEntry(row);
   const { settlement_amount, fee_amount } = settlementOf(operation, Number(row.amount));
   return {

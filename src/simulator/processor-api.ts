@@ -13,7 +13,7 @@ import { brandOf, testCard, deviceCard } from './cards';
 import { endedChallenge } from './challenge';
 import type { SimulatorContext } from './context';
 import type { Facts, FaultTarget } from './faults';
-import { presentOperation, presentManualOutcome } from './ledger';
+import { presentOperation, presentSettlement } from './ledger';
 import { operate } from './operate';
 import { parse, Refusal } from './refusal';
 import type { CardRow } from './vault';
@@ -67,7 +67,7 @@ export function processorApi(context: SimulatorContext): Router {
   router.get('/settlements/', (req, res) =>
     withFaults(context, 'settlements', {}, res, async () => {
       const { after, limit } = parse(settlementsQuerySchema, req.query);
-      return (await context.store.settlements(after, limit)).map(presentManualOutcome);
+      return (await context.store.settlements(after, limit)).map(presentSettlement);
     }),
   );
 
