@@ -90,7 +90,7 @@ export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOr
 
   /** Polls the processor now. A closed or lost workflow restarts. */
   async startOrPoll(input: FollowUpInput): Promise<void> {
-    await this.signalWithStartOptions(input, processorAnswered);
+    await this.signalOrStart(input, processorAnswered);
   }
 
   /**

@@ -63,15 +63,15 @@ export class ObjectWorkflows<Started, K extends Kind<Started> = Kind<Started>> {
 
   /** Has the object's workflow read the record and continue from it. A closed or lost workflow restarts. */
   async resume(object: Started, deadline_at?: number): Promise<void> {
-    await callOnce(this.temporal.client, deadline_at, () => this.signalWithStartOptions(object, recordChanged));
+    await callOnce(this.temporal.client, deadline_at, () => this.signalOrStart(object, recordChanged));
   }
 
   /** Signals that the object's clock was advanced. A closed or lost workflow restarts from the record. */
   async advanceClock(object: Started): Promise<void> {
-    await this.signalWithStartOptions(object, clockAdvanced);
+    await this.signalOrStart(object, clockAdvanced);
   }
 
-  protected async signalWithStartOptions(object: Started, signal: SignalDefinition): Promise<void> {
+  protected async signalOrStart(object: Started, signal: SignalDefinition): Promise<void> {
     const start = { ...this.kind.start(object), workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const };
     await this.temporal.client.workflow.signalWithStart(this.kind.type, { ...start, signal });
   }

@@ -95,7 +95,7 @@ export class OrderWorkflows extends RecordedWorkflows<StartedOrder, StoredOrder>
     if (await this.signalRunning(order_id, processorAnswered)) return;
     const order = await this.kind.find(this.temporal.db, order_id);
     if (order?.kind !== 'payment' || (this.kind.isFinal(order) && !hasManualOutcome(order))) return;
-    await this.signalWithStartOptions({ order_id, project_id: order.project_id }, processorAnswered);
+    await this.signalOrStart({ order_id, project_id: order.project_id }, processorAnswered);
   }
 }
 
