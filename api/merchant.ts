@@ -23,7 +23,7 @@ export type MerchantOperation<K extends keyof MerchantRoutes> = Operation<Mercha
 export type MerchantOperations = Operations<MerchantRoutes, ProjectCaller>;
 
 /** External services that operations use; made once when the API starts. */
-export interface ApiServices extends Pick<
+export interface MerchantServices extends Pick<
   WorkflowClients,
   'orders' | 'follow_ups' | 'payment_links' | 'sandbox_clocks'
 > {
@@ -45,7 +45,7 @@ export interface ApiServices extends Pick<
  * checks it again.
  */
 export async function orderOfPath(
-  { db }: Pick<ApiServices, 'db'>,
+  { db }: Pick<MerchantServices, 'db'>,
   context: PathContext,
   order_id: string,
 ): Promise<StoredOrder> {
@@ -54,7 +54,7 @@ export async function orderOfPath(
 
 /** The payment link of the path. Throws as orderOfPath does. */
 export async function paymentLinkOfPath(
-  { db }: Pick<ApiServices, 'db'>,
+  { db }: Pick<MerchantServices, 'db'>,
   context: PathContext,
   payment_link_id: string,
 ): Promise<StoredPaymentLink> {

@@ -1,6 +1,6 @@
 import type { Input, Output, Route } from '../src/contract/routes';
 import type { Database, SqlTransaction } from '../src/db/connection';
-import type { ApiRequest } from '../src/domain/api-request';
+import type { AcceptedRequest } from '../src/domain/accepted-request';
 import type { Logger } from '../src/log';
 import type { TakePlace } from './large-answers/bulk-reads';
 
@@ -15,7 +15,7 @@ export interface Caller {
 /** The context of a request, known before its operation runs. */
 export interface RequestContext<C extends Caller> {
   readonly caller: C;
-  readonly request: ApiRequest;
+  readonly request: AcceptedRequest;
   /** The header Idempotency-Key (rules 11.1). Ids of what the request creates derive from it. */
   readonly idempotency_key: string | undefined;
   /**

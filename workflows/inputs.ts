@@ -1,7 +1,7 @@
 import type { UpdateDefinition } from '@temporalio/common';
 import { setHandler } from '@temporalio/workflow';
 import { CAPTURE_MODES } from '../src/domain/amounts';
-import type { ApiRequest } from '../src/domain/api-request';
+import type { AcceptedRequest } from '../src/domain/accepted-request';
 import { FOLLOW_UP_KINDS, type RequestedBy } from '../src/domain/follow-up';
 import type { NewOrder, PaymentMethodDetails } from '../src/domain/new-order';
 import type { NewPaymentLink } from '../src/domain/payment-link';
@@ -74,7 +74,7 @@ const instant = number(0, Date.UTC(9999, 0));
 const period = number(0, LONGEST_MS.link);
 const count = integer(0);
 const clockOffset = integer(0, LONGEST_MS.sandbox_clock);
-const request = object<ApiRequest>({
+const request = object<AcceptedRequest>({
   request_id: reference,
   deadline_at: instant,
   has_idempotency_key: flag,

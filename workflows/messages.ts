@@ -1,5 +1,5 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { ApiRequest } from '../src/domain/api-request';
+import type { AcceptedRequest } from '../src/domain/accepted-request';
 import type { DeliveryId } from '../src/domain/delivery';
 import type { ManualOutcome } from '../src/domain/outcome';
 import type { DeliveryStatus } from '../src/domain/transitions';
@@ -93,7 +93,7 @@ export interface FollowUpInput extends Omit<NewFollowUp, 'transaction_id' | 'now
 }
 
 /** Input of a follow-up order's workflow that a merchant requested. */
-export type RequestedFollowUpInput = FollowUpInput & { request: ApiRequest };
+export type RequestedFollowUpInput = FollowUpInput & { request: AcceptedRequest };
 
 /** A capture or void as the payment's workflow receives it. */
 export type CaptureOrVoidInput = RequestedFollowUpInput & { kind: 'capture' | 'void' };
@@ -128,7 +128,7 @@ export interface TransactionInput extends NewTransaction {
 
 /** Input of createOrderUpdate. */
 export interface CreateOrderInput {
-  request: ApiRequest;
+  request: AcceptedRequest;
   order: NewOrder;
   /** Milliseconds from the creation to the order's end. */
   period: number;
@@ -140,7 +140,7 @@ export interface CreateOrderInput {
 
 /** Input of submitPaymentUpdate: one payment attempt. */
 export interface SubmitPaymentInput {
-  request: ApiRequest;
+  request: AcceptedRequest;
   project_id: string;
   is_test: boolean;
   transaction: TransactionInput & { payment_method_details: PaymentMethodDetails };
@@ -149,7 +149,7 @@ export interface SubmitPaymentInput {
 /** Input of cancelOrderUpdate. */
 export interface CancelOrderInput {
   source: 'customer' | 'merchant';
-  request: ApiRequest;
+  request: AcceptedRequest;
 }
 
 /** Input of setOutcomeUpdate. */
@@ -174,7 +174,7 @@ export interface PaymentLinkInput {
 
 /** Input of createPaymentLinkUpdate. */
 export interface CreatePaymentLinkInput {
-  request: ApiRequest;
+  request: AcceptedRequest;
   payment_link: NewPaymentLink;
   /** Milliseconds from the creation to expires_at. */
   period: number;
@@ -228,7 +228,7 @@ export const CREATE_UPDATE_ID = 'create';
  * Update id of a creation. Temporal stores the result of an update id, also a refusal whose reason no longer holds. So
  * each request without an Idempotency-Key has its own id; the unique row prevents a second object.
  */
-export const createUpdateId = ({ has_idempotency_key, request_id }: ApiRequest) =>
+export const createUpdateId = ({ has_idempotency_key, request_id }: AcceptedRequest) =>
   has_idempotency_key ? CREATE_UPDATE_ID : `${CREATE_UPDATE_ID}:${request_id}`;
 /**
  * Update id of a submission of the payment form. Each submission has its own; the unique row prevents a second charge.
@@ -245,7 +245,7 @@ export const createPaymentLinkUpdate = defineUpdate<void, [CreatePaymentLinkInpu
  */
 export const payThroughLinkUpdate = defineUpdate<void, [PayThroughLinkInput]>('payThroughLink');
 /** Ends a payment link for its merchant. Refused with Conflict while a payment is in progress, and once it is paid. */
-export const endPaymentLinkUpdate = defineUpdate<void, [{ request: ApiRequest }]>('endPaymentLink');
+export const endPaymentLinkUpdate = defineUpdate<void, [{ request: AcceptedRequest }]>('endPaymentLink');
 /** Update id of a submission of the form of a link. */
 export const linkPaymentUpdateId = ({ request, order }: Pick<PayThroughLinkInput, 'request' | 'order'>) =>
   `pay:${order.id}:${request.request_id}`;

@@ -11,7 +11,7 @@ import {
   type RouteSet,
 } from '../../src/contract/routes';
 import type { KeptAnswer } from '../../src/db/requests/idempotency-keys';
-import { acceptRequest } from '../../src/domain/api-request';
+import { acceptRequest } from '../../src/domain/accepted-request';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import { Stream, carryOut, type Caller, type RequestContext, type Versioned, type Work } from '../operation';

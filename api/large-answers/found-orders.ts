@@ -6,7 +6,7 @@ import { conditionsOf, matches } from '../../src/domain/query/query';
 import { rowOf } from '../../src/domain/query/report';
 import type { Wanted } from '../../src/search/reader';
 import { partLimits } from './bulk-reads';
-import type { ApiServices } from '../merchant';
+import type { MerchantServices } from '../merchant';
 import { presentOrder } from '../present/order';
 
 /** Orders that a search found, from the record. */
@@ -26,7 +26,7 @@ type Rest = Omit<SearchResult, 'orders'>;
  * the query.
  */
 export async function* foundOrders(
-  { bulk, public_url }: Pick<ApiServices, 'bulk' | 'public_url'>,
+  { bulk, public_url }: Pick<MerchantServices, 'bulk' | 'public_url'>,
   { project_id, query }: Wanted,
   order_ids: readonly string[],
 ): AsyncGenerator<FoundPart, undefined> {

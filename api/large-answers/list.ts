@@ -4,7 +4,7 @@ import { listPeriod } from '../../src/domain/period';
 import { validationError } from '../../src/errors';
 import { partLimits } from './bulk-reads';
 import { clock } from '../http/clock';
-import type { MerchantContext, ApiServices } from '../merchant';
+import type { MerchantContext, MerchantServices } from '../merchant';
 import { jsonArray, type Stream } from '../operation';
 
 /** Maximum number of objects in one list (rules 5.8). */
@@ -22,7 +22,7 @@ type List = (
  * 5.11). `present` converts each for the answer. Throws a ValidationError that names the parameter.
  */
 export function listOperation<View>(
-  { bulk }: Pick<ApiServices, 'bulk'>,
+  { bulk }: Pick<MerchantServices, 'bulk'>,
   readPart: (db: Database, project_id: string, part: ListPart) => Promise<Part<View>>,
   present: (view: View) => unknown,
 ): List {

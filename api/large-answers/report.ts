@@ -10,7 +10,7 @@ import { SEARCH_FIELD_NAMES } from '../../src/domain/query/fields';
 import { conditionsOf, matches, type Subject } from '../../src/domain/query/query';
 import { SUBJECTS, rowOf } from '../../src/domain/query/report';
 import type { Wanted } from '../../src/search/reader';
-import type { ApiServices } from '../merchant';
+import type { MerchantServices } from '../merchant';
 import { csvOf } from './report-cells';
 
 /** Rows that are read and written at a time: few, because other requests wait during that. */
@@ -22,7 +22,7 @@ const FOUND_PAGE = 20_000;
 /** The column of the project. */
 const PROJECT = SEARCH_FIELD_NAMES.indexOf('project_id');
 
-type ReportServices = Pick<ApiServices, 'bulk' | 'search'>;
+type ReportServices = Pick<MerchantServices, 'bulk' | 'search'>;
 
 /** A transaction of an order; without `attempt` all of the order's. */
 interface Place {

@@ -1,6 +1,6 @@
 import { mayCancel } from '../../src/domain/order';
 import { ServiceError } from '../../src/errors';
-import { orderOfPath, type MerchantOperation, type ApiServices } from '../merchant';
+import { orderOfPath, type MerchantOperation, type MerchantServices } from '../merchant';
 import { presentVersion } from '../present/order';
 
 /**
@@ -9,7 +9,7 @@ import { presentVersion } from '../present/order';
  * when If-Match does not allow the order's version.
  */
 export const cancelOrder =
-  (services: ApiServices): MerchantOperation<'cancelOrder'> =>
+  (services: MerchantServices): MerchantOperation<'cancelOrder'> =>
   async (context, { params }) => {
     const order = await orderOfPath(services, context, params.order_id);
     if (order.kind !== 'payment') {

@@ -1,4 +1,4 @@
-import type { MerchantOperation, ApiServices } from '../merchant';
+import type { MerchantOperation, MerchantServices } from '../merchant';
 import { captureOrVoid } from '../requests/request-follow-up';
 
 /**
@@ -6,6 +6,6 @@ import { captureOrVoid } from '../requests/request-follow-up';
  * more than is left.
  */
 export const captureTransactionAmount =
-  (services: ApiServices): MerchantOperation<'captureTransactionAmount'> =>
+  (services: MerchantServices): MerchantOperation<'captureTransactionAmount'> =>
   (context, { params, body }) =>
     captureOrVoid(services, context, { kind: 'capture', ...params, ...body });

@@ -8,7 +8,7 @@ import { paymentPeriod } from '../../src/domain/payment-period';
 import { ServiceError, validationError } from '../../src/errors';
 import { orderId, transactionId } from '../../src/ids';
 import type { CreateOrderInput, TransactionInput } from '../../workflows/messages';
-import type { MerchantOperation, ApiServices } from '../merchant';
+import type { MerchantOperation, MerchantServices } from '../merchant';
 import { presentOrder } from '../present/order';
 import { checkedOnce } from '../requests/checked-once';
 import { requireActive, requireProjectAccepts } from '../requests/project-rules';
@@ -23,7 +23,7 @@ import { requireActive, requireProjectAccepts } from '../requests/project-rules'
  * is none (rules 11.6).
  */
 export const createOrder =
-  (services: ApiServices): MerchantOperation<'createOrder'> =>
+  (services: MerchantServices): MerchantOperation<'createOrder'> =>
   async (context, { body }) => {
     const { idempotency_key, request } = context;
     const { project } = context.caller;
@@ -75,7 +75,7 @@ function requireFunding(project: Project, { transactions = [], customer }: Order
 }
 
 async function transactionOf(
-  services: ApiServices,
+  services: MerchantServices,
   project: Project,
   order_id: string,
   request: TransactionRequest,
@@ -111,7 +111,7 @@ async function transactionOf(
  * The card of a token, which pays by the method it was made by only: a wallet, or a card that was typed (rules 6.6).
  */
 async function cardOf(
-  { processor }: ApiServices,
+  { processor }: MerchantServices,
   project_id: string,
   { vault_token, payment_method }: { vault_token: string; payment_method: string },
 ) {
@@ -128,7 +128,7 @@ async function cardOf(
  * The account number goes into the processor's vault before anything stores it: it may be a card number (rules 14.6).
  */
 async function receiverOf(
-  { processor }: ApiServices,
+  { processor }: MerchantServices,
   project_id: string,
   { receiver_account_number = '', receiver_account_number_type }: Receiver,
 ) {

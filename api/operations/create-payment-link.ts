@@ -1,7 +1,7 @@
 import { parseDuration } from '../../src/domain/duration';
 import { orderId } from '../../src/ids';
 import { checkedOnce } from '../requests/checked-once';
-import type { MerchantOperation, ApiServices } from '../merchant';
+import type { MerchantOperation, MerchantServices } from '../merchant';
 import { presentPaymentLink } from '../present/payment-link';
 import { requireActive, requireProjectAccepts } from '../requests/project-rules';
 
@@ -13,7 +13,7 @@ const DEFAULT_PERIOD = 'P30D';
  * Idempotency-Key the link's id derives from the key, so that a repeat can only reach the same workflow and row.
  */
 export const createPaymentLink =
-  (services: ApiServices): MerchantOperation<'createPaymentLink'> =>
+  (services: MerchantServices): MerchantOperation<'createPaymentLink'> =>
   async (context, { body }) => {
     const { idempotency_key, request } = context;
     const { project } = context.caller;

@@ -1,5 +1,5 @@
 import { requireLinkMayEnd } from '../../src/domain/payment-link';
-import { paymentLinkOfPath, type MerchantOperation, type ApiServices } from '../merchant';
+import { paymentLinkOfPath, type MerchantOperation, type MerchantServices } from '../merchant';
 import { presentLinkVersion } from '../present/payment-link';
 
 /**
@@ -7,7 +7,7 @@ import { presentLinkVersion } from '../present/payment-link';
  * payment is in progress and once it is paid, and PreconditionFailed when If-Match does not allow its version.
  */
 export const endPaymentLink =
-  (services: ApiServices): MerchantOperation<'endPaymentLink'> =>
+  (services: MerchantServices): MerchantOperation<'endPaymentLink'> =>
   async (context, { params }) => {
     const link = await paymentLinkOfPath(services, context, params.payment_link_id);
     requireLinkMayEnd(link.status);

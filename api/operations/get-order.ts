@@ -1,12 +1,12 @@
 import { moneyOf } from '../../src/db/orders/stored-order';
 import { amountDetails } from '../../src/domain/amounts';
 import { clockOf } from '../http/clock';
-import { orderOfPath, type MerchantOperation, type ApiServices } from '../merchant';
+import { orderOfPath, type MerchantOperation, type MerchantServices } from '../merchant';
 import { presentOrder } from '../present/order';
 
 /** The order with all its transactions, and the parts that `fields` asks for (rules 5.4). */
 export const getOrder =
-  (services: ApiServices): MerchantOperation<'getOrder'> =>
+  (services: MerchantServices): MerchantOperation<'getOrder'> =>
   async (context, { params, query }) => {
     const order = await orderOfPath(services, context, params.order_id);
     const fields = [...(query['fields[]'] ?? []), ...(query.fields ?? [])];

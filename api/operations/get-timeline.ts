@@ -4,7 +4,7 @@ import { TIMELINE_START, pageOfTimeline, timelineEntries, type TimelinePlace } f
 import { byInstant, deliveryWait, pausedDelivery, waitsOf, watchWait } from '../../src/domain/waits';
 import { validationError } from '../../src/errors';
 import { clockOf } from '../http/clock';
-import { orderOfPath, type MerchantOperation, type ApiServices } from '../merchant';
+import { orderOfPath, type MerchantOperation, type MerchantServices } from '../merchant';
 import { formatInstant } from '../present/order';
 
 /** Maximum number of follow-up orders, and of webhooks, in `next`. */
@@ -12,7 +12,7 @@ const WAITS_MAX = 100;
 
 /** A page of the timeline of an order with the events it waits for, computed from the record (rules 23.1, 23.10). */
 export const getTimeline =
-  (services: ApiServices): MerchantOperation<'getTimeline'> =>
+  (services: MerchantServices): MerchantOperation<'getTimeline'> =>
   async (context, { params, query: { limit, cursor } }) => {
     const from = cursor === undefined ? TIMELINE_START : placeOf(cursor);
     const order = await orderOfPath(services, context, params.order_id);

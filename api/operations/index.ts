@@ -1,4 +1,4 @@
-import type { MerchantOperations, ApiServices } from '../merchant';
+import type { MerchantOperations, MerchantServices } from '../merchant';
 import { cancelOrder } from './cancel-order';
 import { captureTransaction } from './capture-transaction';
 import { captureTransactionAmount } from './capture-transaction-amount';
@@ -23,7 +23,7 @@ import { voidTransaction } from './void-transaction';
 import { voidTransactionAmount } from './void-transaction-amount';
 
 /** Every use case of the contract: a missing one does not compile. */
-export function createOperations(services: ApiServices): MerchantOperations {
+export function createOperations(services: MerchantServices): MerchantOperations {
   return {
     createOrder: createOrder(services),
     listOrders: listOrders(services),

@@ -1,8 +1,8 @@
 import { listStoredOrders } from '../../src/db/orders/stored-order';
 import { listOperation } from '../large-answers/list';
-import type { MerchantOperation, ApiServices } from '../merchant';
+import type { MerchantOperation, MerchantServices } from '../merchant';
 import { presentOrder } from '../present/order';
 
 /** The orders of the project that were created in a period, newest first (rules 5.8). */
-export const listOrders = (services: Pick<ApiServices, 'bulk' | 'public_url'>): MerchantOperation<'listOrders'> =>
+export const listOrders = (services: Pick<MerchantServices, 'bulk' | 'public_url'>): MerchantOperation<'listOrders'> =>
   listOperation(services, listStoredOrders, (order) => presentOrder(order, services.public_url));

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../src/errors';
-import { orderOfPath, type MerchantOperation, type ApiServices } from '../merchant';
+import { orderOfPath, type MerchantOperation, type MerchantServices } from '../merchant';
 import { clockAdvanceOf, advanceInTurn } from '../requests/advance-clock';
 import { presentVersion } from '../present/order';
 
@@ -8,7 +8,7 @@ import { presentVersion } from '../present/order';
  * live projects, Conflict for an order that uses the clock of another object, ValidationError.
  */
 export const moveOrderClock =
-  (services: ApiServices): MerchantOperation<'moveOrderClock'> =>
+  (services: MerchantServices): MerchantOperation<'moveOrderClock'> =>
   async (context, { params, body }) => {
     const order = await orderOfPath(services, context, params.order_id);
     const move = clockAdvanceOf(context, body);

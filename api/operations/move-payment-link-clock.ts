@@ -1,4 +1,4 @@
-import { paymentLinkOfPath, type MerchantOperation, type ApiServices } from '../merchant';
+import { paymentLinkOfPath, type MerchantOperation, type MerchantServices } from '../merchant';
 import { clockAdvanceOf, advanceInTurn } from '../requests/advance-clock';
 import { presentLinkVersion } from '../present/payment-link';
 
@@ -7,7 +7,7 @@ import { presentLinkVersion } from '../present/payment-link';
  * Throws Forbidden for live projects, ValidationError.
  */
 export const movePaymentLinkClock =
-  (services: ApiServices): MerchantOperation<'movePaymentLinkClock'> =>
+  (services: MerchantServices): MerchantOperation<'movePaymentLinkClock'> =>
   async (context, { params, body }) => {
     const link = await paymentLinkOfPath(services, context, params.payment_link_id);
     const move = clockAdvanceOf(context, body);

@@ -1,6 +1,6 @@
 import { findStoredDelivery } from '../../src/db/webhooks/stored-deliveries';
 import { ServiceError } from '../../src/errors';
-import { orderOfPath, type MerchantOperation, type ApiServices } from '../merchant';
+import { orderOfPath, type MerchantOperation, type MerchantServices } from '../merchant';
 import { redeliver } from '../requests/redeliver';
 
 /**
@@ -8,7 +8,7 @@ import { redeliver } from '../requests/redeliver';
  * project.
  */
 export const redeliverOrderWebhook =
-  (services: ApiServices): MerchantOperation<'redeliverOrderWebhook'> =>
+  (services: MerchantServices): MerchantOperation<'redeliverOrderWebhook'> =>
   async (context, { params: { order_id, n } }) => {
     await orderOfPath(services, context, order_id);
     const delivery = await findStoredDelivery(services.db, { order_id, n: Number(n) });

@@ -7,7 +7,7 @@ import { SEARCH_MS, searchUnavailable, type Wanted } from '../../src/search/read
 import { clock } from '../http/clock';
 import { createConcurrencyLimit, type ConcurrencyLimit } from '../http/concurrency-limit';
 import { foundOrders, searchAnswer } from '../large-answers/found-orders';
-import type { MerchantOperation, ApiServices } from '../merchant';
+import type { MerchantOperation, MerchantServices } from '../merchant';
 import { Stream } from '../operation';
 import { reportCsv } from '../large-answers/report';
 import { reportFileName } from '../large-answers/report-cells';
@@ -23,7 +23,7 @@ const SEARCHES = { what: 'searches', per_caller: { running: 1, waiting: 30 }, ru
  * names the field, and ServiceUnavailable without the index.
  */
 export const searchOrders = (
-  services: Pick<ApiServices, 'bulk' | 'search' | 'public_url'>,
+  services: Pick<MerchantServices, 'bulk' | 'search' | 'public_url'>,
 ): MerchantOperation<'searchOrders'> => {
   const { bulk, search } = services;
   const searches = createConcurrencyLimit(SEARCHES);

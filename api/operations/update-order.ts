@@ -6,7 +6,7 @@ import { requireFundingInformation } from '../../src/domain/account-funding';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { ServiceError, validationError, preconditionFailed } from '../../src/errors';
 import { clockOf } from '../http/clock';
-import { orderOfPath, type MerchantOperation, type ApiServices } from '../merchant';
+import { orderOfPath, type MerchantOperation, type MerchantServices } from '../merchant';
 import { presentVersion } from '../present/order';
 import { requireProjectAccepts } from '../requests/project-rules';
 
@@ -15,7 +15,7 @@ import { requireProjectAccepts } from '../requests/project-rules';
  * another amount or currency, and the refusals of requireFundingInformation.
  */
 export const updateOrder =
-  (services: ApiServices): MerchantOperation<'updateOrder'> =>
+  (services: MerchantServices): MerchantOperation<'updateOrder'> =>
   async (context, { params, body }) => {
     const { amount, currency, ...changes } = body;
     const order = await orderOfPath(services, context, params.order_id);

@@ -1,4 +1,4 @@
-import type { MerchantOperation, ApiServices } from '../merchant';
+import type { MerchantOperation, MerchantServices } from '../merchant';
 import { captureOrVoid } from '../requests/request-follow-up';
 
 /**
@@ -6,6 +6,6 @@ import { captureOrVoid } from '../requests/request-follow-up';
  * and ValidationError for more than is left.
  */
 export const voidTransactionAmount =
-  (services: ApiServices): MerchantOperation<'voidTransactionAmount'> =>
+  (services: MerchantServices): MerchantOperation<'voidTransactionAmount'> =>
   (context, { params, body }) =>
     captureOrVoid(services, context, { kind: 'void', ...params, ...body });

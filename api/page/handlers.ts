@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
-import { acceptRequest, type ApiRequest } from '../../src/domain/api-request';
+import { acceptRequest, type AcceptedRequest } from '../../src/domain/accepted-request';
 import { ERRORS, OutcomeUnknown, ServiceError, validationError } from '../../src/errors';
 import type { Processor } from '../../src/processor/client';
 import { WALLETS, type TestCard, type VaultedCard } from '../../src/processor/wire';
@@ -98,7 +98,7 @@ export function payByWallet<P extends Payable>(context: PageContext<P>): Request
 }
 
 /** A form has no Idempotency-Key: ids of what it makes derive from its attempt. */
-function acceptForm({ deadline_ms }: Pick<PageContext<Payable>, 'deadline_ms'>, response: Response): ApiRequest {
+function acceptForm({ deadline_ms }: Pick<PageContext<Payable>, 'deadline_ms'>, response: Response): AcceptedRequest {
   const received_at = Date.now();
   const request_id = String(response.getHeader('X-Request-Id'));
   return acceptRequest({ request_id, received_at, deadline_at: received_at + deadline_ms });

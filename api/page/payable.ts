@@ -1,4 +1,4 @@
-import type { ApiRequest } from '../../src/domain/api-request';
+import type { AcceptedRequest } from '../../src/domain/accepted-request';
 import { WALLETS, type VaultedCard, type Wallet } from '../../src/processor/wire';
 
 /** The payment method of the card form. */
@@ -158,12 +158,12 @@ export interface Payables<P extends Payable> {
    * deadline (epoch milliseconds). Rejects with a ServiceError when nothing was charged, with OutcomeUnknown when it may
    * have been. A repeat is the same payment.
    */
-  readonly pay: (payable: P, payment: CardPayment, request: ApiRequest) => Promise<P>;
+  readonly pay: (payable: P, payment: CardPayment, request: AcceptedRequest) => Promise<P>;
   /**
    * Cancels it for the customer, and resolves with whether it is cancelled. Rejects with a ServiceError when it cannot
    * be cancelled any more.
    */
-  readonly cancel: (payable: P, request: ApiRequest) => Promise<boolean>;
+  readonly cancel: (payable: P, request: AcceptedRequest) => Promise<boolean>;
   /**
    * The customer is back from the issuer: asks for the outcome where it is open, and resolves with the payable as it is
    * then.

@@ -1,5 +1,5 @@
 import { ERRORS, ServiceError } from '../../src/errors';
-import type { ApiRequest } from '../../src/domain/api-request';
+import type { AcceptedRequest } from '../../src/domain/accepted-request';
 import { keyMayBeSentAgain } from '../../src/temporal/call-errors';
 
 /**
@@ -14,7 +14,7 @@ const FIRST_RUN_MS = 60_000;
  * it throws ServiceUnavailable, with Retry-After (rules 11.6).
  */
 export async function checkedOnce<Result>(
-  { is_repeat, first_received_at }: Pick<ApiRequest, 'is_repeat' | 'first_received_at'>,
+  { is_repeat, first_received_at }: Pick<AcceptedRequest, 'is_repeat' | 'first_received_at'>,
   check: () => Promise<Result>,
 ): Promise<Result> {
   try {

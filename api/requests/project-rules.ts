@@ -1,7 +1,7 @@
 import type { Project } from '../../src/db/projects/projects';
 import { ServiceError, refuseFields } from '../../src/errors';
 import { namesPrivateAddress } from '../../src/webhook/address';
-import type { ApiServices } from '../merchant';
+import type { MerchantServices } from '../merchant';
 
 export const projectSuspended = () =>
   new ServiceError('Forbidden', 'The project is suspended: it takes no new orders, payment links or payments.');
@@ -25,7 +25,7 @@ interface Asked {
  * checked at each connection (rules 13.8).
  */
 export function requireProjectAccepts(
-  { webhook_private_addresses }: Pick<ApiServices, 'webhook_private_addresses'>,
+  { webhook_private_addresses }: Pick<MerchantServices, 'webhook_private_addresses'>,
   project: Pick<Project, 'currencies' | 'payment_methods' | 'is_test'>,
   { currency, payment_methods = [], transactions = [], webhook_url }: Asked,
 ): void {

@@ -4,7 +4,7 @@ import { amountToMove } from '../../src/domain/follow-up';
 import { ServiceError } from '../../src/errors';
 import { orderId } from '../../src/ids';
 import { clockOf } from '../http/clock';
-import { orderOfPath, type MerchantContext, type ApiServices } from '../merchant';
+import { orderOfPath, type MerchantContext, type MerchantServices } from '../merchant';
 import type { Work } from '../operation';
 import { presentOrder } from '../present/order';
 
@@ -23,7 +23,7 @@ interface Wanted<Kind extends 'capture' | 'void' | 'refund'> {
  * order. Throws NotFound, Conflict or CanNotCancelTransaction, ValidationError on `amount`.
  */
 export async function captureOrVoid(
-  services: ApiServices,
+  services: MerchantServices,
   context: MerchantContext,
   { order_id, transaction_id, ...wanted }: Wanted<'capture' | 'void'> & { order_id: string; transaction_id: string },
 ): Promise<Work<Order>> {
@@ -46,7 +46,7 @@ export async function captureOrVoid(
  * calling a workflow. Throws the refusals of amountToMove and what FollowUps throws.
  */
 export function requestFollowUp(
-  services: ApiServices,
+  services: MerchantServices,
   context: MerchantContext,
   order: StoredOrder,
   transaction: StoredTransaction,

@@ -8,7 +8,7 @@ import { idParam } from '../contract/scalars';
 import type { Database } from '../db/connection';
 import { listUnknownOutcomes, type ManualOutcomeEntry, type UnknownOutcome } from '../db/orders/manual-outcomes';
 import { REASON_LENGTH_MAX, MANUAL_OUTCOMES } from '../domain/transaction';
-import type { ApiRequest } from '../domain/api-request';
+import type { AcceptedRequest } from '../domain/accepted-request';
 import type { WorkflowClients } from '../temporal/workflows';
 import type { CommandRoute } from './commands';
 
@@ -70,7 +70,7 @@ const presentUnknownOutcome = ({ since, polled_at, ...outcome }: UnknownOutcome)
 });
 
 /** `settled`: `now`, or `earlier` if the outcome was set before. */
-const presentManualOutcome = (entry: ManualOutcomeEntry, { request_id }: ApiRequest) => ({
+const presentManualOutcome = (entry: ManualOutcomeEntry, { request_id }: AcceptedRequest) => ({
   transaction_id: entry.object_id,
   ...entry.after,
   settled: entry.request_id === request_id ? 'now' : 'earlier',

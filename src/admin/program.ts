@@ -13,7 +13,7 @@ import { readsOnly } from '../contract/routes';
 import { requireSetting, type Config } from '../config';
 import { recordChange } from '../db/projects/audit-trail';
 import { connectDatabase } from '../db/connection';
-import { acceptRequest } from '../domain/api-request';
+import { acceptRequest } from '../domain/accepted-request';
 import { inLines } from '../domain/shown-text';
 import { ServiceError } from '../errors';
 import { SecretKeys } from '../secrets';

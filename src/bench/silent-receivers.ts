@@ -9,7 +9,7 @@ import { insertMerchant } from '../db/projects/merchants';
 import { upsertProject } from '../db/projects/projects';
 import type { WebhookSecretVault } from '../db/webhooks/webhook-secrets';
 import { SecretKeys } from '../secrets';
-import { acceptRequest } from '../domain/api-request';
+import { acceptRequest } from '../domain/accepted-request';
 import type { NewOrder } from '../domain/new-order';
 import { createWorkflowClients, type WorkflowClients } from '../temporal/workflows';
 import { durationsAtPace, quantile } from './figures';

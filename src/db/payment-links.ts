@@ -1,4 +1,4 @@
-import type { ApiRequest } from '../domain/api-request';
+import type { AcceptedRequest } from '../domain/accepted-request';
 import type { LinkEndedBy, NewPaymentLink, PaymentLinkSnapshot } from '../domain/payment-link';
 import {
   PAYMENT_LINK_MOVES,
@@ -117,7 +117,7 @@ export async function loadPaymentLinkSnapshot(db: Database, id: string): Promise
 export async function insertPaymentLink(
   db: Database,
   link: NewPaymentLink,
-  { created, expires_at, request }: { created: number; expires_at: number; request: ApiRequest },
+  { created, expires_at, request }: { created: number; expires_at: number; request: AcceptedRequest },
 ): Promise<PaymentLinkSnapshot> {
   await queryRows(
     db,

@@ -7,7 +7,7 @@ import {
   voidableAmount,
   type TransactionMoney,
 } from './amounts';
-import type { ApiRequest } from './api-request';
+import type { AcceptedRequest } from './accepted-request';
 import { isExpired, isAttemptOpen, type Ending } from './order';
 import type { TransactionStatus } from './transitions';
 
@@ -136,7 +136,7 @@ export interface PaymentId {
 export interface NewFollowUp extends FollowUpRequest, PaymentId {
   id: string;
   /** Only when a merchant requested it; its versions are those of the payment order. */
-  request?: ApiRequest | undefined;
+  request?: AcceptedRequest | undefined;
   /** The only transaction of the follow-up order. */
   transaction_id: string;
   merchant_order_id?: string | undefined;

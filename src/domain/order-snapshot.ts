@@ -55,7 +55,7 @@ export interface OrderSnapshot {
   id: string;
   project_id: string;
   status: OrderStatus;
-  /** Grows with every change; a move planned from an older version is refused by the database. */
+  /** Grows with every change. A statement refuses a move planned from an older version; moveOrder plans it again. */
   version: number;
   /** Minor units. */
   amount: number;

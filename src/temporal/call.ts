@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { setTimeout } from 'node:timers/promises';
 import { isUnavailable, type Database } from '../db/connection';
 import { withdrawRequest } from '../db/requests/request-claims';
-import type { ApiRequest } from '../domain/api-request';
+import type { AcceptedRequest } from '../domain/accepted-request';
 import { OutcomeUnknown, type ServiceError } from '../errors';
 import {
   isExhausted,
@@ -34,7 +34,7 @@ export type Purpose = 'create' | 'pay' | 'change';
 interface ObjectCall<View> {
   kind: Readable<View>;
   id: string;
-  request: ApiRequest;
+  request: AcceptedRequest;
   purpose: Purpose;
 }
 
@@ -74,7 +74,7 @@ export async function callThenRead<View>(
  */
 async function withdrawOrRead<View>(
   db: Database,
-  { request_id, has_idempotency_key }: ApiRequest,
+  { request_id, has_idempotency_key }: AcceptedRequest,
   { refusal, read }: { refusal: ServiceError; read: () => Promise<View | undefined> },
 ): Promise<View> {
   if (has_idempotency_key) throw keyMayBeSentAgain();

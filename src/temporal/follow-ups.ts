@@ -4,7 +4,7 @@ import { endWatch, insertWatch } from '../db/orders/late-approvals';
 import type { StoredOrder } from '../db/orders/stored-order';
 import { findManualOutcome } from '../db/orders/manual-outcomes';
 import { endedUnpaid, type EndedPayment } from '../db/orders/transactions';
-import type { ApiRequest } from '../domain/api-request';
+import type { AcceptedRequest } from '../domain/accepted-request';
 import type { LateApprovalWatch } from '../domain/waits';
 import { reversalOrderId, transactionId } from '../ids';
 import {
@@ -64,7 +64,7 @@ export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOr
    * An operator sets the outcome of a follow-up order. If Temporal lost its workflow, it restarts from the record.
    * Throws Conflict when no outcome is awaited.
    */
-  async setOutcome(order_id: string, input: SetOutcomeInput, request: ApiRequest): Promise<void> {
+  async setOutcome(order_id: string, input: SetOutcomeInput, request: AcceptedRequest): Promise<void> {
     await this.call(order_id, request, 'change', async () => {
       // Before its first answer an order has no open outcome.
       await this.update(order_id, FIRST_ANSWER);

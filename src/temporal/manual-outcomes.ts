@@ -1,5 +1,5 @@
 import { findOrderOfTransaction, findManualOutcome, type ManualOutcomeEntry } from '../db/orders/manual-outcomes';
-import type { ApiRequest } from '../domain/api-request';
+import type { AcceptedRequest } from '../domain/accepted-request';
 import type { ManualOutcome } from '../domain/outcome';
 import { isAttemptOpen } from '../domain/order';
 import { ServiceError } from '../errors';
@@ -28,7 +28,7 @@ export class ManualOutcomes {
    * entry of the audit trail: the earlier one if the same outcome was set before. Throws NotFound; Conflict when the
    * outcome is not awaited, or another one was set; ServiceUnavailable without an answer by the deadline.
    */
-  async setOutcome(outcome: RequestedOutcome, request: ApiRequest): Promise<ManualOutcomeEntry> {
+  async setOutcome(outcome: RequestedOutcome, request: AcceptedRequest): Promise<ManualOutcomeEntry> {
     const { db } = this.temporal;
     const { transaction_id } = outcome;
     const found = await findOrderOfTransaction(db, transaction_id);
@@ -57,7 +57,7 @@ export class ManualOutcomes {
   private async send(
     { order_id, is_payment }: { order_id: string; is_payment: boolean },
     outcome: RequestedOutcome,
-    request: ApiRequest,
+    request: AcceptedRequest,
   ): Promise<ServiceError | undefined> {
     const input = { ...outcome, command_line: { request_id: request.request_id } };
     try {

@@ -1,6 +1,6 @@
 import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
 import type { SignalDefinition, UpdateDefinition, Workflow } from '@temporalio/common';
-import type { ApiRequest } from '../domain/api-request';
+import type { AcceptedRequest } from '../domain/accepted-request';
 import { CREATE_UPDATE_ID, clockAdvanced, recordChanged } from '../../workflows/messages';
 import { callOnce, callThenRead, unlessClosed, type Purpose, type TemporalAccess } from './call';
 import { isAnswered, isServiceError, isWorkflowClosed } from './call-errors';
@@ -86,7 +86,7 @@ export class RecordedWorkflows<Started, View> extends ObjectWorkflows<Started, R
    * The object of an earlier creation with the same Idempotency-Key, once its first answer is known: joins the creation
    * that is under way. `undefined`: there is no object. `is_over`: no creation of it is under way.
    */
-  protected async join(id: string, request: ApiRequest): Promise<{ view: View; is_over: boolean } | undefined> {
+  protected async join(id: string, request: AcceptedRequest): Promise<{ view: View; is_over: boolean } | undefined> {
     let is_over = false;
     try {
       const view = await this.call(id, request, 'create', async () => {
@@ -112,7 +112,7 @@ export class RecordedWorkflows<Started, View> extends ObjectWorkflows<Started, R
   /** Creates an object. A repeat joins the creation under way, or gets its result. */
   protected async createObject<Args extends unknown[]>(
     id: string,
-    request: ApiRequest,
+    request: AcceptedRequest,
     { object, update, staticSummary }: { object: Started; update: Update<Args>; staticSummary?: string },
   ): Promise<View> {
     const { client, db } = this.temporal;
@@ -144,14 +144,19 @@ export class RecordedWorkflows<Started, View> extends ObjectWorkflows<Started, R
   }
 
   /** Makes a call about the object, and returns it as stored afterwards. */
-  protected async call(id: string, request: ApiRequest, purpose: Purpose, call: () => Promise<void>): Promise<View> {
+  protected async call(
+    id: string,
+    request: AcceptedRequest,
+    purpose: Purpose,
+    call: () => Promise<void>,
+  ): Promise<View> {
     return await callThenRead(this.temporal, { kind: this.kind, id, request, purpose }, call);
   }
 
   /** Changes the object by an update. `was_closed`: no update was sent, as the object was final. */
   protected async change<Args extends unknown[]>(
     id: string,
-    request: ApiRequest,
+    request: AcceptedRequest,
     update: Update<Args>,
   ): Promise<{ view: View; was_closed: boolean }> {
     let was_closed = false;

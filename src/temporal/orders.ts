@@ -1,5 +1,5 @@
 import type { StoredOrder } from '../db/orders/stored-order';
-import type { ApiRequest } from '../domain/api-request';
+import type { AcceptedRequest } from '../domain/accepted-request';
 import { formatAmount } from '../domain/currency';
 import { isEnding } from '../domain/order';
 import { asMarkdown } from '../domain/shown-text';
@@ -44,7 +44,7 @@ export class OrderWorkflows extends RecordedWorkflows<StartedOrder, StoredOrder>
    * that is under way. `undefined` when none is, and the order does not exist or lost its workflow: then the creation
    * has to be repeated.
    */
-  async joinCreation(order_id: string, request: ApiRequest): Promise<StoredOrder | undefined> {
+  async joinCreation(order_id: string, request: AcceptedRequest): Promise<StoredOrder | undefined> {
     const joined = await this.join(order_id, request);
     const is_lost = joined?.is_over === true && !this.kind.isFinal(joined.view);
     return is_lost ? undefined : joined?.view;
@@ -80,7 +80,7 @@ export class OrderWorkflows extends RecordedWorkflows<StartedOrder, StoredOrder>
   }
 
   /** An operator sets the outcome of the order's charge. Throws Conflict when none is awaited. */
-  async setOutcome(order_id: string, input: SetOutcomeInput, request: ApiRequest): Promise<void> {
+  async setOutcome(order_id: string, input: SetOutcomeInput, request: AcceptedRequest): Promise<void> {
     await this.call(order_id, request, 'change', () =>
       this.update(order_id, { definition: setOutcomeUpdate, args: [input] }),
     );

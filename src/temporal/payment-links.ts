@@ -1,5 +1,5 @@
 import type { StoredPaymentLink } from '../db/payment-links';
-import type { ApiRequest } from '../domain/api-request';
+import type { AcceptedRequest } from '../domain/accepted-request';
 import { formatAmount } from '../domain/currency';
 import { asMarkdown } from '../domain/shown-text';
 import { ServiceError } from '../errors';
@@ -37,7 +37,7 @@ export class PaymentLinkWorkflows extends RecordedWorkflows<StartedLink, StoredP
    * The link of an earlier creation with the same Idempotency-Key: joins the creation that is under way. `undefined`
    * when there is neither.
    */
-  async joinCreation(id: string, request: ApiRequest): Promise<StoredPaymentLink | undefined> {
+  async joinCreation(id: string, request: AcceptedRequest): Promise<StoredPaymentLink | undefined> {
     return (await this.join(id, request))?.view;
   }
 
@@ -56,7 +56,7 @@ export class PaymentLinkWorkflows extends RecordedWorkflows<StartedLink, StoredP
    * Ends a link for its merchant. Throws Conflict while a payment is in progress and once it is paid,
    * PreconditionFailed.
    */
-  async end(id: string, request: ApiRequest): Promise<StoredPaymentLink> {
+  async end(id: string, request: AcceptedRequest): Promise<StoredPaymentLink> {
     const { view: link, was_closed } = await this.change(id, request, {
       definition: endPaymentLinkUpdate,
       args: [{ request }],

@@ -1,6 +1,6 @@
 import type { StoredOrder } from '../db/orders/stored-order';
 import type { StoredPaymentLink } from '../db/payment-links';
-import type { ApiRequest } from '../domain/api-request';
+import type { AcceptedRequest } from '../domain/accepted-request';
 import type { StartedClock } from '../domain/sandbox-clock';
 import { advanceClockUpdate, type AdvanceClockInput } from '../../workflows/messages';
 import { callThenRead, type TemporalAccess } from './call';
@@ -21,12 +21,16 @@ export class SandboxClockWorkflows {
   constructor(private readonly temporal: TemporalAccess) {}
 
   /** Advances the clock of a payment order, its follow-up orders and webhooks. */
-  async moveOrder(order: ClockOwner, input: AdvanceClockInput, request: ApiRequest): Promise<StoredOrder> {
+  async moveOrder(order: ClockOwner, input: AdvanceClockInput, request: AcceptedRequest): Promise<StoredOrder> {
     return await this.move(KINDS.order, order, input, request);
   }
 
   /** Advances the clock of a payment link, its orders, their follow-up orders and webhooks. */
-  async movePaymentLink(link: ClockOwner, input: AdvanceClockInput, request: ApiRequest): Promise<StoredPaymentLink> {
+  async movePaymentLink(
+    link: ClockOwner,
+    input: AdvanceClockInput,
+    request: AcceptedRequest,
+  ): Promise<StoredPaymentLink> {
     return await this.move(KINDS.payment_link, link, input, request);
   }
 
@@ -39,7 +43,7 @@ export class SandboxClockWorkflows {
     kind: Readable<View>,
     { id, project_id }: ClockOwner,
     input: AdvanceClockInput,
-    request: ApiRequest,
+    request: AcceptedRequest,
   ): Promise<View> {
     const start = { kind: KINDS.sandbox_clock, object: { clock_id: id, project_id } };
     return await callThenRead(this.temporal, { kind, id, request, purpose: 'change' }, () =>

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
 import type { TransactionMoney } from '../../src/domain/amounts';
-import type { ApiRequest } from '../../src/domain/api-request';
+import type { AcceptedRequest } from '../../src/domain/accepted-request';
 import type { NewOrder, NewTransaction } from '../../src/domain/new-order';
 import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import type { TransactionStatus } from '../../src/domain/transitions';
@@ -39,7 +39,7 @@ export const MINUTE = 60_000;
 export const transactionIdOf = (order_id: string, attempt: number) => uuidv5(`transaction:${attempt}`, order_id);
 
 /** A request with an Idempotency-Key; one that has to begin before an instant has none. */
-export const aRequest = (over: Partial<ApiRequest> = {}): ApiRequest => ({
+export const aRequest = (over: Partial<AcceptedRequest> = {}): AcceptedRequest => ({
   request_id: randomUUID(),
   deadline_at: Date.now() + 30_000,
   has_idempotency_key: over.begin_before === undefined,

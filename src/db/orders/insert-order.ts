@@ -2,7 +2,7 @@ import { transactionOf, type OrderSnapshot, type TransactionSnapshot } from '../
 import type { NewOrder, NewTransaction } from '../../domain/new-order';
 import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, linkRefusal } from '../../domain/payment-link';
 import { PAYMENT_LINK_MOVES, statusesBefore, type OrderStatus } from '../../domain/transitions';
-import type { ApiRequest } from '../../domain/api-request';
+import type { AcceptedRequest } from '../../domain/accepted-request';
 import { tooLate } from '../../errors';
 import { modifiedAt, nextVersion, toIsoTime, queryPrepared, type Database } from '../connection';
 import { findOrderSnapshot, loadOrderSnapshot } from './order-snapshot';
@@ -112,7 +112,7 @@ export async function insertOrder(
     expires_at: number;
     transaction_expires_at: number;
     payment_link?: PaymentLink | undefined;
-    request: ApiRequest;
+    request: AcceptedRequest;
   },
 ): Promise<OrderSnapshot> {
   const { created, payment_link } = details;
@@ -198,7 +198,7 @@ export async function beginAttempt(
   db: Database,
   order: OrderSnapshot,
   transaction: NewTransaction,
-  details: { created: number; expires_at: number; request: ApiRequest },
+  details: { created: number; expires_at: number; request: AcceptedRequest },
 ): Promise<OrderSnapshot> {
   const [result] = await queryPrepared<{ begun: number }>(
     db,

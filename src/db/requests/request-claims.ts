@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { ApiRequest } from '../../domain/api-request';
+import type { AcceptedRequest } from '../../domain/accepted-request';
 import { isUnavailable, queryRows, toIsoTime, type Database } from '../connection';
 
 /**
@@ -32,7 +32,7 @@ export function claimRequest(source?: string): string {
 }
 
 /** The bindings of claimRequest; without a request the service itself acts. */
-export const claimBindings = (request: ApiRequest | undefined) => ({
+export const claimBindings = (request: AcceptedRequest | undefined) => ({
   request_id: request === undefined || request.has_idempotency_key ? null : request.request_id,
   begin_before: request?.begin_before ?? null,
 });
@@ -72,7 +72,7 @@ async function insertWithdrawal(db: Database, request_id: string): Promise<boole
 }
 
 /** Whether the client may have its answer already, by this machine's clock. */
-export function isLate({ begin_before }: ApiRequest): boolean {
+export function isLate({ begin_before }: AcceptedRequest): boolean {
   return begin_before !== undefined && Date.now() > begin_before;
 }
 

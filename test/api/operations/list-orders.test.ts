@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createBulkReads } from '../../../api/large-answers/bulk-reads';
 import { createOperations } from '../../../api/operations';
 import { LIST_MAX } from '../../../api/large-answers/list';
-import type { MerchantContext, MerchantOperations, ApiServices } from '../../../api/merchant';
+import type { MerchantContext, MerchantOperations, MerchantServices } from '../../../api/merchant';
 import type { Stream } from '../../../api/operation';
 import { orderListSchema, type Order } from '../../../src/contract/order';
 import { findProject, type Project } from '../../../src/db/projects/projects';
@@ -90,7 +90,7 @@ describe('many orders', () => {
     ({ listOrders } = createOperations({
       bulk: createBulkReads(database.db, 2),
       public_url: 'http://127.0.0.1:1',
-    } as ApiServices));
+    } as MerchantServices));
   });
   afterAll(() => database.close());
 

@@ -6,7 +6,7 @@ import { createWorkflowClients } from '../../../src/temporal/workflows';
 import { ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID, orderWorkflowId } from '../../../workflows/messages';
 import { connectDatabase, type Database } from '../../../src/db/connection';
 import { findStoredOrder } from '../../../src/db/orders/stored-order';
-import type { ApiRequest } from '../../../src/domain/api-request';
+import type { AcceptedRequest } from '../../../src/domain/accepted-request';
 import { followUpIdempotencyKey } from '../../../src/domain/follow-up';
 import { ledgerOf } from '../../support/ledger';
 import { Merchant } from '../../support/merchant';
@@ -60,7 +60,7 @@ describe.each([
     const began = Date.now();
     const follow_ups = followUpsAt(address());
     const input = inputOf(order, 'refund');
-    const within700ms = (over: Partial<ApiRequest> = {}) => aRequest({ deadline_at: Date.now() + 700, ...over });
+    const within700ms = (over: Partial<AcceptedRequest> = {}) => aRequest({ deadline_at: Date.now() + 700, ...over });
     const withoutKey = () => within700ms({ begin_before: began });
     await expect(follow_ups.refund({ ...input, request: withoutKey() })).rejects.toMatchObject({
       error: 'ServiceUnavailable',

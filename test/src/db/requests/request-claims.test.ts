@@ -6,7 +6,7 @@ import { loadOrderSnapshot } from '../../../../src/db/orders/order-snapshot';
 import { insertPaymentLink, loadPaymentLinkSnapshot } from '../../../../src/db/payment-links';
 import { deleteClaims, withdrawRequest } from '../../../../src/db/requests/request-claims';
 import { queryRows } from '../../../../src/db/connection';
-import type { ApiRequest } from '../../../../src/domain/api-request';
+import type { AcceptedRequest } from '../../../../src/domain/accepted-request';
 import { createTestDatabase, type TestDatabase } from '../../../support/database';
 import { aLateRequest, aRequest, anOrder, aTransaction, NOW, PROJECT } from '../../../support/domain';
 import { aFollowUp, anAcceptedPayment, aStoredOrder } from '../../../support/rows';
@@ -26,7 +26,7 @@ function aLink(request = aRequest(), id = uuidv7()) {
 }
 
 /** What a request without an Idempotency-Key writes: prepared, so that it can be written again and again. */
-const WRITES: [title: string, prepare: () => Promise<(request: ApiRequest) => Promise<unknown>>][] = [
+const WRITES: [title: string, prepare: () => Promise<(request: AcceptedRequest) => Promise<unknown>>][] = [
   [
     'an order',
     async () => {

@@ -1,4 +1,4 @@
-import { acceptRequest } from '../../../src/domain/api-request';
+import { acceptRequest } from '../../../src/domain/accepted-request';
 import { NOW } from '../../support/domain';
 
 const arrived = { request_id: 'r', received_at: NOW - 8_000, deadline_at: NOW };

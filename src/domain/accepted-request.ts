@@ -2,7 +2,7 @@
  * A request of a merchant, a customer or an operator, as it was accepted. The same value goes unchanged to the statement
  * that writes what it asks for. Instants in epoch milliseconds by the machine's clock.
  */
-export interface ApiRequest {
+export interface AcceptedRequest {
   /** Also the header X-Request-Id of the answer, and in every log line. */
   readonly request_id: string;
   /** When the answer is due (rules 10.4). */
@@ -35,10 +35,10 @@ export function acceptRequest({
   deadline_at,
   has_idempotency_key = false,
   versions,
-}: Pick<ApiRequest, 'request_id' | 'deadline_at' | 'versions'> & {
+}: Pick<AcceptedRequest, 'request_id' | 'deadline_at' | 'versions'> & {
   received_at: number;
   has_idempotency_key?: boolean;
-}): ApiRequest {
+}): AcceptedRequest {
   return {
     request_id,
     deadline_at,
