@@ -95,8 +95,9 @@ const MOVE_ORDER = `with locked as (
  * Moves an order and its transaction: statuses, event, `modified`, the webhook that is due and the watch for a late
  * approval, in one SQL statement, guarded by the version from which the move was planned and by the statuses that the
  * table allows. Nothing else moves them (rules 4.6). If the order changed first, the same change is planned again from
- * the order as it is now. Repeat-safe: a move that was made already writes nothing. Returns the order as it is now. Throws PreconditionFailed when the order changed first and `versions` does not allow its new
- * version, ForbiddenMove when a table does not allow the change.
+ * the order as it is now. Repeat-safe: a move that was made already writes nothing. Returns the order as it is now.
+ * Throws PreconditionFailed when the order changed first and `versions` does not allow its new version, ForbiddenMove
+ * when a table does not allow the change.
  */
 export async function moveOrder(
   db: Database,
