@@ -1,7 +1,7 @@
 import { findFollowUps, insertFollowUp } from '../src/db/orders/follow-ups';
 import { beginAttempt, insertOrder } from '../src/db/orders/insert-order';
 import { moveOrder } from '../src/db/orders/move-order';
-import { findOrderSnapshot as findOrderRecord, loadOrderSnapshot } from '../src/db/orders/order-snapshot';
+import { findOrderSnapshot, loadOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { findPayment, recordPoll } from '../src/db/orders/transactions';
 import { isLate } from '../src/db/requests/request-claims';
 import { closingOf, openAuthorization } from '../src/domain/authorization';
@@ -50,7 +50,7 @@ export async function readOrder(
   { db }: ActivityServices,
   { order_id, must_exist = false }: { order_id: string; must_exist?: boolean },
 ): Promise<OrderSnapshot | null> {
-  return foundOrNull(await findOrderRecord(db, order_id), must_exist, `order ${order_id}`);
+  return foundOrNull(await findOrderSnapshot(db, order_id), must_exist, `order ${order_id}`);
 }
 
 /** Writes an order with a card token and charges it. One activity, as every step is safe to repeat. */

@@ -118,13 +118,9 @@ export const anOrderSnapshot = (
 /** Where the capture window of anAuthorization ends, epoch milliseconds. */
 export const WINDOW_END = 10_000;
 
-/** The money of a sale of 100 that was accepted. */
-export const aSale = (over: Partial<TransactionMoney> = {}): TransactionMoney => ({
-  status: 'accepted',
-  amount: 100,
-  capture_mode: null,
-  capture_ends_at: null,
-  captured_amount: 100,
+/** The amounts of a transaction of which nothing was moved. */
+export const NO_AMOUNTS = {
+  captured_amount: 0,
   voided_amount: 0,
   refunded_amount: 0,
   charged_back_amount: 0,
@@ -132,6 +128,16 @@ export const aSale = (over: Partial<TransactionMoney> = {}): TransactionMoney =>
   capture_pending_amount: 0,
   void_pending_amount: 0,
   refund_pending_amount: 0,
+};
+
+/** The money of a sale of 100 that was accepted. */
+export const aSale = (over: Partial<TransactionMoney> = {}): TransactionMoney => ({
+  status: 'accepted',
+  amount: 100,
+  capture_mode: null,
+  capture_ends_at: null,
+  ...NO_AMOUNTS,
+  captured_amount: 100,
   ...over,
 });
 

@@ -16,7 +16,7 @@ import {
 import type { NewOrder, NewTransaction } from '../../src/domain/new-order';
 import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import { transactionId } from '../../src/ids';
-import { MINUTE, NOW, PROJECT, aRequest, aTransaction, anOrder, transactionIdOf } from './domain';
+import { MINUTE, NO_AMOUNTS, NOW, PROJECT, aRequest, aTransaction, anOrder, transactionIdOf } from './domain';
 
 /** Writes an order that ends half an hour after NOW, with one transaction unless told otherwise. */
 export async function aStoredOrder(
@@ -179,17 +179,6 @@ const COLUMNS = {
     'id, order_id, attempt, original_transaction_id, amount, currency, payment_method, payment_method_brand, payment_method_details, method_chosen_by, credit_debit, transaction_type, capture_mode, capture_period, capture_ends_at, status, captured_amount, voided_amount, refunded_amount, charged_back_amount, won_back_amount, capture_pending_amount, void_pending_amount, refund_pending_amount, response_code, settlement_currency, settlement_amount, fee_currency, fee_amount, created, modified',
   transaction_events:
     'transaction_id, n, id, event, source, result, authorization_iso_response_code, occurred, noticed',
-};
-
-const NO_AMOUNTS = {
-  captured_amount: 0,
-  voided_amount: 0,
-  refunded_amount: 0,
-  charged_back_amount: 0,
-  won_back_amount: 0,
-  capture_pending_amount: 0,
-  void_pending_amount: 0,
-  refund_pending_amount: 0,
 };
 
 /** Writes the orders, and returns their ids. A follow-up order comes after its original, which it names. */
