@@ -48,7 +48,7 @@ export async function findWaits(
   }
   for (const watch of watches) {
     const advanceClock = (to: number) =>
-      workflows.follow_ups.moveReversalClock(watch, { offset_ms: to, now: now + to });
+      workflows.follow_ups.advanceReversalClock(watch, { offset_ms: to, now: now + to });
     const poll = () => workflows.follow_ups.resumeWatch(watch);
     add(watch.transaction_id, watchWait(watch), advanceClock, poll);
   }

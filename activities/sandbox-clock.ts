@@ -34,11 +34,11 @@ const LOOK_AGAIN_MS = { first: 10, longest: 200 };
  */
 export async function beginClockAdvance(
   { db }: ActivityServices,
-  input: StartedClock & { request_id: string; move: ClockAdvance } & AtTime,
+  input: StartedClock & { request_id: string; advance: ClockAdvance } & AtTime,
 ): Promise<BegunAdvance> {
   const begun = await beginAdvance(db, input, input);
   if (begun !== undefined) return begun;
-  throw input.move.to === undefined
+  throw input.advance.to === undefined
     ? validationError('advance', `The clock can be moved by ${MAX_DURATION.sandbox_clock} in all.`)
     : validationError('to', `Has to be ahead of the object's time, by ${MAX_DURATION.sandbox_clock} in all at most.`);
 }

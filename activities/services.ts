@@ -26,7 +26,7 @@ export interface ActivityServices {
     orders: Pick<WorkflowClients['orders'], 'create' | 'recordChanged' | 'requestPoll' | 'advanceClock'>;
     follow_ups: Pick<
       WorkflowClients['follow_ups'],
-      'start' | 'startReversal' | 'resumeWatch' | 'requestPoll' | 'advanceClock' | 'moveReversalClock'
+      'start' | 'startReversal' | 'resumeWatch' | 'requestPoll' | 'advanceClock' | 'advanceReversalClock'
     >;
     deliveries: Pick<WorkflowClients['deliveries'], 'start' | 'advanceClock'>;
     payment_links: Pick<WorkflowClients['payment_links'], 'recordChanged' | 'advanceClock'>;

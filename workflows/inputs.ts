@@ -153,10 +153,10 @@ const followUpFields = {
   poll_requested: optional(flag),
 } as const;
 
-const advance = object<{ advance_ms: number }>({ advance_ms: integer(1, LONGEST_MS.sandbox_clock) });
-const moveTo = object<{ to: number }>({ to: instant });
+const advanceBy = object<{ advance_ms: number }>({ advance_ms: integer(1, LONGEST_MS.sandbox_clock) });
+const advanceTo = object<{ to: number }>({ to: instant });
 const clockAdvance: ShapeCheck<ClockAdvance> = (value) =>
-  (value as Partial<ClockAdvance> | null | undefined)?.to === undefined ? advance(value) : moveTo(value);
+  (value as Partial<ClockAdvance> | null | undefined)?.to === undefined ? advanceBy(value) : advanceTo(value);
 
 /** The check of a workflow's input, and the workflow id that belongs to an input. */
 type Start<Input> = { input: ShapeCheck<Input>; workflowId: (input: Input) => string };
@@ -211,7 +211,7 @@ export const UPDATES: { [Name in keyof UpdateInputs]: ShapeCheck<UpdateInputs[Na
     transaction_id: uuidText,
     command_line: optional(object({ request_id: reference })),
   }),
-  advanceClock: object({ request_id: text(255, 1), move: clockAdvance }),
+  advanceClock: object({ request_id: text(255, 1), advance: clockAdvance }),
   createPaymentLink: object<CreatePaymentLinkInput>({ request, payment_link: newPaymentLink, period }),
   payThroughLink: object<PayThroughLinkInput>({
     request,

@@ -71,7 +71,7 @@ export type SandboxClockInput = StartedClock;
 export interface AdvanceClockInput {
   /** Identical in every repeat of the request. */
   request_id: string;
-  move: ClockAdvance;
+  advance: ClockAdvance;
 }
 
 /** Input of a follow-up order's workflow. Absent fields are taken from the payment order. */

@@ -8,5 +8,5 @@ export function refusal({ error, value }: ServiceError): ApplicationFailure {
 
 /** The refusal of a manual outcome when the outcome is known, or no charge is under way. */
 export function notAwaited(state: string): ApplicationFailure {
-  return refusal(new ServiceError('Conflict', `There is no outcome to settle. ${state}`));
+  return refusal(new ServiceError('Conflict', `There is no outcome to set. ${state}`));
 }

@@ -27,21 +27,21 @@ export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
 
   setUpdateHandler(
     advanceClockUpdate,
-    async ({ request_id, move }: AdvanceClockInput) => {
+    async ({ request_id, advance }: AdvanceClockInput) => {
       let has_ended = false;
-      const moving = work(async () => {
-        await finishEarlierMoves();
+      const advanced = work(async () => {
+        await finishEarlierAdvances();
         await carryOut(
-          await localActivities.beginClockAdvance({ ...clock, request_id, move, now: temporalClock.now() }),
+          await localActivities.beginClockAdvance({ ...clock, request_id, advance, now: temporalClock.now() }),
         );
       });
       const end = () => {
         has_ended = true;
       };
-      moving.then(end, end);
+      advanced.then(end, end);
       const wait = { milliseconds: ANSWER_AFTER_MS, summary: 'until the request is answered' };
       await new Waits(new ObjectClock()).pause(wait, () => has_ended);
-      if (has_ended) await moving;
+      if (has_ended) await advanced;
     },
     {
       description: 'Advances the clock. Completes when all due actions are done, or after ten seconds.',
@@ -51,34 +51,34 @@ export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
   // Started without an advance: carries out the actions that are due at the current offset.
   if (open === 0) {
     await work(async () => {
-      await finishEarlierMoves();
-      await advance(0);
+      await finishEarlierAdvances();
+      await advanceTo(0);
     });
   }
   await condition(() => open === 0 && allHandlersFinished());
 
   /** An earlier workflow of this clock may have been lost. */
-  async function finishEarlierMoves(): Promise<void> {
+  async function finishEarlierAdvances(): Promise<void> {
     if (hasLooked) return;
-    for (const advance of await localActivities.unfinishedClockAdvances({ clock_id: clock.clock_id })) {
-      await carryOut(advance);
+    for (const unfinished of await localActivities.unfinishedClockAdvances({ clock_id: clock.clock_id })) {
+      await carryOut(unfinished);
     }
     hasLooked = true;
   }
 
   async function carryOut({ n, to_offset_ms }: BegunAdvance): Promise<void> {
     setCurrentDetails(`Advance ${n}: to ${to_offset_ms / 1_000} s ahead of real time.`);
-    await advance(to_offset_ms);
+    await advanceTo(to_offset_ms);
     // The processor's answers may have consequences, such as webhooks.
     const finished = await advancingClock.finishClockAdvance({ ...clock, n, ask: true, now: temporalClock.now() });
     if (finished === 'asked') {
-      await advance(to_offset_ms);
+      await advanceTo(to_offset_ms);
       await advancingClock.finishClockAdvance({ ...clock, n, ask: false, now: temporalClock.now() });
     }
     setCurrentDetails(`Advance ${n} is finished: ${to_offset_ms / 1_000} s ahead of real time.`);
   }
 
-  async function advance(to_offset_ms: number): Promise<void> {
+  async function advanceTo(to_offset_ms: number): Promise<void> {
     let progress: ClockProgress | undefined;
     do progress = await advancingClock.advanceToNextDue({ ...clock, to_offset_ms, progress, now: temporalClock.now() });
     while (!progress.is_finished);

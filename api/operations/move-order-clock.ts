@@ -11,13 +11,15 @@ export const moveOrderClock =
   (services: MerchantServices): MerchantOperation<'moveOrderClock'> =>
   async (context, { params, body }) => {
     const order = await orderOfPath(services, context, params.order_id);
-    const move = clockAdvanceOf(context, body);
+    const input = clockAdvanceOf(context, body);
     if (order.clock_id !== order.id) {
       const owner = order.clock_id === order.related_order_id ? 'order' : 'payment link';
       throw new ServiceError('Conflict', `The order uses the clock of the ${owner} ${order.clock_id}: move that one.`);
     }
     return async () => {
-      const moved = await advanceInTurn(context, () => services.sandbox_clocks.moveOrder(order, move, context.request));
-      return presentVersion(moved, services.public_url);
+      const advanced = await advanceInTurn(context, () =>
+        services.sandbox_clocks.advanceOrder(order, input, context.request),
+      );
+      return presentVersion(advanced, services.public_url);
     };
   };

@@ -10,11 +10,11 @@ export const movePaymentLinkClock =
   (services: MerchantServices): MerchantOperation<'movePaymentLinkClock'> =>
   async (context, { params, body }) => {
     const link = await paymentLinkOfPath(services, context, params.payment_link_id);
-    const move = clockAdvanceOf(context, body);
+    const input = clockAdvanceOf(context, body);
     return async () => {
-      const moved = await advanceInTurn(context, () =>
-        services.sandbox_clocks.movePaymentLink(link, move, context.request),
+      const advanced = await advanceInTurn(context, () =>
+        services.sandbox_clocks.advancePaymentLink(link, input, context.request),
       );
-      return presentLinkVersion(moved, services.public_url);
+      return presentLinkVersion(advanced, services.public_url);
     };
   };

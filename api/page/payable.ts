@@ -103,7 +103,7 @@ export interface Payable {
   /** Its time when it was loaded, epoch milliseconds. A page takes the time from here alone. */
   now: number;
   /** Its sandbox clock was advanced: the page shows its time. */
-  clock_was_moved: boolean;
+  clock_was_advanced: boolean;
   state: PaymentState;
   paid_with: { payment_method: string; brand: string; last_digits: string } | undefined;
   /** Every merchant's address that a form of the page may lead to. */
@@ -131,7 +131,7 @@ export function factsOf(shown: Shown, now: number) {
     description,
     merchant_order_id,
     now,
-    clock_was_moved: shown.clock_offset_ms > 0,
+    clock_was_advanced: shown.clock_offset_ms > 0,
   };
 }
 

@@ -69,7 +69,7 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
     setPolicy(response, payable.return_urls);
     const localization = localize(request, payable.locales);
     const reload_url = cause === 'visit' ? undefined : page;
-    const sandbox_time = payable.clock_was_moved ? payable.now : undefined;
+    const sandbox_time = payable.clock_was_advanced ? payable.now : undefined;
     const frame = { payable, page, localization, base, is_test: payable.is_test, sandbox_time, reload_url };
     const token = () => csrf.token(request, response, page);
     const reload = nextReload(page, reloads ?? 0);

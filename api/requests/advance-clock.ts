@@ -7,7 +7,7 @@ import { createConcurrencyLimit } from '../http/concurrency-limit';
 import type { MerchantContext } from '../merchant';
 
 /** Advances of sandbox clocks at a time (rules 23.9). */
-const moves = createConcurrencyLimit({
+const advances = createConcurrencyLimit({
   what: 'moves of sandbox clocks',
   per_caller: { running: 4, waiting: 40 },
   running: 20,
@@ -25,19 +25,19 @@ export function clockAdvanceOf(
 ): AdvanceClockInput {
   const { project } = caller;
   if (!project.is_test) throw new ServiceError('Forbidden', 'Only the clocks of test projects can be moved.');
-  const move: ClockAdvance =
+  const by: ClockAdvance =
     advance === undefined ? { to: Date.parse(to ?? '') } : { advance_ms: parseDuration(advance) };
-  return { request_id: clockAdvanceId({ idempotency_key, id_namespace: project.id_namespace }), move };
+  return { request_id: clockAdvanceId({ idempotency_key, id_namespace: project.id_namespace }), advance: by };
 }
 
 /** Runs an advance when it is the project's turn. Throws TooManyRequests when that takes too long. */
 export async function advanceInTurn<T>(
   { caller }: Pick<MerchantContext, 'caller'>,
-  move: () => Promise<T>,
+  advance: () => Promise<T>,
 ): Promise<T> {
   const wait = new AbortController();
   const tooMany = new ServiceError('TooManyRequests', 'Other moves of sandbox clocks of the project take long.');
   const timer = setTimeout(() => wait.abort(tooMany), TURN_MS);
-  const release = await moves.acquire(caller.project.id, wait.signal).finally(() => clearTimeout(timer));
-  return await move().finally(release);
+  const release = await advances.acquire(caller.project.id, wait.signal).finally(() => clearTimeout(timer));
+  return await advance().finally(release);
 }

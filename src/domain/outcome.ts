@@ -229,7 +229,7 @@ export function contradictionOf(
 ): string | undefined {
   if (typeof outcome === 'string') return undefined;
   const recorded = status === 'error' ? 'error' : 'accepted';
-  const as = `${outcome_set_by_hand ? 'settled by hand' : 'recorded'} as ${recorded === 'error' ? 'declined' : 'approved'}`;
+  const as = `${outcome_set_by_hand ? 'set by hand' : 'recorded'} as ${recorded === 'error' ? 'declined' : 'approved'}`;
   if (isMismatch(outcome)) return `${as}, but ${mismatchInWords(outcome, order)}`;
   const to = STATUS_AFTER[outcome.result];
   if (to === recorded || (to !== 'accepted' && to !== 'error')) return undefined;

@@ -81,10 +81,10 @@ export function nextClockStep<W extends KeyedWait>(progress: ClockProgress, look
   const next = waits.find(({ at, is_poll }) => is_poll !== true && at > now + offset_ms);
   const next_offset_ms = next === undefined ? Infinity : next.at - now;
   const is_finished = next_offset_ms > to_offset_ms;
-  const moved_to = Math.max(offset_ms, is_finished ? to_offset_ms : next_offset_ms);
+  const reached = Math.max(offset_ms, is_finished ? to_offset_ms : next_offset_ms);
   return {
-    progress: { is_finished, awaited: keysOf(dueWith(moved_to)), waited_ms: 0, given_up },
-    offset_ms: moved_to,
+    progress: { is_finished, awaited: keysOf(dueWith(reached)), waited_ms: 0, given_up },
+    offset_ms: reached,
     signalled: waits,
   };
 }

@@ -105,10 +105,10 @@ export function timelineEntries(
   inWords: AmountInWords,
 ): TimelineEntry[] {
   const named = (order_id: string) => (order_id === order.id ? {} : { order_id });
-  // The clock of a payment link may have been moved before the order was made.
-  const moves = clock_advances.filter(({ started }) => Date.parse(started) >= Date.parse(order.created));
+  // The clock of a payment link may have been advanced before the order was made.
+  const advances = clock_advances.filter(({ started }) => Date.parse(started) >= Date.parse(order.created));
   return [
-    ...moves.map(clockEntry),
+    ...advances.map(clockEntry),
     ...[order, ...follow_ups].flatMap((one) =>
       orderEntries(one, inWords).map((entry) => ({ ...entry, ...named(one.id) })),
     ),

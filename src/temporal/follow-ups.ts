@@ -150,7 +150,7 @@ export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOr
    * Like advanceClock, for a payment that may have been approved late and is polled at `poll_at`. Instants by its
    * clock.
    */
-  async moveReversalClock(
+  async advanceReversalClock(
     watch: LateApprovalWatch,
     { offset_ms, now }: { offset_ms: number; now: number },
   ): Promise<void> {

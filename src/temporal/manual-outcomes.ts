@@ -36,7 +36,7 @@ export class ManualOutcomes {
     const earlier = await findManualOutcome(db, transaction_id);
     if (earlier !== undefined) return requireSame(earlier, outcome);
     if (!isAttemptOpen(found.status)) {
-      throw new ServiceError('Conflict', `There is no outcome to settle. The transaction is ${found.status}.`);
+      throw new ServiceError('Conflict', `There is no outcome to set. The transaction is ${found.status}.`);
     }
     const refusal = await this.send(found, outcome, request);
     const entry = await findManualOutcome(db, transaction_id);
@@ -75,6 +75,6 @@ function requireSame(entry: ManualOutcomeEntry, { outcome }: ManualOutcome): Man
   if (entry.after.outcome === outcome) return entry;
   throw new ServiceError(
     'Conflict',
-    `The transaction was settled by hand as ${entry.after.outcome} at ${new Date(entry.at).toISOString()} by ${entry.actor_id}.`,
+    `The outcome was set by hand as ${entry.after.outcome} at ${new Date(entry.at).toISOString()} by ${entry.actor_id}.`,
   );
 }

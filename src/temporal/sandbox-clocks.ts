@@ -21,17 +21,17 @@ export class SandboxClockWorkflows {
   constructor(private readonly temporal: TemporalAccess) {}
 
   /** Advances the clock of a payment order, its follow-up orders and webhooks. */
-  async moveOrder(order: ClockOwner, input: AdvanceClockInput, request: AcceptedRequest): Promise<StoredOrder> {
-    return await this.move(KINDS.order, order, input, request);
+  async advanceOrder(order: ClockOwner, input: AdvanceClockInput, request: AcceptedRequest): Promise<StoredOrder> {
+    return await this.advance(KINDS.order, order, input, request);
   }
 
   /** Advances the clock of a payment link, its orders, their follow-up orders and webhooks. */
-  async movePaymentLink(
+  async advancePaymentLink(
     link: ClockOwner,
     input: AdvanceClockInput,
     request: AcceptedRequest,
   ): Promise<StoredPaymentLink> {
-    return await this.move(KINDS.payment_link, link, input, request);
+    return await this.advance(KINDS.payment_link, link, input, request);
   }
 
   /** Starts the clock's workflow unless it is running: it continues a lost advance, and carries out due actions. */
@@ -39,7 +39,7 @@ export class SandboxClockWorkflows {
     await startWorkflow(this.temporal.client, KINDS.sandbox_clock, clock);
   }
 
-  private async move<View>(
+  private async advance<View>(
     kind: Readable<View>,
     { id, project_id }: ClockOwner,
     input: AdvanceClockInput,

@@ -30,8 +30,11 @@ const activities = (outcome: OperationOutcome | 'not_found' = 'unknown') =>
 const view = async (order_id: string) => (await findStoredOrder(database.db, order_id))!;
 const { outcome, reason } = { outcome: 'approved', reason: 'Bank statement' } as const;
 const manual_outcome = { transaction_id: NOBODY, outcome, reason, operator: 'Ada' };
-/** What settles this charge. */
-const settling = ({ order_id, transaction_id }: { order_id: string; transaction_id: string }, over: object = {}) => ({
+/** The input that sets the outcome of this charge. */
+const manualOutcomeOf = (
+  { order_id, transaction_id }: { order_id: string; transaction_id: string },
+  over: object = {},
+) => ({
   order_id,
   manual_outcome: { ...manual_outcome, transaction_id, ...over },
 });
@@ -52,12 +55,12 @@ const trailOf = async (transaction_id: string) =>
 describe('setChargeOutcome', () => {
   test('once, however often it is repeated', async () => {
     const { input } = await awaited();
-    const settled = await activities().setChargeOutcome({ ...settling(input), now: NOW });
-    expect(settled).toMatchObject({
+    const after = await activities().setChargeOutcome({ ...manualOutcomeOf(input), now: NOW });
+    expect(after).toMatchObject({
       status: 'completed',
       transactions: [{ status: 'accepted', outcome_set_by_hand: true }],
     });
-    expect(await activities().setChargeOutcome({ ...settling(input), now: NOW + 1 })).toEqual(settled);
+    expect(await activities().setChargeOutcome({ ...manualOutcomeOf(input), now: NOW + 1 })).toEqual(after);
     expect(await trailOf(input.transaction_id)).toMatchObject([
       {
         action: 'transaction.settle',
@@ -82,7 +85,7 @@ describe('setChargeOutcome', () => {
       { transaction_id, to: 'error' },
       { source: 'processor', now: NOW, result: 'declined' },
     );
-    expect(await activities().setChargeOutcome({ ...settling(input), now: NOW })).toEqual(recorded);
+    expect(await activities().setChargeOutcome({ ...manualOutcomeOf(input), now: NOW })).toEqual(recorded);
     expect(await trailOf(transaction_id)).toEqual([]);
   });
 });
@@ -105,9 +108,9 @@ test('setFollowUpOutcome moves the amount once, and an outcome that was recorded
       now: NOW,
     });
   }
-  const [refused, settled] = [await view(one.id), await view(other.id)];
-  expect([refused.status, settled.status]).toEqual(['error', 'completed']);
-  expect([refused, settled].map(({ transactions }) => transactions[0]!.response_code)).toEqual([null, '00']);
+  const [refused, approved] = [await view(one.id), await view(other.id)];
+  expect([refused.status, approved.status]).toEqual(['error', 'completed']);
+  expect([refused, approved].map(({ transactions }) => transactions[0]!.response_code)).toEqual([null, '00']);
   const by = { actor_kind: 'command_line', actor_id: 'Ada', ...command_line };
   expect(await trailOf(transactionId(other.id, 1))).toMatchObject([{ ...by, after: { order_id: other.id, outcome } }]);
   expect(await trailOf(transactionId(one.id, 1))).toEqual([]);
@@ -116,7 +119,7 @@ test('setFollowUpOutcome moves the amount once, and an outcome that was recorded
 
 test('the move and its entry in the audit trail are written together, or neither', async () => {
   const { input } = await awaited();
-  const unwritable = settling(input, { command_line: { request_id: 'no uuid' } });
+  const unwritable = manualOutcomeOf(input, { command_line: { request_id: 'no uuid' } });
   await expect(activities().setChargeOutcome({ ...unwritable, now: NOW })).rejects.toThrow(/uuid/);
   expect((await view(input.order_id)).status).toBe('processing');
 });
@@ -126,12 +129,12 @@ describe('verifyManualOutcome', () => {
     ({ result, occurred: new Date(NOW).toISOString() }) as OperationOutcome;
 
   test.each([
-    ['declined', 'settled by hand as approved, but the processor says declined'],
+    ['declined', 'set by hand as approved, but the processor says declined'],
     ['approved', null],
     ['processing', null],
   ] as const)('of an approval, the processor says %s: %s', async (result, attention) => {
     const { input } = await awaited();
-    await activities().setChargeOutcome({ ...settling(input), now: NOW });
+    await activities().setChargeOutcome({ ...manualOutcomeOf(input), now: NOW });
     const { order_id } = input;
     await activities(processorThatAnswers(result)).verifyManualOutcome({ order_id, key: 'k', now: NOW });
     expect((await loadOrderSnapshot(database.db, order_id)).attention ?? null).toBe(attention);

@@ -24,7 +24,7 @@ type Orders = ActivityServices['workflows']['orders'];
 function activities(does: { advanceClock?: Orders['advanceClock']; requestPoll?: Orders['requestPoll'] } = {}) {
   const orders = {
     advanceClock: async (...[order]: Parameters<Orders['advanceClock']>) => {
-      called.push(`moved ${await offsetOf(order.order_id)}`);
+      called.push(`advanced ${await offsetOf(order.order_id)}`);
       await does.advanceClock?.(order);
     },
     requestPoll: async (order_id: string) => {
@@ -55,7 +55,7 @@ const begin = (clock_id: string, advance_ms = HOUR) =>
     clock_id,
     project_id: PROJECT.id,
     request_id: uuidv7(),
-    move: { advance_ms },
+    advance: { advance_ms },
     now: NOW,
   });
 const offsetOf = async (clock_id: string) => (await findOrderSnapshot(database.db, clock_id))!.clock_offset_ms;
@@ -69,7 +69,7 @@ test('the clock stops when an action falls due, and goes on when that has happen
   });
   expect(after.is_finished).toBe(true);
   // The order was told of its own end; the final one concerns nobody.
-  expect(called).toEqual([expect.stringMatching(/^moved (1800000|17\d{5})$/)]);
+  expect(called).toEqual([expect.stringMatching(/^advanced (1800000|17\d{5})$/)]);
   expect([(await loadOrderSnapshot(database.db, clock.clock_id)).status, await offsetOf(clock.clock_id)]).toEqual([
     'expired',
     HOUR,
@@ -79,7 +79,7 @@ test('the clock stops when an action falls due, and goes on when that has happen
 test('nothing falls due: the clock goes to its target at once, and waiting workflows are signalled', async () => {
   const clock = await aClock();
   const after = await activities().advanceToNextDue({ ...clock, to_offset_ms: MINUTE, now: NOW });
-  expect([after.is_finished, called, await offsetOf(clock.clock_id)]).toEqual([true, [`moved ${MINUTE}`], MINUTE]);
+  expect([after.is_finished, called, await offsetOf(clock.clock_id)]).toEqual([true, [`advanced ${MINUTE}`], MINUTE]);
 });
 
 test('it waits for an action that has not happened, in the next call too', async () => {
@@ -96,32 +96,32 @@ test('it waits for an action that has not happened, in the next call too', async
 
 test('after thirty seconds it stops waiting for an action, and the clock goes on', async () => {
   const clock = await aClock();
-  const mover = activities();
-  const waiting = await mover.advanceToNextDue({ ...clock, to_offset_ms: HOUR, now: NOW });
+  const worker = activities();
+  const waiting = await worker.advanceToNextDue({ ...clock, to_offset_ms: HOUR, now: NOW });
   const progress: ClockProgress = { ...waiting, waited_ms: 30_000 };
-  const after = await mover.advanceToNextDue({ ...clock, to_offset_ms: HOUR, now: NOW + SECOND, progress });
+  const after = await worker.advanceToNextDue({ ...clock, to_offset_ms: HOUR, now: NOW + SECOND, progress });
   expect(after).toMatchObject({ is_finished: true, given_up: waiting.awaited });
   expect(await offsetOf(clock.clock_id)).toBe(HOUR);
 });
 
-test('the end of a move asks the processor for an unknown outcome, once', async () => {
+test('the end of an advance asks the processor for an unknown outcome, once', async () => {
   const order = await aStoredOrder(database.db);
   const { id: transaction_id } = order.transactions[0]!;
   await moveOrder(database.db, order, { transaction_id, to: 'processing' }, { source: 'service', now: NOW });
   const { n } = await begin(order.id);
   const poll_at = NOW + HOUR;
-  const mover = activities({
+  const worker = activities({
     requestPoll: async () =>
       void (await recordPoll(database.db, { is_unknown: true, transaction_id, now: NOW, poll_at })),
   });
   const finish = { clock_id: order.id, project_id: PROJECT.id, n, now: NOW };
-  expect(await mover.finishClockAdvance({ ...finish, ask: true })).toBe('asked');
-  expect(await mover.unfinishedClockAdvances({ clock_id: order.id })).toHaveLength(1);
-  expect(await mover.finishClockAdvance({ ...finish, ask: false })).toBe('finished');
-  expect([called, await mover.unfinishedClockAdvances({ clock_id: order.id })]).toEqual([['polled'], []]);
+  expect(await worker.finishClockAdvance({ ...finish, ask: true })).toBe('asked');
+  expect(await worker.unfinishedClockAdvances({ clock_id: order.id })).toHaveLength(1);
+  expect(await worker.finishClockAdvance({ ...finish, ask: false })).toBe('finished');
+  expect([called, await worker.unfinishedClockAdvances({ clock_id: order.id })]).toEqual([['polled'], []]);
 });
 
-test('a move that goes back or too far is a ValidationError', async () => {
+test('an advance that goes back or too far is a ValidationError', async () => {
   const { clock_id } = await aClock();
   await expect(begin(clock_id, 401 * 24 * HOUR)).rejects.toMatchObject({ type: 'ValidationError' });
 });

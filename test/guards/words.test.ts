@@ -54,7 +54,7 @@ it('a workflow asks its clock for the time', () => {
   expect(found(others, /\bDate\.now\(|\bnew Date\(\)/)).toEqual([]);
 });
 
-it('a workflow waits for time through Waits, which wakes when a clock is moved', () => {
+it('a workflow waits for time through Waits, which wakes when a clock is advanced', () => {
   const others = code('workflows').filter((file) => file !== 'workflows/object/wait.ts');
   expect(found(others, /\bsleep\(|\bcondition\(.*(summary|_ms|seconds)/)).toEqual([]);
 });

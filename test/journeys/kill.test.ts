@@ -285,27 +285,27 @@ async function refusing<T>(isRefused: (order_id: string) => boolean, work: () =>
   }
 }
 
-/** An operator settles an outcome, whose entry in the audit trail is being written when this resolves. */
-async function settleSlowly(): Promise<{ expectSettledOnce(): Promise<void> }> {
+/** An operator sets an outcome, whose entry in the audit trail is being written when this resolves. */
+async function setOutcomeSlowly(): Promise<{ expectSetOnce(): Promise<void> }> {
   const order = await merchant.paidOrder('processing_approved');
   await merchant.addFault({ operation: 'ask', order_id: order.id, kind: 'outage' });
   const transaction_id = order.transactions![0]!.id;
   const db = connectDatabase(merchant.stack.postgres_url, { pool_max: 2 });
   const holder = await db.transaction();
   await holder.raw('lock table audit_trail in share mode');
-  const settle = () =>
+  const set = () =>
     answerOfCommand(['settle', 'transaction', transaction_id, '--outcome', 'approved', '--reason', 'Bank statement'], {
       data_dir: own.data_dir,
     });
-  const first = settle();
+  const first = set();
   const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%audit_trail%'`;
   await until('the entry is being written', async () => (await queryRows(db, waiting, {})).length > 0);
   return {
-    async expectSettledOnce() {
+    async expectSetOnce() {
       await holder.rollback();
       await first;
       // Its time may be over before another worker has started.
-      await until('it is settled', async () => (await settle())['settled'] === 'earlier', WITHIN_MS);
+      await until('it is set', async () => (await set())['settled'] === 'earlier', WITHIN_MS);
       expect((await listChanges(db, { object: transaction_id }, { limit: 10 })).items).toHaveLength(1);
       await db.destroy();
       await merchant.removeFaults();
@@ -408,19 +408,19 @@ describe('kill -9 in the middle of payments, a refund, a capture and a window’
   );
 
   test(
-    'of the worker, while a sandbox clock moves and an outcome is settled by hand: all that falls due happens, each once',
+    'of the worker, while a sandbox clock advances and an outcome is set by hand: all that falls due happens, each once',
     async () => {
       // What was refused before anything was killed is tried again at about this time.
       const { id } = await refusing(
         (order_id) => ![refusedOnce, pausedOnce].includes(order_id),
         async () => {
           const order = await merchant.paidOrder('approved');
-          const settling = await settleSlowly();
+          const outcome = await setOutcomeSlowly();
           const path = `/v1/orders/${order.id}/test-clock/`;
           const moving = merchant.send('POST', path, { body: { advance: 'P1D' } });
           await until('some attempts were made', () => webhooksOf(order.id).length >= 3);
           await kill('worker');
-          await settling.expectSettledOnce();
+          await outcome.expectSetOnce();
           await moving;
           await until('the move has ended', async () => (await timelineOf(order.id)).next.length === 0, WITHIN_MS);
           return order;

@@ -55,7 +55,7 @@ async function unansweredFollowUp(operation: 'capture' | 'void' | 'refund', card
   return { original, order: body };
 }
 
-test('rules 22.6: a charge that is settled as approved: the order is completed, the audit trail says by whom, and again is the same', async () => {
+test('rules 22.6: a charge that is set to approved: the order is completed, the audit trail says by whom, and again is the same', async () => {
   const order = await unansweredCharge('processing_approved');
   expect(statusesOf(order)).toBe('processing: processing');
   const transaction_id = payingTransactionId(order);
@@ -69,7 +69,7 @@ test('rules 22.6: a charge that is settled as approved: the order is completed, 
   expect(again).toEqual({ ...first, settled: 'earlier' });
   expect(await settle(transaction_id, 'declined')).toMatchObject({
     error: 'Conflict',
-    value: expect.stringContaining('settled by hand as approved at ') as unknown,
+    value: expect.stringContaining('set by hand as approved at ') as unknown,
   });
 
   const settled = await merchant.getOrder(order.id);
@@ -98,7 +98,7 @@ test('rules 22.6: a charge that is settled as approved: the order is completed, 
   expect((await unknownOutcomes()).map((one) => one['transaction_id'])).not.toContain(transaction_id);
 });
 
-test('an authorization that is settled as declined: nothing is held, and nothing can be captured', async () => {
+test('an authorization that is set to declined: nothing is held, and nothing can be captured', async () => {
   const order = await unansweredCharge('processing_declined', { capture_mode: 'manual' });
   expect(await settle(payingTransactionId(order), 'declined')).toMatchObject({
     status: 'error',
@@ -114,7 +114,7 @@ test.each([
   ['void', 'approved', 'approved', { voided: 600, voidable: 400 }],
   ['refund', 'approved', 'approved', { refunded: 600, refundable: 400 }],
   ['refund', 'declined', 'refund_refused', { refunded: 0, refundable: 1_000 }],
-] as const)('a %s that is settled as %s', async (operation, outcome, card, amounts) => {
+] as const)('a %s that is set to %s', async (operation, outcome, card, amounts) => {
   const { original, order } = await unansweredFollowUp(operation, card);
   const transaction_id = payingTransactionId(order);
   expect((await unknownOutcomes()).find((one) => one['transaction_id'] === transaction_id)).toMatchObject({
@@ -129,7 +129,7 @@ test.each([
   expect(await entriesOf(transaction_id)).toHaveLength(1);
 });
 
-test.each(['charge', 'refund'])('a %s whose workflow Temporal has lost can be settled too', async (what) => {
+test.each(['charge', 'refund'])('a %s whose workflow Temporal has lost can be set too', async (what) => {
   const order =
     what === 'charge'
       ? await unansweredCharge('processing_approved')

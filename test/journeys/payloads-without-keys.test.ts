@@ -169,7 +169,7 @@ const ATTACKS: Record<string, Attack> = {
       orderOf(client, id).executeUpdate(cancelOrderUpdate, { args: [{ source: 'merchant', request: aRequest() }] }),
     afterwards: cancelled,
   },
-  'moves the clock of an order by 30 days': {
+  'advances the clock of an order by 30 days': {
     order: unpaid,
     send: (client, { id }) => orderOf(client, id).signal(clockAdvanced.name, 30 * DAY),
     is_signal: true,
@@ -209,7 +209,7 @@ const ATTACKS: Record<string, Attack> = {
     },
     afterwards: [(order) => refund(merchant, order, { amount: 1_250 }), 200],
   },
-  'settles a payment as approved': {
+  'sets a payment as approved': {
     order: awaited,
     send: (client, order) => orderOf(client, order.id).executeUpdate(setOutcomeUpdate, { args: [settlementOf(order)] }),
     afterwards: [
@@ -314,15 +314,15 @@ describe('an operator, whom the codec server encrypts for', () => {
 
   test.each<[name: string, value: (order: Order) => unknown]>([
     ['cancels an order', () => ({ source: 'merchant' })],
-    ['moves the clock of an order by 30 days', () => 30 * DAY],
+    ['advances the clock of an order by 30 days', () => 30 * DAY],
     ['captures an authorization', (order) => followUpOf(order, 'capture')],
     ['refunds a payment', (order) => followUpOf(order, 'refund')],
   ])('%s: it is refused', (name, value) => expectUnharmed(name, async (order) => sendingAs(value(order))));
 
-  test('rules 24.9: settles an outcome: the audit trail has the name of the one who signed in', async () => {
+  test('rules 24.9: sets an outcome: the audit trail has the name of the one who signed in', async () => {
     const order = await awaited();
     const client = await sendingAs(settlementOf(order));
-    expect(await attack(() => ATTACKS['settles a payment as approved']!.send(client, order), client)).toBe('done');
+    expect(await attack(() => ATTACKS['sets a payment as approved']!.send(client, order), client)).toBe('done');
     const { items } = await answerOfCommand<{ items: AuditEntry[] }>([
       ...['audit', 'list', '--object', payingTransactionId(order)],
     ]);
@@ -332,6 +332,6 @@ describe('an operator, whom the codec server encrypts for', () => {
   });
 
   test('settles another transaction with the copy of a settlement: it is refused', async () => {
-    await expectUnharmed('settles a payment as approved', await sendingAs(settlementOf(await awaited())));
+    await expectUnharmed('sets a payment as approved', await sendingAs(settlementOf(await awaited())));
   });
 });

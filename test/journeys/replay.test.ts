@@ -223,7 +223,7 @@ const FLOWS: Record<string, Flow> = {
   }),
   'payment-link-expired-by-sandbox-clock': paymentLink(30 * MINUTE, async ({ id }, { env, database }) => {
     const { sandbox_clocks } = createWorkflowClients({ client: env.client, db: database.db });
-    await sandbox_clocks.movePaymentLink({ id, project_id: PROJECT.id }, anHour(), aRequest());
+    await sandbox_clocks.advancePaymentLink({ id, project_id: PROJECT.id }, anHour(), aRequest());
   }),
   'search-index-check': scheduled(SEARCH_INDEX_CHECK_WORKFLOW),
   settlements: scheduled(SETTLEMENTS_WORKFLOW),
@@ -245,7 +245,7 @@ const FLOWS: Record<string, Flow> = {
   'order-cancelled-at-the-issuer': order(by('challenge'), cancelAtTheIssuer('3333')),
   'order-expired': order({ transaction_period: 10 * MINUTE }),
   'order-expired-after-decline': order({}, ({ pay }) => pay(declined)),
-  'order-expired-by-sandbox-clock': order({}, moveByAnHour),
+  'order-expired-by-sandbox-clock': order({}, advanceByAnHour),
   'order-answer-lost': order(by('lost_answer')),
   'order-answer-never-came': order(by('no_answer')),
   'order-challenge-passed': order(by('challenge'), async (paid) => {
@@ -275,7 +275,7 @@ const FLOWS: Record<string, Flow> = {
   'order-outcome-set-approved': order(by('processing_approved'), ({ id }, world) => settle(world, id, 'approved')),
   'order-outcome-set-declined': order(by('processing_declined'), ({ id }, world) => settle(world, id, 'declined')),
   'sandbox-clock': async (world, receiver) => {
-    const workflow_id = await order({}, moveByAnHour)(world, receiver);
+    const workflow_id = await order({}, advanceByAnHour)(world, receiver);
     return sandboxClockWorkflowId(workflow_id.replace(/^order:/, ''));
   },
   'authorization-captured': authorization(async ({ follow }) => {
@@ -288,7 +288,7 @@ const FLOWS: Record<string, Flow> = {
   }),
   'authorization-captured-then-lapsed': authorization(({ follow }) => follow('capture', 300)),
   'authorization-lapsed': authorization(),
-  'authorization-lapsed-by-sandbox-clock': authorization(moveByAnHour),
+  'authorization-lapsed-by-sandbox-clock': authorization(advanceByAnHour),
   'authorization-delayed': authorization(({ follow }) => follow('void', 200), { capture_mode: 'delayed' }),
   'authorization-delayed-refused': authorization(undefined, { card: 'capture_refused', capture_mode: 'delayed' }),
   'authorization-refused-after-its-window': authorization(
@@ -348,7 +348,7 @@ const FLOWS: Record<string, Flow> = {
   }),
   'reversal-asked-for-by-sandbox-clock': followUp(by('challenge'), async (ended, world) => {
     await cancelAtTheIssuer('0101')(ended);
-    await moveByAnHour(ended, world);
+    await advanceByAnHour(ended, world);
     return reversalOf(ended).id;
   }),
   'reversal-of-late-approval': followUp(by('challenge'), async (ended) => {
@@ -369,7 +369,7 @@ const FLOWS: Record<string, Flow> = {
   'delivery-received': delivery(() => 200),
   'delivery-received-at-third': delivery((n) => (n < 3 ? 500 : 200)),
   'delivery-failed': delivery(() => 500),
-  'delivery-failed-by-sandbox-clock': delivery(() => 500, moveByAnHour),
+  'delivery-failed-by-sandbox-clock': delivery(() => 500, advanceByAnHour),
   'delivery-paused-resumed-and-delivered-now': delivery(
     (n) => (n < 3 ? 500 : 200),
     async ({ id: order_id }, { env, database: { db } }) => {
@@ -388,12 +388,12 @@ const FLOWS: Record<string, Flow> = {
   ),
 };
 
-const anHour = () => ({ request_id: uuidv7(), move: { advance_ms: 60 * MINUTE } });
+const anHour = () => ({ request_id: uuidv7(), advance: { advance_ms: 60 * MINUTE } });
 
 /** Advances the clock of an order by an hour, which is past its expiry. */
-async function moveByAnHour({ id }: TestOrder, { env, database }: WorkflowEnvironment): Promise<void> {
+async function advanceByAnHour({ id }: TestOrder, { env, database }: WorkflowEnvironment): Promise<void> {
   const { sandbox_clocks } = createWorkflowClients({ client: env.client, db: database.db });
-  await sandbox_clocks.moveOrder({ id, project_id: PROJECT.id }, anHour(), aRequest());
+  await sandbox_clocks.advanceOrder({ id, project_id: PROJECT.id }, anHour(), aRequest());
 }
 
 async function settle({ env }: WorkflowEnvironment, id: string, outcome: 'approved' | 'declined'): Promise<void> {

@@ -44,18 +44,18 @@ beforeEach(() => {
   receiver.answer((response) => response.writeHead(500).end());
 });
 
-type Move = { advance: string } | { to: string };
-type Moved<View> = View & { test_clock: string };
+type Advance = { advance: string } | { to: string };
+type Advanced<View> = View & { test_clock: string };
 
-async function move<View>(path: string, how: Move): Promise<Moved<View>> {
-  const { status, body } = await merchant.send<Moved<View>>('POST', `/v1/${path}/test-clock/`, { body: how });
+async function advance<View>(path: string, how: Advance): Promise<Advanced<View>> {
+  const { status, body } = await merchant.send<Advanced<View>>('POST', `/v1/${path}/test-clock/`, { body: how });
   // Of a crowd only some may wait for their turn (rules 23.9).
-  if (status === 429) return await move(path, how);
+  if (status === 429) return await advance(path, how);
   if (status !== 200) throw new Error(JSON.stringify(body));
   return body;
 }
-const moveOrder = (id: string, how: Move) => move<Order>(`orders/${id}`, how);
-const moveLink = (id: string, how: Move) => move<PaymentLink>(`paymentlinks/${id}`, how);
+const advanceOrder = (id: string, how: Advance) => advance<Order>(`orders/${id}`, how);
+const advanceLink = (id: string, how: Advance) => advance<PaymentLink>(`paymentlinks/${id}`, how);
 
 const timelineOf = async (id: string) => (await merchant.send<Timeline>('GET', `/v1/orders/${id}/timeline/`)).body;
 const eventsOf = async (id: string, event: string) =>
@@ -95,10 +95,13 @@ const oneFailedAttempt = async (id: string) =>
 /** How the object of a timer is made and when it ends, and what is seen of it. */
 interface Timer {
   create: () => Promise<{ id: string; due: number }>;
-  moveTo: (id: string, to: string) => Promise<unknown>;
+  advanceTo: (id: string, to: string) => Promise<unknown>;
   see: (id: string) => Promise<string>;
 }
-const order = (timer: Omit<Timer, 'moveTo'>): Timer => ({ ...timer, moveTo: (id, to) => moveOrder(id, { to }) });
+const order = (timer: Omit<Timer, 'advanceTo'>): Timer => ({
+  ...timer,
+  advanceTo: (id, to) => advanceOrder(id, { to }),
+});
 const OBJECTS: Record<TimerName, Timer> = {
   'the end of an order': order({
     create: async () => {
@@ -167,7 +170,7 @@ const OBJECTS: Record<TimerName, Timer> = {
       const { id, expires_at } = await merchant.createPaymentLink({ expiration_period: 'P365D' });
       return { id, due: Date.parse(expires_at!) };
     },
-    moveTo: (id, to) => moveLink(id, { to }),
+    advanceTo: (id, to) => advanceLink(id, { to }),
     see: async (id) => (await merchant.getPaymentLink(id)).status,
   },
   'the end of an order of a payment link': {
@@ -178,19 +181,19 @@ const OBJECTS: Record<TimerName, Timer> = {
       const made = await merchant.getOrder(orders['processing']![0]!);
       return { id, due: Date.parse(made.expires_at!) };
     },
-    moveTo: (id, to) => moveLink(id, { to }),
+    advanceTo: (id, to) => advanceLink(id, { to }),
     see: async (id) => (await merchant.getPaymentLink(id)).status,
   },
 };
 
 describe.each(Object.keys(TIMERS) as TimerName[])('%s', (name) => {
   const { before, after } = TIMERS[name];
-  const { create, moveTo, see } = OBJECTS[name];
+  const { create, advanceTo, see } = OBJECTS[name];
   test('does not happen ten seconds before its time, and happens at that instant', async () => {
     const { id, due } = await create();
-    await moveTo(id, new Date(due - 10_000).toISOString());
+    await advanceTo(id, new Date(due - 10_000).toISOString());
     expect(await see(id)).toEqual(before);
-    await moveTo(id, new Date(due).toISOString());
+    await advanceTo(id, new Date(due).toISOString());
     expect(await see(id)).toEqual(after);
   });
 });
@@ -199,8 +202,8 @@ test('P400D with everything on the way: all of it happens, in the order of its d
   const made = await authorize('manual', 'P5D', { webhook_url: receiver.url });
   const capture = `/v1/orders/${made.id}/transactions/${made.transactions![0]!.id}/captures/amount/`;
   await merchant.send('POST', capture, { body: { amount: 250, description: 'A part' } });
-  const { test_clock } = await moveOrder(made.id, { advance: 'P400D' });
-  await until('the move is finished', async () => (await timelineOf(made.id)).next.length === 0, 120_000);
+  const { test_clock } = await advanceOrder(made.id, { advance: 'P400D' });
+  await until('the advance is finished', async () => (await timelineOf(made.id)).next.length === 0, 120_000);
   expect(Date.parse(test_clock) - Date.now()).toBeLessThanOrEqual(400 * 24 * 60 * 60_000);
   expect(await summaryOf(made.id)).toBe('completed: accepted; capture completed; void completed');
   const { entries } = await timelineOf(made.id);
@@ -225,7 +228,7 @@ test('P400D with everything on the way: all of it happens, in the order of its d
 test('a payment link with attempts, for a year over the change to summer time: 365 days are 365 times 24 hours', async () => {
   const link = await merchant.createPaymentLink({ expiration_period: 'P365D', webhook_url: receiver.url });
   await pay(link.payment_url, CARDS.do_not_honor.number);
-  const in_march = await moveLink(link.id, { to: '2027-03-28T03:30:00+02:00' });
+  const in_march = await advanceLink(link.id, { to: '2027-03-28T03:30:00+02:00' });
   expect([in_march.status, in_march.test_clock]).toEqual([
     'all_unsuccessful',
     expect.stringMatching(/^2027-03-28T01:30:0/),
@@ -235,34 +238,34 @@ test('a payment link with attempts, for a year over the change to summer time: 3
   const { orders } = await merchant.getPaymentLink(link.id);
   const attempt = await merchant.getOrder(orders['processing']![0]!);
   expect(attempt.created).toMatch(/^2027-03-28T01:3/);
-  const after = await moveLink(link.id, { advance: 'P250D' });
+  const after = await advanceLink(link.id, { advance: 'P250D' });
   expect([after.status, after.orders]).toEqual(['expired', { error: orders['error'], expired: [attempt.id] }]);
   expect(Date.parse(after.modified) - Date.parse(link.created) - 365 * 24 * 60 * 60_000).toBeLessThan(60_000);
 });
 
-test('rules 23.7: two moves at once: one waits for the other, and they add up', async () => {
+test('rules 23.7: two advances at once: one waits for the other, and they add up', async () => {
   const { id } = await merchant.createOrder({ expiration_period: 'P30D' });
   const before = Date.now();
-  await Promise.all([moveOrder(id, { advance: 'P1D' }), moveOrder(id, { advance: 'P2D' })]);
-  const { test_clock } = await moveOrder(id, { advance: 'PT1S' });
+  await Promise.all([advanceOrder(id, { advance: 'P1D' }), advanceOrder(id, { advance: 'P2D' })]);
+  const { test_clock } = await advanceOrder(id, { advance: 'PT1S' });
   const days = (Date.parse(test_clock) - before) / (24 * 60 * 60_000);
   expect([days > 3, days < 3.01]).toEqual([true, true]);
   expect(await eventsOf(id, 'clock.moved')).toHaveLength(3);
 });
 
-test('rules 23.7: after ten seconds the answer shows how far the clock is, and the move goes on', async () => {
+test('rules 23.7: after ten seconds the answer shows how far the clock is, and the advance goes on', async () => {
   // The second attempt gets no answer until it has timed out, which is later than that.
   receiver.answer((response, n) => void (n === 2 || response.writeHead(n === 1 ? 500 : 200).end()));
   const { id } = await merchant.paidOrder('approved', { webhook_url: receiver.url });
   await oneFailedAttempt(id);
   const minutesAhead = ({ test_clock = '' }: Order) => (Date.parse(test_clock) - Date.now()) / 60_000;
   const began = Date.now();
-  const early = minutesAhead(await moveOrder(id, { advance: 'PT1H' }));
+  const early = minutesAhead(await advanceOrder(id, { advance: 'PT1H' }));
   expect([early < 10, Date.now() - began < 11_000]).toEqual([true, true]);
-  await until('the move has ended', async () => minutesAhead(await merchant.getOrder(id)) > 59);
+  await until('the advance has ended', async () => minutesAhead(await merchant.getOrder(id)) > 59);
 });
 
-test('moved while the processor has the charge: the payment counts', async () => {
+test('advanced while the processor has the charge: the payment counts', async () => {
   const transaction = await merchant.cardTransaction('approved');
   const { vault_token } = transaction.payment_method_details;
   const { hit } = await merchant.addFault({
@@ -272,32 +275,32 @@ test('moved while the processor has the charge: the payment counts', async () =>
     milliseconds: 1_500,
     times: 1,
   });
-  const paying = merchant.createOrder({ merchant_order_id: `moved-${vault_token}`, transactions: [transaction] });
+  const paying = merchant.createOrder({ merchant_order_id: `advanced-${vault_token}`, transactions: [transaction] });
   await hit;
   const id = await until('the order is written', async () => {
     const found = await queryRows<{ id: string }>(db, 'select id from orders where merchant_order_id = :it', {
-      it: `moved-${vault_token}`,
+      it: `advanced-${vault_token}`,
     });
     return found[0]?.id;
   });
-  await moveOrder(id, { advance: 'PT2H' });
+  await advanceOrder(id, { advance: 'PT2H' });
   await paying;
   expect(statusesOf(await merchant.untilOutcomeKnown(await merchant.getOrder(id)))).toBe('completed: accepted');
 });
 
-test('moved over the end of the window while a capture is not answered: the capture counts, the rest is released', async () => {
+test('advanced over the end of the window while a capture is not answered: the capture counts, the rest is released', async () => {
   const made = await authorize('manual', 'P1D');
   await merchant.addFault({ kind: 'outage', operation: 'capture', order_id: made.id });
   const path = `/v1/orders/${made.id}/transactions/${made.transactions![0]!.id}/captures/amount/`;
   await merchant.send('POST', path, { body: { amount: 250, description: 'A part' } });
-  await moveOrder(made.id, { advance: 'P2D' });
+  await advanceOrder(made.id, { advance: 'P2D' });
   expect(await summaryOf(made.id)).toBe('completed: accepted; capture processing; void completed');
   await merchant.removeFaults();
-  await moveOrder(made.id, { advance: 'PT1S' });
+  await advanceOrder(made.id, { advance: 'PT1S' });
   expect(await summaryOf(made.id)).toBe('completed: accepted; capture completed; void completed');
 });
 
-test('moved while a receiver has a webhook: the next attempt waits two minutes from the end of this one', async () => {
+test('advanced while a receiver has a webhook: the next attempt waits two minutes from the end of this one', async () => {
   const answers: (() => void)[] = [];
   receiver.answer((response, n) => {
     if (n === 1) answers.push(() => void response.writeHead(500).end());
@@ -305,9 +308,9 @@ test('moved while a receiver has a webhook: the next attempt waits two minutes f
   });
   const { id } = await merchant.paidOrder('approved', { webhook_url: receiver.url });
   await receiver.waitFor(1);
-  const moving = moveOrder(id, { advance: 'PT1H' });
+  const advanced = advanceOrder(id, { advance: 'PT1H' });
   setTimeout(() => answers[0]!(), 500);
-  await moving;
+  await advanced;
   const [first, second] = await eventsOf(id, 'webhook.attempt');
   expect(second?.text).toContain('attempt 2 of 10: received');
   expect(Date.parse(second!.at) - Date.parse(first!.at)).toBeGreaterThanOrEqual(120_000);
@@ -317,14 +320,14 @@ test('a redelivery uses the clock of its order, also when its workflow is lost: 
   receiver.answer((response) => response.writeHead(200).end());
   const { id } = await merchant.paidOrder('approved', { webhook_url: receiver.url });
   await receiver.waitFor(1);
-  const { test_clock } = await moveOrder(id, { advance: 'P1D' });
+  const { test_clock } = await advanceOrder(id, { advance: 'P1D' });
   receiver.answer((response) => response.writeHead(500).end());
   await merchant.send('POST', `/v1/orders/${id}/webhooks/1/redeliver/`);
   await until('the first attempt failed', async () => (await operator.delivery(id, 2)).attempts.length === 1);
   const temporal = temporalOf();
   await temporal.workflow.getHandle(deliveryWorkflowId({ order_id: id, n: 2 })).terminate('lost');
   await temporal.connection.close();
-  await moveOrder(id, { advance: 'PT1H' });
+  await advanceOrder(id, { advance: 'PT1H' });
   const { status, created, attempts: made } = await operator.delivery(id, 2);
   expect([status, created >= test_clock, made.length]).toEqual(['failed', true, 10]);
   const starts = made.map(({ started }) => Date.parse(started));
@@ -334,9 +337,9 @@ test('a redelivery uses the clock of its order, also when its workflow is lost: 
   expect(Math.abs(Number(headers['webhook-timestamp']) * 1_000 - Date.now())).toBeLessThan(60_000);
 });
 
-test('rules 23.9: a move runs on a task queue of its own', async () => {
+test('rules 23.9: an advance runs on a task queue of its own', async () => {
   const { id } = await merchant.createOrder();
-  await moveOrder(id, { advance: 'PT1M' });
+  await advanceOrder(id, { advance: 'PT1M' });
   const temporal = temporalOf();
   const { taskQueue } = await temporal.workflow.getHandle(sandboxClockWorkflowId(id)).describe();
   await temporal.connection.close();
@@ -347,7 +350,7 @@ test('a paused webhook is not waited for, whatever time passes; resumed, it is a
   const { id } = await merchant.paidOrder('approved', { webhook_url: receiver.url });
   await oneFailedAttempt(id);
   expect(await operator.ask('pauseDelivery', id)).toBe('200 paused');
-  const { test_clock } = await moveOrder(id, { advance: 'P1D' });
+  const { test_clock } = await advanceOrder(id, { advance: 'P1D' });
   const { next } = await timelineOf(id);
   expect([await attempts(id), next]).toEqual([
     1,
@@ -367,7 +370,7 @@ test('an unknown outcome is asked for once, at the end', async () => {
     (await queryRows<{ polls: number }>(db, 'select polls from transactions where order_id = :id', { id: made.id }))[0]!
       .polls;
   const before = await polls();
-  await moveOrder(made.id, { advance: 'P400D' });
+  await advanceOrder(made.id, { advance: 'P400D' });
   const asked = (await polls()) - before;
   // By its schedule in real time it may be asked once more meanwhile.
   expect([asked >= 1, asked <= 3]).toEqual([true, true]);
@@ -381,16 +384,16 @@ test('actions that are due happen although their workflows were lost', async () 
   const handles = [deliveryWorkflowId({ order_id: made.id, n: 1 }), orderWorkflowId(held.id)];
   for (const id of handles) await temporal.workflow.getHandle(id).terminate('lost');
   await temporal.connection.close();
-  await moveOrder(made.id, { advance: 'PT1H' });
-  await moveOrder(held.id, { advance: 'P1D' });
+  await advanceOrder(made.id, { advance: 'PT1H' });
+  await advanceOrder(held.id, { advance: 'P1D' });
   expect(await attempts(made.id)).toBe(10);
   expect(await summaryOf(held.id)).toBe('completed: accepted; capture completed');
 });
 
 test('a follow-up order uses the clock of its payment: a refund after five days', async () => {
   const { id } = await merchant.paidOrder('approved');
-  const { test_clock } = await moveOrder(id, { advance: 'P5D' });
-  const { body: refund } = await merchant.send<Moved<Order>>('POST', `/v1/orders/${id}/refunds/`, {
+  const { test_clock } = await advanceOrder(id, { advance: 'P5D' });
+  const { body: refund } = await merchant.send<Advanced<Order>>('POST', `/v1/orders/${id}/refunds/`, {
     body: { amount: 100 },
   });
   expect([refund.status, refund.created >= test_clock, refund.test_clock >= refund.created]).toEqual([
@@ -402,10 +405,10 @@ test('a follow-up order uses the clock of its payment: a refund after five days'
   expect(Math.abs(Date.parse(event!.occurred) - Date.parse(event!.noticed))).toBeLessThan(60_000);
 });
 
-test(`${AT_ONCE} objects at once: each clock gets to its target, and no other moves`, async () => {
+test(`${AT_ONCE} objects at once: each clock gets to its target, and no other advances`, async () => {
   const bystander = await merchant.createOrder();
   const made = await Promise.all(Array.from({ length: AT_ONCE }, () => authorize('delayed', 'P5D')));
-  await Promise.all(made.map(({ id }) => moveOrder(id, { advance: 'P5D' })));
+  await Promise.all(made.map(({ id }) => advanceOrder(id, { advance: 'P5D' })));
   for (const { id } of made) {
     await until('it is captured', async () => (await summaryOf(id)) === 'completed: accepted; capture completed');
   }

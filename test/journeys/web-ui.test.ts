@@ -69,7 +69,7 @@ async function sendUpdate(page: Page, name: string, input?: object): Promise<str
   return (await sent).postData() ?? '';
 }
 
-test('rules 24.9: an operator has the processor asked, and settles an outcome, with the dialog of the Web UI', async () => {
+test('rules 24.9: an operator has the processor asked, and sets an outcome, with the dialog of the Web UI', async () => {
   const merchant = new Merchant();
   const order = await merchant.paidOrder('processing_approved');
   await merchant.addFault({ kind: 'outage', operation: 'ask', order_id: order.id });

@@ -219,7 +219,7 @@ test('rules 24.10: an update of another order is refused', async () => {
   });
 });
 
-test('rules 23.11: no message moves the clock of a live order, or starts what comes from it in another time', async () => {
+test('rules 23.11: no message advances the clock of a live order, or starts what comes from it in another time', async () => {
   const live = new Merchant(stack, stack.live_api_key);
   const order = await live.createOrder();
   const { id: live_project_id } = await live.getProject();
@@ -233,10 +233,10 @@ test('rules 23.11: no message moves the clock of a live order, or starts what co
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     });
-    const move = { request_id: uuidv7(), move: { advance_ms: 31 * DAY_MS } };
-    // Together: a clock that is started without a move ends at once.
+    const input = { request_id: uuidv7(), advance: { advance_ms: 31 * DAY_MS } };
+    // Together: a clock that is started without an advance ends at once.
     await expect(
-      temporal.workflow.executeUpdateWithStart('advanceClock', { startWorkflowOperation, args: [move] }),
+      temporal.workflow.executeUpdateWithStart('advanceClock', { startWorkflowOperation, args: [input] }),
     ).rejects.toMatchObject({ cause: { type: 'Forbidden' } });
     await (await startWorkflowOperation.workflowHandle()).result();
   }

@@ -364,7 +364,7 @@ describe('rules 10.11: a payment that was approved after its end', () => {
     expect(await reverse(order)).toBe('completed');
   });
 
-  test('its workflow is lost while the processor answers nothing: what is recorded is settled by hand', async () => {
+  test('its workflow is lost while the processor answers nothing: its outcome is set by hand', async () => {
     const { order, order_id, ask } = await ready('reversal');
     await merchant.addFault({ kind: 'outage', operation: 'reversal', order_id: order.id });
     await merchant.addFault(unaskable(order, 'reversal', order_id));

@@ -183,13 +183,13 @@ describe('3-D Secure', () => {
     await becomes(order, 'expired: expired');
   });
 
-  test('expires at once when an answer shows that the clock was moved past its end', async () => {
+  test('expires at once when an answer shows that the clock was advanced past its end', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
     const { db } = world.database;
     const now = await world.now();
-    const move = { advance_ms: 60 * MINUTE };
-    await beginAdvance(db, { clock_id: order.id, project_id: PROJECT.id }, { request_id: uuidv7(), move, now });
-    await setClock(db, { clock_id: order.id, offset_ms: move.advance_ms, now });
+    const advance = { advance_ms: 60 * MINUTE };
+    await beginAdvance(db, { clock_id: order.id, project_id: PROJECT.id }, { request_id: uuidv7(), advance, now });
+    await setClock(db, { clock_id: order.id, offset_ms: advance.advance_ms, now });
     await order.handle.executeUpdate(pollNowUpdate);
     await becomes(order, 'expired: expired');
   });

@@ -16,42 +16,46 @@ afterAll(() => world?.close());
 jest.setTimeout(120_000);
 
 const DAY = 24 * 60 * MINUTE;
-const move = ({ id }: TestOrder, advance_ms: number, request_id: string = uuidv7()) =>
-  workflows.sandbox_clocks.moveOrder({ id, project_id: PROJECT.id }, { request_id, move: { advance_ms } }, aRequest());
+const advance = ({ id }: TestOrder, advance_ms: number, request_id: string = uuidv7()) =>
+  workflows.sandbox_clocks.advanceOrder(
+    { id, project_id: PROJECT.id },
+    { request_id, advance: { advance_ms } },
+    aRequest(),
+  );
 
 test('an order expires by its own clock, and the next order notices nothing', async () => {
   const [order, other] = [await createAnOrder(world), await createAnOrder(world)];
   const { expires_at } = await order.view();
-  const moved = await move(order, 31 * MINUTE);
-  expect([moved.status, await statusesOfOrder(other)]).toEqual(['expired', 'new:']);
-  const late = Date.parse(moved.modified) - Date.parse(expires_at!);
+  const advanced = await advance(order, 31 * MINUTE);
+  expect([advanced.status, await statusesOfOrder(other)]).toEqual(['expired', 'new:']);
+  const late = Date.parse(advanced.modified) - Date.parse(expires_at!);
   expect([late >= 0, late < MINUTE]).toEqual([true, true]);
   await other.cancel();
 });
 
-test('the same request is one move, also when the workflow of the first has ended', async () => {
+test('the same request is one advance, also when the workflow of the first has ended', async () => {
   const order = await createAnOrder(world, { input: { period: 30 * DAY } });
-  await move(order, DAY, 'once');
+  await advance(order, DAY, 'once');
   const handle = world.env.client.workflow.getHandle(sandboxClockWorkflowId(order.id));
   // Not by its result: that would let the time of the order pass.
   await until('its workflow has ended', async () => (await handle.describe()).status.name === 'COMPLETED');
-  expect((await move(order, DAY, 'once')).clock_offset_ms).toBe(DAY);
-  expect((await move(order, DAY, 'twice')).clock_offset_ms).toBe(2 * DAY);
+  expect((await advance(order, DAY, 'once')).clock_offset_ms).toBe(DAY);
+  expect((await advance(order, DAY, 'twice')).clock_offset_ms).toBe(2 * DAY);
   await order.cancel();
 });
 
-test('a move too far is a ValidationError and moves nothing', async () => {
+test('an advance too far is a ValidationError and changes nothing', async () => {
   const order = await createAnOrder(world);
-  await expect(move(order, 401 * DAY)).rejects.toMatchObject({ error: 'ValidationError' });
+  await expect(advance(order, 401 * DAY)).rejects.toMatchObject({ error: 'ValidationError' });
   expect((await order.view()).clock_offset_ms).toBe(0);
   await order.cancel();
 });
 
-test('a move that was lost is carried on from the record', async () => {
+test('an advance that was lost is carried on from the record', async () => {
   const order = await createAnOrder(world);
   const { database } = world;
   const now = new Date(await world.now());
-  await database.db('sandbox_clocks').insert({ id: order.id, project_id: PROJECT.id, moved: now });
+  await database.db('sandbox_clocks').insert({ id: order.id, project_id: PROJECT.id, modified: now });
   await database.db('sandbox_clock_advances').insert({
     clock_id: order.id,
     n: 1,
@@ -78,8 +82,8 @@ test('over 29 February: two days are two times 24 hours', async () => {
   });
   const window_end = Date.parse((await order.view()).transactions[0]!.capture_ends_at!);
   expect(new Date(window_end).toISOString()).toMatch(new RegExp(`^${year}-03-01T12:0`));
-  await move(order, DAY);
+  await advance(order, DAY);
   expect(await moneySummaryOf(order)).toBe('nothing');
-  await move(order, DAY + MINUTE);
+  await advance(order, DAY + MINUTE);
   expect(await moneySummaryOf(order)).toBe('500 captured: capture completed');
 });

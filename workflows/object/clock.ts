@@ -20,7 +20,7 @@ export class ObjectClock {
    * `offset_ms` is a whole number: waits compare instants, and any comparison with NaN is false.
    */
   advanceTo(offset_ms: number): void {
-    if (!Number.isSafeInteger(offset_ms)) throw new RangeError('a clock is moved by whole milliseconds');
+    if (!Number.isSafeInteger(offset_ms)) throw new RangeError('a clock is advanced by whole milliseconds');
     this.offset = Math.max(this.offset, offset_ms);
   }
 }

@@ -9,7 +9,7 @@ export interface Frame {
   /** Path below which the service is reached, without a slash at its end; empty at the root. */
   base: string;
   is_test: boolean;
-  /** The time of the page's sandbox clock, epoch milliseconds; only where it was moved (rules 23.8). */
+  /** The time of the page's sandbox clock, epoch milliseconds; only where it was advanced (rules 23.8). */
   sandbox_time?: number | undefined;
   /** The address that a reload loads instead of sending the form again; for a page that answers a form. */
   reload_url?: string | undefined;

@@ -30,7 +30,7 @@ export const CHANGELOG: readonly ChangelogEntry[] = [
   {
     version: '1.1.0',
     date: '2026-11-22',
-    text: 'A webhook delivery that waits for its next attempt can be paused, resumed and delivered now. Its status may be paused. The actor of an entry of the audit trail may be of the kind temporal: an operator who settled an outcome by hand. Names have no line breaks, control, format and private-use characters.',
+    text: 'A webhook delivery that waits for its next attempt can be paused, resumed and delivered now. Its status may be paused. The actor of an entry of the audit trail may be of the kind temporal: an operator who set an outcome by hand. Names have no line breaks, control, format and private-use characters.',
     operations: {
       deliverNow: '424dafa1ac4d',
       getDelivery: '13293ca1185f',

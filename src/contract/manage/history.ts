@@ -40,7 +40,7 @@ export const HISTORY_ROUTES = {
     path: '/v1/audit-trail/',
     summary: 'List the audit trail',
     description:
-      'Who changed what: merchants, projects, API keys, clients, webhooks, and outcomes that an operator settled by hand. Entries are never changed or deleted. A merchant sees the entries about its own objects.',
+      'Who changed what: merchants, projects, API keys, clients, webhooks, and outcomes that an operator set by hand. Entries are never changed or deleted. A merchant sees the entries about its own objects.',
     query: pageQuery({
       actor: name().describe('The id of the actor as it is shown, or its kind.'),
       object: name().describe('The id of the object, or its kind.'),

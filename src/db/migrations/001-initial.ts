@@ -66,7 +66,7 @@ export async function up(knex: Knex): Promise<void> {
       -- How far it is ahead. At most 400 days.
       offset_ms bigint not null default 0 check (offset_ms between 0 and 34560000000),
       -- Real time of its last change.
-      moved timestamptz not null,
+      modified timestamptz not null,
       foreign key (project_id, is_test) references projects (id, is_test)
     );
 
@@ -526,7 +526,7 @@ export async function up(knex: Knex): Promise<void> {
     create index transactions_capture_windows on transactions (capture_ends_at)
       where capture_mode is not null and status = 'accepted' and captured_amount + voided_amount < amount;
     create index late_approval_watches_poll_at on late_approval_watches (poll_at);
-    create index sandbox_clocks_moved on sandbox_clocks (moved);
+    create index sandbox_clocks_modified on sandbox_clocks (modified);
     create index webhook_deliveries_created on webhook_deliveries (created, order_id, n);
     create index webhook_deliveries_open on webhook_deliveries (next_attempt_at) where status = 'new';
   `);

@@ -55,7 +55,7 @@ const ATTEMPTS = `
     ${firstBy('started')}
   ) first order by started, attempt, order_id, n`;
 
-const CLOCK_MOVES = `
+const CLOCK_ADVANCES = `
   select from_offset_ms, to_offset_ms, started from sandbox_clock_advances
   where clock_id = :clock_id and started >= :since ${firstBy('started')}`;
 
@@ -72,7 +72,7 @@ export async function findTimeline(
   const [follow_up_ids, attempts, clock_advances, deliveries, watches, orders] = await Promise.all([
     queryRows<{ order_id: string }>(db, FOLLOW_UPS, { id, ...page }),
     queryRows<TimelineAttempt>(db, ATTEMPTS, { id, ...page }),
-    queryRows<TimelineClockAdvance>(db, CLOCK_MOVES, { clock_id, ...page }),
+    queryRows<TimelineClockAdvance>(db, CLOCK_ADVANCES, { clock_id, ...page }),
     openDeliveriesOf(db, { sql: ORDERS, bindings: { id } }, waits_max),
     watchesOf(db, { sql: ORDERS, bindings: { id } }),
     Promise.all([id, ...waiting.map((one) => one.id)].map((one) => findOrderSnapshot(db, one))),

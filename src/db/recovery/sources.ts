@@ -86,7 +86,7 @@ const OPEN_LINK = list(PAYMENT_LINK_STATUSES.filter((status) => !isFinal(PAYMENT
 
 /** An advance under way, or a waiting object that uses the clock. */
 const CLOCK_IS_AWAITED = `(
-  exists (select 1 from sandbox_clock_advances m where m.clock_id = c.id and not m.is_finished)
+  exists (select 1 from sandbox_clock_advances a where a.clock_id = c.id and not a.is_finished)
   or c.offset_ms > 0 and (exists (select 1 from payment_links l where l.id = c.id and l.status in ${OPEN_LINK}) or exists (
     select 1 from ${ordersOfClock('c.id')} x join orders o on o.id = x.id left join transactions t on t.order_id = o.id
     where o.status in ${OPEN} or (${RESERVED})
@@ -185,7 +185,7 @@ export const SOURCES: { [Name in SourceName]: RecoverySource } = {
   sandbox_clocks: {
     columns: 'c.id as clock_id, c.project_id',
     from: `sandbox_clocks c where ${CLOCK_IS_AWAITED}`,
-    at: 'c.moved',
+    at: 'c.modified',
     key: 'c.id::text',
     is_repeated: true,
   },

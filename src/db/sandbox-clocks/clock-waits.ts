@@ -23,7 +23,7 @@ export interface ClockWaits {
 }
 
 /**
- * The waits of a clock in one snapshot, so that a move of an object is seen together with its consequences, such as a
+ * The waits of a clock in one snapshot, so that a change of an object is seen together with its consequences, such as a
  * webhook.
  */
 export async function findClockWaits(db: Database, clock_id: string): Promise<ClockWaits> {

@@ -32,12 +32,12 @@ const LONGEST_MS = parseDuration(MAX_DURATION.sandbox_clock);
 export async function beginAdvance(
   db: Database,
   { clock_id, project_id }: StartedClock,
-  { request_id, move, now }: { request_id: string; move: ClockAdvance; now: number },
+  { request_id, advance, now }: { request_id: string; advance: ClockAdvance; now: number },
 ): Promise<BegunAdvance | undefined> {
   return await db.transaction(async (trx) => {
     await queryRows(
       trx,
-      `insert into sandbox_clocks (id, project_id, moved)
+      `insert into sandbox_clocks (id, project_id, modified)
        select :clock_id::uuid, p.id, :now::timestamptz from projects p
        where p.id = :project_id and p.is_test and (
          exists (select 1 from orders o where o.id = :clock_id and o.clock_id = o.id and o.project_id = p.id)
@@ -51,7 +51,7 @@ export async function beginAdvance(
       { clock_id, project_id },
     );
     if (clock === undefined) throw new ServiceError('Forbidden', 'Only the clocks of test projects can be moved.');
-    const moves = await queryRows<BegunAdvance & { request_id: string }>(
+    const advances = await queryRows<BegunAdvance & { request_id: string }>(
       trx,
       `select n, request_id, to_offset_ms from sandbox_clock_advances
        where clock_id = :clock_id and (request_id = :request_id
@@ -59,12 +59,12 @@ export async function beginAdvance(
        order by n`,
       { clock_id, request_id },
     );
-    const begun = moves.find((one) => one.request_id === request_id);
+    const begun = advances.find((one) => one.request_id === request_id);
     if (begun !== undefined) return { n: begun.n, to_offset_ms: begun.to_offset_ms };
     const from_offset_ms = clock.offset_ms;
-    const to_offset_ms = move.to === undefined ? from_offset_ms + move.advance_ms : move.to - now;
+    const to_offset_ms = advance.to === undefined ? from_offset_ms + advance.advance_ms : advance.to - now;
     if (to_offset_ms <= from_offset_ms || to_offset_ms > LONGEST_MS) return undefined;
-    const n = (moves.at(-1)?.n ?? 0) + 1;
+    const n = (advances.at(-1)?.n ?? 0) + 1;
     await queryRows(
       trx,
       `insert into sandbox_clock_advances (clock_id, n, request_id, from_offset_ms, to_offset_ms, started)
@@ -91,7 +91,7 @@ export async function setClock(
 ): Promise<void> {
   await queryRows(
     db,
-    `update sandbox_clocks set offset_ms = :offset_ms, moved = :now where id = :clock_id and offset_ms < :offset_ms::bigint`,
+    `update sandbox_clocks set offset_ms = :offset_ms, modified = :now where id = :clock_id and offset_ms < :offset_ms::bigint`,
     { clock_id, offset_ms, now: toIsoTime(now) },
   );
 }
@@ -100,12 +100,12 @@ export async function setClock(
 export async function finishAdvance(db: Database, { clock_id, n }: { clock_id: string; n: number }): Promise<void> {
   await queryRows(
     db,
-    `with m as (
+    `with a as (
        update sandbox_clock_advances set is_finished = true where clock_id = :clock_id and n = :n and not is_finished returning 1
      ), l as (
-       update payment_links set version = version + 1 where id = :clock_id and exists (select 1 from m)
+       update payment_links set version = version + 1 where id = :clock_id and exists (select 1 from a)
      )
-     update orders set version = version + 1 where id = :clock_id and exists (select 1 from m)`,
+     update orders set version = version + 1 where id = :clock_id and exists (select 1 from a)`,
     { clock_id, n },
   );
 }

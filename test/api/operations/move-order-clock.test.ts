@@ -7,9 +7,9 @@ import { stack } from '../../support/stack';
 
 const merchant = new Merchant();
 type Answer = Order & { error: Refusal; test_clock: string };
-const move = (id: string, body: unknown, headers: Record<string, string> = {}, who = merchant) =>
+const advance = (id: string, body: unknown, headers: Record<string, string> = {}, who = merchant) =>
   who.send<Answer>('POST', `/v1/orders/${id}/test-clock/`, { body, headers });
-const refusalOf = ({ status, body }: Awaited<ReturnType<typeof move>>) => [
+const refusalOf = ({ status, body }: Awaited<ReturnType<typeof advance>>) => [
   status,
   body.error.type,
   body.error.property_path,
@@ -17,10 +17,10 @@ const refusalOf = ({ status, body }: Awaited<ReturnType<typeof move>>) => [
 
 const HOUR = 60 * 60_000;
 
-test('rules 23.5: the answer is the order after the move, with its time and a new ETag; the order shows it from then on', async () => {
+test('rules 23.5: the answer is the order after the advance, with its time and a new ETag; the order shows it from then on', async () => {
   const order = await merchant.createOrder({ expiration_period: 'P1D' });
   expect(order).not.toHaveProperty('test_clock');
-  const { status, headers, body } = await move(order.id, { advance: 'PT2H' });
+  const { status, headers, body } = await advance(order.id, { advance: 'PT2H' });
   expect([status, headers.get('etag'), body.status]).toEqual([200, '"1"', 'new']);
   const ahead = Date.parse(body.test_clock) - Date.now();
   expect([ahead > 2 * HOUR - 60_000, ahead <= 2 * HOUR]).toEqual([true, true]);
@@ -33,17 +33,17 @@ test('`to` is an instant, with any offset', async () => {
   const { id } = await merchant.createOrder({ expiration_period: 'P30D' });
   const to = new Date(Date.now() + 5 * HOUR);
   const in_vienna = `${new Date(to.getTime() + HOUR).toISOString().slice(0, 23)}+01:00`;
-  const { body } = await move(id, { to: in_vienna });
+  const { body } = await advance(id, { to: in_vienna });
   const late = Date.parse(body.test_clock) - to.getTime();
   expect([late >= 0, late < 60_000]).toEqual([true, true]);
 });
 
-test('rules 23.5: one Idempotency-Key is one move; without it each request is one', async () => {
+test('rules 23.5: one Idempotency-Key is one advance; without it each request is one', async () => {
   const { id } = await merchant.createOrder({ expiration_period: 'P30D' });
   const headers = { 'idempotency-key': newIdempotencyKey() };
-  const first = await move(id, { advance: 'P1D' }, headers);
-  expect((await move(id, { advance: 'P1D' }, headers)).body).toEqual(first.body);
-  const { body } = await move(id, { advance: 'P1D' });
+  const first = await advance(id, { advance: 'P1D' }, headers);
+  expect((await advance(id, { advance: 'P1D' }, headers)).body).toEqual(first.body);
+  const { body } = await advance(id, { advance: 'P1D' });
   const days = (Date.parse(body.test_clock) - Date.now()) / (24 * HOUR);
   expect([days > 1.99, days < 2.01]).toEqual([true, true]);
 });
@@ -52,7 +52,7 @@ describe('rules 23.5: refused', () => {
   let id: string;
   beforeAll(async () => {
     ({ id } = await merchant.createOrder());
-    await move(id, { advance: 'P1D' });
+    await advance(id, { advance: 'P1D' });
   });
   test.each<[string, unknown, string]>([
     ['neither', {}, 'advance'],
@@ -66,13 +66,13 @@ describe('rules 23.5: refused', () => {
     ['to the current time', { to: new Date().toISOString() }, 'to'],
     ['too far', { to: '2099-01-01T00:00:00Z' }, 'to'],
   ])('%s: ValidationError', async (_title, body, path) => {
-    expect(refusalOf(await move(id, body))).toEqual([400, 'ValidationError', path]);
+    expect(refusalOf(await advance(id, body))).toEqual([400, 'ValidationError', path]);
   });
 
   test('rules 23.4: a live project is Forbidden, and its order stays', async () => {
     const live = new Merchant(stack(), stack().live_api_key);
     const order = await live.createOrder();
-    expect(refusalOf(await move(order.id, { advance: 'PT1H' }, {}, live)).slice(0, 2)).toEqual([403, 'Forbidden']);
+    expect(refusalOf(await advance(order.id, { advance: 'PT1H' }, {}, live)).slice(0, 2)).toEqual([403, 'Forbidden']);
     expect(await live.getOrder(order.id)).toEqual(order);
   });
 
@@ -81,7 +81,7 @@ describe('rules 23.5: refused', () => {
     const { body: refund } = await merchant.send<Order>('POST', `/v1/orders/${payment.id}/refunds/`, {
       body: { amount: 100 },
     });
-    const of_refund = await move(refund.id, { advance: 'PT1H' });
+    const of_refund = await advance(refund.id, { advance: 'PT1H' });
     expect([of_refund.status, of_refund.body.error.type]).toEqual([409, 'Conflict']);
     expect(of_refund.body.error.value).toBe(`The order uses the clock of the order ${payment.id}: move that one.`);
 
@@ -91,16 +91,16 @@ describe('rules 23.5: refused', () => {
     const form = { ...CARD, ...(await customer.openPage({ id: '' }, pathname)), number: CARDS.do_not_honor.number };
     await customer.postForm(pathname, form);
     const [order_id] = (await merchant.getPaymentLink(link.id)).orders['error']!;
-    const of_order = await move(order_id!, { advance: 'PT1H' });
+    const of_order = await advance(order_id!, { advance: 'PT1H' });
     expect(of_order.body.error.value).toBe(`The order uses the clock of the payment link ${link.id}: move that one.`);
   });
 
   test('another version than If-Match names, another project, an unknown id', async () => {
     const live = new Merchant(stack(), stack().live_api_key);
     const refused = [
-      await move(id, { advance: 'PT1H' }, { 'if-match': '"77"' }),
-      await move(id, { advance: 'PT1H' }, {}, live),
-      await move(uuidv7(), { advance: 'PT1H' }),
+      await advance(id, { advance: 'PT1H' }, { 'if-match': '"77"' }),
+      await advance(id, { advance: 'PT1H' }, {}, live),
+      await advance(uuidv7(), { advance: 'PT1H' }),
     ];
     expect(refused.map((answer) => refusalOf(answer)[1])).toEqual(['PreconditionFailed', 'Unauthorized', 'NotFound']);
   });

@@ -4,13 +4,13 @@ import { Merchant, type Refusal } from '../../support/merchant';
 import { stack } from '../../support/stack';
 
 const merchant = new Merchant();
-const move = (id: string, body: unknown, who = merchant) =>
+const advance = (id: string, body: unknown, who = merchant) =>
   who.send<PaymentLink & { error: Refusal }>('POST', `/v1/paymentlinks/${id}/test-clock/`, { body });
 
-test('the answer is the link after the move: expired at its end, with its time and a new ETag', async () => {
+test('the answer is the link after the advance: expired at its end, with its time and a new ETag', async () => {
   const link = await merchant.createPaymentLink();
   expect(link).not.toHaveProperty('test_clock');
-  const { status, headers, body } = await move(link.id, { advance: 'P31D' });
+  const { status, headers, body } = await advance(link.id, { advance: 'P31D' });
   expect([status, body.status, body.reason]).toEqual([200, 'expired', 'Expired without a payment.']);
   expect(headers.get('etag')).not.toBe('"0"');
   const late = Date.parse(body.modified) - Date.parse(link.expires_at!);
@@ -22,10 +22,10 @@ test('refused: neither way, a live project, another project, an unknown id', asy
   const live = new Merchant(stack(), stack().live_api_key);
   const { id } = await merchant.createPaymentLink();
   const refused = [
-    await move(id, {}),
-    await move((await live.createPaymentLink()).id, { advance: 'PT1H' }, live),
-    await move(id, { advance: 'PT1H' }, live),
-    await move(uuidv7(), { advance: 'PT1H' }),
+    await advance(id, {}),
+    await advance((await live.createPaymentLink()).id, { advance: 'PT1H' }, live),
+    await advance(id, { advance: 'PT1H' }, live),
+    await advance(uuidv7(), { advance: 'PT1H' }),
   ];
   expect(refused.map(({ status, body }) => [status, body.error.type])).toEqual([
     [400, 'ValidationError'],

@@ -937,7 +937,7 @@ describe('when a part of the service is away', () => {
   });
 });
 
-test('rules 23.8: the pages of an object whose clock was moved show its time', async () => {
+test('rules 23.8: the pages of an object whose clock was advanced show its time', async () => {
   const merchant = new Merchant();
   const [order, link] = [await merchant.createOrder({ expiration_period: 'P2D' }), await merchant.createPaymentLink()];
   const pageOf = async (url: string) => await (await new Client().send(new URL(url).pathname)).text();

@@ -4,31 +4,31 @@ import { until } from '../../support/waits';
 
 const of = (id: string) => ({ caller: { project: { id } } }) as unknown as MerchantContext;
 
-test('rules 23.9: a project moves four clocks at a time, others take their turns, and beyond 40 that wait it is 429', async () => {
+test('rules 23.9: a project advances four clocks at a time, others take their turns, and beyond 40 that wait it is 429', async () => {
   const ends: (() => void)[] = [];
-  const move = () => new Promise<void>((resolve) => ends.push(resolve));
+  const advance = () => new Promise<void>((resolve) => ends.push(resolve));
   const refused: unknown[] = [];
-  const moves = Array.from({ length: 50 }, () =>
-    advanceInTurn(of('busy'), move).catch((error: unknown) => void refused.push(error)),
+  const advances = Array.from({ length: 50 }, () =>
+    advanceInTurn(of('busy'), advance).catch((error: unknown) => void refused.push(error)),
   );
   await until('the last ones are refused', () => refused.length === 6);
   expect(ends).toHaveLength(4);
   expect(refused[0]).toMatchObject({ error: 'TooManyRequests' });
   // Another project does not wait for this one.
-  const of_other = advanceInTurn(of('other'), move);
-  await until('the move of the other project has begun', () => ends.length === 5);
+  const of_other = advanceInTurn(of('other'), advance);
+  await until('the advance of the other project has begun', () => ends.length === 5);
   const ending = setInterval(() => ends.forEach((end) => end()), 5);
-  await Promise.all([...moves, of_other]);
+  await Promise.all([...advances, of_other]);
   clearInterval(ending);
   expect([ends.length, refused.length]).toEqual([45, 6]);
 });
 
-test('a move that gets no turn in time is 429, and is not made later', async () => {
+test('an advance that gets no turn in time is 429, and is not made later', async () => {
   const ends: (() => void)[] = [];
-  const move = () => new Promise<void>((resolve) => ends.push(resolve));
-  const moves = Array.from({ length: 4 }, () => advanceInTurn(of('slow'), move));
-  await expect(advanceInTurn(of('slow'), move)).rejects.toMatchObject({ error: 'TooManyRequests' });
+  const advance = () => new Promise<void>((resolve) => ends.push(resolve));
+  const advances = Array.from({ length: 4 }, () => advanceInTurn(of('slow'), advance));
+  await expect(advanceInTurn(of('slow'), advance)).rejects.toMatchObject({ error: 'TooManyRequests' });
   ends.forEach((end) => end());
-  await Promise.all(moves);
+  await Promise.all(advances);
   expect(ends).toHaveLength(4);
 });

@@ -160,7 +160,7 @@ describe('rules 10.11: what a move ends unpaid is polled 15 minutes later, where
     ['cancelled before it was charged', 'new', { ended: 'cancelled' }, 'customer', false],
     ['expired before it was charged', 'new', { ended: 'expired' }, 'service', false],
     ['given up, with its customer at the issuer', 'pending', error, 'service', true],
-    ['settled by hand as declined', 'processing', { transaction_id: 't1', to: 'error' }, 'operator', true],
+    ['set by hand as declined', 'processing', { transaction_id: 't1', to: 'error' }, 'operator', true],
     ['accepted', 'pending', { transaction_id: 't1', to: 'accepted' }, 'processor', false],
   ])('%s', (_title, from, change, source, is_polled) => {
     const order = anOrder([from], { status: from === 'new' ? 'new' : 'processing' });
@@ -190,7 +190,7 @@ describe('rules 10.11: what a move ends unpaid is polled 15 minutes later, where
     expect(lateApprovalPollAt(order, move, { source: 'service', now: NOW })).toBeUndefined();
   });
 
-  test('a follow-up order that is settled by hand has no late approval', () => {
+  test('a follow-up order whose outcome is set by hand has no late approval', () => {
     const order = anOrder(['processing'], { status: 'processing', charged_by: null, attempts_max: 1 });
     const move = planMove(order, { transaction_id: 't1', to: 'error' })!;
     expect(lateApprovalPollAt(order, move, { source: 'operator', now: NOW })).toBeUndefined();

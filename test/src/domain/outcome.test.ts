@@ -173,8 +173,8 @@ describe('rules 8.1: an approval', () => {
   });
 });
 
-describe('rules 10.14: an operator settles an outcome', () => {
-  const settle = (order: OrderSnapshot, outcome: 'approved' | 'declined', now = 100) =>
+describe('rules 10.14: an operator sets an outcome', () => {
+  const setByHand = (order: OrderSnapshot, outcome: 'approved' | 'declined', now = 100) =>
     planManualOutcome(order, { transaction_id: 't1', outcome, reason: 'why' }, now);
 
   test.each<[TransactionStatus, Partial<OrderSnapshot>, boolean]>([
@@ -186,15 +186,15 @@ describe('rules 10.14: an operator settles an outcome', () => {
     ['error', {}, false],
     ['expired', {}, false],
   ])('only while it is awaited: %s %j: %s', (status, fields, expected) => {
-    expect(settle(orderWith(status, fields), 'approved') !== undefined).toBe(expected);
+    expect(setByHand(orderWith(status, fields), 'approved') !== undefined).toBe(expected);
   });
 
-  test('a charge before the last one is not settled', () => {
-    expect(settle(anOrderSnapshot(['processing', 'processing']), 'approved')).toBeUndefined();
+  test('a charge before the last one is not set', () => {
+    expect(setByHand(anOrderSnapshot(['processing', 'processing']), 'approved')).toBeUndefined();
   });
 
   test('approved captures a sale; declined when the time for paying is over expires the order', () => {
-    expect(settle(orderWith('processing'), 'approved')).toEqual({
+    expect(setByHand(orderWith('processing'), 'approved')).toEqual({
       change: { transaction_id: 't1', to: 'accepted' },
       details: {
         source: 'operator',
@@ -204,7 +204,7 @@ describe('rules 10.14: an operator settles an outcome', () => {
         transaction: { captured_amount: 500, response_code: '00', response_code_description: 'Approved' },
       },
     });
-    expect(settle(orderWith('processing'), 'declined', 1_000)?.change).toEqual({
+    expect(setByHand(orderWith('processing'), 'declined', 1_000)?.change).toEqual({
       transaction_id: 't1',
       to: 'error',
       ended: 'expired',
@@ -223,7 +223,7 @@ describe('rules 10.14: an operator settles an outcome', () => {
     ['error', 'approved', true],
     ['error', 'challenge', false],
     ['accepted', 'processing', false],
-  ])('settled as %s, the processor says %s: a contradiction: %s', (status, result, expected) => {
+  ])('set to %s, the processor says %s: a contradiction: %s', (status, result, expected) => {
     const order = anOrderSnapshot();
     const contradiction = (outcome: Parameters<typeof contradictionOf>[2]) =>
       contradictionOf(order, { status, outcome_set_by_hand: true }, outcome);
@@ -238,7 +238,7 @@ describe('rules 10.14: an operator settles an outcome', () => {
     );
     const mismatch = { result: 'mismatch', amount: 40, currency: 'USD' } as const;
     expect(contradictionOf(order, { status: 'accepted', outcome_set_by_hand: true }, mismatch)).toBe(
-      'settled by hand as approved, but the processor answers for 40 USD (minor units) instead of 10000 EUR (minor units)',
+      'set by hand as approved, but the processor answers for 40 USD (minor units) instead of 10000 EUR (minor units)',
     );
   });
 });

@@ -35,7 +35,14 @@ test.each<
     ['a'],
     { ...BEGINS, is_finished: true },
   ],
-  ['due before the move: the clock stays', [wait('a', 100), wait('b', 300)], BEGINS, 100, ['a'], waitingFor(['a'], 0)],
+  [
+    'due before the advance: the clock stays',
+    [wait('a', 100), wait('b', 300)],
+    BEGINS,
+    100,
+    ['a'],
+    waitingFor(['a'], 0),
+  ],
   [
     'a due question is not waited for',
     [wait('a', 50, { is_poll: true })],

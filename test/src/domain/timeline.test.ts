@@ -257,15 +257,13 @@ test.each(ORDER_STATUSES.filter((status) => status !== 'new'))(
   },
 );
 
-test('moves of its clock, not those before a payment link made it', () => {
+test('advances of its clock, not those before a payment link made it', () => {
   const one = order('new', [], { created: iso(100) });
-  const moves = [
+  const clock_advances = [
     { started: iso(50), from_offset_ms: 0, to_offset_ms: 60_000 },
     { started: iso(200), from_offset_ms: 60_000, to_offset_ms: 3_660_000 },
   ];
-  expect(
-    timelineEntries({ order: one, follow_ups: [], attempts: [], clock_advances: moves }, inWords).slice(1),
-  ).toEqual([
+  expect(timelineEntries({ order: one, follow_ups: [], attempts: [], clock_advances }, inWords).slice(1)).toEqual([
     {
       at: 200_000,
       event: 'clock.moved',

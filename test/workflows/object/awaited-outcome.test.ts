@@ -120,7 +120,7 @@ describe('rules 10.14: setOutcome of a payment', () => {
     }
     expect([await attentionOf(right.id), await attentionOf(wrong.id)]).toEqual([
       undefined,
-      'settled by hand as approved, but the processor says declined',
+      'set by hand as approved, but the processor says declined',
     ]);
     expect((await findOrderSnapshot(world.database.db, wrong.id))?.attention).toContain('says declined');
     expect(await statusesOfOrder(wrong)).toBe('completed: accepted');
@@ -209,7 +209,7 @@ describe('rules 10.14: setOutcome of a follow-up order', () => {
     await isClosed(refund_id);
     await isNotified(order, refund_id);
     await until('it needs attention', async () => (await attentionOf(refund_id)) !== undefined);
-    expect(await attentionOf(refund_id)).toBe('settled by hand as declined, but the processor says approved');
+    expect(await attentionOf(refund_id)).toBe('set by hand as declined, but the processor says approved');
     expect(await moneySummaryOf(order)).toBe('500 captured: refund error');
   });
 });

@@ -1,6 +1,6 @@
 import { ObjectClock } from '../../../workflows/object/clock';
 
-test('the clock of an object is ahead of real time as far as it was moved, and never goes back', () => {
+test('the clock of an object is ahead of real time as far as it was advanced, and never goes back', () => {
   const clock = new ObjectClock();
   clock.advanceTo(1_000);
   const ahead = () => Math.round((clock.now() - Date.now()) / 100) * 100;
@@ -10,7 +10,7 @@ test('the clock of an object is ahead of real time as far as it was moved, and n
   expect([clock.offset_ms, ahead()]).toEqual([5_000, 5_000]);
 });
 
-test.each(['x', Number.NaN, Infinity, 1.5, null, {}])('a clock is never moved by %p', (offset_ms) => {
+test.each(['x', Number.NaN, Infinity, 1.5, null, {}])('a clock is never advanced by %p', (offset_ms) => {
   const clock = new ObjectClock();
   expect(() => clock.advanceTo(offset_ms as number)).toThrow(RangeError);
   expect(clock.offset_ms).toBe(0);

@@ -375,7 +375,7 @@ const INDEXES: Record<SourceName, string> = {
   payment_links: 'payment_links_open',
   expired_payment_links: 'payment_links_open_expires_at',
   deliveries: 'webhook_deliveries_open',
-  sandbox_clocks: 'sandbox_clocks_moved',
+  sandbox_clocks: 'sandbox_clocks_modified',
 };
 
 test('rows that are not due cost nothing: an index of its own finds the others', async () => {
@@ -386,7 +386,7 @@ test('rows that are not due cost nothing: an index of its own finds the others',
      insert into late_approval_watches (transaction_id, poll_at, began) select id, created, created from transactions;
      insert into announced_operations
        select gen_random_uuid(), 'chargeback', 'by the issuer', order_id, id, created from transactions;
-     insert into sandbox_clocks (id, project_id, moved) select gen_random_uuid(), project_id, created from orders`,
+     insert into sandbox_clocks (id, project_id, modified) select gen_random_uuid(), project_id, created from orders`,
   );
   await paymentLinks(3_000, 'completed');
   await paymentLinks(3_000, 'processing');
@@ -446,12 +446,12 @@ async function manyOrders(count: number, status: OrderStatus = 'processing'): Pr
 describe('sandbox_clocks', () => {
   const clocks = async (until?: number) => (await due('sandbox_clocks', until)).map(({ row }) => row.clock_id);
   const clockOf = async (clock_id: string) => {
-    const move = { request_id: 'r', move: { advance_ms: MINUTE }, now: NOW };
-    const { n, to_offset_ms } = (await beginAdvance(database.db, { clock_id, project_id: PROJECT.id }, move))!;
+    const begin = { request_id: 'r', advance: { advance_ms: MINUTE }, now: NOW };
+    const { n, to_offset_ms } = (await beginAdvance(database.db, { clock_id, project_id: PROJECT.id }, begin))!;
     return { n, to_offset_ms, clock_id };
   };
 
-  test('those with a move under way, and those by which something waits', async () => {
+  test('those with an advance under way, and those by which something waits', async () => {
     const open = await aStoredOrder(database.db, { transaction: false });
     const { n, to_offset_ms } = await clockOf(open.id);
     expect([await clocks(NOW), await clocks()]).toEqual([[], [open.id]]);

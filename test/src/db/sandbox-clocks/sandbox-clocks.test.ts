@@ -20,17 +20,17 @@ afterAll(() => database.close());
 const DAY = 24 * 60 * 60_000;
 const clock = (clock_id: string, project_id = PROJECT.id) => ({ clock_id, project_id });
 const begin = (clock_id: string, advance_ms: number, request_id: string = uuidv7()) =>
-  beginAdvance(database.db, clock(clock_id), { request_id, move: { advance_ms }, now: NOW });
+  beginAdvance(database.db, clock(clock_id), { request_id, advance: { advance_ms }, now: NOW });
 
-test('rules 23.4: the clock of a live project cannot be moved, whatever the code does', async () => {
+test('rules 23.4: the clock of a live project cannot be advanced, whatever the code does', async () => {
   const live_id = uuidv7();
   const live = { id: live_id, name: 'Live', is_test: false, payment_methods: [], currencies: ['EUR'] };
   await upsertProject({ db: database.db, secrets }, PROJECT.merchant_id, live, new Date(NOW));
-  const move = { request_id: 'r', move: { advance_ms: DAY }, now: NOW };
+  const begin = { request_id: 'r', advance: { advance_ms: DAY }, now: NOW };
   const forbidden = { error: 'Forbidden' };
-  await expect(beginAdvance(database.db, clock(uuidv7(), live_id), move)).rejects.toMatchObject(forbidden);
+  await expect(beginAdvance(database.db, clock(uuidv7(), live_id), begin)).rejects.toMatchObject(forbidden);
   const by_hand = (is_test: boolean) =>
-    database.db('sandbox_clocks').insert({ id: uuidv7(), project_id: live_id, is_test, moved: new Date(NOW) });
+    database.db('sandbox_clocks').insert({ id: uuidv7(), project_id: live_id, is_test, modified: new Date(NOW) });
   await expect(by_hand(false)).rejects.toThrow(/check/);
   await expect(by_hand(true)).rejects.toThrow(/foreign key/);
 });
@@ -39,20 +39,20 @@ test('rules 23.11: a clock of another project counts nowhere, and none is made f
   const { id } = await aStoredOrder(database.db);
   const other = { id: uuidv7(), name: 'Other', is_test: true, payment_methods: [], currencies: ['EUR'] };
   await upsertProject({ db: database.db, secrets }, PROJECT.merchant_id, other, new Date(NOW));
-  const move = { request_id: 'r', move: { advance_ms: DAY }, now: NOW };
+  const begin = { request_id: 'r', advance: { advance_ms: DAY }, now: NOW };
   for (const [clock_id, project_id] of [
     [id, other.id],
     [uuidv7(), PROJECT.id],
   ] as const) {
-    await expect(beginAdvance(database.db, clock(clock_id, project_id), move)).rejects.toMatchObject({
+    await expect(beginAdvance(database.db, clock(clock_id, project_id), begin)).rejects.toMatchObject({
       error: 'Forbidden',
     });
   }
-  await database.db('sandbox_clocks').insert({ id, project_id: other.id, offset_ms: DAY, moved: new Date(NOW) });
+  await database.db('sandbox_clocks').insert({ id, project_id: other.id, offset_ms: DAY, modified: new Date(NOW) });
   expect((await findOrderSnapshot(database.db, id))?.clock_offset_ms).toBe(0);
 });
 
-test('moves add up, each is begun once, and none goes back or beyond 400 days', async () => {
+test('advances add up, each is begun once, and none goes back or beyond 400 days', async () => {
   const { id } = await aStoredOrder(database.db);
   expect(await begin(id, DAY, 'a')).toEqual({ n: 1, to_offset_ms: DAY });
   expect(await begin(id, DAY, 'a')).toEqual({ n: 1, to_offset_ms: DAY });
@@ -60,7 +60,7 @@ test('moves add up, each is begun once, and none goes back or beyond 400 days', 
   expect(await begin(id, 399 * DAY, 'b')).toEqual({ n: 2, to_offset_ms: 400 * DAY });
   expect(await begin(id, 399 * DAY + 1, 'c')).toBeUndefined();
   const to = (instant: number) =>
-    beginAdvance(database.db, clock(id), { request_id: uuidv7(), move: { to: instant }, now: NOW });
+    beginAdvance(database.db, clock(id), { request_id: uuidv7(), advance: { to: instant }, now: NOW });
   expect(await to(NOW + DAY)).toBeUndefined();
   expect(await to(NOW + DAY + 1)).toMatchObject({ to_offset_ms: DAY + 1 });
 });
@@ -73,11 +73,11 @@ test('a clock never goes back, and its orders carry how far it is ahead', async 
   // Recovery counts from its last change.
   await setClock(database.db, { clock_id: id, offset_ms: DAY, now: NOW + DAY });
   expect(await database.db('sandbox_clocks').where({ id }).first()).toMatchObject({
-    moved: expect.stringContaining('2030-01-15'),
+    modified: expect.stringContaining('2030-01-15'),
   });
 });
 
-test('the end of a move makes another version of the object, once', async () => {
+test('the end of an advance makes another version of the object, once', async () => {
   const { id, version } = await aStoredOrder(database.db);
   const { n } = (await begin(id, DAY))!;
   expect(await unfinishedAdvances(database.db, id)).toEqual([{ n, to_offset_ms: DAY }]);
