@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { oneAtATime } from '../domain/one-at-a-time';
 import { queryRows, type Database } from './connection';
 
 /** Work that one process at a time does; the times of a lease are by the database's clock. */
@@ -57,7 +58,8 @@ export async function releaseLease(db: Database, lease: Pick<Lease, 'name' | 'ho
 export class KeptLease {
   private readonly stopping = new AbortController();
   private running: Promise<void> = Promise.resolve();
-  private last_try: Promise<void> = Promise.resolve();
+  /** One try at a time: two could take the lease under different holders. */
+  private readonly inTurn = oneAtATime();
   private lease: Lease;
   /** The database's time of the last renewal, and when it was requested by this machine's monotonic clock. */
   private renewed: { now: number; asked: number } | undefined;
@@ -74,11 +76,12 @@ export class KeptLease {
     this.running = this.run();
   }
 
-  /** Ends the lease. */
+  /** Ends the lease after the try under way; it is not taken again. Nothing uses the database afterwards. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.running;
-    await releaseLease(this.db, this.lease).catch(() => undefined);
+    await this.inTurn(() => releaseLease(this.db, this.lease)).catch(() => undefined);
+    this.renewed = undefined;
   }
 
   /** The name of this process as the holder; `undefined` while it does not have the lease. */
@@ -114,16 +117,15 @@ export class KeptLease {
     }
   }
 
-  /** One try at a time: two could take it under different holders. */
   private async renewOrTake(): Promise<void> {
-    const before = this.last_try.catch(() => undefined);
-    await (this.last_try = before.then(async () => {
+    await this.inTurn(async () => {
+      if (this.stopping.signal.aborted) return;
       const asked = performance.now();
       const renewed = this.renewed && (await renewLease(this.db, this.lease));
       if (this.renewed !== undefined && renewed === undefined) this.lease = this.underNewHolder();
       const now = renewed ?? (await takeLease(this.db, this.lease));
       this.renewed = now === undefined ? undefined : { now, asked };
-    }));
+    });
   }
 
   private underNewHolder(): Lease {

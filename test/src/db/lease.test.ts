@@ -74,3 +74,18 @@ test('a kept lease that was not renewed for its time is asked for again', async 
   expect((await database.db('leases').where({ name: 'late' }))[0].holder).not.toBe(before.holder);
   await lease.stop();
 });
+
+test('a kept lease that is stopped while it is asked for: it is released last, and not taken again', async () => {
+  const options = { name: 'stopped', lasts_ms: HOUR, every_ms: HOUR };
+  const [lease, other] = [new KeptLease(database.db, options), new KeptLease(database.db, options)];
+  let statements_after_stop = 0;
+  const asked = Promise.all(Array.from({ length: 5 }, () => lease.databaseTime()));
+  await lease.stop();
+  const count = () => void (statements_after_stop += 1);
+  database.db.on('query', count);
+  await asked;
+  database.db.off('query', count);
+  expect([statements_after_stop, await lease.databaseTime(), lease.holder]).toEqual([0, undefined, undefined]);
+  expect(await other.databaseTime()).toEqual(expect.any(Number));
+  await other.stop();
+});
