@@ -16,7 +16,7 @@ import {
 } from '../src/domain/order-snapshot';
 import { planOutcome } from '../src/domain/outcome';
 import type { EventSource } from '../src/domain/transaction';
-import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
+import { ORDER_MOVES, UNPAID_ATTEMPT_STATUSES, isFinal } from '../src/domain/transitions';
 import { preconditionFailed } from '../src/errors';
 import { closingOrderId, transactionId } from '../src/ids';
 import type { CaptureOrVoidInput, CreateOrderInput, SubmitPaymentInput, TransactionInput } from '../workflows/messages';
@@ -124,7 +124,7 @@ export async function endUnpaidOrder(
   if (!isFinal(ORDER_MOVES, order.status)) {
     if (versions?.includes(order.version) === false) throw preconditionFailed();
     const last = lastTransaction(order);
-    if (last?.status === 'new' || last?.status === 'pending') {
+    if (last !== undefined && UNPAID_ATTEMPT_STATUSES.includes(last.status)) {
       const outcome = await findCharge(services, order, last.id);
       if (outcome === 'unknown') {
         await recordPoll(db, { transaction_id: last.id, now, poll_at, is_unknown: true });

@@ -157,7 +157,7 @@ export async function recordPaymentLinkEnd(
     db,
     `update payment_links set
        status = 'expired', ended_by = :ended_by, ${nextVersion('payment_links')}
-     where id = :id and status = any(:sources::text[]) and status <> 'processing'
+     where id = :id and status = any(:sources::text[])
        and (:ended_by = 'merchant' or expires_at <= :now::timestamptz)
        and (:versions::int[] is null or version = any(:versions::int[]))`,
     {
@@ -165,7 +165,7 @@ export async function recordPaymentLinkEnd(
       ended_by,
       now: toIsoTime(now),
       versions: versions ?? null,
-      sources: statusesBefore(PAYMENT_LINK_MOVES, 'expired'),
+      sources: statusesBefore(PAYMENT_LINK_MOVES, 'expired').filter((status) => status !== 'processing'),
     },
   );
   return await loadPaymentLinkSnapshot(db, id);

@@ -1,11 +1,4 @@
-import {
-  ORDER_MOVES,
-  TRANSACTION_MOVES,
-  isFinal,
-  canMove,
-  type OrderStatus,
-  type TransactionStatus,
-} from './transitions';
+import { ORDER_MOVES, OPEN_ATTEMPT_STATUSES, canMove, type OrderStatus, type TransactionStatus } from './transitions';
 
 /** Most payment attempts of one order on the hosted page; with a card token there is only one (rules 6.3). */
 export const ATTEMPTS_MAX = 5;
@@ -90,7 +83,7 @@ export function mayCancel(order: OrderStatus, last: TransactionStatus | undefine
   return canMove(ORDER_MOVES, order, 'cancelled') && last !== 'processing';
 }
 
-/** Whether a transaction may still be paid, or its outcome is awaited: neither final nor accepted. */
+/** Whether a transaction may still be paid, or its outcome is awaited. */
 export function isAttemptOpen(status: TransactionStatus): boolean {
-  return !isFinal(TRANSACTION_MOVES, status) && status !== 'accepted';
+  return OPEN_ATTEMPT_STATUSES.includes(status);
 }

@@ -1,6 +1,7 @@
 /**
  * Every status and every move between them, in one place. Types, zod, SQL guards, the API's refusals, the diagrams of
- * docs/statuses.md and the tests read these tables; nothing else lists a status (rules 4.1).
+ * docs/statuses.md and the tests read these tables; nothing else lists statuses (rules 4.1). Only a migration has to: a
+ * test compares it with them.
  */
 type Moves<S extends string> = { readonly [From in S]: readonly S[] };
 
@@ -85,10 +86,21 @@ export function isFinal<S extends string>(moves: Moves<S>, status: S): boolean {
   return moves[status].length === 0;
 }
 
-/** Statuses of orders that are not final. */
-export const OPEN_ORDER_STATUSES: readonly OrderStatus[] = ORDER_STATUSES.filter(
-  (status) => !isFinal(ORDER_MOVES, status),
+const openOf = <S extends string>(moves: Moves<S>): readonly S[] =>
+  statusesOf(moves).filter((status) => !isFinal(moves, status));
+/** Statuses that are not final. */
+export const OPEN_ORDER_STATUSES = openOf(ORDER_MOVES);
+export const OPEN_PAYMENT_LINK_STATUSES = openOf(PAYMENT_LINK_MOVES);
+export const OPEN_DELIVERY_STATUSES = openOf(DELIVERY_MOVES);
+
+/** Statuses of a transaction without an outcome: it may still be paid, or the outcome is awaited. */
+export const OPEN_ATTEMPT_STATUSES: readonly TransactionStatus[] = statusesBefore(TRANSACTION_MOVES, 'accepted');
+/** Of these, the statuses of one that expires when its time is over; one with an unknown outcome does not. */
+export const UNPAID_ATTEMPT_STATUSES = OPEN_ATTEMPT_STATUSES.filter((status) =>
+  canMove(TRANSACTION_MOVES, status, 'expired'),
 );
+/** Statuses of a transaction that has ended. */
+export const FINAL_TRANSACTION_STATUSES = TRANSACTION_STATUSES.filter((status) => isFinal(TRANSACTION_MOVES, status));
 
 /** The table as a Mermaid state diagram, for docs/statuses.md. */
 export function toMermaid<S extends string>(moves: Moves<S>): string {

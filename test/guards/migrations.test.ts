@@ -1,9 +1,13 @@
 import {
   DELIVERY_STATUSES,
+  OPEN_DELIVERY_STATUSES,
+  OPEN_ORDER_STATUSES,
+  OPEN_PAYMENT_LINK_STATUSES,
   ORDER_STATUSES,
   PAYMENT_LINK_STATUSES,
   PROJECT_STATUSES,
   TRANSACTION_STATUSES,
+  UNPAID_ATTEMPT_STATUSES,
 } from '../../src/domain/transitions';
 import { files, text } from './repository';
 
@@ -16,20 +20,22 @@ const STATUSES: Record<string, readonly string[]> = {
   projects: PROJECT_STATUSES,
 };
 
+const migrations = () =>
+  files()
+    .filter((file) => /^src\/db\/migrations\/\d.*\.ts$/.test(file))
+    .toSorted();
+
 /**
  * The list of statuses each table allows after the newest migration. Migrations freeze theirs, so the last one counts.
  */
 function statusChecks(): Record<string, string[]> {
   const checks: Record<string, string[]> = {};
-  const migrations = files()
-    .filter((file) => /^src\/db\/migrations\/\d.*\.ts$/.test(file))
-    .toSorted();
-  for (const file of migrations) {
+  for (const file of migrations()) {
     for (const [, table, body] of text(file).matchAll(
       /\b(?:create|alter) table (?:if (?:not )?exists )?"?(\w+)"?([^;]*)/gi,
     )) {
       for (const [, list] of body!.matchAll(/check \(\s*status in \(([^)]*)\)\s*\)/gi)) {
-        checks[table!] = [...list!.matchAll(/'([^']*)'/g)].map(([, status]) => status!);
+        checks[table!] = statusesIn(list!);
       }
     }
   }
@@ -42,6 +48,63 @@ it('every table with a list of statuses follows a table of moves', () => {
 
 it.each(Object.entries(STATUSES))('the statuses of %s are those of its table of moves', (table, statuses) => {
   expect(statusChecks()[table]?.toSorted()).toEqual([...statuses].toSorted());
+});
+
+const statusesIn = (list: string) => [...list.matchAll(/'([^']*)'/g)].map(([, status]) => status!);
+
+/** What a list in an index or another check of a table has to equal, for the index to serve the SQL with that list. */
+const LISTED: Record<string, readonly string[]> = {
+  orders: OPEN_ORDER_STATUSES,
+  transactions: UNPAID_ATTEMPT_STATUSES,
+  payment_links: OPEN_PAYMENT_LINK_STATUSES,
+  webhook_deliveries: OPEN_DELIVERY_STATUSES,
+};
+
+it('every other list of statuses in a migration is one that SQL takes from the tables of moves', () => {
+  const lists = migrations().flatMap((file) =>
+    text(file)
+      .replaceAll(/--.*$/gm, '')
+      .split(';')
+      .flatMap((statement) => {
+        const [, table] = /\bcreate (?:table|(?:unique )?index \w+ on) (\w+)/.exec(statement) ?? [];
+        const others = statement.replaceAll(/check \(\s*status in \([^)]*\)\s*\)/gi, '');
+        return [...others.matchAll(/\bstatus (?:not )?in \(([^)]*)\)/g)].map(
+          ([, list]) => [table!, statusesIn(list!)] as const,
+        );
+      }),
+  );
+  expect(lists.length).toBeGreaterThan(7);
+  for (const [table, list] of lists) expect([table, list]).toEqual([table, LISTED[table]]);
+});
+
+/** The tables by their usual names in SQL. */
+const ALIASES: Record<string, string> = {
+  t: 'transactions',
+  last: 'transactions',
+  e: 'transactions',
+  o: 'orders',
+  f: 'orders',
+  l: 'payment_links',
+  d: 'webhook_deliveries',
+  r: 'webhook_deliveries',
+};
+
+it('SQL spells out no list of statuses, and no status that its table of moves does not have', () => {
+  const sql = files().filter((file) => file.startsWith('src/db/'));
+  const compared = sql.flatMap((file) =>
+    [...text(file).matchAll(/(?:\b(\w+)\.)?\b(?:status|event) (?:=|<>) '([^']*)'/g)].map(([, alias = '', status]) => ({
+      file,
+      status: status!,
+      table: ALIASES[alias],
+    })),
+  );
+  expect(compared.length).toBeGreaterThan(20);
+  const unknown = compared.filter(
+    ({ status, table }) => !(table === undefined ? Object.values(STATUSES).flat() : STATUSES[table]!).includes(status),
+  );
+  expect(unknown).toEqual([]);
+  const lists = sql.filter((file) => !migrations().includes(file) && /\bstatus (?:not )?in \('/.test(text(file)));
+  expect(lists).toEqual([]);
 });
 
 it('migrations are numbered without a gap and listed once each', () => {

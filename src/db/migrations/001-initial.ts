@@ -345,7 +345,7 @@ export async function up(knex: Knex): Promise<void> {
       check (capture_mode is not null or voided_amount + capture_pending_amount + void_pending_amount = 0),
       check (
         capture_mode is null
-        or (capture_period is not null and (status not in ('accepted') or capture_ends_at is not null))
+        or (capture_period is not null and (status <> 'accepted' or capture_ends_at is not null))
       )
     );
 

@@ -1,5 +1,5 @@
-import type { TransactionStatus } from '../../domain/transitions';
-import { modifiedAt, nextVersion, toIsoTime, queryRows, type Database } from '../connection';
+import { FINAL_TRANSACTION_STATUSES, type TransactionStatus } from '../../domain/transitions';
+import { modifiedAt, nextVersion, queryRows, sqlList, toIsoTime, type Database } from '../connection';
 
 /** The amount that the processor paid out for a transaction, or took back, and its fee; minor units. */
 export interface SettledTransaction {
@@ -79,7 +79,7 @@ export async function recordSettlements(
        ), w as (
          insert into late_approval_watches (transaction_id, poll_at, began)
          select transaction_id, :now, :now from locked
-         where not is_paid and amount > 0 and status in ('error', 'expired', 'cancelled')
+         where not is_paid and amount > 0 and status in ${sqlList(FINAL_TRANSACTION_STATUSES)}
          on conflict (transaction_id) do update set
            poll_at = least(late_approval_watches.poll_at, excluded.poll_at)
        )

@@ -2,7 +2,8 @@ import type { CaptureMode } from '../../domain/amounts';
 import type { PaymentId } from '../../domain/follow-up';
 import type { PaymentMethodDetails } from '../../domain/new-order';
 import type { AmountMismatch } from '../../domain/outcome';
-import { queryPrepared, queryRows, toIsoTime, type Database } from '../connection';
+import { FINAL_TRANSACTION_STATUSES, OPEN_ATTEMPT_STATUSES } from '../../domain/transitions';
+import { queryPrepared, queryRows, sqlList, toIsoTime, type Database } from '../connection';
 import { RecordMissing } from './record-missing';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
@@ -19,6 +20,8 @@ export interface Payment {
 
 /** Whether transaction `t` holds reserved money: the conditions of the index transactions_reserved, in SQL. */
 export const RESERVED = `t.capture_mode is not null and t.status = 'accepted' and t.captured_amount + t.voided_amount < t.amount`;
+
+const OPEN_ATTEMPT = sqlList(OPEN_ATTEMPT_STATUSES);
 
 /** Throws RecordMissing when there is no such transaction. */
 export async function findPayment(db: Database, transaction_id: string): Promise<Payment> {
@@ -55,7 +58,7 @@ export async function recordPoll(
     `update transactions set polls = polls + 1, polled_at = :now, poll_at = coalesce(:poll_at, poll_at),
        answered_amount = case when :is_unknown::boolean then answered_amount end,
        answered_currency = case when :is_unknown::boolean then answered_currency end
-     where id = :transaction_id and status in ('new', 'pending', 'processing')
+     where id = :transaction_id and status in ${OPEN_ATTEMPT}
      returning id`,
     { transaction_id, now: toIsoTime(now), poll_at: poll_at === undefined ? null : toIsoTime(poll_at), is_unknown },
   );
@@ -71,7 +74,7 @@ export async function recordMismatch(
   await queryRows(
     db,
     `update transactions set answered_amount = :amount, answered_currency = :currency
-     where id = :transaction_id and status in ('new', 'pending', 'processing')`,
+     where id = :transaction_id and status in ${OPEN_ATTEMPT}`,
     { transaction_id, amount, currency },
   );
 }
@@ -103,9 +106,9 @@ export async function endedUnpaid(
      from transactions t join orders o on o.id = t.order_id
      where t.id = :transaction_id and o.kind = 'payment' and t.amount > 0
        and not exists (select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'accepted')
-       and (t.status in ('expired', 'cancelled')
-         or t.status = 'error' and (:with_declined::boolean
-           or exists (select 1 from late_approval_watches w where w.transaction_id = t.id)))`,
+       and t.status in ${sqlList(FINAL_TRANSACTION_STATUSES)}
+       and (t.status <> 'error' or :with_declined::boolean
+         or exists (select 1 from late_approval_watches w where w.transaction_id = t.id))`,
     { transaction_id, with_declined },
   );
   return found;

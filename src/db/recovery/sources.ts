@@ -1,14 +1,7 @@
 import type { DeliveryId } from '../../domain/delivery';
-import { isAttemptOpen } from '../../domain/order';
-import {
-  OPEN_ORDER_STATUSES,
-  PAYMENT_LINK_MOVES,
-  PAYMENT_LINK_STATUSES,
-  TRANSACTION_MOVES,
-  isFinal,
-  statusesBefore,
-} from '../../domain/transitions';
+import { OPEN_ORDER_STATUSES, OPEN_PAYMENT_LINK_STATUSES, UNPAID_ATTEMPT_STATUSES } from '../../domain/transitions';
 import type { StartedClock } from '../../domain/sandbox-clock';
+import { sqlList } from '../connection';
 import type { AnnouncedOperation } from '../orders/announced-operations';
 import { RECORDED_FOLLOW_UP, type RecordedFollowUp } from '../orders/follow-ups';
 import { CLOCK_OFFSET, ordersOfClock } from '../sandbox-clocks/sandbox-clocks';
@@ -78,11 +71,9 @@ export interface RecoverySource {
   is_repeated: boolean;
 }
 
-const list = (statuses: readonly string[]) => `(${statuses.map((status) => `'${status}'`).join(', ')})`;
-const OPEN = list(OPEN_ORDER_STATUSES);
-/** Statuses of a transaction that expires at its expires_at; one with an unknown outcome does not. */
-const UNPAID = list(statusesBefore(TRANSACTION_MOVES, 'expired').filter(isAttemptOpen));
-const OPEN_LINK = list(PAYMENT_LINK_STATUSES.filter((status) => !isFinal(PAYMENT_LINK_MOVES, status)));
+const OPEN = sqlList(OPEN_ORDER_STATUSES);
+const UNPAID = sqlList(UNPAID_ATTEMPT_STATUSES);
+const OPEN_LINK = sqlList(OPEN_PAYMENT_LINK_STATUSES);
 
 /** An advance under way, or a waiting object that uses the clock. */
 const CLOCK_IS_AWAITED = `(

@@ -3,10 +3,9 @@ import { conditionsOf, type SearchQuery, type Subject } from '../../domain/query
 import { SUBJECTS, type ReportRow } from '../../domain/query/report';
 import { FOLLOW_UPS } from '../../domain/follow-up';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
-import { queryTexts, type Database } from '../connection';
+import { queryTexts, sqlList, type Database } from '../connection';
 import { BY_SEQUENCE, readPart, type Part, type PagePosition } from '../pages';
 
-const list = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(', ');
 const kinds = (flag: 'flag' | 'original_flag', kind: string) =>
   `case ${kind} ${Object.entries(FOLLOW_UPS)
     .map(([name, row]) => `when '${name}' then '${row[flag]}'`)
@@ -51,7 +50,7 @@ const COLUMNS: Readonly<Record<Subject, string>> = {
       where f.related_order_id = o.id and f.status = 'completed'
     )), '')`,
   modified: 'o.modified',
-  expires_at: `case when o.kind = 'payment' and o.status in (${list(OPEN_ORDER_STATUSES)}) and coalesce((
+  expires_at: `case when o.kind = 'payment' and o.status in ${sqlList(OPEN_ORDER_STATUSES)} and coalesce((
       select last.status from transactions last where last.order_id = o.id order by last.attempt desc limit 1
     ), '') <> 'processing' then o.expires_at end`,
   related_order_id: 'o.related_order_id',

@@ -1,5 +1,5 @@
 import { isSlowAttempt, type DeliveryId, type DeliveryProgress } from '../../domain/delivery';
-import { DELIVERY_MOVES, DELIVERY_STATUSES, isFinal, statusesBefore } from '../../domain/transitions';
+import { DELIVERY_MOVES, OPEN_DELIVERY_STATUSES, isFinal, statusesBefore } from '../../domain/transitions';
 import { queryPrepared, queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 import { WEBHOOK_SECRETS, type StoredWebhookSecrets } from './webhook-secrets';
@@ -30,9 +30,6 @@ interface DeliveryRow extends Omit<Delivery, 'next_attempt_at' | 'failure' | 'is
   failure: string | null;
   duration_ms: number | null;
 }
-
-/** Of a delivery that is neither delivered nor failed. */
-export const OPEN_DELIVERY_STATUSES = DELIVERY_STATUSES.filter((status) => !isFinal(DELIVERY_MOVES, status));
 
 /** The webhook; `undefined` when there is none. */
 export async function findDelivery(db: Database, { order_id, n }: DeliveryId): Promise<Delivery | undefined> {

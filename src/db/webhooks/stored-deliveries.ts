@@ -1,8 +1,7 @@
 import type { DeliveryId } from '../../domain/delivery';
-import type { DeliveryStatus } from '../../domain/transitions';
+import { OPEN_DELIVERY_STATUSES, type DeliveryStatus } from '../../domain/transitions';
 import { ServiceError } from '../../errors';
 import { queryRows, type Database, type SqlTransaction } from '../connection';
-import { OPEN_DELIVERY_STATUSES } from './deliveries';
 import { pageOf, readPart, type Page, type PageRequest } from '../pages';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
