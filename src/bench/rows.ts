@@ -38,7 +38,7 @@ const RETURN_URL = 'https://shop.example/thanks/';
 const ORDER = { currency: 'EUR', amount: 1_250 };
 
 /** A merchant and a customer of a stack, over kept-alive connections as a merchant's server has them. */
-function createShop({ facts, variables }: BenchStack) {
+function createShop({ facts }: BenchStack) {
   const agent = new Agent({ keepAliveTimeout: 60_000 });
   const authorization = `Basic ${Buffer.from(`${facts.test_api_key}:`).toString('base64')}`;
 
@@ -93,32 +93,36 @@ function createShop({ facts, variables }: BenchStack) {
     }
   }
 
-  /** A token of the demo project, as an earlier payment leaves one. */
-  async function vaultToken(): Promise<string> {
+  async function projectId(): Promise<string> {
     const { text } = await send('GET', '/v1/merchants/self/projects/self/', { authorization });
-    const { id: project_id } = JSON.parse(text) as { id: string };
-    const processor = createProcessorClient({
-      url: facts.simulator_url,
-      key: variables['PROCESSOR_KEY'] ?? '',
-      timeout_ms: 5_000,
-    });
-    try {
-      const card = await processor.vaultCard({ project_id, is_test: true, ...CARD });
-      if (!card.usable) throw new Error(card.reason);
-      return card.vault_token;
-    } finally {
-      await processor.close();
-    }
+    return (JSON.parse(text) as { id: string }).id;
   }
 
-  return { send, createOrder, createLink, payOnPage, vaultToken, close: () => agent.destroy() };
+  return { send, createOrder, createLink, payOnPage, projectId, close: () => agent.destroy() };
+}
+
+/** A token of the project, as an earlier payment leaves one. */
+async function vaultToken({ facts, variables }: BenchStack, project_id: string): Promise<string> {
+  const processor = createProcessorClient({
+    url: facts.simulator_url,
+    key: variables['PROCESSOR_KEY'] ?? '',
+    timeout_ms: 5_000,
+  });
+  try {
+    const card = await processor.vaultCard({ project_id, is_test: true, ...CARD });
+    if (!card.usable) throw new Error(card.reason);
+    return card.vault_token;
+  } finally {
+    await processor.close();
+  }
 }
 
 /** The rows against a stack. */
 export async function createRows(stack: BenchStack, receiver: WebhookReceiver): Promise<Rows> {
-  const { send, createOrder, createLink, payOnPage, vaultToken, close } = createShop(stack);
+  const { send, createOrder, createLink, payOnPage, projectId, close } = createShop(stack);
+  const vault_token = await vaultToken(stack, await projectId());
   const paid = {
-    transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token: await vaultToken() } }],
+    transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token } }],
   };
 
   const rows: BenchRow[] = [
