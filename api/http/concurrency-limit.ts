@@ -15,93 +15,101 @@ interface Limits {
 /** Ends the work, once. A second call does nothing. */
 export type Release = () => void;
 
-/**
- * Limits how much work of one kind runs at a time, for each caller and in the process (rules 18.7). Work above the limit
- * of its caller waits, and above that is refused. Callers take turns: the work of one that sends much does not delay
- * the others' by more than what runs already.
- */
-export interface ConcurrencyLimit {
-  /**
-   * Resolves once the caller may begin; the result must be called when the work has ended. Throws TooManyRequests when
-   * too much of the caller's work waits already, and what `signal` is aborted with.
-   */
-  readonly acquire: (caller: string, signal?: AbortSignal) => Promise<Release>;
-  /** Like `acquire`, around work that ends with its promise. */
-  readonly run: <T>(caller: string, work: () => Promise<T>) => Promise<T>;
-}
-
 interface CallerQueue {
   running: number;
   waiting: (() => void)[];
 }
 
-export function createConcurrencyLimit(limits: Limits): ConcurrencyLimit {
-  const { what, per_caller, running: running_max, running_first = running_max } = limits;
+/**
+ * Limits how much work of one kind runs at a time, for each caller and in the process (rules 18.7). Work above the limit
+ * of its caller waits, and above that is refused. Callers take turns: the work of one that sends much does not delay
+ * the others' by more than what runs already.
+ */
+export class ConcurrencyLimit {
   /**
    * Callers with work. The caller whose work began or ended last is last, so that the next place goes to another one.
    */
-  const callers = new Map<string, CallerQueue>();
-  let running = 0;
+  private readonly callers = new Map<string, CallerQueue>();
+  private running = 0;
 
-  const mayBegin = (queue: CallerQueue) =>
-    queue.running < per_caller.running && running < (queue.running === 0 ? running_first : running_max);
+  constructor(private readonly limits: Limits) {}
 
-  function moveToEnd(caller: string, queue: CallerQueue): void {
-    callers.delete(caller);
-    callers.set(caller, queue);
-    forgetIdle(caller, queue);
-  }
-
-  function forgetIdle(caller: string, queue: CallerQueue): void {
-    if (queue.running === 0 && queue.waiting.length === 0) callers.delete(caller);
-  }
-
-  function begin(caller: string, queue: CallerQueue): void {
-    running += 1;
-    queue.running += 1;
-    moveToEnd(caller, queue);
-  }
-
-  function end(caller: string, queue: CallerQueue): void {
-    running -= 1;
-    queue.running -= 1;
-    moveToEnd(caller, queue);
-    for (let next = nextToBegin(); next !== undefined; next = nextToBegin()) {
-      const [name, waiter] = next;
-      const start = waiter.waiting.shift()!;
-      begin(name, waiter);
-      start();
-    }
-  }
-
-  function nextToBegin(): [string, CallerQueue] | undefined {
-    return [...callers].find(([, queue]) => queue.waiting.length > 0 && mayBegin(queue));
-  }
-
-  async function acquire(caller: string, signal?: AbortSignal): Promise<Release> {
+  /**
+   * Resolves once the caller may begin; the result must be called when the work has ended. Throws TooManyRequests when
+   * too much of the caller's work waits already, and what `signal` is aborted with.
+   */
+  async acquire(caller: string, signal?: AbortSignal): Promise<Release> {
     signal?.throwIfAborted();
-    const queue = callers.get(caller) ?? { running: 0, waiting: [] };
-    callers.set(caller, queue);
-    if (mayBegin(queue)) begin(caller, queue);
-    else await untilBegun(caller, queue, signal);
+    const queue = this.callers.get(caller) ?? { running: 0, waiting: [] };
+    this.callers.set(caller, queue);
+    if (this.mayBegin(queue)) this.begin(caller, queue);
+    else await this.untilBegun(caller, queue, signal);
     let has_ended = false;
     return () => {
       if (has_ended) return;
       has_ended = true;
-      end(caller, queue);
+      this.end(caller, queue);
     };
   }
 
-  async function untilBegun(caller: string, queue: CallerQueue, signal: AbortSignal | undefined): Promise<void> {
+  /** Like `acquire`, around work that ends with its promise. */
+  async run<T>(caller: string, work: () => Promise<T>): Promise<T> {
+    const release = await this.acquire(caller);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  private mayBegin(queue: CallerQueue): boolean {
+    const { per_caller, running, running_first = running } = this.limits;
+    return queue.running < per_caller.running && this.running < (queue.running === 0 ? running_first : running);
+  }
+
+  private begin(caller: string, queue: CallerQueue): void {
+    this.running += 1;
+    queue.running += 1;
+    this.putLast(caller, queue);
+  }
+
+  private end(caller: string, queue: CallerQueue): void {
+    this.running -= 1;
+    queue.running -= 1;
+    this.putLast(caller, queue);
+    for (let next = this.nextToBegin(); next !== undefined; next = this.nextToBegin()) {
+      const [name, waiter] = next;
+      const start = waiter.waiting.shift()!;
+      this.begin(name, waiter);
+      start();
+    }
+  }
+
+  private nextToBegin(): [string, CallerQueue] | undefined {
+    return [...this.callers].find(([, queue]) => queue.waiting.length > 0 && this.mayBegin(queue));
+  }
+
+  private putLast(caller: string, queue: CallerQueue): void {
+    this.callers.delete(caller);
+    this.callers.set(caller, queue);
+    this.forgetIdle(caller, queue);
+  }
+
+  private forgetIdle(caller: string, queue: CallerQueue): void {
+    if (queue.running === 0 && queue.waiting.length === 0) this.callers.delete(caller);
+  }
+
+  private async untilBegun(caller: string, queue: CallerQueue, signal: AbortSignal | undefined): Promise<void> {
+    const { what, per_caller } = this.limits;
     if (queue.waiting.length >= per_caller.waiting) {
-      forgetIdle(caller, queue);
-      const { running: most, waiting } = per_caller;
-      throw new ServiceError('TooManyRequests', `At most ${most} ${what} run at a time, and ${waiting} wait.`);
+      this.forgetIdle(caller, queue);
+      const { running, waiting } = per_caller;
+      throw new ServiceError('TooManyRequests', `At most ${running} ${what} run at a time, and ${waiting} wait.`);
     }
     await new Promise<void>((resolve, reject) => {
       const leave = () => {
         queue.waiting.splice(queue.waiting.indexOf(start), 1);
-        forgetIdle(caller, queue);
+        this.forgetIdle(caller, queue);
         reject(signal!.reason as Error);
       };
       const start = () => {
@@ -112,16 +120,4 @@ export function createConcurrencyLimit(limits: Limits): ConcurrencyLimit {
       queue.waiting.push(start);
     });
   }
-
-  return {
-    acquire,
-    async run(caller, work) {
-      const release = await acquire(caller);
-      try {
-        return await work();
-      } finally {
-        release();
-      }
-    },
-  };
 }

@@ -1,6 +1,6 @@
 import type { Database, SqlTransaction } from '../../src/db/connection';
 import { readWithin } from '../../src/db/connection';
-import { createConcurrencyLimit, type Release } from '../http/concurrency-limit';
+import { ConcurrencyLimit, type Release } from '../http/concurrency-limit';
 
 /** Time limit of one statement in Postgres, in milliseconds: shorter than that of other statements. */
 const STATEMENT_MS = 5_000;
@@ -42,13 +42,13 @@ export interface BulkReads {
 
 /** `db` has so many connections, which nothing else uses. */
 export function createBulkReads(db: Database, connections: number): BulkReads {
-  const reads = createConcurrencyLimit({
+  const reads = new ConcurrencyLimit({
     what: 'reads of lists, searches and reports',
     per_caller: { running: 1, waiting: WAITING_MAX },
     running: connections,
   });
-  const streams = createConcurrencyLimit({ what: 'lists, reports and large searches', ...STREAMS });
-  const reports = createConcurrencyLimit({ what: 'reports', ...REPORTS });
+  const streams = new ConcurrencyLimit({ what: 'lists, reports and large searches', ...STREAMS });
+  const reports = new ConcurrencyLimit({ what: 'reports', ...REPORTS });
   return {
     read: (project_id, work) => reads.run(project_id, () => readWithin(db, STATEMENT_MS, work)),
     stream: (project_id) => (signal) => streams.acquire(project_id, signal),

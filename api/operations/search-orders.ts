@@ -5,7 +5,7 @@ import { validationError, type ServiceError } from '../../src/errors';
 import { cursorOf, placeOf, type Place } from '../../src/search/cursor';
 import { SEARCH_MS, searchUnavailable, type Wanted } from '../../src/search/reader';
 import { clock } from '../http/clock';
-import { createConcurrencyLimit, type ConcurrencyLimit } from '../http/concurrency-limit';
+import { ConcurrencyLimit } from '../http/concurrency-limit';
 import { foundOrders, searchAnswer } from '../large-answers/found-orders';
 import type { MerchantOperation, MerchantServices } from '../merchant';
 import { Stream } from '../operation';
@@ -26,7 +26,7 @@ export const searchOrders = (
   services: Pick<MerchantServices, 'bulk' | 'search' | 'public_url'>,
 ): MerchantOperation<'searchOrders'> => {
   const { bulk, search } = services;
-  const searches = createConcurrencyLimit(SEARCHES);
+  const searches = new ConcurrencyLimit(SEARCHES);
   return async ({ caller: { project } }, { query: { format }, body }) => {
     const wanted = wantedBy(project.id, body);
     if (format === 'csv') {

@@ -3,11 +3,11 @@ import { parseDuration } from '../../src/domain/duration';
 import { ServiceError } from '../../src/errors';
 import { clockAdvanceId } from '../../src/ids';
 import type { AdvanceClockInput } from '../../workflows/messages';
-import { createConcurrencyLimit } from '../http/concurrency-limit';
+import { ConcurrencyLimit } from '../http/concurrency-limit';
 import type { MerchantContext } from '../merchant';
 
 /** Advances of sandbox clocks at a time (rules 23.9). */
-const advances = createConcurrencyLimit({
+const advances = new ConcurrencyLimit({
   what: 'moves of sandbox clocks',
   per_caller: { running: 4, waiting: 40 },
   running: 20,

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import express from 'express';
 import pino from 'pino';
 import type { TakePlace } from '../../../api/large-answers/bulk-reads';
-import { createConcurrencyLimit } from '../../../api/http/concurrency-limit';
+import { ConcurrencyLimit } from '../../../api/http/concurrency-limit';
 import { answerStream } from '../../../api/http/answer';
 import { onError } from '../../../api/http/errors';
 import { Stream, jsonArray } from '../../../api/operation';
@@ -113,7 +113,7 @@ test('a reader that takes nothing more holds the stream back; one that leaves en
 describe('rules 18.8: a stream is sent from a place of its own', () => {
   /** Places of which so many are free; the rest waits. */
   function places(free: number) {
-    const limit = createConcurrencyLimit({ what: 'streams', per_caller: { running: free, waiting: 9 }, running: free });
+    const limit = new ConcurrencyLimit({ what: 'streams', per_caller: { running: free, waiting: 9 }, running: free });
     let taken = 0;
     const takePlace: TakePlace = async (signal) => {
       const release = await limit.acquire('project', signal);

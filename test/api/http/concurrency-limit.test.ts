@@ -1,7 +1,7 @@
-import { createConcurrencyLimit } from '../../../api/http/concurrency-limit';
+import { ConcurrencyLimit } from '../../../api/http/concurrency-limit';
 
 const limitOf = (running: number, per_caller = { running: 1, waiting: 1 }) =>
-  createConcurrencyLimit({ what: 'searches', per_caller, running });
+  new ConcurrencyLimit({ what: 'searches', per_caller, running });
 
 const LISTS = { what: 'lists', per_caller: { running: 2, waiting: 9 } };
 
@@ -72,7 +72,7 @@ describe('rules 18.7: work of one kind runs a few at a time', () => {
   });
 
   it('lets a caller that runs nothing begin beyond the places, where the limit says so', async () => {
-    const limit = createConcurrencyLimit({ ...LISTS, running: 2, running_first: 3 });
+    const limit = new ConcurrencyLimit({ ...LISTS, running: 2, running_first: 3 });
     const { names, note } = begun();
     const [release] = [await limit.acquire('a'), await limit.acquire('a')];
     void limit.acquire('a').then(note('a'));
