@@ -34,19 +34,11 @@ export async function serveApi(
   const { db, bulk } = await openApiDatabases(config);
   const processor = openProcessor(config, log);
   const client = openTemporal(config, log);
-  const public_url = publicUrl(config);
-  const { orders, follow_ups, payment_links, deliveries, sandbox_clocks, processor_notifications } =
-    createWorkflowClients({
-      client,
-      db,
-    });
+  const workflows = createWorkflowClients({ client, db });
+  const { processor_notifications } = workflows;
+  const services = { ...workflows, db, processor, public_url: publicUrl(config) };
   const pages = createPages({
-    db,
-    orders,
-    payment_links,
-    processor_notifications,
-    processor,
-    public_url,
+    ...services,
     page_secret,
     deadline_ms: PAGE_DEADLINE_MS,
     log,
@@ -59,16 +51,9 @@ export async function serveApi(
     api: {
       routes: MERCHANT_API,
       operations: createOperations({
-        db,
+        ...services,
         bulk: createBulkReads(bulk.db, bulk.connections),
-        orders,
-        follow_ups,
-        payment_links,
-        sandbox_clocks,
-        deliveries,
-        processor,
         search: new SearchReader(searchServer(config), () => noteSearch(db), log),
-        public_url,
         webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
       }),
       authenticate: authenticateByApiKey(
@@ -81,11 +66,7 @@ export async function serveApi(
     probes: [
       { name: 'postgres', required: true, check: () => ping(db) },
       // While Temporal is unavailable, requests that only read are served.
-      {
-        name: 'temporal',
-        required: false,
-        check: () => pingTemporal(client),
-      },
+      { name: 'temporal', required: false, check: () => pingTemporal(client) },
     ],
     routers: [
       processorNotifications({ processor_notifications, secret: config.PROCESSOR_NOTIFICATION_SECRET, log }),
