@@ -8,6 +8,7 @@ import {
   type Logger as SdkLogger,
 } from '@temporalio/worker';
 import { createActivities } from '../../activities/index';
+import type { ActivityServices } from '../../activities/services';
 import { serveHealth, type HealthServer } from '../../api/http/health-server';
 import type { Probe } from '../../api/http/health';
 import { SANDBOX_CLOCK_TASK_QUEUE, TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
@@ -41,55 +42,18 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
   const workflows = createWorkflowClients({ client, db });
   const index = new SearchWriter(searchServer(config));
   const connection = await NativeConnection.connect({ address, ...credentialsOf(config) });
-  const shared = {
-    connection,
-    namespace: config.TEMPORAL_NAMESPACE,
-    workflowBundle: { codePath: bundle_path },
-    dataConverter: dataConverter(requireSetting(config, 'PAYLOAD_KEYS')),
-    activities: createActivities({
-      db,
-      secrets: new SecretKeys(requireSetting(config, 'SECRET_KEYS')),
-      processor,
-      workflows,
-      index,
-      postWebhook,
-      local_attempts: new LocalAttempts(),
-      webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
-      public_url: publicUrl(config),
-      log,
-    }),
-    // A killed worker still owns its workflows' queues: after this long another takes them.
-    stickyQueueScheduleToStartTimeout: '5 seconds',
-    shutdownGraceTime: '5 seconds',
-    // Another worker repeats what was not finished by then: every step is safe to repeat.
-    shutdownForceTime: '8 seconds',
-  } as const;
-  const workers = await Promise.all([
-    // A slot is held during a charge, which is mostly waiting.
-    Worker.create({
-      ...shared,
-      taskQueue: TASK_QUEUE,
-      maxConcurrentWorkflowTaskExecutions: 100,
-      maxCachedWorkflows: 1_000,
-    }),
-    Worker.create({
-      ...shared,
-      taskQueue: WEBHOOK_TASK_QUEUE,
-      maxConcurrentWorkflowTaskExecutions: 100,
-      // An attempt is a socket that waits: many cost little.
-      maxConcurrentActivityTaskExecutions: 500,
-      maxCachedWorkflows: 200,
-    }),
-    // Advances of sandbox clocks read many rows: only a few run at a time, to leave connections and CPU to payments.
-    Worker.create({
-      ...shared,
-      taskQueue: SANDBOX_CLOCK_TASK_QUEUE,
-      maxConcurrentWorkflowTaskExecutions: 4,
-      maxConcurrentActivityTaskExecutions: 4,
-      maxConcurrentLocalActivityExecutions: 4,
-      maxCachedWorkflows: 100,
-    }),
-  ]);
+  const workers = await createWorkers(config, bundle_path, connection, {
+    db,
+    secrets: new SecretKeys(requireSetting(config, 'SECRET_KEYS')),
+    processor,
+    workflows,
+    index,
+    postWebhook,
+    local_attempts: new LocalAttempts(),
+    webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
+    public_url: publicUrl(config),
+    log,
+  });
   const running = Promise.all(workers.map((worker) => worker.run()));
   const recovery = new Recovery({ db, client, workflows, log });
   recovery.start();
@@ -123,6 +87,53 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
       await db.destroy();
     },
   };
+}
+
+/** A worker for each task queue. */
+async function createWorkers(
+  config: Config,
+  bundle_path: string,
+  connection: NativeConnection,
+  services: ActivityServices,
+): Promise<Worker[]> {
+  const shared = {
+    connection,
+    namespace: config.TEMPORAL_NAMESPACE,
+    workflowBundle: { codePath: bundle_path },
+    dataConverter: dataConverter(requireSetting(config, 'PAYLOAD_KEYS')),
+    activities: createActivities(services),
+    // A killed worker still owns its workflows' queues: after this long another takes them.
+    stickyQueueScheduleToStartTimeout: '5 seconds',
+    shutdownGraceTime: '5 seconds',
+    // Another worker repeats what was not finished by then: every step is safe to repeat.
+    shutdownForceTime: '8 seconds',
+  } as const;
+  return await Promise.all([
+    // A slot is held during a charge, which is mostly waiting.
+    Worker.create({
+      ...shared,
+      taskQueue: TASK_QUEUE,
+      maxConcurrentWorkflowTaskExecutions: 100,
+      maxCachedWorkflows: 1_000,
+    }),
+    Worker.create({
+      ...shared,
+      taskQueue: WEBHOOK_TASK_QUEUE,
+      maxConcurrentWorkflowTaskExecutions: 100,
+      // An attempt is a socket that waits: many cost little.
+      maxConcurrentActivityTaskExecutions: 500,
+      maxCachedWorkflows: 200,
+    }),
+    // Advances of sandbox clocks read many rows: only a few run at a time, to leave connections and CPU to payments.
+    Worker.create({
+      ...shared,
+      taskQueue: SANDBOX_CLOCK_TASK_QUEUE,
+      maxConcurrentWorkflowTaskExecutions: 4,
+      maxConcurrentActivityTaskExecutions: 4,
+      maxConcurrentLocalActivityExecutions: 4,
+      maxCachedWorkflows: 100,
+    }),
+  ]);
 }
 
 /** Answers health checks where a port is configured (rules 24.6). */
