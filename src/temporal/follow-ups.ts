@@ -136,9 +136,9 @@ export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOr
     if (follow_up !== undefined) return await this.startOrPoll(follow_up);
     const payment = await endedUnpaid(db, transaction_id, { with_declined: true });
     if (payment !== undefined) return await this.startReversalOf(payment);
-    const settled = await findManualOutcome(db, transaction_id);
-    if (settled === undefined) await endWatch(db, transaction_id);
-    else await this.orders.requestPoll(settled.after.order_id);
+    const set_by_hand = await findManualOutcome(db, transaction_id);
+    if (set_by_hand === undefined) await endWatch(db, transaction_id);
+    else await this.orders.requestPoll(set_by_hand.after.order_id);
   }
 
   /** Starts the workflow that records an announced operation once the processor's look-up finds it (rules 10.9). */

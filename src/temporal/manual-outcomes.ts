@@ -45,7 +45,7 @@ export class ManualOutcomes {
       refusal ??
       new ServiceError(
         'ServiceUnavailable',
-        'No worker has answered in time, and the outcome may be settled later. Send the same command again.',
+        'No worker has answered in time, and the outcome may be set later. Send the same command again.',
       )
     );
   }
