@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { RecordMissing } from '../src/db/orders/record-missing';
+import { RecordMissing } from '../src/db/connection';
 import { ForbiddenMove } from '../src/domain/move';
 import { ServiceError } from '../src/errors';
 import { RECORD_MISSING, type LocalRetry } from '../workflows/messages';

@@ -1,6 +1,5 @@
-import type { Database } from '../src/db/connection';
+import { RecordMissing, type Database } from '../src/db/connection';
 import { findDelivery, recordAttempt, type Delivery } from '../src/db/webhooks/deliveries';
-import { RecordMissing } from '../src/db/orders/record-missing';
 import { signingSecrets } from '../src/db/webhooks/webhook-secrets';
 import {
   afterAttempt,

@@ -103,6 +103,11 @@ const AWAY_CODES = [
 /** Errors that pg reports without a code. knex puts the statement before the text. */
 const AWAY_WORDS = /(Query read timeout|timeout expired|Connection (terminated|ended)[\w ]*|not queryable)$/;
 
+/**
+ * A required record does not exist: its commit is not visible yet, as during a failover, or it is lost (rules 10.19).
+ */
+export class RecordMissing extends Error {}
+
 /** Whether the database was unreachable or did not answer in time; the statement may have run. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof knex.KnexTimeoutError) return true;

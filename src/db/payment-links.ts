@@ -8,10 +8,9 @@ import {
   type ProjectStatus,
 } from '../domain/transitions';
 import { tooLate } from '../errors';
-import { nextVersion, toIsoTime, queryRows, type Database } from './connection';
+import { RecordMissing, nextVersion, queryRows, toIsoTime, type Database } from './connection';
 import { claimBindings, claimRequest } from './requests/request-claims';
 import { BY_CREATED, createdIn, readPart, type ListPart, type Part } from './pages';
-import { RecordMissing } from './orders/record-missing';
 import { LINK_CLOCK_OFFSET } from './sandbox-clocks/sandbox-clocks';
 
 /**

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { RecordMissing } from '../../src/db/connection';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { withFailures } from '../../activities/failure';
-import { RecordMissing } from '../../src/db/orders/record-missing';
 import { ServiceError, validationError } from '../../src/errors';
 import { RECORD_MISSING } from '../../workflows/messages';
 import { MINUTE } from '../support/domain';

@@ -1,7 +1,6 @@
 import { reservedAmount, type CaptureMode, type Reservation } from '../../domain/amounts';
 import type { OrderSnapshot, TransactionSnapshot } from '../../domain/order-snapshot';
-import { queryPrepared, type Database } from '../connection';
-import { RecordMissing } from './record-missing';
+import { RecordMissing, queryPrepared, type Database } from '../connection';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
 /** A row as the database returns it: instants as texts, absent values as null. */

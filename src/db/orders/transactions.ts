@@ -3,8 +3,7 @@ import type { PaymentId } from '../../domain/follow-up';
 import type { PaymentMethodDetails } from '../../domain/new-order';
 import type { AmountMismatch } from '../../domain/outcome';
 import { FINAL_TRANSACTION_STATUSES, OPEN_ATTEMPT_STATUSES } from '../../domain/transitions';
-import { queryPrepared, queryRows, sqlList, toIsoTime, type Database } from '../connection';
-import { RecordMissing } from './record-missing';
+import { RecordMissing, queryPrepared, queryRows, sqlList, toIsoTime, type Database } from '../connection';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
 /** Details for requests to the processor: always the ids of the payment order, even for its follow-up orders. */
