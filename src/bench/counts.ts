@@ -21,7 +21,7 @@ export interface Counts {
 }
 
 /** Time until the log is written and the work that follows an answer is done. Milliseconds. */
-const SETTLE_MS = 200;
+const FOLLOWING_WORK_MS = 200;
 
 /**
  * Does each row a few times, alone, and counts: events in the workflows' histories, statements in PostgreSQL's own log.
@@ -40,11 +40,11 @@ export async function count(
     // The first operation opens connections and fills caches.
     for (let sample = 0; sample <= samples; sample += 1) {
       const prepared = await row.prepare?.();
-      await sleep(SETTLE_MS);
+      await sleep(FOLLOWING_WORK_MS);
       const history_before = prepared === undefined ? NOTHING : await historyOf(client, row.workflows(prepared));
       const log_before = statementsIn(log_file);
       const id = await row.once(prepared);
-      await sleep(SETTLE_MS);
+      await sleep(FOLLOWING_WORK_MS);
       const history = await historyOf(client, row.workflows(id));
       if (sample === 0) continue;
       taken.push({
@@ -82,7 +82,7 @@ async function logStatements(postgres_url: string): Promise<void> {
   } finally {
     await db.destroy();
   }
-  await sleep(SETTLE_MS);
+  await sleep(FOLLOWING_WORK_MS);
 }
 
 /** A statement's first line; its others begin with a tab. */

@@ -92,7 +92,7 @@ interface CellOptions {
  * Wait for the work that follows an answer before reading the CPU time: it belongs to the row that caused it.
  * Milliseconds.
  */
-const SETTLE_MS = 100;
+const FOLLOWING_WORK_MS = 100;
 
 /**
  * Does the row for a while, `at_once` at a time: each client begins the next when its last has ended. Operations that
@@ -101,7 +101,7 @@ const SETTLE_MS = 100;
  */
 async function measure(row: BenchRow, { at_once, window_ms, prepared, pids }: CellOptions): Promise<Cell> {
   const ready = await prepare(row, prepared);
-  await sleep(SETTLE_MS);
+  await sleep(FOLLOWING_WORK_MS);
   const cpu_before = cpuMilliseconds(pids());
   const durations: number[] = [];
   const end = performance.now() + window_ms;
@@ -122,7 +122,7 @@ async function measure(row: BenchRow, { at_once, window_ms, prepared, pids }: Ce
     }
   };
   await Promise.all(Array.from({ length: at_once }, client));
-  await sleep(SETTLE_MS);
+  await sleep(FOLLOWING_WORK_MS);
   const cpu = Object.entries(cpuMilliseconds(pids())).map(
     ([name, used]) => [name, (used - (cpu_before[name] ?? used)) / done] as const,
   );

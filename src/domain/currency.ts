@@ -2,7 +2,7 @@ import { data } from 'currency-codes';
 
 /**
  * ISO 4217 from its maintainers' list (package `currency-codes`). Intl has no decimals for HUF, IDR and sixteen others,
- * ISO 4217 has: with Intl, 10000 HUF (100 forint) would be shown and settled as 10 000.
+ * ISO 4217 has: with Intl, 10000 HUF (100 forint) would be shown and paid out as 10 000.
  */
 interface Currency {
   readonly code: string;

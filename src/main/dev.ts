@@ -15,13 +15,13 @@ const FOLDERS = ['src', 'workflows', 'activities', 'api'];
  */
 const OURS = ['api', 'manage', 'worker', 'simulator', 'codec'];
 /** Editors write a file in several steps, and a checkout writes many. Milliseconds. */
-const SETTLE_MS = 150;
+const RELOAD_AFTER_MS = 150;
 
 const root = repositoryRoot();
 const { DATA_DIR } = parseConfig(process.env);
 
 const watched = new Set<string>();
-let settling: NodeJS.Timeout | undefined;
+let reloading: NodeJS.Timeout | undefined;
 let compiling = false;
 
 watchAll();
@@ -51,8 +51,8 @@ function foldersBelow(folder: string): string[] {
 }
 
 function reloadSoon(): void {
-  clearTimeout(settling);
-  settling = setTimeout(reload, SETTLE_MS);
+  clearTimeout(reloading);
+  reloading = setTimeout(reload, RELOAD_AFTER_MS);
 }
 
 function reload(): void {

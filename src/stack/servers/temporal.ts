@@ -76,7 +76,7 @@ export function temporalProgram(server: TemporalServer): Program {
   const folder = privateFolder(temporalData(server.data_dir));
   const dynamic = Object.entries(DYNAMIC).flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${value}`]);
   const pragmas = PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma]);
-  const attributes = SEARCH_ATTRIBUTES.flatMap((name) => ['--search-attribute', `${name}=Keyword`]);
+  const attributes = SEARCH_ATTRIBUTE_NAMES.flatMap((name) => ['--search-attribute', `${name}=Keyword`]);
   return {
     name: 'temporal',
     command: server.program,
@@ -127,7 +127,7 @@ export async function setUpNamespace(server: TemporalServer): Promise<void> {
       timeout_ms: 10_000,
     });
   await operator('namespace', 'update', '--retention', '720h');
-  const names = SEARCH_ATTRIBUTES.flatMap((name) => ['--name', name, '--type', 'Keyword']);
+  const names = SEARCH_ATTRIBUTE_NAMES.flatMap((name) => ['--name', name, '--type', 'Keyword']);
   await operator('search-attribute', 'create', ...names);
 }
 
@@ -162,4 +162,4 @@ const DYNAMIC = {
 const PRAGMAS = ['journal_mode=WAL', 'synchronous=1'];
 
 /** Those of workflows/search-attributes.ts, as Temporal names them. */
-export const SEARCH_ATTRIBUTES = ['OrderStatus', 'PaymentLinkStatus', 'ProjectId', 'RelatedOrderId', 'Attention'];
+export const SEARCH_ATTRIBUTE_NAMES = ['OrderStatus', 'PaymentLinkStatus', 'ProjectId', 'RelatedOrderId', 'Attention'];

@@ -8,7 +8,7 @@ import { choosePorts } from '../../../../src/stack/ports';
 import { keepRunning } from '../../../../src/stack/programs/program';
 import { silent } from '../../../../src/stack/progress';
 import {
-  SEARCH_ATTRIBUTES,
+  SEARCH_ATTRIBUTE_NAMES,
   setUpNamespace,
   temporalProgram,
   temporalTool,
@@ -20,7 +20,7 @@ import { until } from '../../../support/waits';
 const names = Object.values(attributes).map(({ name }) => name);
 
 test('the server registers the search attributes of the workflows', () => {
-  expect(SEARCH_ATTRIBUTES.toSorted()).toEqual(names.toSorted());
+  expect(SEARCH_ATTRIBUTE_NAMES.toSorted()).toEqual(names.toSorted());
 });
 
 test.each([
@@ -98,7 +98,7 @@ test('a namespace that an earlier release has made gets the search attributes th
     namespace: 'payments',
   };
   const today = temporalProgram(server);
-  const newest = new Set(SEARCH_ATTRIBUTES.slice(2).flatMap((name) => [`${name}=Keyword`]));
+  const newest = new Set(SEARCH_ATTRIBUTE_NAMES.slice(2).flatMap((name) => [`${name}=Keyword`]));
   const args = today.args.filter((arg, index) => !newest.has(arg) && !newest.has(today.args[index + 1] ?? ''));
   const kept = keepRunning({ ...today, args }, { started: () => undefined, ended: () => undefined });
   const registered = async () => {
@@ -120,7 +120,7 @@ test('a namespace that an earlier release has made gets the search attributes th
     await kept.ready;
     // The server takes calls a moment before it has them.
     await until('the first two are registered', async () => (await registered()).length >= 2);
-    expect(await registered()).toEqual(SEARCH_ATTRIBUTES.slice(0, 2));
+    expect(await registered()).toEqual(SEARCH_ATTRIBUTE_NAMES.slice(0, 2));
     await setUpNamespace(server);
     await setUpNamespace(server);
     expect((await registered()).toSorted()).toEqual(names.toSorted());
