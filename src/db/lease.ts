@@ -76,12 +76,14 @@ export class KeptLease {
     this.running = this.run();
   }
 
-  /** Ends the lease after the try under way; it is not taken again. Nothing uses the database afterwards. */
+  /** Ends the lease after the try under way. No try uses the database afterwards. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.running;
-    await this.inTurn(() => releaseLease(this.db, this.lease)).catch(() => undefined);
-    this.renewed = undefined;
+    await this.inTurn(async () => {
+      this.renewed = undefined;
+      await releaseLease(this.db, this.lease);
+    }).catch(() => undefined);
   }
 
   /** The name of this process as the holder; `undefined` while it does not have the lease. */
