@@ -116,38 +116,12 @@ describe('rules 10.5: past begin_before nothing is written', () => {
     return [orders.n, transactions.n];
   };
 
-  test('an order: refused, in time it is written, and late again it goes on', async () => {
-    const order = anOrder();
-    await expect(insert(order, Date.now() - 1)).rejects.toMatchObject(tooLate);
-    expect(await counts(order.id)).toEqual([0, 0]);
-    const record = await insert(order, Date.now() + 10_000);
-    expect(await insert(order, Date.now() - 1)).toEqual(record);
-    expect(await counts(order.id)).toEqual([1, 1]);
-  });
-
   test('an order whose statement was held up until then', async () => {
     const order = anOrder();
     await expect(
       runBehindLock(database.db, 'lock table orders', (begin_before) => insert(order, begin_before)),
     ).rejects.toMatchObject(tooLate);
     expect(await counts(order.id)).toEqual([0, 0]);
-  });
-
-  test('an attempt: refused, in time it is written, and late again it goes on', async () => {
-    const order = await aStoredOrder(database.db, { transaction: false });
-    await expect(attempt(order, Date.now() - 1)).rejects.toMatchObject(tooLate);
-    expect(await findOrderSnapshot(database.db, order.id)).toEqual(order);
-    const record = await attempt(order, Date.now() + 10_000);
-    expect(await attempt(order, Date.now() - 1)).toEqual(record);
-    expect(await counts(order.id)).toEqual([1, 1]);
-  });
-
-  test('an attempt that came with the order: the same', async () => {
-    const order = await aStoredOrder(database.db);
-    await expect(attempt(order, Date.now() - 1)).rejects.toMatchObject(tooLate);
-    expect(await findOrderSnapshot(database.db, order.id)).toEqual(order);
-    const record = await attempt(order, Date.now() + 10_000);
-    expect(await attempt(order, Date.now() - 1)).toEqual(record);
   });
 
   test.each([
