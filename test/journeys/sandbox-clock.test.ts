@@ -262,41 +262,6 @@ test('rules 23.7: after ten seconds the answer shows how far the clock is, and t
   await until('the move has ended', async () => minutesAhead(await merchant.getOrder(id)) > 59);
 });
 
-test('moved while the processor has the charge: the payment counts', async () => {
-  const transaction = await merchant.cardTransaction('approved');
-  const { vault_token } = transaction.payment_method_details;
-  const { hit } = await merchant.addFault({
-    operation: 'sale',
-    vault_token,
-    kind: 'latency',
-    milliseconds: 1_500,
-    times: 1,
-  });
-  const paying = merchant.createOrder({ merchant_order_id: `moved-${vault_token}`, transactions: [transaction] });
-  await hit;
-  const id = await until('the order is written', async () => {
-    const found = await queryRows<{ id: string }>(db, 'select id from orders where merchant_order_id = :it', {
-      it: `moved-${vault_token}`,
-    });
-    return found[0]?.id;
-  });
-  await moveOrder(id, { advance: 'PT2H' });
-  await paying;
-  expect(statusesOf(await merchant.untilOutcomeKnown(await merchant.getOrder(id)))).toBe('completed: accepted');
-});
-
-test('moved over the end of the window while a capture is not answered: the capture counts, the rest is released', async () => {
-  const made = await authorize('manual', 'P1D');
-  await merchant.addFault({ kind: 'outage', operation: 'capture', order_id: made.id });
-  const path = `/v1/orders/${made.id}/transactions/${made.transactions![0]!.id}/captures/amount/`;
-  await merchant.send('POST', path, { body: { amount: 250, description: 'A part' } });
-  await moveOrder(made.id, { advance: 'P2D' });
-  expect(await summaryOf(made.id)).toBe('completed: accepted; capture processing; void completed');
-  await merchant.removeFaults();
-  await moveOrder(made.id, { advance: 'PT1S' });
-  expect(await summaryOf(made.id)).toBe('completed: accepted; capture completed; void completed');
-});
-
 test('moved while a receiver has a webhook: the next attempt waits two minutes from the end of this one', async () => {
   const answers: (() => void)[] = [];
   receiver.answer((response, n) => {
@@ -359,18 +324,6 @@ test('a paused webhook is not waited for, whatever time passes; resumed, it is a
   const [, second] = await eventsOf(id, 'webhook.attempt');
   expect(second!.at >= test_clock).toBe(true);
   expect((await timelineOf(id)).next).toEqual([]);
-});
-
-test('an unknown outcome is asked for once, at the end', async () => {
-  const made = await merchant.createOrder({ transactions: [await merchant.cardTransaction('processing_approved')] });
-  const polls = async () =>
-    (await queryRows<{ polls: number }>(db, 'select polls from transactions where order_id = :id', { id: made.id }))[0]!
-      .polls;
-  const before = await polls();
-  await moveOrder(made.id, { advance: 'P400D' });
-  const asked = (await polls()) - before;
-  // By its schedule in real time it may be asked once more meanwhile.
-  expect([asked >= 1, asked <= 3]).toEqual([true, true]);
 });
 
 test('actions that are due happen although their workflows were lost', async () => {

@@ -55,6 +55,17 @@ it('settles a transaction: a new version of the order, its amounts, statuses and
   expect(await lastSettlement(database.db)).toBe(settlement.number);
 });
 
+it('a page that comes twice is recorded once', async () => {
+  const [one, two] = [await anOrder(), await anOrder()];
+  const after = await lastSettlement(database.db);
+  const page = [aSettlement(one), aSettlement(two)];
+  const recorded = await Promise.all([record(page, after), record(page, after)]);
+  expect(Math.min(...recorded)).toBe(0);
+  expect(Math.max(...recorded)).toBe(2);
+  expect(await record(page, after)).toBe(0);
+  expect([(await view(one)).version, (await openSettlements(database.db)).waiting]).toEqual([1, 0]);
+});
+
 it('rules 20.20: one whose order comes later waits for it', async () => {
   const id = '0190c000-0000-7000-8000-0000000000f1';
   expect(await record([aSettlement(id)])).toBe(0);
