@@ -259,21 +259,6 @@ describe('startCaptureOrVoid', () => {
     await activities().startCaptureOrVoid(one);
     expect(calls).toEqual([]);
   });
-
-  test('a refusal sets nothing aside and starts nothing', async () => {
-    const { id: order_id } = await authorized();
-    await expect(
-      activities().startCaptureOrVoid({
-        ...followUpOf(order_id, 'capture', { amount: 501 }),
-        kind: 'capture',
-        now: NOW,
-      }),
-    ).rejects.toMatchObject({
-      type: 'ValidationError',
-      nonRetryable: true,
-    });
-    expect(calls).toEqual([]);
-  });
 });
 
 describe('closeCaptureWindow', () => {

@@ -9,7 +9,7 @@ import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import { transactionId } from '../../src/ids';
 import type { OperationOutcome } from '../../src/processor/client';
 import { createTestDatabase, type TestDatabase } from '../support/database';
-import { NOW, PROJECT } from '../support/domain';
+import { CARDS, NOW, PROJECT } from '../support/domain';
 import { aFollowUp, anAcceptedPayment, answerFollowUp, aStoredOrder } from '../support/rows';
 import { NOBODY } from '../support/shapes';
 import { insertFollowUp } from '../../src/db/orders/follow-ups';
@@ -121,6 +121,16 @@ test('the move and its entry in the audit trail are written together, or neither
   const { input } = await awaited();
   const unwritable = manualOutcomeOf(input, { command_line: { request_id: 'no uuid' } });
   await expect(activities().setChargeOutcome({ ...unwritable, now: NOW })).rejects.toThrow(/uuid/);
+  expect((await view(input.order_id)).status).toBe('processing');
+});
+
+test('a card number is refused as the reason', async () => {
+  const { input } = await awaited();
+  const refused = activities().setChargeOutcome({
+    ...manualOutcomeOf(input, { reason: CARDS.approved.number }),
+    now: NOW,
+  });
+  await expect(refused).rejects.toMatchObject({ type: 'ValidationError' });
   expect((await view(input.order_id)).status).toBe('processing');
 });
 

@@ -4,7 +4,6 @@ import type { ActivityServices } from '../../activities/services';
 import { moveOrder } from '../../src/db/orders/move-order';
 import { findOrderSnapshot, loadOrderSnapshot } from '../../src/db/orders/order-snapshot';
 import { recordPoll } from '../../src/db/orders/transactions';
-import type { ClockProgress } from '../../src/domain/sandbox-clock';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { MINUTE, NOW, PROJECT } from '../support/domain';
 import { aStoredOrder } from '../support/rows';
@@ -76,12 +75,6 @@ test('the clock stops when an action falls due, and goes on when that has happen
   ]);
 });
 
-test('nothing falls due: the clock goes to its target at once, and waiting workflows are signalled', async () => {
-  const clock = await aClock();
-  const after = await activities().advanceToNextDue({ ...clock, to_offset_ms: MINUTE, now: NOW });
-  expect([after.is_finished, called, await offsetOf(clock.clock_id)]).toEqual([true, [`advanced ${MINUTE}`], MINUTE]);
-});
-
 test('it waits for an action that has not happened, in the next call too', async () => {
   const clock = await aClock();
   const after = await activities().advanceToNextDue({ ...clock, to_offset_ms: HOUR, now: NOW });
@@ -92,16 +85,6 @@ test('it waits for an action that has not happened, in the next call too', async
   });
   expect(after.waited_ms).toBeGreaterThan(1_000);
   expect(await offsetOf(clock.clock_id)).toBeLessThanOrEqual(30 * MINUTE);
-});
-
-test('after thirty seconds it stops waiting for an action, and the clock goes on', async () => {
-  const clock = await aClock();
-  const worker = activities();
-  const waiting = await worker.advanceToNextDue({ ...clock, to_offset_ms: HOUR, now: NOW });
-  const progress: ClockProgress = { ...waiting, waited_ms: 30_000 };
-  const after = await worker.advanceToNextDue({ ...clock, to_offset_ms: HOUR, now: NOW + SECOND, progress });
-  expect(after).toMatchObject({ is_finished: true, given_up: waiting.awaited });
-  expect(await offsetOf(clock.clock_id)).toBe(HOUR);
 });
 
 test('the end of an advance asks the processor for an unknown outcome, once', async () => {

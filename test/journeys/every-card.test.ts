@@ -96,9 +96,12 @@ describe('on the hosted page', () => {
   }
 
   /** Sends the issuer's form, and goes where it leads. */
-  async function answerIssuer(payer: Payer, form: Record<string, string>, issuer?: string): Promise<Response> {
-    const url = issuer ?? (await issuerOf(payer));
-    const answer = await fetch(url, { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' });
+  async function answerIssuer(payer: Payer, form: Record<string, string>): Promise<Response> {
+    const answer = await fetch(await issuerOf(payer), {
+      method: 'POST',
+      body: new URLSearchParams(form),
+      redirect: 'manual',
+    });
     const { pathname, search } = new URL(answer.headers.get('location')!);
     return await payer.customer.send(`${pathname}${search}`);
   }
@@ -142,27 +145,6 @@ describe('on the hosted page', () => {
     expect(failed).not.toHaveProperty('outcomes');
     await payWith('approved', payer);
     await comesTo(payer.id, 'completed: error accepted');
-  });
-
-  test('challenge, cancelled at the issuer: error, and the customer may try again or cancel', async () => {
-    const payer = await payWith('challenge');
-    await answerIssuer(payer, { action: 'cancel' });
-    await comesTo(payer.id, 'processing: error');
-    await payer.customer.postForm(`/pay/${payer.id}/cancel/`, await payer.customer.openPage(payer));
-    await comesTo(payer.id, 'cancelled: error');
-  });
-
-  test('challenge, passed after the merchant has cancelled: the money goes back by a reversal order', async () => {
-    const payer = await payWith('challenge');
-    const issuer = await issuerOf(payer);
-    await new Merchant(stack(), stack().test_api_key).cancelOrder(payer.id);
-    await answerIssuer(payer, { code: '0101' }, issuer);
-    await until('its reversal', async () => (await readOrder(payer.id)).flags?.includes('has-reversals'), 120_000);
-    expect(await readStatuses(payer.id)).toBe('cancelled: cancelled');
-    expect((await readLedger(payer.id)).map(({ operation, result }) => `${operation} ${result}`)).toEqual([
-      'sale approved',
-      'reversal approved',
-    ]);
   });
 
   test('rules 12.6: challenge, left unfinished: the return address teaches nothing, the page leads back to the issuer', async () => {

@@ -201,28 +201,14 @@ describe('rules 8.5, 8.6 and 9.8: refused by what the payment is', () => {
 
 const PARTS: [what: string, body: unknown, property_path: string][] = [
   ['an amount of 0', part(0), 'amount'],
-  ['a negative amount', part(-1), 'amount'],
-  ['half a cent', part(0.5), 'amount'],
-  ['an amount as text', { ...part(1), amount: '1' }, 'amount'],
-  ['no amount', { description: 'x' }, 'amount'],
   ['no description', { amount: 1 }, 'description'],
-  ['a description that is no text', { amount: 1, description: 5 }, 'description'],
-  ['null', { amount: 1, description: null }, 'description'],
   ['a card number', { amount: 1, description: CARDS.approved.number }, 'description'],
 ];
 const REFUNDS: [what: string, body: unknown, property_path?: string | undefined, type?: string][] = [
   ['an amount of 0', { amount: 0 }, undefined, 'RefundError'],
   ['the largest amount', { amount: Number.MAX_SAFE_INTEGER }, undefined, 'RefundError'],
-  ['a negative amount', { amount: -1 }, 'amount'],
-  ['half a cent', { amount: 0.5 }, 'amount'],
-  ['an amount as text', { amount: '5' }, 'amount'],
   ['no amount', {}, 'amount'],
   ['no body', undefined],
-  // An empty list is what PHP makes of an empty object.
-  ['a list that is empty', [], 'amount'],
-  ['a list', [1]],
-  ['extra that is a list', { amount: 5, extra: [1] }, 'extra'],
-  ['null', { amount: 5, description: null }, 'description'],
   ['a card number', { amount: 5, merchant_order_id: CARDS.approved.number }, 'merchant_order_id'],
 ];
 

@@ -79,14 +79,6 @@ describe('the same request with the same key', () => {
     expect(again.body.status).toBe('new');
   });
 
-  test('a decline is a first answer too', async () => {
-    const merchant = new Merchant();
-    const [key, declined] = [aKey(), { transactions: [await merchant.cardTransaction('do_not_honor')] }];
-    const [first, again] = [await create(merchant, key, declined), await create(merchant, key, declined)];
-    expect([statusesOf(first.body), again.body]).toEqual(['error: error', first.body]);
-    expect(await merchant.ledger(first.body.id)).toHaveLength(1);
-  });
-
   test.each(['the answer', 'the claim'] as const)(
     'when %s got lost: the order of the closed workflow, from the record, and no second charge',
     async (what) => {
@@ -99,17 +91,6 @@ describe('the same request with the same key', () => {
       expect([again.status, again.body]).toEqual([200, first]);
       expect(await merchant.ledger(first.id)).toHaveLength(1);
       expect((await create(merchant, key, fields)).body).toEqual(first);
-    },
-  );
-
-  test.each(['the answer', 'the claim'] as const)(
-    'when %s got lost of an order that waits for its customer: that order',
-    async (what) => {
-      const merchant = new Merchant();
-      const key = aKey();
-      const { body: first } = await create(merchant, key);
-      await forget(stack(), key, what);
-      expect((await create(merchant, key)).body).toEqual(first);
     },
   );
 });
@@ -126,13 +107,6 @@ describe('another request with that key', () => {
     const { status, body } = await create(merchant, key, { description: 'mine', ...other });
     expect([status, body.error]).toMatchObject([422, { status: 422, type: 'IdempotencyKeyReused' }]);
     expect((await create(merchant, key, { description: 'mine' })).body).toEqual(first.body);
-  });
-
-  test('of another project is another order', async () => {
-    const [test, live] = [new Merchant(), new Merchant(stack(), stack().live_api_key)];
-    const key = aKey();
-    const [one, two] = [await create(test, key), await create(live, key)];
-    expect([one.status, two.status, one.body.id === two.body.id]).toEqual([200, 200, false]);
   });
 });
 

@@ -145,16 +145,6 @@ describe.each(['cancelled', 'expired'] as const)('%s while its customer is at th
     await nothingIsGivenBack(order);
   });
 
-  test('rules 10.12: still at the issuer after 15 minutes: polled every hour, and an approval is found', async () => {
-    const order = await endedAtTheIssuer(ending);
-    await pass(16 * MINUTE);
-    expect(await watchOf(order)).toBe('RUNNING');
-    await nothingIsGivenBack(order);
-    await answerAtIssuer(order, { code: '0101' });
-    await pass(61 * MINUTE);
-    await isGivenBack(order, `${ending}: ${ending}`);
-  });
-
   test('rules 10.12: still at the issuer after a day: the operator has to look, and an approval is found all the same', async () => {
     const order = await endedAtTheIssuer(ending);
     const handle = world.env.client.workflow.getHandle(orderWorkflowId(reversalOf(order)));

@@ -2,9 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { EVENTS_SUGGESTED_MAX } from '../../src/stack/servers/temporal';
 import { orderWorkflowId, processorAnswered, recordChanged } from '../../workflows/messages';
-import { ledgerOf } from '../support/ledger';
 import { Merchant, statusesOf } from '../support/merchant';
-import { capturePart, createAuthorization, part, refund, voidAll } from '../support/merchant-payments';
+import { capturePart, createAuthorization, part, voidAll } from '../support/merchant-payments';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
 
@@ -15,7 +14,6 @@ beforeAll(() => {
   client = temporalOf();
 });
 afterAll(() => client.connection.close());
-afterEach(() => merchant.removeFaults());
 
 /** News that tell nothing, until there are so many events that it goes on in a new run. Answers the run it began in. */
 async function untilItGoesOnAsNew(order_id: string, news = processorAnswered): Promise<string> {
@@ -44,19 +42,6 @@ async function untilItGoesOnAsNew(order_id: string, news = processorAnswered): P
   expect((await first.describe()).status.name).toBe('CONTINUED_AS_NEW');
   return runId;
 }
-
-test('a refund whose outcome stays out goes on in a new run, and is done once', async () => {
-  const order = await merchant.paidOrder('approved');
-  await merchant.addFault({ kind: 'outage', operation: 'refund', order_id: order.id });
-  const { body } = await refund(merchant, order, { amount: 200 });
-  expect(body.status).toBe('processing');
-  await untilItGoesOnAsNew(body.id);
-  expect((await merchant.getOrder(body.id)).status).toBe('processing');
-  await merchant.removeFaults();
-  await merchant.untilStatus(body.id, 'completed');
-  expect((await ledgerOf(merchant, order)).filter((entry) => JSON.stringify(entry).includes('refund'))).toHaveLength(1);
-  expect(await client.workflow.getHandle(orderWorkflowId(body.id)).result()).toBe('completed');
-}, 240_000);
 
 test('an order whose customer is at the issuer goes on in a new run, which knows it at once', async () => {
   const order = await merchant.paidOrder('challenge');

@@ -97,20 +97,6 @@ describe.each(OPERATIONS)('rules 10.1 and 10.2: a %s', (operation, follow, after
     },
     120_000,
   );
-
-  test.concurrent(
-    'asked for in vain too: it goes on asking, and nothing is done twice',
-    async () => {
-      const order = await original(operation);
-      await merchant.addFault({ operation, order_id: order.id, kind: 'lost_answer' });
-      await merchant.addFault({ operation: 'ask', order_id: order.id, kind: 'error', times: 1 });
-      const { body } = await follow(order);
-      expect(body.status).toBe('processing');
-      await merchant.untilStatus(body.id, 'completed', 60_000);
-      expect(await entriesOf(merchant, order, operation)).toHaveLength(1);
-    },
-    120_000,
-  );
 });
 
 test.concurrent(
@@ -122,25 +108,6 @@ test.concurrent(
     expect(released.transactions![0]!.events!.map(({ event }) => event)).toEqual(['new', 'processing', 'accepted']);
     expect(statusesOf(await getWholeOrder(merchant, order))).toBe('completed: expired');
     expect(await entriesOf(merchant, order, 'void')).toHaveLength(1);
-  },
-  150_000,
-);
-
-test.concurrent(
-  'of a delayed authorization too: its capture is done once',
-  async () => {
-    const order = await createAuthorization(merchant, {
-      transaction: { capture_mode: 'delayed', expiration_period: WINDOW },
-    });
-    await merchant.addFault({
-      operation: 'capture',
-      order_id: order.id,
-      kind: 'no_answer',
-      milliseconds: 500,
-      times: 1,
-    });
-    expect(await untilFollowUp(merchant, order, 'is-capture')).toMatchObject({ status: 'completed', amount: 1_000 });
-    expect(await entriesOf(merchant, order, 'capture')).toHaveLength(1);
   },
   150_000,
 );

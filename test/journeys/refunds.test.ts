@@ -5,13 +5,10 @@ import { ledgerOf } from '../support/ledger';
 import { Merchant, newIdempotencyKey, statusesOf, webhookOf } from '../support/merchant';
 import {
   amountDetailsOf,
-  capturePart,
-  createAuthorization,
   expectNothingEmpty,
   getWholeOrder,
   makeDue,
   outcomeOf,
-  part,
   payingTransactionId,
   refund,
 } from '../support/merchant-payments';
@@ -143,25 +140,6 @@ describe('a refund', () => {
       'refund approved 399',
       'refund approved 1',
     ]);
-  });
-
-  test('rules 8.4: of an authorization: what was captured, no more', async () => {
-    const order = await createAuthorization(merchant);
-    expect(outcomeOf(await refund(merchant, order, { amount: 1 }))).toEqual([400, 'RefundError']);
-    await capturePart(merchant, order, part(400));
-    expect(outcomeOf(await refund(merchant, order, { amount: 401 }))).toEqual([400, 'RefundError']);
-    expect((await refund(merchant, order, { amount: 400 })).body.transactions![0]).toMatchObject({
-      refund_of_transaction_id: payingTransactionId(order),
-      status: 'accepted',
-    });
-    expect(await amountDetailsOf(merchant, order)).toEqual({
-      capturable: 600,
-      captured: 400,
-      refundable: 0,
-      refunded: 400,
-      voidable: 600,
-      voided: 0,
-    });
   });
 
   test('of the attempt that paid, where others were declined', async () => {

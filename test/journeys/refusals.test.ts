@@ -41,30 +41,6 @@ describe('a key that is not the right one', () => {
       expectError(answer, [401, 'Unauthorized']);
       expect(answer.headers.get('www-authenticate')).toMatch(/^Basic /);
     }
-    for (const authorization of [
-      '',
-      'Basic',
-      `Bearer ${test_api_key}`,
-      `Basic ${test_api_key}`,
-      `Basic ${Buffer.from(`${test_api_key}:password`).toString('base64')}`,
-    ]) {
-      expectError(await merchant.send('GET', `/v1/orders/${id}/`, { headers: { authorization } }), [
-        401,
-        'Unauthorized',
-      ]);
-    }
-  });
-
-  test('rules 2.3: of the other project of the merchant, and of another merchant: 401 for reading and for cancelling', async () => {
-    const { id } = await merchant.createOrder();
-    const live = new Merchant(stack(), stack().live_api_key);
-    const { merchant: stranger } = await createTestProject();
-    for (const other of [live, stranger]) {
-      for (const operation of [getOrder, cancelOrder]) {
-        expectError(await answerOf(operation({ orderId: id }, other.project)), [401, 'Unauthorized']);
-      }
-    }
-    expect((await merchant.getOrder(id)).status).toBe('new');
   });
 
   test('a vault token is good in its project only', async () => {
@@ -117,9 +93,7 @@ describe('rules 3.2: a wrong request: nothing is stored, nothing is charged', ()
   const validation: [number, string] = [400, 'ValidationError'];
 
   test.each<[title: string, request: () => Request, expected: [number, string], property_path: string | undefined]>([
-    ['no currency', () => order({ currency: undefined }), validation, 'currency'],
     ['no amount', () => order({ amount: undefined }), validation, 'amount'],
-    ['an amount no computer counts exactly', () => order({ amount: 2 ** 53 }), validation, 'amount'],
     ['a currency the project does not support', () => order({ currency: 'USD' }), validation, 'currency'],
     [
       'a method that does not exist',
@@ -140,23 +114,10 @@ describe('rules 3.2: a wrong request: nothing is stored, nothing is charged', ()
       'payment_methods.1',
     ],
     [
-      'two transactions',
-      () => order({ transactions: [{ payment_method: 'credit-card' }, { payment_method: 'credit-card' }] }),
-      validation,
-      'transactions',
-    ],
-    [
       'an unknown token',
       () => transaction({ payment_method_details: { vault_token: 'nobody' } }),
       validation,
       'transactions.0.payment_method_details.vault_token',
-    ],
-    ['a duration that is too long', () => order({ expiration_period: 'P30DT1S' }), validation, 'expiration_period'],
-    [
-      'a country that is no code',
-      () => order({ customer: { country: 'Netherlands' } }),
-      validation,
-      'customer.country',
     ],
     [
       'a card number in a field',
@@ -170,8 +131,6 @@ describe('rules 3.2: a wrong request: nothing is stored, nothing is charged', ()
       [403, 'Forbidden'],
       undefined,
     ],
-    ['half a JSON text', () => ({ body: '{"currency":"EUR","amount":' }), validation, undefined],
-    ['a list', () => ({ body: [1] }), validation, undefined],
     [
       'a form',
       () => ({ body: 'currency=EUR&amount=1', headers: { 'content-type': 'application/x-www-form-urlencoded' } }),

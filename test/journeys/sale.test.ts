@@ -116,20 +116,6 @@ describe('a sale, approved', () => {
     ).toEqual([['sale', 2_599, 1, 'approved']]);
   });
 
-  test('a token of an earlier payment pays again, as another order', async () => {
-    const merchant = new Merchant();
-    const transaction = await merchant.cardTransaction('approved_mastercard');
-    const orders = [
-      await merchant.createOrder({ transactions: [transaction] }),
-      await merchant.createOrder({ transactions: [transaction] }),
-    ];
-    expect(orders.map(statusesOf)).toEqual(['completed: accepted', 'completed: accepted']);
-    expect(orders.map(({ transactions }) => transactions![0]!.payment_method_brand)).toEqual([
-      'mastercard',
-      'mastercard',
-    ]);
-  });
-
   test('an order of 0 and one of the largest amount are charged exactly', async () => {
     const merchant = new Merchant();
     for (const amount of [0, Number.MAX_SAFE_INTEGER]) {

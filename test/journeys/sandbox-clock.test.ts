@@ -364,18 +364,6 @@ test('a paused webhook is not waited for, whatever time passes; resumed, it is a
   expect((await timelineOf(id)).next).toEqual([]);
 });
 
-test('an unknown outcome is asked for once, at the end', async () => {
-  const made = await merchant.createOrder({ transactions: [await merchant.cardTransaction('processing_approved')] });
-  const polls = async () =>
-    (await queryRows<{ polls: number }>(db, 'select polls from transactions where order_id = :id', { id: made.id }))[0]!
-      .polls;
-  const before = await polls();
-  await advanceOrder(made.id, { advance: 'P400D' });
-  const asked = (await polls()) - before;
-  // By its schedule in real time it may be asked once more meanwhile.
-  expect([asked >= 1, asked <= 3]).toEqual([true, true]);
-});
-
 test('actions that are due happen although their workflows were lost', async () => {
   const temporal = temporalOf();
   const made = await merchant.paidOrder('approved', { webhook_url: receiver.url });

@@ -1,6 +1,5 @@
-import type { Order } from '../../src/contract/order';
 import { Merchant } from '../support/merchant';
-import { capture, createAuthorization, refund } from '../support/merchant-payments';
+import { refund } from '../support/merchant-payments';
 import { postControl } from '../support/stack';
 import { until } from '../support/waits';
 
@@ -67,12 +66,4 @@ test('rules 20.19: a payment and its refund are settled: in JSON, in searches an
     return found.length === 2 && found;
   });
   expect(rows).toEqual(['payment EUR 98.40 EUR 1.60', 'refund EUR 40.00  ']);
-});
-
-test('of an authorization the capture is settled', async () => {
-  const held: Order = await createAuthorization(merchant, { amount: 10_000 });
-  const captured = (await capture(merchant, held)).body;
-  await settle(held.id);
-  expect((await untilSettled(captured.id)).transactions).toMatchObject([{ settlement_amount: 9_840 }]);
-  expect((await merchant.getOrder(held.id)).transactions![0]).not.toHaveProperty('settlement_amount');
 });

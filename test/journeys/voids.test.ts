@@ -1,5 +1,3 @@
-import { connect as connectTo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { orderSchema } from '../../src/contract/order';
 import { ledgerOf } from '../support/ledger';
 import { Merchant, statusesOf } from '../support/merchant';
@@ -12,7 +10,6 @@ import {
   getWholeOrder,
   outcomeOf,
   part,
-  payingTransactionId,
   refund,
   voidAll,
   voidPart,
@@ -123,64 +120,6 @@ describe('a void', () => {
       'has-refunds',
     ]);
   });
-
-  test('rules 8.11: several parts to the last: the transaction is cancelled then', async () => {
-    const order = await createAuthorization(merchant);
-    for (const amount of [1, 499]) await voidPart(merchant, order, part(amount));
-    expect(statusesOf(await getWholeOrder(merchant, order))).toBe('completed: accepted');
-    expect(outcomeOf(await voidPart(merchant, order, part(501)))).toEqual([400, 'ValidationError']);
-    await voidPart(merchant, order, part(500));
-    expect(statusesOf(await getWholeOrder(merchant, order))).toBe('completed: cancelled');
-  });
-});
-
-/** Byte for byte: fetch adds a Content-Length by itself. Answers status and amount. */
-async function postExactly(path: string, headers: string[], body = ''): Promise<[status: number, amount: unknown]> {
-  const { hostname, port } = new URL(merchant.stack.api_url);
-  const socket = connectTo(Number(port), hostname);
-  const authorization = `Authorization: Basic ${Buffer.from(`${merchant.api_key}:`).toString('base64')}`;
-  socket.write(
-    [
-      `POST ${path} HTTP/1.1`,
-      `Host: ${hostname}:${port}`,
-      authorization,
-      'Connection: close',
-      ...headers,
-      '',
-      body,
-    ].join('\r\n'),
-  );
-  const answer = await text(socket);
-  return [
-    Number(answer.split(' ')[1]),
-    (JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1)) as { amount?: number }).amount,
-  ];
-}
-
-describe('rules 1.10: captures/ and voids/ without a body', () => {
-  const JSON_TYPE = 'Content-Type: application/json';
-  test.each(['captures', 'voids'])(
-    '%s/: no length and no type, a length of 0, {}; with and without the slash',
-    async (what) => {
-      for (const [headers, body] of [
-        [[]],
-        [['Content-Length: 0']],
-        [['Content-Length: 0', JSON_TYPE]],
-        [['Content-Length: 2', JSON_TYPE], '{}'],
-      ] as [string[], string?][]) {
-        for (const slash of ['/', '']) {
-          const order = await createAuthorization(merchant);
-          expect(
-            await postExactly(
-              `/v1/orders/${order.id}/transactions/${payingTransactionId(order)}/${what}${slash}`,
-              headers,
-              body,
-            ),
-          ).toEqual([200, 1_000]);
-        }
-      }
-    },
-  );
 });
 
 test('rules 9.9: of captures and voids of all at once one succeeds, and the record and the ledger agree', async () => {

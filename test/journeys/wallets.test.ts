@@ -3,7 +3,6 @@ import { createProcessorClient, type Processor } from '../../src/processor/clien
 import { Client } from '../support/customer';
 import { readLedger } from '../support/ledger';
 import { Merchant, type Refusal } from '../support/merchant';
-import { createTestProject } from '../support/operator';
 import { stack } from '../support/stack';
 
 /**
@@ -50,29 +49,6 @@ describe('by token over REST', () => {
     expect(await merchant.getOrder(order.id)).toMatchObject({ transactions: [expected(wallet)] });
     expect(await readLedger(order.id)).toMatchObject([{ operation: 'sale', result: 'approved', requests: 1 }]);
   });
-
-  test.each(WALLETS)(
-    '%s is refused where the project has it not active, or the token is of another project',
-    async (wallet) => {
-      const transaction = await walletTransaction(shopOf('test'), wallet);
-      const refusal = async (merchant: Merchant) => {
-        const { status, body } = await merchant.send<{ error: Refusal }>('POST', '/v1/orders/', {
-          body: { currency: 'EUR', amount: 700, transactions: [transaction] },
-        });
-        return [status, body.error.type, body.error.property_path];
-      };
-      expect(await refusal((await createTestProject()).merchant)).toEqual([
-        400,
-        'ValidationError',
-        'transactions.0.payment_method',
-      ]);
-      expect(await refusal((await createTestProject({ payment_methods: [wallet] })).merchant)).toEqual([
-        400,
-        'ValidationError',
-        'transactions.0.payment_method_details.vault_token',
-      ]);
-    },
-  );
 });
 
 test('rules 6.6: a token pays by the method it was made by, and by no other', async () => {

@@ -1,8 +1,7 @@
-import { Webhook } from 'standardwebhooks';
 import { CARD, Client } from '../support/customer';
 import { CARDS } from '../support/domain';
 import { webhookOf } from '../support/merchant';
-import { createTestProject, Operator, type TestProject } from '../support/operator';
+import { createTestProject, type TestProject } from '../support/operator';
 import { startReceiver, type Receiver } from '../support/servers';
 import { until } from '../support/waits';
 
@@ -56,24 +55,6 @@ test('when it arrives the order already has the status in it', async () => {
   expect(await seen[0]).toBe('error');
 });
 
-test('rules 13.3: webhook_url of the order overrides that of the project', async () => {
-  const url = new URL('/of-this-order?key=1', receiver.url).href;
-  const { id } = await project.merchant.paidOrder('approved', { webhook_url: url });
-  await receiver.waitFor(1);
-  expect(told()).toEqual([{ path: '/of-this-order?key=1', order_id: id }]);
-});
-
-test('rules 13.7: it is signed with the secret of the project, over the bytes that arrive', async () => {
-  const { id } = await project.merchant.paidOrder('approved');
-  const [{ headers, body }] = (await receiver.waitFor(1)) as [Receiver['received'][number]];
-  expect(headers).toMatchObject({ 'content-type': 'application/json', 'webhook-id': `webhook:${id}:1` });
-  const signed = headers as Record<string, string>;
-  expect(new Webhook(project.webhook_secret).verify(body, signed)).toEqual(JSON.parse(body));
-  expect(() => new Webhook(project.webhook_secret).verify(`${body} `, signed)).toThrow();
-  const other = await createTestProject({ webhook_url: receiver.url });
-  expect(() => new Webhook(other.webhook_secret).verify(body, signed)).toThrow();
-});
-
 test('rules 13.1 and 13.7: every change of the status has a webhook with an id of its own: declined, then paid', async () => {
   const order = await project.merchant.createOrder();
   const customer = new Client();
@@ -97,54 +78,6 @@ test('rules 13.1 and 13.7: every change of the status has a webhook with an id o
   expect(ids.map(String).toSorted((a, b) => a.localeCompare(b))).toEqual([
     `webhook:${order.id}:1`,
     `webhook:${order.id}:2`,
-  ]);
-});
-
-test('cancelled and expired orders have webhooks too', async () => {
-  const cancelled = await project.merchant.createOrder();
-  await project.merchant.cancelOrder(cancelled.id);
-  // Two deliveries are on their way independently: the second begins once the first has come.
-  await receiver.waitFor(1);
-  const expired = await project.merchant.createOrder({ expiration_period: 'PT1S' });
-  await receiver.waitFor(2);
-  expect(told().map(({ order_id }) => order_id)).toEqual([cancelled.id, expired.id]);
-});
-
-test('rules 13.10: delivered now, paused and resumed by an operator, and not while it is being sent or final', async () => {
-  const operator = await Operator.signIn();
-  const answers: ((status: number) => void)[] = [];
-  receiver.answer((response) => answers.push((status) => void response.writeHead(status).end()));
-  const { id } = await project.merchant.paidOrder('approved');
-  const all = async () =>
-    [
-      await operator.ask('deliverNow', id),
-      await operator.ask('pauseDelivery', id),
-      await operator.ask('resumeDelivery', id),
-    ].join();
-  const refused = ['409 Conflict', '409 Conflict', '409 Conflict'].join();
-  const failed = (attempts: number) =>
-    until('the attempt is recorded', async () => (await operator.delivery(id)).attempts.length === attempts);
-
-  await receiver.waitFor(1);
-  expect(await all()).toBe(refused);
-  answers[0]!(500);
-  await failed(1);
-  expect(await operator.ask('deliverNow', id)).toBe('200 new');
-  await receiver.waitFor(2);
-  expect(await all()).toBe(refused);
-  answers[1]!(500);
-  await failed(2);
-  expect(await operator.ask('pauseDelivery', id)).toBe('200 paused');
-  expect(await operator.ask('resumeDelivery', id)).toBe('200 new');
-  expect(await operator.ask('deliverNow', id)).toBe('200 new');
-  await receiver.waitFor(3);
-  answers[2]!(200);
-  await until('it is delivered', async () => (await operator.delivery(id)).status === 'delivered');
-  expect(await all()).toBe(refused);
-  expect((await operator.delivery(id)).attempts.map(({ n, status_code }) => [n, status_code])).toEqual([
-    [1, 500],
-    [2, 500],
-    [3, 200],
   ]);
 });
 

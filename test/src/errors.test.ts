@@ -29,14 +29,6 @@ test('rules 3.4: 422 is for the named types only', () => {
   ).toEqual([]);
 });
 
-test('a processor that does not answer a look-up is a ServerError on the wire, at 504', () => {
-  expect([errorTypeOf('GatewayTimeout'), ERRORS.GatewayTimeout.status]).toEqual(['ServerError', 504]);
-});
-
-test('a late answer is a ServerError on the wire, at 503', () => {
-  expect([errorTypeOf('ServiceUnavailable'), ERRORS.ServiceUnavailable.status]).toEqual(['ServerError', 503]);
-});
-
 test('invalid names the field twice: for people and for programs', () => {
   const error = validationError('customer.country', 'Expected two capital letters.');
   expect([error.error, error.value, error.fields]).toEqual([

@@ -322,14 +322,6 @@ describe('operations that the processor initiated', () => {
     expect(await statusesOf(world, input.id)).toBeUndefined();
     expect(await moneySummaryOf(order)).toBe('500 captured');
   });
-
-  test('while the processor does not say nothing is recorded, and it is asked again', async () => {
-    const order = await paid();
-    const input = await ofTheProcessor(order, 'chargeback');
-    await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key: input.processor_key, times: 2 });
-    expect(await (await notifyFollowUp(world, input)).result()).toBe('completed');
-    expect(await moneySummaryOf(order)).toBe('500 captured, 500 charged_back: chargeback completed');
-  });
 });
 
 describe('rules 10.11: a payment that was approved after its end', () => {
@@ -346,14 +338,6 @@ describe('rules 10.11: a payment that was approved after its end', () => {
     await until('it is given back', async () => (await ledger(order)).length === 2);
     expect(await ledger(order)).toEqual(['sale 500 approved', 'reversal 500 approved']);
     await until('the record says so', async () => (await order.view()).follow_ups[0]?.status === 'completed');
-  });
-
-  test('an authorization is given back too', async () => {
-    const order = await createAnOrder(world, { card_number: CARDS.challenge.number, capture_mode: 'manual' });
-    await order.cancel();
-    await answerAtIssuer(order, { code: '0101' });
-    expect(await reverse(order)).toBe('completed');
-    expect(await ledger(order)).toEqual(['authorize 500 approved', 'reversal 500 approved']);
   });
 
   test('news that come before the approval leave room for those that come after', async () => {

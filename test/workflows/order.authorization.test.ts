@@ -116,12 +116,6 @@ describe('while the window lasts', () => {
     expect(await ledger(order)).toEqual(['authorize 500 approved', 'void 500 approved']);
   });
 
-  test('amount 0 is a card check: nothing is held and the workflow ends', async () => {
-    const order = await authorize('manual', 'approved', { amount: 0 });
-    expect(await all(order)).toBe('completed: accepted; nothing');
-    expect(await order.handle.result()).toBe('completed');
-  });
-
   test('paid on the page after a decline: the further attempt is an authorization too', async () => {
     const order = await createAnOrder(world, { capture_mode: 'manual', transaction_period: 30 * MINUTE });
     await order.pay(CARDS.do_not_honor.number, 1);

@@ -1,14 +1,12 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { beginAttempt } from '../../src/db/orders/insert-order';
 import { insertWatch } from '../../src/db/orders/late-approvals';
 import { moveOrder } from '../../src/db/orders/move-order';
 import { loadOrderSnapshot } from '../../src/db/orders/order-snapshot';
 import { beginAdvance, setClock } from '../../src/db/sandbox-clocks/sandbox-clocks';
-import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { ServiceError } from '../../src/errors';
 import { pollNowUpdate, processorAnswered } from '../../workflows/messages';
-import { aRequest, aTransaction, CARDS, MINUTE, PROJECT, transactionIdOf } from '../support/domain';
+import { CARDS, MINUTE, PROJECT, transactionIdOf } from '../support/domain';
 import { Merchant } from '../support/merchant';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { inTheLastSecond, sleepUntil, until } from '../support/waits';
@@ -39,27 +37,6 @@ const becomes = (order: TestOrder, expected: string) =>
   until(`the order becomes ${expected}`, async () => (await statusesOfOrder(order)) === expected);
 
 const endOf = async (order: TestOrder) => Date.parse((await order.view()).expires_at ?? '');
-
-describe('the life of an order', () => {
-  test.each([
-    ['approved', 'completed: accepted', 'completed'],
-    ['do_not_honor', 'error: error', 'error'],
-  ] as const)(
-    'a sale with a card token (%s) is charged at once, and the workflow is over',
-    async (card, expected, result) => {
-      const order = await createAnOrder(world, { card_number: CARDS[card].number });
-      expect(await statusesOfOrder(order)).toBe(expected);
-      expect(await order.handle.result()).toBe(result);
-    },
-  );
-
-  test('a transaction announced at the creation is the first attempt', async () => {
-    const order = await createAnOrder(world, { transaction_period: 10 * MINUTE });
-    expect(await statusesOfOrder(order)).toBe('new: new');
-    await order.pay(CARDS.approved.number, 1);
-    expect(await statusesOfOrder(order)).toBe('completed: accepted');
-  });
-});
 
 describe('a payment happens once', () => {
   test('the same attempt again is the same payment, whatever the card', async () => {
@@ -132,20 +109,6 @@ describe('expiry by durable timers', () => {
     expect(await order.handle.result()).toBe('expired');
     expect(await statusesOfOrder(order)).toBe(expected);
   });
-
-  test('one second after its end it has expired by itself, with its open transaction', async () => {
-    const { subject: order, answer } = await inTheLastSecond(world, {
-      create: () => createAnOrder(world, { transaction_period: 60 * MINUTE }),
-      end: endOf,
-      act: statusesOfOrder,
-    });
-    expect(answer).toBe('new: new');
-    await pass(2_000);
-    await becomes(order, 'expired: expired');
-    const { modified, expires_at, transactions } = await order.view();
-    expect(Date.parse(modified) - Date.parse(expires_at ?? '')).toBeLessThan(5_000);
-    expect(transactions[0]?.events.at(-1)).toMatchObject({ event: 'expired', source: 'service' });
-  });
 });
 
 describe('3-D Secure', () => {
@@ -163,13 +126,6 @@ describe('3-D Secure', () => {
       received_3ds_result: 'authenticated',
       response_code: '00',
     });
-  });
-
-  test('passed, without a notification: found by polling', async () => {
-    const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
-    await answerAtIssuer(order, { code: '0101' });
-    await pass(6 * MINUTE);
-    await becomes(order, 'completed: accepted');
   });
 
   test('rules 6.7: never finished: the transaction expires and the order with it', async () => {
@@ -209,48 +165,6 @@ describe('a late approval is reversed', () => {
     await until('the reversal', async () => (await given(order)).includes('reversal completed'));
     expect(await statusesOfOrder(order)).toBe('cancelled: cancelled');
   });
-
-  test('a charge that was on its way when the order expired, its worker killed', async () => {
-    const order = await createAnOrder(world);
-    await order.pay(CARDS.do_not_honor.number, 1);
-    const record = await loadOrderSnapshot(world.database.db, order.id);
-    const id = transactionIdOf(order.id, 2);
-    const end = await endOf(order);
-    await beginAttempt(world.database.db, record, aTransaction(order.id, { id, attempt: 2 }), {
-      created: await world.now(),
-      expires_at: end,
-      request: aRequest(),
-    });
-    await sleepUntil(world, end);
-    // No waiting for a result here: time would go on to the question it is about.
-    await becomes(order, 'expired: error error');
-    await until('its workflow is over', async () => (await order.handle.describe()).status.name === 'COMPLETED');
-    // Now it arrives.
-    const vaulted = await world.processor.vaultCard({
-      project_id: PROJECT.id,
-      is_test: true,
-      number: CARDS.approved.number,
-      card_expiry: '122034',
-      security_code: '123',
-    });
-    const charge = {
-      operation: 'sale',
-      order_id: order.id,
-      transaction_id: id,
-      project_id: PROJECT.id,
-      is_test: true,
-      amount: 500,
-      currency: 'EUR',
-      return_url: 'http://pay.test/',
-    } as const;
-    await world.processor.execute(
-      { ...charge, vault_token: vaulted.usable ? vaulted.vault_token : '' },
-      chargeIdempotencyKey(id),
-    );
-    await pass(16 * MINUTE);
-    await until('the reversal', async () => (await given(order)).includes('reversal completed'));
-    expect(await statusesOfOrder(order)).toBe('expired: error error');
-  });
 });
 
 test('a signal about the attempt under way is not taken for one about an earlier attempt that is watched', async () => {
@@ -272,23 +186,6 @@ test('a signal about the attempt under way is not taken for one about an earlier
   await hit;
   await order.handle.signal(processorAnswered);
   await until('both signals are obeyed', async () => (await order.view()).transactions[1]!.polls === 2);
-});
-
-describe('an outcome that is not known is asked for', () => {
-  test('approved although the answer was lost: one charge, completed', async () => {
-    // Nor does it say when it is asked, after two seconds, until the order was looked at.
-    const id = uuidv7();
-    await merchant.addFault({
-      kind: 'outage',
-      operation: 'ask',
-      idempotency_key: chargeIdempotencyKey(transactionIdOf(id, 1)),
-    });
-    const order = await createAnOrder(world, { id, card_number: CARDS.lost_answer.number });
-    expect(await statusesOfOrder(order)).toBe('processing: processing');
-    await merchant.removeFaults();
-    await pass(10_000);
-    await becomes(order, 'completed: accepted');
-  });
 });
 
 describe('while the database does not answer', () => {

@@ -130,16 +130,6 @@ describe('attempts, one after the other', () => {
     expect((await link.view()).ended_by).toBe('time');
   });
 
-  test('rules 19.4: while one payment is in progress another is refused', async () => {
-    const link = await createALink(world);
-    const pending = await link.pay(CARDS.challenge.number);
-    expect(await link.statuses()).toBe('processing: processing');
-    expect(await refusalOf(link.pay(CARDS.approved.number))).toBe('TransactionAlreadyStarted');
-    await answerIssuer(pending, { code: '0101' });
-    await becomes(link, 'completed: completed');
-    expect(await link.handle.result()).toBe('completed');
-  });
-
   test('rules 19.4: who was refused during the 3-D Secure of another payer pays once that has failed', async () => {
     const link = await createALink(world);
     const pending = await link.pay(CARDS.challenge.number);
@@ -192,15 +182,6 @@ describe('attempts, one after the other', () => {
     expect(await status()).toBe('all_unsuccessful');
     await world.env.sleep(31 * DAY);
     await until('it expires', async () => (await link.view()).status === 'expired');
-  });
-
-  test('a customer who disappears in 3-D Secure blocks the link for 30 minutes', async () => {
-    const link = await createALink(world);
-    await link.pay(CARDS.challenge.number);
-    await world.env.sleep(31 * MINUTE);
-    await becomes(link, 'all_unsuccessful: expired');
-    await link.pay(CARDS.approved.number);
-    expect(await link.statuses()).toBe('completed: expired completed');
   });
 });
 
@@ -259,14 +240,6 @@ describe('the end of a link', () => {
     });
     expect(await refusalOf(ended)).toBe('NotFound');
     expect(await workflow.getHandle(paymentLinkWorkflowId(id)).result()).toBe('refused');
-  });
-
-  test('expires without a payment, at once when its time is over', async () => {
-    const link = await createALink(world, { period: 10 * MINUTE });
-    await world.env.sleep(10 * MINUTE + 1_000);
-    await becomes(link, 'expired:');
-    expect(await link.handle.result()).toBe('expired');
-    expect((await link.view()).ended_by).toBe('time');
   });
 
   test('rules 19.7: an order never outlives its link; one in 3-D Secure expires with it', async () => {

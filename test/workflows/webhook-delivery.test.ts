@@ -130,18 +130,6 @@ describe('between two attempts', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test('rules 13.10: delivered now, the next of the ten attempts is made at once', async () => {
-    const order_id = await waiting();
-    await request(order_id, 'deliverNow');
-    expect(await deliveryOf(order_id).result()).toBe('delivered');
-    const attempts = await attemptsOf(order_id);
-    expect(attempts.map(({ attempt, time_limit_ms }) => [attempt, time_limit_ms])).toEqual([
-      [1, 4_000],
-      [2, 10_000],
-    ]);
-    expect(gaps(attempts)[0]).toBeLessThan(120_000);
-  });
-
   test('rules 13.10: delivered now, paused and resumed: two minutes run from each attempt, and ten attempts are all', async () => {
     const order_id = await waiting(10);
     await request(order_id, 'deliverNow');
@@ -156,16 +144,6 @@ describe('between two attempts', () => {
     const [skipped, paused, ...others] = gaps(attempts);
     expect([skipped! < 120_000, paused! >= 30 * MINUTE]).toEqual([true, true]);
     for (const gap of others) expect([gap >= 120_000, gap < 125_000]).toEqual([true, true]);
-  });
-
-  test('rules 13.10: one that is resumed before its time is attempted at its time', async () => {
-    const order_id = await waiting();
-    await request(order_id, 'pauseDelivery');
-    await isPaused(order_id);
-    await request(order_id, 'resumeDelivery');
-    expect(await deliveryOf(order_id).result()).toBe('delivered');
-    const [gap] = gaps(await attemptsOf(order_id));
-    expect([gap! >= 120_000, gap! < 125_000]).toEqual([true, true]);
   });
 
   test('rules 13.10: a pause holds also when its signal was lost', async () => {
@@ -191,17 +169,5 @@ describe('between two attempts', () => {
     await request(order_id, 'resumeDelivery');
     expect(await deliveryOf(order_id).result()).toBe('delivered');
     expect(await attemptsOf(order_id)).toHaveLength(2);
-  });
-
-  test('an operator reads what it waits for', async () => {
-    const order_id = await waiting(10);
-    const { next_attempt_at } = (await world.database
-      .db('webhook_deliveries')
-      .where({ order_id })
-      .first('next_attempt_at')) as { next_attempt_at: string };
-    expect(await detailsOf(order_id)).toBe(
-      `1 of 10 attempts failed (the last one: answered 500). Webhook attempt 2 of 10, at ${new Date(next_attempt_at).toISOString()}.`,
-    );
-    await deliveryOf(order_id).terminate();
   });
 });

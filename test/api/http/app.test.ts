@@ -474,16 +474,6 @@ describe('beside the API', () => {
     );
   });
 
-  test('a request that is not HTTP gets an error in the same shape', async () => {
-    const socket = net.connect(api.port, '127.0.0.1');
-    socket.end('this is not http\r\n\r\n');
-    const chunks: Buffer[] = [];
-    for await (const chunk of socket) chunks.push(chunk as Buffer);
-    const [head, body] = Buffer.concat(chunks).toString().split('\r\n\r\n');
-    expect(head).toMatch(/^HTTP\/1\.1 400 [^]*\r\nContent-Type: application\/json\r\n[^]*X-Request-Id: /);
-    expect(JSON.parse(body ?? '')).toMatchObject({ error: { status: 400, type: 'ValidationError' } });
-  });
-
   test('rules 3.7: no log line holds the key', async () => {
     await api.post('/v1/orders/', { currency: 'EUR', amount: 1 });
     const log = api.lines.join('');

@@ -7,29 +7,7 @@ import type { Caller, Operations } from '../../../api/operation';
 import { openApi } from '../../../src/contract/openapi';
 import type { Route, RouteSet } from '../../../src/contract/routes';
 import { ServiceError } from '../../../src/errors';
-import { keysInMemory, serveTestApi } from '../../support/test-api';
-
-test('a refusal by the operation is answered as declared', async () => {
-  const refusing = await serveTestApi({
-    operations: {
-      cancelOrder: () => Promise.reject(new ServiceError('CanNotCancelTransaction', 'It is captured.')),
-    },
-  });
-  const response = await refusing.send('/v1/orders/1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34/', { method: 'DELETE' });
-  expect([response.status, await response.json()]).toEqual([
-    409,
-    { error: { status: 409, type: 'CanNotCancelTransaction', value: 'It is captured.' } },
-  ]);
-  await refusing.close();
-});
-
-test('the operation is reached neither without a key nor with a wrong body', async () => {
-  const api = await serveTestApi();
-  await fetch(`${api.url}/v1/orders/`, { method: 'POST' });
-  await api.post('/v1/orders/', { amount: 'x' });
-  expect(api.calls).toEqual([]);
-  await api.close();
-});
+import { keysInMemory } from '../../support/test-api';
 
 describe('another API, with callers of its own', () => {
   const ROUTES = {

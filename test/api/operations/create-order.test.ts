@@ -1,5 +1,4 @@
 import { v5 as uuidv5 } from 'uuid';
-import { transactionId } from '../../../src/ids';
 import { orderSchema } from '../../../src/contract/order';
 import { connectDatabase, queryRows } from '../../../src/db/connection';
 import { CUSTOMER } from '../../support/domain';
@@ -31,13 +30,6 @@ test('rules 1.9: periods are answered as they were sent, not normalized', async 
   for (const expiration_period of ['PT90M', 'PT1H30M', 'P1DT0S', 'P2W']) {
     expect((await merchant.createOrder({ expiration_period })).expiration_period).toBe(expiration_period);
   }
-});
-
-test('the id of attempt n is derived from the order: the same for every caller', async () => {
-  const order = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
-  expect(order.transactions![0]!.id).toBe(transactionId(order.id, 1));
-  expect(transactionId(order.id, 1)).toBe(uuidv5('transaction:1', order.id));
-  expect(transactionId(order.id, 2)).not.toBe(transactionId(order.id, 1));
 });
 
 test('without an Idempotency-Key ids grow with time, so that orders lie in the order they came', async () => {
@@ -93,24 +85,6 @@ test.each([
     expect((await own.send('POST', '/v1/orders/', request)).status).toBe(200);
   },
 );
-
-test('rules 10.1: the processor does not answer for the charge: 200, processing, and its outcome follows', async () => {
-  const transaction = await merchant.cardTransaction('approved');
-  await merchant.addFault({
-    operation: 'sale',
-    vault_token: transaction.payment_method_details.vault_token,
-    kind: 'garbage',
-    times: 1,
-  });
-  const answer = await merchant.send('POST', '/v1/orders/', {
-    body: { currency: 'EUR', amount: 70, transactions: [transaction] },
-  });
-  const order = orderSchema.parse(answer.body);
-  expect([answer.status, statusesOf(order)]).toEqual([200, 'processing: processing']);
-  expect(order.transactions![0]!.outcomes).toBeUndefined();
-  expect(statusesOf(await merchant.untilStatus(order.id, 'completed'))).toBe('completed: accepted');
-  expect(await merchant.ledger(order.id)).toHaveLength(1);
-});
 
 const RECEIVER = { receiver_account_number: 'NL91ABNA0417164300', receiver_account_number_type: 'iban' };
 

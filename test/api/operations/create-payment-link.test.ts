@@ -28,13 +28,8 @@ test('rules 19.1 and 19.2: 201 with the link: new, without orders, with its addr
 test.each([
   ['no merchant_order_id', { ...LINK, merchant_order_id: undefined }, 'merchant_order_id'],
   ['an empty merchant_order_id', { ...LINK, merchant_order_id: '' }, 'merchant_order_id'],
-  ['no amount', { ...LINK, amount: undefined }, 'amount'],
-  ['a negative amount', { ...LINK, amount: -1 }, 'amount'],
-  ['a fractional amount', { ...LINK, amount: 1.5 }, 'amount'],
   ['an unknown method', { ...LINK, payment_methods: ['credit-card', 'barter'] }, 'payment_methods.1'],
   ['a currency that the project lacks', { ...LINK, currency: 'ISK' }, 'currency'],
-  ['a relative URL', { ...LINK, return_url: '/thanks' }, 'return_url'],
-  ['a period of 0', { ...LINK, expiration_period: 'PT0S' }, 'expiration_period'],
   ['more than 365 days', { ...LINK, expiration_period: 'P366D' }, 'expiration_period'],
 ])('rules 19.1: %s: ValidationError that names the field', async (_what, body, path) => {
   const answer = await create(body);

@@ -29,22 +29,6 @@ test('rules 13.13: the same event goes out once more, under the same webhook-id,
   await receiver.close();
 });
 
-test('rules 13.14: while a redelivery has not ended the next one is a Conflict that names it', async () => {
-  const receiver = await startReceiver();
-  receiver.answer((response) => response.writeHead(500).end());
-  const { id } = await merchant.createOrder({ webhook_url: receiver.url });
-  await merchant.cancelOrder(id);
-  await receiver.waitFor(1);
-  const answers = await Promise.all(Array.from({ length: 5 }, () => redeliver(id, '1')));
-  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409, 409, 409, 409]);
-  const { body } = answers.find(({ status }) => status === 409)!;
-  expect(body.error).toMatchObject({
-    type: 'Conflict',
-    value: `The redelivery ${id}-2 of the same event has not ended.`,
-  });
-  await receiver.close();
-});
-
 test('an unknown webhook is 404, an order of another project 401, a number that is none 400', async () => {
   const { id } = await merchant.createOrder();
   const live = new Merchant(stack(), stack().live_api_key);

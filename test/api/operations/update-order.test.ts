@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from 'uuid';
 import { orderSchema, type Order } from '../../../src/contract/order';
 import { CARD, Client } from '../../support/customer';
 import { CUSTOMER } from '../../support/domain';
@@ -99,10 +98,7 @@ describe('refusals', () => {
   const WRONG: [string, object, string][] = [
     ['another amount', { amount: 1 }, 'amount'],
     ['another currency', { currency: 'USD' }, 'currency'],
-    ['an address that is none', { return_url: 'javascript:alert(1)' }, 'return_url'],
     ['null for what an order must have', { amount: null }, 'amount'],
-    ['null within a field', { customer: { city: null } }, 'customer.city'],
-    ['a reference that is too long', { merchant_order_id: 'x'.repeat(256) }, 'merchant_order_id'],
     ['a card number', { extra: { card: '4111 1111 1111 1111' } }, 'extra.card'],
   ];
   test('rules 5.5: a wrong field: ValidationError that names it, and nothing changes', async () => {
@@ -145,14 +141,6 @@ describe('refusals', () => {
       Array(2).fill([400, 'ValidationError', 'webhook_url']),
     );
     expect(await live.getOrder(order.id)).toEqual(order);
-  });
-
-  test('an order of another project: 401; one that does not exist: 404', async () => {
-    const merchant = new Merchant();
-    const order = await merchant.createOrder();
-    const other = new Merchant(stack(), stack().live_api_key);
-    expect((await put(other, order.id, { description: 'x' })).status).toBe(401);
-    expect((await put(merchant, uuidv7(), { description: 'x' })).status).toBe(404);
   });
 });
 
@@ -237,48 +225,18 @@ describe('rules 14.7: an order of account funding keeps what its receiver must k
   });
 });
 
-describe('Idempotency-Key', () => {
-  const read = async (merchant: Merchant, id: string) => {
-    const { headers, body } = await merchant.send<Order>('GET', `/v1/orders/${id}/`);
-    return { etag: headers.get('etag'), body };
-  };
-
-  test('of 8 at once with one key, one changes the order, and all get its answer', async () => {
-    const merchant = new Merchant();
-    const { id } = await merchant.createOrder();
-    const headers = { 'idempotency-key': newIdempotencyKey() };
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => put(merchant, id, { description: 'once' }, headers)),
-    );
-    const { etag, body } = await read(merchant, id);
-    expect(answers.map((answer) => [answer.status, answer.headers.get('etag'), answer.body])).toEqual(
-      Array(8).fill([200, '"1"', body]),
-    );
-    expect(etag).toBe('"1"');
-  });
-
-  test('a repeat gets the first answer and changes nothing, although somebody else has changed the order since', async () => {
-    const merchant = new Merchant();
-    const { id } = await merchant.createOrder();
-    const headers = { 'idempotency-key': newIdempotencyKey(), 'if-match': '"0"' };
-    const first = await put(merchant, id, { description: 'one' }, headers);
-    await put(merchant, id, { description: 'two' });
-    const again = await put(merchant, id, { description: 'one' }, headers);
-    expect([again.status, again.headers.get('etag'), again.body]).toEqual([200, '"1"', first.body]);
-    expect((await merchant.getOrder(id)).description).toBe('two');
-  });
-
-  test('a refusal that depends on state is kept; another request with the key is refused', async () => {
-    const merchant = new Merchant();
-    const { id } = await merchant.createOrder();
-    const headers = { 'idempotency-key': newIdempotencyKey(), 'if-match': '"7"' };
-    expect((await put(merchant, id, { description: 'one' }, headers)).status).toBe(412);
-    expect(
-      (await put(merchant, id, { description: 'one' }, { 'idempotency-key': headers['idempotency-key'] })).status,
-    ).toBe(412);
-    const other = await put(merchant, id, { description: 'two' }, headers);
-    expect([other.status, other.body.error?.type]).toEqual([422, 'IdempotencyKeyReused']);
-  });
+test('with an Idempotency-Key: of 8 at once one changes the order, and all get its answer', async () => {
+  const merchant = new Merchant();
+  const { id } = await merchant.createOrder();
+  const headers = { 'idempotency-key': newIdempotencyKey() };
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => put(merchant, id, { description: 'once' }, headers)),
+  );
+  const read = await merchant.send<Order>('GET', `/v1/orders/${id}/`);
+  expect(answers.map((answer) => [answer.status, answer.headers.get('etag'), answer.body])).toEqual(
+    Array(8).fill([200, '"1"', read.body]),
+  );
+  expect(read.headers.get('etag')).toBe('"1"');
 });
 
 describe('the order goes on from its new version', () => {
@@ -312,19 +270,6 @@ describe('the order goes on from its new version', () => {
     expect([statusesOf(paid), paid.merchant_order_id]).toEqual(['completed: accepted', `${last}`]);
     expect(last).toBeGreaterThan(1);
     expect(await merchant.ledger(order.id)).toHaveLength(1);
-  });
-
-  test('it can be cancelled, and expires', async () => {
-    const merchant = new Merchant();
-    const [cancelled, expiring] = [
-      await merchant.createOrder(),
-      await merchant.createOrder({ expiration_period: 'PT8S' }),
-    ];
-    for (const { id } of [cancelled, expiring]) {
-      expect((await put(merchant, id, { description: 'x' })).status).toBe(200);
-    }
-    expect((await merchant.cancelOrder(cancelled.id)).status).toBe('cancelled');
-    await merchant.untilStatus(expiring.id, 'expired');
   });
 
   test('its next webhook goes to the new address', async () => {

@@ -73,21 +73,6 @@ describe('on the running service', () => {
     expect((await client.ok(client.cancelOrder({ orderId: order.id }, merchant))).status).toBe('cancelled');
   });
 
-  test('the same Idempotency-Key, the same order', async () => {
-    const idempotencyKey = `client-${process.pid}`;
-    const [one, two] = [
-      await client.createOrder({ idempotencyKey, orderRequest }, merchant),
-      await client.createOrder({ idempotencyKey, orderRequest }, merchant),
-    ];
-    expect([two.status, two.data]).toEqual([200, one.data]);
-  });
-
-  test('a refusal is the documented error, told apart by its status', async () => {
-    const answer = await client.createOrder({ orderRequest: { ...orderRequest, currency: 'EUX' } }, merchant);
-    if (answer.status === 200) throw new Error('accepted');
-    expect(answer.data.error).toMatchObject({ status: 400, type: 'ValidationError', property_path: 'currency' });
-  });
-
   test('ok throws a refusal with its status and body', async () => {
     const refused = await client
       .ok(client.getProject(client.project({ url, api_key: 'wrong' })))

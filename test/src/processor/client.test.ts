@@ -132,13 +132,6 @@ test('a key that came with another request: told apart from no answer, and only 
   expect(await stranger.execute(OPERATION, 'key')).toBe('unknown');
 });
 
-test('nobody there: unknown, and a look-up has no answer', async () => {
-  const nobody = createProcessorClient({ url: 'http://127.0.0.1:9', key: KEY, timeout_ms: 5_000 });
-  expect(await nobody.execute(OPERATION, 'key')).toBe('unknown');
-  await expect(nobody.getVaultedCard('t', OPERATION.project_id)).rejects.toMatchObject({ error: 'GatewayTimeout' });
-  await nobody.close();
-});
-
 test.each([
   ['latency within the limit', { kind: 'latency', milliseconds: 50 }, 'approved', 'approved', 1],
   ['latency beyond it', { kind: 'latency', milliseconds: 6_000 }, 'unknown', 'approved', 1],
@@ -176,13 +169,6 @@ test('a fault hits only what it is about', async () => {
   expect(word(await bench.processor.execute(spared, spared.transaction_id))).toBe('approved');
   expect(word(await bench.processor.findOperation(spared.transaction_id, {}))).toBe('unknown');
   expect(word(await bench.processor.findOperation(spared.transaction_id, {}))).toBe('approved');
-});
-
-test('an outage is over when its fault is removed', async () => {
-  await bench.control('faults', { kind: 'outage' });
-  expect(await bench.processor.findOperation('key', {})).toBe('unknown');
-  await bench.call('/control/faults/', { method: 'DELETE' });
-  expect(await bench.processor.findOperation('key', {})).toBe('not_found');
 });
 
 test('a vault token gives what may be known, in its own project only', async () => {
@@ -234,18 +220,6 @@ test.each([
 ])('a receiver account number %s is shown as %s', async (number, truncated_number) => {
   const vaulted = await bench.processor.vaultAccount({ project_id: bench.project_id, number });
   expect(vaulted).toEqual({ usable: true, account_token: expect.stringMatching(/^at_/), truncated_number });
-});
-
-test('a wrong processor key: unknown, and nothing happened', async () => {
-  const forged = createProcessorClient({ url: bench.simulator.url, key: 'sk_forged', timeout_ms: 5_000 });
-  const charge = await bench.charge('approved');
-  expect(await forged.execute(charge, charge.transaction_id)).toBe('unknown');
-  expect(await bench.processor.findOperation(charge.transaction_id, {})).toBe('not_found');
-  await forged.close();
-});
-
-test('the test cards can be listed', async () => {
-  expect(await bench.processor.testCards()).toHaveLength(Object.keys(CARDS).length);
 });
 
 function word(result: Awaited<ReturnType<Processor['findOperation' | 'execute']>>): string {

@@ -1,9 +1,8 @@
-import type { temporal as proto } from '@temporalio/proto';
-import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { Recovery } from '../../../src/recovery/recovery';
 import { createActivities } from '../../../activities';
 import type { ActivityServices } from '../../../activities/services';
-import { connectDatabase, queryRows, type Database } from '../../../src/db/connection';
+import { queryRows, type Database } from '../../../src/db/connection';
 import { announceOperation } from '../../../src/db/orders/announced-operations';
 import { insertFollowUp } from '../../../src/db/orders/follow-ups';
 import { insertWatch } from '../../../src/db/orders/late-approvals';
@@ -55,8 +54,6 @@ import {
   type TestOrder,
 } from '../../support/workflow-orders';
 
-type HistoryEvent = proto.api.history.v1.IHistoryEvent;
-
 const log = createLogger({ process: 'test', level: 'silent' });
 const recoveryOf = (db: Database, client: Client) =>
   new Recovery({ db, client, workflows: createWorkflowClients({ client, db }), log });
@@ -100,8 +97,6 @@ describe('with a Temporal server that has lost its workflows', () => {
     const { runId, historyLength, status } = await handleOf(order_id).describe();
     return { runId, historyLength, status: status.name };
   };
-  const eventsOf = async (order_id: string) => (await handleOf(order_id).fetchHistory()).events ?? [];
-  const isSignal = ({ workflowExecutionSignaledEventAttributes: signal }: HistoryEvent) => Boolean(signal);
   const untilClosed = (order_id: string) =>
     until('its workflow is over', async () => (await runOf(order_id)).status === 'COMPLETED');
   const authorized = (card: CardName = 'approved', capture_period = 'PT1H') =>
@@ -175,34 +170,6 @@ describe('with a Temporal server that has lost its workflows', () => {
     });
     await merchant.removeFaults();
     await look();
-    await all(asked, tell);
-    await all(asked, isCarriedOutOnce);
-    await all(asked, finish);
-  });
-
-  test('captures, voids and refunds that run are left alone, at every look', async () => {
-    const asked = await eachKind(async (kind, order) => {
-      const input = followUpOf(order.id, kind, { amount: 200 });
-      await merchant.addFault({ kind: 'outage', operation: kind, order_id: order.id });
-      if (kind === 'refund') await executeFollowUp(world, input);
-      else await order.follow(kind, 200, input);
-      await becomes(input.id, 'processing: processing');
-      return input.id;
-    });
-    // Not the length of its history: after two seconds it asks the processor by itself.
-    const leftAlone = () =>
-      Promise.all(
-        asked.map(async ({ order_id }) => {
-          const { runId, status } = await runOf(order_id);
-          return { runId, status, signals: (await eventsOf(order_id)).filter(isSignal).length };
-        }),
-      );
-    const before = await leftAlone();
-    expect(before).toMatchObject(KINDS.map(() => ({ status: 'RUNNING', signals: 0 })));
-    await look();
-    await look();
-    expect(await leftAlone()).toEqual(before);
-    await merchant.removeFaults();
     await all(asked, tell);
     await all(asked, isCarriedOutOnce);
     await all(asked, finish);
@@ -352,25 +319,6 @@ describe('with a Temporal server that has lost its workflows', () => {
     expect(mine()).toHaveLength(1);
   });
 
-  test('a webhook whose workflow was lost between two attempts goes on with the next', async () => {
-    // The first attempt may arrive before the order is returned, so its body tells what it is about.
-    receiver.answer((response) => {
-      const latest = receiver.received.at(-1)!;
-      const attempts = receiver.received.filter(({ body }) => body === latest.body).length;
-      response.writeHead(attempts === 1 ? 500 : 200).end();
-    });
-    const order = await authorized();
-    const delivery = world.env.client.workflow.getHandle(deliveryWorkflowId({ order_id: order.id, n: 1 }));
-    const recorded = () => world.database.db('webhook_attempts').where({ order_id: order.id }).orderBy('attempt');
-    await until('its first attempt is recorded', async () => (await recorded()).length === 1);
-    await delivery.terminate();
-    const due = { next_attempt_at: new Date(await world.now()) };
-    await world.database.db('webhook_deliveries').where({ order_id: order.id }).update(due);
-    await look();
-    await until('it is delivered', async () => (await delivery.describe()).status.name === 'COMPLETED');
-    expect(await recorded()).toMatchObject([{ attempt: 1 }, { attempt: 2, time_limit_ms: 10_000, status_code: 200 }]);
-  });
-
   test('a webhook that was resumed, and whose workflow was not told, goes on', async () => {
     receiver.answer((response) => response.writeHead(500).end());
     const order = await authorized();
@@ -390,34 +338,6 @@ describe('with a Temporal server that has lost its workflows', () => {
     await db('webhook_deliveries').where(id).update(due);
     await look();
     await until('it is delivered', async () => (await delivery.describe()).status.name === 'COMPLETED');
-  });
-
-  test('an open authorization is signalled once, also by a worker that starts later', async () => {
-    const order = await authorized();
-    await look();
-    // Every workflow task that was scheduled is done. A signal schedules one with its own event, so none can be missed.
-    const settled = async () => {
-      const events = await eventsOf(order.id);
-      const [scheduled, done] = [
-        events.filter(({ workflowTaskScheduledEventAttributes: of }) => of),
-        events.filter(({ workflowTaskCompletedEventAttributes: of }) => of),
-      ];
-      return (
-        scheduled.length === done.length && {
-          runId: (await runOf(order.id)).runId,
-          events: events.length,
-          signals: events.filter(isSignal).length,
-        }
-      );
-    };
-    const before = await until('it rests', settled);
-    expect(before.signals).toBe(1);
-    await look();
-    await recovery.stop();
-    recovery = recoveryOf(world.database.db, world.env.client);
-    await recovery.recover((await world.now()) + 10 * MINUTE);
-    expect(await until('it rests', settled)).toEqual(before);
-    await order.follow('void');
   });
 
   test('an approval after the end whose reversal was lost while it waited is given back', async () => {
@@ -621,14 +541,6 @@ describe('the calls that it makes to Temporal', () => {
     expect(called).toEqual([`signal ${paymentLinkWorkflowId(link!.id)}`]);
   });
 
-  test('a running workflow is not started again', async () => {
-    const expected = await leftBehind();
-    const fails = (what: string) =>
-      what.startsWith('start order:') ? new WorkflowExecutionAlreadyStartedError('runs', what, 'any') : undefined;
-    await aRecovery(temporal({ fails })).recover(NOW + SETTLED);
-    expect(called.toSorted()).toEqual(expected);
-  });
-
   test.each([
     ['refund', /^start order:/],
     ['order', /^signal order/],
@@ -653,16 +565,6 @@ describe('the calls that it makes to Temporal', () => {
     expect(called).toHaveLength(1);
     await away.stop();
     called.splice(0);
-    await aRecovery().recover(NOW + SETTLED + MINUTE);
-    expect(called.toSorted()).toEqual(expected);
-  });
-
-  test('a Postgres that does not answer: the same', async () => {
-    const expected = await leftBehind();
-    const away = connectDatabase('postgres://nobody@127.0.0.1:1/nothing', { quiet: true });
-    await expect(aRecovery(temporal(), away).recover(NOW + SETTLED)).rejects.toThrow();
-    await away.destroy();
-    expect(called).toEqual([]);
     await aRecovery().recover(NOW + SETTLED + MINUTE);
     expect(called.toSorted()).toEqual(expected);
   });

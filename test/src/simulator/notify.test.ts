@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { notificationSchema, type OperationResult } from '../../../src/processor/wire';
-import { followUp, SECRET, startTestSimulator, type TestSimulator } from './support';
+import { SECRET, startTestSimulator, type TestSimulator } from './support';
 import { until } from '../../support/waits';
 
 let bench: TestSimulator;
@@ -74,19 +74,6 @@ test('a chargeback and its reversal are told and in the ledger, once each', asyn
     { operation: 'sale', result: 'approved' },
     { operation: 'chargeback', result: 'approved', amount: 1_000 },
     { operation: 'chargeback_reversal', result: 'approved', amount: 1_000 },
-  ]);
-});
-
-test('an authorization is charged back when it was captured, and so much of it', async () => {
-  const charge = await bench.charge('chargeback', { operation: 'authorize' });
-  await bench.processor.execute(charge, charge.transaction_id);
-  await bench.control('due', charge);
-  await bench.processor.execute(followUp(charge, 'capture', 400), `${charge.transaction_id}:capture`);
-  await bench.control('due', charge);
-  expect(await bench.ledger(`?order_id=${charge.order_id}`)).toMatchObject([
-    { operation: 'authorize' },
-    { operation: 'capture' },
-    { operation: 'chargeback', amount: 400 },
   ]);
 });
 

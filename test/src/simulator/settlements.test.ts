@@ -89,18 +89,6 @@ test('rules 17.4: each operation that moved money is settled once: the amount le
   expect(notified).toEqual([]);
 });
 
-test('of one order, and in pages that never go back', async () => {
-  const before = await last();
-  const [one, other] = [await bench.charge('approved'), await bench.charge('approved')];
-  await execute(one);
-  await execute(other);
-  await bench.control('settlements', { order_id: other.order_id });
-  const [first] = await all(before);
-  expect(first).toMatchObject({ order_id: other.order_id });
-  await bench.control('settlements', {});
-  expect(await all(first!.number)).toMatchObject([{ order_id: one.order_id }]);
-});
-
 test('rules 17.4: each day settles what moved money before it', async () => {
   const before = await last();
   const [yesterday, today] = [await bench.charge('approved'), await bench.charge('approved')];
@@ -116,8 +104,4 @@ test('rules 17.4: each day settles what moved money before it', async () => {
   expect(await all(before)).toMatchObject([{ order_id: yesterday.order_id }]);
   await next.simulator.close();
   await next.processor.close();
-});
-
-test('only the service may fetch them', async () => {
-  expect((await fetch(`${bench.simulator.url}/v1/settlements/`)).status).toBe(401);
 });

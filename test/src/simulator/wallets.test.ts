@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { WALLETS, type OperationResult, type Wallet } from '../../../src/processor/wire';
 import { KEY, startTestSimulator, type TestSimulator } from './support';
 
@@ -45,27 +44,6 @@ test.each(WALLET_MODES)(
     expect(await charge(card.vault_token, { is_test: !wallet.is_test })).toBe('declined 14');
   },
 );
-
-test('the second time gives another token of the same card; each is charged', async () => {
-  const wallet = { project_id: bench.project_id, is_test: true, payment_method: 'apple-pay' } as const;
-  const [first, second] = [await bench.processor.vaultWallet(wallet), await bench.processor.vaultWallet(wallet)];
-  expect(first.vault_token).not.toBe(second.vault_token);
-  expect({ ...first, vault_token: '' }).toEqual({ ...second, vault_token: '' });
-  for (const { vault_token } of [first, second, first]) {
-    expect(await charge(vault_token, { is_test: true })).toBe('approved 00');
-  }
-});
-
-test('a token of a wallet is good in its own project only', async () => {
-  const { vault_token } = await bench.processor.vaultWallet({
-    project_id: bench.project_id,
-    is_test: true,
-    payment_method: 'google-pay',
-  });
-  const project_id = randomUUID();
-  expect(await bench.processor.getVaultedCard(vault_token, project_id)).toBeUndefined();
-  expect(await charge(vault_token, { is_test: true, project_id })).toBe('error');
-});
 
 test.each<[string, Record<string, unknown>, string]>([
   ['a method that is no wallet', { payment_method: 'credit-card' }, 'payment_method'],

@@ -8,7 +8,6 @@ import { connectDatabase, type Database } from '../../../src/db/connection';
 import { findStoredOrder } from '../../../src/db/orders/stored-order';
 import type { AcceptedRequest } from '../../../src/domain/accepted-request';
 import { followUpIdempotencyKey } from '../../../src/domain/follow-up';
-import { ledgerOf } from '../../support/ledger';
 import { Merchant } from '../../support/merchant';
 import { getWholeOrder, payingTransactionId, refund } from '../../support/merchant-payments';
 import { aSilentServer, type SilentServer } from '../../support/servers';
@@ -86,34 +85,6 @@ describe.each([
     expect(await followUpsAt(address()).refund(input)).toMatchObject({
       id: body.id,
       status: 'completed',
-    });
-  });
-});
-
-describe('a refund that comes again', () => {
-  test('joins the one that is under way, and is answered from the record when that is over', async () => {
-    const order = await merchant.paidOrder('approved', { amount: 100 });
-    const client = temporalOf();
-    clients.push(client);
-    const { follow_ups } = createWorkflowClients({ client, db });
-    const input = inputOf(order, 'refund');
-    const answers = await Promise.all([1, 2, 3].map(() => follow_ups.refund(input)));
-    answers.push(await follow_ups.refund(input));
-    expect(answers.map(({ id, status }) => [id, status])).toEqual(Array(4).fill([input.id, 'completed']));
-    expect(await ledgerOf(merchant, order)).toEqual(['sale approved 100', 'refund approved 10']);
-  });
-
-  test('after it was refused it is decided anew', async () => {
-    const order = await merchant.paidOrder('approved', { amount: 100 });
-    const follow_ups = followUpsAt(stack().temporal_address);
-    const input = { ...inputOf(order, 'refund'), amount: 101 };
-    for (const _ of [1, 2]) {
-      await expect(follow_ups.refund(input)).rejects.toMatchObject({ error: 'RefundError' });
-    }
-    expect(await follow_ups.refund({ ...input, amount: 100 })).toMatchObject({
-      id: input.id,
-      status: 'completed',
-      amount: 100,
     });
   });
 });

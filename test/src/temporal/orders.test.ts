@@ -1,9 +1,8 @@
 import type { Client } from '@temporalio/client';
 import { OrderWorkflows } from '../../../src/temporal/orders';
 import { connectDatabase } from '../../../src/db/connection';
-import { moveOrder } from '../../../src/db/orders/move-order';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
-import { aLateRequest, aRequest, anOrder, aTransaction, MINUTE, NOW } from '../../support/domain';
+import { aLateRequest, aRequest, anOrder, aTransaction, MINUTE } from '../../support/domain';
 import { Merchant } from '../../support/merchant';
 import { aStoredOrder } from '../../support/rows';
 import { aSilentServer, type SilentServer } from '../../support/servers';
@@ -76,32 +75,6 @@ test('rules 10.19: an order that is lost while it is paid or cancelled is not fo
   ]) {
     await expect(send()).rejects.toMatchObject({ error: 'NotFound' });
   }
-});
-
-describe('cancelling an order whose workflow is over', () => {
-  const cancel = (order_id: string) =>
-    new OrderWorkflows({ client: clientOf(stack().temporal_address), db: database.db }).cancel(order_id, {
-      source: 'merchant',
-      request: within(5_000),
-    });
-  const ended = async (change: 'cancelled' | 'expired' | 'accepted') => {
-    const order = await aStoredOrder(database.db);
-    const { id: transaction_id } = order.transactions[0]!;
-    await moveOrder(database.db, order, change === 'accepted' ? { transaction_id, to: change } : { ended: change }, {
-      source: 'customer',
-      now: NOW,
-    });
-    return order.id;
-  };
-
-  test('cancelled by somebody else: answered as it is', async () => {
-    const order_id = await ended('cancelled');
-    expect(await cancel(order_id)).toMatchObject({ id: order_id, status: 'cancelled' });
-  });
-
-  test.each(['expired', 'accepted'] as const)('ended another way (%s): CanNotCancelTransaction', async (change) => {
-    await expect(cancel(await ended(change))).rejects.toMatchObject({ error: 'CanNotCancelTransaction' });
-  });
 });
 
 test('rules 11.5: a creation that was given up, sent again with its key, is done: its refusal is not kept', async () => {

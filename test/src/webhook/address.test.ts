@@ -43,7 +43,6 @@ test.each([
   ['http://api.localhost/', true],
   ['http://[::1]/', true],
   ['http://[::ffff:10.0.0.5]/', true],
-  ['http://[::127.0.0.1]/', true],
   ['http://[::7f00:1]/', true],
   ['http://[64:ff9b::10.0.0.1]/', true],
   ['http://[2002:7f00:1::1]/', true],

@@ -4,13 +4,7 @@ import { followUpIdempotencyKey } from '../../../src/domain/follow-up';
 import type { ManualOutcome } from '../../../src/domain/outcome';
 import { POLLS_BEFORE_ATTENTION, chargeIdempotencyKey } from '../../../src/domain/transaction';
 import { createWorkflowClients } from '../../../src/temporal/workflows';
-import {
-  ATTENTION,
-  orderWorkflowId,
-  pollNowUpdate,
-  setOutcomeUpdate,
-  type SetOutcomeInput,
-} from '../../../workflows/messages';
+import { ATTENTION, orderWorkflowId, pollNowUpdate, setOutcomeUpdate } from '../../../workflows/messages';
 import { CARDS, MINUTE, transactionIdOf, type CardName } from '../../support/domain';
 import { Merchant } from '../../support/merchant';
 import { NOBODY } from '../../support/shapes';
@@ -136,15 +130,6 @@ describe('rules 10.14: setOutcome of a payment', () => {
     expect(await statusesOfOrder(order)).toBe('error: error');
   });
 
-  test('declined, and no notification of the approval: found by polling', async () => {
-    const order = await awaited('processing_approved');
-    await settle(order.id, 'declined');
-    await isClosed(order.id);
-    await becomesDue(order);
-    await world.env.sleep(16 * MINUTE);
-    await until('it is given back', async () => (await moneySummaryOf(order)) === 'nothing: reversal completed');
-  });
-
   test('the processor is asked first: the outcome that it gives is recorded, and nothing is settled', async () => {
     const order = await awaited('processing_declined');
     await becomesDue(order);
@@ -153,37 +138,11 @@ describe('rules 10.14: setOutcome of a payment', () => {
     expect((await order.view()).transactions[0]!.events.at(-1)).toMatchObject({ source: 'processor', reason: null });
   });
 
-  test('refused where no outcome is awaited', async () => {
-    const order = await createAnOrder(world, { transaction_period: 10 * MINUTE });
-    await expect(settle(order.id, 'approved').catch(refusalOf)).resolves.toBe('Conflict');
-    expect(await statusesOfOrder(order)).toBe('new: new');
-    await order.cancel();
-  });
-
   test('refused for another transaction than the one whose outcome is awaited', async () => {
     const order = await awaited('processing_approved');
     const input = { ...settlementOf(order.id, 'declined'), transaction_id: NOBODY };
     const update = handleOf(order.id).executeUpdate(setOutcomeUpdate, { args: [input] });
     await expect(update.catch(refusalOf)).resolves.toBe('Conflict');
-    expect(await statusesOfOrder(order)).toBe('processing: processing');
-    await settle(order.id, 'declined');
-  });
-
-  test('refused with an input that is incomplete or wrong', async () => {
-    const order = await awaited('processing_approved');
-    for (const over of [
-      { reason: undefined },
-      { reason: ' ' },
-      { operator: undefined },
-      { transaction_id: undefined },
-      { outcome: 'cancelled' },
-      { reason: CARDS.approved.number },
-      undefined,
-    ]) {
-      const input = over && { ...settlementOf(order.id, 'approved'), ...over };
-      const update = handleOf(order.id).executeUpdate(setOutcomeUpdate, { args: [input as SetOutcomeInput] });
-      expect([over, await update.catch(refusalOf)]).toEqual([over, 'ValidationError']);
-    }
     expect(await statusesOfOrder(order)).toBe('processing: processing');
     await settle(order.id, 'declined');
   });

@@ -178,13 +178,6 @@ describe('rules 13.10: deliver now, pause, resume', () => {
     expect(await auditOf(idOf(delivery))).toHaveLength(verbs.length - 1);
   });
 
-  test.each(['deliver-now', 'pause', 'resume'])('%s of one that is delivered is a Conflict', async (verb) => {
-    const delivery = await aDelivery(host.database.db);
-    const received = { attempt: 1, time_limit_ms: 4_000, started: NOW, duration_ms: 12, status_code: 200 };
-    await recordAttempt(host.database.db, delivery, received, { status: 'delivered' });
-    expect((await request(delivery, verb)).status).toBe(409);
-  });
-
   test('of several at once one is carried out; a repeat under its Idempotency-Key gets its answer', async () => {
     const delivery = await aDelivery(host.database.db);
     const headers = { 'idempotency-key': `pause-${delivery.order_id}` };

@@ -166,18 +166,6 @@ async function stateOf(id: string): Promise<object> {
   };
 }
 
-test('with an Idempotency-Key a project is made once, and the repeat gets the same answer', async () => {
-  const headers = { 'idempotency-key': 'one-project' };
-  const body = { name: 'Once', is_test: true };
-  const [first, second] = [
-    await host.send('POST', projects, { token: merchant, body, headers }),
-    await host.send('POST', projects, { token: merchant, body, headers }),
-  ];
-  expect([second.status, second.body]).toEqual([first.status, first.body]);
-  const reused = await host.send('POST', projects, { token: merchant, body: { ...body, name: 'Other' }, headers });
-  expect(reused.status).toBe(422);
-});
-
 test('the webhook secret is shown to whom the project belongs', async () => {
   const id = await aProject();
   const { body } = await host.send('GET', `/v1/projects/${id}/webhook-secret/`, { token: merchant });

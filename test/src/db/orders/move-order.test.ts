@@ -96,7 +96,7 @@ describe('moveOrder: the one function that moves', () => {
     expect([declinedAgain.status, declinedAgain.deliveries]).toEqual(['processing', [1]]);
   });
 
-  test('the URL is read at the move: that of the order, else that of the project, else none', async () => {
+  test('rules 13.3: the URL is read at the move: that of the order, else that of the project, else none', async () => {
     const urls: unknown[] = [];
     for (const webhook_url of ['https://order.example/', undefined]) {
       const order = await aStoredOrder(database.db, { webhook_url });

@@ -33,29 +33,6 @@ beforeEach(async () => {
   await database.db.raw('truncate orders, payment_links, sandbox_clocks, search_outbox cascade');
 });
 
-test('nothing of one test is there in the next: no table that orders lead to is forgotten', async () => {
-  await anAcceptedPayment(database.db, { mode: 'manual' });
-  const kept = [
-    'knex_migrations',
-    'knex_migrations_lock',
-    'merchants',
-    'projects',
-    'search_use',
-    'settlement_progress',
-  ];
-  await database.db.raw('truncate orders, payment_links, sandbox_clocks, search_outbox cascade');
-  const tables = await queryRows<{ name: string }>(
-    database.db,
-    `select tablename as name from pg_tables where schemaname = 'public'`,
-    {},
-  );
-  const left: string[] = [];
-  for (const { name } of tables) {
-    if ((await queryRows(database.db, `select 1 from "${name}" limit 1`, {})).length > 0) left.push(name);
-  }
-  expect(left.toSorted()).toEqual(kept.toSorted());
-});
-
 const LATER = NOW + 1;
 const SECOND = 1_000;
 const HOUR = 60 * MINUTE;
