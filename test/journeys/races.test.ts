@@ -13,13 +13,13 @@ import {
   withDatabase,
   type OrderAnswer,
 } from '../support/merchant-payments';
-import { until } from '../support/waits';
+import { RACES, until } from '../support/waits';
 
 /**
- * Two requests for the same money at the same moment: one gets it. CI runs RACES=500, which takes minutes. A multiple
- * of the length of REFUNDS; by hand also of that of OFFSETS_MS, each of them as often as the others.
+ * Two requests for the same money at the same moment: one gets it. RACES is a multiple of the length of REFUNDS; by
+ * default also of that of OFFSETS_MS, each of them as often as the others.
  */
-const RACES = Number(process.env['RACES'] ?? 72);
+
 /** Of a payment of 1000: one of each fits into what is left after those before it, two do not. */
 const REFUNDS = [600, 300, 60, 40];
 /** Orders under way at a time. */
