@@ -2,7 +2,7 @@ import type { CaptureMode } from '../../domain/amounts';
 import type { PaymentId } from '../../domain/follow-up';
 import type { PaymentMethodDetails } from '../../domain/new-order';
 import type { AmountMismatch } from '../../domain/outcome';
-import { queryPrepared, queryRows, toIsoTime, type Database } from '../connection';
+import { prepared, queryRows, toIsoTime, type Database } from '../connection';
 import { RecordMissing } from './record-missing';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
@@ -20,18 +20,18 @@ export interface Payment {
 /** Whether transaction `t` holds reserved money: the conditions of the index transactions_reserved, in SQL. */
 export const RESERVED = `t.capture_mode is not null and t.status = 'accepted' and t.captured_amount + t.voided_amount < t.amount`;
 
+const selectPayment = prepared<Payment>(
+  'find payment',
+  `select o.id as order_id, t.id as transaction_id, o.project_id, p.is_test,
+     coalesce(t.payment_method_details, '{}'::json) as payment_method_details,
+     t.capture_mode, t.receiver_account_token
+   from transactions t join orders o on o.id = t.order_id join projects p on p.id = o.project_id
+   where t.id = :transaction_id`,
+);
+
 /** Throws RecordMissing when there is no such transaction. */
 export async function findPayment(db: Database, transaction_id: string): Promise<Payment> {
-  const [row] = await queryPrepared<Payment>(
-    db,
-    'find payment',
-    `select o.id as order_id, t.id as transaction_id, o.project_id, p.is_test,
-       coalesce(t.payment_method_details, '{}'::json) as payment_method_details,
-       t.capture_mode, t.receiver_account_token
-     from transactions t join orders o on o.id = t.order_id join projects p on p.id = o.project_id
-     where t.id = :transaction_id`,
-    { transaction_id },
-  );
+  const [row] = await selectPayment(db, { transaction_id });
   if (row === undefined) throw new RecordMissing(`transaction ${transaction_id}`);
   return row;
 }
