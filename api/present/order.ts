@@ -51,6 +51,52 @@ export function presentVersion(order: StoredOrder, public_url: string): Versione
 }
 
 /**
+ * The names of an object on the wire: all fields of the record, except the `Other` ones, which are shown in another way
+ * or not at all. A new field is one of the two, or does not compile.
+ */
+type Shown<Stored, Other extends keyof Stored> = Record<Exclude<keyof Stored, Other>, unknown> &
+  Record<string, unknown>;
+type ShownOrder = Shown<
+  StoredOrder,
+  | 'kind'
+  | 'follow_ups'
+  | 'is_test'
+  | 'ended'
+  | 'ended_by'
+  | 'requested_by'
+  | 'attempts_max'
+  | 'charged_by'
+  | 'project_payment_methods'
+  | 'project_status'
+  | 'transaction_expiration_period'
+  | 'version'
+  | 'clock_id'
+  | 'clock_offset_ms'
+>;
+type ShownTransaction = Shown<
+  StoredTransaction,
+  | 'attempt'
+  | 'method_chosen_by'
+  | 'capture_period'
+  | 'capture_ends_at'
+  | 'refunded_amount'
+  | 'charged_back_amount'
+  | 'won_back_amount'
+  | 'capture_pending_amount'
+  | 'void_pending_amount'
+  | 'refund_pending_amount'
+  | 'original_transaction_id'
+  | 'receiver_account_token'
+  | 'response_code'
+  | 'response_code_description'
+  | 'challenge_url'
+  | 'received_3ds_result'
+  | 'liability_shift'
+  | 'polls'
+  | 'polled_at'
+>;
+
+/**
  * An order as the wire shows it, with its transactions and their events (rules 5.4). `public_url` without a
  * slash at its end: links to the hosted page begin with it.
  */
@@ -89,7 +135,7 @@ export function presentOrder(order: StoredOrder, public_url: string): Order {
       client: order.client,
       extra: order.extra,
       order_lines: order.order_lines,
-    }),
+    } satisfies ShownOrder),
     flags: flagsOf(order),
   };
 }
@@ -159,7 +205,7 @@ function presentTransaction(transaction: StoredTransaction, order: StoredOrder, 
       expires_at: canBePaid && expires_at !== null ? formatTimestamp(expires_at) : null,
       capture_before: isCapturable && capture_ends_at !== null ? formatTimestamp(capture_ends_at) : null,
       payment_url: canBePaid ? paymentPage(public_url, order.id, transaction.id) : null,
-    }),
+    } satisfies ShownTransaction),
     ...(order.kind === 'payment' && { is_capturable: isCapturable }),
   };
 }
@@ -180,5 +226,5 @@ function presentEvent(event: StoredEvent): Event {
     source: event.source,
     result: event.result,
     authorization_iso_response_code: event.authorization_iso_response_code,
-  });
+  } satisfies Shown<StoredEvent, never>);
 }

@@ -146,23 +146,55 @@ export async function queryRows<Row>(db: Database, sql: string, bindings: Record
 }
 
 /**
- * Like `queryRows`, for statements of the hot path: each connection prepares a statement once, under its name. Such a
- * statement must list its columns: with `select *`, a migration that adds one would break open connections.
+ * A statement of the hot path. It is translated here, once, and not by knex for each execution; each connection
+ * prepares it once, under its name. The statement must list its columns: with `select *`, a migration that adds one
+ * would break open connections. The function returns the rows, and throws when a binding is missing.
  */
-export async function queryPrepared<Row>(
-  db: Database,
+export function prepared<Row>(
   name: string,
   sql: string,
-  bindings: Record<string, unknown>,
-): Promise<Row[]> {
-  const result = (await db.raw(sql, bindings as never).options({ name })) as { rows: Row[] };
-  return result.rows;
+): (db: Database, bindings: Record<string, unknown>) => Promise<Row[]> {
+  const { text, names } = withNumberedBindings(sql);
+  return async (db, bindings) => {
+    const values = names.map((binding) => {
+      if (bindings[binding] === undefined) throw new Error(`statement ${name}: there is no binding ${binding}`);
+      return bindings[binding];
+    });
+    const client = db.client as KnexClient;
+    const connection = await client.acquireConnection();
+    try {
+      const { response } = await client.query(connection, { sql: text, bindings: values, options: { name } });
+      return response.rows as Row[];
+    } finally {
+      await client.releaseConnection(connection);
+    }
+  };
+}
+
+/** The parts of knex's client that execute a statement. In a SQL transaction it has that one's connection. */
+interface KnexClient {
+  acquireConnection(): Promise<unknown>;
+  releaseConnection(connection: unknown): Promise<void>;
+  query(
+    connection: unknown,
+    statement: { sql: string; bindings: unknown[]; options: { name: string } },
+  ): Promise<{ response: { rows: unknown[] } }>;
+}
+
+/** A statement whose bindings are numbered as Postgres takes them, and their names in this order. */
+function withNumberedBindings(sql: string): { text: string; names: string[] } {
+  const names: string[] = [];
+  const text = sql.replace(/(?<!:):([a-z]\w*)/g, (_found, name: string) => {
+    if (!names.includes(name)) names.push(name);
+    return `$${names.indexOf(name) + 1}`;
+  });
+  return { text, names };
 }
 
 /**
- * Like `queryPrepared`, for many rows of many columns: each row is a list of texts as Postgres writes them, absent
- * values null. Objects with forty properties would take an eighth longer to read, and more to change. Without a name
- * the statement is not prepared.
+ * Like `queryRows`, for many rows of many columns: each row is a list of texts as Postgres writes them, absent
+ * values null. Objects with forty properties would take an eighth longer to read, and more to change. With a name the
+ * statement is prepared (`prepared`).
  */
 export async function queryTexts(
   db: Database,

@@ -53,7 +53,7 @@ export function decimalAmount(amount: number, currency: string): string {
  */
 export function formatAmount(amount: number, currency: string, locale = 'en'): string {
   // A decimal string, not a number: 2^53-1 minor units have more digits than a float of the main unit keeps.
-  return formatOf(knownLocale([locale]), currency).format(decimalAmount(amount, currency) as Intl.StringNumericLiteral);
+  return formatOf(locale, currency).format(decimalAmount(amount, currency) as Intl.StringNumericLiteral);
 }
 
 /**
@@ -82,7 +82,7 @@ function formatOf(locale: string, currency: string): Intl.NumberFormat {
   const made = FORMATS.get(key);
   if (made !== undefined) return made;
   const digits = minorUnits(currency);
-  const format = new Intl.NumberFormat(locale, {
+  const format = new Intl.NumberFormat(knownLocale([locale]), {
     style: 'currency',
     currency,
     minimumFractionDigits: digits,

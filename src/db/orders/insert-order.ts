@@ -4,13 +4,17 @@ import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, linkRefusal } from '../../doma
 import { PAYMENT_LINK_MOVES, statusesBefore, type OrderStatus } from '../../domain/transitions';
 import type { AcceptedRequest } from '../../domain/accepted-request';
 import { tooLate } from '../../errors';
-import { modifiedAt, nextVersion, toIsoTime, queryPrepared, type Database } from '../connection';
+import { modifiedAt, nextVersion, toIsoTime, prepared, type Database } from '../connection';
 import { findOrderSnapshot, loadOrderSnapshot } from './order-snapshot';
+import { columnsOf } from '../columns';
 import { findPaymentLinkSnapshot } from '../payment-links';
 import { claimBindings, claimRequest } from '../requests/request-claims';
 
 /** The payment link that an order pays; its expires_at in epoch milliseconds, its clock as in OrderSnapshot. */
 type PaymentLink = NonNullable<OrderSnapshot['payment_link']> & Pick<OrderSnapshot, 'clock_offset_ms'>;
+
+/** Who chooses the payment method. */
+type ChosenBy = 'merchant' | 'customer';
 
 function orderRow(
   order: NewOrder,
@@ -30,17 +34,7 @@ function orderRow(
   };
 }
 
-type Listed<Text extends string> = Text extends `${infer Name}, ${infer Rest}` ? Name | Listed<Rest> : Text;
-
-/**
- * The columns of an insert; a list that lacks a field of the row does not compile. All other columns, including those
- * of later migrations, get the database's defaults.
- */
-const columnsOf =
-  <Row>() =>
-  <Text extends string>(columns: Text & (keyof Row extends Listed<Text> ? unknown : never)): string =>
-    columns;
-
+// All other columns, including those of later migrations, get the database's defaults.
 const ORDER_COLUMNS = columnsOf<ReturnType<typeof orderRow>>()(
   'id, project_id, merchant_order_id, description, currency, amount, attempts_max, charged_by, expiration_period, payment_methods, return_url, failure_url, webhook_url, locale, customer, client, extra, order_lines, related_payment_link_id, clock_id, kind, status, expires_at, version, created, modified',
 );
@@ -69,7 +63,7 @@ function newTransactionSnapshot(
 function transactionRow(
   transaction: NewTransaction,
   order: { id: string; amount: number; currency: string },
-  begun: { method_chosen_by: 'merchant' | 'customer'; charge_began: boolean },
+  begun: { method_chosen_by: ChosenBy; charge_began: boolean },
   times: { created: number; expires_at: number },
 ) {
   return {
@@ -98,6 +92,30 @@ const BEGIN_LINK_ATTEMPT = `
     and expires_at > :created::timestamptz and not exists (select 1 from orders where id = :order_id)
   returning 1`;
 
+/** The statement of insertOrder. `permitted`: a query with one row if the order may be written. */
+const insertStatement = (name: string, chosen_by: ChosenBy, permitted: string) =>
+  prepared<{ inserted: number }>(
+    name,
+    `with ${claimRequest()}, permitted as (
+       ${permitted}
+     ), o as (
+       insert into orders (${ORDER_COLUMNS})
+       select ${ORDER_COLUMNS} from permitted, json_populate_record(null::orders, :order::json)
+       on conflict (id) do nothing returning id
+     ), t as (
+       insert into transactions (${TRANSACTION_COLUMNS}) select row.* from o, (${ROW_OF_JSON}) row
+       where row.id is not null
+       returning id
+     ), e as (
+       insert into transaction_events (transaction_id, n, event, source, occurred, noticed)
+       select id, 1, 'new', '${chosen_by}', :created, :created from t
+     )
+     select count(*) as inserted from o`,
+  );
+
+const insertNewOrder = insertStatement('insert order', 'merchant', 'select 1 from in_time');
+const insertOrderOfLink = insertStatement('insert order of payment link', 'customer', BEGIN_LINK_ATTEMPT);
+
 /**
  * Writes the order and the transaction it came with, in one statement; with `payment_link`, the link moves in it too.
  * Repeat-safe: an existing order is returned as it is. Throws ServiceUnavailable when there is none and the request came
@@ -117,47 +135,23 @@ export async function insertOrder(
 ): Promise<OrderSnapshot> {
   const { created, payment_link } = details;
   // The customer chooses the method on a link's page, the merchant with an order.
-  const source = payment_link === undefined ? 'merchant' : 'customer';
-  const [result] = await queryPrepared<{ inserted: number }>(
-    db,
-    payment_link === undefined ? 'insert order' : 'insert order of payment link',
-    `with ${claimRequest()}, permitted as (
-       ${payment_link === undefined ? 'select 1 from in_time' : BEGIN_LINK_ATTEMPT}
-     ), o as (
-       insert into orders (${ORDER_COLUMNS})
-       select ${ORDER_COLUMNS} from permitted, json_populate_record(null::orders, :order::json)
-       on conflict (id) do nothing returning id
-     ), t as (
-       insert into transactions (${TRANSACTION_COLUMNS}) select row.* from o, (${ROW_OF_JSON}) row
-       where row.id is not null
-       returning id
-     ), e as (
-       insert into transaction_events (transaction_id, n, event, source, occurred, noticed)
-       select id, 1, 'new', '${source}', :created, :created from t
-     )
-     select count(*) as inserted from o`,
-    {
-      order: JSON.stringify(orderRow(order, payment_link, details)),
-      transaction: JSON.stringify(
-        transaction
-          ? transactionRow(
-              transaction,
-              order,
-              { method_chosen_by: source, charge_began: false },
-              { created, expires_at: details.transaction_expires_at },
-            )
-          : {},
-      ),
-      created: toIsoTime(created),
-      ...claimBindings(details.request),
-      ...(payment_link && {
+  const begun = { method_chosen_by: payment_link ? 'customer' : 'merchant', charge_began: false } as const;
+  const times = { created, expires_at: details.transaction_expires_at };
+  const bindings = {
+    order: JSON.stringify(orderRow(order, payment_link, details)),
+    transaction: JSON.stringify(transaction ? transactionRow(transaction, order, begun, times) : {}),
+    created: toIsoTime(created),
+    ...claimBindings(details.request),
+  };
+  const [result] = payment_link
+    ? await insertOrderOfLink(db, {
+        ...bindings,
         order_id: order.id,
         payment_link_id: payment_link.id,
         link_sources: statusesBefore(PAYMENT_LINK_MOVES, 'processing'),
         attempts_max: PAYMENT_LINK_ATTEMPTS_MAX,
-      }),
-    },
-  );
+      })
+    : await insertNewOrder(db, bindings);
   if (result?.inserted !== 1) {
     const existing = await findOrderSnapshot(db, order.id);
     if (existing !== undefined) return existing;
@@ -188,6 +182,34 @@ async function refuseLinkAttempt(db: Database, payment_link_id: string, now: num
   if (obstacle !== undefined) throw linkRefusal(obstacle);
 }
 
+const insertAttempt = prepared<{ begun: number }>(
+  'begin attempt',
+  `with locked as (
+     select id from orders
+     where id = :order_id and version = :version
+       and not exists (select 1 from transactions where id = :transaction_id and (charge_began or status <> 'new'))
+     for update
+   ), ${claimRequest('locked')}, o as (
+     update orders set ${nextVersion('orders', ':created')}
+     from locked, in_time where orders.id = locked.id
+     returning orders.id
+   ), t as (
+     insert into transactions (${TRANSACTION_COLUMNS}) select row.* from o, (${ROW_OF_JSON}) row
+     on conflict (id) do update set
+       charge_began = true,
+       ${modifiedAt('transactions', 'excluded.modified')},
+       payment_method = excluded.payment_method,
+       payment_method_brand = coalesce(excluded.payment_method_brand, transactions.payment_method_brand),
+       payment_method_details = coalesce(excluded.payment_method_details, transactions.payment_method_details)
+     returning id
+   ), e as (
+     insert into transaction_events (transaction_id, n, event, source, occurred, noticed)
+     select id, 1, 'new', 'customer', :created, :created from t
+     on conflict do nothing
+   )
+   select count(*) as begun from t`,
+);
+
 /**
  * Begins a payment attempt of an order that is still as `order` describes it, before its charge is sent: adds its
  * transaction, or notes in the one that came with the order what it is paid with. A newer version that only changed
@@ -200,44 +222,15 @@ export async function beginAttempt(
   transaction: NewTransaction,
   details: { created: number; expires_at: number; request: AcceptedRequest },
 ): Promise<OrderSnapshot> {
-  const [result] = await queryPrepared<{ begun: number }>(
-    db,
-    'begin attempt',
-    `with locked as (
-       select id from orders
-       where id = :order_id and version = :version
-         and not exists (select 1 from transactions where id = :transaction_id and (charge_began or status <> 'new'))
-       for update
-     ), ${claimRequest('locked')}, o as (
-       update orders set ${nextVersion('orders', ':created')}
-       from locked, in_time where orders.id = locked.id
-       returning orders.id
-     ), t as (
-       insert into transactions (${TRANSACTION_COLUMNS}) select row.* from o, (${ROW_OF_JSON}) row
-       on conflict (id) do update set
-         charge_began = true,
-         ${modifiedAt('transactions', 'excluded.modified')},
-         payment_method = excluded.payment_method,
-         payment_method_brand = coalesce(excluded.payment_method_brand, transactions.payment_method_brand),
-         payment_method_details = coalesce(excluded.payment_method_details, transactions.payment_method_details)
-       returning id
-     ), e as (
-       insert into transaction_events (transaction_id, n, event, source, occurred, noticed)
-       select id, 1, 'new', 'customer', :created, :created from t
-       on conflict do nothing
-     )
-     select count(*) as begun from t`,
-    {
-      order_id: order.id,
-      version: order.version,
-      transaction_id: transaction.id,
-      transaction: JSON.stringify(
-        transactionRow(transaction, order, { method_chosen_by: 'customer', charge_began: true }, details),
-      ),
-      created: toIsoTime(details.created),
-      ...claimBindings(details.request),
-    },
-  );
+  const row = transactionRow(transaction, order, { method_chosen_by: 'customer', charge_began: true }, details);
+  const [result] = await insertAttempt(db, {
+    order_id: order.id,
+    version: order.version,
+    transaction_id: transaction.id,
+    transaction: JSON.stringify(row),
+    created: toIsoTime(details.created),
+    ...claimBindings(details.request),
+  });
   const there = transactionOf(order, transaction.id);
   if (result?.begun === 1) {
     const begun = {

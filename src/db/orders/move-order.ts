@@ -19,11 +19,13 @@ import {
   type PaymentLinkStatus,
 } from '../../domain/transitions';
 import { preconditionFailed } from '../../errors';
-import { modifiedAt, nextVersion, toIsoTime, queryPrepared, type Database } from '../connection';
+import { modifiedAt, nextVersion, toIsoTime, prepared, type Database } from '../connection';
 import { loadOrderSnapshot } from './order-snapshot';
 
 /** The move in one statement. Returns whether it was made, and the number of the webhook that is due. */
-const MOVE_ORDER = `with locked as (
+const writeMove = prepared<{ moved: number; delivery: number | null }>(
+  'move order',
+  `with locked as (
    select id from orders
    where id = :order_id and version = :version and status = any(:order_sources::text[])
    for update
@@ -89,7 +91,8 @@ const MOVE_ORDER = `with locked as (
    select t.id, :late_approval_poll_at::timestamptz, :now from t where :late_approval_poll_at::timestamptz is not null
    on conflict do nothing
  )
- select (select count(*) from o) as moved, (select n from d) as delivery`;
+ select (select count(*) from o) as moved, (select n from d) as delivery`,
+);
 
 /**
  * Moves an order and its transaction: statuses, event, `modified`, the webhook that is due and the watch for a late
@@ -121,12 +124,7 @@ export async function moveAsPlanned(
   const move = planned && planMove(order, planned.change);
   if (planned === undefined || move === undefined) return order;
   const { details } = planned;
-  const [result] = await queryPrepared<{ moved: number; delivery: number | null }>(
-    db,
-    'move order',
-    MOVE_ORDER,
-    bindingsOf(order, move, details),
-  );
+  const [result] = await writeMove(db, bindingsOf(order, move, details));
   if (result?.moved === 1) return afterMove(order, move, result.delivery ?? undefined, details);
   // The order changed first, usually by this move in a try whose answer was lost. Plan again from the current row.
   const current = await loadOrderSnapshot(db, order.id);
@@ -140,7 +138,7 @@ export async function moveAsPlanned(
   return await moveAsPlanned(db, current, plan);
 }
 
-/** The bindings of MOVE_ORDER; `null` for values that the move does not change. */
+/** The bindings of writeMove; `null` for values that the move does not change. */
 function bindingsOf(order: OrderSnapshot, move: Move, details: MoveDetails) {
   const link_to = linkMoveOf(order, move, details.now);
   const late_approval_poll_at = lateApprovalPollAt(order, move, details);

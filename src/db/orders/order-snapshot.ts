@@ -1,6 +1,7 @@
 import { reservedAmount, type CaptureMode, type Reservation } from '../../domain/amounts';
 import type { OrderSnapshot, TransactionSnapshot } from '../../domain/order-snapshot';
-import { RecordMissing, queryPrepared, type Database } from '../connection';
+import { fieldsAs, jsonOf } from '../columns';
+import { RecordMissing, prepared, type Database } from '../connection';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
 /** A row as the database returns it: instants as texts, absent values as null. */
@@ -44,35 +45,67 @@ const FREED_AMOUNT = `(
     and e.event = 'error' and e.noticed >= t.capture_ends_at
 )`;
 
-const FIND_ORDER = `
- select o.id, o.project_id, o.status, o.version, o.amount, o.currency, o.attempts_max, o.charged_by,
-   o.ended, o.expires_at, o.attention, ${CLOCK_OFFSET} as clock_offset_ms,
-   (select json_build_object('id', l.id, 'expires_at', l.expires_at)
-    from payment_links l where l.id = o.related_payment_link_id) as payment_link,
-   (select json_agg(json_build_object('id', t.id, 'attempt', t.attempt, 'status', t.status,
-             'charge_began', t.charge_began,
-             'outcome_set_by_hand', exists (
-               select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator'),
-             'expires_at', t.expires_at, 'poll_at', t.poll_at, 'polls', t.polls,
-             'late_poll_at', (select w.poll_at from late_approval_watches w where w.transaction_id = t.id),
-             'answered_amount', t.answered_amount, 'answered_currency', t.answered_currency, 'amount', t.amount,
-             'capture_mode', t.capture_mode, 'capture_period', t.capture_period,
-             'capture_ends_at', t.capture_ends_at,
-             'captured_amount', t.captured_amount, 'voided_amount', t.voided_amount,
-             'capture_pending_amount', t.capture_pending_amount, 'void_pending_amount', t.void_pending_amount,
-             'freed', ${FREED_AMOUNT})
-           order by t.attempt) from transactions t where t.order_id = o.id) as transactions,
-   (select json_agg(json_build_object('id', f.id, 'kind', f.kind, 'status', f.status, 'amount', f.amount)
-           order by f.created, f.id)
+/** The fields of TransactionRow in SQL, of transaction `t`. */
+const TRANSACTION_FIELDS = {
+  id: 't.id',
+  attempt: 't.attempt',
+  status: 't.status',
+  charge_began: 't.charge_began',
+  outcome_set_by_hand: `exists (
+    select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator')`,
+  expires_at: 't.expires_at',
+  poll_at: 't.poll_at',
+  polls: 't.polls',
+  late_poll_at: '(select w.poll_at from late_approval_watches w where w.transaction_id = t.id)',
+  answered_amount: 't.answered_amount',
+  answered_currency: 't.answered_currency',
+  amount: 't.amount',
+  capture_mode: 't.capture_mode',
+  capture_period: 't.capture_period',
+  capture_ends_at: 't.capture_ends_at',
+  captured_amount: 't.captured_amount',
+  voided_amount: 't.voided_amount',
+  capture_pending_amount: 't.capture_pending_amount',
+  void_pending_amount: 't.void_pending_amount',
+  freed: FREED_AMOUNT,
+} satisfies Record<keyof TransactionRow, string>;
+
+/** The fields of OrderRow in SQL, of order `o`. */
+const ORDER_FIELDS = {
+  id: 'o.id',
+  project_id: 'o.project_id',
+  status: 'o.status',
+  version: 'o.version',
+  amount: 'o.amount',
+  currency: 'o.currency',
+  attempts_max: 'o.attempts_max',
+  charged_by: 'o.charged_by',
+  ended: 'o.ended',
+  expires_at: 'o.expires_at',
+  attention: 'o.attention',
+  clock_offset_ms: CLOCK_OFFSET,
+  payment_link: `(
+    select json_build_object('id', l.id, 'expires_at', l.expires_at)
+    from payment_links l where l.id = o.related_payment_link_id)`,
+  transactions: `(
+    select json_agg(${jsonOf(TRANSACTION_FIELDS)} order by t.attempt) from transactions t where t.order_id = o.id)`,
+  closings: `(
+    select json_agg(json_build_object('id', f.id, 'kind', f.kind, 'status', f.status, 'amount', f.amount)
+                    order by f.created, f.id)
     from orders f
-    where f.related_order_id = o.id and f.kind in ('capture', 'void') and f.requested_by = 'service') as closings,
-   array(select d.n from webhook_deliveries d
-         where d.order_id = o.id and d.status = 'new' order by d.n) as deliveries
- from orders o where o.id = :order_id`;
+    where f.related_order_id = o.id and f.kind in ('capture', 'void') and f.requested_by = 'service')`,
+  deliveries: `array(
+    select d.n from webhook_deliveries d where d.order_id = o.id and d.status = 'new' order by d.n)`,
+} satisfies Record<keyof OrderRow, string>;
+
+const selectOrder = prepared<OrderRow>(
+  'find order',
+  `select ${fieldsAs(ORDER_FIELDS)} from orders o where o.id = :order_id`,
+);
 
 /** The order as decisions need it; `undefined` when there is none. */
 export async function findOrderSnapshot(db: Database, order_id: string): Promise<OrderSnapshot | undefined> {
-  const [row] = await queryPrepared<OrderRow>(db, 'find order', FIND_ORDER, { order_id });
+  const [row] = await selectOrder(db, { order_id });
   if (row === undefined) return undefined;
   const { ended, payment_link, transactions, expires_at, closings, attention, ...order } = row;
   return {

@@ -4,7 +4,8 @@ import type { OrderStatus, ProjectStatus, TransactionStatus } from '../../domain
 import type { FollowUpKind, OrderKind, RequestedBy } from '../../domain/follow-up';
 import type { PaymentMethodDetails } from '../../domain/new-order';
 import type { EventResult, EventSource } from '../../domain/transaction';
-import { queryPrepared, queryRows, type Database } from '../connection';
+import { columnsFrom, columnsOf, fieldsAs } from '../columns';
+import { prepared, queryRows, type Database } from '../connection';
 import { BY_SEQUENCE, createdIn, readPart, type ListPart, type Part, type PartLimits } from '../pages';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
@@ -128,30 +129,51 @@ export function moneyOf(transaction: StoredTransaction): TransactionMoney {
   };
 }
 
+const EVENT_COLUMNS = columnsOf<StoredEvent>()(
+  'id, event, source, result, authorization_iso_response_code, occurred, noticed',
+);
+
+/** The fields of a transaction `t` that are not columns of it, in SQL. */
+const TRANSACTION_FIELDS = {
+  events: `(
+    select coalesce(json_agg(e order by n), '[]'::json)
+    from (select n, ${EVENT_COLUMNS} from transaction_events where transaction_id = t.id) e)`,
+} satisfies Partial<Record<keyof StoredTransaction, string>>;
+const TRANSACTION_COLUMNS = columnsOf<Omit<StoredTransaction, keyof typeof TRANSACTION_FIELDS>>()(
+  'id, attempt, status, amount, currency, credit_debit, payment_method, payment_method_brand, payment_method_details, method_chosen_by, transaction_type, capture_mode, capture_period, capture_ends_at, captured_amount, voided_amount, refunded_amount, charged_back_amount, won_back_amount, capture_pending_amount, void_pending_amount, refund_pending_amount, original_transaction_id, receiver_account_token, expiration_period, expires_at, response_code, response_code_description, challenge_url, received_3ds_result, liability_shift, polls, polled_at, settlement_currency, settlement_amount, fee_currency, fee_amount, created, modified',
+);
+
+/** The fields of an order `o` that are not columns of it, in SQL; `p` is its project, `m` its merchant. */
+const ORDER_FIELDS = {
+  merchant_id: 'p.merchant_id',
+  merchant_name: 'm.name',
+  is_test: 'p.is_test',
+  project_payment_methods: 'p.payment_methods',
+  project_status: 'p.status',
+  transaction_expiration_period: 'p.transaction_expiration_period',
+  clock_offset_ms: CLOCK_OFFSET,
+  transactions: `coalesce((
+    select json_agg(a order by a.attempt) from (
+      select ${columnsFrom('t', TRANSACTION_COLUMNS)}, ${fieldsAs(TRANSACTION_FIELDS)}
+      from transactions t where t.order_id = o.id
+    ) a), '[]'::json)`,
+  follow_ups: `coalesce((
+    select json_agg(json_build_object('id', f.id, 'kind', f.kind, 'status', f.status) order by f.created, f.id)
+    from orders f where f.related_order_id = o.id), '[]'::json)`,
+} satisfies Partial<Record<keyof StoredOrder, string>>;
+const ORDER_COLUMNS = columnsOf<Omit<StoredOrder, keyof typeof ORDER_FIELDS>>()(
+  'id, kind, related_order_id, related_payment_link_id, project_id, merchant_order_id, description, currency, amount, status, ended, ended_by, requested_by, attempts_max, charged_by, expiration_period, expires_at, payment_methods, return_url, failure_url, webhook_url, locale, customer, client, extra, order_lines, version, clock_id, created, modified, completed',
+);
+
 const ORDER_VIEW = `
-     select o.id, o.kind, o.related_order_id, o.related_payment_link_id, o.project_id, o.merchant_order_id,
-       o.description, o.currency, o.amount, o.status, o.ended, o.ended_by, o.requested_by, o.attempts_max, o.charged_by,
-       o.expiration_period, o.expires_at, o.payment_methods, o.return_url, o.failure_url, o.webhook_url, o.locale,
-       o.customer, o.client, o.extra, o.order_lines, o.version, o.clock_id, o.sequence, o.created, o.modified, o.completed,
-       p.merchant_id, m.name as merchant_name, p.is_test, p.payment_methods as project_payment_methods,
-       p.status as project_status, p.transaction_expiration_period, ${CLOCK_OFFSET} as clock_offset_ms,
-       coalesce((
-         select json_agg(a order by a.attempt) from (
-           select t.*, (
-             select coalesce(json_agg(e order by e.n), '[]'::json) from transaction_events e where e.transaction_id = t.id
-           ) as events from transactions t where t.order_id = o.id
-         ) a
-       ), '[]'::json) as transactions,
-       coalesce((
-         select json_agg(json_build_object('id', f.id, 'kind', f.kind, 'status', f.status) order by f.created, f.id)
-         from orders f where f.related_order_id = o.id
-       ), '[]'::json) as follow_ups
-     from orders o join projects p on p.id = o.project_id join merchants m on m.id = p.merchant_id`;
+  select ${columnsFrom('o', ORDER_COLUMNS)}, o.sequence, ${fieldsAs(ORDER_FIELDS)}
+  from orders o join projects p on p.id = o.project_id join merchants m on m.id = p.merchant_id`;
+
+const selectOrder = prepared<StoredOrder>('find order view', `${ORDER_VIEW} where o.id = :order_id`);
 
 /** Everything a GET or the hosted page shows of one order, in one statement; `undefined` when there is none. */
 export async function findStoredOrder(db: Database, order_id: string): Promise<StoredOrder | undefined> {
-  const sql = `${ORDER_VIEW} where o.id = :order_id`;
-  const [order] = await queryPrepared<StoredOrder>(db, 'find order view', sql, { order_id });
+  const [order] = await selectOrder(db, { order_id });
   return order;
 }
 

@@ -3,7 +3,7 @@ import type { PaymentId } from '../../domain/follow-up';
 import type { PaymentMethodDetails } from '../../domain/new-order';
 import type { AmountMismatch } from '../../domain/outcome';
 import { FINAL_TRANSACTION_STATUSES, OPEN_ATTEMPT_STATUSES } from '../../domain/transitions';
-import { RecordMissing, queryPrepared, queryRows, sqlList, toIsoTime, type Database } from '../connection';
+import { RecordMissing, prepared, queryRows, sqlList, toIsoTime, type Database } from '../connection';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
 /** Details for requests to the processor: always the ids of the payment order, even for its follow-up orders. */
@@ -22,18 +22,18 @@ export const RESERVED = `t.capture_mode is not null and t.status = 'accepted' an
 
 const OPEN_ATTEMPT = sqlList(OPEN_ATTEMPT_STATUSES);
 
+const selectPayment = prepared<Payment>(
+  'find payment',
+  `select o.id as order_id, t.id as transaction_id, o.project_id, p.is_test,
+     coalesce(t.payment_method_details, '{}'::json) as payment_method_details,
+     t.capture_mode, t.receiver_account_token
+   from transactions t join orders o on o.id = t.order_id join projects p on p.id = o.project_id
+   where t.id = :transaction_id`,
+);
+
 /** Throws RecordMissing when there is no such transaction. */
 export async function findPayment(db: Database, transaction_id: string): Promise<Payment> {
-  const [row] = await queryPrepared<Payment>(
-    db,
-    'find payment',
-    `select o.id as order_id, t.id as transaction_id, o.project_id, p.is_test,
-       coalesce(t.payment_method_details, '{}'::json) as payment_method_details,
-       t.capture_mode, t.receiver_account_token
-     from transactions t join orders o on o.id = t.order_id join projects p on p.id = o.project_id
-     where t.id = :transaction_id`,
-    { transaction_id },
-  );
+  const [row] = await selectPayment(db, { transaction_id });
   if (row === undefined) throw new RecordMissing(`transaction ${transaction_id}`);
   return row;
 }

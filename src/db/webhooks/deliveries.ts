@@ -1,6 +1,6 @@
 import { isSlowAttempt, type DeliveryId, type DeliveryProgress } from '../../domain/delivery';
 import { DELIVERY_MOVES, OPEN_DELIVERY_STATUSES, isFinal, statusesBefore } from '../../domain/transitions';
-import { queryPrepared, queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
+import { prepared, queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 import { WEBHOOK_SECRETS, type StoredWebhookSecrets } from './webhook-secrets';
 
@@ -31,22 +31,22 @@ interface DeliveryRow extends Omit<Delivery, 'next_attempt_at' | 'failure' | 'is
   duration_ms: number | null;
 }
 
+const selectDelivery = prepared<DeliveryRow>(
+  'find delivery',
+  `select d.order_id, d.n, d.url, d.redelivery_of, d.status, d.next_attempt_at, o.project_id, p.is_test, ${WEBHOOK_SECRETS},
+     ${CLOCK_OFFSET} as clock_offset_ms,
+     coalesce(a.attempt, 0) as attempts, a.failure, a.duration_ms
+   from webhook_deliveries d join orders o on o.id = d.order_id join projects p on p.id = o.project_id
+     left join lateral (
+       select attempt, failure, duration_ms from webhook_attempts
+       where order_id = d.order_id and n = d.n order by attempt desc limit 1
+     ) a on true
+   where d.order_id = :order_id and d.n = :n`,
+);
+
 /** The webhook; `undefined` when there is none. */
 export async function findDelivery(db: Database, { order_id, n }: DeliveryId): Promise<Delivery | undefined> {
-  const [row] = await queryPrepared<DeliveryRow>(
-    db,
-    'find delivery',
-    `select d.order_id, d.n, d.url, d.redelivery_of, d.status, d.next_attempt_at, o.project_id, p.is_test, ${WEBHOOK_SECRETS},
-       ${CLOCK_OFFSET} as clock_offset_ms,
-       coalesce(a.attempt, 0) as attempts, a.failure, a.duration_ms
-     from webhook_deliveries d join orders o on o.id = d.order_id join projects p on p.id = o.project_id
-       left join lateral (
-         select attempt, failure, duration_ms from webhook_attempts
-         where order_id = d.order_id and n = d.n order by attempt desc limit 1
-       ) a on true
-     where d.order_id = :order_id and d.n = :n`,
-    { order_id, n },
-  );
+  const [row] = await selectDelivery(db, { order_id, n });
   if (row === undefined) return undefined;
   const { next_attempt_at, failure, duration_ms, ...delivery } = row;
   return {
@@ -87,6 +87,19 @@ export async function openDeliveriesOf(
   return found.map((row) => ({ ...row, next_attempt_at: Date.parse(row.next_attempt_at) }));
 }
 
+const insertAttempt = prepared(
+  'record attempt',
+  `with a as (
+     insert into webhook_attempts (order_id, n, attempt, time_limit_ms, started, duration_ms, status_code, failure)
+     values (:order_id, :n, :attempt, :time_limit_ms, :started, :duration_ms, :status_code, :failure)
+     on conflict do nothing
+     returning order_id, n
+   )
+   update webhook_deliveries d set status = coalesce(:to, d.status), next_attempt_at = :next_attempt_at
+   from a where d.order_id = a.order_id and d.n = a.n and d.status = any(:sources::text[])
+   returning d.n`,
+);
+
 /**
  * Records an attempt and the delivery's new progress, in one statement. Repeat-safe: returns `false` and changes
  * nothing when the attempt is recorded already.
@@ -98,31 +111,18 @@ export async function recordAttempt(
   after: Pick<DeliveryProgress, 'status' | 'next_attempt_at'>,
 ): Promise<boolean> {
   const is_final = isFinal(DELIVERY_MOVES, after.status);
-  const updated = await queryPrepared(
-    db,
-    'record attempt',
-    `with a as (
-       insert into webhook_attempts (order_id, n, attempt, time_limit_ms, started, duration_ms, status_code, failure)
-       values (:order_id, :n, :attempt, :time_limit_ms, :started, :duration_ms, :status_code, :failure)
-       on conflict do nothing
-       returning order_id, n
-     )
-     update webhook_deliveries d set status = coalesce(:to, d.status), next_attempt_at = :next_attempt_at
-     from a where d.order_id = a.order_id and d.n = a.n and d.status = any(:sources::text[])
-     returning d.n`,
-    {
-      order_id,
-      n,
-      ...attempt,
-      started: toIsoTime(attempt.started),
-      status_code: attempt.status_code ?? null,
-      failure: attempt.failure ?? null,
-      // A failed attempt that is not the last leaves the status: the delivery may have been paused meanwhile.
-      to: is_final ? after.status : null,
-      next_attempt_at: after.next_attempt_at === undefined ? null : toIsoTime(after.next_attempt_at),
-      sources: is_final ? statusesBefore(DELIVERY_MOVES, after.status) : OPEN_DELIVERY_STATUSES,
-    },
-  );
+  const updated = await insertAttempt(db, {
+    order_id,
+    n,
+    ...attempt,
+    started: toIsoTime(attempt.started),
+    status_code: attempt.status_code ?? null,
+    failure: attempt.failure ?? null,
+    // A failed attempt that is not the last leaves the status: the delivery may have been paused meanwhile.
+    to: is_final ? after.status : null,
+    next_attempt_at: after.next_attempt_at === undefined ? null : toIsoTime(after.next_attempt_at),
+    sources: is_final ? statusesBefore(DELIVERY_MOVES, after.status) : OPEN_DELIVERY_STATUSES,
+  });
   return updated.length === 1;
 }
 

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import net from 'node:net';
-import { connectDatabase, isUnavailable, queryRows, type Database } from '../../../src/db/connection';
+import { connectDatabase, isUnavailable, prepared, queryRows, type Database } from '../../../src/db/connection';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 /** A database that does not answer is told of in time, whatever it is that keeps it. */
@@ -67,6 +68,54 @@ test('a statement without end', async () => {
   const db = open(url);
   expect(await told(queryRows(db, 'select pg_sleep(10)', {}))).toBe('away');
   expect(await told(queryRows(db, 'select 1', {}))).toBe('answered');
+});
+
+describe('a prepared statement', () => {
+  const selectTwice = prepared<{ twice: number; text: string }>(
+    'select twice',
+    `select :n::int + :n as twice, :text::text as text, '12:30'::time`,
+  );
+  const addClaim = prepared('add a claim', `insert into request_claims (request_id, is_withdrawn) values (:id, false)`);
+
+  test('has a binding as often as its name occurs, and neither casts nor texts are bindings', async () => {
+    expect(await selectTwice(open(url), { n: 2, text: ':n', other: 'unused' })).toMatchObject([
+      { twice: 4, text: ':n' },
+    ]);
+  });
+
+  test('fails without one of its bindings', async () => {
+    await expect(selectTwice(open(url), { n: 2, text: undefined })).rejects.toThrow('there is no binding text');
+  });
+
+  test('belongs to its SQL transaction, and is refused after it', async () => {
+    const db = open(url, 2);
+    const id = randomUUID();
+    const count = async () => (await db('request_claims').where({ request_id: id })).length;
+    let ended: Database | undefined;
+    await db.transaction(async (trx) => {
+      ended = trx;
+      await addClaim(trx, { id });
+      expect(await count()).toBe(0);
+    });
+    expect(await count()).toBe(1);
+    await expect(addClaim(ended!, { id: randomUUID() })).rejects.toThrow('Transaction query already complete');
+  });
+
+  test('that fails leaves its connection to the next one, and its error keeps the code of Postgres', async () => {
+    const db = open(url);
+    const id = randomUUID();
+    await addClaim(db, { id });
+    await expect(addClaim(db, { id })).rejects.toMatchObject({ code: '23505' });
+    expect(await selectTwice(db, { n: 1, text: '' })).toHaveLength(1);
+  });
+
+  test('waits for a connection no longer than any other statement', async () => {
+    const db = open(url);
+    await db.transaction(async (trx) => {
+      await trx.raw('select 1');
+      expect(await told(selectTwice(db, { n: 1, text: '' }))).toBe('away');
+    });
+  });
 });
 
 test('a pool that is full', async () => {

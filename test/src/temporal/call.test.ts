@@ -100,9 +100,10 @@ test.each([
   const { id: order_id } = await aStoredOrder(database.db);
   let failures = 2;
   const refused = () => Promise.reject(Object.assign(new Error('sorry, too many clients already'), { code: '53300' }));
-  const raw = (...input: Parameters<Database['raw']>) =>
-    failures-- > 0 ? { options: refused } : database.db.raw(...input);
-  const busy = new Proxy(database.db, { get: (db, key) => (key === 'raw' ? raw : Reflect.get(db, key)) });
+  const { client } = database.db as { client: { acquireConnection(): Promise<unknown> } };
+  const acquireConnection = () => (failures-- > 0 ? refused() : client.acquireConnection());
+  const busyClient = Object.create(client, { acquireConnection: { value: acquireConnection } }) as unknown;
+  const busy = new Proxy(database.db, { get: (db, key) => (key === 'client' ? busyClient : Reflect.get(db, key)) });
   const call = async () => void (looked_up > 0 && (await findStoredOrder(busy, order_id)));
   expect(
     await callThenReadOrder(
