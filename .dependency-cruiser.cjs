@@ -5,7 +5,7 @@
 const run_time = { exoticallyRequired: false };
 
 /** Packages the domain may use: pure, no I/O, no clock, small in the workflow bundle. */
-const PURE_PACKAGES = ['card-validator', 'currency-codes', 'iso-3166', 'leven'];
+const PURE_PACKAGES = ['card-validator', 'currency-codes', 'iso-3166', 'leven', 'temporal-polyfill'];
 
 const packages = (...names) => `^node_modules/(@types/)?(${names.join('|')})(/|$)`;
 const folders = (...names) => `^(${names.join('|')})(/|\\.tsx?$)`;

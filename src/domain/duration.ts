@@ -1,3 +1,5 @@
+import { Temporal } from 'temporal-polyfill';
+
 /** The longest durations a request may ask for (rules 7). */
 export const MAX_DURATION = {
   /** An order, and an unpaid transaction. */
@@ -21,27 +23,29 @@ export const EXPECTED_DURATION = 'Expected an ISO 8601 duration, for example PT3
  * began, the format `duration` of the API's document has no fractions, and weeks stand alone (rules 1.9).
  */
 export function parseDuration(text: string): number {
-  // The messages below are for texts that are nearly a duration.
+  // Temporal.Duration also accepts signs and lower-case letters.
   if (!/^P[^a-z+-]+$/.test(text)) throw new RangeError(EXPECTED_DURATION);
   if (/^P[^T]*[YM]/.test(text)) {
     throw new RangeError('Years and months have no fixed length: use weeks, days, hours, minutes and seconds.');
   }
   if (/[.,]/.test(text)) throw new RangeError('Fractions are not accepted: use a smaller unit.');
   const ms = millisecondsOf(text);
+  // Temporal.Duration accepts what the standard does not.
   if (/W./.test(text)) throw new RangeError('Weeks stand alone: use days in place of weeks.');
   if (ms < SHORTEST_MS) throw new RangeError('Expected PT1S at least.');
   return ms;
 }
 
-/** Weeks, days, hours, minutes and seconds; something follows `P`, and `T`. */
-const DURATION = /^P(?=.)(?:(\d+)W)?(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/;
-const SECONDS_OF_UNITS = [7 * 86_400, 86_400, 3_600, 60, 1];
-
 function millisecondsOf(text: string): number {
-  const [, ...counts] = DURATION.exec(text) ?? [];
-  const seconds = SECONDS_OF_UNITS.reduce((sum, unit, at) => sum + Number(counts[at] ?? 0) * unit, 0);
-  if (counts.length === 0 || !Number.isSafeInteger(seconds)) throw new RangeError(EXPECTED_DURATION);
-  return seconds * 1_000;
+  let duration: Temporal.Duration;
+  try {
+    duration = Temporal.Duration.from(text);
+  } catch {
+    throw new RangeError(EXPECTED_DURATION);
+  }
+  // Duration.total needs a calendar as soon as there are weeks.
+  const { weeks, days, hours, minutes, seconds } = duration;
+  return ((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000;
 }
 
 /** When a key or secret that is rolled at `now` stops working: after `overlap`; at once with PT0S. */
