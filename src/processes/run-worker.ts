@@ -18,6 +18,7 @@ import { SecretKeys } from '../secrets';
 import { dataConverter, pingTemporal } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
 import { makeSchedules } from '../temporal/schedules';
+import { useWorkflowThreads } from '../temporal/workflow-threads';
 import { createWorkflowClients } from '../temporal/workflows';
 import { LocalAttempts } from '../webhook/local-attempts';
 import { postWebhook } from '../webhook/post';
@@ -35,6 +36,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }), forward: {} } },
     logger: loggerFor(log),
   });
+  useWorkflowThreads(config.WORKFLOW_CALL_STACKS);
   const db = await openDatabase(config);
   const processor = openProcessor(config, log);
   const client = openTemporal(config, log);
