@@ -42,7 +42,12 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
   const client = openTemporal(config, log);
   const workflows = createWorkflowClients({ client, db });
   const index = new SearchWriter(searchServer(config));
-  const connection = await NativeConnection.connect({ address, ...credentialsOf(config) });
+  const connection = await NativeConnection.connect({
+    address,
+    ...credentialsOf(config),
+    // Payloads are encrypted, and do not get smaller.
+    grpcCompression: { codec: 'none' },
+  });
   const shared = {
     connection,
     namespace: config.TEMPORAL_NAMESPACE,
