@@ -116,6 +116,9 @@ export const configSchema = z.object({
   WORKER_HEALTH_PORT: portNumber()
     .optional()
     .describe('Port on which a worker answers /health/live and /health/ready; default: no health checks.'),
+  WORKFLOW_CALL_STACKS: flag(false).describe(
+    'true: the Call Stack tab of the Temporal Web UI works, for about twice the CPU time of workflow code.',
+  ),
 
   SIMULATOR_HOST: z
     .string()

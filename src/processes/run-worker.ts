@@ -19,6 +19,7 @@ import { SecretKeys } from '../secrets';
 import { dataConverter, pingTemporal } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
 import { makeSchedules } from '../temporal/schedules';
+import { useWorkflowThreads } from '../temporal/workflow-threads';
 import { createWorkflowClients } from '../temporal/workflows';
 import { LocalAttempts } from '../webhook/local-attempts';
 import { postWebhook } from '../webhook/post';
@@ -36,12 +37,18 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }), forward: {} } },
     logger: loggerFor(log),
   });
+  useWorkflowThreads(config.WORKFLOW_CALL_STACKS);
   const db = await openDatabase(config);
   const processor = openProcessor(config, log);
   const client = openTemporal(config, log);
   const workflows = createWorkflowClients({ client, db });
   const index = new SearchWriter(searchServer(config));
-  const connection = await NativeConnection.connect({ address, ...credentialsOf(config) });
+  const connection = await NativeConnection.connect({
+    address,
+    ...credentialsOf(config),
+    // Payloads are encrypted, and do not get smaller.
+    grpcCompression: { codec: 'none' },
+  });
   const workers = await createWorkers(config, bundle_path, connection, {
     db,
     secrets: new SecretKeys(requireSetting(config, 'SECRET_KEYS')),

@@ -22,6 +22,7 @@ import { createProgress } from '../../src/stack/progress';
 import { temporalTool } from '../../src/stack/servers/temporal';
 import { findTool } from '../../src/stack/tools/find-tool';
 import { workflowBundlePath } from '../../src/temporal/workflow-bundle';
+import { useWorkflowThreads } from '../../src/temporal/workflow-threads';
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import { LocalAttempts } from '../../src/webhook/local-attempts';
 import { postWebhook } from '../../src/webhook/post';
@@ -117,6 +118,7 @@ export async function createWorkflowEnvironment(
   options: {
     services?: Partial<ActivityServices>;
     worker?: Partial<WorkerOptions>;
+    call_stacks?: boolean;
     webhook_url?: string;
     /** Called when an activity is done, before the workflow gets its result. */
     afterActivity?: (activity: string) => Promise<void>;
@@ -125,6 +127,7 @@ export async function createWorkflowEnvironment(
   } = {},
 ) {
   quietRuntime();
+  useWorkflowThreads(options.call_stacks ?? false, path.join(repositoryRoot(), 'dist/src/temporal/workflow-thread.js'));
   const { afterActivity } = options;
   const env = await startServer(options.events_max);
   const database = await createTestDatabase(

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { WorkflowFailedError } from '@temporalio/client';
+import { repositoryRoot } from '../../../src/stack/files';
+import { buildWorkflowBundle } from '../../../src/temporal/workflow-bundle';
+import { TASK_QUEUE } from '../../../workflows/messages';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
+
+/** Written to a file, so that the bundle has nothing else. */
+const WORKFLOWS = `const { ApplicationFailure, defineQuery, setHandler } = require('@temporalio/workflow');
+exports.fails = async () => { throw ApplicationFailure.nonRetryable('a bug'); };
+exports.waits = () => {
+  setHandler(defineQuery('loops'), () => { for (;;); });
+  setHandler(defineQuery('returns'), () => 42);
+  return new Promise(() => undefined);
+};
+`;
+
+describe.each([{ call_stacks: false }, { call_stacks: true }])('with %o', ({ call_stacks }) => {
+  // Below the packages that the workflows import.
+  const folder = mkdtempSync(path.join(repositoryRoot(), 'dist', 'workflows-'));
+  let world: WorkflowEnvironment;
+  beforeAll(async () => {
+    const file = path.join(folder, 'written.js');
+    writeFileSync(file, WORKFLOWS);
+    const worker = { workflowBundle: await buildWorkflowBundle(file), isolateExecutionTimeout: '500ms' } as const;
+    world = await createWorkflowEnvironment({ call_stacks, worker });
+  });
+  afterAll(async () => {
+    await world?.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const start = (workflow: string) =>
+    world.env.client.workflow.start(workflow, { workflowId: randomUUID(), taskQueue: TASK_QUEUE });
+
+  it('the stack of an error names the source file', async () => {
+    const failed = (await start('fails')).result();
+    const error = await failed.then(undefined, (thrown: WorkflowFailedError) => thrown.cause);
+    expect(error).toMatchObject({ message: 'a bug', stack: expect.stringMatching(/written\.js:2:/) as string });
+  });
+
+  it('an endless loop is interrupted, and the worker goes on', async () => {
+    const handle = await start('waits');
+    // A query that is sent with the first task would fail that task, and be asked again with the next.
+    expect(await handle.query('returns')).toBe(42);
+    await expect(handle.query('loops')).rejects.toThrow('Encoded failure');
+    expect(await handle.query('returns')).toBe(42);
+    await handle.terminate();
+  });
+
+  it(`the Call Stack tab ${call_stacks ? 'shows where a workflow waits' : 'fails'}`, async () => {
+    const handle = await start('waits');
+    const shown = handle.query<string>('__stack_trace');
+    if (call_stacks) expect(await shown).toMatch(/interceptors\.ts:\d+/);
+    else await expect(shown).rejects.toThrow('Encoded failure');
+    await handle.terminate();
+  });
+});
