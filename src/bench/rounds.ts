@@ -1,13 +1,14 @@
-import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BARE_FLOOR, BARE_PROCESSES } from './bare-floor';
 import { mean, median, quantile } from './figures';
+import { cpuMilliseconds } from './processes';
 import type { BenchRow } from './rows';
 
 /** A row at one concurrency: medians over the rounds. */
 export interface Result extends Cell {
   row: string;
   at_once: number;
-  /** Of the floor's in the same round, at the same concurrency. */
+  /** Of the bare floor's in the same round, at the same concurrency. */
   throughput_ratio: number;
   p95_ratio: number;
 }
@@ -23,7 +24,7 @@ export interface RoundsOptions {
 
 /**
  * Measures all rows in every round, forwards and backwards in turn: a machine whose speed drifts slows all of them
- * alike. The first row is the floor. Ratios are taken within a round, where both had the same machine.
+ * alike. The first row is the bare floor. Ratios are taken within a round, where both had the same machine.
  */
 export async function runRounds(
   rows: readonly BenchRow[],
@@ -123,15 +124,29 @@ async function measure(row: BenchRow, { at_once, window_ms, prepared, pids }: Ce
   };
   await Promise.all(Array.from({ length: at_once }, client));
   await sleep(SETTLE_MS);
-  const cpu = Object.entries(cpuMilliseconds(pids())).map(
-    ([name, used]) => [name, (used - (cpu_before[name] ?? used)) / done] as const,
-  );
+  const cpu_after = cpuMilliseconds(pids());
+  const cpu = processesOf(row).flatMap(({ name, of }) => {
+    const used = (cpu_after[of] ?? 0) - (cpu_before[of] ?? cpu_after[of] ?? 0);
+    return of in cpu_after ? [[name, used / done] as const] : [];
+  });
   return {
     throughput: (at_once * 1_000) / mean(durations),
     p50: quantile(durations, 0.5),
     p95: quantile(durations, 0.95),
     cpu: Object.fromEntries(cpu),
   };
+}
+
+/** The processes whose CPU time is shown, in this order. */
+const PROCESSES = ['temporal', 'worker', 'api', 'postgres', 'simulator', 'meilisearch', 'bench'];
+
+/**
+ * The processes that serve a row, and where their CPU time is read: others idle, and what they use meanwhile is not the
+ * row's.
+ */
+function processesOf(row: BenchRow): { name: string; of: string }[] {
+  if (row.name !== BARE_FLOOR) return PROCESSES.map((name) => ({ name, of: name }));
+  return ['temporal', 'worker', 'api', 'bench'].map((name) => ({ name, of: BARE_PROCESSES[name] ?? name }));
 }
 
 async function prepare({ prepare: one }: BenchRow, count: number): Promise<string[] | undefined> {
@@ -146,45 +161,4 @@ async function prepare({ prepare: one }: BenchRow, count: number): Promise<strin
   };
   await Promise.all(Array.from({ length: Math.min(count, 16) }, client));
   return ready;
-}
-
-/** Ticks of /proc a second: a constant of Linux on every platform that Node runs on. */
-const TICKS_PER_SECOND = 100;
-
-/**
- * CPU milliseconds that each named process and all its descendants have used so far, those that have ended included:
- * PostgreSQL works in a process for each connection. Empty where there is no /proc.
- */
-function cpuMilliseconds(pids: Record<string, number>): Record<string, number> {
-  const processes = readProcesses();
-  const named = new Set(Object.values(pids));
-  const used = (pid: number): number => {
-    const own = processes.find((one) => one.pid === pid)?.ticks ?? 0;
-    const children = processes.filter((one) => one.parent === pid && !named.has(one.pid));
-    return children.reduce((sum, child) => sum + used(child.pid), own);
-  };
-  return Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, (used(pid) * 1_000) / TICKS_PER_SECOND]));
-}
-
-interface ProcessTicks {
-  pid: number;
-  parent: number;
-  /** User and system time, its own and of children that have ended. */
-  ticks: number;
-}
-
-function readProcesses(): ProcessTicks[] {
-  return readdirSync('/proc').flatMap((entry) => {
-    if (!/^\d+$/.test(entry)) return [];
-    try {
-      const stat = readFileSync(`/proc/${entry}/stat`, 'utf8');
-      // The name in brackets may hold anything; the numbers follow the last bracket.
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      const ticks = [11, 12, 13, 14].reduce((sum, field) => sum + Number(fields[field]), 0);
-      return [{ pid: Number(entry), parent: Number(fields[1]), ticks }];
-    } catch {
-      // It has ended in the meantime.
-      return [];
-    }
-  });
 }

@@ -19,7 +19,7 @@ export interface BenchRow {
 }
 
 export interface Rows {
-  /** The floor first. */
+  /** The floor on our worker and api first. */
   rows: BenchRow[];
   close: () => Promise<void>;
 }
@@ -111,26 +111,32 @@ function createShop({ facts, variables }: BenchStack) {
     }
   }
 
-  return { send, createOrder, createLink, payOnPage, vaultToken, close: () => agent.destroy() };
+  return { agent, createOrder, createLink, payOnPage, vaultToken, close: () => agent.destroy() };
+}
+
+/** The floor at an api of this address. */
+export function floorRow(name: string, api_url: string, dispatcher: Dispatcher): BenchRow {
+  return {
+    name,
+    async once() {
+      const { statusCode, body } = await request(api_url + FLOOR_PATH, { dispatcher, method: 'POST' });
+      const text = await body.text();
+      if (statusCode !== 200) throw new Error(`the floor answers ${statusCode} ${text}`);
+      return (JSON.parse(text) as { id: string }).id;
+    },
+    workflows: (id) => [floorWorkflowId(id)],
+  };
 }
 
 /** The rows against a stack. */
 export async function createRows(stack: BenchStack, receiver: WebhookReceiver): Promise<Rows> {
-  const { send, createOrder, createLink, payOnPage, vaultToken, close } = createShop(stack);
+  const { agent, createOrder, createLink, payOnPage, vaultToken, close } = createShop(stack);
   const paid = {
     transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token: await vaultToken() } }],
   };
 
   const rows: BenchRow[] = [
-    {
-      name: 'floor',
-      async once() {
-        const { status, text } = await send('POST', FLOOR_PATH);
-        if (status !== 200) throw new Error(`the floor answers ${status} ${text}`);
-        return (JSON.parse(text) as { id: string }).id;
-      },
-      workflows: (id) => [floorWorkflowId(id)],
-    },
+    floorRow('floor, our worker and api', stack.facts.api_url, agent),
     { name: 'create order', once: () => createOrder({}, 'new'), workflows: (id) => [orderWorkflowId(id)] },
     { name: PAID_ORDER, once: () => createOrder(paid, 'completed'), workflows: (id) => [orderWorkflowId(id)] },
     {

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { startBareFloor } from '../bench/bare-floor';
 import { count } from '../bench/counts';
 import { startReceiver, type WebhookReceiver } from '../bench/receiver';
 import { reportText } from '../bench/report';
@@ -67,14 +68,16 @@ async function figuresOf(stack: BenchStack, receiver: WebhookReceiver, plan: typ
     payload_keys: stack.variables['PAYLOAD_KEYS'],
     log: createLogger({ process: 'bench', level: 'warn' }),
   });
-  const { rows, close } = await createRows(stack, receiver);
+  const bare = await startBareFloor(stack);
+  const shop = await createRows(stack, receiver);
+  const rows = [bare.row, ...shop.rows];
   try {
     say('warming up');
     const results = await runRounds(rows, {
       ...plan,
       concurrencies: CONCURRENCIES,
       // The merchants and customers of all rows, and the receiver, work in this process and share the machine.
-      pids: () => ({ ...stack.facts.pids, bench: process.pid }),
+      pids: () => ({ ...stack.facts.pids, ...bare.pids, bench: process.pid }),
       onRound: (round) => say(`round ${round} of ${plan.rounds}`),
     });
     say(`sending ${plan.silent} webhooks to silent receivers`);
@@ -84,7 +87,8 @@ async function figuresOf(stack: BenchStack, receiver: WebhookReceiver, plan: typ
     const counts = await count(rows, stack, client, plan.samples);
     return reportText(results, counts, silent, { ...plan, seconds: (performance.now() - began) / 1_000 });
   } finally {
-    await close();
+    await bare.close();
+    await shop.close();
     await client.connection.close();
   }
 }
