@@ -22,11 +22,11 @@ export interface BareFloor {
 export const BARE_FLOOR = 'bare floor';
 
 /** The names of its processes, by the names of ours whose work they do. */
-export const BARE_PROCESSES: Readonly<Record<string, string>> = { worker: 'bare worker', api: 'bare api' };
+const PROCESSES = { worker: 'bare worker', api: 'bare api' };
 
 /** Starts a worker and an api that use the SDK as it comes. They end with this process. */
 export async function startBareFloor({ facts, data_dir }: BenchStack): Promise<BareFloor> {
-  const children = Object.entries(BARE_PROCESSES).map(([role, name]) => {
+  const children = Object.entries(PROCESSES).map(([role, name]) => {
     const log = openSync(path.join(data_dir, 'logs', `${name}.log`), 'a');
     const child = fork(
       path.join(repositoryRoot(), 'dist/src/main/bench-floor.js'),
@@ -40,11 +40,16 @@ export async function startBareFloor({ facts, data_dir }: BenchStack): Promise<B
   const ready = await Promise.all(children.map(({ child }) => readyOf(child)));
   const url = ready.flatMap((one) => one.url ?? [])[0] ?? '';
   const pids = Object.fromEntries(children.map(({ name, child }) => [name, child.pid ?? 0]));
+  const row = {
+    ...floorRow(BARE_FLOOR, url, agent),
+    is_main: true,
+    processes: { temporal: 'temporal', ...PROCESSES, bench: 'bench' },
+  };
   const close = async () => {
     await agent.destroy();
     for (const { child } of children) child.disconnect();
   };
-  return { row: floorRow(BARE_FLOOR, url, agent), pids, close };
+  return { row, pids, close };
 }
 
 async function readyOf(child: ChildProcess): Promise<BareReady> {

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BARE_FLOOR, BARE_PROCESSES } from './bare-floor';
 import { mean, median, quantile } from './figures';
 import { cpuMilliseconds } from './processes';
-import type { BenchRow } from './rows';
+import { processesOf, type BenchRow } from './rows';
 
 /** A row at one concurrency: medians over the rounds. */
 export interface Result extends Cell {
@@ -13,10 +12,18 @@ export interface Result extends Cell {
   p95_ratio: number;
 }
 
+/** How many operations of a row run at once. */
+export interface Concurrencies {
+  /** Of the main rows, the bare floor's among them. */
+  main: readonly number[];
+  /** Of the others. */
+  others: readonly number[];
+}
+
 export interface RoundsOptions {
   rounds: number;
   window_ms: number;
-  concurrencies: readonly number[];
+  concurrencies: Concurrencies;
   pids: () => Record<string, number>;
   /** Called before each round. */
   onRound?: (round: number) => void;
@@ -32,23 +39,28 @@ export async function runRounds(
 ): Promise<Result[]> {
   const cells = new Map<string, Cell[]>();
   const key = (row: BenchRow, at_once: number) => `${row.name} ${at_once}`;
+  const rowsAt = (at_once: number) =>
+    rows.filter(({ is_main }) => is_main === true || concurrencies.others.includes(at_once));
+  /** What was prepared for a row and is not used yet. */
+  const stock = new Map(rows.map((row) => [row, [] as string[]]));
   const warm_up = { at_once: 16, window_ms: Math.min(window_ms * 2, 3_000), prepared: 64, pids };
-  for (const row of rows) await measure(row, warm_up);
+  for (const row of rows) await measure(row, stock.get(row)!, warm_up);
   for (let round = 1; round <= rounds; round += 1) {
     onRound?.(round);
-    for (const at_once of concurrencies) {
-      for (const row of round % 2 === 1 ? rows : rows.toReversed()) {
+    for (const at_once of concurrencies.main) {
+      for (const row of round % 2 === 1 ? rowsAt(at_once) : rowsAt(at_once).toReversed()) {
         const before = cells.get(key(row, at_once)) ?? [];
         const expected = (before.at(-1)?.throughput ?? 30) * (window_ms / 1_000);
         // More than will be used, so that no client runs out and lowers the concurrency.
         const prepared = Math.ceil(expected * 1.3) + at_once * 3;
-        cells.set(key(row, at_once), [...before, await measure(row, { at_once, window_ms, prepared, pids })]);
+        const cell = await measure(row, stock.get(row)!, { at_once, window_ms, prepared, pids });
+        cells.set(key(row, at_once), [...before, cell]);
       }
     }
   }
-  return concurrencies.flatMap((at_once) => {
+  return concurrencies.main.flatMap((at_once) => {
     const floor = cells.get(key(rows[0]!, at_once))!;
-    return rows.map((row) => summarize(row.name, at_once, cells.get(key(row, at_once))!, floor));
+    return rowsAt(at_once).map((row) => summarize(row.name, at_once, cells.get(key(row, at_once))!, floor));
   });
 }
 
@@ -100,8 +112,12 @@ const SETTLE_MS = 100;
  * start within the window are measured. Until the last of them has ended, all clients continue, so that the concurrency
  * stays the same.
  */
-async function measure(row: BenchRow, { at_once, window_ms, prepared, pids }: CellOptions): Promise<Cell> {
-  const ready = await prepare(row, prepared);
+async function measure(
+  row: BenchRow,
+  ready: string[],
+  { at_once, window_ms, prepared, pids }: CellOptions,
+): Promise<Cell> {
+  await prepare(row, ready, prepared);
   await sleep(SETTLE_MS);
   const cpu_before = cpuMilliseconds(pids());
   const durations: number[] = [];
@@ -112,8 +128,8 @@ async function measure(row: BenchRow, { at_once, window_ms, prepared, pids }: Ce
     for (;;) {
       const start = performance.now();
       const measured = start < end;
-      const id = ready?.pop();
-      if ((!measured && open === 0) || (ready !== undefined && id === undefined)) return;
+      if ((!measured && open === 0) || (row.prepare !== undefined && ready.length === 0)) return;
+      const id = ready.pop();
       if (measured) open += 1;
       await row.once(id);
       done += 1;
@@ -125,9 +141,9 @@ async function measure(row: BenchRow, { at_once, window_ms, prepared, pids }: Ce
   await Promise.all(Array.from({ length: at_once }, client));
   await sleep(SETTLE_MS);
   const cpu_after = cpuMilliseconds(pids());
-  const cpu = processesOf(row).flatMap(({ name, of }) => {
-    const used = (cpu_after[of] ?? 0) - (cpu_before[of] ?? cpu_after[of] ?? 0);
-    return of in cpu_after ? [[name, used / done] as const] : [];
+  const cpu = Object.entries(processesOf(row)).map(([shown, name]) => {
+    const used = (cpu_after[name] ?? 0) - (cpu_before[name] ?? 0);
+    return [shown, used / done] as const;
   });
   return {
     throughput: (at_once * 1_000) / mean(durations),
@@ -137,28 +153,16 @@ async function measure(row: BenchRow, { at_once, window_ms, prepared, pids }: Ce
   };
 }
 
-/** The processes whose CPU time is shown, in this order. */
-const PROCESSES = ['temporal', 'worker', 'api', 'postgres', 'simulator', 'meilisearch', 'bench'];
-
-/**
- * The processes that serve a row, and where their CPU time is read: others idle, and what they use meanwhile is not the
- * row's.
- */
-function processesOf(row: BenchRow): { name: string; of: string }[] {
-  if (row.name !== BARE_FLOOR) return PROCESSES.map((name) => ({ name, of: name }));
-  return ['temporal', 'worker', 'api', 'bench'].map((name) => ({ name, of: BARE_PROCESSES[name] ?? name }));
-}
-
-async function prepare({ prepare: one }: BenchRow, count: number): Promise<string[] | undefined> {
-  if (one === undefined) return undefined;
-  const ready: string[] = [];
-  let begun = 0;
-  const client = async () => {
-    for (; begun < count;) {
-      begun += 1;
-      ready.push(await one());
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(count, 16) }, client));
-  return ready;
+/** Prepares the row until so many are ready. */
+async function prepare({ prepare: one }: BenchRow, ready: string[], count: number): Promise<void> {
+  if (one === undefined) return;
+  let begun = ready.length;
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      for (; begun < count;) {
+        begun += 1;
+        ready.push(await one());
+      }
+    }),
+  );
 }
