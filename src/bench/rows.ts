@@ -77,7 +77,7 @@ function createShop({ facts, variables }: BenchStack) {
 
   /** A merchant's request; answers the object, which has the expected status then. */
   async function call(method: 'GET' | 'POST', path: string, expected: string, body?: object): Promise<Answered> {
-    const headers = { authorization, 'content-type': 'application/json' };
+    const headers = { authorization, ...(body && { 'content-type': 'application/json' }) };
     const { status, text } = await send(method, path, headers, body && JSON.stringify(body));
     const object = JSON.parse(text) as Answered;
     if (status >= 300 || object.status !== expected) {
