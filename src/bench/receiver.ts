@@ -12,7 +12,8 @@ export interface WebhookReceiver {
 
 export async function startReceiver(): Promise<WebhookReceiver> {
   const came = new Set<string>();
-  const coming = new EventEmitter();
+  // One waits for each webhook.
+  const coming = new EventEmitter().setMaxListeners(0);
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));

@@ -1,21 +1,29 @@
-import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mean, median, quantile } from './figures';
-import type { BenchRow } from './rows';
+import { cpuMilliseconds } from './processes';
+import { processesOf, type BenchRow } from './rows';
 
 /** A row at one concurrency: medians over the rounds. */
 export interface Result extends Cell {
   row: string;
   at_once: number;
-  /** Of the floor's in the same round, at the same concurrency. */
+  /** Of the bare floor's in the same round, at the same concurrency. */
   throughput_ratio: number;
   p95_ratio: number;
+}
+
+/** How many operations of a row run at once. */
+export interface Concurrencies {
+  /** Of the main rows, the bare floor's among them. */
+  main: readonly number[];
+  /** Of the others. */
+  others: readonly number[];
 }
 
 export interface RoundsOptions {
   rounds: number;
   window_ms: number;
-  concurrencies: readonly number[];
+  concurrencies: Concurrencies;
   pids: () => Record<string, number>;
   /** Called before each round. */
   onRound?: (round: number) => void;
@@ -23,7 +31,7 @@ export interface RoundsOptions {
 
 /**
  * Measures all rows in every round, forwards and backwards in turn: a machine whose speed drifts slows all of them
- * alike. The first row is the floor. Ratios are taken within a round, where both had the same machine.
+ * alike. The first row is the bare floor. Ratios are taken within a round, where both had the same machine.
  */
 export async function runRounds(
   rows: readonly BenchRow[],
@@ -31,23 +39,28 @@ export async function runRounds(
 ): Promise<Result[]> {
   const cells = new Map<string, Cell[]>();
   const key = (row: BenchRow, at_once: number) => `${row.name} ${at_once}`;
+  const rowsAt = (at_once: number) =>
+    rows.filter(({ is_main }) => is_main === true || concurrencies.others.includes(at_once));
+  /** What was prepared for a row and is not used yet. */
+  const stock = new Map(rows.map((row) => [row, [] as string[]]));
   const warm_up = { at_once: 16, window_ms: Math.min(window_ms * 2, 3_000), prepared: 64, pids };
-  for (const row of rows) await measure(row, warm_up);
+  for (const row of rows) await measure(row, stock.get(row)!, warm_up);
   for (let round = 1; round <= rounds; round += 1) {
     onRound?.(round);
-    for (const at_once of concurrencies) {
-      for (const row of round % 2 === 1 ? rows : rows.toReversed()) {
+    for (const at_once of concurrencies.main) {
+      for (const row of round % 2 === 1 ? rowsAt(at_once) : rowsAt(at_once).toReversed()) {
         const before = cells.get(key(row, at_once)) ?? [];
         const expected = (before.at(-1)?.throughput ?? 30) * (window_ms / 1_000);
         // More than will be used, so that no client runs out and lowers the concurrency.
         const prepared = Math.ceil(expected * 1.3) + at_once * 3;
-        cells.set(key(row, at_once), [...before, await measure(row, { at_once, window_ms, prepared, pids })]);
+        const cell = await measure(row, stock.get(row)!, { at_once, window_ms, prepared, pids });
+        cells.set(key(row, at_once), [...before, cell]);
       }
     }
   }
-  return concurrencies.flatMap((at_once) => {
+  return concurrencies.main.flatMap((at_once) => {
     const floor = cells.get(key(rows[0]!, at_once))!;
-    return rows.map((row) => summarize(row.name, at_once, cells.get(key(row, at_once))!, floor));
+    return rowsAt(at_once).map((row) => summarize(row.name, at_once, cells.get(key(row, at_once))!, floor));
   });
 }
 
@@ -99,8 +112,12 @@ const FOLLOWING_WORK_MS = 100;
  * start within the window are measured. Until the last of them has ended, all clients continue, so that the concurrency
  * stays the same.
  */
-async function measure(row: BenchRow, { at_once, window_ms, prepared, pids }: CellOptions): Promise<Cell> {
-  const ready = await prepare(row, prepared);
+async function measure(
+  row: BenchRow,
+  ready: string[],
+  { at_once, window_ms, prepared, pids }: CellOptions,
+): Promise<Cell> {
+  await prepare(row, ready, prepared);
   await sleep(FOLLOWING_WORK_MS);
   const cpu_before = cpuMilliseconds(pids());
   const durations: number[] = [];
@@ -111,8 +128,8 @@ async function measure(row: BenchRow, { at_once, window_ms, prepared, pids }: Ce
     for (;;) {
       const start = performance.now();
       const measured = start < end;
-      const id = ready?.pop();
-      if ((!measured && open === 0) || (ready !== undefined && id === undefined)) return;
+      if ((!measured && open === 0) || (row.prepare !== undefined && ready.length === 0)) return;
+      const id = ready.pop();
       if (measured) open += 1;
       await row.once(id);
       done += 1;
@@ -123,9 +140,11 @@ async function measure(row: BenchRow, { at_once, window_ms, prepared, pids }: Ce
   };
   await Promise.all(Array.from({ length: at_once }, client));
   await sleep(FOLLOWING_WORK_MS);
-  const cpu = Object.entries(cpuMilliseconds(pids())).map(
-    ([name, used]) => [name, (used - (cpu_before[name] ?? used)) / done] as const,
-  );
+  const cpu_after = cpuMilliseconds(pids());
+  const cpu = Object.entries(processesOf(row)).map(([shown, name]) => {
+    const used = (cpu_after[name] ?? 0) - (cpu_before[name] ?? 0);
+    return [shown, used / done] as const;
+  });
   return {
     throughput: (at_once * 1_000) / mean(durations),
     p50: quantile(durations, 0.5),
@@ -134,57 +153,16 @@ async function measure(row: BenchRow, { at_once, window_ms, prepared, pids }: Ce
   };
 }
 
-async function prepare({ prepare: one }: BenchRow, count: number): Promise<string[] | undefined> {
-  if (one === undefined) return undefined;
-  const ready: string[] = [];
-  let begun = 0;
-  const client = async () => {
-    for (; begun < count;) {
-      begun += 1;
-      ready.push(await one());
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(count, 16) }, client));
-  return ready;
-}
-
-/** Ticks of /proc a second: a constant of Linux on every platform that Node runs on. */
-const TICKS_PER_SECOND = 100;
-
-/**
- * CPU milliseconds that each named process and all its descendants have used so far, those that have ended included:
- * PostgreSQL works in a process for each connection. Empty where there is no /proc.
- */
-function cpuMilliseconds(pids: Record<string, number>): Record<string, number> {
-  const processes = readProcesses();
-  const named = new Set(Object.values(pids));
-  const used = (pid: number): number => {
-    const own = processes.find((one) => one.pid === pid)?.ticks ?? 0;
-    const children = processes.filter((one) => one.parent === pid && !named.has(one.pid));
-    return children.reduce((sum, child) => sum + used(child.pid), own);
-  };
-  return Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, (used(pid) * 1_000) / TICKS_PER_SECOND]));
-}
-
-interface ProcessTicks {
-  pid: number;
-  parent: number;
-  /** User and system time, its own and of children that have ended. */
-  ticks: number;
-}
-
-function readProcesses(): ProcessTicks[] {
-  return readdirSync('/proc').flatMap((entry) => {
-    if (!/^\d+$/.test(entry)) return [];
-    try {
-      const stat = readFileSync(`/proc/${entry}/stat`, 'utf8');
-      // The name in brackets may hold anything; the numbers follow the last bracket.
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      const ticks = [11, 12, 13, 14].reduce((sum, field) => sum + Number(fields[field]), 0);
-      return [{ pid: Number(entry), parent: Number(fields[1]), ticks }];
-    } catch {
-      // It has ended in the meantime.
-      return [];
-    }
-  });
+/** Prepares the row until so many are ready. */
+async function prepare({ prepare: one }: BenchRow, ready: string[], count: number): Promise<void> {
+  if (one === undefined) return;
+  let begun = ready.length;
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      for (; begun < count;) {
+        begun += 1;
+        ready.push(await one());
+      }
+    }),
+  );
 }

@@ -10,23 +10,41 @@ import type { BenchStack } from './stack';
 /** One measured kind of work. */
 export interface BenchRow {
   name: string;
+  /** Measured at every concurrency; the others only at those of a machine that idles and of one that is busy. */
+  is_main?: boolean;
+  /** The processes that serve it, by the names in the report: what others use meanwhile does not count. */
+  processes?: Readonly<Record<string, string>>;
   /** What has to be there before the clock starts: the id of an order, where one is paid that exists already. */
   prepare?: () => Promise<string>;
-  /** Does it once, up to its outcome, and answers the id. Throws when the outcome is not the expected one. */
+  /**
+   * Does it once, up to its outcome, and answers its ids, separated by a space, the prepared one first. Throws when the
+   * outcome is not the expected one.
+   */
   once(prepared: string | undefined): Promise<string>;
-  /** The workflows of one such operation. */
-  workflows(id: string): string[];
+  /** The workflows of one such operation, by its ids. */
+  workflows(ids: string): string[];
 }
 
 export interface Rows {
-  /** The floor first. */
+  /** The floor on our worker and api first. */
   rows: BenchRow[];
+  /** Creates an order that waits for its payment for a week, and answers its id. */
+  createOpenOrder: () => Promise<string>;
   close: () => Promise<void>;
 }
 
+const named = (...names: string[]) => Object.fromEntries(names.map((name) => [name, name]));
+const ALL_PROCESSES = named('temporal', 'worker', 'api', 'postgres', 'simulator', 'meilisearch', 'bench');
+
+/** The processes of a row, by the names in the report. */
+export const processesOf = ({ processes = ALL_PROCESSES }: BenchRow): Readonly<Record<string, string>> => processes;
+
 /** The rows that have an aim. */
+export const CREATE_ORDER = 'create order';
 export const PAID_ORDER = 'paid order';
 export const PAID_ORDER_WITH_WEBHOOK = 'paid order, webhook delivered';
+export const PAGE_PAYMENT = 'payment on the hosted page';
+export const LINK_PAYMENT = 'payment through a link';
 
 const CARD = {
   number: TEST_CARDS.approved.number,
@@ -38,7 +56,7 @@ const RETURN_URL = 'https://shop.example/thanks/';
 const ORDER = { currency: 'EUR', amount: 1_250 };
 
 /** A merchant and a customer of a stack, over kept-alive connections as a merchant's server has them. */
-function createShop({ facts }: BenchStack) {
+function createShop({ facts, variables }: BenchStack) {
   const agent = new Agent({ keepAliveTimeout: 60_000 });
   const authorization = `Basic ${Buffer.from(`${facts.test_api_key}:`).toString('base64')}`;
 
@@ -57,22 +75,19 @@ function createShop({ facts }: BenchStack) {
     return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
   }
 
-  async function createOrder(fields: Record<string, unknown>, expected: string): Promise<string> {
-    const headers = { authorization, 'content-type': 'application/json' };
-    const { status, text } = await send('POST', '/v1/orders/', headers, JSON.stringify({ ...ORDER, ...fields }));
-    const order = JSON.parse(text) as { id: string; status: string };
-    if (status !== 200 || order.status !== expected) {
-      throw new Error(`an order was to be ${expected}: ${status} ${text}`);
+  /** A merchant's request; answers the object, which has the expected status then. */
+  async function call(method: 'GET' | 'POST', path: string, expected: string, body?: object): Promise<Answered> {
+    const headers = { authorization, ...(body && { 'content-type': 'application/json' }) };
+    const { status, text } = await send(method, path, headers, body && JSON.stringify(body));
+    const object = JSON.parse(text) as Answered;
+    if (status >= 300 || object.status !== expected) {
+      throw new Error(`${method} ${path} was to answer ${expected}: ${status} ${text}`);
     }
-    return order.id;
+    return object;
   }
 
-  async function createLink(): Promise<string> {
-    const headers = { authorization, 'content-type': 'application/json' };
-    const link = { ...ORDER, merchant_order_id: 'bench', return_url: RETURN_URL };
-    const { text } = await send('POST', '/v1/paymentlinks/', headers, JSON.stringify(link));
-    return (JSON.parse(text) as { id: string }).id;
-  }
+  const createOrder = (fields: Record<string, unknown>, expected: string) =>
+    call('POST', '/v1/orders/', expected, { ...ORDER, ...fields });
 
   /** A customer: opens the page, sends the form with its token and cookies, and is sent back to the merchant. */
   async function payOnPage(path: string): Promise<void> {
@@ -93,80 +108,136 @@ function createShop({ facts }: BenchStack) {
     }
   }
 
-  async function projectId(): Promise<string> {
+  /** A token of the demo project, as an earlier payment leaves one. */
+  async function vaultToken(): Promise<string> {
     const { text } = await send('GET', '/v1/merchants/self/projects/self/', { authorization });
-    return (JSON.parse(text) as { id: string }).id;
+    const { id: project_id } = JSON.parse(text) as { id: string };
+    const processor = createProcessorClient({
+      url: facts.simulator_url,
+      key: variables['PROCESSOR_KEY'] ?? '',
+      timeout_ms: 5_000,
+    });
+    try {
+      const card = await processor.vaultCard({ project_id, is_test: true, ...CARD });
+      if (!card.usable) throw new Error(card.reason);
+      return card.vault_token;
+    } finally {
+      await processor.close();
+    }
   }
 
-  return { send, createOrder, createLink, payOnPage, projectId, close: () => agent.destroy() };
+  return { agent, call, createOrder, payOnPage, vaultToken, close: () => agent.destroy() };
 }
 
-/** A token of the project, as an earlier payment leaves one. */
-async function vaultToken({ facts, variables }: BenchStack, project_id: string): Promise<string> {
-  const processor = createProcessorClient({
-    url: facts.simulator_url,
-    key: variables['PROCESSOR_KEY'] ?? '',
-    timeout_ms: 5_000,
-  });
-  try {
-    const card = await processor.vaultCard({ project_id, is_test: true, ...CARD });
-    if (!card.usable) throw new Error(card.reason);
-    return card.vault_token;
-  } finally {
-    await processor.close();
-  }
+/** The floor at an api of this address. */
+export function floorRow(name: string, api_url: string, dispatcher: Dispatcher): BenchRow {
+  return {
+    name,
+    async once() {
+      const { statusCode, body } = await request(api_url + FLOOR_PATH, { dispatcher, method: 'POST' });
+      const text = await body.text();
+      if (statusCode !== 200) throw new Error(`the floor answers ${statusCode} ${text}`);
+      return (JSON.parse(text) as { id: string }).id;
+    },
+    workflows: (id) => [floorWorkflowId(id)],
+  };
 }
 
 /** The rows against a stack. */
 export async function createRows(stack: BenchStack, receiver: WebhookReceiver): Promise<Rows> {
-  const { send, createOrder, createLink, payOnPage, projectId, close } = createShop(stack);
-  const vault_token = await vaultToken(stack, await projectId());
-  const paid = {
-    transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token } }],
-  };
+  const { agent, call, createOrder, payOnPage, vaultToken, close } = createShop(stack);
+  const charge = { payment_method: 'credit-card', payment_method_details: { vault_token: await vaultToken() } };
+  const paid = { transactions: [charge] };
+  const authorized = { transactions: [{ ...charge, capture_mode: 'manual' }] };
+  const createPaidOrder = async () => (await createOrder(paid, 'completed')).id;
+  const onOrders = (ids: string) => ids.split(' ').map(orderWorkflowId);
+  const read_order = await createPaidOrder();
 
   const rows: BenchRow[] = [
     {
-      name: 'floor',
-      async once() {
-        const { status, text } = await send('POST', FLOOR_PATH);
-        if (status !== 200) throw new Error(`the floor answers ${status} ${text}`);
-        return (JSON.parse(text) as { id: string }).id;
-      },
-      workflows: (id) => [floorWorkflowId(id)],
+      ...floorRow('floor, our worker and api', stack.facts.api_url, agent),
+      processes: named('temporal', 'worker', 'api', 'bench'),
     },
-    { name: 'create order', once: () => createOrder({}, 'new'), workflows: (id) => [orderWorkflowId(id)] },
-    { name: PAID_ORDER, once: () => createOrder(paid, 'completed'), workflows: (id) => [orderWorkflowId(id)] },
+    {
+      name: CREATE_ORDER,
+      is_main: true,
+      once: async () => (await createOrder({}, 'new')).id,
+      workflows: onOrders,
+    },
+    { name: PAID_ORDER, is_main: true, once: createPaidOrder, workflows: onOrders },
     {
       name: PAID_ORDER_WITH_WEBHOOK,
+      is_main: true,
       async once() {
-        const id = await createOrder({ ...paid, webhook_url: receiver.url }, 'completed');
+        const { id } = await createOrder({ ...paid, webhook_url: receiver.url }, 'completed');
         await receiver.received(id);
         return id;
       },
       workflows: (id) => [orderWorkflowId(id), deliveryWorkflowId({ order_id: id, n: 1 })],
     },
     {
-      name: 'payment on the hosted page',
-      prepare: () => createOrder({ return_url: RETURN_URL, failure_url: RETURN_URL.replace('thanks', 'sorry') }, 'new'),
+      name: PAGE_PAYMENT,
+      async prepare() {
+        const urls = { return_url: RETURN_URL, failure_url: RETURN_URL.replace('thanks', 'sorry') };
+        return (await createOrder(urls, 'new')).id;
+      },
       async once(id) {
         await payOnPage(`/pay/${id}/`);
         return id!;
       },
-      workflows: (id) => [orderWorkflowId(id)],
+      workflows: onOrders,
     },
     {
       // Its events are those of the link's workflow; the order's are those of a paid order.
-      name: 'payment through a link',
-      prepare: createLink,
+      name: LINK_PAYMENT,
+      async prepare() {
+        const link = { ...ORDER, merchant_order_id: 'bench', return_url: RETURN_URL };
+        return (await call('POST', '/v1/paymentlinks/', 'new', link)).id;
+      },
       async once(id) {
         await payOnPage(`/paymentlinks/${id}/`);
         return id!;
       },
       workflows: (id) => [paymentLinkWorkflowId(id)],
     },
+    {
+      name: 'authorize, then capture',
+      async once() {
+        const { id, transactions } = await createOrder(authorized, 'completed');
+        const capture = await call(
+          'POST',
+          `/v1/orders/${id}/transactions/${transactions[0]?.id}/captures/`,
+          'completed',
+        );
+        return `${id} ${capture.id}`;
+      },
+      workflows: onOrders,
+    },
+    {
+      name: 'refund',
+      prepare: createPaidOrder,
+      async once(id) {
+        const refund = await call('POST', `/v1/orders/${id}/refunds/`, 'completed', { amount: ORDER.amount });
+        return `${id} ${refund.id}`;
+      },
+      workflows: onOrders,
+    },
+    {
+      name: 'retrieve an order',
+      processes: named('api', 'postgres', 'bench'),
+      once: async () => (await call('GET', `/v1/orders/${read_order}/`, 'completed')).id,
+      workflows: () => [],
+    },
   ];
-  return { rows, close };
+  const createOpenOrder = async () => (await createOrder({ expiration_period: 'P7D' }, 'new')).id;
+  return { rows, createOpenOrder, close };
+}
+
+/** What the benchmark reads of an order or payment link. */
+interface Answered {
+  id: string;
+  status: string;
+  transactions: { id: string }[];
 }
 
 interface Reply {

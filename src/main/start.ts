@@ -8,6 +8,7 @@ import { removeFacts, summary, writeFacts, writeVariables, type StackFacts } fro
 import { StackFailure, explain, checkRoom } from '../stack/failure';
 import { displayPath } from '../stack/files';
 import { reach } from '../stack/ports';
+import { nodeAdvice } from '../stack/node-version';
 import { guardFirstStart } from '../stack/programs/first-start';
 import type { Program } from '../stack/programs/program';
 import { Supervisor } from '../stack/programs/supervisor';
@@ -103,6 +104,8 @@ class Stack {
   async start(): Promise<void> {
     const { DATA_DIR: data_dir } = this.config;
     removeFacts(data_dir);
+    const advice = nodeAdvice(process.versions.node);
+    if (advice !== undefined) progress.say('payments', advice);
     await this.supervisor.clearUp();
     await checkRoom(data_dir);
     const secrets = keepSecrets(data_dir);
