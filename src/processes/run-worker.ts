@@ -15,7 +15,7 @@ import { requireSetting, type Config } from '../config';
 import { ping } from '../db/connection';
 import type { Logger } from '../log';
 import { SecretKeys } from '../secrets';
-import { dataConverter, pingTemporal } from '../temporal/connect';
+import { clientOf, dataConverter, pingTemporal } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
 import { makeSchedules } from '../temporal/schedules';
 import { createWorkflowClients } from '../temporal/workflows';
@@ -41,16 +41,19 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
   const workflows = createWorkflowClients({ client, db });
   const index = new SearchWriter(searchServer(config));
   const connection = await NativeConnection.connect({ address, ...credentialsOf(config) });
-  const shared = {
+  const polled = {
     connection,
     namespace: config.TEMPORAL_NAMESPACE,
-    workflowBundle: { codePath: bundle_path },
     dataConverter: dataConverter(requireSetting(config, 'PAYLOAD_KEYS')),
+  };
+  const shared = {
+    ...polled,
+    workflowBundle: { codePath: bundle_path },
     activities: createActivities({
       db,
       secrets: new SecretKeys(requireSetting(config, 'SECRET_KEYS')),
       processor,
-      workflows,
+      workflows: createWorkflowClients({ client, db, worker_client: clientOf(polled) }),
       index,
       postWebhook,
       local_attempts: new LocalAttempts(),
