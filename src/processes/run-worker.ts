@@ -6,6 +6,7 @@ import {
   type LogLevel,
   type LogMetadata,
   type Logger as SdkLogger,
+  type WorkerOptions,
 } from '@temporalio/worker';
 import { createActivities } from '../../activities/index';
 import type { ActivityServices } from '../../activities/services';
@@ -16,7 +17,7 @@ import { requireSetting, type Config } from '../config';
 import { ping } from '../db/connection';
 import type { Logger } from '../log';
 import { SecretKeys } from '../secrets';
-import { dataConverter, pingTemporal } from '../temporal/connect';
+import { clientOf, dataConverter, pingTemporal } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
 import { makeSchedules } from '../temporal/schedules';
 import { useWorkflowThreads } from '../temporal/workflow-threads';
@@ -49,11 +50,16 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     // Payloads are encrypted, and do not get smaller.
     grpcCompression: { codec: 'none' },
   });
-  const workers = await createWorkers(config, bundle_path, connection, {
+  const polled = {
+    connection,
+    namespace: config.TEMPORAL_NAMESPACE,
+    dataConverter: dataConverter(requireSetting(config, 'PAYLOAD_KEYS')),
+  };
+  const workers = await createWorkers(polled, bundle_path, {
     db,
     secrets: new SecretKeys(requireSetting(config, 'SECRET_KEYS')),
     processor,
-    workflows,
+    workflows: createWorkflowClients({ client, db, worker_client: clientOf(polled) }),
     index,
     postWebhook,
     local_attempts: new LocalAttempts(),
@@ -98,16 +104,13 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
 
 /** A worker for each task queue. */
 async function createWorkers(
-  config: Config,
+  polled: Pick<WorkerOptions, 'connection' | 'namespace' | 'dataConverter'>,
   bundle_path: string,
-  connection: NativeConnection,
   services: ActivityServices,
 ): Promise<Worker[]> {
   const shared = {
-    connection,
-    namespace: config.TEMPORAL_NAMESPACE,
+    ...polled,
     workflowBundle: { codePath: bundle_path },
-    dataConverter: dataConverter(requireSetting(config, 'PAYLOAD_KEYS')),
     activities: createActivities(services),
     // A killed worker still owns its workflows' queues: after this long another takes them.
     stickyQueueScheduleToStartTimeout: '5 seconds',

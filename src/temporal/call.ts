@@ -21,6 +21,12 @@ import type { Readable } from './kinds';
 /** The dependencies of every call: Temporal, and the record that is the answer. */
 export interface TemporalAccess {
   client: Client;
+  /**
+   * Through the connection with which the workers of this process poll: the answer to the start of a workflow brings
+   * them its first task, if one has a free slot. Absent where no worker runs, and where Temporal is to choose by
+   * project which task comes first.
+   */
+  worker_client?: Client;
   db: Database;
 }
 

@@ -1,4 +1,4 @@
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type ClientOptions } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { Logger } from '../log';
 import type { Credentials } from './credentials';
@@ -52,4 +52,9 @@ export function connectTemporal(options: {
     dataConverter: dataConverter(options.payload_keys),
   });
   return client;
+}
+
+/** A client through a connection that is open already. */
+export function clientOf(options: Pick<ClientOptions, 'connection' | 'namespace' | 'dataConverter'>): Client {
+  return new Client(options);
 }

@@ -25,8 +25,13 @@ function joinOrRestart<Started>(kind: Kind<Started>, object: Started) {
 }
 
 /** Starts the object's workflow unless it is running. */
-export async function startWorkflow<Started>(client: Client, kind: Kind<Started>, object: Started): Promise<void> {
-  await client.workflow.start(kind.type, joinOrRestart(kind, object));
+export async function startWorkflow<Started>(
+  client: Client,
+  kind: Kind<Started>,
+  object: Started,
+  options: { requestEagerStart?: boolean } = {},
+): Promise<void> {
+  await client.workflow.start(kind.type, { ...joinOrRestart(kind, object), ...options });
 }
 
 /** Sends an update to the object's workflow, which starts unless it is running. `options`: other start options. */
@@ -57,8 +62,10 @@ export class ObjectWorkflows<Started, K extends Kind<Started> = Kind<Started>> {
 
   /** Starts the object's workflow unless it is running. It continues from the record, however an earlier run ended. */
   async start(object: Started, deadline_at?: number): Promise<void> {
-    const { client } = this.temporal;
-    await callOnce(client, deadline_at, () => startWorkflow(client, this.kind, object));
+    const { worker_client } = this.temporal;
+    const client = worker_client ?? this.temporal.client;
+    const options = worker_client && { requestEagerStart: true };
+    await callOnce(client, deadline_at, () => startWorkflow(client, this.kind, object, options));
   }
 
   /** Has the object's workflow read the record and continue from it. A closed or lost workflow restarts. */

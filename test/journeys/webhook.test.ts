@@ -1,8 +1,10 @@
+import { deliveryWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
 import { CARDS } from '../support/domain';
 import { webhookOf } from '../support/merchant';
 import { createTestProject, type TestProject } from '../support/operator';
 import { startReceiver, type Receiver } from '../support/servers';
+import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
 
 /** Webhooks as the merchant's server gets them, from the order to the signature. */
@@ -42,6 +44,18 @@ test('rules 13.1 and 13.2: a sale approved at once sends exactly one, to the URL
     { path: '/hook', order_id: id },
     { path: '/hook', order_id: other },
   ]);
+});
+
+test('its first task came to the worker with the answer to its start', async () => {
+  const { id } = await project.merchant.paidOrder('approved');
+  await receiver.waitFor(1);
+  const client = temporalOf();
+  try {
+    const { events } = await client.workflow.getHandle(deliveryWorkflowId({ order_id: id, n: 1 })).fetchHistory();
+    expect(events?.[0]?.workflowExecutionStartedEventAttributes?.eagerExecutionAccepted).toBe(true);
+  } finally {
+    await client.connection.close();
+  }
 });
 
 test('when it arrives the order already has the status in it', async () => {

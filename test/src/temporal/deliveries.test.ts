@@ -1,17 +1,27 @@
-import type { Client } from '@temporalio/client';
+import { Connection, type Client } from '@temporalio/client';
 import type { Database } from '../../../src/db/connection';
+import { moveOrder } from '../../../src/db/orders/move-order';
+import type { TemporalAccess } from '../../../src/temporal/call';
+import { clientOf } from '../../../src/temporal/connect';
 import { createWorkflowClients } from '../../../src/temporal/workflows';
-import { PROJECT_ID, RELATED_ORDER_ID } from '../../../workflows/messages';
+import { PROJECT_ID, RELATED_ORDER_ID, deliveryWorkflowId } from '../../../workflows/messages';
+import { PROJECT } from '../../support/domain';
+import { aStoredOrder } from '../../support/rows';
+import { startReceiver, type Receiver } from '../../support/servers';
+import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
 
-test('a webhook is started under the name of order and move, on the queue of webhooks, fairly among projects', async () => {
+/** A client that only notes what is started. */
+function notes() {
   const started: unknown[] = [];
   const start = (...workflow: unknown[]) => (started.push(workflow), Promise.resolve());
-  const client = { workflow: { start } } as unknown as Client;
-  await createWorkflowClients({ client, db: undefined as unknown as Database }).deliveries.start({
-    order_id: 'o',
-    n: 3,
-    project_id: 'p',
-  });
+  return { started, client: { workflow: { start } } as unknown as Client };
+}
+const db = undefined as unknown as Database;
+const DELIVERY = { order_id: 'o', n: 3, project_id: 'p' };
+
+test('a webhook is started under the name of order and move, on the queue of webhooks, fairly among projects', async () => {
+  const { started, client } = notes();
+  await createWorkflowClients({ client, db }).deliveries.start(DELIVERY);
   expect(started).toEqual([
     [
       'webhookDelivery',
@@ -30,4 +40,69 @@ test('a webhook is started under the name of order and move, on the queue of web
       },
     ],
   ]);
+});
+
+test('a process with workers starts it through their connection and asks for its first task', async () => {
+  const [others, workers] = [notes(), notes()];
+  const { deliveries } = createWorkflowClients({ client: others.client, worker_client: workers.client, db });
+  await deliveries.start(DELIVERY);
+  expect([others.started, workers.started]).toEqual([
+    [],
+    [['webhookDelivery', expect.objectContaining({ workflowId: 'webhook:o:3', requestEagerStart: true })]],
+  ]);
+});
+
+describe('on a server that gives the first task to who starts the workflow', () => {
+  let world: WorkflowEnvironment;
+  let receiver: Receiver;
+  beforeAll(async () => {
+    receiver = await startReceiver();
+    world = await createWorkflowEnvironment({ webhook_url: receiver.url, events_max: 512 });
+  });
+  afterAll(async () => {
+    await world.close();
+    await receiver.close();
+  });
+  beforeEach(() => {
+    receiver.received.splice(0);
+    receiver.answer((response) => response.writeHead(200).end());
+  });
+
+  /** Starts a delivery twice, waits for its end, and returns the seconds until the first task was done. */
+  async function delivered(clients: Pick<TemporalAccess, 'client' | 'worker_client'>): Promise<number> {
+    const { db } = world.database;
+    const order = await aStoredOrder(db);
+    await moveOrder(db, order, { ended: 'cancelled' }, { source: 'merchant', now: Date.now() });
+    const id = { order_id: order.id, n: 1 };
+    const { deliveries } = createWorkflowClients({ ...clients, db });
+    const started = { ...id, project_id: PROJECT.id };
+    await Promise.all([deliveries.start(started), deliveries.start(started)]);
+    const workflow = world.env.client.workflow.getHandle(deliveryWorkflowId(id));
+    expect(await workflow.result()).toBe('delivered');
+    expect(receiver.received).toHaveLength(1);
+    const { events } = await workflow.fetchHistory();
+    expect(events?.[0]?.workflowExecutionStartedEventAttributes?.eagerExecutionAccepted).toBe(true);
+    const seconds = events!.map(({ eventTime }) => Number(eventTime?.seconds) + Number(eventTime?.nanos) / 1e9);
+    return seconds.at(-1)! - seconds[0]!;
+  }
+
+  test('the worker gets it with the answer, and sends the webhook once', async () => {
+    const { client, nativeConnection: connection } = world.env;
+    expect(await delivered({ client, worker_client: clientOf({ connection }) })).toBeLessThan(5);
+  });
+
+  test('a task that is lost with the worker that asked goes to another after ten seconds, which sends it once', async () => {
+    // A connection without workers, which nevertheless asks for the task: nobody does it.
+    const connection = await Connection.connect({ address: world.env.address });
+    const { workflowService } = connection;
+    const start = workflowService.startWorkflowExecution.bind(workflowService);
+    Object.assign(workflowService, {
+      startWorkflowExecution: (request: object) => start({ ...request, requestEagerExecution: true }),
+    });
+    try {
+      expect(await delivered({ client: clientOf({ connection }) })).toBeGreaterThan(9);
+    } finally {
+      await connection.close();
+    }
+  }, 60_000);
 });
