@@ -74,8 +74,11 @@ function createShop({ facts, variables }: BenchStack) {
     return (JSON.parse(text) as { id: string }).id;
   }
 
-  /** A customer: opens the page, sends the form with its token and cookies, and is sent back to the merchant. */
-  async function payOnPage(path: string): Promise<void> {
+  /**
+   * A customer: opens the page, sends the form with its token and cookies, and is sent back to the merchant. Returns
+   * the id of the order that is paid.
+   */
+  async function payOnPage(path: string): Promise<string> {
     const page = await send('GET', path);
     const cookie = [page.headers['set-cookie'] ?? []]
       .flat()
@@ -88,9 +91,11 @@ function createShop({ facts, variables }: BenchStack) {
     });
     const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded' };
     const { status, headers: answered } = await send('POST', path, headers, form.toString());
-    if (status !== 303 || !String(answered['location']).startsWith(RETURN_URL)) {
+    const location = String(answered['location']);
+    if (status !== 303 || !location.startsWith(RETURN_URL)) {
       throw new Error(`a payment was to be accepted: ${status}`);
     }
+    return new URL(location).searchParams.get('order_id')!;
   }
 
   /** A token of the demo project, as an earlier payment leaves one. */
@@ -145,21 +150,18 @@ export async function createRows(stack: BenchStack, receiver: WebhookReceiver): 
     {
       name: 'payment on the hosted page',
       prepare: () => createOrder({ return_url: RETURN_URL, failure_url: RETURN_URL.replace('thanks', 'sorry') }, 'new'),
-      async once(id) {
-        await payOnPage(`/pay/${id}/`);
-        return id!;
-      },
+      once: (id) => payOnPage(`/pay/${id}/`),
       workflows: (id) => [orderWorkflowId(id)],
     },
     {
-      // Its events are those of the link's workflow; the order's are those of a paid order.
+      // The link's workflow, from the events before the payment on, and the order's.
       name: 'payment through a link',
       prepare: createLink,
-      async once(id) {
-        await payOnPage(`/paymentlinks/${id}/`);
-        return id!;
+      once: async (id) => `${id} ${await payOnPage(`/paymentlinks/${id}/`)}`,
+      workflows(ids) {
+        const [link_id = '', ...order_ids] = ids.split(' ');
+        return [paymentLinkWorkflowId(link_id), ...order_ids.map(orderWorkflowId)];
       },
-      workflows: (id) => [paymentLinkWorkflowId(id)],
     },
   ];
   return { rows, close };
