@@ -43,7 +43,6 @@ export async function serveApi(
   const pages = createPages({
     db,
     orders,
-    payment_links,
     processor_notifications,
     processor,
     public_url,
