@@ -17,7 +17,7 @@ import {
 import { nextLatePoll } from '../src/domain/transaction';
 import { validationError } from '../src/errors';
 import type { FollowUpInput, SetOutcomeInput } from '../workflows/messages';
-import { signalPayment, signalPaymentLink } from './order-signals';
+import { signalPayment, signalLinkOfEndedOrder } from './order-signals';
 import type { AtTime, ActivityServices } from './services';
 
 /**
@@ -35,7 +35,7 @@ export async function setChargeOutcome(
   await recordManualOutcome(db, { order_id, manual_outcome, by: authorOf(manual_outcome) }, (trx, order) =>
     moveAsPlanned(trx, order, (current) => planManualOutcome(current, manual_outcome, now)),
   );
-  return await signalPaymentLink(services, await loadOrderSnapshot(db, order_id));
+  return await signalLinkOfEndedOrder(services, await loadOrderSnapshot(db, order_id));
 }
 
 /** Like setChargeOutcome, for a follow-up order. The amount that it had set aside is moved or freed. */

@@ -13,14 +13,15 @@ export async function signalPayment(
 }
 
 /**
- * Signals the workflow of the order's payment link after an activity that may have ended the order; the workflow reads
- * the record (rules 19.6). The SQL of the order's move has moved the link already, so a repeated signal does no harm.
- * Returns the order.
+ * Signals the workflow of the order's payment link, if it has one; the workflow reads the record (rules 19.6). The SQL
+ * that wrote or moved the order has moved the link already, so a repeated signal does no harm. Returns the order.
  */
 export async function signalPaymentLink({ workflows }: ActivityServices, order: OrderSnapshot): Promise<OrderSnapshot> {
-  const { payment_link, status } = order;
-  if (payment_link !== undefined && isFinal(ORDER_MOVES, status)) {
-    await workflows.payment_links.recordChanged(payment_link.id);
-  }
+  if (order.payment_link !== undefined) await workflows.payment_links.recordChanged(order.payment_link.id);
   return order;
+}
+
+/** Like signalPaymentLink, after an activity that may have ended the order; otherwise the link has not changed. */
+export async function signalLinkOfEndedOrder(services: ActivityServices, order: OrderSnapshot): Promise<OrderSnapshot> {
+  return isFinal(ORDER_MOVES, order.status) ? await signalPaymentLink(services, order) : order;
 }

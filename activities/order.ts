@@ -3,7 +3,6 @@ import { beginAttempt, insertOrder } from '../src/db/orders/insert-order';
 import { moveOrder } from '../src/db/orders/move-order';
 import { findOrderSnapshot, loadOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { findPayment, recordPoll } from '../src/db/orders/transactions';
-import { isLate } from '../src/db/requests/request-claims';
 import { closingOf, openAuthorization } from '../src/domain/authorization';
 import type { NewTransaction } from '../src/domain/new-order';
 import { transactionExpiresAt, type Ending } from '../src/domain/order';
@@ -23,7 +22,7 @@ import type { CaptureOrVoidInput, CreateOrderInput, SubmitPaymentInput, Transact
 import { foundOrNull } from './failure';
 import { charge, findCharge, recordOutcome, sendCharge } from './order-charge';
 import { pollOutcome, type PollInput } from './order-outcome';
-import { signalPaymentLink } from './order-signals';
+import { signalLinkOfEndedOrder, signalPaymentLink } from './order-signals';
 import type { AtTime, ActivityServices } from './services';
 
 /**
@@ -34,14 +33,16 @@ import type { AtTime, ActivityServices } from './services';
 /** Writes a new order; repeat-safe. Throws ServiceUnavailable when it does not exist and the request came too late. */
 export async function writeOrder({ db }: ActivityServices, input: CreateOrderInput & AtTime): Promise<OrderSnapshot> {
   const { order, transaction, period, payment_link, now, request } = input;
+  // The order of a payment link uses the link's clock. The statement refuses an offset that the link does not have.
+  const created = now + (payment_link?.clock_offset_ms ?? 0);
   // An order expires with its payment link at the latest (rules 19.7).
-  const expires_at = Math.min(now + period, payment_link?.expires_at ?? Infinity);
+  const expires_at = Math.min(created + period, payment_link?.expires_at ?? Infinity);
   const transaction_expires_at = transactionExpiresAt({
     order_expires_at: expires_at,
-    created: now,
+    created,
     period: transaction?.period ?? period,
   });
-  const details = { created: now, expires_at, transaction_expires_at, payment_link, request };
+  const details = { created, expires_at, transaction_expires_at, payment_link, request };
   return await insertOrder(db, order, transaction && withoutPeriod(transaction), details);
 }
 
@@ -53,17 +54,20 @@ export async function readOrder(
   return foundOrNull(await findOrderSnapshot(db, order_id), must_exist, `order ${order_id}`);
 }
 
-/** Writes an order with a card token and charges it. One activity, as every step is safe to repeat. */
+/**
+ * Writes an order with a card token, charges it, and signals the workflow of its payment link. One activity, as every
+ * step is safe to repeat. `now` is real time: a new order's workflow does not know its clock yet.
+ */
 export async function createAndCharge(
   services: ActivityServices,
   input: CreateOrderInput & AtTime,
 ): Promise<OrderSnapshot> {
-  const { transaction, request } = input;
+  const { transaction } = input;
   const order = await writeOrder(services, input);
   const is_new = transaction !== undefined && lastTransaction(order)?.status === 'new';
-  const charged = is_new ? await charge(services, order, { ...input, transaction }) : order;
-  // In time, no signal is needed: the link's workflow still waits for this outcome.
-  return isLate(request) ? await signalPaymentLink(services, charged) : charged;
+  const now = input.now + order.clock_offset_ms;
+  const charged = is_new ? await charge(services, order, { ...input, transaction, now }) : order;
+  return await signalPaymentLink(services, charged);
 }
 
 /** Charges one payment attempt of an existing order. The first transaction may have been written with the order. */
@@ -98,7 +102,7 @@ export async function pollCharge(
     },
     record: (order, outcome) => recordOutcome(services, order, { transaction_id, outcome, now }),
   });
-  return await signalPaymentLink(services, polled);
+  return await signalLinkOfEndedOrder(services, polled);
 }
 
 /**
@@ -138,7 +142,7 @@ export async function endUnpaidOrder(
       order = await moveOrder(db, order, { ended }, { source, now, versions: versions && [order.version] });
     }
   }
-  return await signalPaymentLink(services, order);
+  return await signalLinkOfEndedOrder(services, order);
 }
 
 /**

@@ -2,12 +2,10 @@ import {
   recordPaymentLinkEnd as endStoredLink,
   findPaymentLinkSnapshot as findStoredLink,
   insertPaymentLink,
-  loadPaymentLinkSnapshot,
-  paymentLinkHasOrder,
 } from '../src/db/payment-links';
 import { requireLinkMayEnd, type PaymentLinkSnapshot } from '../src/domain/payment-link';
 import { preconditionFailed } from '../src/errors';
-import type { CreateOrderInput, CreatePaymentLinkInput, PayThroughLinkInput } from '../workflows/messages';
+import type { CreatePaymentLinkInput } from '../workflows/messages';
 import { foundOrNull } from './failure';
 import type { AtTime, ActivityServices } from './services';
 
@@ -23,22 +21,6 @@ export async function readPaymentLink(
   { payment_link_id, must_exist = false }: { payment_link_id: string; must_exist?: boolean },
 ): Promise<PaymentLinkSnapshot | null> {
   return foundOrNull(await findStoredLink(db, payment_link_id), must_exist, `payment link ${payment_link_id}`);
-}
-
-/** Whether an attempt of the link has made this order. */
-export const linkHasOrder = async ({ db }: ActivityServices, input: { payment_link_id: string; order_id: string }) =>
-  await paymentLinkHasOrder(db, input);
-
-/**
- * Makes the order of an attempt, which its own workflow charges at once. Returns the link after the first answer.
- * Repeat-safe: the order's id derives from the attempt. Throws the refusals of Orders.create.
- */
-export async function payThroughLink(
-  { db, workflows }: ActivityServices,
-  input: PayThroughLinkInput & Required<Pick<CreateOrderInput, 'payment_link'>>,
-): Promise<PaymentLinkSnapshot> {
-  await workflows.orders.create(input);
-  return await loadPaymentLinkSnapshot(db, input.payment_link!.id);
 }
 
 /** Expires a link without a payment in progress. Returns the link as it is now. */

@@ -23,7 +23,7 @@ export interface ActivityServices {
   processor: Processor;
   /** The workflows that activities start and signal. */
   workflows: {
-    orders: Pick<WorkflowClients['orders'], 'create' | 'recordChanged' | 'requestPoll' | 'advanceClock'>;
+    orders: Pick<WorkflowClients['orders'], 'recordChanged' | 'requestPoll' | 'advanceClock'>;
     follow_ups: Pick<
       WorkflowClients['follow_ups'],
       'start' | 'startReversal' | 'resumeWatch' | 'requestPoll' | 'advanceClock' | 'advanceReversalClock'

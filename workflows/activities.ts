@@ -11,7 +11,6 @@ export const localActivities = proxyLocalActivities<
   Omit<
     Activities,
     | keyof typeof polling
-    | keyof typeof paying
     | keyof typeof delivering
     | keyof typeof deliveringLocally
     | keyof typeof checking
@@ -28,15 +27,6 @@ export const localActivities = proxyLocalActivities<
 export const polling = proxyActivities<Pick<Activities, 'pollCharge' | 'pollFollowUp'>>({
   startToCloseTimeout: '15 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
-});
-
-/**
- * Pays through a link: waits for the first answer of the order's workflow. Not a local activity: that would occupy a
- * workflow task slot that the order itself needs.
- */
-export const paying = proxyActivities<Pick<Activities, 'payThroughLink'>>({
-  startToCloseTimeout: '30 seconds',
-  retry: { initialInterval: '100 milliseconds', maximumInterval: '10 seconds' },
 });
 
 /** Advances a sandbox clock. Each call takes a few seconds and is safe to repeat. */

@@ -30,7 +30,6 @@ import {
   type CreatePaymentLinkInput,
   type FollowUpInput,
   type OrderInput,
-  type PayThroughLinkInput,
   type StartInputs,
   type SubmitPaymentInput,
   type TransactionInput,
@@ -213,13 +212,6 @@ export const UPDATES: { [Name in keyof UpdateInputs]: ShapeCheck<UpdateInputs[Na
   }),
   advanceClock: object({ request_id: text(255, 1), advance: clockAdvance }),
   createPaymentLink: object<CreatePaymentLinkInput>({ request, payment_link: newPaymentLink, period }),
-  payThroughLink: object<PayThroughLinkInput>({
-    request,
-    order: newOrder,
-    period,
-    is_test: flag,
-    transaction: charge,
-  }),
   endPaymentLink: object({ request }),
 };
 

@@ -180,11 +180,6 @@ export interface CreatePaymentLinkInput {
   period: number;
 }
 
-/** Input of payThroughLinkUpdate: the order that the attempt makes, and the charge. */
-export type PayThroughLinkInput = Omit<CreateOrderInput, 'transaction' | 'payment_link'> & {
-  transaction: TransactionInput & { payment_method_details: PaymentMethodDetails };
-};
-
 /**
  * Every update with an input has its check in inputs.ts. Signals carry no input: they only request a new read of the
  * record or a poll.
@@ -238,14 +233,5 @@ export const paymentUpdateId = ({ request, transaction }: Pick<SubmitPaymentInpu
 
 /** Completes once the payment link is written. */
 export const createPaymentLinkUpdate = defineUpdate<void, [CreatePaymentLinkInput]>('createPaymentLink');
-/**
- * Makes the order of one payment attempt and charges it; completes with its first answer. Refused with
- * TransactionAlreadyStarted while the link takes no attempt. The order's id derives from the payer's cookie and attempt
- * number (rules 19.13): a second click repeats the same payment.
- */
-export const payThroughLinkUpdate = defineUpdate<void, [PayThroughLinkInput]>('payThroughLink');
 /** Ends a payment link for its merchant. Refused with Conflict while a payment is in progress, and once it is paid. */
 export const endPaymentLinkUpdate = defineUpdate<void, [{ request: AcceptedRequest }]>('endPaymentLink');
-/** Update id of a submission of the form of a link. */
-export const linkPaymentUpdateId = ({ request, order }: Pick<PayThroughLinkInput, 'request' | 'order'>) =>
-  `pay:${order.id}:${request.request_id}`;

@@ -40,10 +40,6 @@ export function setOrderHandlers(state: OrderState): void {
 }
 
 async function create({ clock }: OrderState, input: CreateOrderInput): Promise<OrderSnapshot> {
-  if (input.payment_link !== undefined && input.payment_link.clock_offset_ms > 0) {
-    const link = await localActivities.readPaymentLink({ payment_link_id: input.payment_link.id });
-    clock.advanceTo(link?.clock_offset_ms ?? 0);
-  }
   const request = { ...input, now: clock.now() };
   return input.order.charged_by === 'token'
     ? await localActivities.createAndCharge(request)

@@ -4,7 +4,6 @@ import type { Database } from '../../src/db/connection';
 import type { Logger } from '../../src/log';
 import type { Processor } from '../../src/processor/client';
 import type { OrderWorkflows } from '../../src/temporal/orders';
-import type { PaymentLinkWorkflows } from '../../src/temporal/payment-links';
 import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
 import { otherMethods } from '../http/bind';
 import type { Rate } from '../http/rate-limit';
@@ -38,7 +37,6 @@ export interface PageServices {
   db: Database;
   orders: OrderWorkflows;
   processor_notifications: Pick<ProcessorNotifications, 'customerReturned'>;
-  payment_links: PaymentLinkWorkflows;
   processor: Processor;
   /** Address at which customers reach the pages, without a slash at its end. */
   public_url: string;

@@ -7,8 +7,7 @@ import { paymentPeriod } from '../../src/domain/payment-period';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { linkOrderId, transactionId } from '../../src/ids';
 import type { OrderWorkflows } from '../../src/temporal/orders';
-import type { PaymentLinkWorkflows } from '../../src/temporal/payment-links';
-import type { PayThroughLinkInput } from '../../workflows/messages';
+import type { CreateOrderInput } from '../../workflows/messages';
 import { clockOf } from '../http/clock';
 import { failureOf, toOrderPayable as orderToPayable } from './order';
 import {
@@ -39,8 +38,7 @@ interface LinkPayable extends Payable {
 
 interface LinkServices {
   db: Database;
-  orders: Pick<OrderWorkflows, 'cancel'>;
-  payment_links: Pick<PaymentLinkWorkflows, 'pay'>;
+  orders: Pick<OrderWorkflows, 'create' | 'cancel'>;
 }
 
 /**
@@ -48,7 +46,7 @@ interface LinkServices {
  * number of the payer's attempts: a second click is the same attempt, and a customer never sees the attempt of another
  * one.
  */
-export function linkPayables({ db, orders, payment_links }: LinkServices): Payables<LinkPayable> {
+export function linkPayables({ db, orders }: LinkServices): Payables<LinkPayable> {
   async function find(id: string, { payer }: Visit): Promise<LinkPayable | undefined> {
     const link = await findStoredPaymentLink(db, id);
     if (link === undefined) return undefined;
@@ -60,9 +58,12 @@ export function linkPayables({ db, orders, payment_links }: LinkServices): Payab
 
   return {
     find,
+    /** The statement that writes the order decides whether the link takes the attempt (rules 19.4). */
     async pay({ link, payer }, payment, request) {
-      await payment_links.pay(link.id, { request, ...paymentInput(link, payer, payment) });
-      return (await find(link.id, { payer }))!;
+      const own = await orders.create({ request, ...paymentInput(link, payer, payment) });
+      // Once the payer has paid, the page shows nothing that the attempt has changed in the link.
+      if (own.status !== 'completed') return (await find(link.id, { payer }))!;
+      return toLinkPayable(link, { payer, own, attempt: payment.attempt + 1 }, clockOf(own).now());
     },
     /** Cancels the customer's own attempt; the link stays open. */
     async cancel({ own }, request) {
@@ -157,7 +158,7 @@ function paymentInput(
   link: StoredPaymentLink,
   payer: string | undefined,
   { attempt, payment_method, card: { brand, ...card } }: CardPayment,
-): Omit<PayThroughLinkInput, 'request'> {
+): Omit<CreateOrderInput, 'request'> {
   if (payer === undefined) throw new Error('a form without its cookie is refused before');
   const { project_id, merchant_order_id, description, amount, currency, payment_methods, return_url, webhook_url } =
     link;
@@ -187,5 +188,6 @@ function paymentInput(
       payment_method_details: card,
       ...paymentPeriod({}, link.transaction_expiration_period),
     },
+    payment_link: { id: link.id, expires_at: Date.parse(link.expires_at), clock_offset_ms: link.clock_offset_ms },
   };
 }

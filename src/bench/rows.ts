@@ -89,8 +89,11 @@ function createShop({ facts, variables }: BenchStack) {
   const createOrder = (fields: Record<string, unknown>, expected: string) =>
     call('POST', '/v1/orders/', expected, { ...ORDER, ...fields });
 
-  /** A customer: opens the page, sends the form with its token and cookies, and is sent back to the merchant. */
-  async function payOnPage(path: string): Promise<void> {
+  /**
+   * A customer: opens the page, sends the form with its token and cookies, and is sent back to the merchant. Returns
+   * the id of the order that is paid.
+   */
+  async function payOnPage(path: string): Promise<string> {
     const page = await send('GET', path);
     const cookie = [page.headers['set-cookie'] ?? []]
       .flat()
@@ -103,9 +106,11 @@ function createShop({ facts, variables }: BenchStack) {
     });
     const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded' };
     const { status, headers: answered } = await send('POST', path, headers, form.toString());
-    if (status !== 303 || !String(answered['location']).startsWith(RETURN_URL)) {
+    const location = String(answered['location']);
+    if (status !== 303 || !location.startsWith(RETURN_URL)) {
       throw new Error(`a payment was to be accepted: ${status}`);
     }
+    return new URL(location).searchParams.get('order_id')!;
   }
 
   /** A token of the demo project, as an earlier payment leaves one. */
@@ -181,24 +186,21 @@ export async function createRows(stack: BenchStack, receiver: WebhookReceiver): 
         const urls = { return_url: RETURN_URL, failure_url: RETURN_URL.replace('thanks', 'sorry') };
         return (await createOrder(urls, 'new')).id;
       },
-      async once(id) {
-        await payOnPage(`/pay/${id}/`);
-        return id!;
-      },
+      once: (id) => payOnPage(`/pay/${id}/`),
       workflows: onOrders,
     },
     {
-      // Its events are those of the link's workflow; the order's are those of a paid order.
+      // The link's workflow, from the events before the payment on, and the order's.
       name: LINK_PAYMENT,
       async prepare() {
         const link = { ...ORDER, merchant_order_id: 'bench', return_url: RETURN_URL };
         return (await call('POST', '/v1/paymentlinks/', 'new', link)).id;
       },
-      async once(id) {
-        await payOnPage(`/paymentlinks/${id}/`);
-        return id!;
+      once: async (id) => `${id} ${await payOnPage(`/paymentlinks/${id}/`)}`,
+      workflows(ids) {
+        const [link_id = '', ...order_ids] = ids.split(' ');
+        return [paymentLinkWorkflowId(link_id), ...order_ids.map(orderWorkflowId)];
       },
-      workflows: (id) => [paymentLinkWorkflowId(id)],
     },
     {
       name: 'authorize, then capture',

@@ -169,16 +169,3 @@ export async function recordPaymentLinkEnd(
   );
   return await loadPaymentLinkSnapshot(db, id);
 }
-
-/** Whether an attempt of the link has made this order. */
-export async function paymentLinkHasOrder(
-  db: Database,
-  ids: { payment_link_id: string; order_id: string },
-): Promise<boolean> {
-  const found = await queryRows(
-    db,
-    'select 1 from orders where id = :order_id and related_payment_link_id = :payment_link_id',
-    ids,
-  );
-  return found.length === 1;
-}

@@ -7,10 +7,7 @@ import {
   createPaymentLinkUpdate,
   createUpdateId,
   endPaymentLinkUpdate,
-  linkPaymentUpdateId,
-  payThroughLinkUpdate,
   type CreatePaymentLinkInput,
-  type PayThroughLinkInput,
 } from '../../workflows/messages';
 import type { TemporalAccess } from './call';
 import { KINDS, type StartedLink } from './kinds';
@@ -39,17 +36,6 @@ export class PaymentLinkWorkflows extends RecordedWorkflows<StartedLink, StoredP
    */
   async joinCreation(id: string, request: AcceptedRequest): Promise<StoredPaymentLink | undefined> {
     return (await this.join(id, request))?.view;
-  }
-
-  /**
-   * Pays one attempt, which makes an order. A repeated call with the same order joins the payment. Throws
-   * TransactionAlreadyStarted while the link takes no attempt.
-   */
-  async pay(id: string, input: PayThroughLinkInput): Promise<StoredPaymentLink> {
-    const updateId = linkPaymentUpdateId(input);
-    return await this.call(id, input.request, 'pay', () =>
-      this.update(id, { definition: payThroughLinkUpdate, updateId, args: [input] }),
-    );
   }
 
   /**

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { signalPaymentLink } from '../../activities/order-signals';
+import { signalLinkOfEndedOrder } from '../../activities/order-signals';
 import type { ActivityServices } from '../../activities/services';
 import { insertOrder } from '../../src/db/orders/insert-order';
 import {
@@ -9,6 +9,7 @@ import {
   loadPaymentLinkSnapshot,
 } from '../../src/db/payment-links';
 import { moveOrder } from '../../src/db/orders/move-order';
+import type { PaymentLinkSnapshot } from '../../src/domain/payment-link';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { aRequest, anOrder, aTransaction, NOW, PROJECT } from '../support/domain';
 
@@ -33,13 +34,16 @@ const aLink = (expires_at = NOW + DAY) =>
     { created: NOW, expires_at, request: aRequest() },
   );
 
-function anAttempt(link: { id: string; expires_at: number }, created = NOW) {
+function anAttempt(
+  { id, expires_at, clock_offset_ms }: Pick<PaymentLinkSnapshot, 'id' | 'expires_at' | 'clock_offset_ms'>,
+  created = NOW,
+) {
   const order = anOrder({ attempts_max: 1, charged_by: 'token' });
-  const times = { created, expires_at: link.expires_at, transaction_expires_at: link.expires_at };
+  const times = { created, expires_at, transaction_expires_at: expires_at };
   return insertOrder(database.db, order, aTransaction(order.id), {
     ...times,
     request: aRequest(),
-    payment_link: { ...link, clock_offset_ms: 0 },
+    payment_link: { id, expires_at, clock_offset_ms },
   });
 }
 
@@ -109,15 +113,31 @@ test('rules 4.15: modified of a link never goes back', async () => {
   expect((await loadPaymentLinkSnapshot(database.db, ended.id)).status).toBe('expired');
 });
 
+test('rules 23.11: an attempt that does not have the clock of its link is refused, and nothing is made', async () => {
+  const link = await aLink();
+  const { id } = link;
+  await database.db('sandbox_clocks').insert({ id, project_id: PROJECT.id, offset_ms: DAY, moved: new Date(NOW) });
+  await expect(anAttempt(link)).rejects.toMatchObject({ error: 'ServiceUnavailable' });
+  // Its time is over by its own clock.
+  await expect(anAttempt({ ...link, clock_offset_ms: DAY }, NOW + DAY)).rejects.toMatchObject({
+    error: 'TransactionAlreadyStarted',
+  });
+  const other = await aLink();
+  await expect(anAttempt({ ...other, clock_offset_ms: DAY })).rejects.toMatchObject({ error: 'ServiceUnavailable' });
+  for (const one of [link, other]) {
+    expect(await loadPaymentLinkSnapshot(database.db, one.id)).toMatchObject({ status: 'new', attempts: 0 });
+  }
+});
+
 test('the workflow of the link is signalled once its order is final, and only then', async () => {
   const link = await aLink();
   const signalled: string[] = [];
   const payment_links = { recordChanged: async (id: string) => void signalled.push(id) };
   const services = { workflows: { payment_links } } as unknown as ActivityServices;
   const order = await anAttempt(link);
-  await signalPaymentLink(services, order);
+  await signalLinkOfEndedOrder(services, order);
   expect(signalled).toEqual([]);
   const ended = await end(order, 'error');
-  await signalPaymentLink(services, ended);
+  await signalLinkOfEndedOrder(services, ended);
   expect(signalled).toEqual([link.id]);
 });

@@ -1,6 +1,7 @@
 import { eventNamesOf, workflowTasksIn } from '../../src/bench/history';
 import type { Order } from '../../src/client';
-import { deliveryWorkflowId, orderWorkflowId } from '../../workflows/messages';
+import { deliveryWorkflowId, orderWorkflowId, paymentLinkWorkflowId } from '../../workflows/messages';
+import { CARD, Client } from '../support/customer';
 import { CARDS } from '../support/domain';
 import { Merchant } from '../support/merchant';
 import { startReceiver, type Receiver } from '../support/servers';
@@ -8,7 +9,7 @@ import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/
 import { stack, type RunningStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
-import { createAnOrder, executeFollowUp, followUpOf } from '../support/workflow-orders';
+import { createALink, createAnOrder, executeFollowUp, followUpOf } from '../support/workflow-orders';
 
 /** What an order may cost: every event is written and kept, every workflow task is a round trip somebody waits for. */
 const merchant = new Merchant();
@@ -48,6 +49,23 @@ test.each([
     expect([events.length <= 10, workflowTasksIn(events)]).toEqual([true, 1]);
   },
 );
+
+test('a payment through a link: 10 events and 1 workflow task of its order, 7 and 1 of the link, to the close of both', async () => {
+  const link = await merchant.createPaymentLink();
+  const { pathname } = new URL(link.payment_url);
+  const created = await until('it waits for its end', async () => {
+    const events = await eventsOf(paymentLinkWorkflowId(link.id), { open: true });
+    return events.includes('TIMER_STARTED') && events;
+  });
+  const customer = new Client();
+  await customer.postForm(pathname, { ...CARD, ...(await customer.openPage({ id: '' }, pathname)) });
+  const { completed_order_id } = await merchant.getPaymentLink(link.id);
+  const of_order = await eventsOf(orderWorkflowId(completed_order_id!));
+  expect([of_order.length <= 10, workflowTasksIn(of_order)]).toEqual([true, 1]);
+  const of_link = (await eventsOf(paymentLinkWorkflowId(link.id))).slice(created.length);
+  expect(of_link.at(-1)).toBe('WORKFLOW_EXECUTION_COMPLETED');
+  expect([of_link.length <= 7, workflowTasksIn(of_link)]).toEqual([true, 1]);
+});
 
 test('with a webhook to start: 1 event more, still 1 workflow task', async () => {
   const { id } = await merchant.paidOrder('approved', { webhook_url: receiver.url });
@@ -132,6 +150,16 @@ describe('statements', () => {
     const order = await createAnOrder(world);
     expect(await counted(() => order.pay(CARDS.do_not_honor.number, 1))).toBe(3);
     expect(await counted(() => order.pay(CARDS.approved.number, 2))).toBe(3);
+  });
+
+  test('a payment through a link: one for its order and the link, one for the outcome of both, one for the answer', async () => {
+    const link = await createALink(world);
+    const statements = await counted(async () => {
+      await link.pay(CARDS.approved.number);
+      await link.handle.result();
+    });
+    // The helper loads the link first, as the page does. The link's workflow reads its record once.
+    expect(statements - 2).toBe(3);
   });
 
   test('a refund: 16, of them two SQL transactions that hold the payment', async () => {

@@ -68,7 +68,6 @@ test('a link whose workflow was terminated is paid all the same, and ended all t
       await aPayer(paid.payment_url)
     )(CARDS.approved.number);
     expect((await merchant.getPaymentLink(paid.id)).status).toBe('completed');
-    expect(await temporal.workflow.getHandle(paymentLinkWorkflowId(paid.id)).result()).toBe('completed');
     const answer = await merchant.send<{ status: string }>('DELETE', `/v1/paymentlinks/${ended.id}/`);
     expect([answer.status, answer.body.status]).toEqual([200, 'expired']);
   } finally {

@@ -8,6 +8,7 @@ import { historyToJson, replayHistories, type RecordedHistory } from '../../src/
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import {
   ORDER_WORKFLOW,
+  PAYMENT_LINK_WORKFLOW,
   SEARCH_INDEX_CHECK_WORKFLOW,
   SETTLEMENTS_WORKFLOW,
   TASK_QUEUE,
@@ -117,9 +118,9 @@ test.each([
   ['another update', /"cancelOrder"/g, '"stopOrder"', 'order-cancelled'],
   ['another activity for what follows a payment', /executeFollowUp/g, 'carryOut', 'refund-approved'],
   [
-    'another activity for an attempt of a payment link',
-    /payThroughLink\b/g,
-    'chargeLink',
+    'another activity for the record of a payment link',
+    /readPaymentLink\b/g,
+    'findPaymentLink',
     'payment-link-declined-then-paid',
   ],
   ['another activity at the end of the window', /closeCaptureWindow/g, 'endWindow', 'authorization-lapsed'],
@@ -218,8 +219,13 @@ const FLOWS: Record<string, Flow> = {
   'payment-link-ended-by-its-merchant': paymentLink(undefined, ({ handle }) =>
     handle.executeUpdate(endPaymentLinkUpdate, { args: [{ request: aRequest() }] }),
   ),
-  'payment-link-continued-in-a-new-run': paymentLink(undefined, async (link) => {
-    for (let attempt = 1; attempt <= 11; attempt += 1) await link.pay(declined);
+  'payment-link-continued-in-a-new-run': paymentLink(40 * MINUTE, async ({ id, handle }, { env }) => {
+    await handle.terminate('continued');
+    await env.client.workflow.start(PAYMENT_LINK_WORKFLOW, {
+      workflowId: paymentLinkWorkflowId(id),
+      taskQueue: TASK_QUEUE,
+      args: [{ payment_link_id: id, continued: true }],
+    });
   }),
   'payment-link-expired-by-sandbox-clock': paymentLink(30 * MINUTE, async ({ id }, { env, database }) => {
     const { sandbox_clocks } = createWorkflowClients({ client: env.client, db: database.db });

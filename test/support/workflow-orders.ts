@@ -22,7 +22,6 @@ import {
   type FollowUpInput,
   type RequestedFollowUpInput,
   type CaptureOrVoidInput,
-  type PayThroughLinkInput,
 } from '../../workflows/messages';
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import { KINDS } from '../../src/temporal/kinds';
@@ -285,18 +284,19 @@ export async function createALink(
       return [`${status}:`, ...orders.map((order) => order.status)].join(' ');
     },
     /** Pays from one view of its page; resolves with the attempt's order, rejects with the refusal. */
-    async pay(card_number: string, view_id = uuidv7(), over: Partial<PayThroughLinkInput> = {}): Promise<StoredOrder> {
+    async pay(card_number: string, view_id = uuidv7(), over: Partial<CreateOrderInput> = {}): Promise<StoredOrder> {
       const order_id = linkOrderId(id, view_id);
       const vault_token = await vaultToken(world, card_number);
-      await createWorkflowClients({ client, db: world.database.db }).payment_links.pay(id, {
+      const { expires_at, clock_offset_ms } = await view();
+      return await createWorkflowClients({ client, db: world.database.db }).orders.create({
         order: anOrder({ id: order_id, merchant_order_id: 'L-1', ...BY_TOKEN }),
         period: PERIOD,
         is_test: true,
         transaction: { ...aTransaction(order_id), payment_method_details: { vault_token }, period: PERIOD },
         request: aRequest({ has_idempotency_key: false, deadline_at: Date.now() + 20_000 }),
+        payment_link: { id, expires_at: Date.parse(expires_at), clock_offset_ms },
         ...over,
       });
-      return (await findStoredOrder(world.database.db, order_id))!;
     },
   };
 }

@@ -127,11 +127,6 @@ test.each<[keyof typeof UPDATES, object, [object, string][]]>([
     { request: REQUEST, payment_link: LINK, period: DAY_MS },
     [[{ payment_link: { ...LINK, id: 1 } }, 'payment_link.id']],
   ],
-  [
-    'payThroughLink',
-    { ...CREATE, transaction: CHARGE },
-    [[{ request: { ...REQUEST, deadline_at: null } }, 'request.deadline_at']],
-  ],
   ['endPaymentLink', { request: REQUEST }, [[{ request: { ...REQUEST, versions: 1 } }, 'request.versions']]],
 ])('rules 24.10: the input of %s', (name, right, wrong) => {
   expect(UPDATES[name](right)).toBeUndefined();

@@ -9,6 +9,7 @@ import { findOrderSnapshot, loadOrderSnapshot } from './order-snapshot';
 import { columnsOf } from '../columns';
 import { findPaymentLinkSnapshot } from '../payment-links';
 import { claimBindings, claimRequest } from '../requests/request-claims';
+import { LINK_CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
 /** The payment link that an order pays; its expires_at in epoch milliseconds, its clock as in OrderSnapshot. */
 type PaymentLink = NonNullable<OrderSnapshot['payment_link']> & Pick<OrderSnapshot, 'clock_offset_ms'>;
@@ -81,15 +82,17 @@ function transactionRow(
 }
 
 /**
- * Begins a payment attempt of a link if it may: one at a time, before the link expires, 25 at most (rules 19.4). The
- * row stays locked until the order is written.
+ * Begins a payment attempt of a link if it may: one at a time, before the link expires, 25 at most (rules 19.4), by the
+ * link's own clock. The row stays locked until the order is written. This statement alone decides between payers, the
+ * merchant who ends the link, and its end.
  */
 const BEGIN_LINK_ATTEMPT = `
-  update payment_links set
+  update payment_links l set
     status = 'processing', attempts = attempts + 1,
-    ${nextVersion('payment_links', ':created')}
+    ${nextVersion('l', ':created')}
   from in_time where id = :payment_link_id and status = any(:link_sources::text[]) and attempts < :attempts_max
-    and expires_at > :created::timestamptz and not exists (select 1 from orders where id = :order_id)
+    and expires_at > :created::timestamptz and ${LINK_CLOCK_OFFSET} = :clock_offset_ms
+    and not exists (select 1 from orders where id = :order_id)
   returning 1`;
 
 /** The statement of insertOrder. `permitted`: a query with one row if the order may be written. */
@@ -119,7 +122,8 @@ const insertOrderOfLink = insertStatement('insert order of payment link', 'custo
 /**
  * Writes the order and the transaction it came with, in one statement; with `payment_link`, the link moves in it too.
  * Repeat-safe: an existing order is returned as it is. Throws ServiceUnavailable when there is none and the request came
- * too late or was withdrawn, TransactionAlreadyStarted when the payment link takes no attempt.
+ * too late or was withdrawn, or the link's clock was advanced meanwhile, TransactionAlreadyStarted when the payment link
+ * takes no attempt.
  */
 export async function insertOrder(
   db: Database,
@@ -148,6 +152,7 @@ export async function insertOrder(
         ...bindings,
         order_id: order.id,
         payment_link_id: payment_link.id,
+        clock_offset_ms: payment_link.clock_offset_ms,
         link_sources: statusesBefore(PAYMENT_LINK_MOVES, 'processing'),
         attempts_max: PAYMENT_LINK_ATTEMPTS_MAX,
       })

@@ -71,11 +71,6 @@ async function insertWithdrawal(db: Database, request_id: string): Promise<boole
   return found[0]?.is_withdrawn === true;
 }
 
-/** Whether the client may have its answer already, by this machine's clock. */
-export function isLate({ begin_before }: AcceptedRequest): boolean {
-  return begin_before !== undefined && Date.now() > begin_before;
-}
-
 /** Claims that one statement deletes: far fewer than its time limit allows. */
 const BATCH = 10_000;
 
