@@ -104,8 +104,6 @@ class Stack {
   async start(): Promise<void> {
     const { DATA_DIR: data_dir } = this.config;
     removeFacts(data_dir);
-    const advice = nodeAdvice(process.versions.node);
-    if (advice !== undefined) progress.say('payments', advice);
     await this.supervisor.clearUp();
     await checkRoom(data_dir);
     const secrets = keepSecrets(data_dir);
@@ -139,6 +137,8 @@ class Stack {
     };
     writeVariables(stack);
     writeFacts(data_dir, this.facts);
+    const advice = nodeAdvice(process.versions.node);
+    if (advice !== undefined) progress.say('payments', advice);
     tellReady();
     process.stdout.write(summary(this.facts, stack));
   }

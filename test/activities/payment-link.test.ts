@@ -116,7 +116,7 @@ test('rules 4.15: modified of a link never goes back', async () => {
 test('rules 23.11: an attempt that does not have the clock of its link is refused, and nothing is made', async () => {
   const link = await aLink();
   const { id } = link;
-  await database.db('sandbox_clocks').insert({ id, project_id: PROJECT.id, offset_ms: DAY, moved: new Date(NOW) });
+  await database.db('sandbox_clocks').insert({ id, project_id: PROJECT.id, offset_ms: DAY, modified: new Date(NOW) });
   await expect(anAttempt(link)).rejects.toMatchObject({ error: 'ServiceUnavailable' });
   // Its time is over by its own clock.
   await expect(anAttempt({ ...link, clock_offset_ms: DAY }, NOW + DAY)).rejects.toMatchObject({

@@ -114,12 +114,12 @@ test.each<[keyof typeof UPDATES, object, [object, string][]]>([
   ],
   [
     'advanceClock',
-    { request_id: 'r', move: { advance_ms: 1_000 } },
+    { request_id: 'r', advance: { advance_ms: 1_000 } },
     [
-      [{ move: null }, 'move'],
-      [{ move: {} }, 'move.advance_ms'],
-      [{ move: { advance_ms: 401 * DAY_MS } }, 'move.advance_ms'],
-      [{ move: { to: 1e308 } }, 'move.to'],
+      [{ advance: null }, 'advance'],
+      [{ advance: {} }, 'advance.advance_ms'],
+      [{ advance: { advance_ms: 401 * DAY_MS } }, 'advance.advance_ms'],
+      [{ advance: { to: 1e308 } }, 'advance.to'],
     ],
   ],
   [
