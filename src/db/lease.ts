@@ -124,7 +124,10 @@ export class KeptLease {
       if (this.stopping.signal.aborted) return;
       const asked = performance.now();
       const renewed = this.renewed && (await renewLease(this.db, this.lease));
-      if (this.renewed !== undefined && renewed === undefined) this.lease = this.underNewHolder();
+      if (this.renewed !== undefined && renewed === undefined) {
+        this.lease = this.underNewHolder();
+        this.renewed = undefined;
+      }
       const now = renewed ?? (await takeLease(this.db, this.lease));
       this.renewed = now === undefined ? undefined : { now, asked };
     });

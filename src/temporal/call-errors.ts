@@ -56,6 +56,11 @@ export function isServiceError(error: unknown, name: ErrorName): error is Servic
   return error instanceof ServiceError && error.error === name;
 }
 
+/** Whether a workflow refused an update with this ServiceError. */
+export function isWorkflowRefusal(error: unknown, name: ErrorName): boolean {
+  return error instanceof WorkflowUpdateFailedError && isServiceError(refusalOf(error, ''), name);
+}
+
 /**
  * A workflow's refusal as the ServiceError it threw; any other error unchanged. A ServerError of a workflow stays
  * unchanged too: its text is for the log, not for merchants. `subject`: the object as errors name it, for example

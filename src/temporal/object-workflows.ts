@@ -3,7 +3,7 @@ import type { SignalDefinition, UpdateDefinition, Workflow } from '@temporalio/c
 import type { AcceptedRequest } from '../domain/accepted-request';
 import { CREATE_UPDATE_ID, clockAdvanced, recordChanged } from '../../workflows/messages';
 import { callOnce, callThenRead, unlessClosed, type Purpose, type TemporalAccess } from './call';
-import { isAnswered, isServiceError, isWorkflowClosed } from './call-errors';
+import { isAnswered, isServiceError, isWorkflowClosed, isWorkflowRefusal } from './call-errors';
 import type { Kind, RecordedKind } from './kinds';
 
 /** Calls shared by all kinds of objects that have a workflow; each kind has its own file. */
@@ -44,6 +44,15 @@ export async function startAndUpdate<Started, Args extends unknown[]>(
     startWorkflowOperation: new WithStartWorkflowOperation(kind.type, { ...joinOrRestart(kind, object), ...options }),
     ...update,
   });
+}
+
+/**
+ * Whether a request in time was refused as too late: it joined a workflow that ends because it has refused an earlier
+ * request for the same object, such as a form of a link's page that is sent again.
+ */
+function isRefusalOfAnother(error: unknown, { begin_before }: AcceptedRequest): boolean {
+  const is_in_time = begin_before !== undefined && Date.now() < begin_before;
+  return is_in_time && isWorkflowRefusal(error, 'ServiceUnavailable');
 }
 
 interface StartOptions<Started> {
@@ -130,7 +139,7 @@ export class RecordedWorkflows<Started, View> extends ObjectWorkflows<Started, R
         try {
           await startAndUpdate(client, { ...start, workflowIdReusePolicy: 'REJECT_DUPLICATE' }, sent);
         } catch (error) {
-          if (!isWorkflowClosed(error)) throw error;
+          if (!isWorkflowClosed(error) && !isRefusalOfAnother(error, request)) throw error;
           const view = await kind.find(db, id);
           if (view !== undefined && (kind.isFinal(view) || !request.has_idempotency_key)) return;
           // The first workflow ended before the object was written or its first answer known. A second one uses the

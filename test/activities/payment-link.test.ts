@@ -12,6 +12,7 @@ import { moveOrder } from '../../src/db/orders/move-order';
 import type { PaymentLinkSnapshot } from '../../src/domain/payment-link';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { aRequest, anOrder, aTransaction, NOW, PROJECT } from '../support/domain';
+import { until } from '../support/waits';
 
 const DAY = 24 * 60 * 60_000;
 let database: TestDatabase;
@@ -85,6 +86,38 @@ test('rules 19.4: of forty attempts at once one makes an order, and 25 are made 
   }
   await expect(anAttempt(link)).rejects.toMatchObject({ error: 'TransactionAlreadyStarted' });
   expect((await loadPaymentLinkSnapshot(database.db, link.id)).attempts).toBe(25);
+});
+
+test('rules 19.4: an attempt that is written twice at once and ends meanwhile is one, and leaves the link open', async () => {
+  const { db } = database;
+  const link = await aLink();
+  const order = anOrder({ attempts_max: 1, charged_by: 'token' });
+  const attempt = (on: TestDatabase['db']) =>
+    insertOrder(on, order, aTransaction(order.id), {
+      ...{ created: NOW, expires_at: link.expires_at, transaction_expires_at: link.expires_at },
+      request: aRequest(),
+      payment_link: { id: link.id, expires_at: link.expires_at, clock_offset_ms: 0 },
+    });
+  const second = await db.transaction(async (trx) => {
+    const first = await attempt(trx);
+    const waiting = attempt(db).catch((error: unknown) => error);
+    await until('the second waits for the link', async () => {
+      const { rows } = await db.raw(
+        `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      );
+      return rows.length > 0;
+    });
+    await moveOrder(
+      trx,
+      first,
+      { transaction_id: first.transactions[0]!.id, to: 'error' },
+      { source: 'processor', now: NOW },
+    );
+    return { waiting };
+  });
+  expect(await second.waiting).toMatchObject({ constraint: 'orders_pkey' });
+  expect(await attempt(db)).toMatchObject({ id: order.id, status: 'error' });
+  expect(await loadPaymentLinkSnapshot(db, link.id)).toMatchObject({ status: 'all_unsuccessful', attempts: 1 });
 });
 
 test('rules 19.7: an attempt in the last millisecond is taken, at the end it is refused', async () => {

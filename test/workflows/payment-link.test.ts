@@ -161,6 +161,17 @@ describe('attempts, one after the other', () => {
     expect(await link.statuses()).toBe('completed: completed');
   });
 
+  test('rules 19.13: a form in time that the worker gets together with one that came too late pays', async () => {
+    const link = await createALink(world);
+    const view_id = uuidv7();
+    const late = link.pay(CARDS.approved.number, view_id, { request: aLateRequest() }).catch(() => undefined);
+    const deadline_at = Date.now() + 20_000;
+    const request = aRequest({ has_idempotency_key: false, begin_before: deadline_at - 2_000, deadline_at });
+    expect(await link.pay(CARDS.approved.number, view_id, { request })).toMatchObject({ status: 'completed' });
+    await late;
+    expect(await link.statuses()).toBe('completed: completed');
+  });
+
   test('a second click joins the payment under way, and gets its answer', async () => {
     const link = await createALink(world);
     const view_id = uuidv7();

@@ -95,8 +95,8 @@ const BEGIN_LINK_ATTEMPT = `
     and not exists (select 1 from orders where id = :order_id)
   returning 1`;
 
-/** The statement of insertOrder. `permitted`: a query with one row if the order may be written. */
-const insertStatement = (name: string, chosen_by: ChosenBy, permitted: string) =>
+/** The statement of insertOrder. `permitted`: a query with one row if the order may be written. `if_exists`: what then. */
+const insertStatement = (name: string, chosen_by: ChosenBy, permitted: string, if_exists: string) =>
   prepared<{ inserted: number }>(
     name,
     `with ${claimRequest()}, permitted as (
@@ -104,7 +104,7 @@ const insertStatement = (name: string, chosen_by: ChosenBy, permitted: string) =
      ), o as (
        insert into orders (${ORDER_COLUMNS})
        select ${ORDER_COLUMNS} from permitted, json_populate_record(null::orders, :order::json)
-       on conflict (id) do nothing returning id
+       ${if_exists} returning id
      ), t as (
        insert into transactions (${TRANSACTION_COLUMNS}) select row.* from o, (${ROW_OF_JSON}) row
        where row.id is not null
@@ -116,8 +116,15 @@ const insertStatement = (name: string, chosen_by: ChosenBy, permitted: string) =
      select count(*) as inserted from o`,
   );
 
-const insertNewOrder = insertStatement('insert order', 'merchant', 'select 1 from in_time');
-const insertOrderOfLink = insertStatement('insert order of payment link', 'customer', BEGIN_LINK_ATTEMPT);
+const insertNewOrder = insertStatement(
+  'insert order',
+  'merchant',
+  'select 1 from in_time',
+  'on conflict (id) do nothing',
+);
+// Fails for an order that was written while the statement waited for the row of the link, and which it does not see:
+// otherwise the link would be in progress without an order. The retry finds the order.
+const insertOrderOfLink = insertStatement('insert order of payment link', 'customer', BEGIN_LINK_ATTEMPT, '');
 
 /**
  * Writes the order and the transaction it came with, in one statement; with `payment_link`, the link moves in it too.

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KeptLease, releaseLease, renewLease, takeLease } from '../../../src/db/lease';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { until } from '../../support/waits';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -72,6 +73,21 @@ test('a kept lease that was not renewed for its time is asked for again', async 
   await take('another', 'late', 1);
   await lease.databaseTime();
   expect((await database.db('leases').where({ name: 'late' }))[0].holder).not.toBe(before.holder);
+  await lease.stop();
+});
+
+test('a kept lease that another has taken is lost, also while the database does not answer who has it', async () => {
+  const { db } = database;
+  let answers = true;
+  const raw = (sql: string, bindings: never) =>
+    answers || sql.startsWith('update') ? db.raw(sql, bindings) : Promise.reject(new Error('Connection terminated'));
+  const failing = new Proxy(db, { get: (target, key) => (key === 'raw' ? raw : Reflect.get(target, key)) });
+  const lease = new KeptLease(failing, { name: 'lost', lasts_ms: HOUR, every_ms: 1 });
+  lease.start();
+  await until('it is taken', async () => lease.holder !== undefined);
+  answers = false;
+  await db('leases').where({ name: 'lost' }).update({ holder: 'another' });
+  await until('it is lost', async () => lease.holder === undefined);
   await lease.stop();
 });
 
