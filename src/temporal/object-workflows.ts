@@ -24,6 +24,9 @@ function joinOrRestart<Started>(kind: Kind<Started>, object: Started) {
   };
 }
 
+/** A worker's call ends within this time: less than its activity may take, which is then tried again. Milliseconds. */
+const WORKER_CALL_MS = 8_000;
+
 /** Starts the object's workflow unless it is running. */
 export async function startWorkflow<Started>(
   client: Client,
@@ -72,9 +75,14 @@ export class ObjectWorkflows<Started, K extends Kind<Started> = Kind<Started>> {
   /** Starts the object's workflow unless it is running. It continues from the record, however an earlier run ended. */
   async start(object: Started, deadline_at?: number): Promise<void> {
     const { worker_client } = this.temporal;
-    const client = worker_client ?? this.temporal.client;
-    const options = worker_client && { requestEagerStart: true };
-    await callOnce(client, deadline_at, () => startWorkflow(client, this.kind, object, options));
+    const { client } = this.temporal;
+    if (worker_client === undefined) {
+      return await callOnce(client, deadline_at, () => startWorkflow(client, this.kind, object));
+    }
+    const options = { requestEagerStart: true };
+    await worker_client.withDeadline(deadline_at ?? Date.now() + WORKER_CALL_MS, () =>
+      startWorkflow(worker_client, this.kind, object, options),
+    );
   }
 
   /** Has the object's workflow read the record and continue from it. A closed or lost workflow restarts. */

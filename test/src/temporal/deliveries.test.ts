@@ -14,7 +14,8 @@ import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../suppo
 function notes() {
   const started: unknown[] = [];
   const start = (...workflow: unknown[]) => (started.push(workflow), Promise.resolve());
-  return { started, client: { workflow: { start } } as unknown as Client };
+  const withDeadline = async (_at: number, call: () => Promise<void>) => await call();
+  return { started, client: { workflow: { start }, withDeadline } as unknown as Client };
 }
 const db = undefined as unknown as Database;
 const DELIVERY = { order_id: 'o', n: 3, project_id: 'p' };
