@@ -35,6 +35,13 @@ describe.each([{ call_stacks: false }, { call_stacks: true }])('with %o', ({ cal
   const start = (workflow: string) =>
     world.env.client.workflow.start(workflow, { workflowId: randomUUID(), taskQueue: TASK_QUEUE });
 
+  /** Its first task is done: a query that is sent with it and fails would fail the task, and be asked again with the next. */
+  const startWaiting = async () => {
+    const handle = await start('waits');
+    expect(await handle.query('returns')).toBe(42);
+    return handle;
+  };
+
   it('the stack of an error names the source file', async () => {
     const failed = (await start('fails')).result();
     const error = await failed.then(undefined, (thrown: WorkflowFailedError) => thrown.cause);
@@ -42,16 +49,14 @@ describe.each([{ call_stacks: false }, { call_stacks: true }])('with %o', ({ cal
   });
 
   it('an endless loop is interrupted, and the worker goes on', async () => {
-    const handle = await start('waits');
-    // A query that is sent with the first task would fail that task, and be asked again with the next.
-    expect(await handle.query('returns')).toBe(42);
+    const handle = await startWaiting();
     await expect(handle.query('loops')).rejects.toThrow('Encoded failure');
     expect(await handle.query('returns')).toBe(42);
     await handle.terminate();
   });
 
   it(`the Call Stack tab ${call_stacks ? 'shows where a workflow waits' : 'fails'}`, async () => {
-    const handle = await start('waits');
+    const handle = await startWaiting();
     const shown = handle.query<string>('__stack_trace');
     if (call_stacks) expect(await shown).toMatch(/interceptors\.ts:\d+/);
     else await expect(shown).rejects.toThrow('Encoded failure');
