@@ -11,7 +11,7 @@ const packages = (...names) => `^node_modules/(@types/)?(${names.join('|')})(/|$
 const folders = (...names) => `^(${names.join('|')})(/|\\.tsx?$)`;
 
 /** All code of ours: what a rule about "above" and "beside" chooses from. */
-const OURS = '^(src|workflows|activities|api|test)/';
+const OURS = '^(src|workflows|activities|api|proofs|test)/';
 const ADAPTERS = ['src/db', 'src/search', 'src/processor', 'src/temporal', 'src/webhook'];
 /** What an adapter may use besides what every adapter may. */
 const ALSO = {
@@ -88,10 +88,10 @@ module.exports = {
     }),
     rule('processes-above-all', 'What runs in a process knows everything; only entry points start it.', {
       path: OURS,
-      pathNot: [folders('src/main', ...PROCESSES), '^test/'],
+      pathNot: [folders('src/main', ...PROCESSES), '^(proofs|test)/'],
     }, { path: folders(...PROCESSES) }),
-    rule('nobody-imports-main', 'Processes are started, not imported.', { path: OURS, pathNot: '^(src/main|test)/' }, { path: '^src/main/' }),
-    rule('nobody-imports-test', 'Product code does not know its tests.', { path: '^(src|workflows|activities|api)/' }, { path: '^test/' }),
+    rule('nobody-imports-main', 'Processes are started, not imported.', { path: OURS, pathNot: '^(src/main|proofs|test)/' }, { path: '^src/main/' }),
+    rule('nobody-imports-test', 'Product code does not know its tests and proofs.', { path: '^(src|workflows|activities|api)/' }, { path: '^(proofs|test)/' }),
 
     rule('knex-only-in-db', 'SQL lives in one folder.', { path: OURS, pathNot: '^src/db/' }, { path: packages('knex') }),
     rule('meilisearch-only-in-search', 'The index lives in one folder.', { path: OURS, pathNot: '^src/search/' }, { path: packages('meilisearch') }),
@@ -99,10 +99,10 @@ module.exports = {
       path: packages('express'),
     }),
     rule('no-express-in-operations', 'A use case does not know HTTP.', { path: '^api/operations/' }, { path: packages('express') }),
-    rule('temporal-client-only-in-temporal', 'Workflows are called in one folder; tests and the benchmark look at them.', { path: OURS, pathNot: '^(src/temporal|src/bench|test)/' }, {
+    rule('temporal-client-only-in-temporal', 'Workflows are called in one folder; tests and the benchmark look at them.', { path: OURS, pathNot: '^(src/temporal|src/bench|proofs|test)/' }, {
       path: packages('@temporalio/client'),
     }),
-    rule('worker-sdk-only-where-workers-start', 'It loads the native core.', { path: OURS, pathNot: '^(src/main|src/processes|src/temporal|test/support)/' }, {
+    rule('worker-sdk-only-where-workers-start', 'It loads the native core.', { path: OURS, pathNot: '^(src/main|src/processes|src/temporal|proofs|test/support)/' }, {
       path: packages('@temporalio/worker'),
     }),
 

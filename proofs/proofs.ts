@@ -1,0 +1,4 @@
+import type { Proof } from './proof';
+
+/** All proofs, in the order in which they run. */
+export const PROOFS: readonly Proof[] = [];

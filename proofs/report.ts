@@ -1,0 +1,103 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { table } from '../src/bench/report';
+import { repositoryRoot } from '../src/stack/files';
+import type { Proof, ProofOutcome } from './proof';
+
+/** One seed of a proof. */
+export interface Run extends ProofOutcome {
+  seed: number;
+  seconds: number;
+}
+
+/** The last full run of a proof: a file of `proofs/results`. */
+export interface Result {
+  proof: string;
+  commit: string;
+  machine: string;
+  runs: Run[];
+}
+
+const folder = () => path.join(repositoryRoot(), 'proofs', 'results');
+
+export function writeResult(result: Result): void {
+  mkdirSync(folder(), { recursive: true });
+  writeFileSync(path.join(folder(), `${result.proof}.json`), `${JSON.stringify(result, null, 2)}\n`);
+}
+
+export function readResults(): Result[] {
+  return readdirSync(folder())
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => JSON.parse(readFileSync(path.join(folder(), name), 'utf8')) as Result);
+}
+
+/** PROOFS.md. */
+export function reportText(proofs: readonly Proof[], results: readonly Result[]): string {
+  const resultOf = ({ name }: Proof) => results.find((result) => result.proof === name);
+  const total = (record: Record<string, number>[]) => {
+    const sums: Record<string, number> = {};
+    for (const [what, count] of record.flatMap(Object.entries)) sums[what] = (sums[what] ?? 0) + (count as number);
+    return sums;
+  };
+  const inWords = (sums: Record<string, number>) =>
+    Object.entries(sums)
+      .map(([what, count]) => `${count.toLocaleString('en')} ${what}`)
+      .join(', ');
+  const rows = proofs.map((proof) => {
+    const { runs = [], commit = 'not run yet' } = resultOf(proof) ?? {};
+    return [
+      `[${proof.name}](#${proof.name})`,
+      commit,
+      runs.map(({ seed }) => seed).join(', '),
+      inWords(total(runs.map(({ counts }) => counts))),
+      String(runs.flatMap(({ violations }) => violations).length),
+    ];
+  });
+  const sections = proofs.map((proof) => {
+    const result = resultOf(proof);
+    const injections = Object.entries(total((result?.runs ?? []).map((run) => run.injections ?? {})));
+    return [
+      `## ${proof.name}`,
+      `${proof.title}`,
+      `Run it: \`npm run proofs -- --only ${proof.name}\`.`,
+      ...(result === undefined
+        ? ['No full run yet.']
+        : [
+            `Commit ${result.commit}; ${result.machine}.`,
+            table(
+              ['seed', 'seconds', 'counts', 'violations'],
+              result.runs.map((run) => [
+                String(run.seed),
+                String(run.seconds),
+                inWords(run.counts),
+                String(run.violations.length),
+              ]),
+            ),
+          ]),
+      ...(injections.length === 0
+        ? []
+        : [
+            table(
+              ['injected fault', 'times'],
+              injections.map(([what, count]) => [what, count.toLocaleString('en')]),
+            ),
+          ]),
+      ...(result?.runs.flatMap(({ details }) => details ?? []).slice(0, 1) ?? []),
+      ...(result?.runs.flatMap(({ violations }) => violations).map((violation) => `- Violation: ${violation}`) ?? []),
+      'Not proved:',
+      proof.not_proved.map((what) => `- ${what}`).join('\n'),
+    ].join('\n\n');
+  });
+  return (
+    [
+      '# Proofs',
+      'What the service promises, tried on the real servers with faults, crashes and random schedules. [proofs/README.md](proofs/README.md) explains how each proof works, [promises.md](docs/promises.md) which promise it shows.',
+      'Written by `npm run proofs`; each row is the last full run of that proof. A `+` behind a commit means that files differed from it.',
+      table(['proof', 'commit', 'seeds', 'counts', 'violations'], rows),
+      ...sections,
+      '',
+    ]
+      .join('\n\n')
+      .trimEnd() + '\n'
+  );
+}

@@ -1,0 +1,91 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { machine } from '../src/bench/report';
+import { repositoryRoot } from '../src/stack/files';
+import type { Proof, Size } from './proof';
+import { PROOFS } from './proofs';
+import { readResults, reportText, writeResult, type Result, type Run } from './report';
+
+/**
+ * `npm run proofs`: runs all proofs in full and writes PROOFS.md. `--only crash,faults` runs these, `--seed 7` one seed,
+ * `--case 123` one case of it, `--size ci` the part that CI runs. PROOFS.md takes only full runs with all seeds of a
+ * proof. Ends with exit code 1 if a promise is broken.
+ */
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      only: { type: 'string' },
+      seed: { type: 'string' },
+      case: { type: 'string' },
+      size: { type: 'string', default: 'full' },
+    },
+  });
+  const size = values.size as Size;
+  if (size !== 'ci' && size !== 'full') throw new Error('--size is ci or full');
+  const seed = values.seed === undefined ? undefined : Number(values.seed);
+  if (seed !== undefined && !Number.isSafeInteger(seed)) throw new Error('--seed is a whole number');
+  const names = values.only?.split(',');
+  const unknown = names?.filter((name) => !PROOFS.some((proof) => proof.name === name)) ?? [];
+  if (unknown.length > 0) {
+    throw new Error(`no proof is named ${unknown.join(', ')}: ${PROOFS.map(({ name }) => name).join(', ')}`);
+  }
+  const chosen = PROOFS.filter(({ name, in_ci }) => names?.includes(name) ?? (size === 'full' || in_ci));
+  let broken = 0;
+  for (const proof of chosen) {
+    const seeds = seed === undefined ? (size === 'ci' ? proof.seeds.slice(0, 1) : proof.seeds) : [seed];
+    const result = await runProof(proof, { seeds, size, single: values.case });
+    const violations = result.runs.flatMap((run) => run.violations);
+    broken += violations.length;
+    for (const violation of violations) say(`${proof.name}: VIOLATION: ${violation}`);
+    if (size === 'full' && seed === undefined && values.case === undefined) {
+      writeResult(result);
+      writeFileSync(path.join(repositoryRoot(), 'PROOFS.md'), reportText(PROOFS, readResults()));
+    }
+  }
+  say(`${chosen.length} proofs, ${broken} violations`);
+  if (broken > 0) process.exitCode = 1;
+}
+
+async function runProof(
+  proof: Proof,
+  { seeds, size, single }: { seeds: readonly number[]; size: Size; single: string | undefined },
+): Promise<Result> {
+  const runs: Run[] = [];
+  for (const seed of seeds) {
+    say(`${proof.name}, seed ${seed}: ${proof.title}`);
+    const began = performance.now();
+    const outcome = await proof.run({ seed, size, single, say: (line) => say(`${proof.name}: ${line}`) });
+    const seconds = Math.round((performance.now() - began) / 1_000);
+    runs.push({ seed, seconds, ...outcome });
+    say(
+      `${proof.name}, seed ${seed}: ${outcome.violations.length} violations in ${seconds} s ${counted(outcome.counts)}`,
+    );
+  }
+  return { proof: proof.name, commit: commit(), machine: machine(), runs };
+}
+
+const counted = (counts: Record<string, number>) =>
+  Object.entries(counts)
+    .map(([what, count]) => `${count} ${what}`)
+    .join(', ');
+
+/** The commit that is checked out, `+` if files differ from it. */
+function commit(): string {
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: repositoryRoot(), encoding: 'utf8' }).trim();
+  return (
+    git('rev-parse', '--short', 'HEAD') +
+    (git('status', '--porcelain', '--', ':!proofs/results', ':!PROOFS.md') === '' ? '' : '+')
+  );
+}
+
+/** With the seconds since the start. */
+function say(text: string): void {
+  process.stderr.write(`proofs: ${(performance.now() / 1_000).toFixed(0)} s: ${text}\n`);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`proofs: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});
