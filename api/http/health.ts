@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { Router } from 'express';
+import { DatabaseNotReady } from '../../src/db/connection';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import { answer } from './answer';
@@ -25,16 +26,17 @@ const PROBE_TIMEOUT_MS = 2_000;
 export function health(probes: readonly Probe[], log: Logger): Router {
   const unavailable = new Set<string>();
 
-  async function isAvailable({ name, check }: Probe): Promise<boolean> {
+  /** Why the server is unavailable, in words that show nothing of the installation; undefined if it is available. */
+  async function problemOf({ name, check }: Probe): Promise<string | undefined> {
     try {
       const late = setTimeout(PROBE_TIMEOUT_MS, undefined, { ref: false });
       await Promise.race([check(), late.then(() => Promise.reject(new Error('timed out')))]);
       if (unavailable.delete(name)) log.info({ dependency: name }, 'a dependency is available again');
-      return true;
+      return undefined;
     } catch (error) {
       if (!unavailable.has(name)) log.warn({ dependency: name, err: error }, 'a dependency is unavailable');
       unavailable.add(name);
-      return false;
+      return error instanceof DatabaseNotReady ? `${name} ${error.message}` : name;
     }
   }
 
@@ -46,16 +48,14 @@ export function health(probes: readonly Probe[], log: Logger): Router {
   router
     .route('/health/ready')
     .get(async (_request, response) => {
-      const results = await Promise.all(
-        probes.map(async (probe) => ({ ...probe, available: await isAvailable(probe) })),
-      );
-      const missing = results.filter(({ required, available }) => required && !available);
-      if (missing.length > 0) {
-        throw new ServiceError('ServiceUnavailable', `Not ready: ${missing.map(({ name }) => name).join(', ')}.`);
-      }
+      const results = await Promise.all(probes.map(async (probe) => ({ ...probe, problem: await problemOf(probe) })));
+      const missing = results.flatMap(({ required, problem }) => (required && problem !== undefined ? [problem] : []));
+      if (missing.length > 0) throw new ServiceError('ServiceUnavailable', `Not ready: ${missing.join(', ')}.`);
       answer(response, 200, {
-        status: results.every(({ available }) => available) ? 'ready' : 'degraded',
-        checks: Object.fromEntries(results.map(({ name, available }) => [name, available ? 'ok' : 'unavailable'])),
+        status: results.every(({ problem }) => problem === undefined) ? 'ready' : 'degraded',
+        checks: Object.fromEntries(
+          results.map(({ name, problem }) => [name, problem === undefined ? 'ok' : 'unavailable']),
+        ),
       });
     })
     .all(otherMethods(['get']));

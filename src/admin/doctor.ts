@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { requireSetting, type Config } from '../config';
 import { auditTrailWeakness } from '../db/projects/audit-trail';
-import { connectDatabase, ping, type Database } from '../db/connection';
+import { connectDatabase, checkWritable, type Database } from '../db/connection';
 import { schemaDifference } from '../db/migrate';
 import { hasOperator } from '../db/projects/oauth-clients';
 import { secretKeysInUse } from '../db/projects/secret-keys';
@@ -92,7 +92,7 @@ function recordChecks(config: Config, db: () => Database): Check[] {
     {
       name: 'postgres',
       remedy: 'Start PostgreSQL, or correct POSTGRES_URL.',
-      run: () => ping(db()),
+      run: () => checkWritable(db()),
     },
     {
       name: 'schema',

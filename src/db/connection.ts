@@ -59,6 +59,9 @@ interface Options {
  */
 export function connectDatabase(postgres_url: string, options: Options = {}): Database {
   const { limits, session_sql } = options;
+  const opened_at = new WeakMap<Client, number>();
+  /** Connections opened before this instant are closed instead of used. */
+  let read_only_at = 0;
   const db = knex({
     client: 'pg',
     connection: {
@@ -67,17 +70,24 @@ export function connectDatabase(postgres_url: string, options: Options = {}): Da
       types: TYPES,
       ...(limits && { connectionTimeoutMillis: limits.connection, query_timeout: limits.silence }),
     },
-    // A connection whose statement timed out still waits for the answer; the next statement would queue behind it.
     pool: {
       min: 0,
       max: options.pool_max ?? 10,
-      validate: (connection: { readyForQuery?: boolean | null }) => connection.readyForQuery === true,
-      ...(session_sql !== undefined && {
-        afterCreate: (connection: Client, done: (error: Error | null) => void) => connection.query(session_sql, done),
-      }),
+      // A connection whose statement timed out still waits for the answer; the next statement would queue behind it.
+      validate: (connection: Client & { readyForQuery?: boolean | null }) =>
+        connection.readyForQuery === true && opened_at.get(connection)! > read_only_at,
+      afterCreate: (connection: Client, done: (error: Error | null) => void) => {
+        opened_at.set(connection, performance.now());
+        if (session_sql === undefined) done(null);
+        else connection.query(session_sql, done);
+      },
     },
     acquireConnectionTimeout: limits?.connection ?? 10_000,
     ...(options.quiet ? { log: { warn() {}, error() {}, debug() {}, deprecate() {} } } : {}),
+  });
+  // After a failover the open connections lead to the old primary, new ones to the address of the new one.
+  db.on('query-error', (error: unknown) => {
+    if (codeOf(error) === READ_ONLY) read_only_at = performance.now();
   });
   if (options.onStatement) {
     const onStatement = options.onStatement;
@@ -86,10 +96,13 @@ export function connectDatabase(postgres_url: string, options: Options = {}): Da
   return db;
 }
 
+/** SQLSTATE of a server that cannot write: a standby, or a primary that was set to read-only. */
+const READ_ONLY = '25006';
 /**
- * SQLSTATE: no connection, the server stops or starts, too many connections, a lock or a statement that took too long.
+ * SQLSTATE: no connection, read-only, a conflict with other transactions, no disk, memory or connection left, a lock or
+ * a statement that took too long, the server stops or starts.
  */
-const AWAY_STATES = /^(08...|57P0[123]|53300|55P03|57014)$/;
+const AWAY_STATES = /^(08...|25006|40001|40P01|53...|55P03|57014|57P0[123])$/;
 const AWAY_CODES = [
   'ECONNREFUSED',
   'ECONNRESET',
@@ -111,14 +124,41 @@ export class RecordMissing extends Error {}
 /** Whether the database was unreachable or did not answer in time; the statement may have run. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof knex.KnexTimeoutError) return true;
-  const { code } = (error ?? {}) as { code?: unknown };
-  if (typeof code === 'string' && (AWAY_STATES.test(code) || AWAY_CODES.includes(code))) return true;
+  const code = codeOf(error);
+  if (code !== undefined && (AWAY_STATES.test(code) || AWAY_CODES.includes(code))) return true;
   return error instanceof Error && AWAY_WORDS.test(error.message);
 }
 
-/** Throws when the database does not answer: the readiness probe. */
-export async function ping(db: Database): Promise<void> {
-  await db.raw('select 1');
+function codeOf(error: unknown): string | undefined {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' ? code : undefined;
+}
+
+/** The database answers, but cannot be used. The message states why, without details of the installation. */
+export class DatabaseNotReady extends Error {}
+
+/** How far the clock of this machine may be from the database's. Milliseconds. */
+const CLOCK_DIFFERENCE_MS = 1_000;
+
+/**
+ * Throws unless the database can be written to, and its clock agrees with this machine's (rules 2.7): the readiness
+ * probe. Throws DatabaseNotReady if it answers.
+ */
+export async function checkWritable(db: Database, now: () => number = Date.now): Promise<void> {
+  const asked_at = now();
+  // A standby and a read-only server refuse to advance a sequence.
+  const [read] = await queryRows<{ clock: number }>(
+    db,
+    `select nextval('readiness_checks'), extract(epoch from clock_timestamp())::float8 * 1000 as clock`,
+    {},
+  ).catch((error: unknown) => {
+    throw codeOf(error) === READ_ONLY ? new DatabaseNotReady('is read-only', { cause: error }) : error;
+  });
+  const { clock } = read!;
+  const apart_ms = Math.max(asked_at - clock, clock - now());
+  if (apart_ms > CLOCK_DIFFERENCE_MS) {
+    throw new DatabaseNotReady(`has a clock that differs by ${(apart_ms / 1_000).toFixed(1)} s`);
+  }
 }
 
 /**

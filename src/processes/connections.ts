@@ -1,5 +1,5 @@
 import { requireSetting, type Config } from '../config';
-import { LIMITS, connectDatabase, type Database } from '../db/connection';
+import { LIMITS, checkWritable, connectDatabase, type Database } from '../db/connection';
 import { checkSession } from '../db/session';
 import type { Logger } from '../log';
 import { createProcessorClient, type Processor } from '../processor/client';
@@ -43,14 +43,18 @@ export async function openApiDatabases(config: Config): Promise<ApiDatabases> {
   return { db, bulk: { db: bulk, connections } };
 }
 
-/** The process's client of Temporal, which connects with its first call; outages are logged. */
-export function openTemporal(config: Config, log: Logger): TemporalClient {
+/**
+ * The process's client of Temporal, which connects with its first call. Outages are logged; with `db` the log tells an
+ * outage of the database from one of the workers.
+ */
+export function openTemporal(config: Config, log: Logger, db?: Database): TemporalClient {
   return connectTemporal({
     address: requireSetting(config, 'TEMPORAL_ADDRESS'),
     namespace: config.TEMPORAL_NAMESPACE,
     payload_keys: requireSetting(config, 'PAYLOAD_KEYS'),
     credentials: credentialsOf(config),
     log,
+    ...(db && { checkDatabase: () => checkWritable(db) }),
   });
 }
 

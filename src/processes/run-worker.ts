@@ -14,7 +14,7 @@ import { serveHealth, type HealthServer } from '../../api/http/health-server';
 import type { Probe } from '../../api/http/health';
 import { SANDBOX_CLOCK_TASK_QUEUE, TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import { requireSetting, type Config } from '../config';
-import { ping } from '../db/connection';
+import { checkWritable } from '../db/connection';
 import type { Logger } from '../log';
 import { SecretKeys } from '../secrets';
 import { clientOf, dataConverter, pingTemporal } from '../temporal/connect';
@@ -41,7 +41,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
   useWorkflowThreads(config.WORKFLOW_CALL_STACKS);
   const db = await openDatabase(config);
   const processor = openProcessor(config, log);
-  const client = openTemporal(config, log);
+  const client = openTemporal(config, log, db);
   const workflows = createWorkflowClients({ client, db });
   const index = new SearchWriter(searchServer(config));
   const connection = await NativeConnection.connect({
@@ -83,7 +83,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
   });
   const health = await serveWorkerHealth(config, log, [
     { name: 'worker', required: true, check: () => Promise.resolve(expectRunning(workers)) },
-    { name: 'postgres', required: true, check: () => ping(db) },
+    { name: 'postgres', required: true, check: () => checkWritable(db) },
     { name: 'temporal', required: true, check: () => pingTemporal(client) },
   ]);
   log.info({ task_queues: [TASK_QUEUE, WEBHOOK_TASK_QUEUE, SANDBOX_CLOCK_TASK_QUEUE] }, 'worker runs');

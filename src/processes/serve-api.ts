@@ -10,7 +10,7 @@ import { listen } from '../../api/http/server';
 import { requireSetting, type Config } from '../config';
 import { MERCHANT_API } from '../contract/merchant-api';
 import { findProjectByApiKey } from '../db/projects/api-keys';
-import { ping } from '../db/connection';
+import { checkWritable } from '../db/connection';
 import { noteSearch } from '../db/search/search-outbox';
 import type { Logger } from '../log';
 import { pingTemporal, type TemporalClient } from '../temporal/connect';
@@ -33,7 +33,7 @@ export async function serveApi(
   const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
   const { db, bulk } = await openApiDatabases(config);
   const processor = openProcessor(config, log);
-  const client = openTemporal(config, log);
+  const client = openTemporal(config, log, db);
   const workflows = createWorkflowClients({ client, db });
   const { processor_notifications } = workflows;
   const services = { ...workflows, db, processor, public_url: publicUrl(config) };
@@ -64,7 +64,7 @@ export async function serveApi(
     },
     document,
     probes: [
-      { name: 'postgres', required: true, check: () => ping(db) },
+      { name: 'postgres', required: true, check: () => checkWritable(db) },
       // While Temporal is unavailable, requests that only read are served.
       { name: 'temporal', required: false, check: () => pingTemporal(client) },
     ],

@@ -8,7 +8,7 @@ import { tokenEndpoint } from '../../api/manage/token-endpoint';
 import { Tokens } from '../../api/manage/tokens';
 import { requireSetting, type Config } from '../config';
 import { MANAGE_API } from '../contract/manage/manage-api';
-import { ping } from '../db/connection';
+import { checkWritable } from '../db/connection';
 import type { Logger } from '../log';
 import { SecretKeys } from '../secrets';
 import { pingTemporal } from '../temporal/connect';
@@ -20,7 +20,7 @@ import type { Started } from './process';
 export async function serveManage(config: Config, log: Logger): Promise<Started> {
   const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
   const db = await openDatabase(config);
-  const client = openTemporal(config, log);
+  const client = openTemporal(config, log, db);
   const issuer = managePublicUrl(config);
   const tokens = new Tokens({ db, secrets, issuer });
   const app = createApp({
@@ -39,7 +39,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
     },
     document,
     probes: [
-      { name: 'postgres', required: true, check: () => ping(db) },
+      { name: 'postgres', required: true, check: () => checkWritable(db) },
       // Without it webhooks that are sent again wait.
       { name: 'temporal', required: false, check: () => pingTemporal(client) },
     ],

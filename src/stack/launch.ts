@@ -88,6 +88,11 @@ export function launchStack(data_dir: string, options: LaunchOptions = {}): Laun
 export async function discardStack(launched: LaunchedStack, data_dir: string): Promise<void> {
   launched.process.kill('SIGTERM');
   await launched.ended;
+  removeData(data_dir);
+}
+
+/** Removes the folder of servers that do not run, and the one outside of it that PostgreSQL may have. */
+export function removeData(data_dir: string): void {
   const elsewhere = readFileIfExists(path.join(data_dir, 'postgres.path'))?.trim();
   for (const folder of [data_dir, elsewhere]) {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });

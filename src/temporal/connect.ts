@@ -40,11 +40,18 @@ export function connectTemporal(options: {
   payload_keys: string | undefined;
   credentials?: Credentials;
   log: Logger;
+  /** Throws unless the database works: an update without an answer is then its fault. */
+  checkDatabase?: () => Promise<void>;
 }): Client {
   const connection = Connection.lazy({
     address: options.address,
     ...options.credentials,
-    interceptors: [observeCalls(options.log, () => pingTemporal(client))],
+    interceptors: [
+      observeCalls(options.log, {
+        temporal: () => pingTemporal(client),
+        ...(options.checkDatabase && { database: options.checkDatabase }),
+      }),
+    ],
   });
   const client = new Client({
     connection,

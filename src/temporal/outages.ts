@@ -54,26 +54,40 @@ export class OutageLog {
   }
 }
 
+/** The servers that an update needs besides a worker. Each rejects with the cause when its server does not work. */
+export interface ServerChecks {
+  temporal: () => Promise<void>;
+  /** Without it, a worker is blamed for a database that does not work. */
+  database?: () => Promise<void>;
+}
+
 /**
  * Observes every attempt of a gRPC call: whether Temporal and the workers answer. An update without an answer may be
- * the fault of either; `ping` resolves when Temporal itself answers (rules 10.16). Failed calls are repeated by the
- * SDK, except updates: callThenRead repeats those, as it must know whether an attempt may have been carried out.
+ * the fault of Temporal, of the database or of the workers, in this order: the workers are named only while both
+ * servers work (rules 10.16). Failed calls are repeated by the SDK, except updates: callThenRead repeats those, as it
+ * must know whether an attempt may have been carried out.
  */
-export function observeCalls(log: Logger, ping: () => Promise<void>): Interceptor {
+export function observeCalls(log: Logger, check: ServerChecks): Interceptor {
   const temporal = new OutageLog(log, { down: 'Temporal is unavailable', up: 'Temporal is available again' });
   const workers = new OutageLog(log, { down: 'no worker answers in time', up: 'workers answer again' });
+  const database = new OutageLog(log, { down: 'Postgres is unavailable', up: 'Postgres is available again' });
   const standard = defaultGrpcRetryOptions();
   let pinging: Promise<boolean> | undefined;
   /** Whether Temporal answers. A failed ping is observed like any other call. */
   const temporalAnswers = () =>
-    (pinging ??= ping()
+    (pinging ??= check
+      .temporal()
       .then(
         () => true,
         () => false,
       )
       .finally(() => (pinging = undefined)));
   const updateFailed = async (cause: string, began_at: number) => {
-    if (await temporalAnswers()) workers.failed(cause, began_at);
+    if (!(await temporalAnswers())) return;
+    await (check.database?.() ?? Promise.resolve()).then(
+      () => workers.failed(cause, began_at),
+      (error: unknown) => database.failed(String(error instanceof Error ? error.message : error), began_at),
+    );
   };
   return (options, nextCall) => {
     const { path } = options.method_definition;
@@ -87,7 +101,10 @@ export function observeCalls(log: Logger, ping: () => Promise<void>): Intercepto
         if (is_update) void updateFailed(cause, began_at);
         else temporal.failed(cause, began_at);
       } else if (status.code !== CANCELLED) temporal.answered();
-      if (is_update && status.code === OK) workers.answered();
+      if (is_update && status.code === OK) {
+        workers.answered();
+        database.answered();
+      }
       return is_repeated && standard.retryableDecider(attempt, status);
     };
     return makeGrpcRetryInterceptor({ ...standard, retryableDecider })(options, nextCall);

@@ -138,6 +138,18 @@ const webhooksOf = (order_id: string) => [
   ),
 ];
 
+/** Reads what a process of this stack logs from now on. */
+function logOf(name: string): () => { msg: string }[] {
+  const read = () => readFileSync(path.join(own.data_dir, 'logs', `${name}.log`), 'utf8');
+  const before = read().length;
+  return () =>
+    read()
+      .slice(before)
+      .split('\n')
+      .filter((line) => line.startsWith('{') && line.endsWith('}'))
+      .map((line) => JSON.parse(line) as { msg: string });
+}
+
 /** Where the worker of this stack answers health checks: its log tells. */
 function workerHealthUrl(): string {
   const log = readFileSync(path.join(own.data_dir, 'logs', 'worker.log'), 'utf8');
@@ -225,6 +237,35 @@ test('Postgres is restarted while the processor charges: the client gets the ord
   const { status, body } = await sale.sendUntilAnswered();
   expect([status, ['new', 'processing', 'completed'].includes(body.status!)]).toEqual([200, true]);
   await expectPaidOnce(body.id!);
+});
+
+test('rules 2.7: Postgres is read-only: not ready with the cause, writes are 503, and go on without a restart', async () => {
+  const sale = await Sale.prepare();
+  const ready = async () => {
+    const { status, body } = await merchant.send<{ error?: Refusal }>('GET', '/health/ready');
+    return [status, body.error?.value];
+  };
+  const setReadOnly = async (value: string) => {
+    await record.raw(`alter system set default_transaction_read_only = ${value}`);
+    await record.raw('select pg_reload_conf()');
+  };
+  const logged = logOf('api');
+  await setReadOnly('on');
+  try {
+    await until('it is not ready', async () => (await ready())[0] === 503);
+    expect(await ready()).toEqual([503, 'Not ready: postgres is read-only.']);
+    const [refused, keyless] = await Promise.all([sale.send(), sale.sendWithoutKey()]);
+    expect([refused.status, refused.body.error.type, keyless.status]).toEqual([503, 'ServerError', 503]);
+    expect(refused.headers.get('retry-after')).toBe('1');
+    await until('the log names the cause', () => logged().some(({ msg }) => msg === 'Postgres is unavailable'));
+  } finally {
+    await setReadOnly('off');
+  }
+  expect(logged().map(({ msg }) => msg)).not.toContain('no worker answers in time');
+  const { status, body } = await sale.sendUntilAnswered();
+  expect([status, statusesOf(body)]).toEqual([200, 'completed: accepted']);
+  await expectPaidOnce(body.id!);
+  expect(await ready()).toEqual([200, undefined]);
 });
 
 test('rules 24.6: Temporal is away while the processor charges: reads go on, new orders are 503, and both are paid once when it is back', async () => {

@@ -483,6 +483,9 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index open_settlements_transaction on open_settlements (transaction_id);
 
+    -- The readiness probe advances it, which only a server that can write does.
+    create sequence readiness_checks as bigint cycle;
+
     -- Work that one process at a time does. The row is the lease; no session lock is held.
     create table leases (
       name text primary key,

@@ -1,3 +1,4 @@
+import { DatabaseNotReady } from '../../../src/db/connection';
 import { serveTestApi } from '../../support/test-api';
 
 /** A server that answers, or not. */
@@ -6,7 +7,8 @@ function aDependency(name: string, required: boolean) {
     name,
     required,
     answers: true,
-    check: () => (dependency.answers ? Promise.resolve() : Promise.reject(new Error(`no answer of ${name}`))),
+    error: new Error(`no answer of ${name}`),
+    check: () => (dependency.answers ? Promise.resolve() : Promise.reject(dependency.error)),
   };
   return dependency;
 }
@@ -65,6 +67,14 @@ test('rules 2.7: without Postgres nothing can be served: 503 that names it, the 
     '1',
     { error: { status: 503, type: 'ServerError', value: 'Not ready: postgres.' } },
   ]);
+  await api.close();
+});
+
+test('rules 2.7: of a database that answers and cannot be used, the 503 states the reason', async () => {
+  const { api, postgres, ready } = await serve();
+  postgres.answers = false;
+  postgres.error = new DatabaseNotReady('is read-only');
+  expect(await ready()).toMatchObject({ status: 503, body: { error: { value: 'Not ready: postgres is read-only.' } } });
   await api.close();
 });
 

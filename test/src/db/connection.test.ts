@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import net from 'node:net';
-import { connectDatabase, isUnavailable, prepared, queryRows, type Database } from '../../../src/db/connection';
+import {
+  checkWritable,
+  connectDatabase,
+  isUnavailable,
+  prepared,
+  queryRows,
+  type Database,
+} from '../../../src/db/connection';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 /** A database that does not answer is told of in time, whatever it is that keeps it. */
@@ -68,6 +75,39 @@ test('a statement without end', async () => {
   const db = open(url);
   expect(await told(queryRows(db, 'select pg_sleep(10)', {}))).toBe('away');
   expect(await told(queryRows(db, 'select 1', {}))).toBe('answered');
+});
+
+test.each(['25006', '40001', '40P01', '53100', '53200', '53400'])(
+  'SQLSTATE %s: the statement was refused for now',
+  async (code) => {
+    const refuse = `do $$ begin raise exception using errcode = '${code}'; end $$`;
+    expect(await told(open(url).raw(refuse))).toBe('away');
+  },
+);
+
+test('rules 2.7: a read-only database is not ready; when it can write, the pool opens connections that write', async () => {
+  const db = open(url, 2);
+  const name = new URL(url).pathname.slice(1);
+  const setReadOnly = (value: string) =>
+    database.db.raw(`alter database ${name} set default_transaction_read_only = ${value}`);
+  const write = () => queryRows(db, 'delete from request_claims', {});
+  await setReadOnly('on');
+  await expect(checkWritable(open(url))).rejects.toThrow('is read-only');
+  // Two connections that stay read-only.
+  await Promise.all([queryRows(db, 'select pg_sleep(0.3)', {}), queryRows(db, 'select pg_sleep(0.3)', {})]);
+  await setReadOnly('off');
+  expect(await told(write())).toBe('away');
+  // Every connection from before that failure is closed, not only the one that failed.
+  expect(await Promise.all([told(write()), told(write())])).toEqual(['answered', 'answered']);
+  await checkWritable(db);
+});
+
+test('rules 2.7: a database whose clock differs by more than a second is not ready', async () => {
+  const db = open(url);
+  for (const difference_ms of [-1_500, 1_500]) {
+    const checked = checkWritable(db, () => Date.now() + difference_ms);
+    await expect(checked).rejects.toThrow(/^has a clock that differs by 1\.\d s$/);
+  }
 });
 
 describe('a prepared statement', () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { connectDatabase, ping, queryRows } from '../../../src/db/connection';
+import { checkWritable, connectDatabase, queryRows } from '../../../src/db/connection';
 import { migrate } from '../../../src/db/migrate';
 import { stack } from '../../support/stack';
 
@@ -39,7 +39,7 @@ test('amounts are numbers, instants are texts in UTC that keep their microsecond
     `select 9007199254740991::bigint as amount, '2026-01-15 12:00:05.433502+02'::timestamptz as at`,
     {},
   );
-  await ping(db);
+  await checkWritable(db);
   await db.destroy();
   expect(row).toEqual({ amount: 9_007_199_254_740_991, at: '2026-01-15 10:00:05.433502+00' });
 });

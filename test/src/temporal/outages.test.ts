@@ -100,16 +100,21 @@ describe('the calls of a client', () => {
   });
 
   /** Sends an update and waits a second for its answer, then until the log says whose fault that is. */
-  async function outageOfUpdate(address: string, workflow_id: string): Promise<string> {
+  async function outageOfUpdate(
+    address: string,
+    workflow_id: string,
+    checkDatabase: () => Promise<void> = () => Promise.resolve(),
+  ): Promise<string> {
     const { lines, log } = aLog();
-    const client = connectTemporal({ address, namespace: stack().temporal_namespace, payload_keys: undefined, log });
+    const namespace = stack().temporal_namespace;
+    const client = connectTemporal({ address, namespace, payload_keys: undefined, log, checkDatabase });
     try {
       const update = client.withDeadline(Date.now() + 1_000, () =>
         client.workflow.getHandle(workflow_id).executeUpdate(pollNowUpdate),
       );
       await expect(update).rejects.toThrow();
       await until('the outage is logged', () => Promise.resolve(lines.length > 0));
-      return lines.map(({ msg }) => msg).join();
+      return lines.map(({ msg, cause }) => (msg.startsWith('Postgres') ? `${msg}: ${cause}` : msg)).join();
     } finally {
       await client.connection.close();
     }
@@ -121,11 +126,15 @@ describe('the calls of a client', () => {
     await server.close();
   });
 
-  test('rules 10.16: an update without an answer, while Temporal answers: no worker does', async () => {
+  test('rules 10.16: an update without an answer, while Temporal answers: no worker does, or their database does not work', async () => {
     const client = temporalOf();
     const workflowId = `nobody:${randomUUID()}`;
     const handle = await client.workflow.start(ORDER_WORKFLOW, { workflowId, taskQueue: 'nobody' });
     expect(await outageOfUpdate(stack().temporal_address, workflowId)).toBe('no worker answers in time');
+    const readOnly = () => Promise.reject(new Error('is read-only'));
+    expect(await outageOfUpdate(stack().temporal_address, workflowId, readOnly)).toBe(
+      'Postgres is unavailable: is read-only',
+    );
     await handle.terminate();
     await client.connection.close();
   });
