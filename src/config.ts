@@ -42,6 +42,12 @@ export const configSchema = z.object({
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
     .describe('Lowest level that is logged.'),
+  LOG_REQUESTS: z
+    .enum(['all', 'errors', 'none'])
+    .default('all')
+    .describe(
+      'Requests of which API and bearer-token host log a line, at level info; errors: those answered with 400 or higher.',
+    ),
   DATA_DIR: z.string().default('.data').describe('Data folder of the embedded servers; also holds stack.json.'),
   TOOLS_DIR: z.string().default('.tools').describe('Folder for the Temporal servers that are downloaded or built.'),
 

@@ -10,11 +10,12 @@ import { docs, type ApiDocument } from './docs';
 import { onError } from './errors';
 import { health, type Probe } from './health';
 import { createRateLimit } from './rate-limit';
+import { logRequests } from './request-log';
 import { requireTls, trustedProxies } from './require-tls';
 
 /** The parts of a host; tests may replace them. */
 export interface AppDependencies<C extends Caller> {
-  readonly config: Pick<Config, 'API_DEADLINE_MS' | 'RATE_LIMIT_PER_SECOND' | 'TRUSTED_PROXY'>;
+  readonly config: Pick<Config, 'API_DEADLINE_MS' | 'LOG_REQUESTS' | 'RATE_LIMIT_PER_SECOND' | 'TRUSTED_PROXY'>;
   readonly log: Logger;
   readonly api: Api<C>;
   /** Its OpenAPI document. */
@@ -44,6 +45,7 @@ export function createApp<C extends Caller>({
   app.use(mark);
   app.use(requireClearHeaders);
   app.use(health(probes, log));
+  app.use(logRequests(log, config.LOG_REQUESTS));
   app.use(requireTls());
   const rateLimit = createRateLimit(config.RATE_LIMIT_PER_SECOND);
   app.use(bind(api, { rateLimit, deadline_ms: config.API_DEADLINE_MS, log }));

@@ -19,6 +19,7 @@ import { answer, answerStream, noContent, notModified } from './answer';
 import { etagOf, isKnown, versionsOf } from './etag';
 import { answerOnce, refuseTaken, requestHash, secretShown, type KeyStore, type Reply } from './idempotency';
 import type { RateLimit } from './rate-limit';
+import { noteRequest } from './request-log';
 
 /** Bytes of a body (rules 18.2). */
 const BODY_BYTES_MAX = 256 * 1024;
@@ -63,7 +64,9 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
 
   return async (request, response) => {
     const started = Date.now();
+    noteRequest(response, { operation: id });
     const caller = await api.authenticate(request.headers.authorization);
+    noteRequest(response, caller.log);
     limits.rateLimit.admit(caller.id, response);
     const key = takesIdempotencyKey(route) ? idempotencyKeyOf(request) : undefined;
     const keys = api.keysOf(caller);
@@ -71,6 +74,7 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
       if (key !== undefined) await refuseTaken(keys, key);
       throw error;
     });
+    noteRequest(response, (input.params ?? {}) as Readonly<Record<string, string>>);
     const context = contextOf(route, request, response, { caller, key, started, id }, limits);
     if (readsOnly(route)) {
       const result = await operation(context, input as never);
@@ -90,7 +94,6 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
           : await answerOnce(keys, { key, request_hash: requestHash(route, input, body) }, prepare);
       send(request, response, route, reply);
     }
-    context.log.debug({ ms: Date.now() - started }, 'answered');
   };
 }
 
@@ -148,6 +151,8 @@ function send(request: Request, response: Response, route: Route, { status, body
     response.setHeader('ETag', etagOf(version));
     if (route.method === 'get' && isKnown(request.headers['if-none-match'], version)) return notModified(response);
   }
+  const { id } = (body ?? {}) as { id?: unknown };
+  if (typeof id === 'string') noteRequest(response, { object_id: id });
   if (status === 204) noContent(response);
   else answer(response, status, body);
 }

@@ -7,6 +7,7 @@ import type { OrderWorkflows } from '../../src/temporal/orders';
 import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
 import { otherMethods } from '../http/bind';
 import type { Rate } from '../http/rate-limit';
+import { noteRequest } from '../http/request-log';
 import { assets } from './assets';
 import { createCsrfProtection } from './csrf';
 import { cancel, pageNotFound, payByCard, payByWallet, showPage, type PageContext } from './handlers';
@@ -59,7 +60,12 @@ export function createPages(services: PageServices): Router {
   const testCards = createTestCards(processor, log);
   const respond = createRespond({ csrf, base, testCards });
   const shared = { processor, deadline_ms, csrf, testCards, respond };
+  const note: RequestHandler = ({ baseUrl }, response, next) => {
+    noteRequest(response, { operation: `page ${baseUrl}` });
+    next();
+  };
   const before = [
+    note,
     ...pageHeaders,
     ...(rates ? [limitByAddress(rates.page)] : []),
     csrf.cookies,
@@ -104,10 +110,11 @@ function pagesOf(routes: Routes): Router {
   const router = Router({ caseSensitive: true });
   // Ids reach handlers, cookies and redirects checked and in small letters (rules 12.13).
   for (const name of ['id', 'transaction_id']) {
-    router.param(name, (request, _response, next, value: string) => {
+    router.param(name, (request, response, next, value: string) => {
       const id = idParam().safeParse(value);
       if (!id.success) throw pageNotFound();
       request.params[name] = id.data;
+      noteRequest(response, { [name === 'id' ? 'object_id' : name]: id.data });
       next();
     });
   }

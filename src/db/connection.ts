@@ -144,8 +144,8 @@ const CLOCK_DIFFERENCE_MS = 1_000;
  * Throws unless the database can be written to, and its clock agrees with this machine's (rules 2.7): the readiness
  * probe. Throws DatabaseNotReady if it answers.
  */
-export async function checkWritable(db: Database, now: () => number = Date.now): Promise<void> {
-  const asked_at = now();
+export async function checkWritable(db: Database, machineTime: () => number = Date.now): Promise<void> {
+  const asked_at = machineTime();
   // A standby and a read-only server refuse to advance a sequence.
   const [read] = await queryRows<{ clock: number }>(
     db,
@@ -155,7 +155,7 @@ export async function checkWritable(db: Database, now: () => number = Date.now):
     throw codeOf(error) === READ_ONLY ? new DatabaseNotReady('is read-only', { cause: error }) : error;
   });
   const { clock } = read!;
-  const apart_ms = Math.max(asked_at - clock, clock - now());
+  const apart_ms = Math.max(asked_at - clock, clock - machineTime());
   if (apart_ms > CLOCK_DIFFERENCE_MS) {
     throw new DatabaseNotReady(`has a clock that differs by ${(apart_ms / 1_000).toFixed(1)} s`);
   }

@@ -8,34 +8,43 @@ export interface Started {
 
 /**
  * Runs a process: starts it, reports to the supervisor when it is ready, and closes it at SIGTERM, at SIGINT or when
- * the supervisor exits, even during startup. A start that fails is reported in one line.
+ * the supervisor exits, even during startup. A start that fails is reported in one line. The last line that it logs
+ * states how it ended, unless it was killed.
  */
 export function runProcess(log: Logger, start: () => Promise<Started>): void {
   const starting = start();
-  stopWithParent(async () => {
+  let cause = 'its work ended';
+  process.on('uncaughtExceptionMonitor', (error) => {
+    cause = 'uncaught error';
+    log.fatal({ err: error }, 'uncaught error');
+  });
+  process.once('exit', (exit_code) => log.info({ cause, exit_code }, 'process ended'));
+  stopWithParent(async (reason) => {
+    cause = reason;
     const started = await starting.catch(() => undefined);
     await started?.close().catch((error: unknown) => log.error({ err: error }, 'did not stop cleanly'));
   }, STOP_LIMITS_MS.process);
   starting.then(tellReady, (error: unknown) => {
+    cause = 'cannot start';
     log.fatal({ err: error }, 'cannot start');
     process.exit(1);
   });
 }
 
 /**
- * For every process of the service: `stop` is called once, at SIGTERM, SIGINT, SIGHUP, or when the parent that started
+ * For every process of the service: `stop` is called once with the reason, at SIGTERM, SIGINT, SIGHUP, or when the parent that started
  * it over an IPC channel has ended (the channel closes even when the parent was killed), and then the process leaves.
  * Started alone there is no channel and only the signals count. Repeated signals are ignored: npm hands on a Ctrl-C
  * that the terminal has already delivered. After `limit_ms` milliseconds it leaves without having finished, with code
  * 1.
  */
-export function stopWithParent(stop: () => Promise<void>, limit_ms: number): void {
+export function stopWithParent(stop: (reason: string) => Promise<void>, limit_ms: number): void {
   let stopping = false;
-  const leave = () => {
+  const leave = (reason: string) => {
     if (stopping) return;
     stopping = true;
     setTimeout(() => process.exit(1), limit_ms).unref();
-    stop().then(
+    stop(reason).then(
       () => process.exit(0),
       () => process.exit(1),
     );
@@ -44,8 +53,9 @@ export function stopWithParent(stop: () => Promise<void>, limit_ms: number): voi
   process.on('SIGINT', leave);
   // The terminal was closed.
   process.on('SIGHUP', leave);
-  process.on('disconnect', leave);
-  if (process.send !== undefined && !process.connected) leave();
+  const leaveWithParent = () => leave('the supervisor ended');
+  process.on('disconnect', leaveWithParent);
+  if (process.send !== undefined && !process.connected) leaveWithParent();
 }
 
 /** Reports to the parent process, if any, that this process is ready. */

@@ -63,6 +63,7 @@ export async function serveTestApi(options: Options = {}) {
   const config = {
     API_DEADLINE_MS: 5_000,
     API_KEY_CACHE_MS: 0,
+    LOG_REQUESTS: 'all' as const,
     RATE_LIMIT_PER_SECOND: 0,
     TRUSTED_PROXY: '',
     ...options.config,

@@ -477,7 +477,7 @@ describe('beside the API', () => {
   test('rules 3.7: no log line holds the key', async () => {
     await api.post('/v1/orders/', { currency: 'EUR', amount: 1 });
     const log = api.lines.join('');
-    expect(log).toMatch('answered');
+    expect(log).toMatch('request answered');
     expect(log).not.toMatch(API_KEY.slice(-20));
     expect(log).not.toMatch(AUTHORIZATION.slice(-20));
   });

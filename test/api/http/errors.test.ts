@@ -13,7 +13,10 @@ async function answerTo(
 ): Promise<{ response: Response; body: unknown; log: string }> {
   // oxlint-disable-next-line prefer-promise-reject-errors
   const fails = () => Promise.reject(thrown);
-  const api = await serveTestApi({ operations: { getOrder: fails, createOrder: fails } });
+  const api = await serveTestApi({
+    operations: { getOrder: fails, createOrder: fails },
+    config: { LOG_REQUESTS: 'none' },
+  });
   const response = await api.send(path, request);
   const body: unknown = await response.json();
   await api.close();

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { API_PROJECT, OWNER, serveTestApi } from '../../support/test-api';
+import { until } from '../../support/waits';
+
+type Line = Record<string, unknown>;
+
+/** What an API logs of requests. */
+async function serve(LOG_REQUESTS: 'all' | 'errors' | 'none') {
+  const api = await serveTestApi({ config: { LOG_REQUESTS } });
+  const lines = () => api.lines.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === 'request answered');
+  return { api, lines };
+}
+
+test('rules 3.9: each request is one line, without path, headers and body', async () => {
+  const { api, lines } = await serve('all');
+  const order_id = randomUUID();
+  const created = await api.post('/v1/orders/', { currency: 'EUR', amount: 1, description: 'Two books' });
+  await api.send(`/v1/orders/${order_id}/`);
+  await api.send('/v1/orders/4111111111111111/?note=secret');
+  await fetch(`${api.url}/v1/orders/`, { headers: { authorization: 'Basic c2VjcmV0Og==' } });
+  await api.send('/nothing/secret');
+  await fetch(`${api.url}/health/ready`);
+  await until('all are logged', () => lines().length === 5);
+  const caller = { project_id: API_PROJECT.id, api_key_id: OWNER.api_key_id };
+  expect(lines().map(({ level: _, time: __, pid: ___, hostname: ____, msg: _____, ...line }) => line)).toEqual(
+    [
+      { operation: 'createOrder', ...caller, object_id: expect.any(String) as string, method: 'POST', status: 200 },
+      {
+        operation: 'getOrder',
+        ...caller,
+        order_id,
+        object_id: expect.any(String) as string,
+        method: 'GET',
+        status: 200,
+      },
+      { operation: 'getOrder', ...caller, method: 'GET', status: 400 },
+      { operation: 'listOrders', method: 'GET', status: 401 },
+      { method: 'GET', status: 404 },
+    ].map((line) => ({ request_id: expect.any(String) as string, ...line, ms: expect.any(Number) as number })),
+  );
+  expect(lines()[0]!['request_id']).toBe(created.headers.get('x-request-id'));
+  expect(api.lines.join('')).not.toMatch(/books|secret|c2Vj/);
+  await api.close();
+});
+
+test('rules 3.9: only errors, or nothing, where it is configured so', async () => {
+  for (const [which, expected] of [
+    ['errors', [404]],
+    ['none', []],
+  ] as const) {
+    const { api, lines } = await serve(which);
+    await api.send(`/v1/orders/${randomUUID()}/`);
+    await api.send('/nothing');
+    await until('what is to be logged is logged', () => lines().length >= expected.length);
+    expect(lines().map(({ status }) => status)).toEqual(expected);
+    await api.close();
+  }
+});
