@@ -18,7 +18,7 @@ let launched: LaunchedStack;
 
 /** A fresh launch of the same folder is the same checkout started again. */
 async function start() {
-  launched = launchStack(data_dir);
+  launched = launchStack(data_dir, { env: { LOG_LEVEL: 'info' } });
   return launched.ready;
 }
 afterAll(() => discardStack(launched, data_dir));
@@ -155,6 +155,16 @@ describe('npm start', () => {
     expect(Date.now() - began).toBeLessThan(30_000);
     expect(Object.values(pids).some(lives)).toBe(false);
     expect(existsSync(factsFile)).toBe(false);
+  });
+
+  test('rules 3.9: the last line of a process states how it ended', () => {
+    for (const name of ['api', 'manage', 'worker', 'simulator', 'codec']) {
+      const last = readFileSync(path.join(data_dir, 'logs', `${name}.log`), 'utf8')
+        .trimEnd()
+        .split('\n')
+        .at(-1)!;
+      expect(JSON.parse(last)).toMatchObject({ process: name, msg: 'process ended', cause: 'SIGTERM', exit_code: 0 });
+    }
   });
 
   test('rules 24.13: no secret and no database is readable by others, and no secret is in a log', () => {
