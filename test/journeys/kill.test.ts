@@ -6,7 +6,8 @@ import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
 import { Merchant, statusesOf, webhookOf, type Answer } from '../support/merchant';
 import { answerOfCommand, Operator } from '../support/operator';
-import { startReceiver, type Receiver } from '../support/servers';
+import { startReceiver } from '../support/servers';
+import { setUp } from '../support/set-up';
 import { OwnStack, type ProcessName } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { sendUntilAnswered, until } from '../support/waits';
@@ -17,7 +18,7 @@ import { sendUntilAnswered, until } from '../support/waits';
  */
 const own = new OwnStack('kill', () => ({ DEMO_WEBHOOK_URL: receiver.url }));
 
-let receiver: Receiver;
+const receiver = setUp(startReceiver);
 let merchant: Merchant;
 /** An order whose first webhook was refused before anything was killed. */
 let refusedOnce: string;
@@ -34,7 +35,6 @@ async function start(): Promise<void> {
 }
 
 beforeAll(async () => {
-  receiver = await startReceiver();
   await start();
   const refused = (n: number) =>
     until('the attempt is recorded', async () => (await operator.delivery(pausedOnce, n)).attempts.length === 1);
@@ -53,7 +53,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await own.discard();
-  await receiver.close();
 });
 
 /**

@@ -1,10 +1,11 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { createOrder, createPaymentLink } from '../../src/client';
 import { readVariables } from '../../src/stack/launch';
 import { orderWorkflowId, paymentLinkWorkflowId } from '../../workflows/messages';
 import { launchBrowser } from '../support/browser';
 import { answerOf, Merchant, statusesOf } from '../support/merchant';
 import { payingTransactionId, withDatabase } from '../support/merchant-payments';
+import { setUp } from '../support/set-up';
 import { stack } from '../support/stack';
 import { until } from '../support/waits';
 
@@ -14,11 +15,7 @@ import { until } from '../support/waits';
 const { CODEC_HOST, CODEC_PORT } = readVariables(stack().data_dir);
 const codec_url = `http://${CODEC_HOST}:${CODEC_PORT}`;
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser.close());
+const browser = setUp(() => launchBrowser());
 
 /** What a script of the page reads back of the text that it has encrypted, or how it fails. */
 const ENCODE_AND_DECODE = async ({ url, text }: { url: string; text: string }) => {
