@@ -95,21 +95,6 @@ describe('the same request with the same key', () => {
   );
 });
 
-describe('another request with that key', () => {
-  test.each<[string, Partial<OrderRequest> & { unknown?: number }]>([
-    ['another amount', { amount: 1_251 }],
-    ['a field more', { extra: {} }],
-    ['an unknown field more', { unknown: 1 }],
-  ])('rules 11.4: %s: IdempotencyKeyReused, and nothing is made', async (_title, other) => {
-    const merchant = new Merchant();
-    const key = aKey();
-    const first = await create(merchant, key, { description: 'mine' });
-    const { status, body } = await create(merchant, key, { description: 'mine', ...other });
-    expect([status, body.error]).toMatchObject([422, { status: 422, type: 'IdempotencyKeyReused' }]);
-    expect((await create(merchant, key, { description: 'mine' })).body).toEqual(first.body);
-  });
-});
-
 test.each<[string, Partial<OrderRequest> & { unknown?: number }]>([
   ['the contract', { amount: -1 }],
   ['the project', { currency: 'XAU' }],

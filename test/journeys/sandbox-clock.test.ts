@@ -1,12 +1,7 @@
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import type { Order, Timeline } from '../../src/client';
 import type { PaymentLink } from '../../src/contract/payment-link';
-import {
-  SANDBOX_CLOCK_TASK_QUEUE,
-  deliveryWorkflowId,
-  orderWorkflowId,
-  sandboxClockWorkflowId,
-} from '../../workflows/messages';
+import { deliveryWorkflowId, orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
 import { CARDS } from '../support/domain';
 import { Merchant, statusesOf } from '../support/merchant';
@@ -120,7 +115,7 @@ const OBJECTS: Record<TimerName, Timer> = {
     },
     see: summaryOf,
   }),
-  'a customer who never finishes 3-D Secure': order({
+  'rules 6.7: a customer who never finishes 3-D Secure': order({
     create: async () => {
       const { id, transactions } = await merchant.paidOrder('challenge');
       return { id, due: Date.parse(transactions![0]!.expires_at!) };
@@ -335,15 +330,6 @@ test('a redelivery uses the clock of its order, also when its workflow is lost: 
   const { headers } = receiver.received.at(-1)!;
   expect(headers['webhook-id']).toBe(deliveryWorkflowId({ order_id: id, n: 1 }));
   expect(Math.abs(Number(headers['webhook-timestamp']) * 1_000 - Date.now())).toBeLessThan(60_000);
-});
-
-test('rules 23.9: an advance runs on a task queue of its own', async () => {
-  const { id } = await merchant.createOrder();
-  await advanceOrder(id, { advance: 'PT1M' });
-  const temporal = temporalOf();
-  const { taskQueue } = await temporal.workflow.getHandle(sandboxClockWorkflowId(id)).describe();
-  await temporal.connection.close();
-  expect(taskQueue).toBe(SANDBOX_CLOCK_TASK_QUEUE);
 });
 
 test('a paused webhook is not waited for, whatever time passes; resumed, it is attempted at once', async () => {
