@@ -1,6 +1,6 @@
 import { orderSchema } from '../../src/contract/order';
-import { connectDatabase, queryRows } from '../../src/db/connection';
 import { CARD, Client } from '../support/customer';
+import { recordRows } from '../support/database';
 import { CUSTOMER, CARDS } from '../support/domain';
 import { ledgerOf } from '../support/ledger';
 import { Merchant, statusesOf } from '../support/merchant';
@@ -117,13 +117,8 @@ describe('rules 14.1 and 14.2: the transaction', () => {
         },
       });
     }
-    const tokens = await rowsOf<{ receiver_account_token: string }>(
-      'payments',
-      'select receiver_account_token from transactions where order_id = :id',
-      {
-        id: order.id,
-      },
-    );
+    const accounts = 'select receiver_account_token from transactions where order_id = :id';
+    const tokens = await recordRows<{ receiver_account_token: string }>(accounts, { id: order.id });
     expect(new Set(tokens.map(({ receiver_account_token }) => receiver_account_token)).size).toBe(1);
   });
 
@@ -198,12 +193,3 @@ describe('missing or wrong fields: nothing is stored', () => {
     expect((await fund(new Merchant())).status).toBe(200);
   });
 });
-
-async function rowsOf<Row>(database: string, sql: string, bindings: Record<string, unknown> = {}): Promise<Row[]> {
-  const db = connectDatabase(stack().postgres_url.replace(/\/\w+$/, `/${database}`), { pool_max: 1 });
-  try {
-    return await queryRows<Row>(db, sql, bindings);
-  } finally {
-    await db.destroy();
-  }
-}

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Order } from '../../src/contract/order';
-import { queryRows } from '../../src/db/connection';
+import { recordRows } from '../support/database';
 import { type CardName } from '../support/domain';
 import { ledgerOf } from '../support/ledger';
 import { Merchant, newIdempotencyKey, statusesOf, webhookOf } from '../support/merchant';
@@ -19,7 +19,6 @@ import {
   untilOrder,
   voidAll,
   voidPart,
-  withDatabase,
   type OrderAnswer,
   type Sent,
 } from '../support/merchant-payments';
@@ -288,8 +287,7 @@ test('rules 13.1: a follow-up order sends a webhook of its own to the address of
 
 /** As if whoever answers had been killed after the request did its work: its key has no answer. */
 async function forgetAnswer(key: string): Promise<void> {
-  const updated = await withDatabase((db) =>
-    queryRows(db, 'update idempotency_keys set status = null, body = null where key = :key returning key', { key }),
-  );
+  const forget = 'update idempotency_keys set status = null, body = null where key = :key returning key';
+  const updated = await recordRows(forget, { key });
   if (updated.length !== 1) throw new Error(`no key ${key}`);
 }

@@ -4,6 +4,7 @@ import { listChanges } from '../../src/db/projects/audit-trail';
 import { connectDatabase, queryRows } from '../../src/db/connection';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
+import { recordRows } from '../support/database';
 import { Merchant, statusesOf, webhookOf, type Answer } from '../support/merchant';
 import { answerOfCommand, Operator } from '../support/operator';
 import { startReceiver } from '../support/servers';
@@ -255,22 +256,11 @@ async function expectMovedOnce({ refunded, captured, closing, link, answers }: M
   await expectPaidOnce(completed_order_id!);
 }
 
-async function idOf(merchant_order_id: string): Promise<string> {
-  const db = connectDatabase(merchant.stack.postgres_url, { pool_max: 1 });
-  try {
-    return await until(
-      `an order ${merchant_order_id}`,
-      async () =>
-        (
-          await queryRows<{ id: string }>(db, 'select id from orders where merchant_order_id = :merchant_order_id', {
-            merchant_order_id,
-          })
-        )[0]?.id,
-    );
-  } finally {
-    await db.destroy();
-  }
-}
+const idOf = (merchant_order_id: string): Promise<string> =>
+  until(`an order ${merchant_order_id}`, async () => {
+    const sql = 'select id from orders where merchant_order_id = :merchant_order_id';
+    return (await recordRows<{ id: string }>(sql, { merchant_order_id }, merchant.stack))[0]?.id;
+  });
 
 /** Runs the work while the receiver refuses the webhooks of these orders. */
 async function refusing<T>(isRefused: (order_id: string) => boolean, work: () => Promise<T>): Promise<T> {
