@@ -174,12 +174,6 @@ describe.each(['capture', 'void', 'refund', 'reversal'] as const)('executeFollow
 });
 
 describe('executeFollowUp', () => {
-  test('while the processor does not say whether a late payment was approved nothing is written', async () => {
-    const input = await ready('reversal');
-    expect(await deaf().executeFollowUp(input)).toEqual({ result: 'unanswered' });
-    expect((await view(input.original_order_id)).follow_ups).toEqual([]);
-  });
-
   test('a reversal that is recorded is executed, though the processor says nothing more about the charge', async () => {
     const input = await ready('reversal');
     await expect(killedAfterwards().executeFollowUp(input)).rejects.toThrow('killed');
@@ -368,13 +362,6 @@ describe('the watch for a late approval', () => {
     const reversal = followUpOf(order_id, 'reversal', { id: reversalOrderId(transaction_id), requested_by: 'service' });
     expect(await activities().executeFollowUp({ ...reversal, now: NOW })).toEqual({ result: 'nothing' });
     expect([await isWatched(order_id), calls, (await view(order_id)).follow_ups]).toEqual([false, [], []]);
-  });
-
-  test('ends with the reversal', async () => {
-    const input = await ready('reversal');
-    expect(await isWatched(input.original_order_id)).toBe(true);
-    await carriedOut(input);
-    expect(await isWatched(input.original_order_id)).toBe(false);
   });
 
   test('lasts while the processor does not answer, and until it says no at the end of the watch', async () => {

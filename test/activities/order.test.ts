@@ -7,13 +7,12 @@ import { findOrderSnapshot } from '../../src/db/orders/order-snapshot';
 import { findStoredOrder } from '../../src/db/orders/stored-order';
 import { createProcessorClient, type Processor } from '../../src/processor/client';
 import type { OperationResult } from '../../src/processor/wire';
-import { createTestDatabase, type TestDatabase } from '../support/database';
+import { createTestDatabase } from '../support/database';
 import {
   aLateRequest,
   aRequest,
   aCharge,
   anOrder,
-  aTransaction,
   BY_TOKEN,
   CARDS,
   MINUTE,
@@ -24,23 +23,22 @@ import {
 } from '../support/domain';
 import { Merchant } from '../support/merchant';
 import { aStoredOrder } from '../support/rows';
+import { setUp } from '../support/set-up';
 import { stack } from '../support/stack';
 
 /**
  * The fault to fear: it happened, but nobody was told. Each activity may have been killed anywhere and is run again.
  */
-let database: TestDatabase;
+const database = setUp(() => createTestDatabase({ webhook_url: 'https://shop.example/hook' }));
 let processor: Processor;
 let activities: Activities;
 const merchant = new Merchant();
 beforeAll(async () => {
-  database = await createTestDatabase({ webhook_url: 'https://shop.example/hook' });
   processor = createProcessorClient({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 2_000 });
   activities = withProcessor();
 });
 afterAll(async () => {
   await processor.close();
-  await database.close();
 });
 
 async function tokenOf(card: CardName): Promise<string> {
@@ -77,14 +75,6 @@ const withProcessor = (over: Partial<Processor> = {}) =>
     // Nothing here starts or signals a workflow.
     public_url: 'http://pay.example',
   } as ActivityServices);
-
-test('rules 7.3: an unpaid transaction never outlives its order', async () => {
-  const order = anOrder();
-  const transaction = { ...aTransaction(order.id), period: 60 * MINUTE };
-  const written = { request: aRequest(), order, transaction, period: 30 * MINUTE, is_test: true, now: NOW };
-  const { transactions } = await activities.writeOrder(written);
-  expect(transactions).toEqual([expect.objectContaining({ status: 'new', expires_at: NOW + 30 * MINUTE })]);
-});
 
 describe('createAndCharge', () => {
   test('again and again: one order, one charge, the same answer', async () => {
@@ -345,14 +335,6 @@ test('a move that the tables forbid is not tried again: it would end the same', 
 
 describe('endUnpaidOrder', () => {
   const ending = { ended: 'expired', source: 'service', now: NOW + 30 * MINUTE } as const;
-
-  test('rules 4.7: ends order and transaction together; again it is the same', async () => {
-    const order = await aStoredOrder(database.db);
-    const after = await activities.endUnpaidOrder({ order, ...ending });
-    expect(await statuses(order.id)).toBe('expired expired');
-    expect(await activities.endUnpaidOrder({ order, ...ending })).toEqual(after);
-    expect((await view(order.id)).transactions[0]!.events).toHaveLength(2);
-  });
 
   test('rules 10.10: a charge that the processor took counts, though it is not recorded', async () => {
     const input = { ...aCharge(await tokenOf('approved')), now: NOW };

@@ -12,14 +12,11 @@ import { moveOrder } from '../../src/db/orders/move-order';
 import type { PaymentLinkSnapshot } from '../../src/domain/payment-link';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { aRequest, anOrder, aTransaction, NOW, PROJECT } from '../support/domain';
+import { setUp } from '../support/set-up';
 import { until } from '../support/waits';
 
 const DAY = 24 * 60 * 60_000;
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase());
 
 const aLink = (expires_at = NOW + DAY) =>
   insertPaymentLink(

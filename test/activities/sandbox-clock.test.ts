@@ -4,15 +4,13 @@ import type { ActivityServices } from '../../activities/services';
 import { moveOrder } from '../../src/db/orders/move-order';
 import { findOrderSnapshot, loadOrderSnapshot } from '../../src/db/orders/order-snapshot';
 import { recordPoll } from '../../src/db/orders/transactions';
-import { createTestDatabase, type TestDatabase } from '../support/database';
+import type { ClockProgress } from '../../src/domain/sandbox-clock';
+import { createTestDatabase } from '../support/database';
 import { MINUTE, NOW, PROJECT } from '../support/domain';
 import { aStoredOrder } from '../support/rows';
+import { setUp } from '../support/set-up';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase());
 beforeEach(() => {
   called.splice(0);
 });
@@ -59,14 +57,21 @@ const begin = (clock_id: string, advance_ms = HOUR) =>
   });
 const offsetOf = async (clock_id: string) => (await findOrderSnapshot(database.db, clock_id))!.clock_offset_ms;
 
+/** Calls the activity again with its progress, as the workflow does: one call ends after two seconds of any machine. */
+async function advance(
+  by: ReturnType<typeof activities>,
+  clock: Awaited<ReturnType<typeof aClock>>,
+  isEnough: (progress: ClockProgress) => boolean,
+): Promise<ClockProgress> {
+  let progress: ClockProgress | undefined;
+  do progress = await by.advanceToNextDue({ ...clock, to_offset_ms: HOUR, progress, now: NOW });
+  while (!isEnough(progress));
+  return progress;
+}
+
 test('the clock stops when an action falls due, and goes on when that has happened', async () => {
   const clock = await aClock();
-  const after = await activities({ advanceClock: expires }).advanceToNextDue({
-    ...clock,
-    to_offset_ms: HOUR,
-    now: NOW,
-  });
-  expect(after.is_finished).toBe(true);
+  await advance(activities({ advanceClock: expires }), clock, ({ is_finished }) => is_finished);
   // The order was told of its own end; the final one concerns nobody.
   expect(called).toEqual([expect.stringMatching(/^advanced (1800000|17\d{5})$/)]);
   expect([(await loadOrderSnapshot(database.db, clock.clock_id)).status, await offsetOf(clock.clock_id)]).toEqual([
@@ -77,13 +82,12 @@ test('the clock stops when an action falls due, and goes on when that has happen
 
 test('it waits for an action that has not happened, in the next call too', async () => {
   const clock = await aClock();
-  const after = await activities().advanceToNextDue({ ...clock, to_offset_ms: HOUR, now: NOW });
+  const after = await advance(activities(), clock, ({ waited_ms }) => waited_ms > 1_000);
   expect(after).toMatchObject({
     is_finished: false,
     given_up: [],
     awaited: [expect.stringContaining('order.expired')],
   });
-  expect(after.waited_ms).toBeGreaterThan(1_000);
   expect(await offsetOf(clock.clock_id)).toBeLessThanOrEqual(30 * MINUTE);
 });
 

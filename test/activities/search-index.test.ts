@@ -2,13 +2,10 @@ import { checkSearchIndex } from '../../activities/search-index';
 import { queryRows } from '../../src/db/connection';
 import { INDEX } from '../../src/search/settings';
 import { writeOrders } from '../support/rows';
-import { aSearchWorld, type SearchWorld } from '../support/search';
+import { aSearchWorld } from '../support/search';
+import { setUp } from '../support/set-up';
 
-let world: SearchWorld;
-beforeAll(async () => {
-  world = await aSearchWorld();
-});
-afterAll(() => world.close());
+const world = setUp(aSearchWorld);
 
 const check = () => checkSearchIndex({ db: world.db, index: world.writer });
 const forget = () => queryRows(world.db, 'delete from search_outbox', {});

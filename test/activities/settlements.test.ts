@@ -9,16 +9,13 @@ import type { Processor } from '../../src/processor/client';
 import type { Settlement } from '../../src/processor/wire';
 import { moveOrder } from '../../src/db/orders/move-order';
 import type { TransactionStatus } from '../../src/domain/transitions';
-import { createTestDatabase, type TestDatabase } from '../support/database';
+import { createTestDatabase } from '../support/database';
 import { MINUTE, NOW, transactionIdOf } from '../support/domain';
 import { aStoredOrder, writeOrders } from '../support/rows';
+import { setUp } from '../support/set-up';
 import { errorsOnly } from '../support/temporal';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase());
 
 /** What the processor has settled; its pages have two. `failures`: how many of its next answers are lost. */
 const settled: Settlement[] = [];

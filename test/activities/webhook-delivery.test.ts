@@ -6,23 +6,16 @@ import { moveOrder } from '../../src/db/orders/move-order';
 import type { DeliveryId } from '../../src/domain/delivery';
 import { LocalAttempts } from '../../src/webhook/local-attempts';
 import { postWebhook } from '../../src/webhook/post';
-import { createTestDatabase, secrets, type TestDatabase } from '../support/database';
+import { createTestDatabase, secrets } from '../support/database';
 import { NOW, PROJECT } from '../support/domain';
 import { aStoredOrder } from '../support/rows';
-import { startReceiver, type Receiver } from '../support/servers';
+import { startReceiver } from '../support/servers';
+import { setUp } from '../support/set-up';
 import { errorsOnly } from '../support/temporal';
 import { until } from '../support/waits';
 
-let database: TestDatabase;
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-  database = await createTestDatabase({ webhook_url: receiver.url });
-});
-afterAll(async () => {
-  await database.close();
-  await receiver.close();
-});
+const receiver = setUp(startReceiver);
+const database = setUp(() => createTestDatabase({ webhook_url: receiver.url }));
 beforeEach(() => {
   receiver.received.splice(0);
   receiver.answer((response) => response.writeHead(200).end());
@@ -176,19 +169,6 @@ describe('attemptDeliveryLocally', () => {
     await attempt(id, 1, answering('reading took too long', 4_000));
     expect(await attemptLocally(id, 2)).toBeNull();
     expect(await attempts(id.order_id)).toHaveLength(1);
-  });
-
-  test('makes none when the endpoint was slow a moment ago, until it answers at once again', async () => {
-    const durations = [4_000, 10_000, 5];
-    const made = activities({ postWebhook: () => Promise.resolve({ duration_ms: durations.shift()! }) });
-    expect(await attemptLocally(await aDelivery(), 1, made)).toMatchObject({ status: 'delivered' });
-    const next = await aDelivery();
-    expect(await attemptLocally(next, 1, made)).toBeNull();
-    expect(await attempt(next, 1, made)).toMatchObject({ status: 'delivered' });
-    expect(await attemptLocally(await aDelivery(), 1, made)).toBeNull();
-    await attempt(await aDelivery(), 1, made);
-    durations.push(5);
-    expect(await attemptLocally(await aDelivery(), 1, made)).toMatchObject({ status: 'delivered' });
   });
 
   test('makes two at once while nothing is known of the endpoint; a failed one gives its place back too', async () => {

@@ -4,8 +4,9 @@ import { deliveryWorkflowId, orderWorkflowId, paymentLinkWorkflowId } from '../.
 import { CARD, Client } from '../support/customer';
 import { CARDS } from '../support/domain';
 import { Merchant } from '../support/merchant';
-import { startReceiver, type Receiver } from '../support/servers';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
+import { startReceiver } from '../support/servers';
+import { setUp } from '../support/set-up';
+import { createWorkflowEnvironment } from '../support/temporal';
 import { stack, type RunningStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
@@ -15,11 +16,7 @@ import { createALink, createAnOrder, executeFollowUp, followUpOf, type TestOrder
 const merchant = new Merchant();
 const ANSWER = 'WORKFLOW_EXECUTION_UPDATE_COMPLETED';
 
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-});
-afterAll(() => receiver.close());
+const receiver = setUp(startReceiver);
 
 test('a new order: 8 events and 1 workflow task to its answer', async () => {
   const { id } = await merchant.createOrder();
@@ -127,11 +124,7 @@ describe('what follows a payment', () => {
 });
 
 describe('statements', () => {
-  let world: WorkflowEnvironment;
-  beforeAll(async () => {
-    world = await createWorkflowEnvironment();
-  });
-  afterAll(() => world.close());
+  const world = setUp(() => createWorkflowEnvironment());
   const counted = async (work: () => Promise<unknown>) => {
     world.database.forget();
     await work();

@@ -7,11 +7,8 @@ import {
   createAuthorization,
   expectNothingEmpty,
   getWholeOrder,
-  outcomeOf,
-  part,
   untilFollowUp,
   untilOrder,
-  voidPart,
 } from '../support/merchant-payments';
 
 /** Money that is reserved, and taken later: by the merchant (manual) or by the service at the end (delayed). */
@@ -154,48 +151,4 @@ describe('a capture', () => {
     expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 1000', 'capture approved 1000']);
     expectNothingEmpty(original);
   });
-});
-
-/** Each waits for the end of its window, beside the others. */
-describe('a delayed authorization', () => {
-  const delayed = (expiration_period: string, fields: Record<string, unknown> = {}) =>
-    createAuthorization(merchant, { ...fields, transaction: { capture_mode: 'delayed', expiration_period } });
-
-  test.concurrent(
-    'rules 8.2: is captured by the service at the end of its expiration_period, less what was voided',
-    async () => {
-      const order = await delayed('PT10S', { description: 'later' });
-      expect(outcomeOf(await voidPart(merchant, order, part(400)))).toEqual([200, 'completed']);
-      const captured = await untilFollowUp(merchant, order, 'is-capture');
-      expect(captured).toMatchObject({
-        status: 'completed',
-        amount: 600,
-        capture_of_order_id: order.id,
-        description: 'later',
-      });
-      expect(captured.transactions![0]).toMatchObject({
-        transaction_type: 'capture',
-        events: [{ source: 'service' }, { event: 'accepted' }],
-      });
-      expect(Date.parse(captured.created)).toBeGreaterThanOrEqual(Date.parse(order.completed!) + 10_000);
-      const original = await getWholeOrder(merchant, order);
-      expect([statusesOf(original), original.flags]).toEqual([
-        'completed: accepted',
-        ['is-test', 'has-captures', 'has-voids'],
-      ]);
-      expect(original.amount_details).toEqual({
-        capturable: 0,
-        captured: 600,
-        refundable: 600,
-        refunded: 0,
-        voidable: 0,
-        voided: 400,
-      });
-      expect(await ledgerOf(merchant, order)).toEqual([
-        'authorize approved 1000',
-        'void approved 400',
-        'capture approved 600',
-      ]);
-    },
-  );
 });

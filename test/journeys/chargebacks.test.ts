@@ -1,5 +1,5 @@
 import { orderSchema } from '../../src/contract/order';
-import { queryRows } from '../../src/db/connection';
+import { recordRows } from '../support/database';
 import { entriesOf, ledgerOf } from '../support/ledger';
 import { Merchant, statusesOf } from '../support/merchant';
 import {
@@ -16,17 +16,12 @@ import {
   refund,
   untilFollowUp,
   untilOrder,
-  withDatabase,
 } from '../support/merchant-payments';
 
 /** Money that the issuer takes back, and that is won back. The processor tells of both after the fact. */
 const merchant = new Merchant();
 const attentionOf = async (id: string) =>
-  (
-    await withDatabase((db) =>
-      queryRows<{ attention: string | null }>(db, 'select attention from orders where id = :id', { id }),
-    )
-  )[0]!.attention;
+  (await recordRows<{ attention: string | null }>('select attention from orders where id = :id', { id }))[0]!.attention;
 
 describe('a chargeback', () => {
   test('rules 9.5 and 9.7: is an order of its own that names the payment, and is named by it; what it took is not refundable', async () => {

@@ -1,10 +1,10 @@
-import type { Client } from '@temporalio/client';
 import type { Order } from '../../src/contract/order';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { followUpIdempotencyKey } from '../../src/domain/follow-up';
 import { reversalOrderId } from '../../src/ids';
 import { transactionId } from '../../src/ids';
 import { ATTENTION, orderWorkflowId, setOutcomeUpdate } from '../../workflows/messages';
+import { recordRows } from '../support/database';
 import { entriesOf } from '../support/ledger';
 import { Merchant, statusesOf } from '../support/merchant';
 import {
@@ -17,19 +17,15 @@ import {
   untilFollowUp,
   untilOrder,
   voidPart,
-  withDatabase,
 } from '../support/merchant-payments';
+import { setUp } from '../support/set-up';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
 
 /** The processor says something else than the record, or nothing yet: nothing is guessed and nothing is forgotten. */
 const merchant = new Merchant();
-let temporal: Client;
-beforeAll(() => {
-  temporal = temporalOf();
-});
+const temporal = setUp(temporalOf, (client) => client.connection.close());
 afterEach(() => merchant.removeFaults());
-afterAll(() => temporal.connection.close());
 
 /** What the Web UI shows an operator of an order. */
 async function attentionOf(order_id: string): Promise<string | undefined> {
@@ -46,8 +42,8 @@ const settle = (order_id: string, outcome: 'approved' | 'declined') =>
   });
 const attentionInRecord = (order_id: string, words: RegExp) =>
   until('it is in the record', async () => {
-    const [row] = await withDatabase((db) => db('orders').where({ id: order_id }).select('attention'));
-    return words.test((row as { attention: string | null }).attention ?? '');
+    const sql = 'select attention from orders where id = :order_id';
+    return words.test((await recordRows<{ attention: string | null }>(sql, { order_id }))[0]?.attention ?? '');
   });
 
 const OTHER_AMOUNT = { amount: 40, currency: 'USD' };

@@ -10,25 +10,6 @@ const merchant = new Merchant();
 const cancel = (id: string) => answerOf<{ error: Refusal }>(cancelOrder({ orderId: id }, merchant.project));
 const refusalOf = ({ status, body }: Awaited<ReturnType<typeof cancel>>) => [status, body.error.type];
 
-describe('cancel by the customer', () => {
-  test('rules 4.11: leads to failure_url, and the event names the customer', async () => {
-    const order = await merchant.createOrder({
-      failure_url: 'https://shop.example/sorry',
-      transactions: [{ payment_method: 'credit-card' }],
-    });
-    const customer = new Client();
-    const { token } = await customer.openPage(order);
-    const answer = await customer.postForm(`/pay/${order.id}/cancel/`, { token });
-    expect([answer.status, answer.headers.get('location')]).toEqual([
-      303,
-      `https://shop.example/sorry?order_id=${order.id}&project_id=${order.project_id}`,
-    ]);
-    const cancelled = await merchant.getOrder(order.id);
-    expect(statusesOf(cancelled)).toBe('cancelled: cancelled');
-    expect(cancelled.transactions![0]!.events!.at(-1)).toMatchObject({ event: 'cancelled', source: 'customer' });
-  });
-});
-
 describe('rules 4.9 and 7.6: expiry', () => {
   test('at its end an order expires by itself, with its open transaction, and cannot be paid or cancelled any more', async () => {
     const order = await merchant.createOrder({

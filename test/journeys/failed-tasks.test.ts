@@ -1,10 +1,10 @@
-import { WorkflowNotFoundError, type Client as Temporal } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Order } from '../../src/contract/order';
-import { queryRows } from '../../src/db/connection';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import type { Fault } from '../../src/simulator/faults';
 import { orderWorkflowId, processorAnswered } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
+import { recordRows } from '../support/database';
 import { CARDS } from '../support/domain';
 import { ledgerOf } from '../support/ledger';
 import { isOutcomeUnknown, Merchant, statusesOf, type Answer } from '../support/merchant';
@@ -16,9 +16,9 @@ import {
   payingTransactionId,
   refund,
   voidPart,
-  withDatabase,
   type OrderAnswer,
 } from '../support/merchant-payments';
+import { setUp } from '../support/set-up';
 import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 
@@ -28,11 +28,7 @@ import { temporalOf } from '../support/temporal-client';
  * Idempotency-Key never pays twice.
  */
 const merchant = new Merchant();
-let temporal: Temporal;
-beforeAll(() => {
-  temporal = temporalOf();
-});
-afterAll(() => temporal.connection.close());
+const temporal = setUp(temporalOf, (client) => client.connection.close());
 
 /**
  * Of the workflow's tasks, those that Temporal refused because of the news:
@@ -67,9 +63,7 @@ async function amidNews<Made extends object, Body extends Parameters<typeof isOu
     const fault = await merchant.addFault({ ...slow, kind: 'latency', milliseconds: 2_000, times: 1 });
     const sent = send();
     await fault.hit;
-    const [{ id } = { id: '' }] = await withDatabase((db) =>
-      queryRows<{ id: string }>(db, find.sql, { value: find.value }),
-    );
+    const [{ id } = { id: '' }] = await recordRows<{ id: string }>(find.sql, { value: find.value });
     await temporal.workflow
       .getHandle(orderWorkflowId(id))
       .signal(processorAnswered)

@@ -1,8 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Order } from '../../src/contract/order';
-import { queryRows } from '../../src/db/connection';
-import { orderWorkflowId } from '../../workflows/messages';
-import { CARDS, type CardName } from '../support/domain';
+import { recordRows } from '../support/database';
+import { type CardName } from '../support/domain';
 import { ledgerOf } from '../support/ledger';
 import { Merchant, newIdempotencyKey, statusesOf, webhookOf } from '../support/merchant';
 import {
@@ -20,7 +19,6 @@ import {
   untilOrder,
   voidAll,
   voidPart,
-  withDatabase,
   type OrderAnswer,
   type Sent,
 } from '../support/merchant-payments';
@@ -28,8 +26,6 @@ import { createTestProject } from '../support/operator';
 import { startReceiver } from '../support/servers';
 import { NOBODY } from '../support/shapes';
 import { stack } from '../support/stack';
-import { temporalOf } from '../support/temporal-client';
-import { until } from '../support/waits';
 
 /**
  * Captures, voids and refunds over HTTP: what is refused, and the second time of each. Which amount is refused is decided
@@ -198,37 +194,6 @@ describe('rules 8.5, 8.6 and 9.8: refused by what the payment is', () => {
     expect(await relatedOrders()).toEqual(before);
   });
 });
-
-const PARTS: [what: string, body: unknown, property_path: string][] = [
-  ['an amount of 0', part(0), 'amount'],
-  ['no description', { amount: 1 }, 'description'],
-  ['a card number', { amount: 1, description: CARDS.approved.number }, 'description'],
-];
-const REFUNDS: [what: string, body: unknown, property_path?: string | undefined, type?: string][] = [
-  ['an amount of 0', { amount: 0 }, undefined, 'RefundError'],
-  ['the largest amount', { amount: Number.MAX_SAFE_INTEGER }, undefined, 'RefundError'],
-  ['no amount', {}, 'amount'],
-  ['no body', undefined],
-  ['a card number', { amount: 5, merchant_order_id: CARDS.approved.number }, 'merchant_order_id'],
-];
-
-test('rules 3.1, 8.7 and 9.8: a wrong body is refused with the name of the field, and nothing is stored', async () => {
-  const [authorization, sale] = [await authorize(), await pay()];
-  for (const [what, body, property_path] of PARTS) {
-    for (const askPart of [capturePart, voidPart]) {
-      const refused = refusalOf(await askPart(merchant, authorization, body));
-      expect([what, refused]).toEqual([what, [400, 'ValidationError', property_path]]);
-    }
-  }
-  for (const [what, body, property_path, type = 'ValidationError'] of REFUNDS) {
-    expect([what, refusalOf(await refund(merchant, sale, body))]).toEqual([what, [400, type, property_path]]);
-  }
-  for (const order of [authorization, sale]) {
-    expect(await movesOf(order)).toEqual([]);
-    expect(await getWholeOrder(merchant, order)).not.toHaveProperty('related_orders');
-  }
-});
-
 test('rules 1.16 and 2.3: 404 for what does not exist, or is of another order; 401 for another project; 400 for no UUID', async () => {
   const [order, other] = [await authorize(), await authorize()];
   type Asked = Parameters<typeof capture>[1];
@@ -285,26 +250,6 @@ test.each([
   },
 );
 
-describe('months later, when Temporal has deleted the workflow', () => {
-  /** Temporal takes half a minute to forget: it forgets both at the same time. */
-  const forgotten: Partial<Record<string, Promise<Order>>> = {};
-  beforeAll(() => {
-    for (const kind of ['capture', 'refund'] as const) {
-      forgotten[kind] = KINDS[kind].pay().then(async (order) => (await deleteWorkflow(order.id), order));
-      forgotten[kind].catch(() => undefined);
-    }
-  });
-
-  test.each(['capture', 'refund'] as const)('a %s goes up to the amount left in the record', async (kind) => {
-    const { ask, more } = KINDS[kind];
-    const order = (await forgotten[kind])!;
-    expect(outcomeOf(await ask(order, 300))).toEqual([200, 'completed']);
-    expect(refusalOf(await ask(order, 701))).toEqual(more);
-    expect(outcomeOf(await ask(order, 700))).toEqual([200, 'completed']);
-    expect(await movesOf(order)).toEqual([`${kind} approved 300`, `${kind} approved 700`]);
-  });
-});
-
 test('rules 13.1: a follow-up order sends a webhook of its own to the address of its payment, which sends none', async () => {
   const receiver = await startReceiver();
   try {
@@ -342,35 +287,7 @@ test('rules 13.1: a follow-up order sends a webhook of its own to the address of
 
 /** As if whoever answers had been killed after the request did its work: its key has no answer. */
 async function forgetAnswer(key: string): Promise<void> {
-  const updated = await withDatabase((db) =>
-    queryRows(db, 'update idempotency_keys set status = null, body = null where key = :key returning key', { key }),
-  );
+  const forget = 'update idempotency_keys set status = null, body = null where key = :key returning key';
+  const updated = await recordRows(forget, { key });
   if (updated.length !== 1) throw new Error(`no key ${key}`);
-}
-
-/** As months do: the order's workflow is gone from Temporal, with its history. */
-async function deleteWorkflow(order_id: string): Promise<void> {
-  const client = temporalOf();
-  const workflowId = orderWorkflowId(order_id);
-  try {
-    // Of this run: recovery may start another of an order that is not closed.
-    const { runId } = await client.workflow.getHandle(workflowId).describe();
-    const handle = client.workflow.getHandle(workflowId, runId);
-    await handle.terminate('long ago').catch(() => undefined);
-    await client.workflowService.deleteWorkflowExecution({
-      namespace: client.options.namespace,
-      workflowExecution: { workflowId, runId },
-    });
-    await until(
-      `${workflowId} is forgotten`,
-      () =>
-        handle.describe().then(
-          () => false,
-          () => true,
-        ),
-      150_000,
-    );
-  } finally {
-    await client.connection.close();
-  }
 }

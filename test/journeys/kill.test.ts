@@ -4,9 +4,11 @@ import { listChanges } from '../../src/db/projects/audit-trail';
 import { connectDatabase, queryRows } from '../../src/db/connection';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
+import { recordRows } from '../support/database';
 import { Merchant, statusesOf, webhookOf, type Answer } from '../support/merchant';
 import { answerOfCommand, Operator } from '../support/operator';
-import { startReceiver, type Receiver } from '../support/servers';
+import { startReceiver } from '../support/servers';
+import { setUp } from '../support/set-up';
 import { OwnStack, type ProcessName } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { sendUntilAnswered, until } from '../support/waits';
@@ -17,7 +19,7 @@ import { sendUntilAnswered, until } from '../support/waits';
  */
 const own = new OwnStack('kill', () => ({ DEMO_WEBHOOK_URL: receiver.url }));
 
-let receiver: Receiver;
+const receiver = setUp(startReceiver);
 let merchant: Merchant;
 /** An order whose first webhook was refused before anything was killed. */
 let refusedOnce: string;
@@ -34,7 +36,6 @@ async function start(): Promise<void> {
 }
 
 beforeAll(async () => {
-  receiver = await startReceiver();
   await start();
   const refused = (n: number) =>
     until('the attempt is recorded', async () => (await operator.delivery(pausedOnce, n)).attempts.length === 1);
@@ -53,7 +54,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await own.discard();
-  await receiver.close();
 });
 
 /**
@@ -256,22 +256,11 @@ async function expectMovedOnce({ refunded, captured, closing, link, answers }: M
   await expectPaidOnce(completed_order_id!);
 }
 
-async function idOf(merchant_order_id: string): Promise<string> {
-  const db = connectDatabase(merchant.stack.postgres_url, { pool_max: 1 });
-  try {
-    return await until(
-      `an order ${merchant_order_id}`,
-      async () =>
-        (
-          await queryRows<{ id: string }>(db, 'select id from orders where merchant_order_id = :merchant_order_id', {
-            merchant_order_id,
-          })
-        )[0]?.id,
-    );
-  } finally {
-    await db.destroy();
-  }
-}
+const idOf = (merchant_order_id: string): Promise<string> =>
+  until(`an order ${merchant_order_id}`, async () => {
+    const sql = 'select id from orders where merchant_order_id = :merchant_order_id';
+    return (await recordRows<{ id: string }>(sql, { merchant_order_id }, merchant.stack))[0]?.id;
+  });
 
 /** Runs the work while the receiver refuses the webhooks of these orders. */
 async function refusing<T>(isRefused: (order_id: string) => boolean, work: () => Promise<T>): Promise<T> {

@@ -12,7 +12,8 @@ import { createWorkflowClients } from '../../src/temporal/workflows';
 import { ATTENTION, orderWorkflowId } from '../../workflows/messages';
 import { CARDS, MINUTE, transactionIdOf } from '../support/domain';
 import { Merchant } from '../support/merchant';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
+import { setUp } from '../support/set-up';
+import { createWorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/waits';
 import {
   answerAtIssuer,
@@ -28,16 +29,14 @@ import {
  * not.
  */
 
-let world: WorkflowEnvironment;
+const world = setUp(() => createWorkflowEnvironment());
 let orders: OrderWorkflows;
 let notifications: ProcessorNotifications;
 const merchant = new Merchant();
 beforeAll(async () => {
-  world = await createWorkflowEnvironment();
   const workflows = createWorkflowClients({ client: world.env.client, db: world.database.db });
   ({ orders, processor_notifications: notifications } = workflows);
 });
-afterAll(() => world.close());
 
 const soon = () => Date.now() + 8_000;
 /** Lets workflow time pass; nothing else may be under way. */

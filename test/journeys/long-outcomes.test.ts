@@ -1,19 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
 import { EVENTS_SUGGESTED_MAX } from '../../src/stack/servers/temporal';
 import { orderWorkflowId, processorAnswered, recordChanged } from '../../workflows/messages';
 import { Merchant, statusesOf } from '../support/merchant';
 import { capturePart, createAuthorization, part, voidAll } from '../support/merchant-payments';
+import { setUp } from '../support/set-up';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
 
 /** An outcome that stays out for days: a history that is long goes on as a new one. */
 const merchant = new Merchant();
-let client: Client;
-beforeAll(() => {
-  client = temporalOf();
-});
-afterAll(() => client.connection.close());
+const client = setUp(temporalOf, (one) => one.connection.close());
 
 /** News that tell nothing, until there are so many events that it goes on in a new run. Answers the run it began in. */
 async function untilItGoesOnAsNew(order_id: string, news = processorAnswered): Promise<string> {

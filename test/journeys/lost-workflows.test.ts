@@ -1,10 +1,10 @@
-import type { Client as Temporal } from '@temporalio/client';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
 import { CARDS } from '../support/domain';
 import { Merchant, statusesOf } from '../support/merchant';
 import { makeDue } from '../support/merchant-payments';
 import { stack } from '../support/stack';
+import { setUp } from '../support/set-up';
 import { temporalOf } from '../support/temporal-client';
 
 /**
@@ -12,11 +12,7 @@ import { temporalOf } from '../support/temporal-client';
  * there.
  */
 const merchant = new Merchant();
-let temporal: Temporal;
-beforeAll(() => {
-  temporal = temporalOf();
-});
-afterAll(() => temporal.connection.close());
+const temporal = setUp(temporalOf, (client) => client.connection.close());
 
 async function lost(): Promise<{ id: string }> {
   const { id } = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });

@@ -5,13 +5,10 @@ import type { Client as Temporal } from '@temporalio/client';
 import { v5 as uuidv5 } from 'uuid';
 import { requestHash } from '../../api/http/idempotency';
 import { cancelOrder, createOrder, type Order } from '../../src/client';
-import { errorSchema } from '../../src/contract/error';
 import { MERCHANT_API } from '../../src/contract/merchant-api';
 import { parseRequest } from '../../src/contract/request';
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import { claimKey } from '../../src/db/requests/idempotency-keys';
-import { ERRORS, errorTypeOf, type ErrorName } from '../../src/errors';
-import { CARD, Client } from '../support/customer';
 import { ledgerDifferences } from '../support/record-differences';
 import {
   answerOf,
@@ -21,10 +18,10 @@ import {
   webhookOf,
   type Answer,
   type Refusal,
-  type Request,
 } from '../support/merchant';
 import { controlSimulator, makeDue, outcomeOf, refund, untilOrder } from '../support/merchant-payments';
-import { startReceiver, type Receiver } from '../support/servers';
+import { startReceiver } from '../support/servers';
+import { setUp } from '../support/set-up';
 import { OwnStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { sendUntilAnswered, until } from '../support/waits';
@@ -35,19 +32,17 @@ import { orderWorkflowId } from '../../workflows/messages';
  * that the merchant was told of every change, and that the processor charged once; the last one compares record and
  * ledger.
  */
-let receiver: Receiver;
+const receiver = setUp(startReceiver);
 let merchant: Merchant;
 let record: Database;
 let temporal: Temporal;
 const own = new OwnStack('outages', () => ({
   DEMO_WEBHOOK_URL: receiver.url,
   API_DEADLINE_MS: '4000',
-  RATE_LIMIT_PER_SECOND: '200',
   LOG_LEVEL: 'info',
 }));
 
 beforeAll(async () => {
-  receiver = await startReceiver();
   const stack = await own.start();
   merchant = new Merchant(stack);
   record = connectDatabase(stack.postgres_url, { pool_max: 2, quiet: true });
@@ -57,7 +52,6 @@ afterAll(async () => {
   await record.destroy();
   await temporal.connection.close();
   await own.discard();
-  await receiver.close();
 });
 
 type OrderAnswer = Answer<Order & { error: Refusal }>;
@@ -515,129 +509,4 @@ describe('rules 10.5, 10.8: a 503 says that nothing was stored only where that s
 
 test('after all of that the ledger of the processor equals the record', async () => {
   expect(await ledgerDifferences(merchant.stack)).toEqual([]);
-});
-
-/** Some errors are only seen when something is broken: a low limit, a short deadline, no worker, a spoilt database. */
-let live: Merchant;
-type Refused = Answer<{ error: Refusal }>;
-const post = (to: string, body?: unknown, headers: Record<string, string> = {}): Promise<Refused> =>
-  merchant.send('POST', to, { headers, ...(body === undefined ? {} : { body }) } satisfies Request);
-const ORDER = { currency: 'EUR', amount: 500 };
-const funding = (transaction: Record<string, unknown> = {}) => ({
-  ...ORDER,
-  transactions: [
-    {
-      payment_method: 'credit-card',
-      payment_method_details: { receiver_account_number: 'NL00BANK0123456789', receiver_account_number_type: 'iban' },
-      ...transaction,
-    },
-  ],
-});
-
-/** A fault of the processor's vault for the next look-up. */
-async function chargeWhileVaultIs(kind: 'garbage' | 'outage'): Promise<Refused> {
-  const transactions = [await merchant.cardTransaction('approved')];
-  await merchant.addFault({ operation: 'vault', kind, times: 1 });
-  return await post('/v1/orders/', { ...ORDER, transactions });
-}
-
-/** How each is reached; RequestTimeout takes half a minute and is left to test/api/http/server.test.ts. */
-const REACHED: Record<Exclude<ErrorName, 'RequestTimeout'>, () => Promise<Refused>> = {
-  ValidationError: () => post('/v1/orders/', { ...ORDER, amount: -1 }),
-  IdempotencyKeyReused: async () => {
-    const headers = { 'idempotency-key': 'errors-1' };
-    await post('/v1/orders/', ORDER, headers);
-    return await post('/v1/orders/', { ...ORDER, amount: 501 }, headers);
-  },
-  MissingInformationToCreateTransaction: () => post('/v1/orders/', funding()),
-  TransactionAlreadyStarted: payAnAttemptTwice,
-  CanNotCancelTransaction: async () =>
-    await merchant.send('DELETE', `/v1/orders/${(await merchant.paidOrder('approved')).id}/`),
-  RefundError: async () =>
-    await post(`/v1/orders/${(await merchant.paidOrder('approved', { amount: 500 })).id}/refunds/`, { amount: 501 }),
-  FailedToFetchTransactionInformation: () => chargeWhileVaultIs('garbage'),
-  GatewayTimeout: () => chargeWhileVaultIs('outage'),
-  ServerError: async () => {
-    const { id } = await merchant.createOrder();
-    await record.raw('alter table transactions rename to gone');
-    try {
-      return await merchant.send('GET', `/v1/orders/${id}/`);
-    } finally {
-      await record.raw('alter table gone rename to transactions');
-    }
-  },
-  ServiceUnavailable: () => own.without('worker', () => post('/v1/orders/', ORDER)),
-  Unauthorized: () => new Merchant(merchant.stack, 'test_0').send('GET', '/v1/merchants/self/projects/self/'),
-  // The live project of the demo is not enabled for account funding.
-  Forbidden: () => live.send('POST', '/v1/orders/', { body: funding() }),
-  NotFound: () => merchant.send('GET', '/v1/orders/01900000-0000-7000-8000-000000000000/'),
-  MethodNotAllowed: () => merchant.send('PATCH', '/v1/orders/'),
-  Conflict: async () => {
-    const { id, transactions } = await merchant.paidOrder('approved');
-    return await post(`/v1/orders/${id}/transactions/${transactions![0]!.id}/captures/`);
-  },
-  RequestHeaderFieldsTooLarge: () =>
-    merchant.send('GET', '/v1/orders/', { headers: { 'x-large': 'x'.repeat(17_000) } }),
-  PreconditionFailed: async () =>
-    await merchant.send('DELETE', `/v1/orders/${(await merchant.createOrder()).id}/`, {
-      headers: { 'if-match': '"99"' },
-    }),
-  TooManyRequests: async () => {
-    // How many it takes depends on how fast they come.
-    for (;;) {
-      const answers = await Promise.all(
-        Array.from({ length: 200 }, () => live.send<{ error: Refusal }>('GET', '/v1/merchants/self/projects/self/')),
-      );
-      const refused = answers.find(({ status }) => status !== 200);
-      if (refused) return refused;
-    }
-  },
-  PayloadTooLarge: () => post('/v1/orders/', { ...ORDER, unknown: 'x'.repeat(262_144) }),
-  UnsupportedMediaType: () =>
-    post('/v1/orders/', 'currency=EUR', { 'content-type': 'application/x-www-form-urlencoded' }),
-};
-
-/** No request of a merchant starts an attempt that is there: only the hosted page's form does, sent again. */
-async function payAnAttemptTwice(): Promise<Refused> {
-  const order = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
-  const customer = new Client(merchant.stack.api_url);
-  const form = { ...CARD, ...(await customer.openPage(order)) };
-  // Away until the form was sent again, however long that takes.
-  await merchant.addFault({ operation: 'sale', order_id: order.id, kind: 'outage' });
-  try {
-    await customer.postForm(`/pay/${order.id}/`, form);
-    expect((await merchant.getOrder(order.id)).status).toBe('processing');
-    const again = await customer.postForm(`/pay/${order.id}/`, form, { accept: 'application/json' });
-    return { status: again.status, headers: again.headers, body: (await again.json()) as { error: Refusal } };
-  } finally {
-    await merchant.removeFaults();
-  }
-}
-
-describe('every error, answered by real servers', () => {
-  beforeAll(() => {
-    live = new Merchant(merchant.stack, merchant.stack.live_api_key);
-  });
-
-  test.each(Object.entries(REACHED) as [ErrorName, () => Promise<Refused>][])(
-    '%s',
-    async (name, reach) => {
-      const { status, headers, body } = await reach();
-      const { error } = errorSchema.parse(body);
-      expect([status, error.status, error.type]).toEqual([ERRORS[name].status, ERRORS[name].status, errorTypeOf(name)]);
-      expect(Object.keys(body)).toEqual(['error']);
-      if (status === 429 || status === 503) expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-      if (name === 'ServerError') expect(error.value).toBe(ERRORS.ServerError.meaning);
-    },
-    60_000,
-  );
-
-  test('after all of it the service is well', async () => {
-    // Until then it answers 503.
-    await until(
-      'the worker works again',
-      async () => (await merchant.paidOrder('approved').catch(() => undefined))?.status === 'completed',
-      50_000,
-    );
-  });
 });

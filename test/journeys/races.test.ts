@@ -1,4 +1,4 @@
-import { queryRows } from '../../src/db/connection';
+import { recordRows } from '../support/database';
 import { Merchant } from '../support/merchant';
 import {
   capture,
@@ -10,7 +10,6 @@ import {
   runConcurrently,
   sendOperationUntilAnswered,
   voidAll,
-  withDatabase,
   type OrderAnswer,
 } from '../support/merchant-payments';
 import { RACES, until } from '../support/waits';
@@ -52,13 +51,10 @@ interface Money {
   pending_amount: number;
 }
 const moneyOf = (ids: Set<string>) =>
-  withDatabase((db) =>
-    queryRows<Money>(
-      db,
-      `select order_id, status, captured_amount, voided_amount, refunded_amount, capture_pending_amount + void_pending_amount + refund_pending_amount as pending_amount
-       from transactions where order_id = any(:ids)`,
-      { ids: [...ids] },
-    ),
+  recordRows<Money>(
+    `select order_id, status, captured_amount, voided_amount, refunded_amount, capture_pending_amount + void_pending_amount + refund_pending_amount as pending_amount
+     from transactions where order_id = any(:ids)`,
+    { ids: [...ids] },
   );
 
 /** How often each was seen. */

@@ -1,19 +1,13 @@
-import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import type { Order, Timeline } from '../../src/client';
 import type { PaymentLink } from '../../src/contract/payment-link';
-import {
-  SANDBOX_CLOCK_TASK_QUEUE,
-  deliveryWorkflowId,
-  orderWorkflowId,
-  sandboxClockWorkflowId,
-} from '../../workflows/messages';
+import { deliveryWorkflowId, orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
+import { recordRows } from '../support/database';
 import { CARDS } from '../support/domain';
 import { Merchant, statusesOf } from '../support/merchant';
-import { withDatabase } from '../support/merchant-payments';
 import { Operator } from '../support/operator';
-import { startReceiver, type Receiver } from '../support/servers';
-import { stack } from '../support/stack';
+import { startReceiver } from '../support/servers';
+import { setUp } from '../support/set-up';
 import { temporalOf } from '../support/temporal-client';
 import { TIMERS, until, type TimerName } from '../support/waits';
 
@@ -27,18 +21,8 @@ jest.setTimeout(180_000);
 /** SANDBOX_CLOCKS=200 for the whole crowd. */
 const AT_ONCE = Number(process.env['SANDBOX_CLOCKS'] ?? 8);
 
-let receiver: Receiver;
-let db: Database;
-let operator: Operator;
-beforeAll(async () => {
-  operator = await Operator.signIn();
-  receiver = await startReceiver();
-  db = connectDatabase(stack().postgres_url);
-});
-afterAll(async () => {
-  await receiver.close();
-  await db.destroy();
-});
+const receiver = setUp(startReceiver);
+const operator = setUp(() => Operator.signIn());
 beforeEach(() => {
   receiver.received.splice(0);
   receiver.answer((response) => response.writeHead(500).end());
@@ -120,7 +104,7 @@ const OBJECTS: Record<TimerName, Timer> = {
     },
     see: summaryOf,
   }),
-  'a customer who never finishes 3-D Secure': order({
+  'rules 6.7: a customer who never finishes 3-D Secure': order({
     create: async () => {
       const { id, transactions } = await merchant.paidOrder('challenge');
       return { id, due: Date.parse(transactions![0]!.expires_at!) };
@@ -133,10 +117,9 @@ const OBJECTS: Record<TimerName, Timer> = {
       await merchant.cancelOrder(id);
       // The customer gives up there; the last question hears of it.
       const form = new URLSearchParams({ action: 'cancel' });
-      const found = await withDatabase((db) =>
-        queryRows<{ challenge_url: string }>(db, 'select challenge_url from transactions where id = :id', {
-          id: transactions![0]!.id,
-        }),
+      const found = await recordRows<{ challenge_url: string }>(
+        'select challenge_url from transactions where id = :id',
+        { id: transactions![0]!.id },
       );
       await fetch(found[0]!.challenge_url, { method: 'POST', body: form, redirect: 'manual' });
       return { id, due: await nextAt(id, 'processor.asked') };
@@ -278,10 +261,8 @@ test('advanced while the processor has the charge: the payment counts', async ()
   const paying = merchant.createOrder({ merchant_order_id: `advanced-${vault_token}`, transactions: [transaction] });
   await hit;
   const id = await until('the order is written', async () => {
-    const found = await queryRows<{ id: string }>(db, 'select id from orders where merchant_order_id = :it', {
-      it: `advanced-${vault_token}`,
-    });
-    return found[0]?.id;
+    const sql = 'select id from orders where merchant_order_id = :it';
+    return (await recordRows<{ id: string }>(sql, { it: `advanced-${vault_token}` }))[0]?.id;
   });
   await advanceOrder(id, { advance: 'PT2H' });
   await paying;
@@ -335,15 +316,6 @@ test('a redelivery uses the clock of its order, also when its workflow is lost: 
   const { headers } = receiver.received.at(-1)!;
   expect(headers['webhook-id']).toBe(deliveryWorkflowId({ order_id: id, n: 1 }));
   expect(Math.abs(Number(headers['webhook-timestamp']) * 1_000 - Date.now())).toBeLessThan(60_000);
-});
-
-test('rules 23.9: an advance runs on a task queue of its own', async () => {
-  const { id } = await merchant.createOrder();
-  await advanceOrder(id, { advance: 'PT1M' });
-  const temporal = temporalOf();
-  const { taskQueue } = await temporal.workflow.getHandle(sandboxClockWorkflowId(id)).describe();
-  await temporal.connection.close();
-  expect(taskQueue).toBe(SANDBOX_CLOCK_TASK_QUEUE);
 });
 
 test('a paused webhook is not waited for, whatever time passes; resumed, it is attempted at once', async () => {

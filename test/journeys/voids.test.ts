@@ -2,8 +2,6 @@ import { orderSchema } from '../../src/contract/order';
 import { ledgerOf } from '../support/ledger';
 import { Merchant, statusesOf } from '../support/merchant';
 import {
-  amountDetailsOf,
-  capture,
   capturePart,
   createAuthorization,
   expectNothingEmpty,
@@ -12,7 +10,6 @@ import {
   part,
   refund,
   voidAll,
-  voidPart,
 } from '../support/merchant-payments';
 
 /** Money that is reserved, and released. */
@@ -73,29 +70,6 @@ describe('a void', () => {
     expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 1000', 'void approved 1000']);
   });
 
-  test('rules 8.3: of a part: the authorization is reduced, the rest stays capturable', async () => {
-    const order = await createAuthorization(merchant);
-    expect((await voidPart(merchant, order, part(400), { slash: false })).body).toMatchObject({
-      amount: 400,
-      description: 'a part of 400',
-      status: 'completed',
-    });
-    const reduced = await getWholeOrder(merchant, order);
-    expect([
-      statusesOf(reduced),
-      reduced.transactions![0]!.is_capturable,
-      reduced.transactions![0]!.voided_amount,
-    ]).toEqual(['completed: accepted', true, 400]);
-    expect(reduced.amount_details).toMatchObject({ capturable: 600, voidable: 600, voided: 400 });
-    expect(outcomeOf(await capturePart(merchant, order, part(601)))).toEqual([400, 'ValidationError']);
-    expect((await capture(merchant, order)).body.amount).toBe(600);
-    expect(await ledgerOf(merchant, order)).toEqual([
-      'authorize approved 1000',
-      'void approved 400',
-      'capture approved 600',
-    ]);
-  });
-
   test('rules 8.4: after a partial capture the rest is voided, the captured part refunded', async () => {
     const order = await createAuthorization(merchant);
     await capturePart(merchant, order, part(250));
@@ -120,26 +94,4 @@ describe('a void', () => {
       'has-refunds',
     ]);
   });
-});
-
-test('rules 9.9: of captures and voids of all at once one succeeds, and the record and the ledger agree', async () => {
-  for (let round = 0; round < 3; round += 1) {
-    const order = await createAuthorization(merchant);
-    const answers = await Promise.all([
-      capture(merchant, order),
-      voidAll(merchant, order),
-      capture(merchant, order),
-      voidAll(merchant, order),
-    ]);
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    for (const answer of answers.filter(({ status }) => status !== 200)) {
-      expect(['Conflict', 'CanNotCancelTransaction']).toContain(outcomeOf(answer)[1]);
-    }
-    const { captured, voided } = await amountDetailsOf(merchant, order);
-    expect(captured + voided).toBe(1_000);
-    expect(await ledgerOf(merchant, order)).toEqual([
-      'authorize approved 1000',
-      captured > 0 ? 'capture approved 1000' : 'void approved 1000',
-    ]);
-  }
 });

@@ -1,10 +1,12 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { createOrder, createPaymentLink } from '../../src/client';
 import { readVariables } from '../../src/stack/launch';
 import { orderWorkflowId, paymentLinkWorkflowId } from '../../workflows/messages';
 import { launchBrowser } from '../support/browser';
+import { recordRows } from '../support/database';
 import { answerOf, Merchant, statusesOf } from '../support/merchant';
-import { payingTransactionId, withDatabase } from '../support/merchant-payments';
+import { payingTransactionId } from '../support/merchant-payments';
+import { setUp } from '../support/set-up';
 import { stack } from '../support/stack';
 import { until } from '../support/waits';
 
@@ -14,11 +16,7 @@ import { until } from '../support/waits';
 const { CODEC_HOST, CODEC_PORT } = readVariables(stack().data_dir);
 const codec_url = `http://${CODEC_HOST}:${CODEC_PORT}`;
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser.close());
+const browser = setUp(() => launchBrowser());
 
 /** What a script of the page reads back of the text that it has encrypted, or how it fails. */
 const ENCODE_AND_DECODE = async ({ url, text }: { url: string; text: string }) => {
@@ -80,8 +78,8 @@ test('rules 24.9: an operator has the processor asked, and sets an outcome, with
   await sendUpdate(page, 'pollNow');
   const transaction_id = payingTransactionId(order);
   await until('the processor was asked', async () => {
-    const [row] = await withDatabase((db) => db('transactions').where({ id: transaction_id }).select('polled_at'));
-    return (row as { polled_at: Date | null }).polled_at !== null;
+    const sql = 'select polled_at from transactions where id = :transaction_id';
+    return (await recordRows<{ polled_at: string | null }>(sql, { transaction_id }))[0]!.polled_at !== null;
   });
   await page.reload();
   const reason = 'Back office, ticket 42';

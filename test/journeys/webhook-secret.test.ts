@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { Webhook } from 'standardwebhooks';
 import * as manage from '../../src/client/manage';
-import { connectDatabase, queryRows } from '../../src/db/connection';
 import { text } from '../guards/repository';
+import { recordRows } from '../support/database';
 import type { Merchant } from '../support/merchant';
 import { Operator } from '../support/operator';
 import { startReceiver, type Received, type Receiver } from '../support/servers';
@@ -119,17 +119,10 @@ test('rules 21.22: who may not read the secret makes no entry', async () => {
 test('rules 21.22: the database has the secrets encrypted', async () => {
   await roll('PT1H');
   const { secret } = await secretOf();
-  const db = connectDatabase(stack().postgres_url, { pool_max: 1 });
-  try {
-    const [row] = await queryRows<Record<string, unknown>>(db, 'select * from projects where id = :id', {
-      id: project.id,
-    });
-    expect(row!['previous_webhook_secret']).toBeInstanceOf(Buffer);
-    const stored = Object.values(row!).map((value) =>
-      Buffer.isBuffer(value) ? value.toString('latin1') : String(value),
-    );
-    expect(stored.filter((text) => text.includes('whsec_') || text.includes(secret.slice(6)))).toEqual([]);
-  } finally {
-    await db.destroy();
-  }
+  const [row] = await recordRows<Record<string, unknown>>('select * from projects where id = :id', { id: project.id });
+  expect(row!['previous_webhook_secret']).toBeInstanceOf(Buffer);
+  const stored = Object.values(row!).map((value) =>
+    Buffer.isBuffer(value) ? value.toString('latin1') : String(value),
+  );
+  expect(stored.filter((text) => text.includes('whsec_') || text.includes(secret.slice(6)))).toEqual([]);
 });

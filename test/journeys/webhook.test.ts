@@ -2,19 +2,15 @@ import { deliveryWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
 import { CARDS } from '../support/domain';
 import { webhookOf } from '../support/merchant';
-import { createTestProject, type TestProject } from '../support/operator';
-import { startReceiver, type Receiver } from '../support/servers';
+import { createTestProject } from '../support/operator';
+import { startReceiver } from '../support/servers';
+import { setUp } from '../support/set-up';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
 
 /** Webhooks as the merchant's server gets them, from the order to the signature. */
-let receiver: Receiver;
-let project: TestProject;
-beforeAll(async () => {
-  receiver = await startReceiver();
-  project = await createTestProject({ webhook_url: receiver.url });
-});
-afterAll(() => receiver.close());
+const receiver = setUp(startReceiver);
+const project = setUp(() => createTestProject({ webhook_url: receiver.url }));
 // Longer than two webhooks may take that a busy machine took too late: each is sent again after two minutes.
 jest.setTimeout(330_000);
 beforeEach(() => {

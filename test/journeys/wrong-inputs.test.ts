@@ -20,7 +20,8 @@ import { CARD, Client } from '../support/customer';
 import { CARDS } from '../support/domain';
 import { Merchant, statusesOf } from '../support/merchant';
 import { capturePart, createAuthorization, part } from '../support/merchant-payments';
-import { startReceiver, type Receiver } from '../support/servers';
+import { startReceiver } from '../support/servers';
+import { setUp } from '../support/set-up';
 import { OwnStack, type RunningStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
@@ -30,14 +31,13 @@ import { until } from '../support/waits';
  * another order, or keeps the order that it reached from being paid (rules 24.10, 24.11).
  */
 const own = new OwnStack('wrong-inputs', () => ({ DEMO_WEBHOOK_URL: receiver.url }));
-let receiver: Receiver;
+const receiver = setUp(startReceiver);
 let stack: RunningStack;
 let merchant: Merchant;
 let temporal: Temporal;
 let worker_pid: number;
 
 beforeAll(async () => {
-  receiver = await startReceiver();
   receiver.answer((response) => response.writeHead(500).end());
   stack = await own.start();
   merchant = new Merchant(stack);
@@ -47,7 +47,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await temporal?.connection.close();
   await own.discard();
-  await receiver.close();
 });
 /** Whether another order is paid at once, and by the worker that was there before. */
 afterEach(async () => {

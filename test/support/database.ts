@@ -35,10 +35,19 @@ async function copyTemplate(postgres_url: string, name: string): Promise<void> {
   await withConnection(withDatabaseName(postgres_url, name), storeSession);
 }
 
-async function withConnection(postgres_url: string, work: (db: Database) => Promise<unknown>): Promise<void> {
+/** Rows of a running stack's record, or of its processor's database, `simulator`. */
+export async function recordRows<Row>(
+  sql: string,
+  bindings: Record<string, unknown> = {},
+  { postgres_url = stack().postgres_url, database = 'payments' }: { postgres_url?: string; database?: string } = {},
+): Promise<Row[]> {
+  return await withConnection(withDatabaseName(postgres_url, database), (db) => queryRows<Row>(db, sql, bindings));
+}
+
+async function withConnection<T>(postgres_url: string, work: (db: Database) => Promise<T>): Promise<T> {
   const db = connectDatabase(postgres_url, { pool_max: 1 });
   try {
-    await work(db);
+    return await work(db);
   } finally {
     await db.destroy();
   }

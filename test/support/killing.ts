@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readFacts } from '../../src/stack/launch';
 
-export type Killer = ReturnType<typeof killWorkerAtRandom>;
-
 interface KillerOptions {
   data_dir: string;
   /** The same seed waits the same times. */

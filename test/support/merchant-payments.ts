@@ -1,8 +1,7 @@
 import type { Order } from '../../src/contract/order';
-import { connectDatabase, type Database } from '../../src/db/connection';
 import type { CardName } from './domain';
 import { newIdempotencyKey, type Answer, type Merchant, type Refusal } from './merchant';
-import { postControl, stack } from './stack';
+import { postControl } from './stack';
 import { sendUntilAnswered, until } from './waits';
 
 /** What a merchant asks of a payment: captures, voids and refunds, and what becomes of them. */
@@ -136,16 +135,6 @@ export async function untilFollowUp(merchant: Merchant, order: { id: string }, f
     },
     120_000,
   );
-}
-
-/** Runs the work with the record of the run's stack. */
-export async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
-  const db = connectDatabase(stack().postgres_url, { pool_max: 2 });
-  try {
-    return await work(db);
-  } finally {
-    await db.destroy();
-  }
 }
 
 /** Nothing of the answer is null or an empty array, and no amount of something is 0 (rules 1.3). */

@@ -106,7 +106,7 @@ export async function inTheLastSecond<Subject, Answer>(
 export const TIMERS = {
   'the end of an order': { before: 'new:', after: 'expired:' },
   'the end of a transaction, before that of its order': { before: 'new: new', after: 'expired: expired' },
-  'a customer who never finishes 3-D Secure': { before: 'processing: pending', after: 'expired: expired' },
+  'rules 6.7: a customer who never finishes 3-D Secure': { before: 'processing: pending', after: 'expired: expired' },
   'the last question about a late approval': { before: 'watched', after: 'not watched' },
   'the capture window of a manual authorization': {
     before: 'completed: accepted',

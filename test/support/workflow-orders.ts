@@ -63,6 +63,23 @@ interface TestOrderOptions {
   capture_period?: string;
 }
 
+/** How the time-skipping server fails a call that is older than it can keep. */
+const GRPC_UNKNOWN = 2;
+
+/**
+ * Sends an update until it is handled: on a busy machine the time-skipping server gives the first one up while the worker
+ * still starts. The id of the update makes the second time the same as the first.
+ */
+async function untilHandled(send: () => Promise<unknown>, tries = 5): Promise<void> {
+  try {
+    await send();
+  } catch (error) {
+    const { code } = (error as { cause?: { code?: number } }).cause ?? {};
+    if (tries <= 1 || code !== GRPC_UNKNOWN) throw error;
+    await untilHandled(send, tries - 1);
+  }
+}
+
 /** Creates an order that lives for half an hour, in a world of workflows, without the API before it. */
 export async function createAnOrder(world: WorkflowEnvironment, options: TestOrderOptions = {}) {
   const id = options.id ?? uuidv7();
@@ -80,24 +97,25 @@ export async function createAnOrder(world: WorkflowEnvironment, options: TestOrd
             capture_period: options.capture_period ?? 'PT1H',
           }),
         };
-  await client.workflow.executeUpdateWithStart(createOrderUpdate, {
-    startWorkflowOperation: new WithStartWorkflowOperation(ORDER_WORKFLOW, {
-      ...KINDS.order.start({ order_id: id, project_id: PROJECT.id }),
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+  const input = {
+    request: aRequest(),
+    order: anOrder({ id, amount: options.amount ?? 500, ...(vault_token !== undefined && BY_TOKEN) }),
+    period: PERIOD,
+    is_test: true,
+    transaction,
+    ...options.input,
+  };
+  await untilHandled(() =>
+    client.workflow.executeUpdateWithStart(createOrderUpdate, {
+      startWorkflowOperation: new WithStartWorkflowOperation(ORDER_WORKFLOW, {
+        ...KINDS.order.start({ order_id: id, project_id: PROJECT.id }),
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      }),
+      updateId: CREATE_UPDATE_ID,
+      args: [input],
     }),
-    updateId: CREATE_UPDATE_ID,
-    args: [
-      {
-        request: aRequest(),
-        order: anOrder({ id, amount: options.amount ?? 500, ...(vault_token !== undefined && BY_TOKEN) }),
-        period: PERIOD,
-        is_test: true,
-        transaction,
-        ...options.input,
-      },
-    ],
-  });
+  );
   const handle = client.workflow.getHandle(orderWorkflowId(id));
   return {
     id,
@@ -249,29 +267,31 @@ export async function createALink(
 ) {
   const id = uuidv7();
   const { client } = world.env;
-  await client.workflow.executeUpdateWithStart(createPaymentLinkUpdate, {
-    startWorkflowOperation: new WithStartWorkflowOperation(PAYMENT_LINK_WORKFLOW, {
-      workflowId: paymentLinkWorkflowId(id),
-      taskQueue: TASK_QUEUE,
-      args: [{ payment_link_id: id }],
-      workflowIdConflictPolicy: 'USE_EXISTING',
-    }),
-    updateId: 'create',
-    args: [
-      {
-        request: aRequest(),
-        payment_link: {
-          id,
-          project_id: PROJECT.id,
-          merchant_order_id: 'L-1',
-          amount: 500,
-          currency: 'EUR',
-          expiration_period: 'P30D',
+  await untilHandled(() =>
+    client.workflow.executeUpdateWithStart(createPaymentLinkUpdate, {
+      startWorkflowOperation: new WithStartWorkflowOperation(PAYMENT_LINK_WORKFLOW, {
+        workflowId: paymentLinkWorkflowId(id),
+        taskQueue: TASK_QUEUE,
+        args: [{ payment_link_id: id }],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      }),
+      updateId: 'create',
+      args: [
+        {
+          request: aRequest(),
+          payment_link: {
+            id,
+            project_id: PROJECT.id,
+            merchant_order_id: 'L-1',
+            amount: 500,
+            currency: 'EUR',
+            expiration_period: 'P30D',
+          },
+          period,
         },
-        period,
-      },
-    ],
-  });
+      ],
+    }),
+  );
   const handle = client.workflow.getHandle(paymentLinkWorkflowId(id));
   const view = async (): Promise<StoredPaymentLink> => (await findStoredPaymentLink(world.database.db, id))!;
   return {

@@ -1,5 +1,4 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { v7 as uuidv7 } from 'uuid';
 import { findWatch } from '../../src/db/orders/late-approvals';
 import { followUpIdempotencyKey } from '../../src/domain/follow-up';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
@@ -12,7 +11,6 @@ import {
   ORDER_STATUS,
   PROJECT_ID,
   RELATED_ORDER_ID,
-  deliveryWorkflowId,
   firstAnswerUpdate,
   orderWorkflowId,
   processorAnswered,
@@ -21,7 +19,8 @@ import {
 } from '../../workflows/messages';
 import { aLateRequest, CARDS, PROJECT, transactionIdOf } from '../support/domain';
 import { Merchant } from '../support/merchant';
-import { startReceiver, type Receiver } from '../support/servers';
+import { startReceiver } from '../support/servers';
+import { setUp } from '../support/set-up';
 import { postControl, stack } from '../support/stack';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/waits';
@@ -38,7 +37,7 @@ import {
 } from '../support/workflow-orders';
 
 let world: WorkflowEnvironment;
-let receiver: Receiver;
+const receiver = setUp(startReceiver);
 const merchant = new Merchant();
 /** What happens between the processor's answer and what the service makes of it. */
 let afterAsking: (key: string) => Promise<void> = () => Promise.resolve();
@@ -50,7 +49,6 @@ afterEach(async () => {
   await merchant.removeFaults();
 });
 beforeAll(async () => {
-  receiver = await startReceiver();
   const processor = createProcessorClient({
     url: stack().simulator_url,
     key: stack().processor_key,
@@ -72,10 +70,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world?.close();
-  await receiver?.close();
 });
-
-type AskedFor = 'capture' | 'void' | 'refund' | 'reversal';
 
 const refusalOf = (error: unknown) => {
   const cause =
@@ -132,111 +127,65 @@ function toldOf(id: string, operation: 'chargeback' | 'chargeback_reversal', pro
   });
 }
 
-/** A payment of which this kind of order may be asked, and how it is. */
-async function ready(kind: AskedFor): Promise<{ order: TestOrder; order_id: string; ask: () => Promise<unknown> }> {
-  if (kind === 'refund') {
-    const order = await paid();
-    const input = followUpOf(order.id, 'refund', { amount: 200 });
-    return { order, order_id: input.id, ask: () => executeFollowUp(world, input) };
-  }
-  if (kind === 'reversal') {
-    const order = await cancelledAtTheIssuer();
-    await answerAtIssuer(order, { code: '0101' });
-    const input = reversalOf(order);
-    return { order, order_id: input.id, ask: () => notifyFollowUp(world, input) };
-  }
-  const order = await createAnOrder(world, { card_number: CARDS.approved.number, capture_mode: 'manual' });
-  const order_id = uuidv7();
-  return { order, order_id, ask: () => order.follow(kind, 200, { id: order_id }) };
+/** A payment that was approved after its end, its reversal, and how that is asked for. */
+async function aReversal(): Promise<{ order: TestOrder; order_id: string; ask: () => Promise<unknown> }> {
+  const order = await cancelledAtTheIssuer();
+  await answerAtIssuer(order, { code: '0101' });
+  const input = reversalOf(order);
+  return { order, order_id: input.id, ask: () => notifyFollowUp(world, input) };
 }
 
 /**
  * The processor does not tell either how the operation stands: by itself the workflow asks after two seconds, which a
  * busy machine needs for a look.
  */
-const unaskable = ({ id }: TestOrder, kind: AskedFor, order_id: string): Fault => ({
+const unaskable = ({ id }: TestOrder, kind: 'refund' | 'reversal', order_id: string): Fault => ({
   kind: 'outage',
   operation: 'ask',
   idempotency_key: followUpIdempotencyKey(transactionIdOf(id, 1), kind, order_id),
 });
 
-const KINDS: AskedFor[] = ['capture', 'void', 'refund', 'reversal'];
-const MOVED = {
-  capture: '200 captured',
-  void: '200 voided',
-  refund: '500 captured, 200 refunded',
-  reversal: 'nothing',
-};
-const ASKED = { capture: 200, void: 200, refund: 200, reversal: 500 };
+const LOST: Fault['kind'][] = ['lost_answer', 'garbage', 'outage', 'error'];
 
-describe('every kind that the service asks for', () => {
-  test.each(KINDS)('%s: carried out, once, and told to the merchant by a webhook of its own', async (kind) => {
-    const { order, order_id, ask } = await ready(kind);
+async function lostAndAskedFor(fault: Fault['kind']): Promise<void> {
+  const { order, order_id, ask } = await aReversal();
+  // Ends its own fault only: the others are injected at the same time.
+  const own = new Merchant();
+  await own.addFault({ kind: fault, operation: 'reversal', order_id: order.id, times: 1 });
+  await own.addFault(unaskable(order, 'reversal', order_id));
+  try {
     await ask();
-    expect(await statusesOf(world, order_id)).toBe('completed: accepted');
-    expect(await moneySummaryOf(order)).toBe(`${MOVED[kind]}: ${kind} completed`);
-    expect((await ledger(order)).slice(1)).toEqual([`${kind} ${ASKED[kind]} approved`]);
-    await until('its workflow is over', async () => (await handleOf(order_id).describe()).status.name === 'COMPLETED');
-
-    await until('its webhook came', () => webhooksOf(order_id) === 1);
-    expect(receiver.received.find(({ body }) => body.includes(order_id))?.headers['webhook-id']).toBe(
-      deliveryWorkflowId({ order_id, n: 1 }),
-    );
-    if (kind === 'capture' || kind === 'void') await order.follow('void');
-  });
-
-  const LOST: Fault['kind'][] = ['lost_answer', 'garbage', 'outage', 'error'];
-  async function lostAndAskedFor(kind: AskedFor, fault: Fault['kind']): Promise<void> {
-    const { order, order_id, ask } = await ready(kind);
-    // Ends its own fault only: the others are injected at the same time.
-    const own = new Merchant();
-    await own.addFault({ kind: fault, operation: kind, order_id: order.id, times: 1 });
-    await own.addFault(unaskable(order, kind, order_id));
-    try {
-      await ask();
-      expect([fault, await statusesOf(world, order_id)]).toEqual([fault, 'processing: processing']);
-    } finally {
-      await own.removeFaults();
-    }
-    await tell(order_id);
-    await becomes(order_id, 'completed: accepted');
-    expect([fault, await moneySummaryOf(order)]).toEqual([fault, `${MOVED[kind]}: ${kind} completed`]);
-    expect([fault, ...(await ledger(order)).slice(1)]).toEqual([fault, `${kind} ${ASKED[kind]} approved`]);
-    expect([fault, (await merchant.ledger(order.id))[1]]).toMatchObject([fault, { requests: 1 }]);
+    expect([fault, await statusesOf(world, order_id)]).toEqual([fault, 'processing: processing']);
+  } finally {
+    await own.removeFaults();
   }
+  await tell(order_id);
+  await becomes(order_id, 'completed: accepted');
+  expect([fault, await moneySummaryOf(order)]).toEqual([fault, 'nothing: reversal completed']);
+  expect([fault, ...(await ledger(order)).slice(1)]).toEqual([fault, 'reversal 500 approved']);
+  expect([fault, (await merchant.ledger(order.id))[1]]).toMatchObject([fault, { requests: 1 }]);
+  await until('its webhooks came', () => webhooksOf(order_id) === 2);
+}
 
-  // Of captures, voids and refunds: test/journeys/lost-answers.test.ts.
-  test('rules 10.1: a reversal, whatever is lost: processing, asked for by its key, done once', async () => {
-    const outcomes = await Promise.allSettled(LOST.map((fault) => lostAndAskedFor('reversal', fault)));
-    // All of them are over before the first failure is told: none may go on into the next test.
-    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
-  });
+// Of captures, voids and refunds: test/journeys/lost-answers.test.ts.
+test('rules 10.1: a reversal, whatever is lost: processing, asked for by its key, done once, told by webhooks', async () => {
+  const outcomes = await Promise.allSettled(LOST.map(lostAndAskedFor));
+  // All of them are over before the first failure is told: none may go on into the next test.
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 });
 
-describe('asked for more than once', () => {
-  test('started twice at once, joined, and started again when it is over: one refund', async () => {
-    const order = await paid();
-    const input = followUpOf(order.id, 'refund', { amount: 200 });
-    await Promise.all([executeFollowUp(world, input), executeFollowUp(world, input)]);
-    expect(await handleOf(input.id).result()).toBe('completed');
-    expect(await (await executeFollowUp(world, input)).result()).toBe('completed');
-    expect(await ledger(order)).toEqual(['sale 500 approved', 'refund 200 approved']);
-    expect((await merchant.ledger(order.id))[1]).toMatchObject({ requests: 1 });
-    expect(await moneySummaryOf(order)).toBe('500 captured, 200 refunded: refund completed');
-  });
-  test('the first answer: at once while the outcome is awaited; who comes after the end finds it ended', async () => {
-    const order = await paid();
-    const input = followUpOf(order.id, 'refund', { amount: 200 });
-    await merchant.addFault({ kind: 'outage', operation: 'refund', order_id: order.id });
-    const handle = await executeFollowUp(world, input);
-    await handle.executeUpdate(firstAnswerUpdate);
-    expect(await statusesOf(world, input.id)).toBe('processing: processing');
-    await merchant.removeFaults();
-    await tell(input.id);
-    await becomes(input.id, 'completed: accepted');
-    await until('its workflow is over', async () => (await handle.describe()).status.name === 'COMPLETED');
-    await expect(handle.executeUpdate(firstAnswerUpdate)).rejects.toMatchObject({ name: 'WorkflowNotFoundError' });
-  });
+test('the first answer: at once while the outcome is awaited; who comes after the end finds it ended', async () => {
+  const order = await paid();
+  const input = followUpOf(order.id, 'refund', { amount: 200 });
+  await merchant.addFault({ kind: 'outage', operation: 'refund', order_id: order.id });
+  const handle = await executeFollowUp(world, input);
+  await handle.executeUpdate(firstAnswerUpdate);
+  expect(await statusesOf(world, input.id)).toBe('processing: processing');
+  await merchant.removeFaults();
+  await tell(input.id);
+  await becomes(input.id, 'completed: accepted');
+  await until('its workflow is over', async () => (await handle.describe()).status.name === 'COMPLETED');
+  await expect(handle.executeUpdate(firstAnswerUpdate)).rejects.toMatchObject({ name: 'WorkflowNotFoundError' });
 });
 
 test('an outcome that comes while a webhook is being started is kept: nobody is asked for it again', async () => {
@@ -285,43 +234,32 @@ describe('refused before anything is stored', () => {
   });
 });
 
-describe('operations that the processor initiated', () => {
-  test('rules 9.10: a chargeback is recorded once, however often it is notified', async () => {
-    const order = await paid();
-    const input = await ofTheProcessor(order, 'chargeback', 200);
-    await Promise.all([executeFollowUp(world, input), executeFollowUp(world, input)]);
-    expect(await handleOf(input.id).result()).toBe('completed');
-    expect(await (await notifyFollowUp(world, input)).result()).toBe('completed');
-    expect(await moneySummaryOf(order)).toBe('500 captured, 200 charged_back: chargeback completed');
-    await until('its webhook came', () => webhooksOf(input.id) === 1);
-  });
-  test.each<[string, (order: TestOrder) => Promise<FollowUpInput>]>([
-    [
-      'a key it never saw',
-      ({ id }) => Promise.resolve(toldOf(id, 'chargeback', `${transactionIdOf(id, 1)}:charge:chargeback`)),
-    ],
-    [
-      'the key of the charge itself',
-      ({ id }) => Promise.resolve(toldOf(id, 'chargeback', `${transactionIdOf(id, 1)}:charge`)),
-    ],
-    [
-      'a chargeback notified as one that was won',
-      async (order) => ({ ...(await ofTheProcessor(order, 'chargeback')), kind: 'reversal' }),
-    ],
-    [
-      'a chargeback of another payment',
-      async ({ id }) => toldOf(id, 'chargeback', (await ofTheProcessor(await paid(), 'chargeback')).processor_key!),
-    ],
-  ])('rules 10.9: forged news record nothing: %s', async (_title, forge) => {
-    const order = await paid();
-    const input = await forge(order);
-    const { client } = world.env;
-    await createWorkflowClients({ client, db: world.database.db }).follow_ups.startOrPoll(input);
-    // An unknown key is asked for again for hours (rules 10.9).
-    expect(await handleOf(input.id).result()).toBe('refused');
-    expect(await statusesOf(world, input.id)).toBeUndefined();
-    expect(await moneySummaryOf(order)).toBe('500 captured');
-  });
+test.each<[string, (order: TestOrder) => Promise<FollowUpInput>]>([
+  [
+    'a key it never saw',
+    ({ id }) => Promise.resolve(toldOf(id, 'chargeback', `${transactionIdOf(id, 1)}:charge:chargeback`)),
+  ],
+  [
+    'the key of the charge itself',
+    ({ id }) => Promise.resolve(toldOf(id, 'chargeback', `${transactionIdOf(id, 1)}:charge`)),
+  ],
+  [
+    'a chargeback notified as one that was won',
+    async (order) => ({ ...(await ofTheProcessor(order, 'chargeback')), kind: 'reversal' }),
+  ],
+  [
+    'a chargeback of another payment',
+    async ({ id }) => toldOf(id, 'chargeback', (await ofTheProcessor(await paid(), 'chargeback')).processor_key!),
+  ],
+])('rules 10.9: forged news record nothing: %s', async (_title, forge) => {
+  const order = await paid();
+  const input = await forge(order);
+  const { client } = world.env;
+  await createWorkflowClients({ client, db: world.database.db }).follow_ups.startOrPoll(input);
+  // An unknown key is asked for again for hours (rules 10.9).
+  expect(await handleOf(input.id).result()).toBe('refused');
+  expect(await statusesOf(world, input.id)).toBeUndefined();
+  expect(await moneySummaryOf(order)).toBe('500 captured');
 });
 
 describe('rules 10.11: a payment that was approved after its end', () => {
@@ -349,7 +287,7 @@ describe('rules 10.11: a payment that was approved after its end', () => {
   });
 
   test('its workflow is lost while the processor answers nothing: its outcome is set by hand', async () => {
-    const { order, order_id, ask } = await ready('reversal');
+    const { order, order_id, ask } = await aReversal();
     await merchant.addFault({ kind: 'outage', operation: 'reversal', order_id: order.id });
     await merchant.addFault(unaskable(order, 'reversal', order_id));
     await ask();
@@ -384,54 +322,43 @@ test('rules 10.18: a sign about a refused refund is not forgotten when the proce
   expect(await findWatch(world.database.db, transactionIdOf(refund.id, 1))).toBeUndefined();
 });
 
-describe('what an operator sees in the Web UI', () => {
-  const details = async (order_id: string) =>
-    ((await handleOf(order_id).query('__temporal_workflow_metadata')) as { currentDetails?: string }).currentDetails ??
-    '';
+const details = async (order_id: string) =>
+  ((await handleOf(order_id).query('__temporal_workflow_metadata')) as { currentDetails?: string }).currentDetails ??
+  '';
 
-  test('whose it is, what it follows, its status and what it waits for; nothing personal', async () => {
-    const order = await paid();
-    const input = followUpOf(order.id, 'refund', {
-      amount: 200,
-      description: 'For Ada Lovelace',
-      extra: { email: 'ada@example.com' },
-    });
-    await merchant.addFault({ kind: 'outage', operation: 'refund', order_id: order.id });
-    const handle = await executeFollowUp(world, input);
-    const { typedSearchAttributes } = await handle.describe();
-    expect(
-      [ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID, ATTENTION].map((key) => typedSearchAttributes.get(key)),
-    ).toEqual(['processing', PROJECT.id, order.id, undefined]);
-    const waiting = await details(input.id);
-    for (const part of [
-      '**processing**',
-      '200 EUR',
-      'Asks the processor again, at ',
-      orderWorkflowId(order.id),
-      'requested by the merchant',
-    ]) {
-      expect(waiting).toContain(part);
-    }
-    expect(waiting).not.toMatch(/Ada|example\.com|4111|vt_/);
-    await merchant.removeFaults();
-    await tell(input.id);
-    await becomes(input.id, 'completed: accepted');
-    await until(
-      'it is over',
-      async () => (await handle.describe()).typedSearchAttributes.get(ORDER_STATUS) === 'completed',
-    );
-    expect(await details(input.id)).toContain('Nothing is awaited: completed is final.');
+test('an operator sees in the Web UI whose it is, what it follows, its status and what it waits for; nothing personal', async () => {
+  const order = await paid();
+  const input = followUpOf(order.id, 'refund', {
+    amount: 200,
+    description: 'For Ada Lovelace',
+    extra: { email: 'ada@example.com' },
   });
-
-  test('a chargeback of more than was captured asks for attention', async () => {
-    const order = await paid();
-    await executeFollowUp(world, followUpOf(order.id, 'refund', { amount: 500 }));
-    const input = await ofTheProcessor(order, 'chargeback');
-    const handle = await executeFollowUp(world, input);
-    expect((await handle.describe()).typedSearchAttributes.get(ATTENTION)).toContain('beyond what was captured');
-    expect(await details(input.id)).toContain('**Attention: ');
-    expect(await moneySummaryOf(order)).toBe(
-      '500 captured, 500 refunded, 500 charged_back: refund completed, chargeback completed',
-    );
-  });
+  await merchant.addFault({ kind: 'outage', operation: 'refund', order_id: order.id });
+  const handle = await executeFollowUp(world, input);
+  const { typedSearchAttributes } = await handle.describe();
+  expect([ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID, ATTENTION].map((key) => typedSearchAttributes.get(key))).toEqual([
+    'processing',
+    PROJECT.id,
+    order.id,
+    undefined,
+  ]);
+  const waiting = await details(input.id);
+  for (const part of [
+    '**processing**',
+    '200 EUR',
+    'Asks the processor again, at ',
+    orderWorkflowId(order.id),
+    'requested by the merchant',
+  ]) {
+    expect(waiting).toContain(part);
+  }
+  expect(waiting).not.toMatch(/Ada|example\.com|4111|vt_/);
+  await merchant.removeFaults();
+  await tell(input.id);
+  await becomes(input.id, 'completed: accepted');
+  await until(
+    'it is over',
+    async () => (await handle.describe()).typedSearchAttributes.get(ORDER_STATUS) === 'completed',
+  );
+  expect(await details(input.id)).toContain('Nothing is awaited: completed is final.');
 });

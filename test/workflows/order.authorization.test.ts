@@ -6,7 +6,8 @@ import { ServiceError } from '../../src/errors';
 import { orderWorkflowId, processorAnswered } from '../../workflows/messages';
 import { CARDS, MINUTE, transactionIdOf, type CardName } from '../support/domain';
 import { Merchant } from '../support/merchant';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
+import { setUp } from '../support/set-up';
+import { createWorkflowEnvironment } from '../support/temporal';
 import { inTheLastSecond, sleepUntil, until } from '../support/waits';
 import {
   answerAtIssuer,
@@ -22,14 +23,8 @@ import {
  * Authorizations: what their orders live for after they are completed. All windows last an hour unless a test says
  * otherwise.
  */
-let world: WorkflowEnvironment;
+const world = setUp(() => createWorkflowEnvironment());
 const merchant = new Merchant();
-beforeAll(async () => {
-  world = await createWorkflowEnvironment();
-});
-afterAll(async () => {
-  await world?.close();
-});
 
 const refusalOf = (error: unknown) => {
   if (error instanceof ServiceError) return error.error;
@@ -61,18 +56,6 @@ const ledger = async (order: TestOrder) =>
 const untilClosed = (order: TestOrder) => until('its workflow is over', async () => !(await isRunning(order)));
 
 describe('while the window lasts', () => {
-  test('rules 7.4: the window of an accepted authorization counts from acceptance, and its workflow lasts as long', async () => {
-    const order = await authorize();
-    expect(await all(order)).toBe('completed: accepted; nothing');
-    const [transaction] = (await order.view()).transactions;
-    const accepted = transaction?.events.find(({ event }) => event === 'accepted');
-    expect((await windowEnd(order)) - Date.parse(accepted?.occurred ?? '')).toBe(60 * MINUTE);
-    await pass(59 * MINUTE);
-    expect(await isRunning(order)).toBe(true);
-    expect(await ledger(order)).toEqual(['authorize 500 approved']);
-    await order.follow('void');
-  });
-
   test("Temporal's own cancellation, a button of its Web UI, abandons no money", async () => {
     const order = await authorize();
     await order.handle.cancel();
@@ -81,31 +64,6 @@ describe('while the window lasts', () => {
     await pass(60 * MINUTE);
     await untilClosed(order);
     expect(await ledger(order)).toEqual(['authorize 500 approved', 'capture 300 approved', 'void 200 approved']);
-  });
-
-  test.each<[string, ((order: TestOrder) => Promise<unknown>)[], string, string[]]>([
-    [
-      'captured in part, the rest voided',
-      [(order) => order.follow('capture', 300), (order) => order.follow('void')],
-      'completed: accepted; 300 captured, 200 voided: capture completed, void completed',
-      ['capture 300 approved', 'void 200 approved'],
-    ],
-    [
-      'voided in two parts',
-      [(order) => order.follow('void', 200), (order) => order.follow('void', 300)],
-      'completed: cancelled; 500 voided: void completed, void completed',
-      ['void 200 approved', 'void 300 approved'],
-    ],
-  ])('%s: nothing is left to wait for', async (_title, steps, expected, moved) => {
-    const order = await authorize();
-    for (const step of steps) {
-      expect(await isRunning(order)).toBe(true);
-      await step(order);
-    }
-    expect(await all(order)).toBe(expected);
-    expect(await ledger(order)).toEqual(['authorize 500 approved', ...moved]);
-    await untilClosed(order);
-    expect(await order.handle.result()).toBe('completed');
   });
 
   test('rules 8.2: a void in full cancels the delayed capture', async () => {
@@ -157,17 +115,6 @@ describe('an order that Temporal has lost', () => {
       'NotFound',
     );
   });
-});
-
-test('rules 8.7: refused by the payment locked in the database, the update fails and the order goes on', async () => {
-  const order = await authorize();
-  await expect(order.follow('capture', 501).catch(refusalOf)).resolves.toBe('ValidationError');
-  expect(await all(order)).toBe('completed: accepted; nothing');
-  await order.follow('void');
-  // Its workflow is over: what is refused then is refused by the record.
-  expect(await order.handle.result()).toBe('completed');
-  await expect(order.follow('capture').catch(refusalOf)).resolves.toBe('Conflict');
-  await expect(order.follow('void').catch(refusalOf)).resolves.toBe('CanNotCancelTransaction');
 });
 
 describe('rules 8.2, 8.8 and 8.9: at the end of the window', () => {

@@ -8,19 +8,14 @@ import { ServiceError } from '../../src/errors';
 import { pollNowUpdate, processorAnswered } from '../../workflows/messages';
 import { CARDS, MINUTE, PROJECT, transactionIdOf } from '../support/domain';
 import { Merchant } from '../support/merchant';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
+import { setUp } from '../support/set-up';
+import { createWorkflowEnvironment } from '../support/temporal';
 import { inTheLastSecond, sleepUntil, until } from '../support/waits';
 import { answerAtIssuer, createAnOrder, statusesOfOrder, vaultToken, type TestOrder } from '../support/workflow-orders';
 
-let world: WorkflowEnvironment;
+const world = setUp(() => createWorkflowEnvironment());
 const merchant = new Merchant();
 afterEach(() => merchant.removeFaults());
-beforeAll(async () => {
-  world = await createWorkflowEnvironment();
-});
-afterAll(async () => {
-  await world?.close();
-});
 
 const refusalOf = (error: unknown) =>
   error instanceof ServiceError
@@ -112,33 +107,6 @@ describe('expiry by durable timers', () => {
 });
 
 describe('3-D Secure', () => {
-  test('challenge passed: pending, then accepted once the processor says so', async () => {
-    const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
-    expect(await statusesOfOrder(order)).toBe('processing: pending');
-    await order.handle.signal(processorAnswered);
-    await pass(1_000);
-    expect(await statusesOfOrder(order)).toBe('processing: pending');
-    await answerAtIssuer(order, { code: '0101' });
-    await order.handle.signal(processorAnswered);
-    await becomes(order, 'completed: accepted');
-    expect((await order.view()).transactions[0]).toMatchObject({
-      status: 'accepted',
-      received_3ds_result: 'authenticated',
-      response_code: '00',
-    });
-  });
-
-  test('rules 6.7: never finished: the transaction expires and the order with it', async () => {
-    const { subject: order, answer } = await inTheLastSecond(world, {
-      create: () => createAnOrder(world, { card_number: CARDS.challenge.number }),
-      end: endOf,
-      act: statusesOfOrder,
-    });
-    expect(answer).toBe('processing: pending');
-    await pass(2_000);
-    await becomes(order, 'expired: expired');
-  });
-
   test('expires at once when an answer shows that the clock was advanced past its end', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
     const { db } = world.database;

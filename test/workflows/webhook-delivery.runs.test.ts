@@ -1,23 +1,16 @@
 import { deliveryWorkflowId, recordChanged } from '../../workflows/messages';
 import { CARDS } from '../support/domain';
-import { startReceiver, type Receiver } from '../support/servers';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
+import { startReceiver } from '../support/servers';
+import { setUp } from '../support/set-up';
+import { createWorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/waits';
 import { createAnOrder } from '../support/workflow-orders';
 
 /** A delivery whose history is long, and which goes on in a new run. */
 const EVENTS_MAX = 40;
 
-let world: WorkflowEnvironment;
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-  world = await createWorkflowEnvironment({ webhook_url: receiver.url, events_max: EVENTS_MAX });
-});
-afterAll(async () => {
-  await world?.close();
-  await receiver?.close();
-});
+const receiver = setUp(startReceiver);
+const world = setUp(() => createWorkflowEnvironment({ webhook_url: receiver.url, events_max: EVENTS_MAX }));
 
 test.each(['recordChanged', 'noSuchSignal'])(
   'rules 24.11: signals %s make no history without an end, and no attempt comes before its time',

@@ -1,18 +1,15 @@
 import net from 'node:net';
 import { Router } from 'express';
 import { MERCHANT_API } from '../../../src/contract/merchant-api';
-import { API_KEY, API_PROJECT, AUTHORIZATION, keysInMemory, serveTestApi, type TestApi } from '../../support/test-api';
+import { setUp } from '../../support/set-up';
+import { API_KEY, API_PROJECT, AUTHORIZATION, keysInMemory, serveTestApi } from '../../support/test-api';
 
 const ORDER_ID = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';
 const TRANSACTION_ID = '7b1f0c8e-3d5a-4e6f-8a90-1b2c3d4e5f60';
 const pages = Router();
 pages.get('/pay/:order_id/', (_request, response) => void response.type('html').send('<p>page</p>'));
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await serveTestApi({ routers: [pages] });
-});
-afterAll(() => api.close());
+const api = setUp(() => serveTestApi({ routers: [pages] }));
 beforeEach(() => {
   api.calls.length = 0;
 });

@@ -1,24 +1,16 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser } from 'playwright-core';
 import { MERCHANT_API } from '../../../src/contract/merchant-api';
 import { openApi } from '../../../src/contract/openapi';
 import { aVisitor, launchBrowser, SIZES } from '../../support/browser';
-import { API_KEY, serveTestApi, type TestApi } from '../../support/test-api';
+import { setUp } from '../../support/set-up';
+import { API_KEY, serveTestApi } from '../../support/test-api';
 import { until } from '../../support/waits';
 
-let api: TestApi;
-let browser: Browser;
-beforeAll(async () => {
-  api = await serveTestApi();
-  browser = await launchBrowser();
-});
+const api = setUp(() => serveTestApi());
+const browser = setUp(() => launchBrowser());
 // A page that stays open goes on drawing.
 afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
-afterAll(async () => {
-  await browser.close();
-  await api.close();
-});
 
 test('openapi.json is the document', async () => {
   const response = await fetch(`${api.url}/docs/openapi.json`);

@@ -3,16 +3,15 @@ import type { Work } from '../../../api/operation';
 import { queryRows } from '../../../src/db/connection';
 import type { KeptAnswer } from '../../../src/db/requests/idempotency-keys';
 import { ServiceError, type ErrorName } from '../../../src/errors';
-import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { createTestDatabase } from '../../support/database';
 import { PROJECT } from '../../support/domain';
+import { setUp } from '../../support/set-up';
 
-let database: TestDatabase;
+const database = setUp(() => createTestDatabase());
 let keys: KeyStore;
 beforeAll(async () => {
-  database = await createTestDatabase();
   keys = keyStore(database.db, PROJECT.id);
 });
-afterAll(() => database.close());
 
 const hashOf = (body: unknown) => requestHash({ method: 'post', path: '/v1/orders/' }, {}, body);
 let keysMade = 0;
@@ -126,12 +125,6 @@ describe('rules 11.2: the same request', () => {
       async (claimed_at) => async () => answering(String(claimed_at !== undefined)),
     );
     expect(answer).toEqual(answering('true'));
-  });
-
-  test('50 at once: one answer', async () => {
-    const request = aRequest();
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => answerOnce(keys, request, doing(`${n}`))));
-    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
   });
 });
 

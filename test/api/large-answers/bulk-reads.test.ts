@@ -1,12 +1,9 @@
 import { createBulkReads, partLimits } from '../../../api/large-answers/bulk-reads';
 import { queryRows } from '../../../src/db/connection';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { setUp } from '../../support/set-up';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase());
 
 const never = new AbortController().signal;
 

@@ -1,14 +1,14 @@
 import { SEARCH_BYTES_MAX } from '../../../src/contract/search';
 import { queryRows } from '../../../src/db/connection';
 import { writeOrders } from '../../support/rows';
-import { aSearchWorld, type SearchAnswer, type SearchWorld } from '../../support/search';
+import { aSearchWorld, type SearchAnswer } from '../../support/search';
+import { setUp } from '../../support/set-up';
 
 /** Orders with as many order lines as there may be: more than one answer may have. */
 const COUNT = 180;
-let world: SearchWorld;
+const world = setUp(aSearchWorld);
 let ids: string[];
 beforeAll(async () => {
-  world = await aSearchWorld();
   world.anIndexer();
   const order_lines = [{ name: 'x'.repeat(126 * 1_024) }];
   const instant = (n: number) => new Date(Date.UTC(2026, 0, 15) + n * 1_000).toISOString();
@@ -18,7 +18,6 @@ beforeAll(async () => {
   );
   await world.indexed();
 });
-afterAll(() => world.close());
 
 async function page(body: object): Promise<SearchAnswer & { is_truncated?: true; bytes: number }> {
   const response = await world.api.post('/v1/search/orders/', body);

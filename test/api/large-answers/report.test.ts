@@ -6,18 +6,17 @@ import { parseString } from 'fast-csv';
 import { queryRows } from '../../../src/db/connection';
 import { SEARCH_FIELD_NAMES } from '../../../src/domain/query/fields';
 import { writeOrders } from '../../support/rows';
-import { aSearchWorld, type SearchWorld } from '../../support/search';
+import { aSearchWorld } from '../../support/search';
 import { someOrders } from '../../support/search-orders';
+import { setUp } from '../../support/set-up';
 import { until } from '../../support/waits';
 
-let world: SearchWorld;
+const world = setUp(aSearchWorld);
 beforeAll(async () => {
-  world = await aSearchWorld();
   world.anIndexer();
   await writeOrders(world.db, someOrders(60, 247));
   await world.indexed();
 });
-afterAll(() => world.close());
 
 const ask = (body: object, headers: Record<string, string> = {}) =>
   world.api.send('/v1/search/orders/?format=csv', {

@@ -2,25 +2,24 @@ import { MANAGE_EXAMPLES } from '../../../src/contract/manage/examples';
 import { MANAGE_API, type ManageRoutes } from '../../../src/contract/manage/manage-api';
 import { errorSchema } from '../../../src/contract/error';
 import type { Route } from '../../../src/contract/routes';
-import { aManageHost, type ManageAnswer, type ManageHost } from '../../support/manage';
+import { aManageHost, type ManageAnswer } from '../../support/manage';
 import { aDelivery, pauseDelivery } from '../../support/rows';
+import { setUp } from '../../support/set-up';
 
 /** Who may call what (rules 21.6): every operation of the document with every kind of caller. */
 
-let host: ManageHost;
+const host = setUp(aManageHost);
 const tokens: Record<string, string> = {};
 let own: string;
 let other: string;
 
 beforeAll(async () => {
-  host = await aManageHost();
   tokens['operator'] = await host.aToken('operator');
   [own, other] = [await aMerchant(), await aMerchant()];
   tokens['own'] = await host.aToken('merchant', own);
   tokens['other'] = await host.aToken('merchant', other);
   tokens['bad'] = `${tokens['operator'].slice(0, -8)}AAAAAAAA`;
 });
-afterAll(() => host.close());
 
 async function make(path: string, body: unknown): Promise<Record<string, string>> {
   const { status, body: made } = await host.send<Record<string, string>>('POST', path, {

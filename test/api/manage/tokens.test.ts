@@ -4,20 +4,19 @@ import { Tokens } from '../../../api/manage/tokens';
 import { currentSigningKey } from '../../../src/db/webhooks/signing-keys';
 import { SecretKeys } from '../../../src/secrets';
 import { secrets } from '../../support/database';
-import { aManageHost, type ManageHost } from '../../support/manage';
+import { aManageHost } from '../../support/manage';
+import { setUp } from '../../support/set-up';
 
 /** What is no token of ours is refused, whatever it looks like (rules 21.4). */
 
 const ISSUER = 'https://manage.example.com';
 const HOUR_MS = 3_600_000;
-let host: ManageHost;
+const host = setUp(aManageHost);
 let client_id: string;
 beforeAll(async () => {
-  host = await aManageHost();
   ({ client_id } = await host.aClient('operator'));
   await host.tokens.keySet(Date.now());
 });
-afterAll(() => host.close());
 
 const statusWith = async (token: string) => (await host.send('GET', '/v1/merchants/', { token })).status;
 

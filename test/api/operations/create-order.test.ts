@@ -1,11 +1,10 @@
 import { v5 as uuidv5 } from 'uuid';
 import { orderSchema } from '../../../src/contract/order';
-import { connectDatabase, queryRows } from '../../../src/db/connection';
+import { recordRows } from '../../support/database';
 import { CUSTOMER } from '../../support/domain';
 import { Merchant, statusesOf } from '../../support/merchant';
 import { sendOperationUntilAnswered } from '../../support/merchant-payments';
 import { createTestProject } from '../../support/operator';
-import { stack } from '../../support/stack';
 
 /** Creating an order, on the real stack; its refusals are in test/journeys/refusals.test.ts. */
 const merchant = new Merchant();
@@ -51,13 +50,7 @@ test('rules 5.9: with an Idempotency-Key the id cannot be guessed from the key a
     headers: { 'idempotency-key': key },
   });
   const { id, project_id } = orderSchema.parse(answer.body);
-  const db = connectDatabase(stack().postgres_url, { pool_max: 1 });
-  const projects = await queryRows<{ id: string; id_namespace: string }>(
-    db,
-    'select id, id_namespace from projects',
-    {},
-  );
-  await db.destroy();
+  const projects = await recordRows<{ id: string; id_namespace: string }>('select id, id_namespace from projects');
   expect(id).toBe(uuidv5(`order:${key}`, projects.find((project) => project.id === project_id)!.id_namespace));
   for (const name of [key, `order:${key}`]) expect(uuidv5(name, project_id)).not.toBe(id);
   expect(new Set(projects.map(({ id_namespace }) => id_namespace)).size).toBe(projects.length);

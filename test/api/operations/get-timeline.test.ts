@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import { connectDatabase, queryRows } from '../../../src/db/connection';
 import type { Timeline } from '../../../src/client';
+import { recordRows } from '../../support/database';
 import { Merchant, type Refusal } from '../../support/merchant';
 import { startReceiver } from '../../support/servers';
 import { stack } from '../../support/stack';
@@ -106,10 +106,8 @@ describe('rules 23.10: a long timeline is paged', () => {
     const order = await merchant.paidOrder('approved');
     ({ id } = order);
     for (const amount of [1, 2, 3]) await merchant.send('POST', `/v1/orders/${id}/refunds/`, { body: { amount } });
-    const db = connectDatabase(stack().postgres_url);
     // 110 webhooks with ten attempts each; ten of the attempts begin in the same millisecond.
-    await queryRows(
-      db,
+    await recordRows(
       `with d as (
          insert into webhook_deliveries (order_id, n, url, status, created)
          select :id, n, 'https://shop.example/', 'failed', now() from generate_series(101, 210) n returning n
@@ -119,7 +117,6 @@ describe('rules 23.10: a long timeline is paged', () => {
        from d, generate_series(1, 10) a`,
       { id },
     );
-    await db.destroy();
   });
 
   it('the pages of any size are the whole, in its order', async () => {
@@ -143,9 +140,7 @@ describe('rules 23.10: a long timeline is paged', () => {
       merchant.send<{ id: string }>('POST', `/v1/orders/${order.id}/refunds/`, { body: { amount } });
     const settled = [];
     for (const amount of [1, 2, 3]) settled.push((await refund(amount)).body.id);
-    const db = connectDatabase(stack().postgres_url);
-    await queryRows(db, 'update orders set modified = now() where id = any(:settled)', { settled });
-    await db.destroy();
+    await recordRows('update orders set modified = now() where id = any(:settled)', { settled });
     for (const amount of [4, 5]) await refund(amount);
     const whole = (await page('', order.id)).entries;
     for (const limit of [1, 2, 5]) expect((await pagesOf(limit, order.id)).flat()).toEqual(whole);

@@ -1,9 +1,8 @@
 import type { DeliveryAnswer } from '../../../src/contract/delivery';
+import { recordRows } from '../../support/database';
 import { Merchant } from '../../support/merchant';
 import { startReceiver } from '../../support/servers';
-import { stack } from '../../support/stack';
 import { until } from '../../support/waits';
-import { connectDatabase, queryRows } from '../../../src/db/connection';
 
 const merchant = new Merchant();
 const list = async (id: string) => (await merchant.send<DeliveryAnswer[]>('GET', `/v1/orders/${id}/webhooks/`)).body;
@@ -36,14 +35,11 @@ describe('rules 13.15: many are paged, newest first', () => {
   };
   beforeAll(async () => {
     ({ id } = await merchant.createOrder());
-    const db = connectDatabase(stack().postgres_url);
-    await queryRows(
-      db,
+    await recordRows(
       `insert into webhook_deliveries (order_id, n, url, status, created)
        select :id, n, 'https://shop.example/', 'delivered', now() from generate_series(1, 230) n`,
       { id },
     );
-    await db.destroy();
   });
 
   it('100 at most at a time, all of them by `before`', async () => {

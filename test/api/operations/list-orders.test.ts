@@ -6,9 +6,10 @@ import type { MerchantContext, MerchantOperations, MerchantServices } from '../.
 import type { Stream } from '../../../api/operation';
 import { orderListSchema, type Order } from '../../../src/contract/order';
 import { findProject, type Project } from '../../../src/db/projects/projects';
-import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { createTestDatabase } from '../../support/database';
 import { PROJECT } from '../../support/domain';
 import { Merchant, type Refusal } from '../../support/merchant';
+import { setUp } from '../../support/set-up';
 import { stack } from '../../support/stack';
 
 const DAY = 24 * 60 * 60 * 1_000;
@@ -77,18 +78,16 @@ describe('over HTTP', () => {
 });
 
 describe('many orders', () => {
-  let database: TestDatabase;
+  const database = setUp(() => createTestDatabase());
   let project: Project;
   let listOrders: MerchantOperations['listOrders'];
   beforeAll(async () => {
-    database = await createTestDatabase();
     project = (await findProject(database.db, PROJECT.id))!;
     ({ listOrders } = createOperations({
       bulk: createBulkReads(database.db, 2),
       public_url: 'http://127.0.0.1:1',
     } as MerchantServices));
   });
-  afterAll(() => database.close());
 
   /** Parts of lists that were read since `forget()`. */
   const partsRead = () => database.statements.filter((sql) => sql.includes('bytes_before')).length;

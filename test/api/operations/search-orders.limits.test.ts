@@ -11,19 +11,18 @@ import { SearchReader } from '../../../src/search/reader';
 import { CUTOFF_MS } from '../../../src/search/settings';
 import { PROJECT } from '../../support/domain';
 import { writeOrders } from '../../support/rows';
-import { aSearchWorld, type SearchWorld } from '../../support/search';
+import { aSearchWorld } from '../../support/search';
 import { plainOrders, plainSearch, someOrders } from '../../support/search-orders';
+import { setUp } from '../../support/set-up';
 import { serveTestApi } from '../../support/test-api';
 import { until } from '../../support/waits';
 
-let world: SearchWorld;
+const world = setUp(aSearchWorld);
 beforeAll(async () => {
-  world = await aSearchWorld();
   world.anIndexer();
   await writeOrders(world.db, someOrders(60, 11));
   await world.indexed();
 });
-afterAll(() => world.close());
 
 describe('rules 20.24: the index reads every query that is not refused', () => {
   const closed = (opening: string, levels: number) => opening + ')'.repeat(levels);

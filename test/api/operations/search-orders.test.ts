@@ -7,17 +7,16 @@ import { upsertProject } from '../../../src/db/projects/projects';
 import { secrets } from '../../support/database';
 import { PROJECT } from '../../support/domain';
 import { writeOrders } from '../../support/rows';
-import { aSearchWorld, type SearchWorld } from '../../support/search';
+import { aSearchWorld } from '../../support/search';
 import { plainOrders, plainSearch, someOrders, type PlainOrder } from '../../support/search-orders';
+import { setUp } from '../../support/set-up';
 
-let world: SearchWorld;
+const world = setUp(aSearchWorld);
 beforeAll(async () => {
-  world = await aSearchWorld();
   world.anIndexer();
   await writeOrders(world.db, someOrders(60, 247));
   await world.indexed();
 });
-afterAll(() => world.close());
 
 function read(text: string): SearchQuery {
   const parsed = parseQuery(text);

@@ -1,7 +1,7 @@
 import { orderSchema, type Order } from '../../../src/contract/order';
 import { CARD, Client } from '../../support/customer';
 import { CUSTOMER } from '../../support/domain';
-import { Merchant, newIdempotencyKey, statusesOf, type Answer, type Refusal } from '../../support/merchant';
+import { Merchant, statusesOf, type Answer, type Refusal } from '../../support/merchant';
 import { createTestProject } from '../../support/operator';
 import { startReceiver } from '../../support/servers';
 import { stack } from '../../support/stack';
@@ -225,34 +225,7 @@ describe('rules 14.7: an order of account funding keeps what its receiver must k
   });
 });
 
-test('with an Idempotency-Key: of 8 at once one changes the order, and all get its answer', async () => {
-  const merchant = new Merchant();
-  const { id } = await merchant.createOrder();
-  const headers = { 'idempotency-key': newIdempotencyKey() };
-  const answers = await Promise.all(
-    Array.from({ length: 8 }, () => put(merchant, id, { description: 'once' }, headers)),
-  );
-  const read = await merchant.send<Order>('GET', `/v1/orders/${id}/`);
-  expect(answers.map((answer) => [answer.status, answer.headers.get('etag'), answer.body])).toEqual(
-    Array(8).fill([200, '"1"', read.body]),
-  );
-  expect(read.headers.get('etag')).toBe('"1"');
-});
-
 describe('the order goes on from its new version', () => {
-  test('the hosted page charges the first attempt once', async () => {
-    const merchant = new Merchant();
-    const order = await merchant.createOrder();
-    await put(merchant, order.id, { description: 'changed before paying' });
-    const customer = new Client();
-    const form = { ...CARD, ...(await customer.openPage(order)) };
-    await put(merchant, order.id, { description: 'changed while the form was open' });
-    expect((await customer.postForm(`/pay/${order.id}/`, form)).status).toBeLessThan(400);
-    const paid = await merchant.getOrder(order.id);
-    expect([statusesOf(paid), paid.description]).toEqual(['completed: accepted', 'changed while the form was open']);
-    expect(await merchant.ledger(order.id)).toHaveLength(1);
-  });
-
   test('changes all through a payment neither lose it nor are lost', async () => {
     const merchant = new Merchant();
     const order = await merchant.createOrder();

@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { LANGUAGES } from '../../../api/page/languages';
 import { WALLETS, type Wallet } from '../../../src/processor/wire';
 import { aVisitor, launchBrowser, SIZES, type Visitor } from '../../support/browser';
@@ -6,7 +6,8 @@ import { CARD, createPageOrder, makeOrderDue, readOrder, readStatuses } from '..
 import { CARDS } from '../../support/domain';
 import { readLedger } from '../../support/ledger';
 import { Merchant } from '../../support/merchant';
-import { startReceiver, type Receiver } from '../../support/servers';
+import { startReceiver } from '../../support/servers';
+import { setUp } from '../../support/set-up';
 import { until } from '../../support/waits';
 
 /** The hosted page in a real Chromium: what a customer sees and does. */
@@ -16,21 +17,15 @@ const PAY = 'form:has([autocomplete="cc-number"]) button';
 const walletButton = (wallet: Wallet) => `form:has([name="payment_method"][value="${wallet}"]) button`;
 const CANCEL = 'form[action$="/cancel/"] button';
 
-let browser: Browser;
+const browser = setUp(launchBrowser);
 /** The merchant's shop: where customers go on to. */
-let merchant: Receiver;
+const merchant = setUp(startReceiver);
 const visitors: Visitor[] = [];
 
 beforeAll(async () => {
-  browser = await launchBrowser();
-  merchant = await startReceiver();
   merchant.answer((response) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Shop</title><h1>Welcome back</h1>'),
   );
-});
-afterAll(async () => {
-  await merchant?.close();
-  await browser?.close();
 });
 afterEach(async () => {
   const complaints = visitors.splice(0).map(async (visitor) => {

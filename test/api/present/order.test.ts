@@ -3,9 +3,10 @@ import { orderSchema } from '../../../src/contract/order';
 import { moveOrder } from '../../../src/db/orders/move-order';
 import { findStoredOrder, type StoredTransaction } from '../../../src/db/orders/stored-order';
 import type { OrderStatus } from '../../../src/domain/transitions';
-import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { createTestDatabase } from '../../support/database';
 import { BY_TOKEN, NOW } from '../../support/domain';
 import { aStoredOrder } from '../../support/rows';
+import { setUp } from '../../support/set-up';
 
 test.each([
   ['2026-01-15 12:00:05.433502+00', '2026-01-15T12:00:05.433502+00:00'],
@@ -17,11 +18,7 @@ test.each([
 });
 
 describe('an order', () => {
-  let database: TestDatabase;
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
-  afterAll(() => database.close());
+  const database = setUp(() => createTestDatabase());
   const shown = async (order_id: string) =>
     orderSchema.parse(presentOrder((await findStoredOrder(database.db, order_id))!, 'https://pay.example'));
 

@@ -8,14 +8,11 @@ import {
 } from '../../../src/bench/search-orders';
 import { queryRows } from '../../../src/db/connection';
 import { PROJECT } from '../../support/domain';
-import { aSearchWorld, type SearchWorld } from '../../support/search';
+import { aSearchWorld } from '../../support/search';
 import { plainOrders, plainSearch } from '../../support/search-orders';
+import { setUp } from '../../support/set-up';
 
-let world: SearchWorld;
-beforeAll(async () => {
-  world = await aSearchWorld();
-});
-afterAll(() => world.close());
+const world = setUp(aSearchWorld);
 
 it('writes orders that the service reads and finds, and notes only changes made while indexing', async () => {
   const { db } = world;

@@ -3,8 +3,9 @@ import { EXAMPLES } from '../../../src/contract/examples';
 import { openApi } from '../../../src/contract/openapi';
 import { MERCHANT_API, type MerchantRoutes } from '../../../src/contract/merchant-api';
 import type { Route } from '../../../src/contract/routes';
+import { setUp } from '../../support/set-up';
 import { stack } from '../../support/stack';
-import { API_KEY, serveTestApi, type TestApi } from '../../support/test-api';
+import { API_KEY, serveTestApi } from '../../support/test-api';
 
 /** As the generator spells what a request is made of. */
 const camel = (name: string) =>
@@ -29,11 +30,7 @@ function argumentsOf(id: keyof MerchantRoutes, route: Route): Record<string, unk
 }
 
 describe('every operation of the document', () => {
-  let api: TestApi;
-  beforeAll(async () => {
-    api = await serveTestApi();
-  });
-  afterAll(() => api.close());
+  const api = setUp(() => serveTestApi());
 
   test.each(Object.entries(MERCHANT_API.routes) as [keyof MerchantRoutes, Route][])(
     '%s is called as the document says, and answers as it says',

@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KeptLease, releaseLease, renewLease, takeLease } from '../../../src/db/lease';
-import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { createTestDatabase } from '../../support/database';
+import { setUp } from '../../support/set-up';
 import { until } from '../../support/waits';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase());
 
 const HOUR = 60 * 60_000;
 const take = (holder: string, name = 'work', lasts_ms = HOUR) => takeLease(database.db, { name, holder, lasts_ms });

@@ -1,14 +1,11 @@
 import { beginAttempt } from '../../../src/db/orders/insert-order';
 import { moveOrder } from '../../../src/db/orders/move-order';
-import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { createTestDatabase } from '../../support/database';
 import { aRequest, aTransaction, NOW } from '../../support/domain';
 import { aStoredOrder } from '../../support/rows';
+import { setUp } from '../../support/set-up';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase({ webhook_url: 'https://shop.example/hook' });
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase({ webhook_url: 'https://shop.example/hook' }));
 
 describe('the schema enforces its rules without the code', () => {
   test.each([

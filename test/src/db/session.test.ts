@@ -4,14 +4,11 @@ import { parseConfig } from '../../../src/config';
 import { LIMITS, connectDatabase, queryRows, type Database } from '../../../src/db/connection';
 import { NO_TIME_LIMITS, checkSession } from '../../../src/db/session';
 import { openDatabase } from '../../../src/processes/connections';
-import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { createTestDatabase } from '../../support/database';
+import { setUp } from '../../support/set-up';
 
 /** Time limits and the share of the connections, on the real Postgres. */
-let migrated: TestDatabase;
-beforeAll(async () => {
-  migrated = await createTestDatabase();
-});
-afterAll(() => migrated.close());
+const migrated = setUp(() => createTestDatabase());
 
 const SHARE = 10;
 

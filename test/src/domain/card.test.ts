@@ -137,30 +137,35 @@ const DISGUISES: Record<string, (digits: string) => string> = {
 };
 
 /** Forms of one length of number. */
-const HALVES = [8, 6, 4].flatMap((first) =>
-  [' ', '-', '\u00a0', '&nbsp;', ' – '].map((separator) => {
-    const { visa, mastercard } = CARDS;
-    const halves = [visa, mastercard].map((digits) => digits.slice(0, first) + separator + digits.slice(first));
-    return [`${first}-${16 - first}`, `by ${JSON.stringify(separator)}`, `pan ${halves.join(' or ')}`] as const;
-  }),
-);
-
-const table = [
-  ...Object.entries(DISGUISES).flatMap(([disguise, write]) =>
-    Object.entries(CARDS).map(([brand, digits]) => [brand, disguise, write(digits)] as const),
+const HALVES = [8, 6, 4].map((first): [string, Record<string, string>] => [
+  `as ${first} and ${16 - first} digits`,
+  Object.fromEntries(
+    [' ', '-', '\u00a0', '&nbsp;', ' – '].map((separator) => {
+      const { visa, mastercard } = CARDS;
+      const halves = [visa, mastercard].map((digits) => digits.slice(0, first) + separator + digits.slice(first));
+      return [`by ${JSON.stringify(separator)}`, `pan ${halves.join(' or ')}`];
+    }),
   ),
+]);
+
+const TABLE: [disguise: string, texts: Record<string, string>][] = [
+  ...Object.entries(DISGUISES).map(([disguise, write]): (typeof TABLE)[number] => [
+    disguise,
+    Object.fromEntries(Object.entries(CARDS).map(([brand, digits]) => [brand, write(digits)])),
+  ]),
   ...HALVES,
 ];
 
-test('the table has 200 disguises and more', () => {
-  expect(table.length).toBeGreaterThan(200);
+test('the table has 800 texts and more', () => {
+  expect(TABLE.flatMap(([, texts]) => Object.keys(texts)).length).toBeGreaterThan(800);
 });
 
-test.each(table)('rules 15.6: %s, %s: found and replaced', (_brand, _disguise, text) => {
-  expect(holdsCardNumber(text)).toBe(true);
-  const replaced = replaceCardNumbers(text, '[card number]');
-  expect(replaced).toContain('[card number]');
-  expect(holdsCardNumber(replaced)).toBe(false);
+test.each(TABLE)('rules 15.6: %s: found and replaced', (_disguise, texts) => {
+  for (const [brand, text] of Object.entries(texts)) {
+    const replaced = replaceCardNumbers(text, '[card number]');
+    const found = [holdsCardNumber(text), replaced.includes('[card number]'), holdsCardNumber(replaced)];
+    expect([brand, ...found]).toEqual([brand, true, true, false]);
+  }
 });
 
 test('500 texts of merchants: none refused or changed', () => {

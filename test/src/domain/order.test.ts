@@ -75,7 +75,7 @@ test.each<[string, OrderStatus, boolean]>([
   expect(mayCancel(order, statuses(transactions).at(-1))).toBe(expected);
 });
 
-test('an unpaid transaction never outlives its order', () => {
+test('rules 7.3: an unpaid transaction never outlives its order', () => {
   expect(transactionExpiresAt({ order_expires_at: 100, created: 0, period: 30 })).toBe(30);
   expect(transactionExpiresAt({ order_expires_at: 100, created: 80, period: 30 })).toBe(100);
 });

@@ -9,21 +9,14 @@ import { keepRunning } from '../../../src/stack/programs/program';
 import { silent } from '../../../src/stack/progress';
 import { preparePostgres } from '../../../src/stack/servers/postgres';
 import { writeOrders } from '../../support/rows';
-import { aSearchWorld, type SearchWorld } from '../../support/search';
+import { aSearchWorld } from '../../support/search';
 import { someOrders } from '../../support/search-orders';
+import { setUp } from '../../support/set-up';
 import { serverFolder } from '../../support/stack';
 import { until } from '../../support/waits';
 
-let postgres: OwnPostgres;
-let world: SearchWorld;
-beforeAll(async () => {
-  postgres = await startOwnPostgres();
-  world = await aSearchWorld({ postgres_url: postgres.url });
-});
-afterAll(async () => {
-  await world.close();
-  await postgres.close();
-});
+const postgres = setUp(() => startOwnPostgres());
+const world = setUp(() => aSearchWorld({ postgres_url: postgres.url }));
 
 /** As if so much time had passed since whoever has the lease kept it. */
 const endLease = () => queryRows(world.db, 'update leases set expires_at = clock_timestamp()', {});

@@ -3,15 +3,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { findProjectByApiKey } from '../../../src/db/projects/api-keys';
 import { createDemo } from '../../../src/main/demo';
-import { createTestDatabase, SECRET_KEYS, secrets, type TestDatabase } from '../../support/database';
+import { createTestDatabase, SECRET_KEYS, secrets } from '../../support/database';
+import { setUp } from '../../support/set-up';
 
-let database: TestDatabase;
+const database = setUp(() => createTestDatabase());
 const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-demo-'));
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
 afterAll(async () => {
-  await database.close();
   rmSync(data_dir, { recursive: true, force: true });
 });
 

@@ -4,14 +4,11 @@ import { promisify } from 'node:util';
 import { queryRows } from '../../../src/db/connection';
 import { repositoryRoot } from '../../../src/stack/files';
 import { writeOrders } from '../../support/rows';
-import { aSearchWorld, type SearchWorld } from '../../support/search';
+import { aSearchWorld } from '../../support/search';
 import { someOrders } from '../../support/search-orders';
+import { setUp } from '../../support/set-up';
 
-let world: SearchWorld;
-beforeAll(async () => {
-  world = await aSearchWorld();
-});
-afterAll(() => world.close());
+const world = setUp(aSearchWorld);
 
 const reindex = async (...args: string[]) => {
   const env = {

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { identify } from '../../../src/stack/programs/running-processes';
 import { discardStack, launchStack, readFacts, type LaunchedStack } from '../../../src/stack/launch';
-import { serverFolder, stack } from '../../support/stack';
+import { serverFolder } from '../../support/stack';
+import { until } from '../../support/waits';
 
 // Whole stacks start and stop here.
 jest.setTimeout(180_000);
@@ -22,12 +22,6 @@ async function start() {
   return launched.ready;
 }
 afterAll(() => discardStack(launched, data_dir));
-
-async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 60_000; !(await condition()); await sleep(50)) {
-    if (Date.now() > end) throw new Error(`never: ${what}\n${launched.lines.join('\n')}`);
-  }
-}
 
 /** A zombie counts as ended: its parent, or the machine's init, may collect it late. */
 const lives = (pid: number) => identify(pid) !== undefined;
@@ -100,17 +94,6 @@ describe('npm start', () => {
       ),
     ]);
     expect(Object.values(readFacts(data_dir).pids).every(lives)).toBe(true);
-  });
-
-  test('a port that is taken is one line that names the variable', async () => {
-    const other = serverFolder('start');
-    const { port } = new URL(stack().api_url);
-    const third = launchStack(other, { env: { API_PORT: port } });
-    await third.ended;
-    expect(third.lines).toEqual([
-      `payments: Port ${port} is taken: stop what listens there, or set API_PORT to another port (0 picks a free one).`,
-    ]);
-    await discardStack(third, other);
   });
 
   test('kill -9 of any one process: it comes back at the same address, and stack.json follows', async () => {

@@ -5,17 +5,17 @@ import { createProcessorClient, type Processor } from '../../../src/processor/cl
 import { ServiceError } from '../../../src/errors';
 import { SETTLEMENTS_LIMIT } from '../../../src/processor/wire';
 import { CARDS } from '../../support/domain';
+import { setUp } from '../../support/set-up';
 import { until } from '../../support/waits';
-import { A_CARD, KEY, startTestSimulator, type TestSimulator } from '../simulator/support';
+import { A_CARD, KEY, startTestSimulator } from '../simulator/support';
 
-let bench: TestSimulator;
+const bench = setUp(() => startTestSimulator({}, 5_000));
 /** A processor that answers what a test wants. */
 let odd: Server;
 let answer: (res: ServerResponse) => void;
 let stranger: Processor;
 
 beforeAll(async () => {
-  bench = await startTestSimulator({}, 5_000);
   odd = createServer((_req, res) => answer(res));
   await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve));
   stranger = createProcessorClient({
@@ -26,7 +26,6 @@ beforeAll(async () => {
 });
 afterEach(async () => void (await bench.call('/control/faults/', { method: 'DELETE' })));
 afterAll(async () => {
-  await bench.close();
   await stranger.close();
   odd.closeAllConnections();
   await new Promise((resolve) => odd.close(resolve));

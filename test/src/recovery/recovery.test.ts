@@ -38,7 +38,8 @@ import {
 import { Merchant } from '../../support/merchant';
 import { requestOfOperator, UNREACHABLE } from '../../support/operator';
 import { aFollowUp, anAcceptedPayment, aStoredOrder } from '../../support/rows';
-import { aSilentServer, startReceiver, type Receiver, type SilentServer } from '../../support/servers';
+import { aSilentServer, startReceiver, type SilentServer } from '../../support/servers';
+import { setUp } from '../../support/set-up';
 import { postControl, stack } from '../../support/stack';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
 import { until } from '../../support/waits';
@@ -62,15 +63,13 @@ const SETTLED = MINUTE + 1;
 
 describe('with a Temporal server that has lost its workflows', () => {
   let world: WorkflowEnvironment;
-  let receiver: Receiver;
+  const receiver = setUp(startReceiver);
   const merchant = new Merchant();
   beforeAll(async () => {
-    receiver = await startReceiver();
     world = await createWorkflowEnvironment({ webhook_url: receiver.url });
   });
   afterAll(async () => {
     await world?.close();
-    await receiver?.close();
   });
   // Each test finishes what it began; to empty the tables would wait for, or break, an activity that is under way.
   afterEach(() => merchant.removeFaults());
@@ -237,13 +236,6 @@ describe('with a Temporal server that has lost its workflows', () => {
 
     test('an order that was paid behind its workflow’s back closes its capture window on time', async () => {
       const order = await paidBehindItsBack();
-      await look();
-      await closesOnTime(order);
-    });
-
-    test('an order whose workflow was lost closes its capture window on time', async () => {
-      const order = await authorized('approved', 'PT10M');
-      await handleOf(order.id).terminate('lost');
       await look();
       await closesOnTime(order);
     });

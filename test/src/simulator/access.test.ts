@@ -1,11 +1,8 @@
 import { request } from 'node:http';
-import { CONTROL_KEY, KEY, startTestSimulator, type TestSimulator } from './support';
+import { CONTROL_KEY, KEY, startTestSimulator } from './support';
+import { setUp } from '../../support/set-up';
 
-let bench: TestSimulator;
-beforeAll(async () => {
-  bench = await startTestSimulator({ names: ['Simulator'] });
-});
-afterAll(() => bench.close());
+const bench = setUp(() => startTestSimulator({ names: ['Simulator'] }));
 
 type Headers = Record<string, string>;
 const JSON_BODY = { 'content-type': 'application/json' };

@@ -1,10 +1,9 @@
 import { testCards } from '../../../src/simulator/server';
 import { CARDS, type CardName } from '../../support/domain';
+import { setUp } from '../../support/set-up';
 import { A_CARD, startTestSimulator, type TestSimulator } from './support';
 
-let bench: TestSimulator;
-beforeAll(async () => void (bench = await startTestSimulator({}, 5_000)));
-afterAll(() => bench.close());
+const bench = setUp(() => startTestSimulator({}, 5_000));
 
 /** Card → what the first call, then asking, then the same call again answer: result and response code. */
 const TABLE: [CardName, first: string, asked: string, again: string][] = [
@@ -47,16 +46,6 @@ test('frictionless: authenticated, liability shifted', async () => {
   expect(await bench.processor.execute(await bench.charge('frictionless'), 'frictionless:1')).toMatchObject({
     three_ds: { result: 'authenticated', liability_shift: true },
   });
-});
-
-test.each([
-  ['processing_approved', 'approved 00'],
-  ['processing_declined', 'declined 05'],
-] as const)('%s: asked when its time has come, it is %s', async (card, end) => {
-  const charge = await bench.charge(card);
-  await bench.processor.execute(charge, charge.transaction_id);
-  await bench.control('due', { transaction_id: charge.transaction_id });
-  expect(words(await bench.processor.findOperation(charge.transaction_id, {}))).toBe(end);
 });
 
 describe('rules 17.2: test and live cards', () => {

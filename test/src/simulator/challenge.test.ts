@@ -1,9 +1,8 @@
 import { Client } from 'pg';
 import { startTestSimulator, type TestSimulator } from './support';
+import { setUp } from '../../support/set-up';
 
-let bench: TestSimulator;
-beforeAll(async () => void (bench = await startTestSimulator()));
-afterAll(() => bench.close());
+const bench = setUp(startTestSimulator);
 
 const BACK = 'https://shop.example/pay/?order=7';
 

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { startTestSimulator, type TestSimulator } from './support';
+import { startTestSimulator } from './support';
+import { setUp } from '../../support/set-up';
 
-let bench: TestSimulator;
-beforeAll(async () => void (bench = await startTestSimulator()));
-afterAll(() => bench.close());
+const bench = setUp(startTestSimulator);
 
 test('pages hold everything once, oldest first, and the last one has no next', async () => {
   const keys = Array.from({ length: 5 }, () => randomUUID());

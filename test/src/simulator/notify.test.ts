@@ -1,57 +1,34 @@
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { notificationSchema, type OperationResult } from '../../../src/processor/wire';
-import { SECRET, startTestSimulator, type TestSimulator } from './support';
+import { startReceiver } from '../../support/servers';
+import { setUp } from '../../support/set-up';
 import { until } from '../../support/waits';
+import { SECRET, startTestSimulator } from './support';
 
-let bench: TestSimulator;
-let receiver: Server;
-/** What arrived, and how many of the next are answered with 500. */
-let received: { headers: IncomingHttpHeaders; body: string }[] = [];
-let failures = 0;
-
-beforeAll(async () => {
-  receiver = createServer((req, res) => {
-    const chunks: Buffer[] = [];
-    req.on('data', (chunk: Buffer) => chunks.push(chunk));
-    req.on('end', () => {
-      received.push({ headers: req.headers, body: Buffer.concat(chunks).toString() });
-      res.statusCode = failures-- > 0 ? 500 : 204;
-      res.end();
-    });
-  });
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  bench = await startTestSimulator({
-    notification_url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`,
-  });
-});
+const receiver = setUp(startReceiver);
+const bench = setUp(() => startTestSimulator({ notification_url: receiver.url }));
 beforeEach(() => {
-  received = [];
-  failures = 0;
-});
-afterAll(async () => {
-  await bench.close();
-  await new Promise((resolve) => receiver.close(resolve));
+  receiver.received.splice(0);
+  receiver.answer((response) => response.writeHead(204).end());
 });
 
 const about = (transaction_id: string): OperationResult[] =>
-  received.flatMap(({ body }) => {
+  receiver.received.flatMap(({ body }) => {
     const notification = notificationSchema.parse(JSON.parse(body));
     if (notification.type !== 'operation.updated') return [];
     return notification.operation.transaction_id === transaction_id ? [notification.operation] : [];
   });
 
 test('rules 17.3: a late outcome is told, signed as Standard Webhooks, again until it is received', async () => {
-  failures = 1;
+  receiver.answer((response, n) => response.writeHead(n === 1 ? 500 : 204).end());
   const charge = await bench.charge('processing_approved');
   await bench.processor.execute(charge, charge.transaction_id);
   await bench.control('due', { transaction_id: charge.transaction_id });
-  await until('two notifications came', () => (received.length === 2 ? true : undefined));
+  await until('two notifications came', () => receiver.received.length === 2);
 
-  const [first, second] = received;
+  const [first, second] = receiver.received;
   expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
-  for (const { headers, body } of received) {
+  for (const { headers, body } of receiver.received) {
     expect(() => new Webhook(SECRET).verify(body, headers as Record<string, string>)).not.toThrow();
   }
   expect(about(charge.transaction_id)).toEqual(

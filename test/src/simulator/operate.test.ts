@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { OperationRequest } from '../../../src/processor/wire';
 import type { CardName } from '../../support/domain';
-import { followUp, startTestSimulator, type TestSimulator } from './support';
+import { setUp } from '../../support/set-up';
+import { followUp, startTestSimulator } from './support';
 
-let bench: TestSimulator;
-beforeAll(async () => void (bench = await startTestSimulator()));
-afterAll(() => bench.close());
+const bench = setUp(startTestSimulator);
 
 const resultOf = async (operation: OperationRequest, key: string = randomUUID()): Promise<string> => {
   const answer = await bench.processor.execute(operation, key);

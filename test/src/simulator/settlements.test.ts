@@ -1,35 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Client } from 'pg';
 import type { OperationRequest } from '../../../src/processor/wire';
-import { followUp, startTestSimulator, type TestSimulator } from './support';
+import { startReceiver } from '../../support/servers';
+import { setUp } from '../../support/set-up';
 import { until } from '../../support/waits';
+import { followUp, startTestSimulator } from './support';
 
-let bench: TestSimulator;
-let receiver: Server;
-/** Types of the notifications that arrived. */
-let notified: string[] = [];
-
-beforeAll(async () => {
-  receiver = createServer((req, res) => {
-    let body = '';
-    req.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    req.on('end', () => {
-      notified.push((JSON.parse(body) as { type: string }).type);
-      res.writeHead(204).end();
-    });
-  });
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  bench = await startTestSimulator({
-    notification_url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`,
-  });
-});
-beforeEach(() => void (notified = []));
-afterAll(async () => {
-  await bench.close();
-  await new Promise((resolve) => receiver.close(resolve));
-});
+const receiver = setUp(startReceiver);
+const bench = setUp(() => startTestSimulator({ notification_url: receiver.url }));
+beforeEach(() => receiver.received.splice(0));
 
 const execute = (operation: OperationRequest, key: string = randomUUID()) => bench.processor.execute(operation, key);
 const last = async () => (await all()).at(-1)?.number ?? 0;
@@ -81,12 +60,14 @@ test('rules 17.4: each operation that moved money is settled once: the amount le
     transaction_id: held.transaction_id,
     follow_up_order_id: operations[2]!.follow_up_order_id,
   });
-  await until('the settlements are notified', () => notified.includes('settlements.created') || undefined);
+  await until('the settlements are notified', () =>
+    receiver.received.some(({ body }) => body.includes('"settlements.created"')),
+  );
 
-  notified = [];
+  receiver.received.splice(0);
   await bench.control('settlements', {});
   expect(await all()).toEqual(settlements);
-  expect(notified).toEqual([]);
+  expect(receiver.received).toEqual([]);
 });
 
 test('rules 17.4: each day settles what moved money before it', async () => {

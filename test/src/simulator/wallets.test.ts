@@ -1,9 +1,8 @@
 import { WALLETS, type OperationResult, type Wallet } from '../../../src/processor/wire';
-import { KEY, startTestSimulator, type TestSimulator } from './support';
+import { KEY, startTestSimulator } from './support';
+import { setUp } from '../../support/set-up';
 
-let bench: TestSimulator;
-beforeAll(async () => void (bench = await startTestSimulator()));
-afterAll(() => bench.close());
+const bench = setUp(startTestSimulator);
 
 const BRANDS: Record<Wallet, string> = { 'apple-pay': 'visa', 'google-pay': 'mastercard' };
 const WALLET_MODES = WALLETS.flatMap((payment_method) => [true, false].map((is_test) => ({ payment_method, is_test })));

@@ -6,18 +6,15 @@ import { KINDS } from '../../../src/temporal/kinds';
 import type { Database } from '../../../src/db/connection';
 import { findStoredOrder } from '../../../src/db/orders/stored-order';
 import { OrderWorkflows } from '../../../src/temporal/orders';
-import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { createTestDatabase } from '../../support/database';
 import { aStoredOrder } from '../../support/rows';
 import { aRefusingServer } from '../../support/servers';
+import { setUp } from '../../support/set-up';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
 import { aRequest } from '../../support/domain';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase());
 
 /** A Temporal client that records the deadlines it was given. */
 function temporal() {

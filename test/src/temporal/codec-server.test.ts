@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { pino } from 'pino';
-import { startCodecServer, type CodecServer } from '../../../src/temporal/codec-server';
+import { startCodecServer } from '../../../src/temporal/codec-server';
 import { SignInUnavailable } from '../../../src/temporal/operator-sign-in';
 import { EncryptingCodec } from '../../../src/temporal/payload-codec';
+import { setUp } from '../../support/set-up';
 
 const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
 const [first, second] = [key('k1'), key('k2')];
@@ -21,21 +22,19 @@ const UI = 'http://ui.test';
 const lines: string[] = [];
 const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
 let operator: string | undefined = 'ada';
-let server: CodecServer;
-beforeAll(async () => {
-  server = await startCodecServer({
+const server = setUp(() =>
+  startCodecServer({
     host: '127.0.0.1',
     port: 0,
     payload_keys: `${second},${first}`,
     ui_origin: UI,
     signIn: () => Promise.resolve(operator),
     log,
-  });
-});
+  }),
+);
 beforeEach(() => {
   operator = 'ada';
 });
-afterAll(() => server.close());
 
 const post = (path: string, body: unknown, headers: Record<string, string> = { origin: UI }) =>
   fetch(`${server.url}${path}`, {

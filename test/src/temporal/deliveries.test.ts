@@ -7,8 +7,9 @@ import { createWorkflowClients } from '../../../src/temporal/workflows';
 import { PROJECT_ID, RELATED_ORDER_ID, deliveryWorkflowId } from '../../../workflows/messages';
 import { PROJECT } from '../../support/domain';
 import { aStoredOrder } from '../../support/rows';
-import { startReceiver, type Receiver } from '../../support/servers';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
+import { startReceiver } from '../../support/servers';
+import { setUp } from '../../support/set-up';
+import { createWorkflowEnvironment } from '../../support/temporal';
 
 /** A client that only notes what is started. */
 function notes() {
@@ -54,16 +55,8 @@ test('a process with workers starts it through their connection and asks for its
 });
 
 describe('on a server that gives the first task to who starts the workflow', () => {
-  let world: WorkflowEnvironment;
-  let receiver: Receiver;
-  beforeAll(async () => {
-    receiver = await startReceiver();
-    world = await createWorkflowEnvironment({ webhook_url: receiver.url, events_max: 512 });
-  });
-  afterAll(async () => {
-    await world.close();
-    await receiver.close();
-  });
+  const receiver = setUp(startReceiver);
+  const world = setUp(() => createWorkflowEnvironment({ webhook_url: receiver.url, events_max: 512 }));
   beforeEach(() => {
     receiver.received.splice(0);
     receiver.answer((response) => response.writeHead(200).end());

@@ -1,16 +1,17 @@
 import type { Client } from '@temporalio/client';
 import { OrderWorkflows } from '../../../src/temporal/orders';
 import { connectDatabase } from '../../../src/db/connection';
-import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { createTestDatabase } from '../../support/database';
 import { aLateRequest, aRequest, anOrder, aTransaction, MINUTE } from '../../support/domain';
 import { Merchant } from '../../support/merchant';
 import { aStoredOrder } from '../../support/rows';
-import { aSilentServer, type SilentServer } from '../../support/servers';
+import { aSilentServer } from '../../support/servers';
+import { setUp } from '../../support/set-up';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
 
-let database: TestDatabase;
-let silent: SilentServer;
+const database = setUp(() => createTestDatabase());
+const silent = setUp(aSilentServer);
 const clients: Client[] = [];
 
 /** A client of a Temporal server at this address. */
@@ -20,14 +21,8 @@ function clientOf(address: string): Client {
   return client;
 }
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  silent = await aSilentServer();
-});
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.connection.close()));
-  await silent.close();
-  await database.close();
 });
 
 /** A request that is answered within so many milliseconds. */

@@ -8,8 +8,9 @@ import { createWorkflowClients } from '../../../src/temporal/workflows';
 import { ATTENTION, orderWorkflowId, pollNowUpdate, setOutcomeUpdate } from '../../../workflows/messages';
 import { CARDS, MINUTE, transactionIdOf, type CardName } from '../../support/domain';
 import { Merchant } from '../../support/merchant';
+import { setUp } from '../../support/set-up';
 import { NOBODY } from '../../support/shapes';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
+import { createWorkflowEnvironment } from '../../support/temporal';
 import { until } from '../../support/waits';
 import {
   becomesDue,
@@ -23,12 +24,8 @@ import {
 } from '../../support/workflow-orders';
 
 /** Rules 10.14: what an operator can do in the Web UI about an outcome that the processor does not give. */
-let world: WorkflowEnvironment;
+const world = setUp(() => createWorkflowEnvironment());
 const merchant = new Merchant();
-beforeAll(async () => {
-  world = await createWorkflowEnvironment();
-});
-afterAll(() => world?.close());
 afterEach(() => merchant.removeFaults());
 
 const REASON = 'Bank statement of 15 January, ticket 42';
@@ -95,16 +92,6 @@ async function lastEventOf(order: TestOrder): Promise<Record<string, unknown> | 
 }
 
 describe('rules 10.14: setOutcome of a payment', () => {
-  test('approved: completed and captured, by the operator, with the reason', async () => {
-    const order = await awaited('processing_approved');
-    expect(await settle(order.id, 'approved')).toBe('Nothing is awaited: completed is final.');
-    expect(await statusesOfOrder(order)).toBe('completed: accepted');
-    expect(await moneySummaryOf(order)).toBe('500 captured');
-    const event = { event: 'accepted', source: 'operator', result: 'approved', reason: REASON };
-    expect(await lastEventOf(order)).toMatchObject(event);
-    await isClosed(order.id);
-  });
-
   test('approved, of an authorization: its capture window opens', async () => {
     const order = await awaited('processing_approved', { capture_mode: 'manual' });
     const settled_at = await world.now();

@@ -2,8 +2,9 @@ import { ObjectClock } from '../../../workflows/object/clock';
 import { processorAnswered } from '../../../workflows/messages';
 import { Waits } from '../../../workflows/object/wait';
 import { CARDS, MINUTE } from '../../support/domain';
-import { startReceiver, type Receiver } from '../../support/servers';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
+import { startReceiver } from '../../support/servers';
+import { setUp } from '../../support/set-up';
+import { createWorkflowEnvironment } from '../../support/temporal';
 import { inTheLastSecond, sleepUntil, TIMERS, until, type TimerName } from '../../support/waits';
 import {
   answerAtIssuer,
@@ -15,16 +16,8 @@ import {
 } from '../../support/workflow-orders';
 
 /** Every timer a second before its end, at its end and after it, while Temporal's time passes. */
-let world: WorkflowEnvironment;
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-  world = await createWorkflowEnvironment({ webhook_url: receiver.url });
-});
-afterAll(async () => {
-  await world?.close();
-  await receiver?.close();
-});
+const receiver = setUp(startReceiver);
+const world = setUp(() => createWorkflowEnvironment({ webhook_url: receiver.url }));
 jest.setTimeout(180_000);
 beforeEach(() => {
   receiver.answer((response) => response.writeHead(200).end());
@@ -53,7 +46,7 @@ const SUBJECTS: Record<TimerName, () => Promise<Subject>> = {
   'the end of an order': async () => await subjectOf(await createAnOrder(world), 'expires_at'),
   'the end of a transaction, before that of its order': async () =>
     await subjectOf(await createAnOrder(world, { transaction_period: 10 * MINUTE }), 'expires_at'),
-  'a customer who never finishes 3-D Secure': async () =>
+  'rules 6.7: a customer who never finishes 3-D Secure': async () =>
     await subjectOf(await createAnOrder(world, { card_number: CARDS.challenge.number }), 'expires_at'),
   'the last question about a late approval': async () => {
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number });

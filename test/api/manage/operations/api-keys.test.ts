@@ -1,16 +1,15 @@
 import { findProjectByApiKey } from '../../../../src/db/projects/api-keys';
 import { secrets } from '../../../support/database';
 import { PROJECT } from '../../../support/domain';
-import { aManageHost, type ManageHost } from '../../../support/manage';
+import { aManageHost } from '../../../support/manage';
+import { setUp } from '../../../support/set-up';
 
 const HOUR_MS = 3_600_000;
-let host: ManageHost;
+const host = setUp(aManageHost);
 let token: string;
 beforeAll(async () => {
-  host = await aManageHost();
   token = await host.aToken('operator');
 });
-afterAll(() => host.close());
 
 interface Key {
   id: string;

@@ -1,14 +1,13 @@
 import { PROJECT } from '../../../support/domain';
-import { aManageHost, type ManageHost } from '../../../support/manage';
+import { aManageHost } from '../../../support/manage';
+import { setUp } from '../../../support/set-up';
 import { NOBODY } from '../../../support/shapes';
 
-let host: ManageHost;
+const host = setUp(aManageHost);
 let token: string;
 beforeAll(async () => {
-  host = await aManageHost();
   token = await host.aToken('operator');
 });
-afterAll(() => host.close());
 
 interface Client {
   client_id: string;

@@ -3,17 +3,16 @@ import type { AuditEntry } from '../../../../src/contract/manage/history';
 import { recordAttempt } from '../../../../src/db/webhooks/deliveries';
 import type { DeliveryId } from '../../../../src/domain/delivery';
 import { NOW, PROJECT } from '../../../support/domain';
-import { aManageHost, type ManageHost } from '../../../support/manage';
+import { aManageHost } from '../../../support/manage';
 import { aDelivery } from '../../../support/rows';
+import { setUp } from '../../../support/set-up';
 import { NOBODY } from '../../../support/shapes';
 
-let host: ManageHost;
+const host = setUp(aManageHost);
 let token: string;
 beforeAll(async () => {
-  host = await aManageHost();
   token = await host.aToken('merchant', PROJECT.merchant_id);
 });
-afterAll(() => host.close());
 
 const idOf = ({ order_id, n }: { order_id: string; n: number }) => `${order_id}-${n}`;
 const get = async (id: string) => await host.send<DeliveryAnswer>('GET', `/v1/webhook-deliveries/${id}/`, { token });

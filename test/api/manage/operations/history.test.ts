@@ -2,15 +2,14 @@ import { CHANGELOG } from '../../../../src/contract/manage/changelog';
 import type { AuditEntry } from '../../../../src/contract/manage/history';
 import { recordChange } from '../../../../src/db/projects/audit-trail';
 import { PROJECT } from '../../../support/domain';
-import { aManageHost, type Credentials, type ManageHost } from '../../../support/manage';
+import { aManageHost, type Credentials } from '../../../support/manage';
+import { setUp } from '../../../support/set-up';
 
-let host: ManageHost;
+const host = setUp(aManageHost);
 let token: string;
 beforeAll(async () => {
-  host = await aManageHost();
   token = await host.aToken('operator');
 });
-afterAll(() => host.close());
 
 const entries = async (query: string) =>
   (await host.send<{ items: AuditEntry[] }>('GET', `/v1/audit-trail/?${query}`, { token })).body.items;

@@ -1,12 +1,11 @@
-import { aManageHost, type ManageHost } from '../../../support/manage';
+import { aManageHost } from '../../../support/manage';
+import { setUp } from '../../../support/set-up';
 
-let host: ManageHost;
+const host = setUp(aManageHost);
 let token: string;
 beforeAll(async () => {
-  host = await aManageHost();
   token = await host.aToken('operator');
 });
-afterAll(() => host.close());
 
 const create = (name: string) =>
   host.send<{ id: string }>('POST', '/v1/merchants/', {

@@ -1,15 +1,14 @@
 import { PROJECT } from '../../../support/domain';
-import { aManageHost, type ManageHost } from '../../../support/manage';
+import { aManageHost } from '../../../support/manage';
+import { setUp } from '../../../support/set-up';
 
-let host: ManageHost;
+const host = setUp(aManageHost);
 let operator: string;
 let merchant: string;
 beforeAll(async () => {
-  host = await aManageHost();
   operator = await host.aToken('operator');
   merchant = await host.aToken('merchant', PROJECT.merchant_id);
 });
-afterAll(() => host.close());
 
 const projects = `/v1/merchants/${PROJECT.merchant_id}/projects/`;
 const create = (body: object, token = merchant) => host.send('POST', projects, { token, body });

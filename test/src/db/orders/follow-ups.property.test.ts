@@ -13,7 +13,7 @@ import type { NewFollowUp } from '../../../../src/domain/follow-up';
 import type { OrderSnapshot } from '../../../../src/domain/order-snapshot';
 import { ServiceError } from '../../../../src/errors';
 import { closingOrderId } from '../../../../src/ids';
-import { createTestDatabase, type TestDatabase } from '../../../support/database';
+import { createTestDatabase } from '../../../support/database';
 import { NOW } from '../../../support/domain';
 import {
   aFollowUp,
@@ -24,17 +24,14 @@ import {
   paymentOf,
   type ProcessorAnswer,
 } from '../../../support/rows';
+import { setUp } from '../../../support/set-up';
 
 /** Another seed finds other stories; this one is what everybody runs. */
 const SEED = 20_300_115;
 const RUNS = 75;
 const STEPS_MAX = 60;
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase());
 
 /** One thing that happens to a payment. `which`: of the follow-up orders there are by then. */
 type Single =

@@ -5,7 +5,7 @@ import { findStoredOrder, type StoredTransaction } from '../../../../src/db/orde
 import { FOLLOW_UPS, type FollowUpKind, type NewFollowUp } from '../../../../src/domain/follow-up';
 import type { OrderSnapshot } from '../../../../src/domain/order-snapshot';
 import { ServiceError } from '../../../../src/errors';
-import { createTestDatabase, runBehindLock, type TestDatabase } from '../../../support/database';
+import { createTestDatabase, runBehindLock } from '../../../support/database';
 import { aRequest, NOW, PROJECT } from '../../../support/domain';
 import {
   aFollowUp,
@@ -19,12 +19,9 @@ import {
   type PaymentMode,
   type ProcessorAnswer,
 } from '../../../support/rows';
+import { setUp } from '../../../support/set-up';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase());
 
 type Request = Partial<NewFollowUp> & { kind: FollowUpKind };
 const view = async (order_id: string) => (await findStoredOrder(database.db, order_id))!;
@@ -240,21 +237,6 @@ describe('rules 9.6: recordFollowUpOutcome', () => {
       }
     },
   );
-  test('of two answers at once one counts, and both are told which', async () => {
-    for (let round = 0; round < 5; round += 1) {
-      const payment = await accepted();
-      const follow_up = aFollowUp(payment, { kind: 'refund', amount: 60 });
-      const asked = await insertFollowUp(database.db, follow_up);
-      const [one, other] = await Promise.all([
-        answerFollowUp(database.db, follow_up, asked, 'approved'),
-        answerFollowUp(database.db, follow_up, asked, 'refused'),
-      ]);
-      expect(one!.status).toBe(other!.status);
-      expect(moved(await moneyIn(payment))).toEqual(
-        one!.status === 'completed' ? { captured: 100, refunded: 60 } : { captured: 100 },
-      );
-    }
-  });
 });
 
 test('rules 4.15: modified of a payment never goes back, whatever follows it', async () => {
@@ -273,19 +255,6 @@ test('rules 4.15: modified of a payment never goes back, whatever follows it', a
 });
 
 describe('rules 9.9: two at once, on connections of their own', () => {
-  test('rules 9.9: the total stays within the original amount: of refunds of 60 % one wins', async () => {
-    for (let round = 0; round < 10; round += 1) {
-      const payment = await accepted();
-      expect(await outcomes([1, 2, 3, 4].map(() => request(payment, { kind: 'refund', amount: 60 })))).toEqual([
-        'RefundError',
-        'RefundError',
-        'RefundError',
-        'done',
-      ]);
-      expect(moved(await moneyIn(payment))).toEqual({ captured: 100, refund_pending: 60 });
-      expect((await view(payment.id)).follow_ups).toHaveLength(1);
-    }
-  });
   test('of two that name the same version one wins', async () => {
     const payment = await accepted();
     const sent = aRequest({ versions: [payment.version] });

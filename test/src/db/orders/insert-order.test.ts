@@ -3,15 +3,12 @@ import { moveOrder } from '../../../../src/db/orders/move-order';
 import { findOrderSnapshot } from '../../../../src/db/orders/order-snapshot';
 import { findStoredOrder } from '../../../../src/db/orders/stored-order';
 import type { OrderSnapshot } from '../../../../src/domain/order-snapshot';
-import { createTestDatabase, runBehindLock, type TestDatabase } from '../../../support/database';
+import { createTestDatabase, runBehindLock } from '../../../support/database';
 import { aRequest, anOrder, aTransaction, NOW } from '../../../support/domain';
 import { aStoredOrder } from '../../../support/rows';
+import { setUp } from '../../../support/set-up';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase());
 
 const view = async (order_id: string) => (await findStoredOrder(database.db, order_id))!;
 

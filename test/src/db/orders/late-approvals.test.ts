@@ -1,15 +1,12 @@
 import { queryRows } from '../../../../src/db/connection';
 import { endDueWatch, endWatch, insertWatch } from '../../../../src/db/orders/late-approvals';
 import { moveOrder } from '../../../../src/db/orders/move-order';
-import { createTestDatabase, type TestDatabase } from '../../../support/database';
+import { createTestDatabase } from '../../../support/database';
 import { MINUTE, NOW } from '../../../support/domain';
 import { aStoredOrder } from '../../../support/rows';
+import { setUp } from '../../../support/set-up';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase());
 
 /** Until when the processor is asked about a transaction, in milliseconds after NOW. */
 async function watched(transaction_id: string): Promise<number | undefined> {

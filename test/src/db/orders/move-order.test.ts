@@ -3,15 +3,12 @@ import { moveOrder } from '../../../../src/db/orders/move-order';
 import { findOrderSnapshot } from '../../../../src/db/orders/order-snapshot';
 import { findStoredOrder } from '../../../../src/db/orders/stored-order';
 import type { OrderSnapshot } from '../../../../src/domain/order-snapshot';
-import { createTestDatabase, type TestDatabase } from '../../../support/database';
+import { createTestDatabase } from '../../../support/database';
 import { aRequest, aTransaction, NOW } from '../../../support/domain';
 import { aStoredOrder } from '../../../support/rows';
+import { setUp } from '../../../support/set-up';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase({ webhook_url: 'https://shop.example/hook' });
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase({ webhook_url: 'https://shop.example/hook' }));
 
 const by = { source: 'processor', now: NOW } as const;
 const view = async (order_id: string) => (await findStoredOrder(database.db, order_id))!;

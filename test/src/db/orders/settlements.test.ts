@@ -10,15 +10,12 @@ import { watchesOf } from '../../../../src/db/orders/late-approvals';
 import { moveOrder } from '../../../../src/db/orders/move-order';
 import type { OrderSnapshot } from '../../../../src/domain/order-snapshot';
 import type { TransactionStatus } from '../../../../src/domain/transitions';
-import { createTestDatabase, type TestDatabase } from '../../../support/database';
+import { createTestDatabase } from '../../../support/database';
 import { NOW, transactionIdOf } from '../../../support/domain';
 import { aStoredOrder, writeOrders } from '../../../support/rows';
+import { setUp } from '../../../support/set-up';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase());
 
 let number = 0;
 const aSettlement = (order_id: string): SettledTransaction => ({

@@ -2,15 +2,12 @@ import { insertFollowUp } from '../../../../src/db/orders/follow-ups';
 import { findStoredOrder } from '../../../../src/db/orders/stored-order';
 import { findTimeline } from '../../../../src/db/orders/timeline';
 import { TIMELINE_START } from '../../../../src/domain/timeline';
-import { createTestDatabase, type TestDatabase } from '../../../support/database';
+import { createTestDatabase } from '../../../support/database';
 import { NOW } from '../../../support/domain';
 import { aFollowUp, anAcceptedPayment } from '../../../support/rows';
+import { setUp } from '../../../support/set-up';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase({ webhook_url: 'https://shop.example/hook' });
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase({ webhook_url: 'https://shop.example/hook' }));
 
 test('rules 23.10: however many follow-up orders there are, no statement names more of them than the page has', async () => {
   const payment = await anAcceptedPayment(database.db);

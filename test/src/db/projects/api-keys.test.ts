@@ -1,13 +1,10 @@
 import { findProjectByApiKey, insertApiKey, newApiKey } from '../../../../src/db/projects/api-keys';
 import { findProject } from '../../../../src/db/projects/projects';
-import { createTestDatabase, secrets, type TestDatabase } from '../../../support/database';
+import { createTestDatabase, secrets } from '../../../support/database';
 import { PROJECT } from '../../../support/domain';
+import { setUp } from '../../../support/set-up';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase());
 const NOW = new Date(0);
 
 test('rules 2.6: a key finds its project; of the key itself nothing is kept that would give it back', async () => {

@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { findProject, upsertProject } from '../../../../src/db/projects/projects';
-import { createTestDatabase, secrets, type TestDatabase } from '../../../support/database';
+import { createTestDatabase, secrets } from '../../../support/database';
 import { PROJECT } from '../../../support/domain';
+import { setUp } from '../../../support/set-up';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase());
 const NOW = new Date(0);
 
 test('a project that is there keeps its name and secret; its webhook address, methods and account funding follow', async () => {

@@ -11,7 +11,7 @@ import { beginAdvance, finishAdvance, setClock } from '../../../../src/db/sandbo
 import type { FollowUpKind } from '../../../../src/domain/follow-up';
 import type { OrderSnapshot } from '../../../../src/domain/order-snapshot';
 import type { OrderStatus, PaymentLinkStatus, TransactionStatus } from '../../../../src/domain/transitions';
-import { createTestDatabase, type TestDatabase } from '../../../support/database';
+import { createTestDatabase } from '../../../support/database';
 import { aRequest, aTransaction, BY_TOKEN, MINUTE, NOW, PROJECT } from '../../../support/domain';
 import {
   aFollowUp,
@@ -21,13 +21,10 @@ import {
   aStoredOrder,
   CAPTURE_END,
 } from '../../../support/rows';
+import { setUp } from '../../../support/set-up';
 
 /** Rows whose workflow may be lost, modified at NOW. */
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase({ webhook_url: 'https://shop.example/hook' });
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase({ webhook_url: 'https://shop.example/hook' }));
 /** Each test has the database to itself: a new one for each of them takes ten times as long. */
 beforeEach(async () => {
   await database.db.raw('truncate orders, payment_links, sandbox_clocks, search_outbox cascade');

@@ -7,16 +7,13 @@ import { insertPaymentLink, loadPaymentLinkSnapshot } from '../../../../src/db/p
 import { deleteClaims, withdrawRequest } from '../../../../src/db/requests/request-claims';
 import { queryRows } from '../../../../src/db/connection';
 import type { AcceptedRequest } from '../../../../src/domain/accepted-request';
-import { createTestDatabase, type TestDatabase } from '../../../support/database';
+import { createTestDatabase } from '../../../support/database';
 import { aLateRequest, aRequest, anOrder, aTransaction, NOW, PROJECT } from '../../../support/domain';
 import { aFollowUp, anAcceptedPayment, aStoredOrder } from '../../../support/rows';
+import { setUp } from '../../../support/set-up';
 import { until } from '../../../support/waits';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase());
 
 const times = { created: NOW, expires_at: NOW + 1_000, transaction_expires_at: NOW + 1_000 };
 

@@ -7,15 +7,12 @@ import {
   unfinishedAdvances,
 } from '../../../../src/db/sandbox-clocks/sandbox-clocks';
 import { findOrderSnapshot } from '../../../../src/db/orders/order-snapshot';
-import { createTestDatabase, secrets, type TestDatabase } from '../../../support/database';
+import { createTestDatabase, secrets } from '../../../support/database';
 import { NOW, PROJECT } from '../../../support/domain';
 import { aStoredOrder } from '../../../support/rows';
+import { setUp } from '../../../support/set-up';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase());
 
 const DAY = 24 * 60 * 60_000;
 const clock = (clock_id: string, project_id = PROJECT.id) => ({ clock_id, project_id });

@@ -1,15 +1,12 @@
 import { queryRows } from '../../../../src/db/connection';
 import { orderIdsByCreation, recordCondition } from '../../../../src/db/search/report-rows';
 import { parseQuery } from '../../../../src/domain/query/parse';
-import { createTestDatabase, type TestDatabase } from '../../../support/database';
+import { createTestDatabase } from '../../../support/database';
 import { PROJECT } from '../../../support/domain';
 import { writeOrders } from '../../../support/rows';
+import { setUp } from '../../../support/set-up';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase());
 
 /** How often Postgres has run a part of a plan for the rows of `transactions`, in all. */
 async function lookUps(sql: string, bindings: Record<string, unknown>): Promise<number> {

@@ -1,14 +1,11 @@
 import { findDelivery, recordAttempt } from '../../../../src/db/webhooks/deliveries';
 import { moveOrder } from '../../../../src/db/orders/move-order';
-import { createTestDatabase, type TestDatabase } from '../../../support/database';
+import { createTestDatabase } from '../../../support/database';
 import { NOW, PROJECT } from '../../../support/domain';
 import { aStoredOrder, pauseDelivery } from '../../../support/rows';
+import { setUp } from '../../../support/set-up';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase({ webhook_url: 'https://shop.example/hook' });
-});
-afterAll(() => database.close());
+const database = setUp(() => createTestDatabase({ webhook_url: 'https://shop.example/hook' }));
 
 async function aDelivery() {
   const order = await aStoredOrder(database.db);

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { identify } from '../../../../src/stack/programs/running-processes';
 import { keepRunning, type Kept, type Program } from '../../../../src/stack/programs/program';
 import { baseEnvironment } from '../../../../src/stack/settings';
+import { until } from '../../../support/waits';
 
 let folder: string;
 let kept: Kept | undefined;
@@ -49,19 +50,13 @@ function keep(code: string, program: Partial<Program> = {}): Kept {
   return kept;
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  for (const end = Date.now() + 30_000; !condition(); await sleep(20)) {
-    if (Date.now() > end) throw new Error('it never came');
-  }
-}
-
 const LIVES = 'setInterval(() => {}, 1e6); process.send({ ready: true });';
 
 test('ready when it says so; started again when it was killed; gone when stopped', async () => {
   const it = keep(LIVES);
   await it.ready;
   process.kill(pids[0]!, 'SIGKILL');
-  await until(() => pids.length === 2);
+  await until('it is started again', () => pids.length === 2);
   expect(ends).toEqual(['signal SIGKILL']);
   await it.stop();
   expect(identify(pids[1]!)).toBeUndefined();
@@ -73,7 +68,7 @@ test('one with a nice value gives way to the others, also after it was killed', 
   const it = keep(LIVES, { nice: 5 });
   await it.ready;
   process.kill(pids[0]!, 'SIGKILL');
-  await until(() => pids.length === 2);
+  await until('it is started again', () => pids.length === 2);
   expect(getPriority(pids[1]!)).toBe(5);
 });
 
@@ -81,7 +76,7 @@ test('one that ends again and again is given longer pauses', async () => {
   const it = keep(`${LIVES} setInterval(() => { if (require('fs').existsSync('end')) process.exit(3) }, 20);`);
   await it.ready;
   writeFileSync(path.join(folder, 'end'), '');
-  await until(() => pids.length === 4);
+  await until('it is started again', () => pids.length === 4);
   const pauses = [0, 1, 2].map((n) => started[n + 1]! - ended[n]!);
   // A timer may be a millisecond early.
   for (const [n, least] of [100, 200, 400].entries()) expect(pauses[n]).toBeGreaterThanOrEqual(least - 2);
