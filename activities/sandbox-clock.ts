@@ -39,7 +39,7 @@ export async function beginClockAdvance(
   const begun = await beginAdvance(db, input, input);
   if (begun !== undefined) return begun;
   throw input.advance.to === undefined
-    ? validationError('advance', `The clock can be moved by ${MAX_DURATION.sandbox_clock} in all.`)
+    ? validationError('advance', `The clock can be advanced by ${MAX_DURATION.sandbox_clock} in all.`)
     : validationError('to', `Has to be ahead of the object's time, by ${MAX_DURATION.sandbox_clock} in all at most.`);
 }
 

@@ -7,13 +7,17 @@ import { z } from 'zod';
  */
 const portNumber = () => z.coerce.number().int().min(0).max(65_535);
 const port = (standard: number) => portNumber().default(standard);
-const flag = (standard: boolean) =>
+const flag = () =>
   z
     .enum(['true', 'false'])
-    .default(standard ? 'true' : 'false')
+    .default('false')
     .transform((value) => value === 'true');
+const text = () => z.string().optional();
 const url = () => z.url({ protocol: /^https?$/ });
-const rate = (standard: number) => z.coerce.number().int().min(1).max(1_000_000).default(standard);
+const loopback = () => z.string().default('127.0.0.1');
+const whole = (standard: number, [least, most]: [number, number]) =>
+  z.coerce.number().int().min(least).max(most).default(standard);
+const rate = (standard: number) => whole(standard, [1, 1_000_000]);
 
 const PAGE_PORT_DEFAULT = 3003;
 
@@ -51,47 +55,30 @@ export const configSchema = z.object({
   DATA_DIR: z.string().default('.data').describe('Data folder of the embedded servers; also holds stack.json.'),
   TOOLS_DIR: z.string().default('.tools').describe('Folder for the Temporal servers that are downloaded or built.'),
 
-  API_HOST: z.string().default('127.0.0.1').describe('Address the API listens on.'),
+  API_HOST: loopback().describe('Address the API listens on.'),
   API_PORT: port(3000).describe('Port of the API and of the hosted page; 0 picks a free one.'),
   PUBLIC_URL: url()
     .optional()
     .describe('Address at which merchants and customers reach the API; default: host and port of the API.'),
-  API_DEADLINE_MS: z.coerce
-    .number()
-    .int()
-    .min(3_000)
-    .max(STOP_LIMITS_MS.request)
-    .default(STOP_LIMITS_MS.request)
-    .describe('Milliseconds an API request may take; then it returns the stored order, or 503 if there is none.'),
+  API_DEADLINE_MS: whole(STOP_LIMITS_MS.request, [3_000, STOP_LIMITS_MS.request]).describe(
+    'Milliseconds an API request may take; then it returns the stored order, or 503 if there is none.',
+  ),
   TRUSTED_PROXY: z
     .string()
     .default('')
     .describe(
       'Addresses or subnets of the TLS proxy in front of the API, separated by commas; required if API_HOST is not loopback.',
     ),
-  TLS_CERT_FILE: z
-    .string()
-    .optional()
-    .describe(
-      'PEM file with the certificate chain of the API; with TLS_KEY_FILE the API serves only https (TLS 1.2 or newer).',
-    ),
-  TLS_KEY_FILE: z.string().optional().describe('PEM file with the private key of TLS_CERT_FILE.'),
-  API_KEY_CACHE_MS: z.coerce
-    .number()
-    .int()
-    .positive()
-    .max(2_000)
-    .default(1_000)
-    .describe('Milliseconds for which API keys are cached, at most 2000; a revoked key works that much longer.'),
-  RATE_LIMIT_PER_SECOND: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(1_000_000)
-    .default(100)
-    .describe(
-      'Requests per second of one API key to one API process; the burst is twice that. 0 turns this limit and the page limits off.',
-    ),
+  TLS_CERT_FILE: text().describe(
+    'PEM file with the certificate chain of the API; with TLS_KEY_FILE the API serves only https (TLS 1.2 or newer).',
+  ),
+  TLS_KEY_FILE: text().describe('PEM file with the private key of TLS_CERT_FILE.'),
+  API_KEY_CACHE_MS: whole(1_000, [1, 2_000]).describe(
+    'Milliseconds for which API keys are cached, at most 2000; a revoked key works that much longer.',
+  ),
+  RATE_LIMIT_PER_SECOND: whole(100, [0, 1_000_000]).describe(
+    'Requests per second of one API key to one API process; the burst is twice that. 0 turns this limit and the page limits off.',
+  ),
   PAGE_RATE_LIMIT_PER_SECOND: rate(100).describe(
     'Requests per second from one client address to the hosted pages of one API process.',
   ),
@@ -105,41 +92,34 @@ export const configSchema = z.object({
   ),
   LINK_FORM_RATE_LIMIT_BURST: rate(100).describe('Burst of form submissions on the hosted page of one payment link.'),
 
-  MANAGE_HOST: z.string().default('127.0.0.1').describe('Address the bearer-token host listens on.'),
+  MANAGE_HOST: loopback().describe('Address the bearer-token host listens on.'),
   MANAGE_PORT: port(3002).describe('Port of the bearer-token host; 0 picks a free one.'),
   MANAGE_PUBLIC_URL: url()
     .optional()
     .describe(
       'Address at which clients reach the bearer-token host, and issuer of its tokens; default: its host and port.',
     ),
-  SECRET_KEYS: z
-    .string()
-    .optional()
-    .describe(
-      'Keys that protect secrets in the database: id:base64 of 32 bytes, separated by commas. The first protects new secrets. npm start creates one.',
-    ),
-  WORKER_HEALTH_HOST: z.string().default('127.0.0.1').describe('Address on which a worker answers health checks.'),
+  SECRET_KEYS: text().describe(
+    'Keys that protect secrets in the database: id:base64 of 32 bytes, separated by commas. The first protects new secrets. npm start creates one.',
+  ),
+  WORKER_HEALTH_HOST: loopback().describe('Address on which a worker answers health checks.'),
   WORKER_HEALTH_PORT: portNumber()
     .optional()
     .describe('Port on which a worker answers /health/live and /health/ready; default: no health checks.'),
-  WORKFLOW_CALL_STACKS: flag(false).describe(
+  WORKFLOW_CALL_STACKS: flag().describe(
     'true: the Call Stack tab of the Temporal Web UI works, for about twice the CPU time of workflow code.',
   ),
 
-  SIMULATOR_HOST: z
-    .string()
-    .default('127.0.0.1')
-    .describe('Address the simulator listens on for programs: API, control API and ledger. Never use a public one.'),
+  SIMULATOR_HOST: loopback().describe(
+    'Address the simulator listens on for programs: API, control API and ledger. Never use a public one.',
+  ),
   SIMULATOR_PORT: port(3001).describe('Port of the processor simulator for programs; 0 picks a free one.'),
   SIMULATOR_CONTROL_KEY: z
     .string()
     .min(16)
     .optional()
     .describe('Key for the control API and ledger of the simulator, 16 characters or more; npm start creates one.'),
-  SIMULATOR_PAGE_HOST: z
-    .string()
-    .default('127.0.0.1')
-    .describe('Address the 3-D Secure page of the simulator listens on.'),
+  SIMULATOR_PAGE_HOST: loopback().describe('Address the 3-D Secure page of the simulator listens on.'),
   SIMULATOR_PAGE_PORT: portNumber()
     .optional()
     .describe(
@@ -150,22 +130,17 @@ export const configSchema = z.object({
     .describe(
       'Address at which customers reach the 3-D Secure page of the simulator; default: SIMULATOR_PAGE_HOST and its port.',
     ),
-  SIMULATOR_POSTGRES_URL: z
-    .string()
-    .optional()
-    .describe("The simulator's own database; default: the database simulator on the server of POSTGRES_URL."),
+  SIMULATOR_POSTGRES_URL: text().describe(
+    "The simulator's own database; default: the database simulator on the server of POSTGRES_URL.",
+  ),
   PROCESSOR_URL: url().optional().describe('Address of the processor; default: the simulator.'),
   PROCESSOR_KEY: z
     .string()
     .default('sk_simulator_development_only')
     .describe('Key with which the service signs in to the processor.'),
-  PROCESSOR_TIMEOUT_MS: z.coerce
-    .number()
-    .int()
-    .positive()
-    .max(4_000)
-    .default(4_000)
-    .describe('Milliseconds a processor call may take, at most 4000; then its outcome is unknown.'),
+  PROCESSOR_TIMEOUT_MS: whole(4_000, [1, 4_000]).describe(
+    'Milliseconds a processor call may take, at most 4000; then its outcome is unknown.',
+  ),
   PROCESSOR_NOTIFICATION_URL: url()
     .optional()
     .describe(
@@ -177,70 +152,45 @@ export const configSchema = z.object({
     .default('whsec_c2ltdWxhdG9yX2RldmVsb3BtZW50X29ubHk=')
     .describe('Secret that signs the notifications of the processor (Standard Webhooks): whsec_ and base64.'),
 
-  POSTGRES_URL: z.string().optional().describe('PostgreSQL 16 or newer; default: the embedded one.'),
-  POSTGRES_OWNER_URL: z
-    .string()
-    .optional()
-    .describe('For the migration only: the same database with the role that owns the schema; default: POSTGRES_URL.'),
-  POSTGRES_CONNECTIONS_MAX: z.coerce
-    .number()
-    .int()
-    .min(3)
-    .max(1_000)
-    .default(10)
-    .describe('Maximum connections to Postgres per process.'),
+  POSTGRES_URL: text().describe('PostgreSQL 16 or newer; default: the embedded one.'),
+  POSTGRES_OWNER_URL: text().describe(
+    'For the migration only: the same database with the role that owns the schema; default: POSTGRES_URL.',
+  ),
+  POSTGRES_CONNECTIONS_MAX: whole(10, [3, 1_000]).describe('Maximum connections to Postgres per process.'),
   POSTGRES_PORT: port(5433).describe('Port of the embedded PostgreSQL; 0 picks a free one.'),
 
-  TEMPORAL_ADDRESS: z.string().optional().describe('host:port of a Temporal server; default: the embedded one.'),
+  TEMPORAL_ADDRESS: text().describe('host:port of a Temporal server; default: the embedded one.'),
   TEMPORAL_PORT: port(7233).describe('Port of the embedded Temporal server; 0 picks a free one.'),
   TEMPORAL_UI_PORT: port(8233).describe('Port of the embedded Temporal Web UI; 0 picks a free one.'),
   TEMPORAL_UI_URL: url().optional().describe('Address of the Temporal Web UI, unless the server is the embedded one.'),
   TEMPORAL_NAMESPACE: z.string().default('payments').describe('Temporal namespace.'),
-  TEMPORAL_API_KEY: z
-    .string()
-    .optional()
-    .describe('API key for TEMPORAL_ADDRESS, for example of Temporal Cloud; turns TLS on.'),
+  TEMPORAL_API_KEY: text().describe('API key for TEMPORAL_ADDRESS, for example of Temporal Cloud; turns TLS on.'),
   TEMPORAL_TLS: z
     .enum(['true', 'false'])
     .optional()
     .describe('true: TLS to TEMPORAL_ADDRESS; default: on with an API key or any TEMPORAL_TLS_ variable.'),
-  TEMPORAL_TLS_CLIENT_CERT_PATH: z
-    .string()
-    .optional()
-    .describe(
-      'PEM file with the client certificate for mTLS to TEMPORAL_ADDRESS; requires TEMPORAL_TLS_CLIENT_KEY_PATH.',
-    ),
-  TEMPORAL_TLS_CLIENT_KEY_PATH: z
-    .string()
-    .optional()
-    .describe('PEM file with the private key of TEMPORAL_TLS_CLIENT_CERT_PATH.'),
-  TEMPORAL_TLS_SERVER_CA_CERT_PATH: z
-    .string()
-    .optional()
-    .describe('PEM file with the CA of the certificate of TEMPORAL_ADDRESS; default: the CAs of the system.'),
-  TEMPORAL_TLS_SERVER_NAME: z
-    .string()
-    .optional()
-    .describe('Name in the certificate of TEMPORAL_ADDRESS, if it differs from the host.'),
-  TEMPORAL_CLI_PATH: z
-    .string()
-    .optional()
-    .describe('Path of the temporal command line tool; default: PATH, .tools, download, build.'),
-  TEMPORAL_TEST_SERVER_PATH: z
-    .string()
-    .optional()
-    .describe('Path of the time-skipping test server; default: PATH, .tools, download, build.'),
+  TEMPORAL_TLS_CLIENT_CERT_PATH: text().describe(
+    'PEM file with the client certificate for mTLS to TEMPORAL_ADDRESS; requires TEMPORAL_TLS_CLIENT_KEY_PATH.',
+  ),
+  TEMPORAL_TLS_CLIENT_KEY_PATH: text().describe('PEM file with the private key of TEMPORAL_TLS_CLIENT_CERT_PATH.'),
+  TEMPORAL_TLS_SERVER_CA_CERT_PATH: text().describe(
+    'PEM file with the CA of the certificate of TEMPORAL_ADDRESS; default: the CAs of the system.',
+  ),
+  TEMPORAL_TLS_SERVER_NAME: text().describe(
+    'Name in the certificate of TEMPORAL_ADDRESS, if it differs from the host.',
+  ),
+  TEMPORAL_CLI_PATH: text().describe('Path of the temporal command line tool; default: PATH, .tools, download, build.'),
+  TEMPORAL_TEST_SERVER_PATH: text().describe(
+    'Path of the time-skipping test server; default: PATH, .tools, download, build.',
+  ),
 
   MEILISEARCH_URL: url().optional().describe('Meilisearch 1.21 or newer; default: the embedded one.'),
-  MEILISEARCH_KEY: z.string().optional().describe('Master key of Meilisearch; default: created at the first start.'),
+  MEILISEARCH_KEY: text().describe('Master key of Meilisearch; default: created at the first start.'),
   MEILISEARCH_PORT: port(7700).describe('Port of the embedded Meilisearch; 0 picks a free one.'),
-  MEILISEARCH_PATH: z
-    .string()
-    .optional()
-    .describe('Path of the meilisearch binary; default: the platform package, then PATH.'),
+  MEILISEARCH_PATH: text().describe('Path of the meilisearch binary; default: the platform package, then PATH.'),
 
   DEMO_WEBHOOK_URL: url().optional().describe('Webhook address of both projects of the demo merchant.'),
-  WEBHOOK_PRIVATE_ADDRESSES: flag(false).describe(
+  WEBHOOK_PRIVATE_ADDRESSES: flag().describe(
     'true: test projects may send webhooks to private and loopback addresses. npm start sets it.',
   ),
   PAGE_SECRET: z
@@ -250,33 +200,23 @@ export const configSchema = z.object({
     .describe(
       'Secret that signs the forms of the hosted page: at least 32 characters, the same on every API process. npm start creates one.',
     ),
-  PAYLOAD_KEYS: z
-    .string()
-    .optional()
-    .describe(
-      'Keys that encrypt Temporal payloads: id:base64 of 32 bytes, separated by commas, the same on every process. The first encrypts, all decrypt. npm start creates one.',
-    ),
-  CODEC_HOST: z
-    .string()
-    .default('127.0.0.1')
-    .describe('Address that the codec server listens on. It decrypts payloads for the Temporal Web UI.'),
+  PAYLOAD_KEYS: text().describe(
+    'Keys that encrypt Temporal payloads: id:base64 of 32 bytes, separated by commas, the same on every process. The first encrypts, all decrypt. npm start creates one.',
+  ),
+  CODEC_HOST: loopback().describe(
+    'Address that the codec server listens on. It decrypts payloads for the Temporal Web UI.',
+  ),
   CODEC_TOKEN_ISSUER: url()
     .optional()
     .describe(
       'OpenID Connect issuer at which operators sign in to the Web UI; the codec server then requires its tokens.',
     ),
-  CODEC_TOKEN_AUDIENCE: z.string().optional().describe('Audience of these tokens; required with CODEC_TOKEN_ISSUER.'),
-  CODEC_TRUSTED_PROXY: z
-    .string()
-    .optional()
-    .describe(
-      'Addresses or subnets, separated by commas, of the proxy that signs operators in to the codec server and sends X-Forwarded-User.',
-    ),
+  CODEC_TOKEN_AUDIENCE: text().describe('Audience of these tokens; required with CODEC_TOKEN_ISSUER.'),
+  CODEC_TRUSTED_PROXY: text().describe(
+    'Addresses or subnets, separated by commas, of the proxy that signs operators in to the codec server and sends X-Forwarded-User.',
+  ),
   CODEC_PORT: port(8234).describe('Port of the codec server; 0 picks a free one.'),
-  CHROMIUM_PATH: z
-    .string()
-    .optional()
-    .describe('Path of Chrome or Chromium for the page tests; default: the npm package, on Linux.'),
+  CHROMIUM_PATH: text().describe('Path of Chrome or Chromium for the page tests; default: the npm package, on Linux.'),
 });
 
 export type Config = z.infer<typeof configSchema>;

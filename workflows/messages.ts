@@ -2,7 +2,6 @@ import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { AcceptedRequest } from '../src/domain/accepted-request';
 import type { DeliveryId } from '../src/domain/delivery';
 import type { ManualOutcome } from '../src/domain/outcome';
-import type { DeliveryStatus } from '../src/domain/transitions';
 import type { NewFollowUp } from '../src/domain/follow-up';
 import type { NewOrder, NewTransaction, PaymentMethodDetails } from '../src/domain/new-order';
 import type { NewPaymentLink } from '../src/domain/payment-link';
@@ -37,17 +36,12 @@ export const OPERATOR_PAYLOAD = 'payments/operator';
 /** The failure type with which a worker rejects such a payload; nothing was carried out. */
 export const PAYLOAD_REFUSED = 'PayloadRefused';
 
-/** Names under which the worker registers the workflows, and their signatures. */
+/** Names under which the worker registers the workflows. */
 export const ORDER_WORKFLOW = 'order';
-export type OrderWorkflow = (input: OrderInput) => Promise<string>;
 export const FOLLOW_UP_WORKFLOW = 'followUp';
-export type FollowUpWorkflow = (input: FollowUpInput) => Promise<string>;
 export const PAYMENT_LINK_WORKFLOW = 'paymentLink';
-export type PaymentLinkWorkflow = (input: PaymentLinkInput) => Promise<string>;
 export const DELIVERY_WORKFLOW = 'webhookDelivery';
-export type DeliveryWorkflow = (input: DeliveryInput) => Promise<DeliveryStatus>;
 export const SANDBOX_CLOCK_WORKFLOW = 'sandboxClock';
-export type SandboxClockWorkflow = (input: SandboxClockInput) => Promise<void>;
 /** Started by schedules. */
 export const SEARCH_INDEX_CHECK_WORKFLOW = 'searchIndexCheck';
 export const SETTLEMENTS_WORKFLOW = 'settlements';

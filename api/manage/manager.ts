@@ -53,6 +53,18 @@ export function audited<A>(
   };
 }
 
+/**
+ * The entry of a change: the object before and after as the host shows it, without secrets. The action begins with the
+ * kind of the object, for example `project.update`.
+ */
+export function changeOf(
+  action: string,
+  { id, merchant_id }: { id: string; merchant_id: string | null },
+  shown: { before?: object; after?: object },
+): AuditedChange {
+  return { action, object: { kind: action.split('.', 1)[0]!, id }, merchant_id, ...shown };
+}
+
 /** Throws Forbidden for a client of a merchant. */
 export function requireOperator({ role }: Manager, what: string): void {
   if (role !== 'operator') throw new ServiceError('Forbidden', `Only an operator may ${what}.`);

@@ -1,4 +1,6 @@
 import type { MerchantOperations, MerchantServices } from '../merchant';
+import { advanceOrderClock } from './advance-order-clock';
+import { advancePaymentLinkClock } from './advance-payment-link-clock';
 import { cancelOrder } from './cancel-order';
 import { captureTransaction } from './capture-transaction';
 import { captureTransactionAmount } from './capture-transaction-amount';
@@ -13,8 +15,6 @@ import { listCurrencies } from './list-currencies';
 import { listOrderWebhooks } from './list-order-webhooks';
 import { listOrders } from './list-orders';
 import { listPaymentLinks } from './list-payment-links';
-import { moveOrderClock } from './move-order-clock';
-import { movePaymentLinkClock } from './move-payment-link-clock';
 import { redeliverOrderWebhook } from './redeliver-order-webhook';
 import { refundOrder } from './refund-order';
 import { searchOrders } from './search-orders';
@@ -29,7 +29,7 @@ export function createOperations(services: MerchantServices): MerchantOperations
     listOrders: listOrders(services),
     getOrder: getOrder(services),
     getTimeline: getTimeline(services),
-    moveOrderClock: moveOrderClock(services),
+    advanceOrderClock: advanceOrderClock(services),
     updateOrder: updateOrder(services),
     cancelOrder: cancelOrder(services),
     listOrderWebhooks: listOrderWebhooks(services),
@@ -43,7 +43,7 @@ export function createOperations(services: MerchantServices): MerchantOperations
     listPaymentLinks: listPaymentLinks(services),
     getPaymentLink: getPaymentLink(services),
     endPaymentLink: endPaymentLink(services),
-    movePaymentLinkClock: movePaymentLinkClock(services),
+    advancePaymentLinkClock: advancePaymentLinkClock(services),
     searchOrders: searchOrders(services),
     getProject,
     listCurrencies,

@@ -8,7 +8,7 @@ import type { MerchantContext } from '../merchant';
 
 /** Advances of sandbox clocks at a time (rules 23.9). */
 const advances = new ConcurrencyLimit({
-  what: 'moves of sandbox clocks',
+  what: 'advances of sandbox clocks',
   per_caller: { running: 4, waiting: 40 },
   running: 20,
 });
@@ -24,7 +24,7 @@ export function clockAdvanceOf(
   { advance, to }: { advance?: string | undefined; to?: string | undefined },
 ): AdvanceClockInput {
   const { project } = caller;
-  if (!project.is_test) throw new ServiceError('Forbidden', 'Only the clocks of test projects can be moved.');
+  if (!project.is_test) throw new ServiceError('Forbidden', 'Only the clocks of test projects can be advanced.');
   const by: ClockAdvance =
     advance === undefined ? { to: Date.parse(to ?? '') } : { advance_ms: parseDuration(advance) };
   return { request_id: clockAdvanceId({ idempotency_key, id_namespace: project.id_namespace }), advance: by };
@@ -36,7 +36,7 @@ export async function advanceInTurn<T>(
   advance: () => Promise<T>,
 ): Promise<T> {
   const wait = new AbortController();
-  const tooMany = new ServiceError('TooManyRequests', 'Other moves of sandbox clocks of the project take long.');
+  const tooMany = new ServiceError('TooManyRequests', 'Other advances of sandbox clocks of the project take long.');
   const timer = setTimeout(() => wait.abort(tooMany), TURN_MS);
   const release = await advances.acquire(caller.project.id, wait.signal).finally(() => clearTimeout(timer));
   return await advance().finally(release);

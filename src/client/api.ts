@@ -185,7 +185,7 @@ export type Order = {
     expiration_period?: string;
     /** Time at which the order expires unless it is paid, or earlier with its transaction. Only while it can be paid. */
     expires_at?: string;
-    /** The current time of the order, once it was moved; in test projects only. */
+    /** The current time of the order, once it was advanced; in test projects only. */
     test_clock?: string;
     /** Payment methods shown on the hosted payment page. Without it every payment method active in the project is shown. */
     payment_methods?: ("credit-card" | "apple-pay" | "google-pay")[];
@@ -311,7 +311,7 @@ export type Timeline = {
     cursor?: string;
 };
 export type TestClockRequest = {
-    /** By how much: PT1S to P400D; moves add up to P400D at most. */
+    /** By how much: PT1S to P400D; advances add up to P400D at most. */
     advance?: string;
     /** Target time, later than the current time of the object. */
     to?: string;
@@ -388,7 +388,7 @@ export type PaymentLink = {
     };
     /** Time at which the link expires; absent once its status is final. */
     expires_at?: string;
-    /** The current time of the link, once it was moved; in test projects only. */
+    /** The current time of the link, once it was advanced; in test projects only. */
     test_clock?: string;
     created: string;
     modified: string;
@@ -716,9 +716,9 @@ export function getTimeline({ orderId, limit, cursor }: {
     });
 }
 /**
- * Move the clock of an order
+ * Advance the clock of an order
  */
-export function moveOrderClock({ orderId, idempotencyKey, ifMatch, testClockRequest }: {
+export function advanceOrderClock({ orderId, idempotencyKey, ifMatch, testClockRequest }: {
     orderId: string;
     idempotencyKey?: string;
     ifMatch?: string;
@@ -1310,9 +1310,9 @@ export function endPaymentLink({ paymentLinkId, idempotencyKey, ifMatch }: {
     });
 }
 /**
- * Move the clock of a payment link
+ * Advance the clock of a payment link
  */
-export function movePaymentLinkClock({ paymentLinkId, idempotencyKey, ifMatch, testClockRequest }: {
+export function advancePaymentLinkClock({ paymentLinkId, idempotencyKey, ifMatch, testClockRequest }: {
     paymentLinkId: string;
     idempotencyKey?: string;
     ifMatch?: string;

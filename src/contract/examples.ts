@@ -236,7 +236,7 @@ export const EXAMPLES: Examples<
       next: [{ at: '2026-01-15T12:03:40.190000+00:00', event: 'webhook.attempt', text: 'Webhook attempt 2 of 10' }],
     },
   },
-  moveOrderClock: {
+  advanceOrderClock: {
     params: { order_id: ORDER_ID },
     body: { advance: 'PT30M' },
     answer: {
@@ -291,7 +291,7 @@ export const EXAMPLES: Examples<
       modified: '2026-01-16T09:30:00.310000+00:00',
     },
   },
-  movePaymentLinkClock: {
+  advancePaymentLinkClock: {
     params: { payment_link_id: LINK_ID },
     body: { to: '2026-02-15T00:00:00Z' },
     answer: {

@@ -77,12 +77,12 @@ export const ORDER_ROUTES = {
     success: 200,
     errors: ['NotFound'],
   },
-  moveOrderClock: {
+  advanceOrderClock: {
     method: 'post',
     path: '/v1/orders/{order_id}/test-clock/',
-    summary: 'Move the clock of an order',
+    summary: 'Advance the clock of an order',
     description:
-      'Test projects only. Moves the time of a payment order, its follow-up orders and webhooks ahead. Actions that fall due are carried out in order: expiry, captures, webhook attempts. The answer is the order after them, with its current time in `test_clock`; actions that take longer than 10 seconds continue afterwards.',
+      'Test projects only. Advances the clock of a payment order, its follow-up orders and webhooks. Actions that fall due are carried out in order: expiry, captures, webhook attempts. The answer is the order after them, with its current time in `test_clock`; actions that take longer than 10 seconds continue afterwards.',
     params: orderParams,
     body: testClockRequestSchema,
     output: orderSchema,

@@ -163,7 +163,7 @@ export const orderSchema = z.strictObject({
     ),
   test_clock: timestamp()
     .optional()
-    .describe('The current time of the order, once it was moved; in test projects only.'),
+    .describe('The current time of the order, once it was advanced; in test projects only.'),
   payment_methods: z.array(paymentMethod()).optional().describe(MEANINGS.payment_methods),
   transactions: z.array(transactionSchema).optional().describe('Payment attempts, oldest first.'),
   order_url: uri().optional().describe('Hosted payment page; the customer is sent here when no transaction was sent.'),

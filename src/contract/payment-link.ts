@@ -65,7 +65,7 @@ export const paymentLinkSchema = z.strictObject({
   expires_at: timestamp().optional().describe('Time at which the link expires; absent once its status is final.'),
   test_clock: timestamp()
     .optional()
-    .describe('The current time of the link, once it was moved; in test projects only.'),
+    .describe('The current time of the link, once it was advanced; in test projects only.'),
   created: timestamp(),
   modified: timestamp(),
   completed: timestamp().optional().describe('With status completed only.'),
@@ -123,12 +123,12 @@ export const PAYMENT_LINK_ROUTES = {
     success: 200,
     errors: ['NotFound', 'Conflict'],
   },
-  movePaymentLinkClock: {
+  advancePaymentLinkClock: {
     method: 'post',
     path: '/v1/paymentlinks/{payment_link_id}/test-clock/',
-    summary: 'Move the clock of a payment link',
+    summary: 'Advance the clock of a payment link',
     description:
-      'Test projects only. Moves the time of a payment link, its orders and their follow-up orders and webhooks ahead. Actions that fall due are carried out in order. The answer is the link after them, with its current time in `test_clock`; actions that take longer than 10 seconds continue afterwards.',
+      'Test projects only. Advances the clock of a payment link, its orders and their follow-up orders and webhooks. Actions that fall due are carried out in order. The answer is the link after them, with its current time in `test_clock`; actions that take longer than 10 seconds continue afterwards.',
     params: linkParams,
     body: testClockRequestSchema,
     output: paymentLinkSchema,

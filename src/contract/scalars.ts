@@ -38,6 +38,8 @@ export const timestamp = () =>
     .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/)
     .meta({ format: 'date-time', examples: ['2026-01-15T12:00:05.433502+00:00'] });
 
+const INSTANT = 'Expected a date and time of ISO 8601 with Z or an offset, for example 2026-01-15T12:00:05Z.';
+
 /**
  * An instant in a query: ISO 8601 with Z or an offset, whose `+` may have arrived as a space because the client did not
  * encode it.
@@ -46,20 +48,12 @@ export const instantParam = () =>
   z
     .string()
     .overwrite((text) => text.replace(' ', '+'))
-    .refine(
-      (text) => z.iso.datetime({ offset: true }).safeParse(text).success,
-      'Expected a date and time of ISO 8601 with Z or an offset, for example 2026-01-15T12:00:05Z.',
-    )
+    .refine((text) => instant().safeParse(text).success, INSTANT)
     .meta({ format: 'date-time', examples: ['2026-01-15T12:00:05Z'] });
 
 /** An instant in a body: ISO 8601 with Z or an offset. */
 export const instant = () =>
-  z.iso
-    .datetime({
-      offset: true,
-      error: 'Expected a date and time of ISO 8601 with Z or an offset, for example 2026-01-15T12:00:05Z.',
-    })
-    .meta({ format: 'date-time', examples: ['2026-01-15T12:00:05Z'] });
+  z.iso.datetime({ offset: true, error: INSTANT }).meta({ format: 'date-time', examples: ['2026-01-15T12:00:05Z'] });
 
 /** The query of a list. Strict: a misspelt parameter must not list other objects than were meant (rules 1.6). */
 export const createdPeriod = () =>
@@ -90,23 +84,17 @@ export const limitParam = ({ default: usual, most }: { default: number; most: nu
     .default(usual)
     .meta({ type: 'integer', minimum: 1, maximum: most, default: usual });
 
-/** ISO 8601, kept as it was sent; PT1S at least, no years or months, at most `longest`. */
-export const duration = (longest: string) =>
+/** ISO 8601, kept as it was sent; PT1S at least, no years or months, at most `longest`. `zero`: or PT0S. */
+export const duration = (longest: string, zero?: 'PT0S') =>
   formatted(EXPECTED_DURATION)
     .superRefine((text, context) => {
-      const problem = durationProblem(text, longest);
+      const problem = text === zero ? undefined : durationProblem(text, longest);
       if (problem !== undefined) context.addIssue({ code: 'custom', message: problem, input: text });
     })
-    .meta({ format: 'duration', examples: ['PT30M'] });
+    .meta({ format: 'duration', examples: [zero === undefined ? 'PT30M' : 'PT24H'] });
 
 /** How long a replaced key or secret keeps working: a duration, or PT0S for not at all. */
-export const overlap = () =>
-  formatted(EXPECTED_DURATION)
-    .superRefine((text, context) => {
-      const problem = text === 'PT0S' ? undefined : durationProblem(text, MAX_DURATION.overlap);
-      if (problem !== undefined) context.addIssue({ code: 'custom', message: problem, input: text });
-    })
-    .meta({ format: 'duration', examples: ['PT24H'] });
+export const overlap = () => duration(MAX_DURATION.overlap, 'PT0S');
 
 /** A duration in an answer. */
 export const durationText = () => z.string().meta({ format: 'duration', examples: ['PT30M'] });

@@ -8,7 +8,7 @@ export const testClockRequestSchema = z
     advance: duration(MAX_DURATION.sandbox_clock)
       .optional()
       .describe(
-        `By how much: PT1S to ${MAX_DURATION.sandbox_clock}; moves add up to ${MAX_DURATION.sandbox_clock} at most.`,
+        `By how much: PT1S to ${MAX_DURATION.sandbox_clock}; advances add up to ${MAX_DURATION.sandbox_clock} at most.`,
       ),
     to: instant().optional().describe('Target time, later than the current time of the object.'),
   })

@@ -11,6 +11,17 @@ export const columnsOf =
 /** The columns of `columnsOf`, read from a table by its name in the statement. */
 export const columnsFrom = (table: string, columns: string): string => columns.replaceAll(/\w+/g, `${table}.$&`);
 
+/** An instant as epoch milliseconds, in SQL; null stays null. */
+export const epochOf = (column: string): string => `floor(extract(epoch from ${column}) * 1000)::bigint`;
+
+/** An object as a row: its optional fields are null where they are absent. */
+export type RowOf<T> = { [Name in keyof T]-?: Partial<Pick<T, Name>> extends Pick<T, Name> ? T[Name] | null : T[Name] };
+
+/** The object of a row. */
+export function objectOf<T extends object>(row: RowOf<T>): T {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as T;
+}
+
 /** Fields for `select`: the SQL of each, under its name. */
 export const fieldsAs = (fields: Readonly<Record<string, string>>): string =>
   Object.entries(fields)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { oneAtATime } from '../domain/one-at-a-time';
+import { epochOf } from './columns';
 import { queryRows, type Database } from './connection';
 
 /** Work that one process at a time does; the times of a lease are by the database's clock. */
@@ -11,7 +12,7 @@ export type Lease = {
 };
 
 const END = `clock_timestamp() + :lasts_ms * interval '1 millisecond'`;
-const NOW = '(extract(epoch from clock_timestamp()) * 1000)::bigint as now';
+const NOW = `${epochOf('clock_timestamp()')} as now`;
 
 /**
  * Takes a free lease, or renews the holder's. Returns the database's time in epoch milliseconds; `undefined` while

@@ -8,6 +8,7 @@ import {
   type ProjectStatus,
 } from '../domain/transitions';
 import { tooLate } from '../errors';
+import { epochOf, objectOf, type RowOf } from './columns';
 import { RecordMissing, nextVersion, queryRows, toIsoTime, type Database } from './connection';
 import { claimBindings, claimRequest } from './requests/request-claims';
 import { BY_CREATED, createdIn, readPart, type ListPart, type Part } from './pages';
@@ -78,28 +79,15 @@ export async function listStoredPaymentLinks(
 
 /** The link as decisions need it; `undefined` when there is none. */
 export async function findPaymentLinkSnapshot(db: Database, id: string): Promise<PaymentLinkSnapshot | undefined> {
-  const [row] = await queryRows<
-    Omit<PaymentLinkSnapshot, 'expires_at' | 'ended_by' | 'completed_order_id'> & {
-      expires_at: string;
-      ended_by: PaymentLinkSnapshot['ended_by'] | null;
-      completed_order_id: string | null;
-    }
-  >(
+  const [row] = await queryRows<RowOf<PaymentLinkSnapshot>>(
     db,
-    `select l.id, l.project_id, l.status, l.ended_by, l.version, l.attempts, l.expires_at, l.completed_order_id,
-            ${LINK_CLOCK_OFFSET} as clock_offset_ms,
+    `select l.id, l.project_id, l.status, l.ended_by, l.version, l.attempts, ${epochOf('l.expires_at')} as expires_at,
+            l.completed_order_id, ${LINK_CLOCK_OFFSET} as clock_offset_ms,
             array(select o.id from orders o where o.related_payment_link_id = l.id order by o.created, o.id) as order_ids
      from payment_links l where l.id = :id`,
     { id },
   );
-  if (row === undefined) return undefined;
-  const { ended_by, completed_order_id, expires_at, ...link } = row;
-  return {
-    ...link,
-    expires_at: Date.parse(expires_at),
-    ...(ended_by && { ended_by }),
-    ...(completed_order_id && { completed_order_id }),
-  };
+  return row && objectOf(row);
 }
 
 /** Like findPaymentLinkSnapshot, for a link that must exist: throws RecordMissing when it does not. */

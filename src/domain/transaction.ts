@@ -20,33 +20,24 @@ export function chargeIdempotencyKey(transaction_id: string): string {
   return `${transaction_id}:charge`;
 }
 
+interface ChargeTerms {
+  /** Minor units. */
+  amount: number;
+  capture_mode: CaptureMode | null;
+}
+
 /**
  * The processor's operation that charges a card: an authorization only reserves money; an order of 0 only checks the card
  * (rules 5.3).
  */
-export function chargeOperation({
-  amount,
-  capture_mode,
-}: {
-  amount: number;
-  capture_mode: CaptureMode | null;
-}): 'authorize' | 'sale' {
+export function chargeOperation({ amount, capture_mode }: ChargeTerms): 'authorize' | 'sale' {
   return capture_mode !== null || amount === 0 ? 'authorize' : 'sale';
 }
 
 /** A charge as the processor must report it: every answer about it is compared with this (rules 10.17). */
-export function expectedCharge({
-  transaction_id,
-  amount,
-  currency,
-  capture_mode,
-}: {
-  transaction_id: string;
-  amount: number;
-  currency: string;
-  capture_mode: CaptureMode | null;
-}) {
-  return { operation: chargeOperation({ amount, capture_mode }), transaction_id, amount, currency };
+export function expectedCharge(charge: ChargeTerms & { transaction_id: string; currency: string }) {
+  const { transaction_id, amount, currency } = charge;
+  return { operation: chargeOperation(charge), transaction_id, amount, currency };
 }
 
 /** When to poll the result of 3-D Secure if its notification is lost. Milliseconds. */

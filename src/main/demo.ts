@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { newClientSecret } from '../../api/manage/operations/clients';
 import { insertApiKey, newApiKey } from '../db/projects/api-keys';
@@ -8,6 +8,7 @@ import { insertOAuthClient } from '../db/projects/oauth-clients';
 import { upsertProject, type NewProject } from '../db/projects/projects';
 import { webhookSecretOf } from '../db/webhooks/webhook-secrets';
 import { SecretKeys } from '../secrets';
+import { keepInFile } from '../stack/files';
 
 const MERCHANT = {
   id: '0190c000-0000-7000-8000-000000000001',
@@ -23,13 +24,14 @@ const OPERATOR = '0190c000-0000-7000-8000-000000000004';
 const PAYMENT_METHODS = ['credit-card', 'apple-pay', 'google-pay'];
 const CURRENCIES = ['EUR', 'USD', 'GBP', 'CHF', 'SEK', 'NOK', 'DKK', 'PLN', 'CAD', 'AUD', 'JPY', 'KRW', 'KWD', 'BHD'];
 
-interface DemoKeys {
-  test_api_key: string;
-  live_api_key: string;
-  operator_client_secret: string;
-}
+/** How each of its keys is made. */
+const KEYS = {
+  test_api_key: () => newApiKey({ is_test: true }),
+  live_api_key: () => newApiKey({ is_test: false }),
+  operator_client_secret: newClientSecret,
+};
 
-export interface Demo extends DemoKeys {
+export interface Demo extends Record<keyof typeof KEYS, string> {
   /** The secrets that sign the webhooks of each project. */
   test_webhook_secret: string;
   live_webhook_secret: string;
@@ -48,7 +50,8 @@ export async function createDemo(options: {
   demo_webhook_url?: string;
   data_dir: string;
 }): Promise<Demo> {
-  const keys = await demoKeys(options.data_dir);
+  mkdirSync(options.data_dir, { recursive: true });
+  const keys = keepInFile(path.join(options.data_dir, 'demo-keys.json'), KEYS);
   const db = connectDatabase(options.postgres_url, { pool_max: 1 });
   const secrets = new SecretKeys(options.secret_keys);
   const now = new Date();
@@ -76,27 +79,5 @@ export async function createDemo(options: {
     };
   } finally {
     await db.destroy();
-  }
-}
-
-async function demoKeys(data_dir: string): Promise<DemoKeys> {
-  const file = path.join(data_dir, 'demo-keys.json');
-  const kept = await readKept(file);
-  const keys = {
-    test_api_key: kept.test_api_key ?? newApiKey({ is_test: true }),
-    live_api_key: kept.live_api_key ?? newApiKey({ is_test: false }),
-    operator_client_secret: kept.operator_client_secret ?? newClientSecret(),
-  };
-  await mkdir(data_dir, { recursive: true });
-  await writeFile(file, JSON.stringify(keys, null, 2), { mode: 0o600 });
-  return keys;
-}
-
-async function readKept(file: string): Promise<Partial<DemoKeys>> {
-  try {
-    return JSON.parse(await readFile(file, 'utf8')) as Partial<DemoKeys>;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
-    throw error;
   }
 }

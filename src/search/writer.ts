@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EnqueuedTask, Meilisearch, Settings } from 'meilisearch';
 import { SEARCH_PACE } from '../domain/search-pace';
 import { KEYS, connectSearch, isBroken, isNotThere, isRefusal, reasonOf, type SearchServer } from './connection';
-import { primaryKeys, type Document } from './documents';
+import { orderIdOf, primaryKeys, type Document } from './documents';
 import { CUTOFF_MS, INDEX, REBUILT_INDEX, SETTINGS } from './settings';
 
 export type IndexName = typeof INDEX | typeof REBUILT_INDEX;
@@ -135,9 +135,11 @@ export class SearchWriter {
   /** The ids of all orders in the index, page by page; an order comes once for each of its rows. */
   async *orderIds(size: number): AsyncGenerator<string[]> {
     for (let offset = 0; ; offset += size) {
-      const { results } = await this.server.index(INDEX).getDocuments({ fields: ['pk'], offset, limit: size });
+      const { results } = await this.server
+        .index<Document>(INDEX)
+        .getDocuments({ fields: ['pk'], offset, limit: size });
       if (results.length === 0) return;
-      yield results.map(({ pk }) => String(pk).split('_')[0]!);
+      yield results.map(orderIdOf);
     }
   }
 

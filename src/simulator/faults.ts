@@ -1,6 +1,18 @@
 import { z } from 'zod';
 import { OPERATIONS } from '../processor/wire';
 
+/**
+ * Which calls a fault hits, and which faults to end: those about this. A question about an unknown key names only the
+ * key, a call to the vault only the project.
+ */
+export const faultFactsSchema = z.object({
+  order_id: z.uuid().optional(),
+  transaction_id: z.uuid().optional(),
+  project_id: z.uuid().optional(),
+  vault_token: z.string().optional(),
+  idempotency_key: z.string().optional(),
+});
+
 /** A fault requested through the control API. */
 export const faultSchema = z.object({
   /**
@@ -8,14 +20,7 @@ export const faultSchema = z.object({
    * `settlements`; absent: all.
    */
   operation: z.enum([...OPERATIONS, 'ask', 'vault', 'settlements']).optional(),
-  /**
-   * Only calls about this. A question about an unknown key names only the key, a call to the vault only the project.
-   */
-  order_id: z.uuid().optional(),
-  transaction_id: z.uuid().optional(),
-  project_id: z.uuid().optional(),
-  vault_token: z.string().optional(),
-  idempotency_key: z.string().optional(),
+  ...faultFactsSchema.shape,
   /**
    * latency: answers late. error: 500 and nothing happened. no_answer: silence and nothing happened. lost_answer: it
    * happened, then the connection is cut. outage: the connection is cut and nothing happened. garbage: it happened, the
@@ -31,18 +36,10 @@ export const faultSchema = z.object({
   times: z.int().min(1).optional(),
 });
 export type Fault = z.infer<typeof faultSchema>;
-/** Which faults to end. */
-export const faultFactsSchema = faultSchema.pick({
-  order_id: true,
-  transaction_id: true,
-  project_id: true,
-  vault_token: true,
-  idempotency_key: true,
-});
 export type FaultTarget = NonNullable<Fault['operation']>;
 
 /** The subject of a call. */
-const FACTS = ['order_id', 'transaction_id', 'project_id', 'vault_token', 'idempotency_key'] as const;
+const FACTS = faultFactsSchema.keyof().options;
 export type Facts = { readonly [K in (typeof FACTS)[number]]?: string | null | undefined };
 
 /** The active faults. In memory only: a restarted simulator has none. */

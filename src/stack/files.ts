@@ -45,6 +45,18 @@ export function readFileIfExists(file: string): string | undefined {
   }
 }
 
+/** The values by name in a JSON file that only its owner may read; those that are missing are made and written. */
+export function keepInFile<Name extends string>(
+  file: string,
+  makers: Readonly<Record<Name, () => string>>,
+): Record<Name, string> {
+  const kept = JSON.parse(readFileIfExists(file) ?? '{}') as Partial<Record<string, string>>;
+  const values = Object.entries<() => string>(makers).map(([name, make]) => [name, kept[name] ?? make()]);
+  const whole = Object.fromEntries(values) as Record<Name, string>;
+  writeWhole(file, `${JSON.stringify(whole, null, 2)}\n`);
+  return whole;
+}
+
 /** The path as a person started in this folder would type it. */
 export function displayPath(file: string): string {
   const relative = path.relative(process.cwd(), file);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { simulatorDatabase, simulatorPagePort, type Config } from '../config';
-import { readFileIfExists, writeWhole } from './files';
+import { keepInFile } from './files';
 import { choosePorts, type WantedPort } from './ports';
 
 /** The configuration of a whole stack: where everything is, and every secret that its processes share. */
@@ -158,10 +158,5 @@ export type Secrets = Record<keyof typeof SECRETS, string>;
 
 /** The secrets in `data_dir`; missing ones are made and written, readable by the owner alone. */
 export function keepSecrets(data_dir: string): Secrets {
-  const file = path.join(data_dir, 'secrets.json');
-  const kept = JSON.parse(readFileIfExists(file) ?? '{}') as Partial<Secrets>;
-  const made = Object.entries(SECRETS).map(([name, make]) => [name, kept[name as keyof Secrets] ?? make()]);
-  const secrets = Object.fromEntries(made) as Secrets;
-  writeWhole(file, `${JSON.stringify(secrets, null, 2)}\n`);
-  return secrets;
+  return keepInFile(path.join(data_dir, 'secrets.json'), SECRETS);
 }

@@ -86,7 +86,7 @@ test('the sandbox gives a first card token, and the walkthroughs use it', async 
   expect(answered(answers['charge'])).toMatchObject({ status: 'completed', transactions: [APPROVED] });
   expect(answers['settle']).toBe('{"settled":1}');
   expect(answers['settled']).toBe('"settlement_amount":1212');
-  expect(answered(answers['move'])).toMatchObject({ status: 'completed', test_clock: expect.any(String) });
+  expect(answered(answers['advance'])).toMatchObject({ status: 'completed', test_clock: expect.any(String) });
   const timeline = answers['timeline']!.split('\n');
   expect(timeline.filter((line) => line.includes('Webhook attempt 10 of 10'))).toHaveLength(2);
   expect(timeline).toContainEqual(expect.stringContaining('Capture of 25.00 EUR requested'));

@@ -17,7 +17,6 @@ import {
   orderWorkflowId,
   paymentLinkWorkflowId,
   processorAnswered,
-  type PaymentLinkWorkflow,
 } from '../../workflows/messages';
 import { aCharge, aLateRequest, aRequest, CARDS } from '../support/domain';
 import { readLedger } from '../support/ledger';
@@ -278,7 +277,7 @@ describe('a failover that lost the last commits of a link', () => {
 describe('the end of a link', () => {
   test('rules 10.19: of a link that was never written: NotFound at once', async () => {
     const id = uuidv7();
-    const start = new WithStartWorkflowOperation<PaymentLinkWorkflow>(PAYMENT_LINK_WORKFLOW, {
+    const start = new WithStartWorkflowOperation(PAYMENT_LINK_WORKFLOW, {
       workflowId: paymentLinkWorkflowId(id),
       taskQueue: TASK_QUEUE,
       args: [{ payment_link_id: id }],
@@ -351,7 +350,7 @@ test('a new run shows the status as recorded, also when that changed between the
   await until('it has failed', async () => (await shownStatus(link)) === 'all_unsuccessful');
   await link.handle.terminate('continued');
   const { client } = world.env;
-  await client.workflow.start<PaymentLinkWorkflow>(PAYMENT_LINK_WORKFLOW, {
+  await client.workflow.start(PAYMENT_LINK_WORKFLOW, {
     workflowId: paymentLinkWorkflowId(link.id),
     taskQueue: TASK_QUEUE,
     args: [{ payment_link_id: link.id, continued: true }],

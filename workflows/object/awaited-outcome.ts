@@ -75,7 +75,7 @@ export class AwaitedOutcome {
   async pause(summary: string, milliseconds?: number): Promise<void> {
     const { object } = this;
     const version = object.record?.version;
-    // What is due by the object's clock does not wait for the real time of a poll. A move under way is no new version.
+    // What is due by the object's clock does not wait for the real time of a poll. An advance under way is no new version.
     const { offset_ms } = object.clock;
     const isMet = () => this.pollRequested || object.hasChangedSince(version) || object.clock.offset_ms !== offset_ms;
     const wait = { milliseconds: milliseconds ?? this.pollPause(), summary };

@@ -1,4 +1,3 @@
-import type { ApiKeyAnswer } from '../../../src/contract/manage/api-key';
 import {
   apiKeyId,
   countApiKeys,
@@ -14,7 +13,7 @@ import type { SqlTransaction } from '../../../src/db/connection';
 import { findStoredProject } from '../../../src/db/projects/projects';
 import { overlapEnd } from '../../../src/domain/duration';
 import { ServiceError } from '../../../src/errors';
-import { audited, requireOwn, type ManageOperation, type ManageServices, type Manager } from '../manager';
+import { audited, changeOf, requireOwn, type ManageOperations, type ManageServices, type Manager } from '../manager';
 import { presentApiKey, presentPage } from '../present';
 import { ownProject } from './projects';
 
@@ -39,12 +38,7 @@ export function apiKeyOperations(services: ManageServices) {
     return { made, answer: { ...made, key } };
   }
 
-  const operations: {
-    listApiKeys: ManageOperation<'listApiKeys'>;
-    createApiKey: ManageOperation<'createApiKey'>;
-    rollApiKey: ManageOperation<'rollApiKey'>;
-    revokeApiKey: ManageOperation<'revokeApiKey'>;
-  } = {
+  return {
     async listApiKeys({ caller }, { params: { project_id }, query }) {
       ownProject(caller, await findStoredProject(db, project_id));
       return presentPage(await listApiKeys(db, project_id, new Date(), query), presentApiKey);
@@ -53,8 +47,9 @@ export function apiKeyOperations(services: ManageServices) {
     createApiKey: async (context, { params: { project_id } }) =>
       audited(services, context, async (trx, now) => {
         const project = ownProject(context.caller, await findStoredProject(trx, project_id));
-        const { made, answer } = await makeKey(trx, project, now);
-        return { answer, change: changeOf('api_key.create', project, { id: made.id, after: made }) };
+        const { made: after, answer } = await makeKey(trx, project, now);
+        const key = { id: after.id, merchant_id: project.merchant_id };
+        return { answer, change: changeOf('api_key.create', key, { after }) };
       }),
 
     rollApiKey: async (context, { params: { id }, body: { overlap = 'PT24H' } }) =>
@@ -66,25 +61,16 @@ export function apiKeyOperations(services: ManageServices) {
         await expireApiKey(trx, id, expires);
         const { made, answer } = await makeKey(trx, { id: key.project_id, is_test: key.is_test }, now);
         const after = { ...presentApiKey({ ...key, expires: expires.toISOString() }), replaced_by: made };
-        return { answer, change: changeOf('api_key.roll', key, { id, before, after }) };
+        return { answer, change: changeOf('api_key.roll', key, { before, after }) };
       }),
 
     revokeApiKey: async (context, { params: { id } }) =>
       audited(services, context, async (trx, now) => {
         const key = ownKey(context.caller, await findApiKey(trx, id, now, 'lock'));
         await revokeApiKey(trx, id, now);
-        return { answer: null, change: changeOf('api_key.revoke', key, { id, before: presentApiKey(key) }) };
+        return { answer: null, change: changeOf('api_key.revoke', key, { before: presentApiKey(key) }) };
       }),
-  };
-  return operations;
-}
-
-function changeOf(
-  action: string,
-  { merchant_id }: { merchant_id: string },
-  { id, before, after }: { id: string; before?: ApiKeyAnswer; after?: ApiKeyAnswer },
-) {
-  return { action, object: { kind: 'api_key', id }, merchant_id, before, after };
+  } satisfies Partial<ManageOperations>;
 }
 
 function ownKey(caller: Manager, key: ApiKey | undefined): ApiKey {

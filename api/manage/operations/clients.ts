@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { ClientAnswer } from '../../../src/contract/manage/client';
 import type { SqlTransaction } from '../../../src/db/connection';
 import { findMerchant } from '../../../src/db/projects/merchants';
 import {
@@ -12,7 +11,7 @@ import {
 } from '../../../src/db/projects/oauth-clients';
 import { overlapEnd } from '../../../src/domain/duration';
 import { ServiceError, validationError } from '../../../src/errors';
-import { audited, type ManageOperation, type ManageServices } from '../manager';
+import { audited, changeOf, type ManageOperations, type ManageServices } from '../manager';
 import { presentClient, presentPage } from '../present';
 
 /** Random, 256 bits: a fast hash of it gives nothing away. */
@@ -22,12 +21,7 @@ export const newClientSecret = () => `cs_${randomBytes(32).toString('base64url')
 export function clientOperations(services: ManageServices) {
   const { db, secrets } = services;
 
-  const operations: {
-    listClients: ManageOperation<'listClients'>;
-    createClient: ManageOperation<'createClient'>;
-    rollClient: ManageOperation<'rollClient'>;
-    revokeClient: ManageOperation<'revokeClient'>;
-  } = {
+  return {
     listClients: async (_context, { query }) =>
       presentPage(await listOAuthClients(db, new Date(), query), presentClient),
 
@@ -44,43 +38,36 @@ export function clientOperations(services: ManageServices) {
         }
         const [client_id, client_secret] = [randomUUID(), newClientSecret()];
         await insertOAuthClient(trx, { client_id, name, role, merchant_id }, secrets.hash(client_secret), now);
-        const client = await existing(trx, client_id, now);
-        const made = presentClient(client);
-        return { answer: { ...made, client_secret }, change: changeOf('client.create', client, { after: made }) };
+        const after = presentClient(await existing(trx, client_id, now));
+        const change = changeOf('client.create', { id: client_id, merchant_id }, { after });
+        return { answer: { ...after, client_secret }, change };
       });
     },
 
     rollClient: async (context, { params: { client_id }, body: { overlap = 'PT0S' } }) =>
       audited(services, context, async (trx, now) => {
-        const before = await existing(trx, client_id, now, 'lock');
+        const client = await existing(trx, client_id, now, 'lock');
         const client_secret = newClientSecret();
         const expires = overlapEnd(overlap, now);
         await rollClientSecret(trx, client_id, secrets.hash(client_secret), expires);
         const after = presentClient(await existing(trx, client_id, now));
-        const change = changeOf('client.roll', before, { before: presentClient(before), after });
+        const before = presentClient(client);
+        const change = changeOf('client.roll', { ...client, id: client_id }, { before, after });
         return { answer: { ...after, client_secret }, change };
       }),
 
     revokeClient: async (context, { params: { client_id } }) =>
       audited(services, context, async (trx, now) => {
-        const before = await existing(trx, client_id, now, 'lock');
+        const client = await existing(trx, client_id, now, 'lock');
         await revokeOAuthClient(trx, client_id, now);
-        return { answer: null, change: changeOf('client.revoke', before, { before: presentClient(before) }) };
+        const before = presentClient(client);
+        return { answer: null, change: changeOf('client.revoke', { ...client, id: client_id }, { before }) };
       }),
-  };
-  return operations;
+  } satisfies Partial<ManageOperations>;
 }
 
 async function existing(trx: SqlTransaction, client_id: string, now: Date, lock?: 'lock'): Promise<OAuthClient> {
   const client = await findOAuthClient(trx, client_id, now, lock);
   if (client === undefined) throw new ServiceError('NotFound', 'The client does not exist.');
   return client;
-}
-
-function changeOf(
-  action: string,
-  { client_id, merchant_id }: OAuthClient,
-  { before, after }: { before?: ClientAnswer; after?: ClientAnswer },
-) {
-  return { action, object: { kind: 'client', id: client_id }, merchant_id, before, after };
 }

@@ -12,9 +12,11 @@ import { presentDelivery } from '../../present/delivery';
 import { redeliver, tellWorkflow } from '../../requests/redeliver';
 import {
   audited,
+  changeOf,
   requireOwn,
   type ManageContext,
   type ManageOperation,
+  type ManageOperations,
   type ManageServices,
   type Manager,
 } from '../manager';
@@ -33,14 +35,7 @@ export function deliveryOperations(services: Pick<ManageServices, 'db' | 'delive
     async (context, { params: { id } }) =>
       changeDelivery(services, context, await ownDelivery(context.caller, id), request);
 
-  const operations: {
-    listDeliveries: ManageOperation<'listDeliveries'>;
-    getDelivery: ManageOperation<'getDelivery'>;
-    redeliver: ManageOperation<'redeliver'>;
-    deliverNow: ManageOperation<'deliverNow'>;
-    pauseDelivery: ManageOperation<'pauseDelivery'>;
-    resumeDelivery: ManageOperation<'resumeDelivery'>;
-  } = {
+  return {
     listDeliveries: async ({ caller }, { query: { project_id, order_id, status, since, ...page } }) => {
       const filter = { merchant_id: caller.merchant_id, project_id, order_id, status, since };
       return presentPage(await listStoredDeliveries(db, filter, page), presentDelivery);
@@ -55,8 +50,7 @@ export function deliveryOperations(services: Pick<ManageServices, 'db' | 'delive
     deliverNow: requested('deliver_now'),
     pauseDelivery: requested('pause'),
     resumeDelivery: requested('resume'),
-  };
-  return operations;
+  } satisfies Partial<ManageOperations>;
 }
 
 /**
@@ -77,8 +71,8 @@ function changeDelivery(
       const due = next_attempt_at === null ? {} : { next_attempt_at: Date.parse(next_attempt_at) };
       await updateDelivery(trx, delivery, afterRequest({ status, ...due }, request, clockOf(current).now()));
       const [before, after] = [presentDelivery(current), presentDelivery((await findStoredDelivery(trx, delivery))!)];
-      const object = { kind: 'webhook', id: after.id };
-      return { answer: after, change: { action: `webhook.${request}`, object, merchant_id, before, after } };
+      const change = changeOf(`webhook.${request}`, { id: after.id, merchant_id }, { before, after });
+      return { answer: after, change };
     }),
     async afterCommit() {
       await tellWorkflow(context.log, 'the workflow of the webhook learns of the change later', (deadline_at) =>

@@ -1,14 +1,11 @@
 import { CHANGELOG } from '../../../src/contract/manage/changelog';
 import { listChanges } from '../../../src/db/projects/audit-trail';
-import type { ManageOperation, ManageServices } from '../manager';
+import type { ManageOperations, ManageServices } from '../manager';
 import { presentChange, presentPage } from '../present';
 
 /** The audit trail, and the changelog of the API (rules 21.14, 21.15). */
 export function historyOperations({ db }: Pick<ManageServices, 'db'>) {
-  const operations: {
-    listAuditTrail: ManageOperation<'listAuditTrail'>;
-    getChangelog: ManageOperation<'getChangelog'>;
-  } = {
+  return {
     listAuditTrail: async ({ caller }, { query: { actor, object, since, ...page } }) =>
       presentPage(
         await listChanges(db, { merchant_id: caller.merchant_id, actor, object, since }, page),
@@ -17,6 +14,5 @@ export function historyOperations({ db }: Pick<ManageServices, 'db'>) {
 
     getChangelog: () =>
       Promise.resolve({ items: CHANGELOG.map(({ version, date, text }) => ({ version, date, text })) }),
-  };
-  return operations;
+  } satisfies Partial<ManageOperations>;
 }

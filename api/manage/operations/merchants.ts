@@ -7,35 +7,23 @@ import {
   updateMerchant,
   type Merchant,
 } from '../../../src/db/projects/merchants';
-import { audited, requireOwn, type ManageOperation, type ManageServices } from '../manager';
+import { audited, changeOf, requireOwn, type ManageOperations, type ManageServices } from '../manager';
 import { presentMerchant, presentPage } from '../present';
 
 /** Operations on merchants (rules 21.9). */
 export function merchantOperations(services: ManageServices) {
   const { db } = services;
-  const changeOf = (action: string, after: Merchant, before?: Merchant) => ({
-    action,
-    object: { kind: 'merchant', id: after.id },
-    merchant_id: after.id,
-    ...(before && { before: presentMerchant(before) }),
-    after: presentMerchant(after),
-  });
-  const stored = async (trx: SqlTransaction, id: string) => (await findMerchant(trx, id))!;
+  const stored = async (trx: SqlTransaction, id: string) => presentMerchant((await findMerchant(trx, id))!);
 
-  const operations: {
-    listMerchants: ManageOperation<'listMerchants'>;
-    createMerchant: ManageOperation<'createMerchant'>;
-    getMerchant: ManageOperation<'getMerchant'>;
-    updateMerchant: ManageOperation<'updateMerchant'>;
-  } = {
+  return {
     listMerchants: async (_context, { query }) => presentPage(await listMerchants(db, query), presentMerchant),
 
     createMerchant: async (context, { body }) =>
       audited(services, context, async (trx, now) => {
         const id = uuidv7();
         await insertMerchant(trx, { ...body, id }, now);
-        const merchant = await stored(trx, id);
-        return { answer: presentMerchant(merchant), change: changeOf('merchant.create', merchant) };
+        const after = await stored(trx, id);
+        return { answer: after, change: changeOf('merchant.create', { id, merchant_id: id }, { after }) };
       }),
 
     getMerchant: async ({ caller }, { params: { merchant_id } }) =>
@@ -43,18 +31,20 @@ export function merchantOperations(services: ManageServices) {
 
     updateMerchant: async (context, { params: { merchant_id }, body }) =>
       audited(services, context, async (trx, now) => {
-        const before = ownMerchant(context.caller, await findMerchant(trx, merchant_id, 'lock'));
-        const { name = before.name, country = before.country, default_currency = before.default_currency } = body;
-        const wanted = { id: merchant_id, name, country, default_currency };
+        const merchant = ownMerchant(context.caller, await findMerchant(trx, merchant_id, 'lock'));
+        const before = presentMerchant(merchant);
+        const { name = merchant.name, country = merchant.country, default_currency = merchant.default_currency } = body;
         const isSame =
-          name === before.name && country === before.country && default_currency === before.default_currency;
-        if (isSame) return { answer: presentMerchant(before) };
-        await updateMerchant(trx, wanted, now);
+          name === merchant.name && country === merchant.country && default_currency === merchant.default_currency;
+        if (isSame) return { answer: before };
+        await updateMerchant(trx, { id: merchant_id, name, country, default_currency }, now);
         const after = await stored(trx, merchant_id);
-        return { answer: presentMerchant(after), change: changeOf('merchant.update', after, before) };
+        return {
+          answer: after,
+          change: changeOf('merchant.update', { id: merchant_id, merchant_id }, { before, after }),
+        };
       }),
-  };
-  return operations;
+  } satisfies Partial<ManageOperations>;
 }
 
 /** The merchant, when it is the caller's own. Throws NotFound. */

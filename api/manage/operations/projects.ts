@@ -19,9 +19,10 @@ import { carryOut } from '../../operation';
 import { requireProjectAccepts } from '../../requests/project-rules';
 import {
   audited,
+  changeOf,
   requireOperator,
   requireOwn,
-  type ManageOperation,
+  type ManageOperations,
   type ManageServices,
   type Manager,
 } from '../manager';
@@ -33,23 +34,9 @@ type Update = Input<ManageRoutes['updateProject']>['body'];
 /** The accounts of a merchant (rules 21.9, 21.10, 21.20). */
 export function projectOperations(services: ManageServices) {
   const { db, secrets } = services;
-  const changeOf = (action: string, after: StoredProject, before?: StoredProject) => ({
-    action,
-    object: { kind: 'project', id: after.id },
-    merchant_id: after.merchant_id,
-    ...(before && { before: presentProject(before) }),
-    after: presentProject(after),
-  });
-  const stored = async (trx: SqlTransaction, id: string) => (await findStoredProject(trx, id))!;
+  const stored = async (trx: SqlTransaction, id: string) => presentProject((await findStoredProject(trx, id))!);
 
-  const operations: {
-    listProjects: ManageOperation<'listProjects'>;
-    createProject: ManageOperation<'createProject'>;
-    getManagedProject: ManageOperation<'getManagedProject'>;
-    updateProject: ManageOperation<'updateProject'>;
-    getWebhookSecret: ManageOperation<'getWebhookSecret'>;
-    rollWebhookSecret: ManageOperation<'rollWebhookSecret'>;
-  } = {
+  return {
     async listProjects({ caller }, { params: { merchant_id }, query }) {
       ownMerchant(caller, await findMerchant(db, merchant_id));
       return presentPage(await listProjects(db, merchant_id, query), presentProject);
@@ -64,7 +51,7 @@ export function projectOperations(services: ManageServices) {
         requireProjectAccepts(services, project, { webhook_url: body.webhook_url });
         await insertProject({ db: trx, secrets }, merchant_id, project, now);
         const after = await stored(trx, project.id);
-        return { answer: presentProject(after), change: changeOf('project.create', after) };
+        return { answer: after, change: changeOf('project.create', after, { after }) };
       }),
 
     getManagedProject: async ({ caller }, { params: { project_id } }) =>
@@ -72,13 +59,14 @@ export function projectOperations(services: ManageServices) {
 
     updateProject: async (context, { params: { project_id }, body }) =>
       audited(services, context, async (trx, now) => {
-        const before = ownProject(context.caller, await findStoredProject(trx, project_id, 'lock'));
-        const change = changeWanted(context.caller, before, body);
-        requireProjectAccepts(services, before, { webhook_url: change.webhook_url });
-        if (Object.keys(change).length === 0) return { answer: presentProject(before) };
-        await updateProject(trx, project_id, change, now);
+        const project = ownProject(context.caller, await findStoredProject(trx, project_id, 'lock'));
+        const before = presentProject(project);
+        const wanted = changeWanted(context.caller, project, body);
+        requireProjectAccepts(services, project, { webhook_url: wanted.webhook_url });
+        if (Object.keys(wanted).length === 0) return { answer: before };
+        await updateProject(trx, project_id, wanted, now);
         const after = await stored(trx, project_id);
-        return { answer: presentProject(after), change: changeOf('project.update', after, before) };
+        return { answer: after, change: changeOf('project.update', after, { before, after }) };
       }),
 
     // Reading it is an entry, too (rules 21.22).
@@ -101,8 +89,7 @@ export function projectOperations(services: ManageServices) {
         const object = { kind: 'project', id: project_id };
         return { answer, change: { action: 'webhook_secret.roll', object, merchant_id, after } };
       }),
-  };
-  return operations;
+  } satisfies Partial<ManageOperations>;
 }
 
 /** The changed fields. Throws Forbidden for fields that only an operator may change. */

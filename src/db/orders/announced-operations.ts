@@ -1,4 +1,5 @@
 import type { PaymentId } from '../../domain/follow-up';
+import { epochOf } from '../columns';
 import { toIsoTime, queryRows, type Database } from '../connection';
 
 /**
@@ -16,16 +17,16 @@ export interface AnnouncedOperation extends PaymentId {
 /** Writes the operation unless it exists. Returns when it was first announced. Epoch milliseconds. */
 export async function announceOperation(db: Database, operation: AnnouncedOperation, now: number): Promise<number> {
   const { order_id, kind, processor_key, original_order_id, original_transaction_id } = operation;
-  const [row] = await queryRows<{ announced: string }>(
+  const [row] = await queryRows<{ announced: number }>(
     db,
     `insert into announced_operations
        (order_id, kind, processor_key, original_order_id, original_transaction_id, announced)
      values (:order_id, :kind, :processor_key, :original_order_id, :original_transaction_id, :now)
      on conflict (order_id) do update set announced = announced_operations.announced
-     returning announced`,
+     returning ${epochOf('announced')} as announced`,
     { order_id, kind, processor_key, original_order_id, original_transaction_id, now: toIsoTime(now) },
   );
-  return Date.parse(row!.announced);
+  return row!.announced;
 }
 
 /** Deletes the row: the processor has answered, or an operator has to act. */

@@ -18,6 +18,7 @@ import type { MoveDetails } from '../../domain/move';
 import { lastTransaction, type OrderSnapshot } from '../../domain/order-snapshot';
 import { ORDER_MOVES, isFinal, type TransactionStatus } from '../../domain/transitions';
 import { ServiceError, preconditionFailed, tooLate } from '../../errors';
+import { epochOf } from '../columns';
 import { modifiedAt, nextVersion, toIsoTime, queryRows, type Database, type SqlTransaction } from '../connection';
 import { moveOrder } from './move-order';
 import { findOrderSnapshot, loadOrderSnapshot } from './order-snapshot';
@@ -41,7 +42,7 @@ async function lockPayment(trx: SqlTransaction, { original_order_id, original_tr
   const [transaction] = await queryRows<TransactionMoney & { payment_method: string }>(
     trx,
     `select payment_method, status, amount, capture_mode,
-       (extract(epoch from capture_ends_at) * 1000)::bigint as capture_ends_at,
+       ${epochOf('capture_ends_at')} as capture_ends_at,
        captured_amount, voided_amount, refunded_amount, charged_back_amount, won_back_amount,
        capture_pending_amount, void_pending_amount, refund_pending_amount
      from transactions where id = :original_transaction_id and order_id = :original_order_id for update`,

@@ -1,4 +1,5 @@
 import type { LateApprovalWatch } from '../../domain/waits';
+import { epochOf } from '../columns';
 import { toIsoTime, queryRows, type Database } from '../connection';
 import type { OrderIds } from '../webhooks/deliveries';
 
@@ -22,41 +23,25 @@ export async function insertWatch(
   );
 }
 
-/** A watch as stored; instants as texts. */
-interface WatchRow {
-  transaction_id: string;
-  poll_at: string;
-  polls: number;
-  began: string;
-}
-
-const watchOf = ({ transaction_id, poll_at, polls, began }: WatchRow): LateApprovalWatch => ({
-  transaction_id,
-  poll_at: Date.parse(poll_at),
-  polls,
-  began: Date.parse(began),
-});
+const WATCH = `
+  select w.transaction_id, ${epochOf('w.poll_at')} as poll_at, w.polls, ${epochOf('w.began')} as began
+  from late_approval_watches w`;
 
 /** The watches of the transactions of these orders. */
 export async function watchesOf(db: Database, { sql, bindings }: OrderIds): Promise<LateApprovalWatch[]> {
-  const found = await queryRows<WatchRow>(
+  return await queryRows<LateApprovalWatch>(
     db,
-    `select w.transaction_id, w.poll_at, w.polls, w.began
-     from late_approval_watches w join transactions t on t.id = w.transaction_id
-     where t.order_id in (${sql})`,
+    `${WATCH} join transactions t on t.id = w.transaction_id where t.order_id in (${sql})`,
     bindings,
   );
-  return found.map(watchOf);
 }
 
 /** The watch of a transaction; `undefined` when there is none. */
 export async function findWatch(db: Database, transaction_id: string): Promise<LateApprovalWatch | undefined> {
-  const [found] = await queryRows<WatchRow>(
-    db,
-    'select transaction_id, poll_at, polls, began from late_approval_watches where transaction_id = :transaction_id',
-    { transaction_id },
-  );
-  return found && watchOf(found);
+  const [watch] = await queryRows<LateApprovalWatch>(db, `${WATCH} where w.transaction_id = :transaction_id`, {
+    transaction_id,
+  });
+  return watch;
 }
 
 /** Sets the next poll after one without an answer. Epoch milliseconds. */

@@ -1,37 +1,14 @@
-import { reservedAmount, type CaptureMode, type Reservation } from '../../domain/amounts';
+import { reservedAmount, type Reservation } from '../../domain/amounts';
 import type { OrderSnapshot, TransactionSnapshot } from '../../domain/order-snapshot';
-import { fieldsAs, jsonOf } from '../columns';
+import { epochOf, fieldsAs, jsonOf, objectOf, type RowOf } from '../columns';
 import { RecordMissing, prepared, type Database } from '../connection';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
-/** A row as the database returns it: instants as texts, absent values as null. */
-interface OrderRow extends Omit<
-  OrderSnapshot,
-  'expires_at' | 'transactions' | 'ended' | 'payment_link' | 'closings' | 'attention'
-> {
-  payment_link: { id: string; expires_at: string } | null;
-  ended: OrderSnapshot['ended'] | null;
-  expires_at: string | null;
-  transactions: TransactionRow[] | null;
-  closings: NonNullable<OrderSnapshot['closings']> | null;
-  attention: string | null;
-}
-
-interface TransactionRow extends Reservation {
-  id: string;
-  charge_began: boolean;
-  outcome_set_by_hand: boolean;
-  attempt: number;
-  expires_at: string | null;
-  poll_at: string | null;
-  late_poll_at: string | null;
-  polls: number;
-  answered_amount: number | null;
-  answered_currency: string | null;
-  capture_period: string;
-  capture_ends_at: string | null;
-  freed: number;
-}
+/** What an authorization holds, as columns of its transaction. */
+type CaptureRow = Reservation & RowOf<Pick<Capture, 'capture_period' | 'capture_ends_at' | 'freed'>>;
+type Capture = NonNullable<TransactionSnapshot['capture']>;
+type TransactionRow = RowOf<Omit<TransactionSnapshot, 'capture'>> & { capture: CaptureRow | null };
+type OrderRow = RowOf<Omit<OrderSnapshot, 'transactions'>> & { transactions: TransactionRow[] };
 
 /**
  * The amount of merchants' voids of a delayed authorization that the processor refused after the capture window had
@@ -45,29 +22,38 @@ const FREED_AMOUNT = `(
     and e.event = 'error' and e.noticed >= t.capture_ends_at
 )`;
 
-/** The fields of TransactionRow in SQL, of transaction `t`. */
-const TRANSACTION_FIELDS = {
-  id: 't.id',
-  attempt: 't.attempt',
+/** The fields of CaptureRow in SQL, of transaction `t`. */
+const CAPTURE_FIELDS = {
   status: 't.status',
-  charge_began: 't.charge_began',
-  outcome_set_by_hand: `exists (
-    select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator')`,
-  expires_at: 't.expires_at',
-  poll_at: 't.poll_at',
-  polls: 't.polls',
-  late_poll_at: '(select w.poll_at from late_approval_watches w where w.transaction_id = t.id)',
-  answered_amount: 't.answered_amount',
-  answered_currency: 't.answered_currency',
   amount: 't.amount',
   capture_mode: 't.capture_mode',
   capture_period: 't.capture_period',
-  capture_ends_at: 't.capture_ends_at',
+  capture_ends_at: epochOf('t.capture_ends_at'),
   captured_amount: 't.captured_amount',
   voided_amount: 't.voided_amount',
   capture_pending_amount: 't.capture_pending_amount',
   void_pending_amount: 't.void_pending_amount',
   freed: FREED_AMOUNT,
+} satisfies Record<keyof CaptureRow, string>;
+
+/** The end of the time for paying, in SQL; follow-up orders never expire. */
+const expiresAt = (table: string) => `coalesce(${epochOf(`${table}.expires_at`)}, ${Number.MAX_SAFE_INTEGER})`;
+
+/** The fields of TransactionRow in SQL, of transaction `t`. */
+const TRANSACTION_FIELDS = {
+  id: 't.id',
+  attempt: 't.attempt',
+  status: 't.status',
+  charge_began: 'nullif(t.charge_began, false)',
+  outcome_set_by_hand: `nullif(exists (
+    select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator'), false)`,
+  expires_at: expiresAt('t'),
+  poll_at: epochOf('t.poll_at'),
+  polls: 'nullif(t.polls, 0)',
+  late_poll_at: `(select ${epochOf('w.poll_at')} from late_approval_watches w where w.transaction_id = t.id)`,
+  answered: `case when t.answered_currency is not null
+    then json_build_object('amount', t.answered_amount, 'currency', t.answered_currency) end`,
+  capture: `case when t.capture_mode is not null then ${jsonOf(CAPTURE_FIELDS)} end`,
 } satisfies Record<keyof TransactionRow, string>;
 
 /** The fields of OrderRow in SQL, of order `o`. */
@@ -81,14 +67,15 @@ const ORDER_FIELDS = {
   attempts_max: 'o.attempts_max',
   charged_by: 'o.charged_by',
   ended: 'o.ended',
-  expires_at: 'o.expires_at',
+  expires_at: expiresAt('o'),
   attention: 'o.attention',
   clock_offset_ms: CLOCK_OFFSET,
   payment_link: `(
-    select json_build_object('id', l.id, 'expires_at', l.expires_at)
+    select json_build_object('id', l.id, 'expires_at', ${epochOf('l.expires_at')})
     from payment_links l where l.id = o.related_payment_link_id)`,
-  transactions: `(
-    select json_agg(${jsonOf(TRANSACTION_FIELDS)} order by t.attempt) from transactions t where t.order_id = o.id)`,
+  transactions: `coalesce((
+    select json_agg(${jsonOf(TRANSACTION_FIELDS)} order by t.attempt)
+    from transactions t where t.order_id = o.id), '[]'::json)`,
   closings: `(
     select json_agg(json_build_object('id', f.id, 'kind', f.kind, 'status', f.status, 'amount', f.amount)
                     order by f.created, f.id)
@@ -107,15 +94,13 @@ const selectOrder = prepared<OrderRow>(
 export async function findOrderSnapshot(db: Database, order_id: string): Promise<OrderSnapshot | undefined> {
   const [row] = await selectOrder(db, { order_id });
   if (row === undefined) return undefined;
-  const { ended, payment_link, transactions, expires_at, closings, attention, ...order } = row;
+  const { transactions, ...order } = row;
+  // Null is the value of charged_by for a follow-up order.
+  const { charged_by } = order;
   return {
-    ...order,
-    ...(ended && { ended }),
-    ...(payment_link && { payment_link: { id: payment_link.id, expires_at: Date.parse(payment_link.expires_at) } }),
-    expires_at: epochOf(expires_at),
-    transactions: (transactions ?? []).map(transactionOf),
-    ...(closings && { closings }),
-    ...(attention !== null && { attention }),
+    ...objectOf<Omit<OrderSnapshot, 'transactions'>>(order),
+    charged_by,
+    transactions: transactions.map(transactionOf),
   };
 }
 
@@ -126,45 +111,21 @@ export async function loadOrderSnapshot(db: Database, order_id: string): Promise
   return order;
 }
 
-function transactionOf(row: TransactionRow): TransactionSnapshot {
-  const {
-    id,
-    attempt,
-    status,
-    charge_began,
-    outcome_set_by_hand,
-    expires_at,
-    poll_at,
-    late_poll_at,
-    polls,
-    capture_mode,
-  } = row;
-  const { answered_amount: amount, answered_currency: currency } = row;
+function transactionOf({ capture, ...transaction }: TransactionRow): TransactionSnapshot {
   return {
-    id,
-    attempt,
-    status,
-    ...(charge_began && { charge_began }),
-    ...(outcome_set_by_hand && { outcome_set_by_hand }),
-    expires_at: epochOf(expires_at),
-    ...(poll_at !== null && { poll_at: Date.parse(poll_at) }),
-    ...(late_poll_at !== null && { late_poll_at: Date.parse(late_poll_at) }),
-    ...(polls > 0 && { polls }),
-    ...(amount !== null && currency !== null && { answered: { amount, currency } }),
-    ...(capture_mode && { capture: captureOf(row, capture_mode) }),
+    ...objectOf<Omit<TransactionSnapshot, 'capture'>>(transaction),
+    ...(capture && { capture: captureOf(capture) }),
   };
 }
 
-function captureOf(row: TransactionRow, capture_mode: CaptureMode): NonNullable<TransactionSnapshot['capture']> {
+function captureOf(row: CaptureRow): Capture {
+  const { capture_mode, capture_period, capture_ends_at, freed } = row;
   return {
-    capture_mode,
-    capture_period: row.capture_period,
-    ...(row.capture_ends_at !== null && { capture_ends_at: Date.parse(row.capture_ends_at) }),
+    capture_mode: capture_mode!,
+    capture_period,
+    ...(capture_ends_at !== null && { capture_ends_at }),
     reserved: reservedAmount(row),
     unanswered: row.capture_pending_amount + row.void_pending_amount,
-    freed: row.freed,
+    freed,
   };
 }
-
-/** Follow-up orders never expire. */
-const epochOf = (expires_at: string | null) => (expires_at === null ? Number.MAX_SAFE_INTEGER : Date.parse(expires_at));

@@ -1,4 +1,5 @@
 import { FINAL_TRANSACTION_STATUSES, type TransactionStatus } from '../../domain/transitions';
+import { epochOf, objectOf, type RowOf } from '../columns';
 import { modifiedAt, nextVersion, queryRows, sqlList, toIsoTime, type Database } from '../connection';
 
 /** The amount that the processor paid out for a transaction, or took back, and its fee; minor units. */
@@ -100,11 +101,10 @@ export interface OpenSettlements {
 
 /** How many settlements wait for their transaction, and since when. */
 export async function openSettlements(db: Database): Promise<OpenSettlements> {
-  const [open] = await queryRows<{ waiting: number; oldest: string | null }>(
+  const [open] = await queryRows<RowOf<OpenSettlements>>(
     db,
-    'select count(*) as waiting, min(fetched) as oldest from open_settlements',
+    `select count(*) as waiting, ${epochOf('min(fetched)')} as waiting_since from open_settlements`,
     {},
   );
-  const { waiting = 0, oldest = null } = open ?? {};
-  return { waiting, ...(oldest !== null && { waiting_since: Date.parse(oldest) }) };
+  return objectOf(open!);
 }

@@ -1,3 +1,4 @@
+import { epochOf } from '../columns';
 import { queryRows, toIsoTime, type Database } from '../connection';
 import type { PagePosition } from '../pages';
 import type { SourceName } from './sources';
@@ -17,8 +18,7 @@ export interface SourceProgress {
 export async function findProgress(db: Database): Promise<Partial<Record<SourceName, SourceProgress>>> {
   const found = await queryRows<SourceProgress & { source: SourceName }>(
     db,
-    `select source, (extract(epoch from checked_until) * 1000)::bigint as checked_until,
-       (extract(epoch from round_until) * 1000)::bigint as round_until, position
+    `select source, ${epochOf('checked_until')} as checked_until, ${epochOf('round_until')} as round_until, position
      from recovery_progress`,
     {},
   );

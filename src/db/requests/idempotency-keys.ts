@@ -1,3 +1,4 @@
+import { epochOf } from '../columns';
 import { toIsoTime, queryRows, type Database } from '../connection';
 
 /** An answer as it was sent over HTTP. */
@@ -27,21 +28,19 @@ interface KeyName {
 export async function findKey(db: Database, { owner_id, key }: KeyName): Promise<KeyRecord | undefined> {
   const [row] = await queryRows<{
     request_hash: Buffer;
-    created: string;
+    claimed_at: number;
     status: number | null;
     body: unknown;
     version: number | null;
   }>(
     db,
-    'select request_hash, created, status, body, version from idempotency_keys where owner_id = :owner_id and key = :key',
+    `select request_hash, ${epochOf('created')} as claimed_at, status, body, version
+     from idempotency_keys where owner_id = :owner_id and key = :key`,
     { owner_id, key },
   );
   if (row === undefined) return undefined;
-  return {
-    request_hash: row.request_hash,
-    claimed_at: Date.parse(row.created),
-    ...(row.status !== null && { answer: answerOf({ ...row, status: row.status }) }),
-  };
+  const { request_hash, claimed_at, status } = row;
+  return { request_hash, claimed_at, ...(status !== null && { answer: answerOf({ ...row, status }) }) };
 }
 
 /** Claims the key for this request; `false` when it was claimed before. */

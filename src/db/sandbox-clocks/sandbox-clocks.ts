@@ -50,7 +50,7 @@ export async function beginAdvance(
       'select offset_ms from sandbox_clocks where id = :clock_id and project_id = :project_id for update',
       { clock_id, project_id },
     );
-    if (clock === undefined) throw new ServiceError('Forbidden', 'Only the clocks of test projects can be moved.');
+    if (clock === undefined) throw new ServiceError('Forbidden', 'Only the clocks of test projects can be advanced.');
     const advances = await queryRows<BegunAdvance & { request_id: string }>(
       trx,
       `select n, request_id, to_offset_ms from sandbox_clock_advances

@@ -1,5 +1,6 @@
 import { isSlowAttempt, type DeliveryId, type DeliveryProgress } from '../../domain/delivery';
 import { DELIVERY_MOVES, OPEN_DELIVERY_STATUSES, isFinal, statusesBefore } from '../../domain/transitions';
+import { epochOf, type RowOf } from '../columns';
 import { prepared, queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 import { WEBHOOK_SECRETS, type StoredWebhookSecrets } from './webhook-secrets';
@@ -25,16 +26,12 @@ export interface DeliveryAttempt {
   failure?: string | undefined;
 }
 
-interface DeliveryRow extends Omit<Delivery, 'next_attempt_at' | 'failure' | 'is_slow'> {
-  next_attempt_at: string | null;
-  failure: string | null;
-  duration_ms: number | null;
-}
+type DeliveryRow = RowOf<Omit<Delivery, 'is_slow'>> & { duration_ms: number | null };
 
 const selectDelivery = prepared<DeliveryRow>(
   'find delivery',
-  `select d.order_id, d.n, d.url, d.redelivery_of, d.status, d.next_attempt_at, o.project_id, p.is_test, ${WEBHOOK_SECRETS},
-     ${CLOCK_OFFSET} as clock_offset_ms,
+  `select d.order_id, d.n, d.url, d.redelivery_of, d.status, ${epochOf('d.next_attempt_at')} as next_attempt_at,
+     o.project_id, p.is_test, ${WEBHOOK_SECRETS}, ${CLOCK_OFFSET} as clock_offset_ms,
      coalesce(a.attempt, 0) as attempts, a.failure, a.duration_ms
    from webhook_deliveries d join orders o on o.id = d.order_id join projects p on p.id = o.project_id
      left join lateral (
@@ -51,7 +48,7 @@ export async function findDelivery(db: Database, { order_id, n }: DeliveryId): P
   const { next_attempt_at, failure, duration_ms, ...delivery } = row;
   return {
     ...delivery,
-    ...(next_attempt_at !== null && { next_attempt_at: Date.parse(next_attempt_at) }),
+    ...(next_attempt_at !== null && { next_attempt_at }),
     ...(failure !== null && { failure }),
     is_slow: duration_ms !== null && isSlowAttempt(duration_ms),
   };
@@ -75,16 +72,15 @@ export async function openDeliveriesOf(
   { sql, bindings }: OrderIds,
   limit: number | null = null,
 ): Promise<OpenDelivery[]> {
-  const found = await queryRows<Omit<OpenDelivery, 'next_attempt_at'> & { next_attempt_at: string }>(
+  return await queryRows<OpenDelivery>(
     db,
-    `select d.order_id, d.n, d.status, d.next_attempt_at, o.project_id,
+    `select d.order_id, d.n, d.status, ${epochOf('d.next_attempt_at')} as next_attempt_at, o.project_id,
        (select count(*)::int from webhook_attempts a where a.order_id = d.order_id and a.n = d.n) as attempts
      from webhook_deliveries d join orders o on o.id = d.order_id
      where d.order_id in (${sql}) and d.status = any(:open::text[]) order by d.next_attempt_at
      limit :limit`,
     { ...bindings, limit, open: OPEN_DELIVERY_STATUSES },
   );
-  return found.map((row) => ({ ...row, next_attempt_at: Date.parse(row.next_attempt_at) }));
 }
 
 const insertAttempt = prepared(

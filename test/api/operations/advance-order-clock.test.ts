@@ -83,7 +83,7 @@ describe('rules 23.5: refused', () => {
     });
     const of_refund = await advance(refund.id, { advance: 'PT1H' });
     expect([of_refund.status, of_refund.body.error.type]).toEqual([409, 'Conflict']);
-    expect(of_refund.body.error.value).toBe(`The order uses the clock of the order ${payment.id}: move that one.`);
+    expect(of_refund.body.error.value).toBe(`The order uses the clock of the order ${payment.id}: advance that one.`);
 
     const link = await merchant.createPaymentLink();
     const customer = new Client();
@@ -92,7 +92,9 @@ describe('rules 23.5: refused', () => {
     await customer.postForm(pathname, form);
     const [order_id] = (await merchant.getPaymentLink(link.id)).orders['error']!;
     const of_order = await advance(order_id!, { advance: 'PT1H' });
-    expect(of_order.body.error.value).toBe(`The order uses the clock of the payment link ${link.id}: move that one.`);
+    expect(of_order.body.error.value).toBe(
+      `The order uses the clock of the payment link ${link.id}: advance that one.`,
+    );
   });
 
   test('another version than If-Match names, another project, an unknown id', async () => {

@@ -7,14 +7,17 @@ import { presentVersion } from '../present/order';
  * Advances the clock of a payment order and its follow-up orders. Returns the order (rules 23.5). Throws Forbidden for
  * live projects, Conflict for an order that uses the clock of another object, ValidationError.
  */
-export const moveOrderClock =
-  (services: MerchantServices): MerchantOperation<'moveOrderClock'> =>
+export const advanceOrderClock =
+  (services: MerchantServices): MerchantOperation<'advanceOrderClock'> =>
   async (context, { params, body }) => {
     const order = await orderOfPath(services, context, params.order_id);
     const input = clockAdvanceOf(context, body);
     if (order.clock_id !== order.id) {
       const owner = order.clock_id === order.related_order_id ? 'order' : 'payment link';
-      throw new ServiceError('Conflict', `The order uses the clock of the ${owner} ${order.clock_id}: move that one.`);
+      throw new ServiceError(
+        'Conflict',
+        `The order uses the clock of the ${owner} ${order.clock_id}: advance that one.`,
+      );
     }
     return async () => {
       const advanced = await advanceInTurn(context, () =>

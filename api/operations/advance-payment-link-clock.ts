@@ -6,8 +6,8 @@ import { presentLinkVersion } from '../present/payment-link';
  * Advances the clock of a payment link, its orders, their follow-up orders and webhooks. Returns the link (rules 23.5).
  * Throws Forbidden for live projects, ValidationError.
  */
-export const movePaymentLinkClock =
-  (services: MerchantServices): MerchantOperation<'movePaymentLinkClock'> =>
+export const advancePaymentLinkClock =
+  (services: MerchantServices): MerchantOperation<'advancePaymentLinkClock'> =>
   async (context, { params, body }) => {
     const link = await paymentLinkOfPath(services, context, params.payment_link_id);
     const input = clockAdvanceOf(context, body);
