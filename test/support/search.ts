@@ -112,14 +112,11 @@ export async function aSearchWorld(options: { postgres_url?: string } = {}) {
     stopIndexers,
     /** Resolves when every change is in the index. */
     async indexed() {
-      await until(
-        'every change is in the index',
-        async () => {
-          await noteSearch(db);
-          return !(await isIndexBehind(db)) && (await writer.state().catch(() => 'away')) === 'current';
-        },
-        INDEXED_WITHIN_MS,
-      );
+      const isIndexed = async () => {
+        await noteSearch(db);
+        return !(await isIndexBehind(db)) && (await writer.state().catch(() => 'away')) === 'current';
+      };
+      await until('every change is in the index', isIndexed, INDEXED_WITHIN_MS);
     },
     async search(body: object) {
       const response = await api.post('/v1/search/orders/', body);

@@ -72,13 +72,9 @@ interface TestOrderOptions {
   capture_period?: string;
 }
 
-/** How the time-skipping server fails a call that is older than it can keep. */
+/** How the time-skipping server fails a call that it gives up. */
 const GRPC_UNKNOWN = 2;
-
-/**
- * Sends an update until it is handled: on a busy machine the time-skipping server gives the first one up while the worker
- * still starts. The id of the update makes the second time the same as the first, whose workflow may have ended since.
- */
+/** Sends an update until it is handled: a busy machine's server gives the first one up while the worker still starts. */
 async function untilHandled(send: () => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
