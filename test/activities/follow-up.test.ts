@@ -8,38 +8,22 @@ import type { FollowUpKind } from '../../src/domain/follow-up';
 import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { closingOrderId, reversalOrderId } from '../../src/ids';
-import { createProcessorClient, type Processor } from '../../src/processor/client';
+import type { Processor } from '../../src/processor/client';
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import { orderWorkflowId, type FollowUpInput } from '../../workflows/messages';
-import { createTestDatabase, type TestDatabase } from '../support/database';
-import {
-  aCharge,
-  anOrder,
-  BY_TOKEN,
-  CARDS,
-  MINUTE,
-  NOW,
-  PROJECT,
-  transactionIdOf,
-  type CardName,
-} from '../support/domain';
+import { createTestDatabase } from '../support/database';
+import { aCharge, anOrder, BY_TOKEN, CARDS, MINUTE, NOW, transactionIdOf, type CardName } from '../support/domain';
 import { Merchant } from '../support/merchant';
-import { stack } from '../support/stack';
-import { followUpOf } from '../support/workflow-orders';
+import { setUp } from '../support/set-up';
+import { runProcessor } from '../support/stack';
+import { followUpOf, vaultToken } from '../support/workflow-orders';
 
 /** Each activity may have been killed anywhere and is run again. */
-let database: TestDatabase;
-let processor: Processor;
+const database = setUp(() => createTestDatabase());
+const processor = setUp(() => runProcessor());
 /** What was started, signalled or both: `start order:…`, `signal order:…`, `tell order:…`. */
 const calls: string[] = [];
 const merchant = new Merchant();
-beforeAll(async () => {
-  database = await createTestDatabase();
-  processor = createProcessorClient({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 6_000 });
-});
-afterAll(async () => {
-  await Promise.all([processor.close(), database.close()]);
-});
 beforeEach(() => calls.splice(0));
 
 type StartOptions = { workflowId: string; workflowIdConflictPolicy?: string };
@@ -97,14 +81,7 @@ async function paid(
   capture?: { capture_mode: 'manual' | 'delayed'; capture_period: string },
   amount?: number,
 ): Promise<OrderSnapshot> {
-  const vaulted = await processor.vaultCard({
-    project_id: PROJECT.id,
-    is_test: true,
-    number: CARDS[card].number,
-    card_expiry: '122034',
-    security_code: '123',
-  });
-  const input = aCharge(vaulted.usable ? vaulted.vault_token : '', {
+  const input = aCharge(await vaultToken({ processor }, CARDS[card].number), {
     order: anOrder({ ...BY_TOKEN, description: 'Two books', ...(amount !== undefined && { amount }) }),
   });
   const transaction = {

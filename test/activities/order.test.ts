@@ -5,7 +5,7 @@ import { moveOrder } from '../../src/db/orders/move-order';
 import { loadOrderSnapshot } from '../../src/db/orders/order-snapshot';
 import { findOrderSnapshot } from '../../src/db/orders/order-snapshot';
 import { findStoredOrder } from '../../src/db/orders/stored-order';
-import { createProcessorClient, type Processor } from '../../src/processor/client';
+import type { Processor } from '../../src/processor/client';
 import type { OperationResult } from '../../src/processor/wire';
 import { createTestDatabase } from '../support/database';
 import {
@@ -24,34 +24,21 @@ import {
 import { Merchant } from '../support/merchant';
 import { aStoredOrder } from '../support/rows';
 import { setUp } from '../support/set-up';
-import { stack } from '../support/stack';
+import { runProcessor } from '../support/stack';
+import { vaultToken } from '../support/workflow-orders';
 
 /**
  * The fault to fear: it happened, but nobody was told. Each activity may have been killed anywhere and is run again.
  */
 const database = setUp(() => createTestDatabase({ webhook_url: 'https://shop.example/hook' }));
-let processor: Processor;
+const processor = setUp(() => runProcessor(2_000));
 let activities: Activities;
 const merchant = new Merchant();
 beforeAll(async () => {
-  processor = createProcessorClient({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 2_000 });
   activities = withProcessor();
 });
-afterAll(async () => {
-  await processor.close();
-});
 
-async function tokenOf(card: CardName): Promise<string> {
-  const vaulted = await processor.vaultCard({
-    project_id: PROJECT.id,
-    is_test: true,
-    number: CARDS[card].number,
-    card_expiry: '122034',
-    security_code: '123',
-  });
-  if (!vaulted.usable) throw new Error(vaulted.reason);
-  return vaulted.vault_token;
-}
+const tokenOf = (card: CardName) => vaultToken({ processor }, CARDS[card].number);
 const view = async (order_id: string) => (await findStoredOrder(database.db, order_id))!;
 const statuses = async (order_id: string) => {
   const { status, transactions } = await view(order_id);

@@ -1,19 +1,15 @@
 import { WALLETS, type Wallet } from '../../src/processor/wire';
-import { createProcessorClient, type Processor } from '../../src/processor/client';
 import { Client } from '../support/customer';
 import { readLedger } from '../support/ledger';
 import { Merchant, type Refusal } from '../support/merchant';
-import { stack } from '../support/stack';
+import { setUp } from '../support/set-up';
+import { runProcessor, stack } from '../support/stack';
 
 /**
  * Every wallet through both doors, in a test and in a live project: by token over REST, and pressed on the hosted page.
  */
 
-let processor: Processor;
-beforeAll(() => {
-  processor = createProcessorClient({ url: stack().simulator_url, key: stack().processor_key, timeout_ms: 5_000 });
-});
-afterAll(() => processor.close());
+const processor = setUp(() => runProcessor());
 
 const BRANDS: Record<Wallet, string> = { 'apple-pay': 'visa', 'google-pay': 'mastercard' };
 const KINDS = WALLETS.flatMap((wallet) => (['test', 'live'] as const).map((kind) => [wallet, kind] as const));

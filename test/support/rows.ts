@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { queryRows, type Database } from '../../src/db/connection';
-import { insertFollowUp, recordFollowUpOutcome } from '../../src/db/orders/follow-ups';
+import { recordFollowUpOutcome } from '../../src/db/orders/follow-ups';
 import { insertOrder } from '../../src/db/orders/insert-order';
 import { moveOrder } from '../../src/db/orders/move-order';
 import { updateDelivery } from '../../src/db/webhooks/deliveries';
@@ -122,17 +122,6 @@ export async function answerFollowUp(
   const details =
     answer === 'processing' ? { source: 'service' as const, now } : { source: 'processor' as const, now, result };
   return await recordFollowUpOutcome(db, asked, { ...follow_up, amount: asked.amount }, MOVES[answer], details);
-}
-
-/** Asks and answers at once. */
-export async function aFollowUpWithManualOutcome(
-  db: Database,
-  payment: OrderSnapshot,
-  request: Partial<NewFollowUp> & Pick<FollowUpRequest, 'kind'>,
-  answer: ProcessorAnswer = 'approved',
-): Promise<OrderSnapshot> {
-  const follow_up = aFollowUp(payment, request);
-  return await answerFollowUp(db, follow_up, await insertFollowUp(db, follow_up), answer, follow_up.now);
 }
 
 /** Every row of a payment and of what follows it: what a repeat or a refusal must leave as it is. */

@@ -15,7 +15,6 @@ import { createActivities } from '../../activities';
 import type { ActivityServices } from '../../activities/services';
 import { parseConfig } from '../../src/config';
 import { createLogger } from '../../src/log';
-import { createProcessorClient } from '../../src/processor/client';
 import { dataConverter } from '../../src/temporal/connect';
 import { repositoryRoot } from '../../src/stack/files';
 import { createProgress } from '../../src/stack/progress';
@@ -29,7 +28,7 @@ import { postWebhook } from '../../src/webhook/post';
 import { SANDBOX_CLOCK_TASK_QUEUE, TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import * as searchAttributes from '../../workflows/search-attributes';
 import { createTestDatabase, secrets } from './database';
-import { stack } from './stack';
+import { runProcessor } from './stack';
 
 export type WorkflowEnvironment = Awaited<ReturnType<typeof createWorkflowEnvironment>>;
 
@@ -59,13 +58,10 @@ export function quietRuntime(): void {
   }
 }
 
-/** Longer than a busy machine takes to start the server. Milliseconds. */
-const SERVER_STARTS_WITHIN_MS = 120_000;
-
 /** The SDK gives the server five seconds to start, which a busy machine may need for another: it is started again. */
 async function startServer(
   events_max: number | undefined,
-  give_up = performance.now() + SERVER_STARTS_WITHIN_MS,
+  give_up = performance.now() + 120_000,
 ): Promise<TestWorkflowEnvironment> {
   try {
     return await (events_max === undefined ? startTimeSkippingServer() : startDevServer(events_max));
@@ -139,11 +135,7 @@ export async function createWorkflowEnvironment(
   const database = await createTestDatabase(
     options.webhook_url === undefined ? {} : { webhook_url: options.webhook_url },
   );
-  const processor = createProcessorClient({
-    url: stack().simulator_url,
-    key: stack().processor_key,
-    timeout_ms: 6_000,
-  });
+  const processor = runProcessor();
   const shared = {
     connection: env.nativeConnection as NativeConnection,
     workflowBundle: await workflowBundle(),

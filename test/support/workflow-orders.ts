@@ -1,4 +1,9 @@
-import { WithStartWorkflowOperation, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
+import {
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  type WorkflowHandle,
+} from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { findStoredOrder, type StoredOrder } from '../../src/db/orders/stored-order';
 import { findStoredPaymentLink, type StoredPaymentLink } from '../../src/db/payment-links';
@@ -36,8 +41,12 @@ export async function becomesDue({ id }: Pick<TestOrder, 'id'>): Promise<void> {
   await postControl(stack(), 'due', { transaction_id: transactionIdOf(id, 1) });
 }
 
-export async function vaultToken(world: WorkflowEnvironment, number: string): Promise<string> {
-  const card = await world.processor.vaultCard({
+/** A token of the card in the test project. */
+export async function vaultToken(
+  { processor }: Pick<WorkflowEnvironment, 'processor'>,
+  number: string,
+): Promise<string> {
+  const card = await processor.vaultCard({
     project_id: PROJECT.id,
     is_test: true,
     number,
@@ -63,20 +72,18 @@ interface TestOrderOptions {
   capture_period?: string;
 }
 
-/** How the time-skipping server fails a call that is older than it can keep. */
+/** How the time-skipping server fails a call that it gives up. */
 const GRPC_UNKNOWN = 2;
-
-/**
- * Sends an update until it is handled: on a busy machine the time-skipping server gives the first one up while the worker
- * still starts. The id of the update makes the second time the same as the first.
- */
-async function untilHandled(send: () => Promise<unknown>, tries = 5): Promise<void> {
-  try {
-    await send();
-  } catch (error) {
-    const { code } = (error as { cause?: { code?: number } }).cause ?? {};
-    if (tries <= 1 || code !== GRPC_UNKNOWN) throw error;
-    await untilHandled(send, tries - 1);
+/** Sends an update until it is handled: a busy machine's server gives the first one up while the worker still starts. */
+async function untilHandled(send: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return void (await send());
+    } catch (error) {
+      if (tries > 1 && error instanceof WorkflowExecutionAlreadyStartedError) return;
+      const { code } = (error as { cause?: { code?: number } }).cause ?? {};
+      if (tries === 5 || code !== GRPC_UNKNOWN) throw error;
+    }
   }
 }
 

@@ -1,11 +1,11 @@
 import { v7 as uuidv7 } from 'uuid';
 import { followUpIdempotencyKey } from '../../src/domain/follow-up';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
-import { createProcessorClient, type Processor } from '../../src/processor/client';
+import type { Processor } from '../../src/processor/client';
 import { ORDER_STATUS, orderWorkflowId, processorAnswered } from '../../workflows/messages';
 import { CARDS, transactionIdOf } from '../support/domain';
 import { Merchant } from '../support/merchant';
-import { stack } from '../support/stack';
+import { runProcessor } from '../support/stack';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/waits';
 import { createAnOrder, executeFollowUp, followUpOf, statusesOf } from '../support/workflow-orders';
@@ -20,11 +20,7 @@ const merchant = new Merchant();
 /** Called when the processor has answered a poll, before the service gets the answer. */
 let onAnswer: (key: string) => Promise<void> = () => Promise.resolve();
 beforeAll(async () => {
-  const processor = createProcessorClient({
-    url: stack().simulator_url,
-    key: stack().processor_key,
-    timeout_ms: 6_000,
-  });
+  const processor = runProcessor();
   const polled: Processor = {
     ...processor,
     async findOperation(key, expected) {

@@ -3,7 +3,7 @@ import { findWatch } from '../../src/db/orders/late-approvals';
 import { followUpIdempotencyKey } from '../../src/domain/follow-up';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { processorOrderId, reversalOrderId } from '../../src/ids';
-import { createProcessorClient, type Processor } from '../../src/processor/client';
+import type { Processor } from '../../src/processor/client';
 import type { Fault } from '../../src/simulator/faults';
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import {
@@ -21,7 +21,7 @@ import { aLateRequest, CARDS, PROJECT, transactionIdOf } from '../support/domain
 import { Merchant } from '../support/merchant';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
-import { postControl, stack } from '../support/stack';
+import { postControl, runProcessor, stack } from '../support/stack';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/waits';
 import {
@@ -49,11 +49,7 @@ afterEach(async () => {
   await merchant.removeFaults();
 });
 beforeAll(async () => {
-  const processor = createProcessorClient({
-    url: stack().simulator_url,
-    key: stack().processor_key,
-    timeout_ms: 6_000,
-  });
+  const processor = runProcessor();
   const asked: Processor = {
     ...processor,
     async findOperation(key, expected) {

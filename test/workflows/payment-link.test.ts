@@ -7,7 +7,7 @@ import { PAYMENT_LINK_ATTEMPTS_MAX } from '../../src/domain/payment-link';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { ServiceError } from '../../src/errors';
 import { linkOrderId, transactionId } from '../../src/ids';
-import { createProcessorClient, type Processor } from '../../src/processor/client';
+import type { Processor } from '../../src/processor/client';
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import {
   PAYMENT_LINK_STATUS,
@@ -21,7 +21,7 @@ import {
 import { aCharge, aLateRequest, aRequest, CARDS } from '../support/domain';
 import { readLedger } from '../support/ledger';
 import { Merchant } from '../support/merchant';
-import { stack } from '../support/stack';
+import { runProcessor } from '../support/stack';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/waits';
 import { createALink, vaultToken, type TestLink } from '../support/workflow-orders';
@@ -36,11 +36,7 @@ let beforeCharge: () => Promise<void> = () => Promise.resolve();
 /** Called before the link's workflow gets the record that it reads. */
 let beforeRecord: () => Promise<void> = () => Promise.resolve();
 beforeAll(async () => {
-  const processor = createProcessorClient({
-    url: stack().simulator_url,
-    key: stack().processor_key,
-    timeout_ms: 6_000,
-  });
+  const processor = runProcessor();
   const delayed: Processor = {
     ...processor,
     async execute(...charge) {

@@ -93,6 +93,10 @@ const FLOWS: Record<string, (looks: Looks) => Promise<void>> = {
     const page = await visit(looks);
     const order = await createPageOrder();
     await page.goto(order.order_url);
+    const time = looks.javaScriptEnabled
+      ? /Time left to pay:\s\d+:\d\d/
+      : /Please pay before \d+ \w+ \d{4} at \d\d:\d\d UTC/;
+    expect(await page.locator('.timer').innerText()).toMatch(time);
     await page.getByRole('button', { name: 'Use test card: Approved, Mastercard' }).click();
     // Without a script the page comes anew.
     await until(
@@ -260,9 +264,13 @@ describe.each(Object.keys(LANGUAGES))('in the language %s', (lang) => {
 /** In the page: texts that are wider than what holds them. */
 const CUT_OFF = `[...document.querySelectorAll('button, label, .hint, h1, h2, dt, dd, .tag, .promise')].filter((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0 && getComputedStyle(one).display !== 'inline').map((one) => one.textContent)`;
 
-test('on a touch screen whatever can be pressed is 44 px high', async () => {
+test('on a touch screen whatever can be pressed is 44 px high, the buttons of all wallets alike', async () => {
   const page = await visit({ size: 'phone', hasTouch: true, isMobile: true });
   await page.goto((await createPageOrder()).order_url);
+  const heights = await Promise.all(
+    WALLETS.map(async (wallet) => (await page.locator(walletButton(wallet)).boundingBox())?.height),
+  );
+  expect(new Set(heights).size).toBe(1);
   await page.click(PAY);
   await page.getByRole('alert').waitFor();
   await page.waitForLoadState();
@@ -274,15 +282,6 @@ test('on a touch screen whatever can be pressed is 44 px high', async () => {
         .map((one) => one.textContent),
     );
   expect(low).toEqual([]);
-});
-
-test('the buttons of all wallets are of one height on a phone', async () => {
-  const page = await visit({ viewport: { width: 375, height: 800 } });
-  await page.goto((await createPageOrder()).order_url);
-  const heights = await Promise.all(
-    WALLETS.map(async (wallet) => (await page.locator(walletButton(wallet)).boundingBox())?.height),
-  );
-  expect(new Set(heights).size).toBe(1);
 });
 
 test('the longest texts and amounts fit on the narrowest phone', async () => {
@@ -327,16 +326,6 @@ test.each(['Enter', 'Space'])('the keyboard alone presses a wallet: %s', async (
   await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
   expect(await page.locator('.receipt').innerText()).toMatch(/Paid with\s+Apple Pay, Visa ending in \d{4}/);
   expect(await readLedger(order.id)).toMatchObject([{ requests: 1 }]);
-});
-
-test('a wallet says to everybody that it is simulated', async () => {
-  const page = await visit();
-  const order = await createPageOrder();
-  await page.goto(order.order_url);
-  for (const name of ['Pay with Apple Pay Simulated', 'Pay with Google Pay Simulated']) {
-    const described = await page.getByRole('button', { name, exact: true }).getAttribute('aria-describedby');
-    expect(await page.locator(`#${described}`).innerText()).toContain('no card of yours is used');
-  }
 });
 
 test.each([walletButton('apple-pay'), PAY])(
@@ -428,13 +417,7 @@ test('the time that is left counts down, and at the end the page says so', async
   await page.getByRole('heading', { name: 'This payment has expired' }).waitFor({ timeout: 20_000 });
 });
 
-test('without a script the page says until when it can be paid', async () => {
-  const page = await visit({ javaScriptEnabled: false });
-  await page.goto((await createPageOrder()).order_url);
-  expect(await page.locator('.timer').innerText()).toMatch(/Please pay before \d+ \w+ \d{4} at \d\d:\d\d UTC/);
-});
-
-test('every page has a language, one main part, one first heading, and a name for every field and button', async () => {
+test('every page has a language, one main part, one first heading, and a name for all; wallets say that they are simulated', async () => {
   const page = await visit();
   const order = await createPageOrder();
   await page.goto(order.order_url);
@@ -451,6 +434,10 @@ test('every page has a language, one main part, one first heading, and a name fo
     .evaluateAll((all) => all.map((one) => String((one as unknown as { textContent: string }).textContent)));
   expect(buttons.filter((text) => text.trim() === '')).toEqual([]);
   expect(await page.locator(`${PAY}`).count()).toBe(1);
+  for (const name of ['Pay with Apple Pay Simulated', 'Pay with Google Pay Simulated']) {
+    const described = await page.getByRole('button', { name, exact: true }).getAttribute('aria-describedby');
+    expect(await page.locator(`#${described}`).innerText()).toContain('no card of yours is used');
+  }
 });
 
 test.each(['light', 'dark'] as const)('every text can be told from its ground: %s', async (colorScheme) => {

@@ -5,7 +5,6 @@ import type { ActivityServices } from '../../../activities/services';
 import { queryRows, type Database } from '../../../src/db/connection';
 import { announceOperation } from '../../../src/db/orders/announced-operations';
 import { insertFollowUp } from '../../../src/db/orders/follow-ups';
-import { insertWatch } from '../../../src/db/orders/late-approvals';
 import { followUpIdempotencyKey } from '../../../src/domain/follow-up';
 import { insertOrder } from '../../../src/db/orders/insert-order';
 import { moveOrder } from '../../../src/db/orders/move-order';
@@ -359,21 +358,6 @@ describe('with a Temporal server that has lost its workflows', () => {
     await look();
     await becomes(order_id, 'completed: accepted');
     expect(await queryRows(db, 'select * from announced_operations', {})).toEqual([]);
-  });
-
-  test('rules 10.18: a declined payment of which there is evidence that it was approved is given back', async () => {
-    const order = await createAnOrder(world, { card_number: CARDS.do_not_honor.number });
-    const transaction_id = transactionIdOf(order.id, 1);
-    const approved = { result: 'approved', response_code: '00' };
-    await merchant.addFault({ kind: 'altered', operation: 'ask', transaction_id, answer: approved });
-    const now = await world.now();
-    await insertWatch(world.database.db, transaction_id, { poll_at: now, began: now });
-    await look();
-    const reversal = reversalOrderId(transaction_id);
-    // The simulator, which has declined it, refuses to give it back.
-    await becomes(reversal, 'error: error');
-    await merchant.removeFaults();
-    expect(await queryRows(world.database.db, 'select * from late_approval_watches', {})).toEqual([]);
   });
 
   test('an order whose workflow was lost at the issuer expires with its attempt, which ends before it', async () => {

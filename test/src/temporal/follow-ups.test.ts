@@ -1,19 +1,14 @@
 import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import type { FollowUpWorkflows } from '../../../src/temporal/follow-ups';
-import { KINDS } from '../../../src/temporal/kinds';
 import { createWorkflowClients } from '../../../src/temporal/workflows';
-import { ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID, orderWorkflowId } from '../../../workflows/messages';
 import { connectDatabase, type Database } from '../../../src/db/connection';
-import { findStoredOrder } from '../../../src/db/orders/stored-order';
 import type { AcceptedRequest } from '../../../src/domain/accepted-request';
-import { followUpIdempotencyKey } from '../../../src/domain/follow-up';
 import { Merchant } from '../../support/merchant';
 import { getWholeOrder, payingTransactionId, refund } from '../../support/merchant-payments';
 import { aSilentServer, type SilentServer } from '../../support/servers';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
-import { until } from '../../support/waits';
 import { aRequest } from '../../support/domain';
 
 const merchant = new Merchant();
@@ -87,41 +82,4 @@ describe.each([
       status: 'completed',
     });
   });
-});
-
-test('rules 10.13: a notification about a refund whose workflow was lost continues it at once', async () => {
-  const order = await merchant.paidOrder('approved', { amount: 100 });
-  const client = temporalOf();
-  clients.push(client);
-  const { follow_ups } = createWorkflowClients({ client, db });
-  const input = inputOf(order, 'refund');
-  const idempotency_key = followUpIdempotencyKey(input.original_transaction_id, 'refund', input.id);
-  await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key });
-  await merchant.addFault({ kind: 'lost_answer', operation: 'refund', order_id: order.id });
-  expect(await follow_ups.refund(input)).toMatchObject({ status: 'processing' });
-  await client.workflow.getHandle(orderWorkflowId(input.id)).terminate('lost');
-  await merchant.removeFaults();
-  await follow_ups.requestPoll(input.id);
-  await until('the outcome is known', async () => (await findStoredOrder(db, input.id))?.status === 'completed');
-});
-
-test('a follow-up order is found by its payment, and says what it is, with nothing that is the merchant’s or the customer’s', () => {
-  const { workflowId, typedSearchAttributes, staticSummary } = KINDS.follow_up.start({
-    id: 'f',
-    project_id: 'p',
-    kind: 'refund',
-    requested_by: 'merchant',
-    original_order_id: 'o',
-    original_transaction_id: 't',
-    merchant_order_id: 'Ada 7',
-    description: 'For Ada Lovelace',
-    extra: { email: 'ada@example.com' },
-  });
-  expect(workflowId).toBe('order:f');
-  expect(typedSearchAttributes).toEqual([
-    { key: ORDER_STATUS, value: 'new' },
-    { key: PROJECT_ID, value: 'p' },
-    { key: RELATED_ORDER_ID, value: 'o' },
-  ]);
-  expect(staticSummary).toBe('refund of order:o');
 });

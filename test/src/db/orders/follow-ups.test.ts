@@ -1,5 +1,4 @@
 import { insertFollowUp } from '../../../../src/db/orders/follow-ups';
-import { moveOrder } from '../../../../src/db/orders/move-order';
 import { findOrderSnapshot, loadOrderSnapshot } from '../../../../src/db/orders/order-snapshot';
 import { findStoredOrder, type StoredTransaction } from '../../../../src/db/orders/stored-order';
 import { FOLLOW_UPS, type FollowUpKind, type NewFollowUp } from '../../../../src/domain/follow-up';
@@ -11,13 +10,10 @@ import {
   aFollowUp,
   anAcceptedPayment,
   answerFollowUp,
-  aFollowUpWithManualOutcome,
-  aStoredOrder,
   CAPTURE_END,
   everythingOf,
   paymentOf,
   type PaymentMode,
-  type ProcessorAnswer,
 } from '../../../support/rows';
 import { setUp } from '../../../support/set-up';
 
@@ -29,8 +25,6 @@ const everything = (payment: OrderSnapshot) => everythingOf(database.db, payment
 const moneyIn = async (payment: OrderSnapshot) => (await view(payment.id)).transactions[0]!;
 const accepted = (mode: PaymentMode = 'sale', amount = 100) => anAcceptedPayment(database.db, { mode, amount });
 const request = (payment: OrderSnapshot, what: Request) => insertFollowUp(database.db, aFollowUp(payment, what));
-const settled = (payment: OrderSnapshot, what: Request, answer?: ProcessorAnswer) =>
-  aFollowUpWithManualOutcome(database.db, payment, what, answer);
 
 /** What is neither 0 nor absent, by the names of the columns without `_amount`. */
 function moved(transaction: StoredTransaction): Record<string, number> {
@@ -264,33 +258,6 @@ describe('rules 9.9: two at once, on connections of their own', () => {
     ]);
   });
 });
-test.each(['expired', 'cancelled'] as const)(
-  'rules 10.11: a payment approved after its order was %s is given back whole; the payment order stays as it is',
-  async (ended) => {
-    const order = await aStoredOrder(database.db, { amount: 500 });
-    const payment = await moveOrder(database.db, order, { ended }, { source: 'service', now: NOW });
-    const reversal = await settled(payment, { kind: 'reversal', requested_by: 'service' });
-    expect([reversal.status, reversal.amount]).toEqual(['completed', 500]);
-    const [original, shown] = [await view(payment.id), await view(reversal.id)];
-    expect([original.status, original.transactions[0]!.status, moved(original.transactions[0]!)]).toEqual([
-      ended,
-      ended,
-      {},
-    ]);
-    expect(shown).toMatchObject({
-      related_order_id: payment.id,
-      transactions: [
-        {
-          transaction_type: 'reversal',
-          credit_debit: 'debit',
-          status: 'accepted',
-          original_transaction_id: order.transactions[0]!.id,
-        },
-      ],
-    });
-  },
-);
-
 describe('rules 9.6: the schema enforces its rules without the code', () => {
   test.each<[title: string, mode: PaymentMode, changes: string]>([
     [

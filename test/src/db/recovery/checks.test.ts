@@ -13,14 +13,7 @@ import type { OrderSnapshot } from '../../../../src/domain/order-snapshot';
 import type { OrderStatus, PaymentLinkStatus, TransactionStatus } from '../../../../src/domain/transitions';
 import { createTestDatabase } from '../../../support/database';
 import { aRequest, aTransaction, BY_TOKEN, MINUTE, NOW, PROJECT } from '../../../support/domain';
-import {
-  aFollowUp,
-  anAcceptedPayment,
-  answerFollowUp,
-  aFollowUpWithManualOutcome,
-  aStoredOrder,
-  CAPTURE_END,
-} from '../../../support/rows';
+import { aFollowUp, anAcceptedPayment, answerFollowUp, aStoredOrder, CAPTURE_END } from '../../../support/rows';
 import { setUp } from '../../../support/set-up';
 
 /** Rows whose workflow may be lost, modified at NOW. */
@@ -72,6 +65,16 @@ async function along(order: OrderSnapshot, ...statuses: TransactionStatus[]): Pr
 }
 const attempted = async (...statuses: TransactionStatus[]) => await along(await aStoredOrder(database.db), ...statuses);
 
+/** Asks for a follow-up order of the payment, which the processor approves. */
+async function approved(
+  payment: OrderSnapshot,
+  request: { kind: FollowUpKind; amount?: number },
+): Promise<OrderSnapshot> {
+  const follow_up = aFollowUp(payment, request);
+  const asked = await insertFollowUp(database.db, follow_up);
+  return await answerFollowUp(database.db, follow_up, asked, 'approved', follow_up.now);
+}
+
 describe('orders', () => {
   test.each<[string, () => Promise<OrderSnapshot>]>([
     ['its customer is at the issuer', () => attempted('pending')],
@@ -106,8 +109,8 @@ describe('orders', () => {
       'some of it is still held',
       async () => {
         const payment = await anAcceptedPayment(database.db, { mode: 'manual' });
-        await aFollowUpWithManualOutcome(database.db, payment, { kind: 'capture', amount: 60 });
-        await aFollowUpWithManualOutcome(database.db, payment, { kind: 'void', amount: 39 });
+        await approved(payment, { kind: 'capture', amount: 60 });
+        await approved(payment, { kind: 'void', amount: 39 });
         return payment;
       },
     ],
@@ -140,14 +143,14 @@ describe('orders', () => {
     [
       'was captured',
       async () =>
-        await aFollowUpWithManualOutcome(database.db, await anAcceptedPayment(database.db, { mode: 'manual' }), {
+        await approved(await anAcceptedPayment(database.db, { mode: 'manual' }), {
           kind: 'capture',
         }),
     ],
     [
       'was voided',
       async () =>
-        await aFollowUpWithManualOutcome(database.db, await anAcceptedPayment(database.db, { mode: 'manual' }), {
+        await approved(await anAcceptedPayment(database.db, { mode: 'manual' }), {
           kind: 'void',
         }),
     ],
