@@ -362,6 +362,11 @@ describe('rules 1.7: numbers that would come back changed', () => {
     ]);
   });
 
+  test('a number of more digits than a card has is none, also where its exponent hides them', () => {
+    const extra = { a: [-1.6368923471763207e220, 4.111111111111111e45] };
+    expect(parse({ ...ORDER, extra }).extra).toEqual(extra);
+  });
+
   test('others come back as they were sent, or as the same number in fewer digits', () => {
     const body = parseText('{"currency":"EUR","amount":1,"extra":{"a":[0.10000000000000001,1e20,9007199254740992]}}');
     expect(JSON.stringify(body.extra)).toBe('{"a":[0.1,100000000000000000000,9007199254740992]}');
