@@ -30,6 +30,7 @@ def before_call(context, case, kwargs):
         use_payment(case.path_parameters or {}, PAYMENTS[n // 3 % len(PAYMENTS)])
     if VAULT_TOKEN and n % 2 == 0:
         use_token(case.body)
+    case.body = without_empty_lists(case.body)
     if OWN_CLIENT and str((case.path_parameters or {}).get("client_id")).lower() == OWN_CLIENT:
         case.path_parameters["client_id"] = "00000000-0000-7000-8000-000000000000"
     CURRENT.started = time.time()
@@ -59,6 +60,21 @@ def use_token(body):
         details = transaction.get("payment_method_details") if isinstance(transaction, dict) else None
         if isinstance(details, dict) and isinstance(details.get("vault_token"), str):
             details["vault_token"] = VAULT_TOKEN
+
+
+# Objects of which an empty list is read as an empty object (rules 1.15): for the document it is wrong.
+OBJECTS = ("customer", "client", "extra", "payment_method_details")
+
+
+def without_empty_lists(body):
+    if body == []:
+        return [0]
+    if not isinstance(body, dict):
+        return body
+    changed = {name: [0] if name in OBJECTS and value == [] else value for name, value in body.items()}
+    if isinstance(body.get("transactions"), list):
+        changed["transactions"] = [without_empty_lists(one) if isinstance(one, dict) else one for one in body["transactions"]]
+    return changed
 
 
 @schemathesis.hook

@@ -12,7 +12,7 @@ const AMOUNTS: Record<ProofInput['size'], Record<string, Amount>> = {
     merchant: { phases: 'examples,fuzzing,stateful', examples: 6 },
     manage: { phases: 'examples,fuzzing,stateful', examples: 6 },
   },
-  full: { merchant: { phases: EVERYTHING, examples: 160 }, manage: { phases: EVERYTHING, examples: 120 } },
+  full: { merchant: { phases: EVERYTHING, examples: 210 }, manage: { phases: EVERYTHING, examples: 170 } },
 };
 /** Payments that are made for the requests. */
 const PAYMENTS = { ci: 9, full: 60 };
