@@ -40,7 +40,11 @@ const WATCHED: Watched[] = [
     table: 'orders',
     id: 'id',
     inserted: `new.requested_by is null or new.requested_by = 'merchant'`,
-    changed: `${differ('merchant_order_id', 'description', 'return_url', 'failure_url', 'webhook_url', 'customer', 'extra', 'amount', 'currency')} or ${ended}`,
+    changed: [
+      differ('merchant_order_id', 'description', 'return_url', 'failure_url', 'webhook_url', 'customer', 'extra'),
+      differ('amount', 'currency'),
+      ended,
+    ].join(' or '),
   },
   { table: 'payment_links', id: 'id', inserted: 'true', changed: ended },
   { table: 'merchants', id: 'id', inserted: 'true', changed: 'true' },
