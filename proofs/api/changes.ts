@@ -92,6 +92,19 @@ export async function watchChanges(postgres_url: string): Promise<void> {
   }
 }
 
+/** Throws if a change that no request makes is not found: then that nothing is found would show nothing. */
+export async function requireWatched(postgres_url: string): Promise<void> {
+  const db = connectDatabase(postgres_url, { pool_max: 1 });
+  try {
+    await db.raw('update merchants set name = name');
+    const [found] = await refusedButStored(postgres_url, []);
+    if (!found?.startsWith('UPDATE merchants')) throw new Error('a change that no request made is not found');
+    await db.raw('delete from proof_changes');
+  } finally {
+    await db.destroy();
+  }
+}
+
 /** Clocks of one machine, read by different programs. Seconds. */
 const TOLERANCE = 0.02;
 

@@ -72,8 +72,9 @@ def without_empty_lists(body):
     if not isinstance(body, dict):
         return body
     changed = {name: [0] if name in OBJECTS and value == [] else value for name, value in body.items()}
-    if isinstance(body.get("transactions"), list):
-        changed["transactions"] = [without_empty_lists(one) if isinstance(one, dict) else one for one in body["transactions"]]
+    transactions = body.get("transactions")
+    if isinstance(transactions, list):
+        changed["transactions"] = [without_empty_lists(one) if isinstance(one, dict) else one for one in transactions]
     return changed
 
 

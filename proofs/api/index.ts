@@ -1,7 +1,7 @@
 import { manager } from '../../src/client/manage';
 import { OwnStack, type RunningStack } from '../../test/support/stack';
 import type { Proof, ProofInput, ProofOutcome } from '../proof';
-import { refusedButStored, watchChanges } from './changes';
+import { refusedButStored, requireWatched, watchChanges } from './changes';
 import { makePayments } from './payments';
 import { proveParsers } from './parsers';
 import { findSchemathesis, runSchemathesis, type Amount, type Host } from './schemathesis';
@@ -52,6 +52,7 @@ async function proveHosts({ seed, size, single, say }: ProofInput): Promise<Proo
     const stack = await own.start();
     const hosts = (await hostsOf(stack, PAYMENTS[size])).filter(({ name }) => single === undefined || single === name);
     await watchChanges(stack.postgres_url);
+    await requireWatched(stack.postgres_url);
     const found = [];
     for (const host of hosts) {
       const { requests, failures } = await runSchemathesis(program, host, {

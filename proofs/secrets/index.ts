@@ -106,22 +106,32 @@ async function prove(
     for (const { door, answer } of await sendKey(stack, key)) look(await given(door, answer), 'other');
   }
   await close();
+  const kept = new Set<Card>();
   const scanned = await scan(stack, managed.token, receiver, (source) => {
     for (const hit of scanner.hits(source.text, source)) {
       violations.push(`${source.kind}: ${source.name} holds ${hit} (seed ${seed})`);
     }
+    for (const card of cards) if (source.text.includes(maskOf(card))) kept.add(card);
   });
+  // A card of which nothing may be found must have come through the right doors.
+  if (single === undefined && kept.size < cards.length) {
+    violations.push(`${cards.length - kept.size} cards came through no door: no mask of them is stored (seed ${seed})`);
+  }
   return {
     counts: {
       cards: cards.length,
       keys: keys.length,
       doors: doors.length + inTurn.length,
       'cards sent': sent,
+      'cards of which the mask is stored': kept.size,
       ...scanned,
     },
     violations: [...new Set(violations)],
   };
 }
+
+/** What may be stored of a number: its first six and last four digits. */
+const maskOf = ({ number }: Card) => `${number.slice(0, 6)}${'*'.repeat(number.length - 10)}${number.slice(-4)}`;
 
 async function doorsOf(stack: RunningStack, managed: Managed, receiver: Receiver) {
   const merchant = new Merchant(stack);
