@@ -1,4 +1,7 @@
+import { api } from './api';
 import type { Proof } from './proof';
+import { secrets } from './secrets';
+import { upgrade } from './upgrade';
 
 /** All proofs, in the order in which they run. */
-export const PROOFS: readonly Proof[] = [];
+export const PROOFS: readonly Proof[] = [api, secrets, upgrade];

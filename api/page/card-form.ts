@@ -94,5 +94,5 @@ function problemOfName(name: string, texts: Texts['errors']): string | undefined
 
 /** A card number typed into the wrong field, whole or in part, must not be shown again either. */
 function holdsNumber(text: string): boolean {
-  return /\d(?:[\s-]?\d){5,}/.test(text);
+  return /\p{Nd}(?:[^\p{L}\p{N}]{0,3}\p{Nd}){5,}/u.test(text);
 }

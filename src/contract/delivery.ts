@@ -52,7 +52,7 @@ export const ORDER_WEBHOOK_ROUTES = {
       before: deliveryNumber()
         .transform(Number)
         .optional()
-        .meta({ type: 'integer' })
+        .meta({ type: 'integer', minimum: 1, maximum: 999_999_999 })
         .describe('Number of a delivery: the answer has older ones.'),
     }),
     output: deliveryListSchema,

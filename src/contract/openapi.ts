@@ -229,7 +229,7 @@ const IF_NONE_MATCH = headerParameter(
 const IDEMPOTENCY_KEY = headerParameter(
   'Idempotency-Key',
   'The same key with the same request answers the first answer again and does nothing twice. 1 to 255 visible ASCII characters.',
-  { minLength: 1, maxLength: 255 },
+  { minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
 );
 
 function parameters(place: 'path' | 'query', schema: z.ZodObject | undefined, schemaOf: SchemaOf): Parameter[] {

@@ -123,8 +123,12 @@ function checkValues(value: unknown, place: Place, found: WrongFields): void {
     const text = problem === CARD_NUMBER && MAY_BE_CARD_NUMBER.test(path) ? unstorable(value) : problem;
     if (text !== undefined) found.add({ path, text });
   } else if (typeof value === 'number') {
-    // In its own digits: a fraction is no card number.
-    if (Math.abs(value) >= 1e11 && holdsCardNumber(Math.trunc(Math.abs(value)).toString(), place)) {
+    // In its own digits: a fraction is no card number, and neither is a number of more digits.
+    if (
+      Math.abs(value) >= 1e11 &&
+      Math.abs(value) < 1e19 &&
+      holdsCardNumber(Math.trunc(Math.abs(value)).toString(), place)
+    ) {
       found.add({ path, text: CARD_NUMBER });
     }
   } else if (value instanceof InexactNumber) {

@@ -1,5 +1,6 @@
 import { Agent, request } from 'undici';
 import type { z } from 'zod';
+import { holdsCardNumber, replaceCardNumbers } from '../domain/card';
 import { ServiceError } from '../errors';
 import type { Logger } from '../log';
 import { operationResultSchema, problemSchema, type OperationResult } from './wire';
@@ -75,13 +76,29 @@ export async function callOperation(
     if (answer.status === 404 || answer.status === 409) return answer;
     const result = operationResultSchema.safeParse(answer.body);
     // An answer about another operation is no answer about this one.
-    if (answer.status === 200 && result.success && result.data.idempotency_key === idempotency_key) return result.data;
+    if (answer.status === 200 && result.success && result.data.idempotency_key === idempotency_key) {
+      const { challenge_url = '' } = result.data;
+      if (!holdsCardNumber(challenge_url)) return withoutCardNumbers(result.data);
+    }
     why = answer.status === 200 ? 'not an answer of the wire format' : `status ${answer.status}`;
   } catch (error) {
     why = failureReason(error);
   }
   connection.log?.warn({ idempotency_key, why }, 'outcome at the processor is unknown');
   return 'unknown';
+}
+
+/** The result with texts that repeat no card number: they are stored and shown (rules 15.8). */
+function withoutCardNumbers(result: OperationResult): OperationResult {
+  const { response_code, response_code_description } = result;
+  const cleaned = (text: string) => replaceCardNumbers(text, '[card number]');
+  return {
+    ...result,
+    ...(response_code !== undefined && { response_code: cleaned(response_code) }),
+    ...(response_code_description !== undefined && {
+      response_code_description: cleaned(response_code_description),
+    }),
+  };
 }
 
 /** Errors of an answer that is not HTTP, or too large. */
@@ -107,11 +124,21 @@ export async function lookUp(
     : notFetched();
 }
 
-/** The body of a look-up's answer. Throws FailedToFetchTransactionInformation when it is not of the wire format. */
+/**
+ * The body of a look-up's answer. Throws FailedToFetchTransactionInformation when it is not of the wire format, or
+ * repeats a card number (rules 15.8).
+ */
 export function parsed<T extends z.ZodType>(schema: T, body: unknown): z.infer<T> {
   const parsed = schema.safeParse(body);
-  if (!parsed.success) throw notFetched();
+  if (!parsed.success || showsCardNumber(parsed.data)) throw notFetched();
   return parsed.data;
+}
+
+/** Whether a text of the answer holds a card number. Tokens may look like one. */
+function showsCardNumber(answer: unknown): boolean {
+  return Object.entries(answer as object).some(
+    ([name, value]) => !name.endsWith('_token') && typeof value === 'string' && holdsCardNumber(value),
+  );
 }
 
 /** Whether a refusal is the processor's own and about this field. */

@@ -2,6 +2,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Payload } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
+import { holdsCardNumber } from '../domain/card';
 import type { Logger } from '../log';
 import { SignInUnavailable, type SignIn } from './operator-sign-in';
 import { PayloadCipher, isEncrypted } from './payload-codec';
@@ -20,7 +21,8 @@ export interface CodecServer {
  * `ui_origin` (rules 24.5). Cookies are accepted from these pages, for a proxy that signs operators in by cookie.
  *
  * The Web UI does not send the workflow of a payload. Payloads encrypted here carry the operator's name instead, and
- * workers accept them only in updates meant for operators (rules 24.9).
+ * workers accept them only in updates meant for operators (rules 24.9). Payloads with a card number are refused: the
+ * history would keep them.
  */
 export async function startCodecServer(options: {
   host: string;
@@ -34,7 +36,10 @@ export async function startCodecServer(options: {
   const cipher = new PayloadCipher(options.payload_keys);
   const work: Record<string, (payload: Payload, operator: string) => Payload> = {
     '/decode': (payload) => (isEncrypted(payload) ? cipher.decrypt(payload).payload : payload),
-    '/encode': (payload, operator) => cipher.encryptForOperator(payload, operator),
+    '/encode': (payload, operator) => {
+      if (holdsCardNumber(Buffer.from(payload.data ?? []).toString())) throw new Error('a card number');
+      return cipher.encryptForOperator(payload, operator);
+    },
   };
   /** Answers a POST. Refusals give no reason, which might contain the payload. */
   const handle = async (request: http.IncomingMessage, response: http.ServerResponse, path: string) => {

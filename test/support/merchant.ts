@@ -204,7 +204,7 @@ export class Merchant {
   async removeFaults(): Promise<void> {
     for (const { order_id, transaction_id, vault_token, project_id, idempotency_key } of this.faults.splice(0)) {
       const facts = Object.entries({ order_id, transaction_id, vault_token, project_id, idempotency_key }).flatMap(
-        ([fact, value]) => (value === undefined ? [] : [[fact, value]]),
+        ([fact, value]): [string, string][] => (value === undefined ? [] : [[fact, value]]),
       );
       await callSimulator(this.stack, `/control/faults/?${new URLSearchParams(facts)}`, { method: 'DELETE' });
     }

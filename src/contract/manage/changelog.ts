@@ -16,6 +16,28 @@ interface ChangelogEntry {
 /** The answer of `GET /v1/changelog/`, newest first. */
 export const CHANGELOG: readonly ChangelogEntry[] = [
   {
+    version: '1.2.1',
+    date: '2026-11-24',
+    text: 'The document states the characters of an Idempotency-Key (visible ASCII), which have not changed.',
+    operations: {
+      createApiKey: 'afd3bd822b0f',
+      createClient: '83e1a3444eb3',
+      createMerchant: '5f623d7d3095',
+      createProject: '5e85a5c6f5ea',
+      deliverNow: '1de64044d722',
+      pauseDelivery: 'cd82f13746d1',
+      redeliver: '44f51eab022c',
+      resumeDelivery: '6d897b45a875',
+      revokeApiKey: '31367d8a00a3',
+      revokeClient: 'c1ff5bcbd17a',
+      rollApiKey: '2d978f068b9b',
+      rollClient: '94003de3d2eb',
+      rollWebhookSecret: '71f01f861557',
+      updateMerchant: '81a5c41384de',
+      updateProject: 'bad4463c91b8',
+    },
+  },
+  {
     version: '1.2.0',
     date: '2026-11-23',
     text: 'A project says who has suspended it (suspended_by), and an operator who suspends what the merchant has suspended takes the suspension over. A merchant reads operator as the id of operators in the audit trail. The right secret of a client always gets a token, also while wrong ones are refused with 429. At most 20 API keys of a project work at the same time. An event has one redelivery that has not ended.',

@@ -47,6 +47,12 @@ test.each<[string, Record<string, unknown>, Record<string, string>]>([
   ],
   ['no name', { cardholder_name: '' }, { cardholder_name: TEXTS.name_missing }],
   ['the number as name', { cardholder_name: '4111 1111 1111 1111' }, { cardholder_name: TEXTS.name_wrong }],
+  ['the number in dots as name', { cardholder_name: '4111.1111.1111.1111' }, { cardholder_name: TEXTS.name_wrong }],
+  [
+    'the number in digits of another script as name',
+    { cardholder_name: '４１１１１１１１１１１１１１１１' },
+    { cardholder_name: TEXTS.name_wrong },
+  ],
   ['a character that no text holds', { cardholder_name: 'Ada\0Lovelace' }, { cardholder_name: TEXTS.name_wrong }],
   ['the number within the name', { cardholder_name: 'Ada 4111111111111111' }, { cardholder_name: TEXTS.name_wrong }],
 ])('%s is told by its field', (_title, fields, errors) => {
@@ -71,7 +77,9 @@ test('the form shown again holds the name, never number or code', () => {
   const again = JSON.stringify(read({ number: '4111111111111112', security_code: '98765' }));
   expect(again).toContain('Ada Lovelace');
   expect(again).not.toMatch(/4111|98765/);
-  expect(JSON.stringify(read({ cardholder_name: 'Ada 4111-1111' }))).not.toMatch(/4111/);
+  for (const cardholder_name of ['Ada 4111-1111', 'Ada 4111.1111', 'Ada 4111 / 1111']) {
+    expect(JSON.stringify(read({ cardholder_name }))).not.toMatch(/4111/);
+  }
 });
 
 test.each([

@@ -295,7 +295,11 @@ describe('rules 3.1: all that is wrong is reported', () => {
 describe('rules 1.7: numbers that would come back changed', () => {
   const parseText = (text: string) => parse(parseJson(text));
 
-  test.each(['1e-400', '1e400', '9007199254740993', '0.123456789012345678', '4.9e-324'])('%s is refused', (number) => {
+  test.each([
+    ...['1e-400', '1e400', '9007199254740993', '0.123456789012345678', '4.9e-324'],
+    // The nearest double is 1250.
+    '1249.9999999999999',
+  ])('%s is refused', (number) => {
     for (const field of ['extra', 'client']) {
       const text = `{"currency":"EUR","amount":1,"${field}":{"a":["9007199254740993",${number}]}}`;
       expect(refusalOf(() => parseText(text)).fields).toEqual([
@@ -311,6 +315,11 @@ describe('rules 1.7: numbers that would come back changed', () => {
     expect(refusalOf(() => parseText('{"currency":"EUR","amount":1,"pan":4000000000000000006}')).fields).toEqual([
       { path: 'pan', text: expect.stringContaining('card number') as string },
     ]);
+  });
+
+  test('a number of more digits than a card has is none, also where its exponent hides them', () => {
+    const extra = { a: [-1.6368923471763207e220, 4.111111111111111e45] };
+    expect(parse({ ...ORDER, extra }).extra).toEqual(extra);
   });
 
   test('others come back as they were sent, or as the same number in fewer digits', () => {

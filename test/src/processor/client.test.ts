@@ -121,6 +121,31 @@ test.each([
   },
 );
 
+test('rules 15.8: a card number that the processor repeats is in no outcome', async () => {
+  const { number } = CARDS.approved;
+  const approved = { ...OPERATION, idempotency_key: 'key', result: 'approved', occurred: '2026-01-15T12:00:00Z' };
+  answer = json(200, { ...approved, response_code: number, response_code_description: `Card ${number} is fine` });
+  const texts = { response_code: '[card number]', response_code_description: 'Card [card number] is fine' };
+  expect(await stranger.execute(OPERATION, 'key')).toMatchObject(texts);
+  expect(await stranger.findOperation('key', OPERATION)).toMatchObject(texts);
+  answer = json(200, { ...approved, result: 'challenge', challenge_url: `https://issuer.example/${number}` });
+  expect(await stranger.execute(OPERATION, 'key')).toBe('unknown');
+});
+
+test('rules 15.8: an answer of the vault with a card number is of no use', async () => {
+  const { number } = CARDS.approved;
+  const { project_id } = OPERATION;
+  const card = { vault_token: number, truncated_pan: '411111******1111', card_expiry: '122034', brand: 'visa' };
+  answer = json(200, card);
+  expect(await stranger.getVaultedCard('t', project_id)).toEqual(card);
+  for (const wrong of [{ truncated_pan: number }, { cardholder_name: `Ada ${number}` }, { brand: number }]) {
+    answer = json(200, { ...card, ...wrong });
+    await expect(stranger.getVaultedCard('t', project_id)).rejects.toMatchObject({
+      error: 'FailedToFetchTransactionInformation',
+    });
+  }
+});
+
 test('a key that came with another request: told apart from no answer, and only by the processor itself', async () => {
   answer = json(409, { error: 'This Idempotency-Key belongs to another request.', field: 'Idempotency-Key' });
   expect([await stranger.execute(OPERATION, 'key'), await stranger.findOperation('key', {})]).toEqual([

@@ -56,6 +56,12 @@ test('reads what an earlier key encrypted, for pages of the Web UI alone', async
   expect(Buffer.from(payloads[0]!.metadata.encoding, 'base64').toString()).toBe('json/plain');
 });
 
+test('rules 24.5: a payload with a card number is not encrypted', async () => {
+  const reason = Buffer.from(JSON.stringify({ reason: 'Paid with 4111 1111 1111 1111' }));
+  const response = await post('/encode', wire([{ ...payload, data: reason }]));
+  expect([response.status, await response.text()]).toEqual([400, '']);
+});
+
 test('rules 24.9: the arguments of an update carry the name of the operator to the worker', async () => {
   const { payloads } = (await (await post('/encode', wire([payload]))).json()) as ReturnType<typeof wire>;
   const [encrypted] = payloads.map(({ metadata, data }) => ({

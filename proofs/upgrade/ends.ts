@@ -1,0 +1,116 @@
+import * as manage from '../../src/client/manage';
+import { connectDatabase, queryRows } from '../../src/db/connection';
+import { Merchant } from '../../test/support/merchant';
+import { capture } from '../../test/support/merchant-payments';
+import { indexDifferences, ledgerDifferences } from '../../test/support/record-differences';
+import type { RunningStack } from '../../test/support/stack';
+import { temporalOf } from '../../test/support/temporal-client';
+import { until } from '../../test/support/waits';
+import type { OpenObjects } from './load';
+
+/** Longer than two minutes, after which a refused webhook is sent again. Milliseconds. */
+const DELIVERY_MS = 400_000;
+
+/** Ends everything that is open as merchants do, and waits until all is over. The receiver takes webhooks by now. */
+export async function endAll(stack: RunningStack, open: OpenObjects): Promise<void> {
+  const merchant = new Merchant(stack);
+  const works: (() => Promise<unknown>)[] = [
+    ...open.unpaid.map((id) => () => merchant.cancelOrder(id)),
+    ...open.held.map((order) => () => capture(merchant, order)),
+    ...open.links.map((id) => () => merchant.endPaymentLink(id)),
+  ];
+  const work = async () => {
+    for (let next = works.shift(); next !== undefined; next = works.shift()) await next();
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+  await deliverNow(stack);
+}
+
+async function deliverNow(stack: RunningStack): Promise<void> {
+  const { manage_url: url, operator_client_id: client_id, operator_client_secret: client_secret } = stack;
+  const options = await manage.manager({ url, client_id, client_secret });
+  const db = connectDatabase(stack.postgres_url, { pool_max: 1 });
+  try {
+    const waiting = () =>
+      queryRows<{ id: string }>(
+        db,
+        `select order_id || '-' || n as id from webhook_deliveries where status = 'new'`,
+        {},
+      );
+    for (const { id } of await waiting()) await manage.deliverNow({ id }, options);
+    await until('every webhook is delivered', async () => (await waiting()).length === 0, DELIVERY_MS);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** What did not end as it must, in words. */
+export async function wrongEnds(stack: RunningStack, open: OpenObjects): Promise<string[]> {
+  const db = connectDatabase(stack.postgres_url, { pool_max: 1 });
+  try {
+    const statusOf = async (table: string, ids: string[]) =>
+      await queryRows<{ status: string; count: number }>(
+        db,
+        `select status, count(*)::int as count from ${table} where id = any(:ids::uuid[]) group by status`,
+        { ids },
+      );
+    const expected: [string, string, string[], string][] = [
+      ['unpaid orders', 'orders', open.unpaid, 'cancelled'],
+      ['authorizations', 'orders', open.held.map(({ id }) => id), 'completed'],
+      ['paid orders', 'orders', open.undelivered, 'completed'],
+      ['links', 'payment_links', open.links, 'expired'],
+    ];
+    const wrong: string[] = [];
+    for (const [what, table, ids, status] of expected) {
+      for (const found of await statusOf(table, ids)) {
+        if (found.status !== status) wrong.push(`${found.count} ${what} are ${found.status}, not ${status}`);
+      }
+    }
+    const captured = await queryRows<{ count: number }>(
+      db,
+      `select count(*)::int as count from transactions where order_id = any(:ids::uuid[]) and captured_amount <> amount`,
+      { ids: open.held.map(({ id }) => id) },
+    );
+    if (captured[0]!.count > 0) wrong.push(`${captured[0]!.count} authorizations are not captured in full`);
+    const lost = await queryRows<{ status: string; count: number }>(
+      db,
+      `select status, count(*)::int as count from webhook_deliveries where status <> 'delivered' group by status`,
+      {},
+    );
+    wrong.push(...lost.map(({ status, count }) => `${count} webhooks are ${status}`));
+    const attention = await queryRows<{ id: string; attention: string }>(
+      db,
+      'select id, attention from orders where attention is not null',
+      {},
+    );
+    wrong.push(...attention.map(({ id, attention }) => `order ${id} needs an operator: ${attention}`));
+    return [...wrong, ...(await ledgerDifferences(stack)), ...(await indexDifferences(stack))];
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** Temporal refuses the last task of a workflow when a message has just come; the task is then done again. */
+const UNHANDLED_COMMAND = 1;
+
+/** Failed workflow tasks of all histories, in words, and how many histories there are. */
+export async function failedTasks(stack: RunningStack): Promise<{ histories: number; failures: string[] }> {
+  const client = temporalOf(stack);
+  const failures: string[] = [];
+  let histories = 0;
+  try {
+    for await (const { workflowId, runId } of client.workflow.list()) {
+      const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+      histories += 1;
+      for (const { workflowTaskFailedEventAttributes: failed } of events ?? []) {
+        if (failed == null || failed.cause === UNHANDLED_COMMAND) continue;
+        failures.push(
+          `a task of workflow ${workflowId} failed: cause ${String(failed.cause)}, ${failed.failure?.message ?? ''}`,
+        );
+      }
+    }
+    return { histories, failures };
+  } finally {
+    await client.connection.close();
+  }
+}

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Merchant, newIdempotencyKey, type Answer } from '../../test/support/merchant';
+import { capturePart, createAuthorization, part, refund, voidAll } from '../../test/support/merchant-payments';
+import type { RunningStack } from '../../test/support/stack';
+import type { Order } from '../../src/contract/order';
+
+/** What is open while the releases change. */
+export interface OpenObjects {
+  unpaid: string[];
+  /** Orders with a reserved amount. */
+  held: Order[];
+  /** Paid orders whose webhooks the receiver refuses. */
+  undelivered: string[];
+  links: string[];
+}
+
+/** Requests at once. */
+const AT_ONCE = 8;
+
+/** Makes so many open objects: orders without payment, authorizations, payments with refused webhooks, and links. */
+export async function openObjects(stack: RunningStack, count: number, webhook_url: string): Promise<OpenObjects> {
+  const merchant = new Merchant(stack);
+  const open: OpenObjects = { unpaid: [], held: [], undelivered: [], links: [] };
+  const makers = [
+    async () => void open.unpaid.push((await merchant.createOrder({ expiration_period: 'P1D' })).id),
+    async () => void open.held.push(await createAuthorization(merchant)),
+    async () => void open.undelivered.push((await merchant.paidOrder('approved', { webhook_url })).id),
+    async () => void open.links.push((await merchant.createPaymentLink()).id),
+  ];
+  let made = 0;
+  const work = async () => {
+    while (made < count) await makers[made++ % makers.length]!();
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return open;
+}
+
+/** Merchants who pay, capture, void, refund and read all the time, and count what they are answered. */
+export class Load {
+  /** Answers by status, such as `200`, and `refused` for connections that the API does not take. */
+  readonly answers: Record<string, number> = {};
+  /** Answers of 500 and above, in words. */
+  readonly failures: string[] = [];
+  private stopping = false;
+  private readonly running: Promise<unknown>;
+
+  constructor(
+    stack: RunningStack,
+    private readonly phase: () => string,
+    workers = 4,
+  ) {
+    this.running = Promise.all(Array.from({ length: workers }, (_, n) => this.work(new Merchant(stack), n)));
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await this.running;
+  }
+
+  private async work(merchant: Merchant, n: number): Promise<void> {
+    const card = await merchant.cardTransaction('approved');
+    while (!this.stopping) {
+      const transactions = [n % 2 === 0 ? card : { ...card, capture_mode: 'manual' }];
+      const body = { currency: 'EUR', amount: 1_000, transactions };
+      const order = await this.send(() =>
+        merchant.send<Order>('POST', '/v1/orders/', { body, headers: { 'idempotency-key': newIdempotencyKey() } }),
+      );
+      if (order?.status !== 200 || order.body.status !== 'completed') continue;
+      const paid = order.body;
+      if (n % 2 === 0) {
+        await this.send(() => refund(merchant, paid, { amount: 400 }));
+      } else {
+        await this.send(() => capturePart(merchant, paid, part(300)));
+        await this.send(() => voidAll(merchant, paid));
+      }
+      await this.send(() => merchant.send('GET', `/v1/orders/${paid.id}/`));
+    }
+  }
+
+  private async send<Body>(call: () => Promise<Answer<Body>>): Promise<Answer<Body> | undefined> {
+    try {
+      const answer = await call();
+      this.count(String(answer.status));
+      if (answer.status >= 500) {
+        this.failures.push(`${answer.status} during ${this.phase()}: ${JSON.stringify(answer.body)}`);
+      }
+      return answer;
+    } catch {
+      // The API does not listen, or its process has ended before the answer.
+      this.count(`no connection during ${this.phase()}`);
+      await sleep(100);
+      return undefined;
+    }
+  }
+
+  private count(what: string): void {
+    this.answers[what] = (this.answers[what] ?? 0) + 1;
+  }
+}

@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type * as Launch from '../../src/stack/launch';
+import { repositoryRoot } from '../../src/stack/files';
+import { runCommand } from '../../src/stack/tools/command';
+
+/** A version of the service, compiled. */
+export interface Release {
+  /** The short hash of its commit, or `head`. */
+  name: string;
+  /** Its checkout, with `dist`. */
+  folder: string;
+}
+
+const BUILD_MS = 9 * 60_000;
+const git = (...args: string[]) => execFileSync('git', args, { cwd: repositoryRoot(), encoding: 'utf8' }).trim();
+
+/** The version of this checkout. */
+export const HEAD: Release = { name: 'head', folder: repositoryRoot() };
+
+/** The commit that landed before this one: where the branch left `main`, or the first parent. */
+export function previousCommit(): string {
+  try {
+    const base = git('merge-base', 'HEAD', 'main');
+    if (base !== git('rev-parse', 'HEAD')) return base;
+  } catch {
+    // A clone without a branch of this name.
+  }
+  return git('rev-parse', 'HEAD^1');
+}
+
+/** Checks a commit out into a temporary folder and compiles it there with the packages of this checkout. */
+export async function buildRelease(commit: string): Promise<Release> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'payments-release-'));
+  const release = { name: git('rev-parse', '--short', commit), folder };
+  try {
+    git('worktree', 'add', '--detach', '--force', folder, commit);
+    for (const name of ['node_modules', '.tools']) symlinkSync(path.join(HEAD.folder, name), path.join(folder, name));
+    await runCommand('npm', ['run', '--silent', 'build'], { cwd: folder, timeout_ms: BUILD_MS });
+    return release;
+  } catch (error) {
+    removeRelease(release);
+    throw error;
+  }
+}
+
+export function removeRelease({ folder }: Release): void {
+  if (existsSync(path.join(folder, '.git'))) git('worktree', 'remove', '--force', folder);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Its own code to launch a stack: the supervisor, the schema and the other processes are of that release too. */
+export function launcherOf({ folder }: Release): typeof Launch {
+  return createRequire(path.join(folder, 'package.json'))('./dist/src/stack/launch.js') as typeof Launch;
+}
+
+/**
+ * Entry points of the worker and the API that run one of several releases: the one that `use` has chosen when the
+ * process starts.
+ */
+export class ReleaseSwitch {
+  constructor(private readonly folder: string) {}
+
+  /** Arguments of start.js. */
+  args(): string[] {
+    return (['worker', 'api'] as const).flatMap((program) => {
+      const file = path.join(this.folder, `${program}.js`);
+      const chosen = JSON.stringify(this.choiceOf(program));
+      writeFileSync(
+        file,
+        `require(require('node:fs').readFileSync(${chosen}, 'utf8') + '/dist/src/main/${program}.js');\n`,
+      );
+      return [`--${program}`, file];
+    });
+  }
+
+  use(program: 'worker' | 'api', { folder }: Release): void {
+    writeFileSync(this.choiceOf(program), folder);
+  }
+
+  private choiceOf(program: string): string {
+    return path.join(this.folder, `${program}.release`);
+  }
+}
