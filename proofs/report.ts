@@ -45,12 +45,13 @@ export function reportText(proofs: readonly Proof[], results: readonly Result[])
       .join(', ');
   const rows = proofs.map((proof) => {
     const { runs = [], commit = 'not run yet' } = resultOf(proof) ?? {};
+    const violations = String(runs.flatMap((run) => run.violations).length);
     return [
       `[${proof.name}](#${proof.name})`,
       commit,
       runs.map(({ seed }) => seed).join(', '),
       inWords(total(runs.map(({ counts }) => counts))),
-      String(runs.flatMap(({ violations }) => violations).length),
+      runs.length === 0 ? '' : violations,
     ];
   });
   const sections = proofs.map((proof) => {

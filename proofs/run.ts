@@ -1,17 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { machine } from '../src/bench/report';
 import { repositoryRoot } from '../src/stack/files';
+import { withFigures } from './promises';
 import type { Proof, Size } from './proof';
 import { PROOFS } from './proofs';
 import { readResults, reportText, writeResult, type Result, type Run } from './report';
 
 /**
- * `npm run proofs`: runs all proofs in full and writes PROOFS.md. `--only crash,faults` runs these, `--seed 7` one seed,
- * `--case 123` one case of it, `--size ci` the part that CI runs. PROOFS.md takes only full runs with all seeds of a
- * proof. Ends with exit code 1 if a promise is broken.
+ * `npm run proofs`: runs all proofs in full and writes PROOFS.md and the figures of docs/promises.md. `--only
+ * crash,faults` runs these, `--seed 7` one seed, `--case 123` one case of it, `--size ci` the part that CI runs.
+ * `--report` runs nothing and writes both pages again. They take only full runs with all seeds of a proof. Ends with
+ * exit code 1 if a promise is broken.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -20,8 +22,10 @@ async function main(): Promise<void> {
       seed: { type: 'string' },
       case: { type: 'string' },
       size: { type: 'string', default: 'full' },
+      report: { type: 'boolean', default: false },
     },
   });
+  if (values.report) return writePages();
   const size = values.size as Size;
   if (size !== 'ci' && size !== 'full') throw new Error('--size is ci or full');
   const seed = values.seed === undefined ? undefined : Number(values.seed);
@@ -41,7 +45,7 @@ async function main(): Promise<void> {
     for (const violation of violations) say(`${proof.name}: VIOLATION: ${violation}`);
     if (size === 'full' && seed === undefined && values.case === undefined) {
       writeResult(result);
-      writeFileSync(path.join(repositoryRoot(), 'PROOFS.md'), reportText(PROOFS, readResults()));
+      writePages();
     }
   }
   say(`${chosen.length} proofs, ${broken} violations`);
@@ -64,6 +68,14 @@ async function runProof(
     );
   }
   return { proof: proof.name, commit: commit(), machine: machine(), runs };
+}
+
+/** PROOFS.md, and the figures of docs/promises.md. */
+function writePages(): void {
+  const results = readResults();
+  const promises = path.join(repositoryRoot(), 'docs', 'promises.md');
+  writeFileSync(path.join(repositoryRoot(), 'PROOFS.md'), reportText(PROOFS, results));
+  writeFileSync(promises, withFigures(readFileSync(promises, 'utf8'), results));
 }
 
 const counted = (counts: Record<string, number>) =>

@@ -249,6 +249,19 @@ describe('pollCharge', () => {
     expect((await view(order.id)).transactions[0]).toMatchObject({ polls: 1 });
   });
 
+  test('rules 10.1: a charge without an answer is never given up, however often the processor was asked', async () => {
+    const { id, transactions } = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
+    const { id: transaction_id, expires_at: end } = transactions[0]!;
+    await database
+      .db('transactions')
+      .where({ id: transaction_id })
+      .update({ polls: 10_000, polled_at: new Date(NOW) });
+    const order = await loadOrderSnapshot(database.db, id);
+    const asked = { order, transaction_id, now: end + MINUTE, poll_at: end + 2 * MINUTE };
+    expect((await deaf().pollCharge(asked)).status).toBe('processing');
+    expect(await statuses(id)).toBe('processing processing');
+  });
+
   test('a transaction that ended meanwhile and that the processor never saw: the answer is the record', async () => {
     const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
     const { id: transaction_id } = order.transactions[0]!;

@@ -65,6 +65,7 @@ test('order and link move together: processing with the order, all_unsuccessful 
     completed_order_id: paid.id,
     order_ids: [declined.id, paid.id],
   });
+  await expect(anAttempt(link)).rejects.toMatchObject({ error: 'TransactionAlreadyStarted' });
 });
 
 test('an order that ends after the link has expired leaves it expired', async () => {
@@ -79,6 +80,8 @@ test('rules 19.4: of forty attempts at once one makes an order, and 25 are made 
     const attempts = await Promise.allSettled(Array.from({ length: n === 1 ? 40 : 2 }, () => anAttempt(link)));
     const made = attempts.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     expect(made).toHaveLength(1);
+    const refused = attempts.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    for (const reason of refused) expect(reason).toMatchObject({ error: 'TransactionAlreadyStarted' });
     await end(made[0]!, 'error');
   }
   await expect(anAttempt(link)).rejects.toMatchObject({ error: 'TransactionAlreadyStarted' });

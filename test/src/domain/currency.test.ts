@@ -40,6 +40,7 @@ test.each([
   [1050, 'JPY', '1050'],
   [1, 'KWD', '0.001'],
   [Number.MAX_SAFE_INTEGER, 'EUR', '90071992547409.91'],
+  [Number.MAX_SAFE_INTEGER, 'KWD', '9007199254740.991'],
 ])('%i %s is %s in the main unit', (amount, currency, text) => {
   expect(decimalAmount(amount, currency)).toBe(text);
 });

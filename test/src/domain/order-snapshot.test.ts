@@ -6,6 +6,9 @@ import {
   paymentExpiresAt,
   pollPause,
   shouldExpire,
+  transactionOf,
+  withAnswered,
+  withPoll,
   withoutLatePoll,
 } from '../../../src/domain/order-snapshot';
 import type { TransactionStatus } from '../../../src/domain/transitions';
@@ -84,4 +87,24 @@ test('the facts of its status: attempts oldest first, and whether one was accept
   expect(orderFacts(order)).toEqual({ transactions: ['error', 'accepted'], was_accepted: true, attempts_max: 5 });
   expect(orderFacts({ ...order, ended: 'expired' })).toMatchObject({ ended: 'expired' });
   expect(lastTransaction(order)?.attempt).toBe(2);
+});
+
+test('a poll without an outcome is counted in its own transaction', () => {
+  const order = anOrder(['error', 'processing']);
+  const once = withPoll(order, 't2', 900);
+  expect(withPoll(once, 't2', 950)).toEqual({
+    ...order,
+    transactions: [order.transactions[0], { ...order.transactions[1], poll_at: 950, polls: 2 }],
+  });
+  expect(transactionOf(once, 't2')).toMatchObject({ poll_at: 900, polls: 1 });
+  expect([transactionOf(once, 't3'), transactionOf(once, undefined)]).toEqual([undefined, undefined]);
+});
+
+test('an answer about another amount is noted in its own transaction, with the amount and nothing else', () => {
+  const order = anOrder(['error', 'processing']);
+  const mismatch = { result: 'mismatch' as const, amount: 2, currency: 'USD' };
+  expect(withAnswered(order, 't2', mismatch)).toEqual({
+    ...order,
+    transactions: [order.transactions[0], { ...order.transactions[1], answered: { amount: 2, currency: 'USD' } }],
+  });
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
 import { createProcessorClient, type Processor } from '../../../src/processor/client';
 import { ServiceError } from '../../../src/errors';
 import { SETTLEMENTS_LIMIT } from '../../../src/processor/wire';
@@ -14,6 +15,9 @@ const bench = setUp(() => startTestSimulator({}, 5_000));
 let odd: Server;
 let answer: (res: ServerResponse) => void;
 let stranger: Processor;
+/** What it logs. */
+const lines: string[] = [];
+const log = pino({}, { write: (line) => void lines.push(line) });
 
 beforeAll(async () => {
   odd = createServer((_req, res) => answer(res));
@@ -22,6 +26,7 @@ beforeAll(async () => {
     url: `http://127.0.0.1:${(odd.address() as AddressInfo).port}/`,
     key: KEY,
     timeout_ms: 5_000,
+    log,
   });
 });
 afterEach(async () => void (await bench.call('/control/faults/', { method: 'DELETE' })));
@@ -101,6 +106,18 @@ test.each(NO_ANSWERS)('%s: the outcome is unknown, a look-up fails', async (what
     expect((error as ServiceError).error).toBe(
       SILENT.includes(what) ? 'GatewayTimeout' : 'FailedToFetchTransactionInformation',
     );
+  }
+});
+
+test('rules 15.3: what it logs of a call without an answer is the reason, and nothing of the card', async () => {
+  const card = { ...A_CARD, project_id: OPERATION.project_id, is_test: true, number: CARDS.approved.number };
+  for (const [, give] of NO_ANSWERS.slice(1)) {
+    answer = give;
+    lines.length = 0;
+    await expect(stranger.vaultCard(card)).rejects.toBeInstanceOf(ServiceError);
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0]!)).toMatchObject({ what: '/v1/vault/cards', why: expect.any(String) as string });
+    expect(lines[0]).not.toMatch(new RegExp(`${card.number}|${card.security_code}|vault_token|card_expiry`));
   }
 });
 

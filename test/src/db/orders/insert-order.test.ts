@@ -54,6 +54,18 @@ describe('beginAttempt', () => {
     ]);
   });
 
+  test('one that came with the order, begun with two cards at once, keeps the first', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const order = await aStoredOrder(database.db);
+      const attempts = ['first', 'second', 'third'].map((vault_token) =>
+        aTransaction(order.id, { payment_method_details: { vault_token } }),
+      );
+      const records = await Promise.all(attempts.map((attempt) => beginAttempt(database.db, order, attempt, times)));
+      expect(records.map(({ version }) => version)).toEqual([1, 1, 1]);
+      expect((await view(order.id)).version).toBe(1);
+    }
+  });
+
   test('one that came with the order keeps its event and its times, and is then paid as the customer chose', async () => {
     const order = await aStoredOrder(database.db, { transaction: { payment_method: 'apple-pay' } });
     const attempt = aTransaction(order.id, { payment_method_details: { vault_token: 'first' } });

@@ -130,11 +130,12 @@ describe('moveOrder from the versions its sender allows', () => {
   const cancel = (order: OrderSnapshot, versions?: number[]) =>
     moveOrder(database.db, order, { ended: 'cancelled' }, { ...by, source: 'merchant', versions });
 
-  test('somebody was first: PreconditionFailed, and nothing moves', async () => {
+  test('somebody was first: PreconditionFailed, nothing moves, and no webhook is written', async () => {
     const order = await aStoredOrder(database.db);
     await database.db('orders').where({ id: order.id }).update({ version: 1, description: 'changed' });
     await expect(cancel(order, [0])).rejects.toMatchObject({ error: 'PreconditionFailed' });
     expect(await view(order.id)).toMatchObject({ status: 'new', version: 1 });
+    expect(await database.db('webhook_deliveries').where({ order_id: order.id })).toEqual([]);
   });
 
   test.each([

@@ -1,0 +1,59 @@
+import { applies, commandOf, readMutants } from '../../proofs/mutants/patches';
+import { FIGURE, withFigures } from '../../proofs/promises';
+import { PROOFS } from '../../proofs/proofs';
+import { readResults } from '../../proofs/report';
+import { ROOT, files, text } from './repository';
+
+const PROMISES = 'docs/promises.md';
+const names = PROOFS.map(({ name }) => name);
+
+it('docs/promises.md names every proof, and no other', () => {
+  const named = [...text(PROMISES).matchAll(/npm run proofs -- --only ([\w-]+)/g)].map(([, name]) => name!);
+  expect([...new Set(named)].toSorted()).toEqual([...names].toSorted());
+});
+
+it('docs/promises.md has the figure of the proof that each row names, from its last full run', () => {
+  const rows = text(PROMISES)
+    .split('\n')
+    .filter((line) => line.includes('npm run proofs -- --only '));
+  expect(rows.length).toBeGreaterThan(names.length);
+  const wrong = rows.filter((row) => {
+    const [figure] = [...row.matchAll(FIGURE)].map(([, name]) => name);
+    return !row.includes(`--only ${figure}\``);
+  });
+  expect(wrong).toEqual([]);
+  expect(withFigures(text(PROMISES), readResults())).toBe(text(PROMISES));
+});
+
+it('docs/promises.md names tests that exist', () => {
+  const named = [...text(PROMISES).matchAll(/npx jest ([^`]+)`/g)].flatMap(([, paths]) => paths!.split(' '));
+  expect(named.length).toBeGreaterThan(0);
+  expect(named.filter((path) => !files().some((file) => file.startsWith(path)))).toEqual([]);
+});
+
+it('proofs/README.md has a section for every proof', () => {
+  const sections = [...text('proofs/README.md').matchAll(/^## ([a-z][\w-]*)$/gm)].map(([, name]) => name!);
+  expect(names.filter((name) => !sections.includes(name))).toEqual([]);
+});
+
+describe('a known bug that is put back', () => {
+  const mutants = readMutants();
+
+  it('has a number of its own, twenty and more', () => {
+    expect(new Set(mutants.map(({ number }) => number)).size).toBe(mutants.length);
+    expect(mutants.length).toBeGreaterThanOrEqual(20);
+  });
+
+  it('is a change of the source as it is', () => {
+    expect(mutants.filter((mutant) => !applies(mutant, ROOT)).map(({ name }) => name)).toEqual([]);
+  });
+
+  it('names a test that exists, and proofs that exist', () => {
+    const titleOf = (file: string) => text(file).replace(/\s+/g, ' ');
+    const wrong = mutants.filter(({ test, also }) => {
+      const is_there = files().includes(test.file) && titleOf(test.file).includes(test.title);
+      return !is_there || (also !== undefined && !names.includes(also));
+    });
+    expect(wrong.map(({ name, test, also }) => `${name}: ${commandOf(test)}, ${also}`)).toEqual([]);
+  });
+});
