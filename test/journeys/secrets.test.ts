@@ -11,7 +11,7 @@ import { aRequest, CARDS, CUSTOMER } from '../support/domain';
 import { Merchant } from '../support/merchant';
 import { createAuthorization } from '../support/merchant-payments';
 import { stack } from '../support/stack';
-import { temporalOf } from '../support/temporal-client';
+import { payloadsIn, temporalOf } from '../support/temporal-client';
 
 /**
  * Card numbers stop at the door, keys are kept as hashes: nothing of either is in the record, in the histories of
@@ -174,14 +174,6 @@ test('rules 12.3, 14.6 and 15.3: the logs of every process', () => {
 });
 
 type Failure = temporal.api.failure.v1.IFailure;
-type Payload = temporal.api.common.v1.IPayload;
-
-/** Every payload of a history of Temporal, wherever it is. */
-function payloadsIn(value: unknown): Payload[] {
-  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [];
-  if ('metadata' in value && 'data' in value && value.data instanceof Uint8Array) return [value as Payload];
-  return Object.values(value).flatMap(payloadsIn);
-}
 
 /** Every failure of a history that our code made, with its causes. Those of the server have texts of its own. */
 function failuresIn(value: unknown): Failure[] {

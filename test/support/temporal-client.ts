@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import type { temporal } from '@temporalio/proto';
 import { createLogger } from '../../src/log';
 import { connectTemporal } from '../../src/temporal/connect';
 import { stack, type RunningStack } from './stack';
@@ -9,4 +10,13 @@ export function temporalOf(
 ): Client {
   const log = createLogger({ process: 'test', level: 'silent' });
   return connectTemporal({ address, namespace, payload_keys, log });
+}
+
+type Payload = temporal.api.common.v1.IPayload;
+
+/** Every payload of a history of Temporal, wherever it is. */
+export function payloadsIn(value: unknown): Payload[] {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [];
+  if ('metadata' in value && 'data' in value && value.data instanceof Uint8Array) return [value as Payload];
+  return Object.values(value).flatMap(payloadsIn);
 }
