@@ -89,7 +89,9 @@ test.each([
 ] as const)('rules 19.11 and 19.7: a link that is %s ends at its end: %s', (status, ends) => {
   expect([999, 1_000].map((now) => isLinkDue(link({ status }), now))).toEqual([false, ends]);
   const byMerchant = () => requireLinkMayEnd(status);
-  if (status === 'processing' || status === 'completed')
+  if (status === 'processing' || status === 'completed') {
     expect(byMerchant).toThrow(expect.objectContaining({ error: 'Conflict' }));
-  else expect(byMerchant).not.toThrow();
+  } else {
+    expect(byMerchant).not.toThrow();
+  }
 });
