@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { MAX_DURATION, durationProblem, parseDuration } from '../../../src/domain/duration';
+import { MAX_DURATION, durationProblem, overlapEnd, parseDuration } from '../../../src/domain/duration';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -79,4 +79,30 @@ test('any text either parses to a second or more, or is refused with a RangeErro
     // Everybody runs the same texts.
     { seed: 1_989, numRuns: 1_000 },
   );
+});
+
+test.each([
+  ['P1Y', 'Years and months have no fixed length: use weeks, days, hours, minutes and seconds.'],
+  ['PT1.5S', 'Fractions are not accepted: use a smaller unit.'],
+  ['P1W1D', 'Weeks stand alone: use days in place of weeks.'],
+  ['PT0S', 'Expected PT1S at least.'],
+  ['PTX', 'Expected an ISO 8601 duration, for example PT30M.'],
+  ['soon', 'Expected an ISO 8601 duration, for example PT30M.'],
+  ['P6D', 'Expected P5D at most.'],
+  ['P5D', undefined],
+])('the problem of %s in words', (text, problem) => {
+  expect(durationProblem(text, 'P5D')).toBe(problem);
+});
+
+test('all units count', () => {
+  expect(parseDuration('P1DT2H3M4S')).toBe((((24 + 2) * 60 + 3) * 60 + 4) * 1_000);
+});
+
+test('rules 21.12: a rolled key ends after its overlap, at once with PT0S', () => {
+  const now = new Date(1_000);
+  expect(['PT0S', 'PT1S', 'PT24H'].map((overlap) => overlapEnd(overlap, now).getTime())).toEqual([
+    1_000,
+    2_000,
+    1_000 + DAY,
+  ]);
 });

@@ -9,6 +9,8 @@ import {
   followUpIdempotencyKey,
   statusAfterRelease,
   isFullyReleased,
+  isProcessorInitiated,
+  movesReservedMoney,
   paymentMethodOf,
   type FollowUpKind,
   type RequestedBy,
@@ -241,4 +243,19 @@ test.each(
 
 test('rules 8.11: on request it is cancelled; released at the end of its window it has expired', () => {
   expect([statusAfterRelease(false), statusAfterRelease(true)]).toEqual(['cancelled', 'expired']);
+});
+
+test('captures and voids move reserved money; chargebacks and won ones are the processor’s', () => {
+  expect(FOLLOW_UP_KINDS.filter(movesReservedMoney)).toEqual(['capture', 'void']);
+  const operations = ['sale', 'refund', 'chargeback', 'chargeback_reversal', 'toString'];
+  expect(operations.filter(isProcessorInitiated)).toEqual(['chargeback', 'chargeback_reversal']);
+});
+
+test.each<[Parameters<typeof amountToMove>[1]['kind'], RequestedBy, string, number]>([
+  ['chargeback', 'processor', 'sale', 100],
+  ['reversal', 'service', 'sale status=expired captured=0', 100],
+  ['void', 'service', 'manual captured=30', 70],
+  ['capture', 'service', 'delayed voided=40', 60],
+])('without an amount a %s by the %s is of all: %s', (kind, requested_by, money, amount) => {
+  expect(amountToMove(moneyIn(money), { kind, requested_by, now: 20_000 })).toBe(amount);
 });

@@ -1,4 +1,11 @@
-import { ForbiddenMove, afterMove, lateApprovalPollAt, planMove, type StatusChange } from '../../../src/domain/move';
+import {
+  ForbiddenMove,
+  afterMove,
+  firstPollAt,
+  lateApprovalPollAt,
+  planMove,
+  type StatusChange,
+} from '../../../src/domain/move';
 import type { OrderSnapshot, TransactionSnapshot } from '../../../src/domain/order-snapshot';
 import type { EventSource } from '../../../src/domain/transaction';
 import type { TransactionStatus } from '../../../src/domain/transitions';
@@ -195,4 +202,32 @@ describe('rules 10.11: what a move ends unpaid is polled 15 minutes later, where
     const move = planMove(order, { transaction_id: 't1', to: 'error' })!;
     expect(lateApprovalPollAt(order, move, { source: 'operator', now: NOW })).toBeUndefined();
   });
+});
+
+test('rules 10.3: an open outcome is polled two seconds later, a customer at the issuer after five minutes', () => {
+  const statuses = ['processing', 'pending', 'new', 'accepted', 'error', 'expired', undefined] as const;
+  expect(statuses.map((to) => firstPollAt(to, NOW))).toEqual([
+    NOW + 2_000,
+    NOW + 300_000,
+    ...[undefined, undefined, undefined, undefined, undefined],
+  ]);
+  const order = anOrder(['error', 'new'], { status: 'processing' });
+  const open = afterMove(order, planMove(order, { transaction_id: 't2', to: 'processing' })!, 2, DETAILS);
+  expect(open).toEqual({
+    ...order,
+    status: 'see-transactions',
+    version: 4,
+    deliveries: [2],
+    transactions: [order.transactions[0], { ...order.transactions[1], status: 'processing', poll_at: NOW + 2_000 }],
+  });
+  const { transactions } = afterMove(open, planMove(open, { transaction_id: 't2', to: 'accepted' })!, 3, DETAILS);
+  expect(transactions[1]).toEqual({ ...order.transactions[1], status: 'accepted' });
+});
+
+test('a move that a table forbids says from where to where', () => {
+  const paid = anOrder(['accepted'], { status: 'completed' });
+  expect(() => planMove(paid, { transaction_id: 't1', to: 'error' })).toThrow('transaction accepted → error');
+  expect(() => planMove(paid, { transaction_id: 't9', to: 'error' })).toThrow('transaction of another order → error');
+  const ended = anOrder(['pending'], { status: 'expired' });
+  expect(() => planMove(ended, { transaction_id: 't1', to: 'accepted' })).toThrow('order expired → completed');
 });

@@ -2,6 +2,10 @@ import { ForbiddenMove } from '../../../src/domain/move';
 import type { OrderSnapshot } from '../../../src/domain/order-snapshot';
 import {
   contradictionOf,
+  isMismatch,
+  isOutcomeMissing,
+  isUndecided,
+  moveForManualOutcome,
   outcomeOf,
   planOutcome,
   planManualOutcome,
@@ -241,4 +245,77 @@ describe('rules 10.14: an operator sets an outcome', () => {
       'set by hand as approved, but the processor answers for 40 USD (minor units) instead of 10000 EUR (minor units)',
     );
   });
+});
+
+const MISMATCH = { result: 'mismatch', amount: 1, currency: 'EUR' } as const;
+const HOURS = 3_600_000;
+
+test.each<[Parameters<typeof isOutcomeMissing>[0] | ProcessorResult['result'], boolean]>([
+  ['unknown', true],
+  ['not_found', false],
+  [MISMATCH, true],
+  ['processing', true],
+  ['challenge', true],
+  ['approved', false],
+  ['declined', false],
+  ['refused', false],
+  ['error', false],
+])('after %j the outcome is still missing: %s', (said, expected) => {
+  const outcome = typeof said === 'object' || said === 'unknown' || said === 'not_found' ? said : answer(said);
+  expect(isOutcomeMissing(outcome)).toBe(expected);
+  expect(isMismatch(outcome)).toBe(outcome === MISMATCH);
+});
+
+test('rules 10.9: what is not found is undecided for six hours, what has no outcome until it has one', () => {
+  expect([0, 6 * HOURS - 1, 6 * HOURS].map((now) => isUndecided('not_found', 0, now))).toEqual([true, true, false]);
+  expect(
+    [answer('challenge'), 'unknown' as const, answer('declined')].map((said) => isUndecided(said, 0, 9e9)),
+  ).toEqual([true, true, false]);
+});
+
+test('rules 10.17: an answer about another amount is processing, by the service', () => {
+  expect(outcomeOf(MISMATCH, { now: 1_000, clock_offset_ms: 0 })).toEqual({
+    to: 'processing',
+    details: { source: 'service', now: 1_000 },
+  });
+});
+
+test('rules 10.14: the move of an outcome that an operator sets, with the reason', () => {
+  expect(moveForManualOutcome({ outcome: 'approved', reason: 'why' }, 7)).toEqual({
+    to: 'accepted',
+    details: {
+      source: 'operator',
+      now: 7,
+      result: 'approved',
+      reason: 'why',
+      transaction: { response_code: '00', response_code_description: 'Approved' },
+    },
+  });
+  expect(moveForManualOutcome({ outcome: 'declined', reason: 'why' }, 7)).toEqual({
+    to: 'error',
+    details: { source: 'operator', now: 7, result: 'declined', reason: 'why' },
+  });
+});
+
+test('what follows is recorded with who said it, the instant, the result and the payment method', () => {
+  const facts = { transaction_id: 't1', now: 2_000, machine_now: 2_000, paid_with: { payment_method: 'apple-pay' } };
+  expect(planOutcome(orderWith('processing'), { ...facts, outcome: 'not_found' })).toEqual({
+    action: 'move',
+    change: { transaction_id: 't1', to: 'error', ended: 'expired' },
+    details: { source: 'service', now: 2_000, result: 'failed' },
+  });
+  expect(planOutcome(orderWith('pending'), { ...facts, outcome: answer('challenge') })).toEqual({
+    action: 'move',
+    change: { ended: 'expired' },
+    details: { source: 'service', now: 2_000 },
+  });
+  expect(
+    planOutcome(orderWith('new'), { ...facts, outcome: answer('challenge', { challenge_url: 'u' }) }),
+  ).toMatchObject({
+    change: { transaction_id: 't1', to: 'pending' },
+    details: { transaction: { payment_method: 'apple-pay', challenge_url: 'u' } },
+  });
+  expect(() => planOutcome(anOrderSnapshot(), { ...facts, outcome: 'unknown' })).toThrow(
+    'transaction t1 is of another order',
+  );
 });

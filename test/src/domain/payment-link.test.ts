@@ -23,6 +23,7 @@ const link = (over: Partial<PaymentLinkSnapshot> = {}): PaymentLinkSnapshot => (
 test.each([
   ['new', {}, 999, undefined],
   ['at its end', {}, 1_000, 'expired'],
+  ['at its end, after 25 attempts', { status: 'all_unsuccessful', attempts: 25 }, 1_000, 'expired'],
   ['processing', { status: 'processing', attempts: 1 }, 0, 'in_progress'],
   ['failed so far', { status: 'all_unsuccessful', attempts: 24 }, 0, undefined],
   ['after 25 attempts', { status: 'all_unsuccessful', attempts: 25 }, 0, 'no_attempt_left'],
@@ -67,4 +68,30 @@ test('rules 19.11: a merchant ends no link that is paid or in progress', () => {
   expect(() => requireLinkMayEnd('processing')).toThrow('A payment is in progress.');
   expect(() => requireLinkMayEnd('completed')).toThrow('paid');
   expect(() => requireLinkMayEnd('all_unsuccessful')).not.toThrow();
+});
+
+test('the refusal of an attempt says why', () => {
+  const obstacles = ['in_progress', 'completed', 'expired', 'no_attempt_left'] as const;
+  expect(obstacles.map((obstacle) => linkRefusal(obstacle).value)).toEqual([
+    'A payment is in progress.',
+    'The payment link is paid.',
+    'The payment link has ended.',
+    'The payment link has no payment attempt left.',
+  ]);
+});
+
+test.each([
+  ['new', true],
+  ['all_unsuccessful', true],
+  ['processing', false],
+  ['completed', false],
+  ['expired', false],
+] as const)('rules 19.11 and 19.7: a link that is %s ends at its end: %s', (status, ends) => {
+  expect([999, 1_000].map((now) => isLinkDue(link({ status }), now))).toEqual([false, ends]);
+  const byMerchant = () => requireLinkMayEnd(status);
+  if (status === 'processing' || status === 'completed') {
+    expect(byMerchant).toThrow(expect.objectContaining({ error: 'Conflict' }));
+  } else {
+    expect(byMerchant).not.toThrow();
+  }
 });

@@ -1,5 +1,13 @@
 import {
+  DELIVERY_MOVES,
+  FINAL_TRANSACTION_STATUSES,
+  OPEN_ATTEMPT_STATUSES,
+  OPEN_DELIVERY_STATUSES,
+  OPEN_ORDER_STATUSES,
+  OPEN_PAYMENT_LINK_STATUSES,
   ORDER_MOVES,
+  PAYMENT_LINK_MOVES,
+  UNPAID_ATTEMPT_STATUSES,
   ORDER_STATUSES,
   TRANSACTION_MOVES,
   TRANSACTION_STATUSES,
@@ -75,6 +83,37 @@ describe('the table of moves', () => {
       'expired',
       'error',
     ]);
+  });
+
+  test('rules 19.3 and 13.10: the moves of payment links and deliveries', () => {
+    expect(PAYMENT_LINK_MOVES).toEqual({
+      new: ['processing', 'completed', 'all_unsuccessful', 'expired'],
+      processing: ['completed', 'all_unsuccessful', 'expired'],
+      all_unsuccessful: ['processing', 'completed', 'expired'],
+      completed: [],
+      expired: [],
+    });
+    expect(DELIVERY_MOVES).toEqual({
+      new: ['paused', 'delivered', 'failed'],
+      paused: ['new', 'delivered', 'failed'],
+      delivered: [],
+      failed: [],
+    });
+  });
+
+  test('lists of statuses that are not final, or wait for an outcome', () => {
+    expect(OPEN_ORDER_STATUSES).toEqual(['new', 'processing', 'see-transactions']);
+    expect(OPEN_PAYMENT_LINK_STATUSES).toEqual(['new', 'processing', 'all_unsuccessful']);
+    expect(OPEN_DELIVERY_STATUSES).toEqual(['new', 'paused']);
+    expect(OPEN_ATTEMPT_STATUSES).toEqual(['new', 'pending', 'processing']);
+    expect(UNPAID_ATTEMPT_STATUSES).toEqual(['new', 'pending']);
+    expect(FINAL_TRANSACTION_STATUSES).toEqual(['error', 'cancelled', 'expired']);
+  });
+
+  test('the diagram begins with new, ends where a status is final, and names a status with a hyphen', () => {
+    expect(toMermaid<'new' | 'a-b'>({ new: ['a-b'], 'a-b': [] })).toBe(
+      ['stateDiagram-v2', '    a_b: a-b', '    [*] --> new', '    new --> a_b', '    a_b --> [*]'].join('\n'),
+    );
   });
 
   test('the diagram draws every move once', () => {

@@ -1,5 +1,14 @@
 import type { OrderSnapshot } from '../../../src/domain/order-snapshot';
-import { deliveryWait, linkWait, minorUnitsInWords, pausedDelivery, waitsOf } from '../../../src/domain/waits';
+import {
+  byInstant,
+  deliveryWait,
+  linkWait,
+  minorUnitsInWords,
+  mismatchInWords,
+  pausedDelivery,
+  waitsOf,
+  watchWait,
+} from '../../../src/domain/waits';
 import { anOrderSnapshot } from '../../support/domain';
 
 const polled = (order: OrderSnapshot): OrderSnapshot => ({
@@ -76,7 +85,38 @@ test('a paused webhook waits for no instant, and says so', () => {
 });
 
 test('a payment link waits for its end, unless a payment is in progress', () => {
-  expect(linkWait({ status: 'all_unsuccessful', expires_at: 700 })).toMatchObject({ at: 700 });
+  for (const status of ['new', 'all_unsuccessful'] as const) {
+    const wait = { at: 700, event: 'payment_link.expired', text: 'Expires, unless it is paid' };
+    expect(linkWait({ status, expires_at: 700 })).toEqual(wait);
+  }
   expect(linkWait({ status: 'processing', expires_at: 700 })).toBeUndefined();
   expect(linkWait({ status: 'completed', expires_at: 700 })).toBeUndefined();
+});
+
+test('only polls are in real time; the next wait is first', () => {
+  const order = polled(anOrderSnapshot(['pending'], { status: 'processing' }));
+  expect(waitsOf(order, minorUnitsInWords).map(({ is_poll }) => is_poll)).toEqual([true, undefined]);
+  const late = { ...order, transactions: order.transactions.map((one) => ({ ...one, poll_at: 950 })) };
+  expect(waitsOf(late, minorUnitsInWords).map(({ at }) => at)).toEqual([800, 950]);
+  expect([{ at: 3 }, { at: 1 }, { at: 2 }].toSorted(byInstant)).toEqual([{ at: 1 }, { at: 2 }, { at: 3 }]);
+});
+
+test('a payment that may have been approved late is asked about; again in real time', () => {
+  const watch = { transaction_id: 't', poll_at: 700, polls: 0, began: 1 };
+  const wait = {
+    at: 700,
+    event: 'processor.asked',
+    text: 'Asks the processor whether it approved the payment after all',
+  };
+  expect([watchWait(watch), watchWait({ ...watch, polls: 1 })]).toEqual([wait, { ...wait, is_poll: true }]);
+});
+
+test('rules 10.17: both amounts are named', () => {
+  expect(mismatchInWords({ amount: 4, currency: 'USD' }, { amount: 5, currency: 'EUR' })).toBe(
+    'the processor answers for 4 USD (minor units) instead of 5 EUR (minor units)',
+  );
+});
+
+test('a webhook that was never due waits since the beginning', () => {
+  expect(deliveryWait({ status: 'new', attempts: 0 })?.at).toBe(0);
 });
