@@ -57,14 +57,17 @@ export async function executeFollowUp(
   return input.kind === 'reversal' ? await reverseLateApproval(services, input) : await execute(services, input);
 }
 
-/** Polls an open outcome. Sends the operation again if the processor does not know it. */
+/**
+ * Polls an open outcome. Sends the operation again if the processor does not know it. Signals the payment's workflow
+ * once the outcome is known, also when an earlier try has recorded it and was not able to signal.
+ */
 export async function pollFollowUp(
   services: ActivityServices,
   input: FollowUpInput & PollInput,
 ): Promise<OrderSnapshot> {
   const { order, id, kind, original_transaction_id, now } = input;
   const { amount, currency } = order;
-  return await pollOutcome(services, input, {
+  const polled = await pollOutcome(services, input, {
     find: () =>
       services.processor.findOperation(followUpIdempotencyKey(original_transaction_id, kind, id), {
         ...(kind !== 'chargeback' && { operation: kind }),
@@ -75,6 +78,7 @@ export async function pollFollowUp(
     sendAgain: () => send(services, input, order),
     record: (current, answer) => recordOutcome(services, input, current, answer, now),
   });
+  return await signalPaymentOfFinal(services, input, polled);
 }
 
 async function execute(services: ActivityServices, input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
@@ -87,7 +91,8 @@ async function execute(services: ActivityServices, input: FollowUpInput & AtTime
   if (was_final) await signalPayment(services, input);
   if (order.status !== 'new') return { result: 'recorded', order, was_final };
   const outcome = await send(services, input, order);
-  return { result: 'recorded', order: await recordOutcome(services, input, order, outcome, input.now) };
+  const after = await recordOutcome(services, input, order, outcome, input.now);
+  return { result: 'recorded', order: await signalPaymentOfFinal(services, input, after) };
 }
 
 /** Writes the order unless it exists. Throws the domain's refusals. */
@@ -112,7 +117,7 @@ async function send(
   return outcome === 'key_used_for_other_request' ? 'unknown' : outcome;
 }
 
-/** Records the outcome and, once it is final, notifies the payment's workflow. */
+/** Records the outcome, or that the processor answered about another amount. Returns the order afterwards. */
 async function recordOutcome(
   services: ActivityServices,
   input: FollowUpInput,
@@ -121,9 +126,17 @@ async function recordOutcome(
   now: number,
 ): Promise<OrderSnapshot> {
   if (isMismatch(outcome)) await recordMismatch(services.db, lastTransaction(order)!.id, outcome);
-  const after = await writeOutcome(services.db, input, order, outcome, now);
-  if (isFinal(ORDER_MOVES, after.status)) await signalPayment(services, input);
-  return after;
+  return await writeOutcome(services.db, input, order, outcome, now);
+}
+
+/** Signals the payment's workflow if the follow-up order is final. Returns the order. */
+async function signalPaymentOfFinal(
+  services: ActivityServices,
+  input: FollowUpInput,
+  order: OrderSnapshot,
+): Promise<OrderSnapshot> {
+  if (isFinal(ORDER_MOVES, order.status)) await signalPayment(services, input);
+  return order;
 }
 
 async function writeOutcome(

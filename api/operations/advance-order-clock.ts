@@ -23,6 +23,8 @@ export const advanceOrderClock =
       const advanced = await advanceInTurn(context, () =>
         services.sandbox_clocks.advanceOrder(order, input, context.request),
       );
-      return presentVersion(advanced, services.public_url);
+      // Not answered in time: a repeat with the key joins the advance, or makes it.
+      const is_unknown = advanced.clock_offset_ms === order.clock_offset_ms;
+      return { ...presentVersion(advanced, services.public_url), is_unknown };
     };
   };

@@ -15,6 +15,8 @@ export const advancePaymentLinkClock =
       const advanced = await advanceInTurn(context, () =>
         services.sandbox_clocks.advancePaymentLink(link, input, context.request),
       );
-      return presentLinkVersion(advanced, services.public_url);
+      // Not answered in time: a repeat with the key joins the advance, or makes it.
+      const is_unknown = advanced.clock_offset_ms === link.clock_offset_ms;
+      return { ...presentLinkVersion(advanced, services.public_url), is_unknown };
     };
   };

@@ -200,6 +200,20 @@ describe('executeFollowUp', () => {
   });
 });
 
+describe('pollFollowUp', () => {
+  test('an outcome that was recorded before its signal failed is signalled by the next try, though the processor does not answer it', async () => {
+    const input = await ready('void');
+    const order = await carriedOut(input, deaf());
+    expect(order.status).toBe('processing');
+    const poll = { ...input, order, poll_at: NOW + 2_000 };
+    await expect(activities({}, client(new Error('no Temporal'))).pollFollowUp(poll)).rejects.toThrow('no Temporal');
+    expect((await view(input.id)).status).toBe('completed');
+    calls.splice(0);
+    expect((await deaf().pollFollowUp(poll)).status).toBe('completed');
+    expect(calls).toEqual([`signal ${orderWorkflowId(input.original_order_id)}`]);
+  });
+});
+
 describe('startCaptureOrVoid', () => {
   type CaptureInput = Parameters<ReturnType<typeof activities>['startCaptureOrVoid']>[0];
 

@@ -436,6 +436,20 @@ describe('no worker', () => {
     expect((await answerOf<Order>(cancelWithKey())).body).toEqual(answer.body);
   });
 
+  test('nor is one that does not show the advance of a clock: the repeat advances it', async () => {
+    const { id } = await merchant.createOrder({});
+    const { id: link_id } = await merchant.createPaymentLink();
+    for (const path of [`/v1/orders/${id}/test-clock/`, `/v1/paymentlinks/${link_id}/test-clock/`]) {
+      const headers = { 'idempotency-key': newIdempotencyKey() };
+      const advance = () =>
+        merchant.send<{ test_clock?: string }>('POST', path, { body: { advance: 'PT1M' }, headers });
+      const unknown = await withoutWorker(advance);
+      expect([unknown.status, unknown.body.test_clock]).toEqual([200, undefined]);
+      const { status, body } = await sendUntilAnswered<{ test_clock?: string }>(advance);
+      expect([status, typeof body.test_clock]).toEqual([200, 'string']);
+    }
+  });
+
   // The worker may have had its task when it was stopped, and writes the order afterwards: then the second one takes it
   // over.
   test('with a key whose first workflow ended before it wrote anything: a second one makes the order', async () => {

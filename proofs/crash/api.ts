@@ -1,0 +1,2 @@
+import './api-calls';
+import '../../src/main/api';

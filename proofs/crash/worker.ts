@@ -1,0 +1,2 @@
+import './worker-calls';
+import '../../src/main/worker';
