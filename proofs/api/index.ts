@@ -22,8 +22,8 @@ export const api: Proof = {
   title:
     'Both hosts answer as their OpenAPI documents say, whatever is sent; nothing that is refused is stored; and parsers read exactly what the rules say.',
   not_proved: [
-    'Requests are generated from the documents, so fields and paths that they do not name are sent only where schemathesis adds some. Hosted pages, the token endpoint and the processor’s notifications are in no document.',
-    'That every valid request is accepted: what a request means (a period, an order’s status) is not in the document. The journeys of test/ show it.',
+    "Requests are generated from the documents, so fields and paths that they do not name are sent only where schemathesis adds some. Hosted pages, the token endpoint and the processor's notifications are in no document.",
+    "That every valid request is accepted: what a request means (a period, an order's status) is not in the document. The journeys of test/ show it.",
     'Requests run one after another. Those that race are the subject of the proofs linearizable and faults.',
     'Stored means: rows that only a request inserts or changes. An Idempotency-Key keeps refusals on purpose (rules 11.3).',
     'Of the parsers, linear time is measured on a list of hostile texts; other texts may be slower.',

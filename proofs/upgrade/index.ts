@@ -26,7 +26,7 @@ export const upgrade: Proof = {
   title:
     'The commit before and this one replace each other under load (schema, workers, API, and back): no workflow task fails, no request gets a 5xx, and everything open ends right.',
   not_proved: [
-    'The API runs in one process here, as with `npm start`: while it restarts, connections are refused or end without an answer. They are counted apart, as `no connection`; a deployment with two processes behind a load balancer has none.',
+    'The API runs in one process here, as with `npm start`: while it restarts, connections are refused or end without an answer. They are counted apart, as `no connection`; a deployment with several API processes is not tried.',
     'Workers go back only if both commits have the same workflow bundle. Otherwise the table says so: histories may hold steps that the old code does not know (docs/operations.md).',
     'The schema does not go back: migrations are not reversed, and the older release runs on the newer schema.',
     'The bearer-token host, the codec server and the simulator stay at the commit before.',
