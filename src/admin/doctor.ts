@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { requireSetting, type Config } from '../config';
 import { auditTrailWeakness } from '../db/projects/audit-trail';
-import { connectDatabase, checkWritable, type Database } from '../db/connection';
+import { checkWritable, connectDatabase, queryRows, type Database } from '../db/connection';
 import { schemaDifference } from '../db/migrate';
 import { hasOperator } from '../db/projects/oauth-clients';
 import { secretKeysInUse } from '../db/projects/secret-keys';
@@ -92,13 +92,20 @@ function recordChecks(config: Config, db: () => Database): Check[] {
     {
       name: 'postgres',
       remedy: 'Start PostgreSQL, or correct POSTGRES_URL.',
-      run: () => checkWritable(db()),
+      run: async () => void (await queryRows(db(), 'select 1', {})),
     },
     {
       name: 'schema',
       needs: 'postgres',
       remedy: 'Run node dist/src/main/migrate.js of the version that is deployed.',
       run: async () => refuse(await schemaDifference(db())),
+    },
+    {
+      name: 'postgres writes',
+      needs: 'schema',
+      remedy:
+        'Let POSTGRES_URL lead to the primary, end its read-only mode, or correct the clock of the machine that is wrong.',
+      run: () => checkWritable(db()),
     },
     {
       name: 'postgres role',

@@ -154,7 +154,7 @@ describe('rules 22.5: doctor', () => {
   test('finds nothing on a healthy installation', async () => {
     const { failed, findings } = await diagnose();
     expect(findings.filter(({ result }) => result !== 'ok')).toEqual([]);
-    expect([failed, findings.length]).toEqual([false, 11]);
+    expect([failed, findings.length]).toEqual([false, 12]);
   });
 
   test.each<[title: string, env: Record<string, string>, check: string]>([
