@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes, type KeyObject } from 'node:crypto';
 import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import { LRUCache } from 'lru-cache';
@@ -28,7 +28,7 @@ type Context = Pick<SerializationContext, 'workflowId'> & Partial<Pick<Serializa
 /** A key that encrypts, derived from a configured one. */
 interface DerivedKey {
   salt: Buffer;
-  key: Buffer;
+  key: KeyObject;
   /** Payloads encrypted with it. */
   payloads: number;
 }
@@ -53,7 +53,7 @@ interface Decrypted {
 export class PayloadCipher {
   private readonly keys: Map<string, Buffer>;
   private readonly first: string;
-  private readonly derived_keys = new LRUCache<string, Buffer>({ max: DERIVED_KEYS_CACHED });
+  private readonly derived_keys = new LRUCache<string, KeyObject>({ max: DERIVED_KEYS_CACHED });
   private encrypting: DerivedKey | undefined;
 
   constructor(
@@ -115,13 +115,14 @@ export class PayloadCipher {
     return this.encrypting;
   }
 
-  private derive(id: string, salt: Buffer): Buffer {
+  private derive(id: string, salt: Buffer): KeyObject {
     const secret = this.keys.get(id);
     if (secret === undefined) throw new Error('the payload was encrypted with a key that is not in PAYLOAD_KEYS');
     const name = `${id}:${salt.toString('base64')}`;
     const known = this.derived_keys.get(name);
     if (known !== undefined) return known;
-    const key = Buffer.from(hkdfSync('sha256', secret, salt, 'Temporal payload', 32));
+    // Node makes one of plain bytes for each payload, which takes twice as long as the encryption.
+    const key = createSecretKey(Buffer.from(hkdfSync('sha256', secret, salt, 'Temporal payload', 32)));
     this.derived_keys.set(name, key);
     return key;
   }
