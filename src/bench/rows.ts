@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request, type Dispatcher } from 'undici';
 import { createProcessorClient } from '../processor/client';
 import { TEST_CARDS } from '../simulator/cards';
@@ -55,6 +56,20 @@ const CARD = {
 const RETURN_URL = 'https://shop.example/thanks/';
 const ORDER = { currency: 'EUR', amount: 1_250 };
 
+/** How often an order that is to stay open is requested, and the pause in between in milliseconds. */
+const OPEN_TRIES = 10;
+const OPEN_PAUSE_MS = 1_000;
+
+/** An answer that a row cannot use. */
+class UnexpectedAnswer extends Error {
+  constructor(
+    message: string,
+    readonly status: number,
+  ) {
+    super(message);
+  }
+}
+
 /** A merchant and a customer of a stack, over kept-alive connections as a merchant's server has them. */
 function createShop({ facts, variables }: BenchStack) {
   const agent = new Agent({ keepAliveTimeout: 60_000 });
@@ -81,7 +96,7 @@ function createShop({ facts, variables }: BenchStack) {
     const { status, text } = await send(method, path, headers, body && JSON.stringify(body));
     const object = JSON.parse(text) as Answered;
     if (status >= 300 || object.status !== expected) {
-      throw new Error(`${method} ${path} was to answer ${expected}: ${status} ${text}`);
+      throw new UnexpectedAnswer(`${method} ${path} was to answer ${expected}: ${status} ${text}`, status);
     }
     return object;
   }
@@ -231,7 +246,17 @@ export async function createRows(stack: BenchStack, receiver: WebhookReceiver): 
       workflows: () => [],
     },
   ];
-  const createOpenOrder = async () => (await createOrder({ expiration_period: 'P7D' }, 'new')).id;
+  // Of many thousands of requests a few may be too slow, while another program uses the machine: nothing was stored then.
+  const createOpenOrder = async () => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return (await createOrder({ expiration_period: 'P7D' }, 'new')).id;
+      } catch (error) {
+        if (!(error instanceof UnexpectedAnswer && error.status === 503) || tries === OPEN_TRIES) throw error;
+        await sleep(OPEN_PAUSE_MS);
+      }
+    }
+  };
   return { rows, createOpenOrder, close };
 }
 
