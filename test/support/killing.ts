@@ -1,34 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readFacts } from '../../src/stack/launch';
 
+/** The shortest and the longest life of a worker. Milliseconds. */
+const LIFE_MS = { least: 3_000, most: 10_000 };
+
 interface KillerOptions {
   data_dir: string;
   /** The same seed waits the same times. */
   seed: number;
-  /** Of one worker's life, in milliseconds. */
-  least_ms?: number;
-  most_ms?: number;
-  onKill?: (seconds: number) => void;
+  /** Gets the seconds since the first wait. */
+  onKill: (seconds: number) => void;
 }
 
 /**
  * Kills the stack's worker with kill -9 again and again, each a random time after its start. The supervisor starts
  * another each time.
  */
-export function killWorkerAtRandom({ data_dir, seed, least_ms = 3_000, most_ms = 10_000, onKill }: KillerOptions) {
+export function killWorkerAtRandom({ data_dir, seed, onKill }: KillerOptions): { stop(): Promise<void> } {
   const random = numbersFrom(seed);
   const over = new AbortController();
   const began = performance.now();
-  /** Times of the kills so far, in seconds since the first wait. */
-  const kills: number[] = [];
   const workerPid = () => readFacts(data_dir).pids['worker']!;
   const run = async () => {
     for (;;) {
-      await sleep(least_ms + random() * (most_ms - least_ms), undefined, { signal: over.signal });
+      await sleep(LIFE_MS.least + random() * (LIFE_MS.most - LIFE_MS.least), undefined, { signal: over.signal });
       const pid = workerPid();
       killIfThere(pid);
-      kills.push(Math.round((performance.now() - began) / 100) / 10);
-      onKill?.(kills.at(-1)!);
+      onKill(Math.round((performance.now() - began) / 100) / 10);
       // Its pause grows with every early death.
       while (workerPid() === pid) await sleep(50, undefined, { signal: over.signal });
     }
@@ -37,7 +35,6 @@ export function killWorkerAtRandom({ data_dir, seed, least_ms = 3_000, most_ms =
     if (!over.signal.aborted) throw error;
   });
   return {
-    kills,
     async stop(): Promise<void> {
       over.abort();
       await running;

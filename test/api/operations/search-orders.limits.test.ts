@@ -11,11 +11,11 @@ import { SearchReader } from '../../../src/search/reader';
 import { CUTOFF_MS } from '../../../src/search/settings';
 import { PROJECT } from '../../support/domain';
 import { writeOrders } from '../../support/rows';
-import { aSearchWorld } from '../../support/search';
+import { aSearchWorld, type SearchAnswer } from '../../support/search';
 import { plainOrders, plainSearch, someOrders } from '../../support/search-orders';
 import { setUp } from '../../support/set-up';
 import { serveTestApi } from '../../support/test-api';
-import { until } from '../../support/waits';
+import { sendUntilAnswered, until } from '../../support/waits';
 
 const world = setUp(aSearchWorld);
 beforeAll(async () => {
@@ -67,7 +67,7 @@ describe('rules 20.24: the index reads every query that is not refused', () => {
     let deep = 0;
     await fc.assert(
       fc.asyncProperty(query, async (text) => {
-        const { status, body } = await world.search({ query: text });
+        const { status, body } = await sendUntilAnswered<SearchAnswer>(() => world.search({ query: text }));
         expect([text, status, body.error?.type]).toEqual([
           text,
           ...('query' in parseQuery(text) ? [200, undefined] : [400, 'ValidationError']),
