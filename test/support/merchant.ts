@@ -203,9 +203,9 @@ export class Merchant {
   /** Ends the faults that addFault has begun, and leaves those of other tests alone. */
   async removeFaults(): Promise<void> {
     for (const { order_id, transaction_id, vault_token, project_id, idempotency_key } of this.faults.splice(0)) {
-      const facts = Object.entries({ order_id, transaction_id, vault_token, project_id, idempotency_key }).flatMap(
-        ([fact, value]) => (value === undefined ? [] : [[fact, value]]),
-      );
+      const facts = Object.entries({ order_id, transaction_id, vault_token, project_id, idempotency_key }).flatMap<
+        [string, string]
+      >(([fact, value]) => (value === undefined ? [] : [[fact, value]]));
       await callSimulator(this.stack, `/control/faults/?${new URLSearchParams(facts)}`, { method: 'DELETE' });
     }
   }
