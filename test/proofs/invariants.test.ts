@@ -14,14 +14,16 @@ const BREAKS: [invariant: string, where: 'record' | 'processor', sql: string, vi
     'one-charge',
     'processor',
     `insert into operations (idempotency_key, operation, order_id, transaction_id, project_id, is_test, amount, currency, result, occurred)
-     select 'again', operation, order_id, transaction_id, project_id, is_test, amount, currency, 'declined', occurred from operations`,
+     select 'again', operation, order_id, transaction_id, project_id, is_test, amount, currency, 'declined', occurred
+     from operations where operation = 'authorize'`,
     /was charged 2 times: authorize approved 100, authorize declined 100/,
   ],
   [
     'one-payment',
     'processor',
     `insert into operations (idempotency_key, operation, order_id, transaction_id, project_id, is_test, amount, currency, result, occurred)
-     select 'again', operation, order_id, gen_random_uuid(), project_id, is_test, amount, currency, 'approved', occurred from operations`,
+     select 'again', operation, order_id, gen_random_uuid(), project_id, is_test, amount, currency, 'approved', occurred
+     from operations where operation = 'authorize'`,
     /was paid 2 times/,
   ],
   [
@@ -63,7 +65,8 @@ const BREAKS: [invariant: string, where: 'record' | 'processor', sql: string, vi
   [
     'webhooks',
     'record',
-    'delete from webhook_deliveries where order_id in (select id from orders where kind = $$refund$$)',
+    `with a as (delete from webhook_attempts where order_id in (select id from orders where kind = 'refund'))
+     delete from webhook_deliveries where order_id in (select id from orders where kind = 'refund')`,
     /is completed after 1 changes, with 0 deliveries/,
   ],
   [
@@ -137,7 +140,7 @@ async function aRightPlace(): Promise<Place & { close: () => Promise<void> }> {
 
 const run = (db: Database, sql: string) => queryRows(db, sql, {});
 
-test.each(BREAKS)('%s: a violation in the %s is found: %s', async (name, where, sql, violation) => {
+test.each(BREAKS)('%s: a violation in the %s is found', async (name, where, sql, violation) => {
   const place = await aRightPlace();
   try {
     const invariant = INVARIANTS.find((one) => one.name === name)!;
