@@ -1,4 +1,5 @@
+import { faults } from './faults';
 import type { Proof } from './proof';
 
 /** All proofs, in the order in which they run. */
-export const PROOFS: readonly Proof[] = [];
+export const PROOFS: readonly Proof[] = [faults];
