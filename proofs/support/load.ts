@@ -42,8 +42,7 @@ export async function runLoad(options: LoadOptions): Promise<Load> {
       .catch((error: unknown) => void load.unfinished.push(`${name} ${n}: ${String(error)}`));
     const ended = played.finally(() => playing.delete(ended));
     playing.add(ended);
-    if (n % 500 === 499)
-      say(`${n + 1} orders begun, ${playing.size} stories under way, ${load.requests.length} requests`);
+    if (n % 500 === 499) say(`${n + 1} orders begun, ${playing.size} of them under way`);
   }
   await options.onBegun?.();
   await Promise.all(playing);
