@@ -1,6 +1,8 @@
 import { api } from './api';
 import { crashPoints } from './crash';
+import { faults } from './faults';
 import { interleavings } from './interleavings';
+import { linearizable } from './linearizable';
 import { mutants } from './mutants';
 import { mutation } from './mutation';
 import type { Proof } from './proof';
@@ -8,4 +10,14 @@ import { secrets } from './secrets';
 import { upgrade } from './upgrade';
 
 /** All proofs, in the order in which they run. */
-export const PROOFS: readonly Proof[] = [crashPoints, interleavings, api, secrets, upgrade, mutants, mutation];
+export const PROOFS: readonly Proof[] = [
+  linearizable,
+  crashPoints,
+  faults,
+  interleavings,
+  api,
+  secrets,
+  upgrade,
+  mutants,
+  mutation,
+];

@@ -21,11 +21,11 @@ import { stack, type RunningStack } from './stack';
 
 export type TestProject = Awaited<ReturnType<typeof createTestProject>>;
 
-/** A merchant of a test's own with one project on the run's stack. */
-export async function createTestProject(fields: Partial<NewProject> = {}) {
-  const db = connectDatabase(stack().postgres_url, { pool_max: 1 });
+/** A merchant of a test's own with one project, on the run's stack or another. */
+export async function createTestProject(fields: Partial<NewProject> = {}, on: RunningStack = stack()) {
+  const db = connectDatabase(on.postgres_url, { pool_max: 1 });
   try {
-    const secrets = new SecretKeys(stack().secret_keys);
+    const secrets = new SecretKeys(on.secret_keys);
     const [merchant_id, id, now] = [uuidv7(), fields.id ?? uuidv7(), new Date()];
     const { is_test = true } = fields;
     const api_key = newApiKey({ is_test });
@@ -39,7 +39,7 @@ export async function createTestProject(fields: Partial<NewProject> = {}) {
     );
     await insertApiKey({ db, secrets }, id, api_key, now);
     const { secret } = await webhookSecretOf({ db, secrets }, id, now);
-    return { id, merchant: new Merchant(stack(), api_key), webhook_secret: secret };
+    return { id, merchant: new Merchant(on, api_key), webhook_secret: secret };
   } finally {
     await db.destroy();
   }

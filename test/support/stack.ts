@@ -66,24 +66,25 @@ function hasRoomInMemory(): boolean {
 }
 
 /** A process of the stack that a test may kill or stop. */
-export type ProcessName = 'worker' | 'api' | 'temporal' | 'postgres' | 'simulator';
+export type ProcessName = 'worker' | 'api' | 'temporal' | 'postgres' | 'simulator' | 'meilisearch';
 
 /** A stack for one test file, which may kill its processes. */
 export class OwnStack {
   readonly data_dir: string;
   private launched!: LaunchedStack;
 
-  /** `name` shows in the name of its folder; `env`: variables beside the defaults. */
+  /** `name` shows in the name of its folder; `env`: variables beside the defaults; `args`: of start.js. */
   constructor(
     name: string,
     private readonly env: () => Record<string, string> = () => ({}),
+    private readonly args: string[] = [],
   ) {
     this.data_dir = serverFolder(name);
   }
 
   /** Starts it, or starts it again after `killAll`. */
   async start(): Promise<RunningStack> {
-    this.launched = launchStack(this.data_dir, { env: this.env() });
+    this.launched = launchStack(this.data_dir, { env: this.env(), args: this.args });
     await this.launched.ready;
     return stackIn(this.data_dir);
   }

@@ -1,12 +1,12 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { coerce, gte, lt } from 'semver';
+import { gte } from 'semver';
 import { privateFolder, repositoryRoot } from '../files';
 import type { Program } from '../programs/program';
 import { baseEnvironment } from '../settings';
-import { isExecutable, onPath, runCommand } from '../tools/command';
+import { runCommand } from '../tools/command';
 import { downloadOfficial } from '../tools/download';
 import type { Tool } from '../tools/find-tool';
+import { buildGoProgram } from '../tools/go';
 
 /** The release that the flags below were measured with, and the server in it. */
 const RELEASE = 'v1.8.2';
@@ -36,17 +36,7 @@ export function temporalTool(given: string | undefined): Tool {
 
 async function build(draft: string, signal: AbortSignal): Promise<void> {
   const module = path.join(repositoryRoot(), 'src', 'stack', 'servers', 'temporal-server');
-  const needed = /^go (\S+)/m.exec(readFileSync(path.join(module, 'go.mod'), 'utf8'))?.[1] ?? '';
-  const go = onPath('go') ?? ['/usr/local/go/bin/go', '/opt/homebrew/bin/go'].find(isExecutable);
-  if (go === undefined) throw new Error(`Go is not installed: install Go ${needed} or newer (https://go.dev/dl)`);
-  const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOTOOLCHAIN: 'local' };
-  const has = (await runCommand(go, ['env', 'GOVERSION'], { env, signal })).trim().replace(/^go/, '');
-  // Go's versions are not quite semantic ones: 1.27rc1.
-  if (lt(coerce(has) ?? '0.0.0', needed)) {
-    throw new Error(`Go ${has} is too old: install Go ${needed} or newer (https://go.dev/dl)`);
-  }
-  const args = ['build', '-trimpath', '-ldflags', '-s -w', '-o', draft, 'github.com/temporalio/cli/cmd/temporal'];
-  await runCommand(go, args, { cwd: module, env, signal });
+  await buildGoProgram({ module, package: 'github.com/temporalio/cli/cmd/temporal', to: draft, signal });
 }
 
 async function serverVersion(program: string): Promise<string> {

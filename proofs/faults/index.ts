@@ -1,0 +1,100 @@
+import { numbersFrom } from '../../test/support/killing';
+import { checkInvariants } from '../invariants';
+import type { Proof, ProofInput, ProofOutcome, Size } from '../proof';
+import { FaultInjector } from '../support/faults';
+import { runLoad } from '../support/load';
+import { startFailingReceiver } from '../support/receivers';
+import type { Load, SentRequest } from '../support/shop';
+import { WiredStack } from '../support/wire';
+import { answersAreCut } from './answers-cut';
+
+const SIZES: Record<Size, { orders: number; per_second: number; within_ms: number }> = {
+  ci: { orders: 150, per_second: 4, within_ms: 180_000 },
+  full: { orders: 10_000, per_second: 20, within_ms: 600_000 },
+};
+const MERCHANTS = 12;
+const SHARE_OF_PROCESSOR_FAULTS = 0.2;
+const SHARE_OF_FAILED_WEBHOOKS = 0.15;
+/** Of the requests that met no fault at least this share is answered without an error of the server. */
+const SUCCESS_LEAST = 0.999;
+
+export const faults: Proof = {
+  name: 'faults',
+  title:
+    'While processes are killed and stopped, servers restart, connections break and the processor fails, orders of all kinds end as they should: every invariant holds once all is quiet.',
+  not_proved: [
+    'Faults of disks, clocks and memory, a network that splits between several machines, and a Postgres that loses commits.',
+    'That a request during a fault is answered; only that nothing is lost, doubled or guessed.',
+    'Later attempts of webhooks: the receivers fail the first attempt only, and the run ends before the tenth.',
+    'Of histories of workflows, more than a thousand of each run, spread evenly.',
+  ],
+  seeds: [1, 2, 3],
+  in_ci: true,
+  run,
+};
+
+async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
+  const { orders, per_second, within_ms } = SIZES[size];
+  const receiver = await startFailingReceiver(SHARE_OF_FAILED_WEBHOOKS);
+  const wired = new WiredStack('faults');
+  try {
+    const stack = await wired.start();
+    const violations = await answersAreCut(wired);
+    const injector = new FaultInjector(
+      { wired, random: numbersFrom(seed) },
+      { lanes: 2, storm_ms: 20_000, calm_ms: 20_000, say },
+    );
+    injector.start();
+    const load = await runLoad({
+      ...{ stack, seed, orders, per_second, say, merchants: MERCHANTS },
+      ...{ webhook_url: receiver.url, processor_faults: SHARE_OF_PROCESSOR_FAULTS },
+      onBegun: () => injector.stop(),
+    });
+    await wired.own.ready();
+    say(`${load.requests.length} requests sent; checking the invariants`);
+    const requests = load.requests.filter(({ began, ended }) => !injector.wasThere(began, ended));
+    violations.push(
+      ...(await checkInvariants(stack, { within_ms, say })).map((violation) => `seed ${seed}: ${violation}`),
+      ...unfinished(load, seed),
+      ...failedWithoutFault(requests, seed),
+    );
+    return {
+      counts: {
+        orders,
+        requests: load.requests.length,
+        'requests that met no fault': requests.length,
+        webhooks: receiver.received.length,
+      },
+      injections: {
+        ...injector.counts(),
+        ...prefixed('processor: ', load.processor_faults),
+        ...prefixed('receiver ', receiver.failed),
+      },
+      violations,
+      details: `Orders and links by kind: ${JSON.stringify(load.begun)}`,
+    };
+  } finally {
+    await wired.discard();
+    await receiver.close();
+  }
+}
+
+const prefixed = (prefix: string, counts: Record<string, number>) =>
+  Object.fromEntries(Object.entries(counts).map(([what, count]) => [`${prefix}${what}`, count]));
+
+/** All that merchants and customers began came to its end once nothing was injected any more. */
+const unfinished = ({ unfinished: stories }: Load, seed: number) =>
+  stories.map((story) => `seed ${seed}: ${story} did not come to its end`);
+
+/** An error of the server, or a broken connection, without any fault that the request could have met. */
+function failedWithoutFault(requests: readonly SentRequest[], seed: number): string[] {
+  const failed = requests.filter(
+    ({ status, processor_fault }) => processor_fault === undefined && (status === undefined || status >= 500),
+  );
+  const share = 1 - failed.length / Math.max(1, requests.length);
+  if (share >= SUCCESS_LEAST) return [];
+  const examples = failed.slice(0, 5).map(({ what, status, began }) => `${what} ${status ?? 'broken'} at ${began}`);
+  return [
+    `seed ${seed}: of ${requests.length} requests without a fault ${failed.length} failed: ${examples.join(', ')}`,
+  ];
+}

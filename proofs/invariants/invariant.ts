@@ -1,0 +1,49 @@
+import type { temporal } from '@temporalio/proto';
+import { queryRows, type Database } from '../../src/db/connection';
+import type { RunningStack } from '../../test/support/stack';
+
+/** Everything that invariants look at. */
+export interface Place {
+  stack: RunningStack;
+  /** The database of the service. */
+  record: Database;
+  /** The database of the processor simulator. */
+  processor: Database;
+  /** Histories of workflows, decrypted: all of them, or a part that is spread evenly. Fetched once. */
+  histories: () => Promise<readonly WorkflowHistory[]>;
+}
+
+export interface WorkflowHistory {
+  workflow_id: string;
+  run_id: string;
+  history: temporal.api.history.v1.IHistory;
+  /** Its payloads as texts. */
+  payloads: string[];
+}
+
+/** What must hold whenever nothing is under way. */
+export interface Invariant {
+  name: string;
+  /** The promise, in one sentence. */
+  title: string;
+  /** Set if it may still be on its way to hold, as with polls and retries: it is then looked at again for a while. */
+  eventual?: true;
+  /** Each names the object that differs from the promise. */
+  violations(place: Place): Promise<string[]>;
+}
+
+/** The violations that a statement finds, in its column `violation`. */
+const found = async (db: Database, sql: string) =>
+  (await queryRows<{ violation: string }>(db, sql, {})).map(({ violation }) => violation);
+
+/** An invariant of the record that is one SQL statement, which selects `violation`. */
+export const inRecord =
+  (sql: string): Invariant['violations'] =>
+  ({ record }) =>
+    found(record, sql);
+
+/** As inRecord, of the processor's own database. */
+export const atProcessor =
+  (sql: string): Invariant['violations'] =>
+  ({ processor }) =>
+    found(processor, sql);

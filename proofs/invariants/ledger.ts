@@ -1,0 +1,9 @@
+import { ledgerDifferences } from '../../test/support/record-differences';
+import type { Invariant } from './invariant';
+
+export const ledger: Invariant = {
+  name: 'ledger',
+  title: "The record equals the processor's ledger, operation by operation, and nothing is open.",
+  eventual: true,
+  violations: ({ stack }) => ledgerDifferences(stack, 0),
+};

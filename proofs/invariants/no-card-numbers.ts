@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { queryRows, type Database } from '../../src/db/connection';
+import { replaceCardNumbers } from '../../src/domain/card';
+import { TEST_CARDS } from '../../src/simulator/cards';
+import type { Invariant, Place } from './invariant';
+
+const PUBLISHED = Object.values(TEST_CARDS).map(({ number }) => number);
+const MARK = '\u2588';
+
+/** Whether a text holds a card number: one that passes as a card's, or a published test card. */
+function holdsCard(text: string): boolean {
+  return PUBLISHED.some((number) => text.includes(number)) || replaceCardNumbers(text, MARK).includes(MARK);
+}
+
+export const noCardNumbers: Invariant = {
+  name: 'no-card-numbers',
+  title: 'No card number is in a table, in a payload of Temporal, or in a log.',
+  async violations({ stack, record, processor, histories }) {
+    const workflows = (await histories()).flatMap(({ workflow_id, payloads }) =>
+      payloads.some(holdsCard) ? [`a payload of ${workflow_id} holds a card number`] : [],
+    );
+    return [
+      ...(await inTables(record, 'record')),
+      ...(await inTables(processor, 'processor')),
+      ...workflows,
+      ...inLogs(stack),
+    ];
+  },
+};
+
+async function inTables(db: Database, name: string): Promise<string[]> {
+  const tables = await queryRows<{ table: string }>(
+    db,
+    `select format('%I.%I', schemaname, tablename) as table from pg_tables
+     where schemaname not in ('pg_catalog', 'information_schema')`,
+    {},
+  );
+  const found: string[] = [];
+  for (const { table } of tables) {
+    const rows = await queryRows<{ line: string }>(db, `select row_to_json(t)::text as line from ${table} t`, {});
+    const lines = rows.filter(({ line }) => holdsCard(line)).length;
+    if (lines > 0) found.push(`${lines} rows of ${table} (${name}) hold a card number`);
+  }
+  return found;
+}
+
+function inLogs({ data_dir }: Place['stack']): string[] {
+  const folder = path.join(data_dir, 'logs');
+  return readdirSync(folder).flatMap((name) => {
+    const lines = readFileSync(path.join(folder, name), 'utf8').split('\n').filter(holdsCard).length;
+    return lines === 0 ? [] : [`${lines} lines of the log ${name} hold a card number`];
+  });
+}

@@ -1,0 +1,3 @@
+import { runBehindProxies } from './behind-proxies';
+
+runBehindProxies('api', require.resolve('../../src/main/api'));

@@ -1,0 +1,3 @@
+import { runBehindProxies } from './behind-proxies';
+
+runBehindProxies('worker', require.resolve('../../src/main/worker'));

@@ -1,0 +1,153 @@
+import { v7 as uuidv7 } from 'uuid';
+import { INVARIANTS } from '../../proofs/invariants';
+import type { Place } from '../../proofs/invariants/invariant';
+import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
+import { prepareDatabase } from '../../src/simulator/schema';
+import { PROJECT } from '../support/domain';
+import { createTestDatabase } from '../support/database';
+import { aFollowUpWithManualOutcome, anAcceptedPayment } from '../support/rows';
+import { stack } from '../support/stack';
+
+/** A record and a ledger that are right, each broken in one place: the invariant that guards it names what is wrong. */
+const BREAKS: [invariant: string, where: 'record' | 'processor', sql: string, violation: RegExp][] = [
+  [
+    'one-charge',
+    'processor',
+    `insert into operations (idempotency_key, operation, order_id, transaction_id, project_id, is_test, amount, currency, result, occurred)
+     select 'again', operation, order_id, transaction_id, project_id, is_test, amount, currency, 'declined', occurred
+     from operations where operation = 'authorize'`,
+    /was charged 2 times: authorize approved 100, authorize declined 100/,
+  ],
+  [
+    'one-payment',
+    'processor',
+    `insert into operations (idempotency_key, operation, order_id, transaction_id, project_id, is_test, amount, currency, result, occurred)
+     select 'again', operation, order_id, gen_random_uuid(), project_id, is_test, amount, currency, 'approved', occurred
+     from operations where operation = 'authorize'`,
+    /was paid 2 times/,
+  ],
+  [
+    'captured-and-voided',
+    'record',
+    'update transactions set captured_amount = 41 where captured_amount = 40',
+    /captured 41 and voided 0, by its orders 40 and 0/,
+  ],
+  [
+    'refunded',
+    'record',
+    'update transactions set refunded_amount = 11 where refunded_amount = 10',
+    /refunded 11, by its orders 10/,
+  ],
+  [
+    'ledger-sums',
+    'processor',
+    `update operations set currency = 'USD'`,
+    /authorize EUR: 100 in the record, 0 in the ledger/,
+  ],
+  [
+    'ends',
+    'record',
+    `update transactions set capture_ends_at = now() - interval '2 minutes' where capture_mode is not null`,
+    /holds 60, its window ended/,
+  ],
+  [
+    'statuses',
+    'record',
+    `update orders set status = 'error', completed = null where kind = 'capture'`,
+    /is error, by its transactions completed/,
+  ],
+  [
+    'statuses',
+    'record',
+    `update transaction_events set event = 'expired' where event = 'accepted'`,
+    /is accepted, by its events new → expired/,
+  ],
+  [
+    'webhooks',
+    'record',
+    `with a as (delete from webhook_attempts where order_id in (select id from orders where kind = 'refund'))
+     delete from webhook_deliveries where order_id in (select id from orders where kind = 'refund')`,
+    /is completed after 1 changes, with 0 deliveries/,
+  ],
+  [
+    'deliveries',
+    'record',
+    `update webhook_deliveries set status = 'new', next_attempt_at = now() - interval '2 minutes'`,
+    /overdue since/,
+  ],
+  [
+    'links',
+    'record',
+    `insert into payment_links (id, project_id, merchant_order_id, amount, currency, expiration_period, expires_at, status, attempts, created, modified)
+     select gen_random_uuid(), id, 'L-1', 100, 'EUR', 'P30D', now(), 'all_unsuccessful', 2, now(), now() from projects`,
+    /is all_unsuccessful with 2 attempts: 0 orders/,
+  ],
+  [
+    'no-card-numbers',
+    'record',
+    `update orders set description = 'card 4111 1111 1111 1111' where kind = 'refund'`,
+    /1 rows of public.orders \(record\)/,
+  ],
+];
+
+/** An authorization of 100 of which 40 were captured and 10 refunded, with its webhooks delivered. */
+async function aRightPlace(): Promise<Place & { close: () => Promise<void> }> {
+  const { db: record, url, close } = await createTestDatabase();
+  const payment = await anAcceptedPayment(record, { mode: 'manual' });
+  await aFollowUpWithManualOutcome(record, payment, { kind: 'capture', amount: 40 });
+  await aFollowUpWithManualOutcome(record, payment, { kind: 'refund', amount: 10 });
+  await run(
+    record,
+    `update transactions set capture_ends_at = now() + interval '1 day' where capture_mode is not null`,
+  );
+  await run(record, `update webhook_deliveries set status = 'delivered', next_attempt_at = null`);
+  await run(
+    record,
+    `insert into webhook_attempts (order_id, n, attempt, time_limit_ms, started, duration_ms, status_code)
+     select order_id, n, 1, 4000, created, 5, 200 from webhook_deliveries`,
+  );
+  const processor_url = `${url}_processor`;
+  await prepareDatabase(processor_url);
+  const processor = connectDatabase(processor_url, { pool_max: 1 });
+  const bookings = [
+    ['authorize', 100],
+    ['capture', 40],
+    ['refund', 10],
+  ] as const;
+  for (const [operation, amount] of bookings) {
+    await queryRows(
+      processor,
+      `insert into operations (idempotency_key, operation, order_id, transaction_id, project_id, is_test, amount, currency, result, occurred)
+       values (:key, :operation, :order_id, :transaction_id, :project_id, true, :amount, 'EUR', 'approved', now())`,
+      {
+        key: uuidv7(),
+        operation,
+        order_id: payment.id,
+        transaction_id: payment.transactions[0]!.id,
+        project_id: PROJECT.id,
+        amount,
+      },
+    );
+  }
+  return {
+    stack: stack(),
+    record,
+    processor,
+    histories: () => Promise.resolve([]),
+    close: async () => void (await Promise.all([close(), processor.destroy()])),
+  };
+}
+
+const run = (db: Database, sql: string) => queryRows(db, sql, {});
+
+test.each(BREAKS)('%s: a violation in the %s is found', async (name, where, sql, violation) => {
+  const place = await aRightPlace();
+  try {
+    const invariant = INVARIANTS.find((one) => one.name === name)!;
+    expect(await invariant.violations(place)).toEqual([]);
+    await run(place[where], sql);
+    expect((await invariant.violations(place)).join('\n')).toMatch(violation);
+  } finally {
+    await place.close();
+  }
+});
