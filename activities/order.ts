@@ -1,6 +1,6 @@
 import { findFollowUps, insertFollowUp } from '../src/db/orders/follow-ups';
 import { beginAttempt, insertOrder } from '../src/db/orders/insert-order';
-import { moveOrder } from '../src/db/orders/move-order';
+import { moveAsPlanned } from '../src/db/orders/move-order';
 import { findOrderSnapshot, loadOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { findPayment, recordPoll } from '../src/db/orders/transactions';
 import { closingOf, openAuthorization } from '../src/domain/authorization';
@@ -138,9 +138,13 @@ export async function endUnpaidOrder(
         order = await recordOutcome(services, order, { transaction_id: last.id, outcome, now });
       }
     }
-    if (!isFinal(ORDER_MOVES, order.status) && outcomeAwaitedFrom(order) !== 'processor') {
-      order = await moveOrder(db, order, { ended }, { source, now, versions: versions && [order.version] });
-    }
+    const details = { source, now, versions: versions && [order.version] };
+    // Planned again if the order changed first: a charge that was sent meanwhile is waited for.
+    order = await moveAsPlanned(db, order, (current) =>
+      isFinal(ORDER_MOVES, current.status) || outcomeAwaitedFrom(current) === 'processor'
+        ? undefined
+        : { change: { ended }, details },
+    );
   }
   return await signalLinkOfEndedOrder(services, order);
 }

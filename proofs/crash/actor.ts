@@ -44,7 +44,7 @@ export class Actor {
       ...(method !== 'GET' && { 'idempotency-key': key ?? this.newKey() }),
     };
     const request = { headers, ...(body !== undefined && { body }) };
-    const answer = await sendUntilAnswered<Body>(() => this.world.merchant.send(method, path, request));
+    const answer = await persist<Body>(() => this.world.merchant.send(method, path, request));
     // Moves of sandbox clocks wait for their turn (rules 23.9).
     if (answer.status === 429) return await this.send(method, path, body, request.headers['idempotency-key']);
     if (answer.status > 201) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
@@ -141,7 +141,7 @@ export class Actor {
       },
       STEP_MS,
     );
-    await sendUntilAnswered(async () => {
+    await persist(async () => {
       const { status, headers } = await customer.postForm(path, { ...form, ...fields }, { [FLOW_HEADER]: this.marker });
       return { status, headers };
     });
@@ -166,7 +166,7 @@ export class Actor {
     if (back === null) throw new Error(`the issuer answers ${answer.status} without an address`);
     const { pathname, search } = new URL(back);
     const customer = new Client(this.world.merchant.stack.api_url);
-    await sendUntilAnswered(async () => {
+    await persist(async () => {
       const { status, headers } = await customer.send(`${pathname}${search}`, {
         headers: { [FLOW_HEADER]: this.marker },
       });
@@ -227,6 +227,17 @@ export class Actor {
 
   private async rows<Row>(sql: string, bindings: Record<string, unknown>): Promise<Row[]> {
     return await queryRows<Row>(this.world.db, sql, bindings);
+  }
+}
+
+/** Sends until it is answered, also where the machine stands still for minutes. */
+async function persist<Body>(call: Parameters<typeof sendUntilAnswered>[0]) {
+  const give_up = performance.now() + STEP_MS;
+  for (;;) {
+    const answer = await sendUntilAnswered<Body>(call).catch((error: unknown) => {
+      if (performance.now() > give_up) throw error;
+    });
+    if (answer !== undefined && (answer.status < 502 || performance.now() > give_up)) return answer;
   }
 }
 

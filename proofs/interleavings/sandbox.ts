@@ -6,7 +6,7 @@ import type { Scheduler } from 'fast-check';
 /**
  * A stand-in for Temporal that keeps the rules that workflow code relies on: code runs until it waits; then one thing
  * happens (an activity is done, a signal or update arrives, a timer fires), and all conditions are looked at again, the
- * oldest first. What happens next is fast-check's choice. There is no history and no replay: the lives have both.
+ * oldest first. What happens next is fast-check's choice. There is no history and no replay.
  */
 export class Sandbox {
   /** Epoch milliseconds; also `Date.now()` of all code in it. */

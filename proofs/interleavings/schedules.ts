@@ -147,6 +147,6 @@ function inWords({ counterexample, counterexamplePath, errorInstance, seed }: Fa
   const [scheduler, beginning, commands] = counterexample ?? [];
   const error = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
   const [, taken = ''] = /replayPath="([^"]+)"/.exec(String(commands)) ?? [];
-  const where = `--seed ${seed} --case schedule:${counterexamplePath}/${taken}`;
+  const where = `--seed ${seed} --case ${counterexamplePath}/${taken}`;
   return `${error}; after ${JSON.stringify(beginning)}, ${String(commands)}\n${String(scheduler)}\nRepeat it: ${where}`;
 }

@@ -361,6 +361,26 @@ describe('endUnpaidOrder', () => {
     expect(await statuses(order.id)).toBe('new new');
   });
 
+  test('a charge that another worker sends while the processor is asked is waited for', async () => {
+    const order = await aStoredOrder(database.db);
+    const transaction = {
+      ...aTransaction(order.id),
+      id: order.transactions[0]!.id,
+      payment_method_details: { vault_token: await tokenOf('approved') },
+      period: 30 * MINUTE,
+    };
+    const slow = withProcessor({
+      async findOperation() {
+        const request = aRequest();
+        await deaf().chargeAttempt({ order, transaction, request, project_id: PROJECT.id, is_test: true, now: NOW });
+        return 'not_found';
+      },
+    });
+    const ended = await slow.endUnpaidOrder({ order, ended: 'cancelled', source: 'merchant', now: NOW });
+    expect(ended.status).toBe('processing');
+    expect(await statuses(order.id)).toBe('processing processing');
+  });
+
   test('If-Match: changed while the processor is asked, it is refused', async () => {
     const order = await aStoredOrder(database.db);
     const slow = withProcessor({

@@ -256,7 +256,7 @@ export async function statusesOf({ database }: WorkflowEnvironment, order_id: st
 export const statusesOfOrder = async (order: TestOrder) => statuses(await order.view());
 
 /** What the customer does on the issuer's page: `code`, or `action: cancel`. */
-export async function answerAtIssuer(order: Pick<TestOrder, 'view'>, form: Record<string, string>): Promise<void> {
+export async function answerAtIssuer(order: TestOrder, form: Record<string, string>): Promise<void> {
   const [transaction] = (await order.view()).transactions.slice(-1);
   await fetch(transaction?.challenge_url ?? '', {
     method: 'POST',
