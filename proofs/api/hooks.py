@@ -30,7 +30,10 @@ def before_call(context, case, kwargs):
         use_payment(case.path_parameters or {}, PAYMENTS[n // 3 % len(PAYMENTS)])
     if VAULT_TOKEN and n % 2 == 0:
         use_token(case.body)
-    case.body = without_empty_lists(case.body)
+    body = without_empty_lists(case.body)
+    # An assignment makes schemathesis check the case again, and a body that is absent is wrong to it then.
+    if body is not case.body and body != case.body:
+        case.body = body
     if OWN_CLIENT and str((case.path_parameters or {}).get("client_id")).lower() == OWN_CLIENT:
         case.path_parameters["client_id"] = "00000000-0000-7000-8000-000000000000"
     CURRENT.started = time.time()
