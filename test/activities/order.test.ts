@@ -12,6 +12,7 @@ import {
   aLateRequest,
   aRequest,
   aCharge,
+  aTransaction,
   anOrder,
   BY_TOKEN,
   CARDS,

@@ -2,10 +2,11 @@ import { v7 as uuidv7 } from 'uuid';
 import { INVARIANTS } from '../../proofs/invariants';
 import type { Place } from '../../proofs/invariants/invariant';
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
+import { insertFollowUp } from '../../src/db/orders/follow-ups';
 import { prepareDatabase } from '../../src/simulator/schema';
 import { PROJECT } from '../support/domain';
 import { createTestDatabase } from '../support/database';
-import { aFollowUpWithManualOutcome, anAcceptedPayment } from '../support/rows';
+import { aFollowUp, anAcceptedPayment, answerFollowUp } from '../support/rows';
 import { stack } from '../support/stack';
 
 /** A record and a ledger that are right, each broken in one place: the invariant that guards it names what is wrong. */
@@ -94,8 +95,10 @@ const BREAKS: [invariant: string, where: 'record' | 'processor', sql: string, vi
 async function aRightPlace(): Promise<Place & { close: () => Promise<void> }> {
   const { db: record, url, close } = await createTestDatabase();
   const payment = await anAcceptedPayment(record, { mode: 'manual' });
-  await aFollowUpWithManualOutcome(record, payment, { kind: 'capture', amount: 40 });
-  await aFollowUpWithManualOutcome(record, payment, { kind: 'refund', amount: 10 });
+  for (const request of [{ kind: 'capture', amount: 40 } as const, { kind: 'refund', amount: 10 } as const]) {
+    const follow_up = aFollowUp(payment, request);
+    await answerFollowUp(record, follow_up, await insertFollowUp(record, follow_up), 'approved', follow_up.now);
+  }
   await run(
     record,
     `update transactions set capture_ends_at = now() + interval '1 day' where capture_mode is not null`,
