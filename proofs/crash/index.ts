@@ -4,7 +4,7 @@ import { Merchant } from '../../test/support/merchant';
 import { indexDifferences, ledgerDifferences } from '../../test/support/record-differences';
 import { startReceiver } from '../../test/support/servers';
 import { temporalOf } from '../../test/support/temporal-client';
-import { numbersFrom } from '../../test/support/killing';
+import { numbersFrom } from '../support/random';
 import { table } from '../../src/bench/report';
 import type { Proof, ProofInput, ProofOutcome } from '../proof';
 import { begin, crash, differences, nameOf, stateWithin, type Case, type Running, type Setting } from './batch';

@@ -1,4 +1,4 @@
-import { numbersFrom } from '../../test/support/killing';
+import { numbersFrom } from '../support/random';
 import { checkInvariants } from '../invariants';
 import type { Proof, ProofInput, ProofOutcome, Size } from '../proof';
 import { FaultInjector } from '../support/faults';

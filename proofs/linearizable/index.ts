@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { repositoryRoot } from '../../src/stack/files';
-import { numbersFrom } from '../../test/support/killing';
+import { numbersFrom } from '../support/random';
 import { checkInvariants } from '../invariants';
 import type { Proof, ProofInput, ProofOutcome, Size } from '../proof';
 import { FaultInjector } from '../support/faults';

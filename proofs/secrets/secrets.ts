@@ -1,4 +1,4 @@
-import { numbersFrom } from '../../test/support/killing';
+import { numbersFrom } from '../support/random';
 
 /** A card that a customer or a mistaken client sends. */
 export interface Card {

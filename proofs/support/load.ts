@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { numbersFrom } from '../../test/support/killing';
+import { numbersFrom } from './random';
 import type { Merchant } from '../../test/support/merchant';
 import { createTestProject } from '../../test/support/operator';
 import { Shop, count, type Load, type LoadOptions, type Play } from './shop';

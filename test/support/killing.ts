@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { numbersFrom } from '../../proofs/support/random';
 import { readFacts } from '../../src/stack/launch';
 
 /** The shortest and the longest life of a worker. Milliseconds. */
@@ -49,17 +50,6 @@ function killIfThere(pid: number): void {
     // It has ended by itself; another is on its way.
     if ((error as { code?: unknown }).code !== 'ESRCH') throw error;
   }
-}
-
-/** Mulberry32: numbers from 0 to 1 that follow from the seed. */
-export function numbersFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 /** Whether the worker of this run's stack is killed all the time: npm run journeys:killing. */

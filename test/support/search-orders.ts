@@ -4,7 +4,7 @@ import type { Database } from '../../src/db/connection';
 import { listStoredOrders, type StoredOrder } from '../../src/db/orders/stored-order';
 import type { Condition, SearchQuery } from '../../src/domain/query/query';
 import { PROJECT } from './domain';
-import { numbersFrom } from './killing';
+import { numbersFrom } from '../../proofs/support/random';
 import type { WrittenOrder } from './rows';
 
 const POOLS = {

@@ -68,10 +68,10 @@ test('rules 13.8: private addresses are refused unless allowed, by literal and b
   expect(receiver.received).toHaveLength(before);
 });
 
-/**
- * A busy machine needs seconds to agree on TLS with so many servers at once; below the 4 s of the resolver. Milliseconds.
- */
-const SLOWEST_MS = 3_500;
+/** A busy machine needs seconds to agree on TLS with so many servers at once. Milliseconds. */
+const SLOWEST_MS = 8_000;
+/** Shorter than the resolver's own limit. Milliseconds. */
+const BEFORE_THE_RESOLVER_MS = 1_500;
 
 /** What a server does with each connection. */
 type Behavior = (socket: Socket) => void;
@@ -235,8 +235,13 @@ describe('whatever a receiver does, an attempt has an outcome and leaves no conn
   test('over TCP, TLS and DNS', async () => {
     const trusted = certificate('trusted', 'DNS:localhost');
     const other = certificate('other', 'DNS:localhost');
-    const rows: { does: string; url: string; recorded: Omit<WebhookAnswer, 'duration_ms'>; public_only?: boolean }[] =
-      [];
+    const rows: {
+      does: string;
+      url: string;
+      recorded: Omit<WebhookAnswer, 'duration_ms'>;
+      public_only?: boolean;
+      time_limit_ms?: number;
+    }[] = [];
     for (const [does, behavior, recorded] of CONNECTIONS) {
       rows.push({ does, url: `http://127.0.0.1:${await listen(createServer(behavior))}/`, recorded });
       // The same behind TLS, where a connection ends in other ways.
@@ -307,11 +312,17 @@ describe('whatever a receiver does, an attempt has an outcome and leaves no conn
         recorded: failed('the name of the host is unknown'),
         public_only: true,
       },
-      { does: 'the name server is silent', url: 'http://silent.example/', recorded: CONNECTING, public_only: true },
+      {
+        does: 'the name server is silent',
+        url: 'http://silent.example/',
+        recorded: CONNECTING,
+        public_only: true,
+        time_limit_ms: BEFORE_THE_RESOLVER_MS,
+      },
     );
 
-    const webhooks = rows.map(({ url, public_only }) =>
-      aWebhook({ url, time_limit_ms: SLOWEST_MS, private_addresses: public_only !== true }),
+    const webhooks = rows.map(({ url, public_only, time_limit_ms = SLOWEST_MS }) =>
+      aWebhook({ url, time_limit_ms, private_addresses: public_only !== true }),
     );
     const sending = promisify(execFile)(
       process.execPath,

@@ -1,7 +1,7 @@
 import { QUERY_LIMITS, parseQuery } from '../../../../src/domain/query/parse';
 import type { Bound, SearchQuery } from '../../../../src/domain/query/query';
 import { RANDOM_TEXTS } from '../../../support/domain';
-import { numbersFrom } from '../../../support/killing';
+import { numbersFrom } from '../../../../proofs/support/random';
 
 /** The tree in one line: `and(status=new, not(words=book))`. */
 function shown(query: SearchQuery): string {
