@@ -2,7 +2,7 @@ import path from 'node:path';
 
 /** A process that is killed. */
 export type Victim = 'api' | 'worker';
-/** Where a process dies: before it sends a call, or with the answer that nobody has seen yet. */
+/** Where a process dies: before it sends a call, or with the answer that no caller has seen yet. */
 export type Side = 'before' | 'after';
 
 /** One crash point of a flow: `calls` counts the flow's outside calls in one process, from 1. */

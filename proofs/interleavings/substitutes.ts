@@ -1,6 +1,6 @@
 /**
  * Puts the sandbox in the place of Temporal's workflow library, and the record in memory in that of Postgres. Loaded
- * before any other code of its thread; nobody else sees it.
+ * before any other code of its thread; no other code sees it.
  */
 import type { Database } from '../../src/db/connection';
 import type { StoredOrder } from '../../src/db/orders/stored-order';

@@ -9,7 +9,7 @@ export const mutants: Proof = {
   name: 'mutants',
   title: 'A bug that real payment systems had, put back into this one, makes a named test fail: each of the patches.',
   not_proved: [
-    'Bugs that nobody has written down as a patch. The proof `mutation` changes the decisions of `src/domain` at random, nothing else is changed at random.',
+    'Bugs that no patch describes. The proof `mutation` changes the decisions of `src/domain` at random, nothing else is changed at random.',
     'That each bug would be found by a person who reads the failed test.',
   ],
   seeds: [1],
