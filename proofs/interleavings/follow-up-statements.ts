@@ -126,8 +126,13 @@ export function watchStatements(rowsOf: () => Rows): Statement[] {
     },
     {
       name: 'find watch',
-      is: /^select transaction_id, poll_at, polls, began/,
-      run: ({ transaction_id }: WatchBindings) => [rowsOf().watches[transaction_id]].filter((one) => one !== undefined),
+      is: /^select w\.transaction_id, floor/,
+      run({ transaction_id }: WatchBindings) {
+        const watch = rowsOf().watches[transaction_id];
+        return watch === undefined
+          ? []
+          : [{ ...watch, poll_at: Date.parse(watch.poll_at), began: Date.parse(watch.began) }];
+      },
     },
     {
       name: 'postpone watch',

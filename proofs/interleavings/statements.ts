@@ -18,16 +18,22 @@ const transactionsOf = ({ transactions }: Rows, order_id: string) =>
     .filter((one) => one.order_id === order_id)
     .toSorted((a, b) => a.attempt - b.attempt);
 
+/** An instant as `epochOf` answers it. */
+const epoch = (text: string | null): number | null => (text === null ? null : Date.parse(text));
+
+/** The end of the time for paying as `find order` answers it; follow-up orders never expire. */
+const end = (text: string | null): number => epoch(text) ?? Number.MAX_SAFE_INTEGER;
+
 /** As `find order` answers. */
 function orderRow(rows: Rows, order: OrderRow): object {
-  const { id, project_id, status, version, amount, currency, attempts_max, charged_by, ended, expires_at, attention } =
-    order;
+  const { id, project_id, status, version, amount, currency, attempts_max, charged_by, ended, attention } = order;
   const closings = Object.values(rows.orders).filter(
     ({ kind, related_order_id, requested_by }) =>
       related_order_id === id && ['capture', 'void'].includes(kind) && requested_by === 'service',
   );
   return {
-    ...{ id, project_id, status, version, amount, currency, attempts_max, charged_by, ended, expires_at, attention },
+    ...{ id, project_id, status, version, amount, currency, attempts_max, charged_by, ended, attention },
+    expires_at: end(order.expires_at),
     clock_offset_ms: 0,
     payment_link: null,
     transactions: transactionsOf(rows, id).map((one) => transactionFields(rows, one)),
@@ -40,13 +46,29 @@ function orderRow(rows: Rows, order: OrderRow): object {
 }
 
 function transactionFields(rows: Rows, row: TransactionRow): object {
+  const { id, attempt, status, amount, capture_mode, capture_period, captured_amount, voided_amount } = row;
+  const { capture_pending_amount, void_pending_amount, answered_amount, answered_currency } = row;
+  const is_by_hand = rows.events.some(({ transaction_id, source }) => transaction_id === id && source === 'operator');
   return {
-    ...row,
-    outcome_set_by_hand: rows.events.some(
-      ({ transaction_id, source }) => transaction_id === row.id && source === 'operator',
-    ),
-    late_poll_at: rows.watches[row.id]?.poll_at ?? null,
-    freed: freedOf(rows, row),
+    id,
+    attempt,
+    status,
+    charge_began: row.charge_began || null,
+    outcome_set_by_hand: is_by_hand || null,
+    expires_at: end(row.expires_at),
+    poll_at: epoch(row.poll_at),
+    polls: row.polls || null,
+    late_poll_at: epoch(rows.watches[id]?.poll_at ?? null),
+    answered: answered_currency === null ? null : { amount: answered_amount, currency: answered_currency },
+    capture:
+      capture_mode === null
+        ? null
+        : {
+            ...{ status, amount, capture_mode, capture_period, captured_amount, voided_amount },
+            ...{ capture_pending_amount, void_pending_amount },
+            capture_ends_at: epoch(row.capture_ends_at),
+            freed: freedOf(rows, row),
+          },
   };
 }
 
