@@ -41,15 +41,11 @@ type step struct {
 }
 
 type state struct {
-	manual    bool
-	amount    int
-	attempts  string // a letter of each attempt: o open, d declined, a accepted
-	card      string // of the last attempt
-	cancelled bool
-	captured  int
-	voided    int
-	refunded  int
-	aside     string // "id kind amount;" of each amount that is set aside
+	manual, cancelled                  bool
+	amount, captured, voided, refunded int
+	attempts                           string // a letter of each attempt: o open, d declined, a accepted
+	card                               string // of the last attempt
+	aside                              string // "id kind amount;" of each amount that is set aside
 }
 
 func (s state) last() byte {

@@ -249,6 +249,20 @@ test('rules 4.15: modified of a payment never goes back, whatever follows it', a
 });
 
 describe('rules 9.9: two at once, on connections of their own', () => {
+  test('rules 9.9: the total stays within the original amount: of refunds of 60 % one wins', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const payment = await accepted();
+      expect(await outcomes([1, 2, 3, 4].map(() => request(payment, { kind: 'refund', amount: 60 })))).toEqual([
+        'RefundError',
+        'RefundError',
+        'RefundError',
+        'done',
+      ]);
+      expect(moved(await moneyIn(payment))).toEqual({ captured: 100, refund_pending: 60 });
+      expect((await view(payment.id)).follow_ups).toHaveLength(1);
+    }
+  });
+
   test('of two that name the same version one wins', async () => {
     const payment = await accepted();
     const sent = aRequest({ versions: [payment.version] });
