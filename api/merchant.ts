@@ -19,6 +19,7 @@ export interface ProjectCaller extends Caller {
 }
 
 export type MerchantContext = RequestContext<ProjectCaller>;
+/** Checks the request; a write returns its work, a read its answer. */
 export type MerchantOperation<K extends keyof MerchantRoutes> = Operation<MerchantRoutes[K], ProjectCaller>;
 export type MerchantOperations = Operations<MerchantRoutes, ProjectCaller>;
 

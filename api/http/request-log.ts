@@ -2,7 +2,10 @@ import type { RequestHandler, Response } from 'express';
 import type { Config } from '../../src/config';
 import type { Logger } from '../../src/log';
 
-/** Fields of a request's line, by name: the operation, the caller, and ids of objects. Texts of clients do not belong here. */
+/**
+ * Fields of a request's line, by name: the operation, the caller, and ids of objects. Texts of clients do not belong
+ * here.
+ */
 type Fields = Readonly<Record<string, string>>;
 
 /** Adds fields to the line of a request. */

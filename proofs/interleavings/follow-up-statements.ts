@@ -1,6 +1,7 @@
 import { FINAL_TRANSACTION_STATUSES } from '../../src/domain/transitions';
 import type { Rows } from './rows';
-import { AMOUNTS, NEW_ORDER, NEW_TRANSACTION, mayBegin, type Claim, type Statement } from './statement';
+import { NO_AMOUNTS } from '../../test/support/domain';
+import { NEW_ORDER, NEW_TRANSACTION, mayBegin, type Claim, type Statement } from './statement';
 
 interface Payment {
   original_order_id: string;
@@ -48,7 +49,7 @@ export function followUpStatements(rowsOf: () => Rows): Statement[] {
       run({ original_transaction_id, ...changes }: Payment & Record<string, unknown>) {
         const row = rowsOf().transactions[original_transaction_id]!;
         for (const [name, change] of Object.entries(changes)) {
-          if (name in AMOUNTS) row[name as keyof typeof AMOUNTS] += change as number;
+          if (name in NO_AMOUNTS) row[name as keyof typeof NO_AMOUNTS] += change as number;
         }
         return [];
       },

@@ -1,3 +1,4 @@
+import { NO_AMOUNTS } from '../../test/support/domain';
 import type { Rows } from './rows';
 
 /** A statement of src/db/orders, as the model carries it out. */
@@ -8,19 +9,8 @@ export interface Statement {
   run: (bindings: never) => unknown[];
 }
 
-export const AMOUNTS = {
-  captured_amount: 0,
-  voided_amount: 0,
-  refunded_amount: 0,
-  charged_back_amount: 0,
-  won_back_amount: 0,
-  capture_pending_amount: 0,
-  void_pending_amount: 0,
-  refund_pending_amount: 0,
-};
-
 export const NEW_TRANSACTION = {
-  ...AMOUNTS,
+  ...NO_AMOUNTS,
   original_transaction_id: null,
   payment_method_details: null,
   charge_began: false,

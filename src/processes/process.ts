@@ -32,11 +32,11 @@ export function runProcess(log: Logger, start: () => Promise<Started>): void {
 }
 
 /**
- * For every process of the service: `stop` is called once with the reason, at SIGTERM, SIGINT, SIGHUP, or when the parent that started
- * it over an IPC channel has ended (the channel closes even when the parent was killed), and then the process leaves.
- * Started alone there is no channel and only the signals count. Repeated signals are ignored: npm hands on a Ctrl-C
- * that the terminal has already delivered. After `limit_ms` milliseconds it leaves without having finished, with code
- * 1.
+ * For every process of the service: `stop` is called once with the reason, at SIGTERM, SIGINT, SIGHUP, or when the
+ * parent that started it over an IPC channel has ended (the channel closes even when the parent was killed), and then
+ * the process leaves. Started alone there is no channel and only the signals count. Repeated signals are ignored: npm
+ * hands on a Ctrl-C that the terminal has already delivered. After `limit_ms` milliseconds it leaves without having
+ * finished, with code 1.
  */
 export function stopWithParent(stop: (reason: string) => Promise<void>, limit_ms: number): void {
   let stopping = false;
