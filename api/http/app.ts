@@ -5,12 +5,13 @@ import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import type { Caller } from '../operation';
 import { answer } from './answer';
+import { observeRequests } from './answered-request';
 import { bind, otherMethods, type Api } from './bind';
 import { docs, type ApiDocument } from './docs';
 import { onError } from './errors';
 import { health, type Probe } from './health';
 import { createRateLimit } from './rate-limit';
-import { logRequests } from './request-log';
+import { requestLog } from './request-log';
 import { requireTls, trustedProxies } from './require-tls';
 
 /** The parts of a host; tests may replace them. */
@@ -45,7 +46,7 @@ export function createApp<C extends Caller>({
   app.use(mark);
   app.use(requireClearHeaders);
   app.use(health(probes, log));
-  app.use(logRequests(log, config.LOG_REQUESTS));
+  app.use(observeRequests(requestLog(log, config.LOG_REQUESTS)));
   app.use(requireTls());
   const rateLimit = createRateLimit(config.RATE_LIMIT_PER_SECOND);
   app.use(bind(api, { rateLimit, deadline_ms: config.API_DEADLINE_MS, log }));

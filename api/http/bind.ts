@@ -19,7 +19,7 @@ import { answer, answerStream, noContent, notModified } from './answer';
 import { etagOf, isKnown, versionsOf } from './etag';
 import { answerOnce, refuseTaken, requestHash, secretShown, type KeyStore, type Reply } from './idempotency';
 import type { RateLimit } from './rate-limit';
-import { noteRequest } from './request-log';
+import { noteRequest } from './answered-request';
 
 /** Bytes of a body (rules 18.2). */
 const BODY_BYTES_MAX = 256 * 1024;

@@ -7,7 +7,7 @@ import type { OrderWorkflows } from '../../src/temporal/orders';
 import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
 import { otherMethods } from '../http/bind';
 import type { Rate } from '../http/rate-limit';
-import { noteRequest } from '../http/request-log';
+import { noteRequest } from '../http/answered-request';
 import { assets } from './assets';
 import { createCsrfProtection } from './csrf';
 import { cancel, pageNotFound, payByCard, payByWallet, showPage, type PageContext } from './handlers';
