@@ -22,7 +22,7 @@ import type { OperationResult } from '../src/processor/wire';
 import type { FollowUpInput } from '../workflows/messages';
 import { pollOutcome, type PollInput } from './order-outcome';
 import { signalPayment } from './order-signals';
-import type { AtTime, ActivityServices } from './services';
+import type { TimeOfTry, ActivityServices } from './services';
 
 /**
  * - `recorded`: the order is in the record. `was_final`: its outcome was known before.
@@ -51,7 +51,7 @@ const OVERDUE = 'the processor has given no answer about a late approval for a d
  */
 export async function executeFollowUp(
   services: ActivityServices,
-  input: FollowUpInput & AtTime,
+  input: FollowUpInput & TimeOfTry,
 ): Promise<FollowUpExecution> {
   if (input.requested_by === 'processor') return await recordProcessorInitiated(services, input);
   return input.kind === 'reversal' ? await reverseLateApproval(services, input) : await execute(services, input);
@@ -81,7 +81,7 @@ export async function pollFollowUp(
   return await signalPaymentOfFinal(services, input, polled);
 }
 
-async function execute(services: ActivityServices, input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
+async function execute(services: ActivityServices, input: FollowUpInput & TimeOfTry): Promise<FollowUpExecution> {
   const { db } = services;
   // A capture or void was written before this workflow was started.
   const written = movesReservedMoney(input.kind) ? await findOrderSnapshot(db, input.id) : undefined;
@@ -96,7 +96,7 @@ async function execute(services: ActivityServices, input: FollowUpInput & AtTime
 }
 
 /** Writes the order unless it exists. Throws the domain's refusals. */
-async function insert(trx: Database, input: FollowUpInput & AtTime): Promise<OrderSnapshot> {
+async function insert(trx: Database, input: FollowUpInput & TimeOfTry): Promise<OrderSnapshot> {
   return await insertFollowUp(trx, { ...input, transaction_id: transactionId(input.id, 1) });
 }
 
@@ -171,7 +171,7 @@ async function needsAttention(
  */
 async function recordProcessorInitiated(
   { db, processor }: ActivityServices,
-  input: FollowUpInput & AtTime,
+  input: FollowUpInput & TimeOfTry,
 ): Promise<FollowUpExecution> {
   const { id: order_id, kind, processor_key = '', original_order_id, original_transaction_id, now } = input;
   const end = () => endAnnouncement(db, order_id);
@@ -219,7 +219,7 @@ async function recordProcessorInitiated(
  */
 async function reverseLateApproval(
   services: ActivityServices,
-  input: FollowUpInput & AtTime,
+  input: FollowUpInput & TimeOfTry,
 ): Promise<FollowUpExecution> {
   const { db, processor } = services;
   const { now, original_transaction_id: transaction_id } = input;
@@ -250,7 +250,10 @@ async function reverseLateApproval(
   return NOTHING;
 }
 
-async function executeReversal(services: ActivityServices, input: FollowUpInput & AtTime): Promise<FollowUpExecution> {
+async function executeReversal(
+  services: ActivityServices,
+  input: FollowUpInput & TimeOfTry,
+): Promise<FollowUpExecution> {
   const execution = await execute(services, input);
   await endWatch(services.db, input.original_transaction_id);
   return execution;

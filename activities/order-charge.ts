@@ -7,10 +7,10 @@ import { chargeIdempotencyKey, chargeOperation, expectedCharge } from '../src/do
 import type { Processor } from '../src/processor/client';
 import type { OperationRequest } from '../src/processor/wire';
 import type { TransactionInput } from '../workflows/messages';
-import type { AtTime, ActivityServices } from './services';
+import type { TimeOfTry, ActivityServices } from './services';
 
 /** A requested charge. */
-interface ChargeRequest extends AtTime {
+interface ChargeRequest extends TimeOfTry {
   transaction: TransactionInput;
   is_test: boolean;
 }

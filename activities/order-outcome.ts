@@ -3,10 +3,10 @@ import { recordPoll } from '../src/db/orders/transactions';
 import { lastTransaction, withPoll, type OrderSnapshot } from '../src/domain/order-snapshot';
 import { isOutcomeMissing } from '../src/domain/outcome';
 import type { OperationOutcome } from '../src/processor/client';
-import type { AtTime, ActivityServices } from './services';
+import type { TimeOfTry, ActivityServices } from './services';
 
 /** A poll of an open outcome; without an answer the next poll is at `poll_at`, epoch milliseconds. */
-export type PollInput = { order: OrderSnapshot; poll_at: number } & AtTime;
+export type PollInput = { order: OrderSnapshot; poll_at: number } & TimeOfTry;
 
 /** The operation of an order: a charge, or that of a follow-up order. */
 interface PolledOperation<SentAgain> {

@@ -23,7 +23,7 @@ import { foundOrNull } from './failure';
 import { charge, findCharge, recordOutcome, sendCharge } from './order-charge';
 import { pollOutcome, type PollInput } from './order-outcome';
 import { signalLinkOfEndedOrder, signalPaymentLink } from './order-signals';
-import type { AtTime, ActivityServices } from './services';
+import type { TimeOfTry, ActivityServices } from './services';
 
 /**
  * Activities of an order's workflow. The idempotency key of a charge derives from its transaction, so each activity is
@@ -31,7 +31,10 @@ import type { AtTime, ActivityServices } from './services';
  */
 
 /** Writes a new order; repeat-safe. Throws ServiceUnavailable when it does not exist and the request came too late. */
-export async function writeOrder({ db }: ActivityServices, input: CreateOrderInput & AtTime): Promise<OrderSnapshot> {
+export async function writeOrder(
+  { db }: ActivityServices,
+  input: CreateOrderInput & TimeOfTry,
+): Promise<OrderSnapshot> {
   const { order, transaction, period, payment_link, now, request } = input;
   // The order of a payment link uses the link's clock. The statement refuses an offset that the link does not have.
   const created = now + (payment_link?.clock_offset_ms ?? 0);
@@ -60,7 +63,7 @@ export async function readOrder(
  */
 export async function createAndCharge(
   services: ActivityServices,
-  input: CreateOrderInput & AtTime,
+  input: CreateOrderInput & TimeOfTry,
 ): Promise<OrderSnapshot> {
   const { transaction } = input;
   const order = await writeOrder(services, input);
@@ -73,7 +76,7 @@ export async function createAndCharge(
 /** Charges one payment attempt of an existing order. The first transaction may have been written with the order. */
 export async function chargeAttempt(
   services: ActivityServices,
-  input: SubmitPaymentInput & AtTime & { order: OrderSnapshot },
+  input: SubmitPaymentInput & TimeOfTry & { order: OrderSnapshot },
 ): Promise<OrderSnapshot> {
   const { transaction, now, request } = input;
   const announced = input.order.transactions.find((one) => one.attempt === transaction.attempt);
@@ -120,7 +123,7 @@ export async function endUnpaidOrder(
     versions?: readonly number[] | undefined;
     /** When the processor is polled again if it gives no answer, epoch milliseconds; absent: the stored time stays. */
     poll_at?: number | undefined;
-  } & AtTime,
+  } & TimeOfTry,
 ): Promise<OrderSnapshot> {
   const { db } = services;
   const { ended, source, versions, now, poll_at } = input;
@@ -155,7 +158,7 @@ export async function endUnpaidOrder(
  */
 export async function startCaptureOrVoid(
   services: ActivityServices,
-  input: CaptureOrVoidInput & AtTime,
+  input: CaptureOrVoidInput & TimeOfTry,
 ): Promise<OrderSnapshot> {
   const { db } = services;
   const written = await insertFollowUp(db, { ...input, transaction_id: transactionId(input.id, 1) });
@@ -166,7 +169,7 @@ export async function startCaptureOrVoid(
 /** Captures or releases the rest of an authorization at the end of its capture window. Returns the payment order. */
 export async function closeCaptureWindow(
   services: ActivityServices,
-  { order_id, now }: { order_id: string } & AtTime,
+  { order_id, now }: { order_id: string } & TimeOfTry,
 ): Promise<OrderSnapshot> {
   const { db } = services;
   const authorization = openAuthorization(await loadOrderSnapshot(db, order_id));
@@ -200,7 +203,7 @@ export async function closeCaptureWindow(
  */
 export const startReversal = async (
   { workflows }: ActivityServices,
-  input: { transaction_id: string; poll_after_ms?: number | undefined } & AtTime,
+  input: { transaction_id: string; poll_after_ms?: number | undefined } & TimeOfTry,
 ) => await workflows.follow_ups.startReversal(input);
 
 /**

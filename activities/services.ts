@@ -11,7 +11,7 @@ import type { PostWebhook } from '../src/webhook/post';
  * The instant of the current try of an activity, epoch milliseconds by the workflow's clock. A later try gets a later
  * instant (withFailures).
  */
-export interface AtTime {
+export interface TimeOfTry {
   now: number;
 }
 

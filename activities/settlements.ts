@@ -10,7 +10,7 @@ import { isProcessorInitiated } from '../src/domain/follow-up';
 import { isAttemptOpen } from '../src/domain/order';
 import { processorOrderId, transactionId } from '../src/ids';
 import type { Settlement } from '../src/processor/wire';
-import type { AtTime, ActivityServices } from './services';
+import type { TimeOfTry, ActivityServices } from './services';
 import { atTimeOfTry, waitedMilliseconds } from './time-of-try';
 
 /** The result of fetching settlements. */
@@ -25,7 +25,7 @@ export interface SettlementFetch extends OpenSettlements {
  */
 export async function fetchSettlements(
   { db, processor, workflows }: ActivityServices,
-  input: AtTime,
+  input: TimeOfTry,
 ): Promise<SettlementFetch> {
   const { now } = atTimeOfTry(input, waitedMilliseconds());
   let settled = 0;

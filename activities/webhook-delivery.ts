@@ -11,10 +11,10 @@ import {
 } from '../src/domain/delivery';
 import type { WebhookAnswer } from '../src/webhook/post';
 import { deliveryWorkflowId } from '../workflows/messages';
-import type { AtTime, ActivityServices } from './services';
+import type { TimeOfTry, ActivityServices } from './services';
 
 /** Names the attempt that is due by the record. `now` is real time: the order's clock offset is in the record. */
-export interface AttemptInput extends DeliveryId, AtTime {}
+export interface AttemptInput extends DeliveryId, TimeOfTry {}
 
 /**
  * Starts one workflow per webhook. It may run longer than the order's and uses the order's clock. Repeat-safe: a

@@ -45,7 +45,7 @@ export interface MerchantServices extends Pick<
  * version that If-Match does not allow. A repeat passes: its first run may have made the version, and what is written
  * checks it again.
  */
-export async function orderOfPath(
+export async function requireRequestedOrder(
   { db }: Pick<MerchantServices, 'db'>,
   context: PathContext,
   order_id: string,
@@ -53,8 +53,8 @@ export async function orderOfPath(
   return requireOfProject(context, await findStoredOrder(db, order_id), 'The order does not exist.');
 }
 
-/** The payment link of the path. Throws as orderOfPath does. */
-export async function paymentLinkOfPath(
+/** The payment link of the path. Throws as requireRequestedOrder does. */
+export async function requireRequestedPaymentLink(
   { db }: Pick<MerchantServices, 'db'>,
   context: PathContext,
   payment_link_id: string,

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../src/errors';
-import { orderOfPath, type MerchantOperation, type MerchantServices } from '../merchant';
+import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
 import { clockAdvanceOf, advanceInTurn } from '../requests/advance-clock';
 import { presentVersion } from '../present/order';
 
@@ -10,7 +10,7 @@ import { presentVersion } from '../present/order';
 export const advanceOrderClock =
   (services: MerchantServices): MerchantOperation<'advanceOrderClock'> =>
   async (context, { params, body }) => {
-    const order = await orderOfPath(services, context, params.order_id);
+    const order = await requireRequestedOrder(services, context, params.order_id);
     const input = clockAdvanceOf(context, body);
     if (order.clock_id !== order.id) {
       const owner = order.clock_id === order.related_order_id ? 'order' : 'payment link';

@@ -1,4 +1,4 @@
-import { paymentLinkOfPath, type MerchantOperation, type MerchantServices } from '../merchant';
+import { requireRequestedPaymentLink, type MerchantOperation, type MerchantServices } from '../merchant';
 import { clockAdvanceOf, advanceInTurn } from '../requests/advance-clock';
 import { presentLinkVersion } from '../present/payment-link';
 
@@ -9,7 +9,7 @@ import { presentLinkVersion } from '../present/payment-link';
 export const advancePaymentLinkClock =
   (services: MerchantServices): MerchantOperation<'advancePaymentLinkClock'> =>
   async (context, { params, body }) => {
-    const link = await paymentLinkOfPath(services, context, params.payment_link_id);
+    const link = await requireRequestedPaymentLink(services, context, params.payment_link_id);
     const input = clockAdvanceOf(context, body);
     return async () => {
       const advanced = await advanceInTurn(context, () =>

@@ -1,6 +1,6 @@
 import { mayCancel } from '../../src/domain/order';
 import { ServiceError } from '../../src/errors';
-import { orderOfPath, type MerchantOperation, type MerchantServices } from '../merchant';
+import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
 import { presentVersion } from '../present/order';
 
 /**
@@ -11,7 +11,7 @@ import { presentVersion } from '../present/order';
 export const cancelOrder =
   (services: MerchantServices): MerchantOperation<'cancelOrder'> =>
   async (context, { params }) => {
-    const order = await orderOfPath(services, context, params.order_id);
+    const order = await requireRequestedOrder(services, context, params.order_id);
     if (order.kind !== 'payment') {
       throw new ServiceError('CanNotCancelTransaction', `A ${order.kind} order cannot be cancelled.`);
     }

@@ -1,5 +1,5 @@
 import { requireLinkMayEnd } from '../../src/domain/payment-link';
-import { paymentLinkOfPath, type MerchantOperation, type MerchantServices } from '../merchant';
+import { requireRequestedPaymentLink, type MerchantOperation, type MerchantServices } from '../merchant';
 import { presentLinkVersion } from '../present/payment-link';
 
 /**
@@ -9,7 +9,7 @@ import { presentLinkVersion } from '../present/payment-link';
 export const endPaymentLink =
   (services: MerchantServices): MerchantOperation<'endPaymentLink'> =>
   async (context, { params }) => {
-    const link = await paymentLinkOfPath(services, context, params.payment_link_id);
+    const link = await requireRequestedPaymentLink(services, context, params.payment_link_id);
     requireLinkMayEnd(link.status);
     const { request } = context;
     return async () => {

@@ -1,14 +1,14 @@
 import { moneyOf } from '../../src/db/orders/stored-order';
 import { amountDetails } from '../../src/domain/amounts';
 import { clockOf } from '../http/clock';
-import { orderOfPath, type MerchantOperation, type MerchantServices } from '../merchant';
+import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
 import { presentOrder } from '../present/order';
 
 /** The order with all its transactions, and the parts that `fields` asks for (rules 5.4). */
 export const getOrder =
   (services: MerchantServices): MerchantOperation<'getOrder'> =>
   async (context, { params, query }) => {
-    const order = await orderOfPath(services, context, params.order_id);
+    const order = await requireRequestedOrder(services, context, params.order_id);
     const fields = [...(query['fields[]'] ?? []), ...(query.fields ?? [])];
     const body = {
       ...presentOrder(order, services.public_url),

@@ -4,7 +4,7 @@ import { TIMELINE_START, pageOfTimeline, timelineEntries, type TimelinePlace } f
 import { byInstant, deliveryWait, pausedDelivery, waitsOf, watchWait } from '../../src/domain/waits';
 import { validationError } from '../../src/errors';
 import { clockOf } from '../http/clock';
-import { orderOfPath, type MerchantOperation, type MerchantServices } from '../merchant';
+import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
 import { formatInstant } from '../present/order';
 
 /** Maximum number of follow-up orders, and of webhooks, in `next`. */
@@ -15,7 +15,7 @@ export const getTimeline =
   (services: MerchantServices): MerchantOperation<'getTimeline'> =>
   async (context, { params, query: { limit, cursor } }) => {
     const from = cursor === undefined ? TIMELINE_START : placeOf(cursor);
-    const order = await orderOfPath(services, context, params.order_id);
+    const order = await requireRequestedOrder(services, context, params.order_id);
     const record = await findTimeline(services.db, order, { limit, from, waits_max: WAITS_MAX });
     const page = pageOfTimeline(timelineEntries({ order, ...record }, amountInWords), { limit, from });
     const now = clockOf(order).now();

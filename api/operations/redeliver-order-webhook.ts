@@ -1,6 +1,6 @@
 import { findStoredDelivery } from '../../src/db/webhooks/stored-deliveries';
 import { ServiceError } from '../../src/errors';
-import { orderOfPath, type MerchantOperation, type MerchantServices } from '../merchant';
+import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
 import { redeliver } from '../requests/redeliver';
 
 /**
@@ -10,7 +10,7 @@ import { redeliver } from '../requests/redeliver';
 export const redeliverOrderWebhook =
   (services: MerchantServices): MerchantOperation<'redeliverOrderWebhook'> =>
   async (context, { params: { order_id, n } }) => {
-    await orderOfPath(services, context, order_id);
+    await requireRequestedOrder(services, context, order_id);
     const delivery = await findStoredDelivery(services.db, { order_id, n: Number(n) });
     if (delivery === undefined) throw new ServiceError('NotFound', 'The webhook does not exist.');
     const { caller, request, log } = context;

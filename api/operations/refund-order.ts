@@ -1,12 +1,12 @@
 import { ServiceError } from '../../src/errors';
-import { orderOfPath, type MerchantOperation, type MerchantServices } from '../merchant';
+import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
 import { requestFollowUp } from '../requests/request-follow-up';
 
 /** Gives captured money back (rules 9.8). Returns the refund order; throws RefundError, on follow-up orders too. */
 export const refundOrder =
   (services: MerchantServices): MerchantOperation<'refundOrder'> =>
   async (context, { params, body }) => {
-    const order = await orderOfPath(services, context, params.order_id);
+    const order = await requireRequestedOrder(services, context, params.order_id);
     if (order.kind !== 'payment') {
       throw new ServiceError(
         'RefundError',

@@ -6,7 +6,7 @@ import { requireFundingInformation } from '../../src/domain/account-funding';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { ServiceError, validationError, preconditionFailed } from '../../src/errors';
 import { clockOf } from '../http/clock';
-import { orderOfPath, type MerchantOperation, type MerchantServices } from '../merchant';
+import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
 import { presentVersion } from '../present/order';
 import { requireProjectAccepts } from '../requests/project-rules';
 
@@ -18,7 +18,7 @@ export const updateOrder =
   (services: MerchantServices): MerchantOperation<'updateOrder'> =>
   async (context, { params, body }) => {
     const { amount, currency, ...changes } = body;
-    const order = await orderOfPath(services, context, params.order_id);
+    const order = await requireRequestedOrder(services, context, params.order_id);
     refuseFinal(order);
     refuseOther(order, { amount, currency });
     requireProjectAccepts(services, context.caller.project, { webhook_url: changes.webhook_url });

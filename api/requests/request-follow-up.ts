@@ -4,7 +4,7 @@ import { amountToMove } from '../../src/domain/follow-up';
 import { ServiceError } from '../../src/errors';
 import { orderId } from '../../src/ids';
 import { clockOf } from '../http/clock';
-import { orderOfPath, type MerchantContext, type MerchantServices } from '../merchant';
+import { requireRequestedOrder, type MerchantContext, type MerchantServices } from '../merchant';
 import type { Work } from '../operation';
 import { presentOrder } from '../present/order';
 
@@ -27,7 +27,7 @@ export async function captureOrVoid(
   context: MerchantContext,
   { order_id, transaction_id, ...wanted }: Wanted<'capture' | 'void'> & { order_id: string; transaction_id: string },
 ): Promise<Work<Order>> {
-  const order = await orderOfPath(services, context, order_id);
+  const order = await requireRequestedOrder(services, context, order_id);
   const transaction = order.transactions.find(({ id }) => id === transaction_id);
   if (transaction === undefined) throw new ServiceError('NotFound', 'The order has no such transaction.');
   if (order.kind !== 'payment') {

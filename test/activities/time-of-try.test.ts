@@ -1,12 +1,12 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { withFailures } from '../../activities/failure';
-import type { AtTime } from '../../activities/services';
+import type { TimeOfTry } from '../../activities/services';
 import type { LocalRetry } from '../../workflows/messages';
 import { MINUTE, NOW } from '../support/domain';
 import { errorsOnly } from '../support/temporal';
 
 describe('rules 4.15: the instant of an activity is that of the try, not of the first one', () => {
-  type Input = AtTime & { poll_at?: number };
+  type Input = TimeOfTry & { poll_at?: number };
   const { echo } = withFailures({ echo: (input: Input) => Promise.resolve(input) });
   /** A try so long after the first one was scheduled, by the worker's clock or by the server's, in milliseconds. */
   const tried = (info: { by_worker?: number; by_server?: number }, input: Input, ...retry: LocalRetry[]) =>
