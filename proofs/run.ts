@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
+import { inspect, parseArgs } from 'node:util';
 import { machine } from '../src/bench/report';
 import { repositoryRoot } from '../src/stack/files';
 import { withFigures } from './promises';
@@ -12,8 +12,8 @@ import { readResults, reportText, writeResult, type Result, type Run } from './r
 /**
  * `npm run proofs`: runs all proofs in full and writes PROOFS.md and the figures of docs/promises.md. `--only
  * crash,faults` runs these, `--seed 7` one seed, `--case 123` one case of it, `--size ci` the part that CI runs.
- * `--report` runs nothing and writes both pages again. They take only full runs with all seeds of a proof. Ends with
- * exit code 1 if a promise is broken.
+ * `--report` runs nothing and writes both pages again. They take only full runs with all seeds of a proof. A proof that
+ * throws counts as a violation, and the others still run. Ends with exit code 1 if a promise is broken.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -39,11 +39,15 @@ async function main(): Promise<void> {
   let broken = 0;
   for (const proof of chosen) {
     const seeds = seed === undefined ? (size === 'ci' ? proof.seeds.slice(0, 1) : proof.seeds) : [seed];
-    const result = await runProof(proof, { seeds, size, single: values.case });
-    const violations = result.runs.flatMap((run) => run.violations);
+    const result = await runProof(proof, { seeds, size, single: values.case }).catch((error: unknown) => {
+      say(`${proof.name}: VIOLATION: it ended with ${inspect(error)}`);
+      return undefined;
+    });
+    if (result === undefined) broken += 1;
+    const violations = result?.runs.flatMap((run) => run.violations) ?? [];
     broken += violations.length;
     for (const violation of violations) say(`${proof.name}: VIOLATION: ${violation}`);
-    if (size === 'full' && seed === undefined && values.case === undefined) {
+    if (result !== undefined && size === 'full' && seed === undefined && values.case === undefined) {
       writeResult(result);
       writePages();
     }
