@@ -31,13 +31,23 @@ type verdict struct {
 	Result     string `json:"result"`
 }
 
+// The sequential model as the checker takes it.
+func modelOf(start state) porcupine.Model {
+	apply := func(before, in, out interface{}) (bool, interface{}) {
+		return before.(state).apply(in.(step), out.(answer))
+	}
+	return porcupine.Model{Init: func() interface{} { return start }, Step: apply}
+}
+
 const timeLimit = 60 * time.Second
 
 func check(lines []line) porcupine.CheckResult {
 	quiet := int64(math.MaxInt64)
+	start := state{manual: lines[0].Manual, amount: lines[0].Of, quiet: true}
 	for _, one := range lines {
 		if one.Final {
 			quiet = one.Call - 1 // equal times count as concurrent
+			start.quiet = false
 		}
 	}
 	history := []porcupine.Operation{}
@@ -47,7 +57,7 @@ func check(lines []line) porcupine.CheckResult {
 			end = *one.Return
 		}
 		add := func(settles bool, until int64) {
-			in := step{request: one.In, id: id, settles: settles}
+			in := step{request: one.In, id: id, settles: settles, final: one.Final}
 			history = append(history, porcupine.Operation{
 				ClientId: one.Client, Input: in, Call: one.Call, Output: one.Out, Return: until,
 			})
@@ -63,7 +73,7 @@ func check(lines []line) porcupine.CheckResult {
 			add(true, end)
 		}
 	}
-	return porcupine.CheckOperationsTimeout(modelOf(lines[0].Manual, lines[0].Of), history, timeLimit)
+	return porcupine.CheckOperationsTimeout(modelOf(start), history, timeLimit)
 }
 
 func main() {

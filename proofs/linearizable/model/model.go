@@ -1,15 +1,13 @@
 package main
 
-import (
-	"fmt"
-	"strings"
-
-	"github.com/anishathalye/porcupine"
-)
+import "strings"
 
 // One order and its money, one request after the other, as docs/rules.md describes it (the numbers are its rules).
 
-const attemptsMax = 5 // 6.3
+const (
+	attemptsMax = 5  // 6.3
+	requestsMax = 40 // of one order's history
+)
 
 // What a client asked: one line of a history.
 type request struct {
@@ -38,14 +36,22 @@ type step struct {
 	request
 	id      int
 	settles bool
+	final   bool // the read after which nothing was under way
+}
+
+// An amount that is set aside.
+type part struct {
+	kind   string
+	amount int
 }
 
 type state struct {
 	manual, cancelled                  bool
 	amount, captured, voided, refunded int
-	attempts                           string // a letter of each attempt: o open, d declined, a accepted
-	card                               string // of the last attempt
-	aside                              string // "id kind amount;" of each amount that is set aside
+	attempts                           string            // a letter of each attempt: o open, d declined, a accepted
+	card                               string            // of the last attempt
+	aside                              [requestsMax]part // by the request's id
+	quiet                              bool              // the final read was made
 }
 
 func (s state) last() byte {
@@ -62,11 +68,9 @@ func (s state) closed() bool   { return s.accepted() || s.cancelled || s.failed(
 // The sum that is set aside for these kinds.
 func (s state) pending(kinds string) int {
 	sum := 0
-	for _, part := range strings.Split(strings.TrimSuffix(s.aside, ";"), ";") {
-		var id, amount int
-		var kind string
-		if n, _ := fmt.Sscan(part, &id, &kind, &amount); n == 3 && strings.Contains(kinds, kind) {
-			sum += amount
+	for _, part := range s.aside {
+		if part.kind != "" && strings.Contains(kinds, part.kind) {
+			sum += part.amount
 		}
 	}
 	return sum
@@ -93,10 +97,16 @@ func (s state) apply(in step, out answer) (bool, state) {
 	case in.Kind == "cancel":
 		return s.cancel(out)
 	case in.Kind == "read":
-		return s.shows(out), s
+		shown := s.shows(out)
+		s.quiet = s.quiet || in.final
+		return shown, s
 	}
 	return s.move(in, out)
 }
+
+// An unanswered request without an effect. Only after the final read: no read tells when it was made, and the histories
+// that differ only in that would be searched one by one.
+func (s state) unchanged() (bool, state) { return s.quiet, s }
 
 // A form of the page pays its attempt, joins it, or is refused (6.3, 12.5, 12.9).
 func (s state) pay(in step, out answer) (bool, state) {
@@ -107,7 +117,7 @@ func (s state) pay(in step, out answer) (bool, state) {
 		return in.Attempt <= begun || s.closed(), s
 	case "unanswered":
 		if !mayBegin {
-			return true, s
+			return s.unchanged()
 		}
 	default:
 		if !mayBegin {
@@ -121,11 +131,12 @@ func (s state) pay(in step, out answer) (bool, state) {
 
 // The outcome of a charge. Whoever asked for it, it comes once (4.3, 10.1).
 func (s state) settlePayment(in step, out answer) (bool, state) {
+	isUnanswered := out.Result == "unanswered"
 	if in.Attempt > len(s.attempts) {
-		return out.Result == "unanswered", s
+		return isUnanswered && s.quiet, s
 	}
 	if s.cancelled || in.Attempt < len(s.attempts) || s.last() != 'o' {
-		return true, s
+		return !isUnanswered || s.quiet, s
 	}
 	outcome := "a"
 	if s.card == "declined" {
@@ -148,7 +159,7 @@ func (s state) cancel(out answer) (bool, state) {
 		return s.last() == 'o' || s.accepted() || s.failed(), s
 	default:
 		if s.closed() {
-			return true, s
+			return s.unchanged()
 		}
 	}
 	s.cancelled = true
@@ -179,26 +190,22 @@ func (s state) move(in step, out answer) (bool, state) {
 		}
 	case "unanswered":
 		if refusal != "" {
-			return true, s
+			return s.unchanged()
 		}
 	default:
 		return out.Result == refusal, s
 	}
-	s.aside += fmt.Sprintf("%d %s %d;", in.id, in.Kind, amount)
+	s.aside[in.id] = part{in.Kind, amount}
 	return true, s
 }
 
 // The outcome of a capture, void or refund: its amount is confirmed, or free again (9.2, 9.6).
 func (s state) settleMove(in step, out answer) (bool, state) {
-	from := strings.Index(";"+s.aside, fmt.Sprintf(";%d ", in.id))
-	if from < 0 {
-		return out.Result == "unanswered", s
+	kind, amount := s.aside[in.id].kind, s.aside[in.id].amount
+	if kind == "" {
+		return out.Result == "unanswered" && s.quiet, s
 	}
-	part, rest, _ := strings.Cut(s.aside[from:], ";")
-	var id, amount int
-	var kind string
-	fmt.Sscan(part, &id, &kind, &amount)
-	s.aside = s.aside[:from] + rest
+	s.aside[in.id] = part{}
 	refused := s.card == kind+"_refused"
 	if (out.Result == "done" && refused) || (out.Result == "refused by the processor" && !refused) {
 		return false, s
@@ -240,11 +247,4 @@ func (s state) statuses() string {
 		return " processing "
 	}
 	return " new "
-}
-
-func modelOf(manual bool, amount int) porcupine.Model {
-	apply := func(before, in, out interface{}) (bool, interface{}) {
-		return before.(state).apply(in.(step), out.(answer))
-	}
-	return porcupine.Model{Init: func() interface{} { return state{manual: manual, amount: amount} }, Step: apply}
 }
