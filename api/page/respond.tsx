@@ -49,7 +49,7 @@ interface Dependencies {
   csrf: CsrfProtection;
   /** Path below which the service is reached, without a slash at its end. */
   base: string;
-  testCards: () => Promise<readonly TestCard[]>;
+  testCards: () => Promise<readonly TestCard[] | undefined>;
 }
 
 export function createRespond({ csrf, base, testCards }: Dependencies): Respond {
@@ -94,7 +94,7 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
       );
     }
 
-    const test_cards = payable.is_test ? await testCards() : [];
+    const test_cards = payable.is_test ? ((await testCards()) ?? []) : [];
     const chosen = test_cards.find(({ name }) => request.method === 'GET' && name === request.query['card']);
     const values: Partial<Prefilled> = {
       ...(cardholder_name !== undefined && { cardholder_name }),

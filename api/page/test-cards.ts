@@ -6,12 +6,12 @@ import type { TestCard } from '../../src/processor/wire';
 const FRESH_MS = 60_000;
 const MISSING_MS = 5_000;
 
-/** The processor's published test cards; if it does not answer, the last known ones or none. */
+/** The processor's published test cards; if it does not answer, the last known ones, or undefined if there are none. */
 export function createTestCards(
   processor: Pick<Processor, 'testCards'>,
   log: Logger,
-): () => Promise<readonly TestCard[]> {
-  let known: readonly TestCard[] = [];
+): () => Promise<readonly TestCard[] | undefined> {
+  let known: readonly TestCard[] | undefined;
   let until = 0;
   let asking: Promise<void> | undefined;
 

@@ -71,6 +71,8 @@ test('a form without any field names all four', () => {
 test('published test cards count whatever their check digit says, others do not', () => {
   expect(read({ number: '4111111111111105' })).toHaveProperty('card');
   expect(readCard({ ...GOOD, number: '4111111111111105' }, TEXTS, [])).toHaveProperty('errors');
+  expect(readCard({ ...GOOD, number: '4111111111111105' }, TEXTS, undefined)).toHaveProperty('card');
+  expect(readCard({ ...GOOD, number: '411111' }, TEXTS, undefined)).toHaveProperty('errors');
 });
 
 test('the form shown again holds the name, never number or code', () => {

@@ -612,9 +612,10 @@ describe('when a part of the service is away', () => {
     expect([pressed.status, await pressed.text()]).toEqual([504, expect.stringContaining('Nothing was charged')]);
     expect(hidden(html, 'attempt')).toBe('1');
     expect(await readStatuses(order.id)).toBe('new:');
+    // A test card whose check digit is wrong: only the processor could tell.
     const told = await customer.postForm(
       `/pay/${order.id}/`,
-      { ...CARD, ...(await customer.openPage(order)) },
+      { ...CARD, number: CARDS.do_not_honor.number, ...(await customer.openPage(order)) },
       { accept: 'application/json' },
     );
     expect([told.status, ((await told.json()) as { error: { type: string } }).error.type]).toEqual([
