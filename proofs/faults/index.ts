@@ -37,13 +37,13 @@ async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
   const { orders, per_second, within_ms } = SIZES[size];
   const receiver = await startFailingReceiver(SHARE_OF_FAILED_WEBHOOKS);
   const wired = new WiredStack('faults');
+  const injector = new FaultInjector(
+    { wired, random: numbersFrom(seed) },
+    { lanes: 2, storm_ms: 20_000, calm_ms: 20_000, say },
+  );
   try {
     const stack = await wired.start();
     const violations = await answersAreCut(wired);
-    const injector = new FaultInjector(
-      { wired, random: numbersFrom(seed) },
-      { lanes: 2, storm_ms: 20_000, calm_ms: 20_000, say },
-    );
     injector.start();
     const load = await runLoad({
       ...{ stack, seed, orders, per_second, say, merchants: MERCHANTS },
@@ -74,6 +74,7 @@ async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
       details: `Orders and links by kind: ${JSON.stringify(load.begun)}`,
     };
   } finally {
+    await injector.end();
     await wired.discard();
     await receiver.close();
   }

@@ -32,12 +32,12 @@ async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
   const { orders, operations } = SIZES[size];
   const random = numbersFrom(seed);
   const wired = new WiredStack('linearizable');
+  const injector = new FaultInjector(
+    { wired, random: numbersFrom(seed + 1_000) },
+    { lanes: 1, storm_ms: 10_000, calm_ms: 5_000, say },
+  );
   try {
     const stack = await wired.start();
-    const injector = new FaultInjector(
-      { wired, random: numbersFrom(seed + 1_000) },
-      { lanes: 1, storm_ms: 10_000, calm_ms: 5_000, say },
-    );
     injector.start();
     const shared: SharedOrder[] = [];
     while (shared.length < orders) {
@@ -70,6 +70,7 @@ async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
       violations,
     };
   } finally {
+    await injector.end();
     await wired.discard();
   }
 }

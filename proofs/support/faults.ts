@@ -164,9 +164,14 @@ export class FaultInjector {
 
   /** Lets the faults under way end, and mends everything. */
   async stop(): Promise<void> {
+    await this.end();
+    await this.world.wired.mend();
+  }
+
+  /** Begins no more faults, and resolves when those under way have ended. */
+  async end(): Promise<void> {
     this.over.abort();
     await this.running;
-    await this.world.wired.mend();
   }
 
   /** How often each kind was injected. */
