@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { repositoryRoot } from '../../src/stack/files';
-import { buildGoProgram } from '../../src/stack/tools/go';
+import { buildGoProgram, runGo } from '../../src/stack/tools/go';
 
 /** What a client asked of one order, what it was answered, and when: a line of the model's input. Nanoseconds. */
 export interface Operation {
@@ -31,6 +31,12 @@ export interface Verdict {
   result: 'Ok' | 'Illegal' | 'Unknown';
 }
 
+/** The module of the model. */
+const MODEL = path.join(repositoryRoot(), 'proofs', 'linearizable', 'model');
+
+/** Throws an Error if `go test` fails: the model does not call known histories legal and illegal. */
+export const testModel = (): Promise<void> => runGo({ module: MODEL }, ['test', './...']);
+
 /**
  * What the model says of each order. Builds its program in `.tools` first; throws an Error that says how to get Go
  * where it is missing.
@@ -39,8 +45,7 @@ export async function checkHistories(operations: readonly Operation[]): Promise<
   const folder = path.join(repositoryRoot(), '.tools');
   mkdirSync(folder, { recursive: true });
   const program = path.join(folder, 'linearizable-model');
-  const module = path.join(repositoryRoot(), 'proofs', 'linearizable', 'model');
-  await buildGoProgram({ module, package: '.', to: program });
+  await buildGoProgram({ module: MODEL, package: '.', to: program });
   const child = spawn(program, { stdio: ['pipe', 'pipe', 'inherit'] });
   let printed = '';
   child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));

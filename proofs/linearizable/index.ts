@@ -6,7 +6,7 @@ import { checkInvariants } from '../invariants';
 import type { Proof, ProofInput, ProofOutcome, Size } from '../proof';
 import { FaultInjector } from '../support/faults';
 import { WiredStack } from '../support/wire';
-import { checkHistories } from './check';
+import { checkHistories, testModel } from './check';
 import { SharedOrder } from './drive';
 
 const SIZES: Record<Size, { orders: number; operations: number }> = {
@@ -30,6 +30,7 @@ export const linearizable: Proof = {
 
 async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
   const { orders, operations } = SIZES[size];
+  await testModel();
   const random = numbersFrom(seed);
   const wired = new WiredStack('linearizable');
   const injector = new FaultInjector(

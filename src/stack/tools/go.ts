@@ -14,7 +14,15 @@ export async function buildGoProgram(program: {
   to: string;
   signal?: AbortSignal;
 }): Promise<void> {
-  const { module, to, signal } = program;
+  const args = ['build', '-trimpath', '-ldflags', '-s -w', '-o', program.to, program.package];
+  await runGo(program, args);
+}
+
+/** Runs the `go` command in the folder `module`. Throws an Error as `buildGoProgram` does. */
+export async function runGo(
+  { module, signal }: { module: string; signal?: AbortSignal },
+  args: string[],
+): Promise<void> {
   const needed = /^go (\S+)/m.exec(readFileSync(path.join(module, 'go.mod'), 'utf8'))?.[1] ?? '';
   const go = onPath('go') ?? ['/usr/local/go/bin/go', '/opt/homebrew/bin/go'].find(isExecutable);
   if (go === undefined) throw new Error(`Go is not installed: install Go ${needed} or newer (https://go.dev/dl)`);
@@ -24,6 +32,5 @@ export async function buildGoProgram(program: {
   if (lt(coerce(has) ?? '0.0.0', coerce(needed) ?? '0.0.0')) {
     throw new Error(`Go ${has} is too old: install Go ${needed} or newer (https://go.dev/dl)`);
   }
-  const args = ['build', '-trimpath', '-ldflags', '-s -w', '-o', to, program.package];
   await runCommand(go, args, { cwd: module, env, signal });
 }
