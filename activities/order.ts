@@ -15,7 +15,7 @@ import {
 } from '../src/domain/order-snapshot';
 import { planOutcome } from '../src/domain/outcome';
 import type { EventSource } from '../src/domain/transaction';
-import { ORDER_MOVES, UNPAID_ATTEMPT_STATUSES, isFinal } from '../src/domain/transitions';
+import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { preconditionFailed } from '../src/errors';
 import { closingOrderId, transactionId } from '../src/ids';
 import type { CaptureOrVoidInput, CreateOrderInput, SubmitPaymentInput, TransactionInput } from '../workflows/messages';
@@ -109,9 +109,9 @@ export async function pollCharge(
 }
 
 /**
- * Ends an unpaid order and its open transaction together: cancelled or expired. Polls the processor first and records a
- * payment instead: a worker may have died right after charging, or the notification of a passed 3-D Secure challenge
- * may be lost. Without an answer the order is returned unchanged. Throws PreconditionFailed when the order is at none
+ * Ends an unpaid order and its open transaction together: cancelled or expired. If a charge was sent, it polls the
+ * processor first and records a payment instead: a worker may have died right after charging, or the notification of a
+ * passed 3-D Secure challenge may be lost. Without an answer the order is returned unchanged. Throws PreconditionFailed when the order is at none
  * of `versions`.
  */
 export async function endUnpaidOrder(
@@ -131,7 +131,7 @@ export async function endUnpaidOrder(
   if (!isFinal(ORDER_MOVES, order.status)) {
     if (versions?.includes(order.version) === false) throw preconditionFailed();
     const last = lastTransaction(order);
-    if (last !== undefined && UNPAID_ATTEMPT_STATUSES.includes(last.status)) {
+    if (last !== undefined && outcomeAwaitedFrom(order) !== undefined) {
       const outcome = await findCharge(services, order, last.id);
       if (outcome === 'unknown') {
         await recordPoll(db, { transaction_id: last.id, now, poll_at, is_unknown: true });

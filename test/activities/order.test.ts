@@ -1,3 +1,4 @@
+import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import { attentionTo } from '../../workflows/operator-view';
 import { createActivities, type Activities } from '../../activities';
 import type { ActivityServices } from '../../activities/services';
@@ -12,7 +13,6 @@ import {
   aLateRequest,
   aRequest,
   aCharge,
-  aTransaction,
   anOrder,
   BY_TOKEN,
   CARDS,
@@ -336,63 +336,78 @@ test('a move that the tables forbid is not tried again: it would end the same', 
 
 describe('endUnpaidOrder', () => {
   const ending = { ended: 'expired', source: 'service', now: NOW + 30 * MINUTE } as const;
+  const cancelling = { ended: 'cancelled', source: 'merchant', now: NOW } as const;
+  /** An order whose worker was killed at its charge. */
+  const anOrderKilledAtTheCharge = async (card: CardName = 'approved', fields: { attempts_max?: number } = {}) => {
+    const input = { ...aCharge(await tokenOf(card)), now: NOW };
+    Object.assign(input.order, fields);
+    await expect(killedAtTheCharge().createAndCharge(input)).rejects.toThrow('killed');
+    return { input, order: (await findOrderSnapshot(database.db, input.order.id))! };
+  };
 
   test('rules 10.10: a charge that the processor took counts, though it is not recorded', async () => {
-    const input = { ...aCharge(await tokenOf('approved')), now: NOW };
-    await expect(killedAtTheCharge().createAndCharge(input)).rejects.toThrow('killed');
-    const order = (await findOrderSnapshot(database.db, input.order.id))!;
+    const { order } = await anOrderKilledAtTheCharge();
     expect((await activities.endUnpaidOrder({ order, ...ending })).status).toBe('completed');
-    expect(await statuses(input.order.id)).toBe('completed accepted');
+    expect(await statuses(order.id)).toBe('completed accepted');
   });
 
   test('a decline that is not recorded comes first, then the end', async () => {
-    const input = { ...aCharge(await tokenOf('do_not_honor')), now: NOW };
-    Object.assign(input.order, { attempts_max: 5, charged_by: 'customer' });
-    await expect(killedAtTheCharge().createAndCharge(input)).rejects.toThrow('killed');
-    const order = (await findOrderSnapshot(database.db, input.order.id))!;
-    expect((await activities.endUnpaidOrder({ order, ended: 'cancelled', source: 'merchant', now: NOW })).status).toBe(
-      'cancelled',
-    );
-    expect(await statuses(input.order.id)).toBe('cancelled error');
+    const { order } = await anOrderKilledAtTheCharge('do_not_honor', { attempts_max: 5 });
+    expect((await activities.endUnpaidOrder({ order, ...cancelling })).status).toBe('cancelled');
+    expect(await statuses(order.id)).toBe('cancelled error');
   });
 
   test('rules 10.10: while the processor does not say, nothing ends', async () => {
-    const order = await aStoredOrder(database.db);
-    expect((await deaf().endUnpaidOrder({ order, ...ending })).status).toBe('new');
+    const { order } = await anOrderKilledAtTheCharge();
+    for (const end of [ending, cancelling]) {
+      expect((await deaf().endUnpaidOrder({ order, ...end })).status).toBe('new');
+    }
     expect(await statuses(order.id)).toBe('new new');
   });
 
-  test('a charge that another worker sends while the processor is asked is waited for', async () => {
+  test('rules 10.10: an order of which nothing was sent ends without the processor', async () => {
     const order = await aStoredOrder(database.db);
-    const transaction = {
-      ...aTransaction(order.id),
-      id: order.transactions[0]!.id,
-      payment_method_details: { vault_token: await tokenOf('approved') },
-      period: 30 * MINUTE,
+    expect((await deaf().endUnpaidOrder({ order, ...cancelling })).status).toBe('cancelled');
+    expect(await statuses(order.id)).toBe('cancelled cancelled');
+  });
+
+  describe('while the processor is asked about a customer at the issuer', () => {
+    const whileAsked = async (change: (order: OrderSnapshot) => Promise<unknown>) => {
+      const order = await activities.createAndCharge({ ...aCharge(await tokenOf('challenge')), now: NOW });
+      const slow = withProcessor({
+        async findOperation(...asked) {
+          const answer = await processor.findOperation(...asked);
+          await change(order);
+          return answer;
+        },
+      });
+      const versions = [order.version];
+      return {
+        order,
+        end: (checks?: 'version') => slow.endUnpaidOrder({ order, ...cancelling, ...(checks && { versions }) }),
+      };
     };
-    const slow = withProcessor({
-      async findOperation() {
-        const request = aRequest();
-        await deaf().chargeAttempt({ order, transaction, request, project_id: PROJECT.id, is_test: true, now: NOW });
-        return 'not_found';
-      },
-    });
-    const ended = await slow.endUnpaidOrder({ order, ended: 'cancelled', source: 'merchant', now: NOW });
-    expect(ended.status).toBe('processing');
-    expect(await statuses(order.id)).toBe('processing processing');
-  });
 
-  test('If-Match: changed while the processor is asked, it is refused', async () => {
-    const order = await aStoredOrder(database.db);
-    const slow = withProcessor({
-      async findOperation() {
-        await database.db('orders').where({ id: order.id }).update({ version: 1, description: 'changed' });
-        return 'not_found';
-      },
+    test('an approval that another worker records counts', async () => {
+      const accept = (order: OrderSnapshot) => {
+        const move = { transaction_id: order.transactions[0]!.id, to: 'accepted' } as const;
+        return moveOrder(database.db, order, move, { source: 'processor', now: NOW });
+      };
+      const { order, end } = await whileAsked(accept);
+      expect((await end()).status).toBe('completed');
+      expect(await statuses(order.id)).toBe('completed accepted');
     });
-    const cancel = slow.endUnpaidOrder({ order, ended: 'cancelled', source: 'merchant', versions: [0], now: NOW });
-    await expect(cancel).rejects.toMatchObject({ type: 'PreconditionFailed' });
-    expect(await statuses(order.id)).toBe('new new');
+
+    test('If-Match: a changed order is refused', async () => {
+      const change = ({ id, version }: OrderSnapshot) =>
+        database
+          .db('orders')
+          .where({ id })
+          .update({ version: version + 1, description: 'changed' });
+      const { order, end } = await whileAsked(change);
+      await expect(end('version')).rejects.toMatchObject({ type: 'PreconditionFailed' });
+      expect(await statuses(order.id)).toBe('processing pending');
+    });
   });
 });
 
