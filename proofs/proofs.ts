@@ -3,6 +3,7 @@ import { crashPoints } from './crash';
 import { faults } from './faults';
 import { interleavings } from './interleavings';
 import { linearizable } from './linearizable';
+import { lives } from './lives';
 import { mutants } from './mutants';
 import { mutation } from './mutation';
 import type { Proof } from './proof';
@@ -15,6 +16,7 @@ export const PROOFS: readonly Proof[] = [
   crashPoints,
   faults,
   interleavings,
+  lives,
   api,
   secrets,
   upgrade,

@@ -11,7 +11,7 @@ export const interleavings: Proof = {
   not_proved: [
     'Schedules run the code of orders and follow-up orders, its activities and its calls to Temporal, on a model of Temporal, Postgres and the processor. Links, chargebacks, sandbox clocks and outcomes set by hand are not in them, nor what a webhook does after its start.',
     'The model of Postgres carries out each statement at once and whole. What a statement of PostgreSQL does to concurrent ones is not shown here.',
-    'There is no history and no replay, so no non-determinism is found here; test/journeys/replay replays recorded histories.',
+    'There is no history and no replay, so no non-determinism is found here: the proof lives replays at every task.',
   ],
   run,
 };

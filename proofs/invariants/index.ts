@@ -80,11 +80,14 @@ export async function checkInvariants(stack: RunningStack, options: CheckOptions
   }
 }
 
-/** An eventual invariant is looked at until it holds, or its time is over. */
+/** An eventual invariant is looked at until it holds, or its time is over. A server of it may still be starting. */
 async function violationsOf(invariant: Invariant, place: Place, within_ms: number): Promise<string[]> {
   const give_up = Date.now() + within_ms;
   for (;;) {
-    const violations = await invariant.violations(place);
+    const violations = await invariant.violations(place).catch((error: unknown) => {
+      if (invariant.eventual === undefined || Date.now() > give_up) throw error;
+      return [String(error)];
+    });
     if (violations.length === 0 || invariant.eventual === undefined || Date.now() > give_up) return violations;
     await new Promise((resolve) => setTimeout(resolve, 1_000));
   }

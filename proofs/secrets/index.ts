@@ -38,7 +38,7 @@ export const secrets: Proof = {
     'Card numbers, security codes and keys that are sent through every door, the wrong ones too, are stored, logged, reported and answered nowhere beyond first six and last four digits.',
   not_proved: [
     'A security code is three or four digits, which stand anywhere by chance: it is looked for beside its name only. A merchant who writes a code into a free text or into `extra` has it stored.',
-    'Numbers in words, reversed, in other groups, split over fields or encoded in base64 by a merchant are not refused (rules 15.7), so they are not sent.',
+    'Numbers in words, reversed, in other groups, split over fields or encoded in base64 by a merchant are not refused (rules 15.7), so they are not sent; nor are numbers whose four groups pass for prices or articles in a list.',
     'Memory of the processes, core dumps and swap are not looked at.',
     "The files in which PostgreSQL keeps its tables and its log of changes are not read; every table is read as text, of the processor simulator too. A real processor's vault keeps numbers by nature.",
     'The files with the keys of the stack (`stack.json`, `stack.env`, `secrets.json`, `demo-keys.json`) hold these keys; only their owner may read them. Answers that show a new key once are not looked at.',

@@ -30,9 +30,17 @@ export function makeCards(count: number, seed: number, published: readonly strin
     const number = body + checkDigit(body);
     const security_code = Array.from({ length: code }, digit).join('');
     // Two cards with the same beginning could not be told apart in a mask.
-    if (!published.includes(number)) cards.push({ number, security_code, brand });
+    if (!published.includes(number) && !looksLikeList(number)) cards.push({ number, security_code, brand });
   }
   return cards;
+}
+
+/** Whether its groups in a list are taken for prices or articles, which are passed over (rules 15.7). */
+function looksLikeList(number: string): boolean {
+  const groups = inGroups(number, ' ').split(' ').map(Number);
+  if (groups.length !== 4) return false;
+  const areArticles = new Set(groups).size === 4 && Math.max(...groups) <= 1.75 * Math.min(...groups);
+  return areArticles || groups.every((group) => [0, 5, 9].includes(group % 10));
 }
 
 /** The digit that makes the number pass Luhn's check. */
