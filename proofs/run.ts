@@ -92,7 +92,7 @@ function commit(): string {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: repositoryRoot(), encoding: 'utf8' }).trim();
   return (
     git('rev-parse', '--short', 'HEAD') +
-    (git('status', '--porcelain', '--', ':!proofs/results', ':!PROOFS.md') === '' ? '' : '+')
+    (git('status', '--porcelain', '--', ':!proofs/results', ':!PROOFS.md', ':!docs/promises.md') === '' ? '' : '+')
   );
 }
 
