@@ -8,7 +8,7 @@ import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
 
 /** PAYMENT_LINKS=50 for the whole race, which takes minutes. */
-const LINKS = Number(process.env['PAYMENT_LINKS'] ?? 4);
+const LINKS = Number(process.env['PAYMENT_LINKS'] ?? 2);
 const PAYERS = 40;
 
 const merchant = new Merchant();

@@ -5,7 +5,8 @@ import type { WorkflowFailedError } from '@temporalio/client';
 import { repositoryRoot } from '../../../src/stack/files';
 import { buildWorkflowBundle } from '../../../src/temporal/workflow-bundle';
 import { TASK_QUEUE } from '../../../workflows/messages';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
+import { setUp } from '../../support/set-up';
+import { createWorkflowEnvironment } from '../../support/temporal';
 
 /** Written to a file, so that the bundle has nothing else. */
 const WORKFLOWS = `const { ApplicationFailure, defineQuery, setHandler } = require('@temporalio/workflow');
@@ -17,20 +18,21 @@ exports.waits = () => {
 };
 `;
 
-describe.each([{ call_stacks: false }, { call_stacks: true }])('with %o', ({ call_stacks }) => {
+const bundle = setUp(async () => {
   // Below the packages that the workflows import.
   const folder = mkdtempSync(path.join(repositoryRoot(), 'dist', 'workflows-'));
-  let world: WorkflowEnvironment;
-  beforeAll(async () => {
+  try {
     const file = path.join(folder, 'written.js');
     writeFileSync(file, WORKFLOWS);
-    const worker = { workflowBundle: await buildWorkflowBundle(file), isolateExecutionTimeout: '500ms' } as const;
-    world = await createWorkflowEnvironment({ call_stacks, worker });
-  });
-  afterAll(async () => {
-    await world?.close();
+    return await buildWorkflowBundle(file);
+  } finally {
     rmSync(folder, { recursive: true });
-  });
+  }
+});
+
+describe.each([{ call_stacks: false }, { call_stacks: true }])('with %o', ({ call_stacks }) => {
+  const worker = { workflowBundle: bundle, isolateExecutionTimeout: '500ms' } as const;
+  const world = setUp(() => createWorkflowEnvironment({ call_stacks, worker }));
 
   const start = (workflow: string) =>
     world.env.client.workflow.start(workflow, { workflowId: randomUUID(), taskQueue: TASK_QUEUE });
