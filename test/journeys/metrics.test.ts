@@ -183,6 +183,26 @@ test('a worker exports the slots, tasks and calls of the SDK', async () => {
   expect(sumOf(now, 'temporal_request_total')).toBeGreaterThan(0);
 });
 
+test('a restart of Postgres is seen while it lasts: failed statements by class, and the dependency', async () => {
+  const ready = async () => (await fetch(`${running.api_url}/health/ready`)).status;
+  const available = async () => sumOf(await scrape('api'), 'payments_dependency_available', { dependency: 'postgres' });
+  const failed = async () => {
+    const now = await scrape('api');
+    const sums = ['connection', 'shutdown'].map((one) => sumOf(now, 'payments_db_errors_total', { class: one }));
+    return sums.reduce((sum, value) => sum + value, 0);
+  };
+  expect([await ready(), await available(), await failed()]).toEqual([200, 1, 0]);
+  const restarted = own.kill('postgres', 'SIGINT');
+  await until('it is not ready', async () => (await ready()) === 503);
+  // A scrape does not wait for Postgres.
+  expect(await available()).toBe(0);
+  await restarted;
+  await until('it is ready', async () => (await ready()) === 200);
+  expect(await available()).toBe(1);
+  expect(await failed()).toBeGreaterThan(0);
+  expect(sumOf(await scrape('api'), 'payments_db_pool_connections')).toBeGreaterThan(0);
+});
+
 test('rules 24.6: a worker whose polls Temporal does not answer is not live, and its log names Temporal', async () => {
   const logged = () =>
     readFileSync(path.join(own.data_dir, 'logs', 'worker.log'), 'utf8')
