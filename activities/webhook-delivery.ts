@@ -9,6 +9,7 @@ import {
   type DeliveryId,
   type DeliveryProgress,
 } from '../src/domain/delivery';
+import { setCause } from '../src/tracing/cause';
 import type { WebhookAnswer } from '../src/webhook/post';
 import { deliveryWorkflowId } from '../workflows/messages';
 import type { TimeOfTry, ActivityServices } from './services';
@@ -73,6 +74,7 @@ async function send(services: ActivityServices, delivery: Delivery, now: number)
     }),
   );
   const { failure, duration_ms } = answer;
+  logAttempt(services, delivery, attempt, answer);
   const is_slow = isSlowAttempt(duration_ms);
   local_attempts.learn(delivery, is_slow);
   const after = afterAttempt({ attempt, failure, ended_at: now + duration_ms });
@@ -84,9 +86,21 @@ async function send(services: ActivityServices, delivery: Delivery, now: number)
     : progressOf(await load(db, delivery));
 }
 
+/** Logs an attempt: neither its address nor its body. */
+function logAttempt(
+  { log, log_requests }: ActivityServices,
+  { order_id, n }: DeliveryId,
+  attempt: number,
+  { status_code, failure, duration_ms: ms }: WebhookAnswer,
+): void {
+  if (log_requests === 'none' || (log_requests === 'errors' && failure === undefined)) return;
+  log.info({ order_id, n, attempt, status_code, failure, ms }, 'webhook attempted');
+}
+
 async function load(db: Database, id: DeliveryId): Promise<Delivery> {
   const delivery = await findDelivery(db, id);
   if (delivery === undefined) throw new RecordMissing(deliveryWorkflowId(id));
+  setCause(delivery.request_id);
   return delivery;
 }
 
