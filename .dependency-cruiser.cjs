@@ -24,7 +24,7 @@ const PROCESSES = ['src/admin', 'src/generate', 'src/indexer', 'src/processes', 
 /** What everybody may use. */
 const BASE = ['src/domain', 'src/errors'];
 /** What an adapter may use beside its own folder. */
-const BELOW_ADAPTERS = [...BASE, 'src/contract', 'src/config', 'src/ids', 'src/log', 'src/metrics', 'src/secrets'];
+const BELOW_ADAPTERS = [...BASE, 'src/contract', 'src/config', 'src/ids', 'src/log', 'src/metrics', 'src/secrets', 'src/tracing'];
 
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
@@ -50,6 +50,10 @@ module.exports = {
     rule('metrics-below-adapters', 'What is measured and recorded: it knows the words of the domain and the routes, not who measures.', { path: folders('src/metrics') }, {
       path: OURS,
       pathNot: folders(...BASE, 'src/contract', 'src/metrics'),
+    }),
+    rule('tracing-knows-no-adapter', 'Adapters ask it for spans; it knows none of them.', { path: folders('src/tracing') }, {
+      path: OURS,
+      pathNot: folders(...BASE, 'src/tracing', 'src/config', 'src/log'),
     }),
     rule('domain-is-pure', 'The domain decides: itself, the error table and a listed set of pure packages.', { path: folders('src/domain') }, {
       pathNot: [folders(...BASE), packages(...PURE_PACKAGES)],

@@ -1,3 +1,4 @@
+import type { Config } from '../src/config';
 import type { Database } from '../src/db/connection';
 import type { Logger } from '../src/log';
 import type { Processor } from '../src/processor/client';
@@ -40,4 +41,6 @@ export interface ActivityServices {
   /** Address at which customers reach the hosted page. */
   public_url: string;
   log: Logger;
+  /** Which webhook attempts log a line. */
+  log_requests: Config['LOG_REQUESTS'];
 }

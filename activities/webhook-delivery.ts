@@ -10,6 +10,7 @@ import {
   type DeliveryProgress,
 } from '../src/domain/delivery';
 import { count, gauge, measure } from '../src/metrics/recorder';
+import { setCause } from '../src/tracing/cause';
 import { webhookResult, type WebhookAnswer } from '../src/webhook/post';
 import { deliveryWorkflowId } from '../workflows/messages';
 import type { TimeOfTry, ActivityServices } from './services';
@@ -79,6 +80,7 @@ async function send(services: ActivityServices, delivery: Delivery, now: number)
   );
   sent(answer);
   const { failure, duration_ms } = answer;
+  logAttempt(services, delivery, attempt, answer);
   const is_slow = isSlowAttempt(duration_ms);
   local_attempts.learn(delivery, is_slow);
   const after = afterAttempt({ attempt, failure, ended_at: now + duration_ms });
@@ -112,9 +114,21 @@ function beganAttempt(delivery: Delivery, attempt: number, now: number): (answer
   };
 }
 
+/** Logs an attempt: neither its address nor its body. */
+function logAttempt(
+  { log, log_requests }: ActivityServices,
+  { order_id, n }: DeliveryId,
+  attempt: number,
+  { status_code, failure, duration_ms: ms }: WebhookAnswer,
+): void {
+  if (log_requests === 'none' || (log_requests === 'errors' && failure === undefined)) return;
+  log.info({ order_id, n, attempt, status_code, failure, ms }, 'webhook attempted');
+}
+
 async function load(db: Database, id: DeliveryId): Promise<Delivery> {
   const delivery = await findDelivery(db, id);
   if (delivery === undefined) throw new RecordMissing(deliveryWorkflowId(id));
+  setCause(delivery.request_id);
   return delivery;
 }
 

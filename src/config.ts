@@ -50,7 +50,7 @@ export const configSchema = z.object({
     .enum(['all', 'errors', 'none'])
     .default('all')
     .describe(
-      'Requests of which API and bearer-token host log a line, at level info; errors: those answered with 400 or higher.',
+      'Requests, operations at the processor and webhook attempts that log a line, at level info; errors: those that failed.',
     ),
   DATA_DIR: z.string().default('.data').describe('Data folder of the embedded servers; also holds stack.json.'),
   TOOLS_DIR: z.string().default('.tools').describe('Folder for the Temporal servers that are downloaded or built.'),
@@ -223,6 +223,51 @@ export const configSchema = z.object({
   ),
   CODEC_PORT: port(8234).describe('Port of the codec server; 0 picks a free one.'),
   CHROMIUM_PATH: text().describe('Path of Chrome or Chromium for the page tests; default: the npm package, on Linux.'),
+
+  OTEL_TRACES_EXPORTER: z
+    .enum(['otlp', 'none'])
+    .optional()
+    .describe('otlp: traces are sent by OTLP over HTTP (protobuf); default: if an endpoint is set.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url()
+    .optional()
+    .describe('Address of the OpenTelemetry collector; traces are sent to /v1/traces below it.'),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url()
+    .optional()
+    .describe('Address to which traces are sent, if it is not /v1/traces below OTEL_EXPORTER_OTLP_ENDPOINT.'),
+  OTEL_EXPORTER_OTLP_HEADERS: text().describe(
+    'Headers for the collector, such as a key: name=value, separated by commas.',
+  ),
+  OTEL_EXPORTER_OTLP_TIMEOUT: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .optional()
+    .describe('Milliseconds in which the collector must take spans, repeats included; default: 10000.'),
+  OTEL_SERVICE_NAME: text().describe('Name of the process in traces; default: payments-api, payments-worker, ….'),
+  OTEL_RESOURCE_ATTRIBUTES: text().describe('Further attributes of the process: name=value, separated by commas.'),
+  OTEL_TRACES_SAMPLER: z
+    .enum([
+      'always_on',
+      'always_off',
+      'traceidratio',
+      'parentbased_always_on',
+      'parentbased_always_off',
+      'parentbased_traceidratio',
+    ])
+    .optional()
+    .describe('Which traces are recorded; default: parentbased_always_on, all of them.'),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe('Share of the traces that the traceidratio samplers record, 0 to 1.'),
+  OTEL_BSP_SCHEDULE_DELAY: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .optional()
+    .describe('Milliseconds for which spans are gathered before they are sent; default: 5000.'),
 });
 
 export type Config = z.infer<typeof configSchema>;

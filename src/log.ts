@@ -26,16 +26,24 @@ const tellError = (error: unknown) => (error instanceof Error ? pino.stdSerializ
 /** The service logs errors under `err`, Temporal's SDK under `error`. */
 export const SERIALIZERS = { err: tellError, error: tellError };
 
+interface LogOptions {
+  process: string;
+  level: string;
+  /** Fields that every line gets, as they are when it is written. */
+  fields?: () => object;
+}
+
 /**
  * One JSON line per entry on standard output; card numbers and keys are dropped from every line, and control and format
  * characters escaped.
  */
-export function createLogger(options: { process: string; level: string }): Logger {
+export function createLogger({ process: name, level, fields }: LogOptions): Logger {
   const line = { write: (text: string) => void process.stdout.write(inLines(withoutSecrets(text))) };
   return pino(
     {
-      level: options.level,
-      base: { process: options.process },
+      level,
+      base: { process: name },
+      ...(fields && { mixin: fields }),
       serializers: SERIALIZERS,
       timestamp: pino.stdTimeFunctions.isoTime,
     },

@@ -6,6 +6,7 @@ import {
   workflowInfo,
   type WorkflowInterceptorsFactory,
 } from '@temporalio/workflow';
+import { Causes, withCause, withTrace, type Cause } from './causes';
 import { temporalClock } from './object/clock';
 import { requireStart } from './inputs';
 import type { LocalRetry } from './messages';
@@ -23,10 +24,14 @@ import { RecordWatch } from './object/record-missing';
  * Messages that were not encrypted for the workflow are not accepted (rules 24.8): an update is rejected, a signal
  * ignored, and a workflow started by one fails. A workflow started with an invalid input also fails at once (rules
  * 24.10).
+ *
+ * Activities get the request and the trace that caused them as headers (rules 24.15, 24.16). Without traces only local
+ * activities have headers, which no history keeps.
  */
 export const interceptors: WorkflowInterceptorsFactory = () => {
-  /** When each local activity was first scheduled, by its arguments. */
-  const scheduled = new WeakMap<unknown[], number>();
+  /** When and by what each local activity was first scheduled, by its arguments. */
+  const scheduled = new WeakMap<unknown[], { at: number; cause: Cause }>();
+  const causes = new Causes();
   const record = new RecordWatch();
   const commands = new CommandLimit();
   return {
@@ -37,6 +42,7 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
           const info = workflowInfo();
           // A running workflow may have been started before this check existed.
           if (!info.unsafe.isReplaying) requireStart(info, args[0]);
+          causes.started(input.headers, args, info.continuedFromExecutionRunId !== undefined);
           return await CancellationScope.nonCancellable(() => record.runWorkflow(() => next({ ...input, args })));
         },
         validateUpdate(input, next) {
@@ -44,7 +50,10 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
         },
         async handleUpdate(input, next) {
           const args = trustedArguments(input.args, input.name);
-          return await CancellationScope.nonCancellable(() => orRefused(() => next({ ...input, args })));
+          return await CancellationScope.nonCancellable(() => {
+            causes.handling(input.headers, args);
+            return orRefused(() => next({ ...input, args }));
+          });
         },
         async handleSignal(input, next) {
           let args: unknown[];
@@ -53,6 +62,7 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
           } catch (error) {
             return log.warn('a signal is ignored', { signal: input.signalName, reason: (error as Error).message });
           }
+          causes.received(input.headers, args);
           await next({ ...input, args });
         },
       },
@@ -61,22 +71,26 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
       {
         async startTimer(input, next) {
           commands.count(workflowInfo().historyLength);
-          return await next(input);
+          await next(input);
+          causes.timerFired();
         },
         async scheduleActivity(input, next) {
           commands.count(workflowInfo().historyLength);
-          return await record.runActivity(() => next(input));
+          const headers = withTrace(input.headers, causes.current());
+          return await record.runActivity(() => next({ ...input, headers }));
         },
         async scheduleLocalActivity(input, next) {
           commands.count(workflowInfo().historyLength);
           const now = temporalClock.now();
           const first = scheduled.get(input.args);
-          if (first === undefined) {
-            scheduled.set(input.args, now);
-            return await record.runActivity(() => next(input));
-          }
-          const retry: LocalRetry = { waited_ms: now - first };
-          return await record.runActivity(() => next({ ...input, args: [...input.args, retry] }));
+          const { at, cause } = first ?? { at: now, cause: causes.current() };
+          if (first === undefined) scheduled.set(input.args, { at, cause });
+          const retry: LocalRetry = { waited_ms: now - at };
+          const args = first === undefined ? input.args : [...input.args, retry];
+          return await record.runActivity(() => next({ ...input, args, headers: withCause(input.headers, cause) }));
+        },
+        async continueAsNew(input, next) {
+          return await next({ ...input, headers: withTrace(input.headers, causes.current()) });
         },
       },
     ],

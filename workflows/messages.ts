@@ -36,6 +36,10 @@ export const OPERATOR_PAYLOAD = 'payments/operator';
 /** The failure type with which a worker rejects such a payload; nothing was carried out. */
 export const PAYLOAD_REFUSED = 'PayloadRefused';
 
+/** Headers of messages and activities: the W3C `traceparent`, and the id of the request that caused an activity. */
+export const TRACE_HEADER = 'traceparent';
+export const REQUEST_HEADER = 'request-id';
+
 /** Names under which the worker registers the workflows. */
 export const ORDER_WORKFLOW = 'order';
 export const FOLLOW_UP_WORKFLOW = 'followUp';

@@ -1,8 +1,11 @@
-import type { RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
+import { startRequestTrace } from '../../src/tracing/requests';
 
 /** A request that is answered, or whose connection closed before. */
 export interface AnsweredRequest {
   readonly request_id: string;
+  /** Absent while traces are off. */
+  readonly trace_id?: string;
   /**
    * What the layers noted, by name: the operation, the caller, and ids of objects. Texts of clients do not belong
    * here.
@@ -31,16 +34,20 @@ export interface OpenRequests {
 
 /**
  * Tells the observers of each request once it is answered, or its connection closed before. Meanwhile it counts in
- * `open`.
+ * `open`. With traces the request is handled in a span of its own.
  */
 export function observeRequests(observers: readonly RequestObserver[], open: OpenRequests): RequestHandler {
-  return ({ method }, response, next) => {
+  return (request, response, next) => {
+    const { method } = request;
     const began = performance.now();
     open.count += 1;
+    const request_id = String(response.getHeader('X-Request-Id'));
+    const trace = startRequestTrace({ request_id, method, traceparent: request.get('traceparent') });
     response.once('close', () => {
       open.count -= 1;
       const answered = {
-        request_id: String(response.getHeader('X-Request-Id')),
+        request_id,
+        ...(trace && { trace_id: trace.trace_id }),
         fields: (response.locals['noted'] as AnsweredRequest['fields'] | undefined) ?? {},
         method,
         status: response.statusCode,
@@ -48,7 +55,15 @@ export function observeRequests(observers: readonly RequestObserver[], open: Ope
         was_sent: response.writableFinished,
       };
       for (const observe of observers) observe(answered);
+      trace?.end({ ...answered, route: routeOf(request) });
     });
-    next();
+    if (trace === undefined) next();
+    else trace.run(next);
   };
+}
+
+/** The route that handled the request, with the names of its parameters in place of ids; undefined for a refused one. */
+function routeOf({ baseUrl, route }: Request): string | undefined {
+  const { path } = (route ?? {}) as { path?: string };
+  return path === undefined ? undefined : baseUrl + path;
 }

@@ -9,10 +9,18 @@ import type { RequestObserver } from './answered-request';
 export function requestLog(log: Logger, which: Config['LOG_REQUESTS']): readonly RequestObserver[] {
   if (which === 'none') return [];
   return [
-    ({ request_id, fields, method, status, ms, was_sent }) => {
+    ({ request_id, trace_id, fields, method, status, ms, was_sent }) => {
       if (which === 'errors' && was_sent && status < 400) return;
       log.info(
-        { request_id, ...fields, method, status, ms, ...(!was_sent && { is_incomplete: true }) },
+        {
+          request_id,
+          ...(trace_id !== undefined && { trace_id }),
+          ...fields,
+          method,
+          status,
+          ms,
+          ...(!was_sent && { is_incomplete: true }),
+        },
         'request answered',
       );
     },

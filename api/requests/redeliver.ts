@@ -44,7 +44,7 @@ export function redeliver(
     db,
     async write(trx) {
       const now = new Date();
-      made = await insertRedelivery(trx, first, new Date(clockOf(first).now()));
+      made = await insertRedelivery(trx, first, { now: new Date(clockOf(first).now()), request_id: by.request_id });
       const after = presentDelivery((await findStoredDelivery(trx, made))!);
       const { merchant_id } = first;
       const change = { action: 'webhook.redeliver', object: { kind: 'webhook', id: after.id }, merchant_id, after };

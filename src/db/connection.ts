@@ -2,6 +2,8 @@ import knex, { type Knex } from 'knex';
 import { types, type Client } from 'pg';
 import type { LabelsOf } from '../metrics/catalogue';
 import { count, gauge } from '../metrics/recorder';
+import { traceStatements } from '../tracing/statements';
+import { isTracing } from '../tracing/tracing';
 
 /** The database, or one SQL transaction of it. */
 export type Database = Knex;
@@ -80,6 +82,7 @@ export function connectDatabase(postgres_url: string, options: Options = {}): Da
         connection.readyForQuery === true && opened_at.get(connection)! > read_only_at,
       afterCreate: (connection: Client, done: (error: Error | null) => void) => {
         opened_at.set(connection, performance.now());
+        if (isTracing()) traceStatements(connection);
         if (session_sql === undefined) done(null);
         else connection.query(session_sql, done);
       },

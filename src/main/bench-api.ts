@@ -3,9 +3,11 @@ import { parseConfig } from '../config';
 import { createLogger } from '../log';
 import { runProcess } from '../processes/process';
 import { serveApi } from '../processes/serve-api';
+import { startTracing } from '../tracing/tracing';
 
 const config = parseConfig(process.env);
 const log = createLogger({ process: 'api', level: config.LOG_LEVEL });
+startTracing(config, 'api', log);
 
 /** The api as it is, with the route of the floor. */
 runProcess(log, () =>

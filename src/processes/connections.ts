@@ -6,6 +6,8 @@ import { createProcessorClient, type Processor } from '../processor/client';
 import type { SearchServer } from '../search/connection';
 import { connectTemporal, type TemporalClient } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
+import { traceCalls } from '../tracing/spans';
+import { isTracing } from '../tracing/tracing';
 
 /** An API uses one in this many connections for searches, lists and reports. */
 const BULK_SHARE = 5;
@@ -62,12 +64,14 @@ export function openTemporal(config: Config, log: Logger, db?: Database): Tempor
 
 /** The process's client of the card processor. */
 export function openProcessor(config: Config, log: Logger): Processor {
-  return createProcessorClient({
+  const processor = createProcessorClient({
     url: requireSetting(config, 'PROCESSOR_URL'),
     key: config.PROCESSOR_KEY,
     timeout_ms: config.PROCESSOR_TIMEOUT_MS,
     log,
+    log_operations: config.LOG_REQUESTS === 'all',
   });
+  return isTracing() ? traceCalls('processor', processor) : processor;
 }
 
 /** Where the search index is. */

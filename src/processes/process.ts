@@ -1,5 +1,6 @@
 import { STOP_LIMITS_MS } from '../config';
 import type { Logger } from '../log';
+import { stopTracing } from '../tracing/tracing';
 
 /** The resources of a process, in the order they are closed. */
 export interface Started {
@@ -23,6 +24,7 @@ export function runProcess(log: Logger, start: () => Promise<Started>): void {
     cause = reason;
     const started = await starting.catch(() => undefined);
     await started?.close().catch((error: unknown) => log.error({ err: error }, 'did not stop cleanly'));
+    await stopTracing();
   }, STOP_LIMITS_MS.process);
   starting.then(tellReady, (error: unknown) => {
     cause = 'cannot start';

@@ -17,6 +17,7 @@ import { requireSetting, type Config } from '../config';
 import { checkWritable } from '../db/connection';
 import type { Logger } from '../log';
 import { SecretKeys } from '../secrets';
+import { activityCauses } from '../temporal/activity-causes';
 import { clientOf, dataConverter, pingTemporal } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
 import { makeSchedules } from '../temporal/schedules';
@@ -24,8 +25,10 @@ import { sdkMetrics } from '../temporal/sdk-metrics';
 import { WorkerLiveness } from '../temporal/worker-liveness';
 import { useWorkflowThreads } from '../temporal/workflow-threads';
 import { createWorkflowClients } from '../temporal/workflows';
+import { isTracing } from '../tracing/tracing';
 import { LocalAttempts } from '../webhook/local-attempts';
 import { postWebhook } from '../webhook/post';
+import { tracedAttempts } from '../webhook/trace-attempts';
 import { SearchWriter } from '../search/writer';
 import { openDatabase, openProcessor, openTemporal, searchServer, publicUrl } from './connections';
 import { startMetrics } from './metrics';
@@ -70,11 +73,12 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     processor,
     workflows: createWorkflowClients({ client, db, worker_client: clientOf(polled) }),
     index,
-    postWebhook,
+    postWebhook: isTracing() ? tracedAttempts(postWebhook) : postWebhook,
     local_attempts: new LocalAttempts(),
     webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
     public_url: publicUrl(config),
     log,
+    log_requests: config.LOG_REQUESTS,
   });
   const running = Promise.all(workers.map((worker) => worker.run()));
   const recovery = new Recovery({ db, client, workflows, log });
@@ -127,12 +131,13 @@ async function createWorkers(
     ...polled,
     workflowBundle: { codePath: bundle_path },
     activities: createActivities(services),
+    interceptors: { activity: [activityCauses] },
     // A killed worker still owns its workflows' queues: after this long another takes them.
     stickyQueueScheduleToStartTimeout: '5 seconds',
     shutdownGraceTime: '5 seconds',
     // Another worker repeats what was not finished by then: every step is safe to repeat.
     shutdownForceTime: '8 seconds',
-  } as const;
+  } satisfies Partial<WorkerOptions>;
   return await Promise.all([
     // A slot is held during a charge, which is mostly waiting.
     Worker.create({

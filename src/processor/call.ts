@@ -15,6 +15,8 @@ export interface ProcessorOptions {
   timeout_ms: number;
   /** Logs one line per call whose outcome is unknown: the reason, never the content. */
   log?: Logger;
+  /** Also logs one line per answered operation. */
+  log_operations?: boolean;
 }
 
 /** Kept-alive connections to the processor. */
@@ -99,6 +101,7 @@ export async function callOperation(
   request: Call,
 ): Promise<OperationResult | HttpAnswer | 'unknown'> {
   let why: string;
+  const began = performance.now();
   try {
     const answer = await call(connection, request);
     if (answer.status === 404 || answer.status === 409) return answer;
@@ -106,7 +109,10 @@ export async function callOperation(
     // An answer about another operation is no answer about this one.
     if (answer.status === 200 && result.success && result.data.idempotency_key === idempotency_key) {
       const { challenge_url = '' } = result.data;
-      if (!holdsCardNumber(challenge_url)) return withoutCardNumbers(result.data);
+      if (!holdsCardNumber(challenge_url)) {
+        logAnswer(connection, result.data, performance.now() - began);
+        return withoutCardNumbers(result.data);
+      }
     }
     why = answer.status === 200 ? 'not an answer of the wire format' : `status ${answer.status}`;
   } catch (error) {
@@ -114,6 +120,13 @@ export async function callOperation(
   }
   connection.log?.warn({ idempotency_key, why }, 'outcome at the processor is unknown');
   return 'unknown';
+}
+
+/** Logs the operation and its result: no amount and no text of the processor. */
+function logAnswer({ log, log_operations }: Connection, answer: OperationResult, ms: number): void {
+  if (log_operations !== true) return;
+  const { operation, result, transaction_id, idempotency_key } = answer;
+  log?.info({ operation, result, transaction_id, idempotency_key, ms: Math.round(ms) }, 'processor answered');
 }
 
 /** The result with texts that repeat no card number: they are stored and shown (rules 15.8). */

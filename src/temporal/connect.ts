@@ -2,9 +2,11 @@ import { Client, Connection, type ClientOptions } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { Logger } from '../log';
 import type { Credentials } from './credentials';
+import { isTracing } from '../tracing/tracing';
 import { observeCalls } from './outages';
 import { EncryptingCodec } from './payload-codec';
 import { observeStarts } from './starts';
+import { callTracing } from './trace-calls';
 
 /** The module of the failure converter. Workers load it; the workflow bundle includes it. */
 export const FAILURE_CONVERTER = require.resolve('../../workflows/failure-converter');
@@ -55,7 +57,7 @@ export function connectTemporal(options: {
       }),
     ],
   });
-  const client = new Client({
+  const client = clientOf({
     connection,
     namespace: options.namespace,
     dataConverter: dataConverter(options.payload_keys),
@@ -65,5 +67,9 @@ export function connectTemporal(options: {
 
 /** A client through a connection that is open already. */
 export function clientOf(options: Pick<ClientOptions, 'connection' | 'namespace' | 'dataConverter'>): Client {
-  return new Client(options);
+  const client: Client = new Client({
+    ...options,
+    ...(isTracing() && { interceptors: { workflow: [callTracing(() => client)] } }),
+  });
+  return client;
 }

@@ -17,6 +17,8 @@ export interface WebhookRequest {
   time_limit_ms: number;
   /** Private, loopback and link-local addresses are refused unless this is set. */
   private_addresses: boolean;
+  /** The header of this name (W3C Trace Context); absent while traces are off. */
+  traceparent?: string | undefined;
 }
 
 /** How it ended; `failure` in words when it does not count as received. */
@@ -54,6 +56,7 @@ export const postWebhook: PostWebhook = async ({
   secrets,
   time_limit_ms,
   private_addresses,
+  traceparent,
 }) => {
   const started = performance.now();
   const ended = (answer: Omit<WebhookAnswer, 'duration_ms'>): WebhookAnswer => ({
@@ -71,6 +74,7 @@ export const postWebhook: PostWebhook = async ({
     'webhook-id': webhook_id,
     'webhook-timestamp': String(Math.floor(sent.getTime() / 1000)),
     'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(webhook_id, sent, text)).join(' '),
+    ...(traceparent !== undefined && { traceparent }),
   };
   try {
     // Where private addresses are allowed, names of the machine's own hosts file are too.

@@ -31,6 +31,7 @@ const activities = (over: Partial<ActivityServices> = {}) =>
     postWebhook,
     local_attempts: new LocalAttempts(),
     webhook_private_addresses: true,
+    log_requests: 'none',
     ...over,
   } as unknown as ActivityServices);
 

@@ -82,6 +82,17 @@ test('a delivery that succeeds at once: 6 events and 1 workflow task', async () 
   expect([events.length <= 6, workflowTasksIn(events)]).toEqual([true, 1]);
 });
 
+test('rules 24.16: without traces no event of an order or its webhook has a header', async () => {
+  const { id } = await merchant.paidOrder('approved', { webhook_url: receiver.url });
+  for (const workflow_id of [orderWorkflowId(id), deliveryWorkflowId({ order_id: id, n: 1 })]) {
+    await eventsOf(workflow_id);
+    const client = temporalOf();
+    const { events } = await client.workflow.getHandle(workflow_id).fetchHistory();
+    await client.connection.close();
+    expect(JSON.stringify(events)).not.toMatch(/traceparent|request-id/);
+  }
+});
+
 describe('what follows a payment', () => {
   const post = async (path: string, body?: unknown) =>
     (await merchant.send<Order>('POST', `/v1/orders/${path}`, body === undefined ? {} : { body })).body;

@@ -15,7 +15,8 @@ import { createActivities } from '../../activities';
 import type { ActivityServices } from '../../activities/services';
 import { parseConfig } from '../../src/config';
 import { createLogger } from '../../src/log';
-import { dataConverter } from '../../src/temporal/connect';
+import { activityCauses } from '../../src/temporal/activity-causes';
+import { clientOf, dataConverter } from '../../src/temporal/connect';
 import { repositoryRoot } from '../../src/stack/files';
 import { createProgress } from '../../src/stack/progress';
 import { temporalTool } from '../../src/stack/servers/temporal';
@@ -112,6 +113,10 @@ export async function workflowBundle(): Promise<{ codePath: string }> {
   return { codePath: await workflowBundlePath(path.join(repositoryRoot(), 'dist')) };
 }
 
+/** The client of the worker's activities, as a worker has it. */
+export const workerClient = ({ client: { connection, options } }: TestWorkflowEnvironment) =>
+  clientOf({ connection, namespace: options.namespace });
+
 /**
  * Temporal's time-skipping server with a worker of ours on a database of its own; the processor is the run's real
  * simulator.
@@ -144,30 +149,30 @@ export async function createWorkflowEnvironment(
       db: database.db,
       secrets,
       processor,
-      workflows: createWorkflowClients({ client: env.client, db: database.db }),
+      workflows: createWorkflowClients({ client: workerClient(env), db: database.db }),
       index: EMPTY_INDEX,
       postWebhook,
       local_attempts: new LocalAttempts(),
       webhook_private_addresses: true,
       public_url: 'http://127.0.0.1:1',
       log: createLogger({ process: 'test', level: 'silent' }),
+      log_requests: 'none',
       ...options.services,
     }),
-    ...(afterActivity && {
-      interceptors: {
-        activity: [
-          (context: Context) => ({
-            inbound: {
-              async execute(input: ActivityExecuteInput, next: (input: ActivityExecuteInput) => Promise<unknown>) {
-                const result = await next(input);
-                await afterActivity(context.info.activityType);
-                return result;
-              },
+    interceptors: {
+      activity: [
+        activityCauses,
+        (context: Context) => ({
+          inbound: {
+            async execute(input: ActivityExecuteInput, next: (input: ActivityExecuteInput) => Promise<unknown>) {
+              const result = await next(input);
+              await afterActivity?.(context.info.activityType);
+              return result;
             },
-          }),
-        ],
-      },
-    }),
+          },
+        }),
+      ],
+    },
     ...options.worker,
   };
   const workers = await Promise.all(

@@ -377,6 +377,8 @@ export async function up(knex: Knex): Promise<void> {
       next_attempt_at timestamptz,
       -- The first delivery of the same event.
       redelivery_of integer,
+      -- The request that caused it; null after a timer, a poll or a restart.
+      request_id uuid,
       created timestamptz not null,
       primary key (order_id, n),
       foreign key (order_id, redelivery_of) references webhook_deliveries,

@@ -21,6 +21,7 @@ import {
 import { preconditionFailed } from '../../errors';
 import type { LabelsOf } from '../../metrics/catalogue';
 import { count } from '../../metrics/recorder';
+import { currentRequestId } from '../../tracing/cause';
 import { modifiedAt, nextVersion, toIsoTime, prepared, type Database } from '../connection';
 import { loadOrderSnapshot } from './order-snapshot';
 
@@ -94,8 +95,9 @@ const writeMove = prepared<MoveResult>(
           :authorization_iso_response_code, :reason, least(:occurred::timestamptz, :now::timestamptz), :now
    from t
  ), d as (
-   insert into webhook_deliveries (order_id, n, url, next_attempt_at, created)
-   select o.id, (select coalesce(max(n), 0) + 1 from webhook_deliveries where order_id = o.id), coalesce(o.webhook_url, p.webhook_url), :now, :now
+   insert into webhook_deliveries (order_id, n, url, next_attempt_at, created, request_id)
+   select o.id, (select coalesce(max(n), 0) + 1 from webhook_deliveries where order_id = o.id), coalesce(o.webhook_url, p.webhook_url), :now, :now,
+     :request_id::uuid
    from o join projects p on p.id = o.project_id
    where :status_changed::boolean and coalesce(o.webhook_url, p.webhook_url) is not null
    returning n
@@ -207,6 +209,7 @@ function bindingsOf(order: OrderSnapshot, move: Move, details: MoveDetails) {
     captured_amount: details.transaction?.captured_amount ?? null,
     late_approval_poll_at: late_approval_poll_at === undefined ? null : toIsoTime(late_approval_poll_at),
     poll_at: poll_at === undefined ? null : toIsoTime(poll_at),
+    request_id: currentRequestId() ?? null,
   };
 }
 

@@ -1,6 +1,6 @@
 import { isSlowAttempt, type DeliveryId, type DeliveryProgress } from '../../domain/delivery';
 import { DELIVERY_MOVES, OPEN_DELIVERY_STATUSES, isFinal, statusesBefore } from '../../domain/transitions';
-import { epochOf, type RowOf } from '../columns';
+import { epochOf, objectOf, type RowOf } from '../columns';
 import { prepared, queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 import { WEBHOOK_SECRETS, type StoredWebhookSecrets } from './webhook-secrets';
@@ -12,6 +12,8 @@ export interface Delivery extends DeliveryId, DeliveryProgress, StoredWebhookSec
   redelivery_of: number | null;
   project_id: string;
   is_test: boolean;
+  /** The request that caused it. */
+  request_id?: string;
 }
 
 /** The result of one attempt: `status_code` if the receiver answered, `failure` in words if the attempt failed. */
@@ -30,7 +32,7 @@ type DeliveryRow = RowOf<Omit<Delivery, 'is_slow'>> & { duration_ms: number | nu
 
 const selectDelivery = prepared<DeliveryRow>(
   'find delivery',
-  `select d.order_id, d.n, d.url, d.redelivery_of, d.status, ${epochOf('d.next_attempt_at')} as next_attempt_at,
+  `select d.order_id, d.n, d.url, d.redelivery_of, d.request_id, d.status, ${epochOf('d.next_attempt_at')} as next_attempt_at,
      o.project_id, p.is_test, ${WEBHOOK_SECRETS}, ${CLOCK_OFFSET} as clock_offset_ms,
      coalesce(a.attempt, 0) as attempts, a.failure, a.duration_ms
    from webhook_deliveries d join orders o on o.id = d.order_id join projects p on p.id = o.project_id
@@ -45,11 +47,10 @@ const selectDelivery = prepared<DeliveryRow>(
 export async function findDelivery(db: Database, { order_id, n }: DeliveryId): Promise<Delivery | undefined> {
   const [row] = await selectDelivery(db, { order_id, n });
   if (row === undefined) return undefined;
-  const { next_attempt_at, failure, duration_ms, ...delivery } = row;
+  const { next_attempt_at, failure, request_id, duration_ms, ...delivery } = row;
   return {
     ...delivery,
-    ...(next_attempt_at !== null && { next_attempt_at }),
-    ...(failure !== null && { failure }),
+    ...objectOf<Pick<Delivery, 'next_attempt_at' | 'failure' | 'request_id'>>({ next_attempt_at, failure, request_id }),
     is_slow: duration_ms !== null && isSlowAttempt(duration_ms),
   };
 }

@@ -105,7 +105,7 @@ export async function listStoredDeliveries(
 export async function insertRedelivery(
   trx: SqlTransaction,
   { order_id, n }: DeliveryId,
-  now: Date,
+  { now, request_id }: { now: Date; request_id: string },
 ): Promise<DeliveryId> {
   await queryRows(trx, 'select 1 from orders where id = :order_id for update', { order_id });
   const [open] = await queryRows<{ n: number; status: DeliveryStatus }>(
@@ -121,12 +121,12 @@ export async function insertRedelivery(
   }
   const [made] = await queryRows<{ n: number }>(
     trx,
-    `insert into webhook_deliveries (order_id, n, url, next_attempt_at, created, redelivery_of)
+    `insert into webhook_deliveries (order_id, n, url, next_attempt_at, created, redelivery_of, request_id)
      select order_id, (select max(n) + 1 from webhook_deliveries where order_id = :order_id), url, :now, :now,
-       coalesce(redelivery_of, n)
+       coalesce(redelivery_of, n), :request_id
      from webhook_deliveries where order_id = :order_id and n = :n
      returning n`,
-    { order_id, n, now },
+    { order_id, n, now, request_id },
   );
   if (made === undefined) throw new Error(`delivery ${order_id}-${n} does not exist`);
   return { order_id, n: made.n };
