@@ -5,24 +5,23 @@ import { text } from '../guards/repository';
 import { recordRows } from '../support/database';
 import type { Merchant } from '../support/merchant';
 import { Operator } from '../support/operator';
-import { startReceiver, type Received, type Receiver } from '../support/servers';
+import { startReceiver, type Received } from '../support/servers';
+import { setUp } from '../support/set-up';
 import { stack } from '../support/stack';
 
 /** A webhook secret is rolled while deliveries fly (rules 13.11, 21.16). */
 
 let operator: Operator;
-let receiver: Receiver;
+const receiver = setUp(startReceiver);
 let project: manage.Project;
 let shop: Merchant;
 // Longer than a webhook may take that a busy machine took too late: it is sent again after two minutes.
 jest.setTimeout(330_000);
 beforeAll(async () => {
   operator = await Operator.signIn();
-  receiver = await startReceiver();
   project = await operator.aProject({ webhook_url: receiver.url });
   shop = await operator.aShop(project);
 });
-afterAll(() => receiver.close());
 beforeEach(() => receiver.received.splice(0));
 
 const secretOf = async () => await manage.ok(manage.getWebhookSecret({ projectId: project.id }, operator.options));

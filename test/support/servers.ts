@@ -55,8 +55,6 @@ export async function startReceiver() {
   };
 }
 
-export type SilentServer = Awaited<ReturnType<typeof aSilentServer>>;
-
 /** A server that takes every connection and never says a word. */
 export async function aSilentServer() {
   const sockets = new Set<Socket>();

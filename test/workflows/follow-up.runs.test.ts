@@ -5,8 +5,9 @@ import type { Processor } from '../../src/processor/client';
 import { ORDER_STATUS, orderWorkflowId, processorAnswered } from '../../workflows/messages';
 import { CARDS, transactionIdOf } from '../support/domain';
 import { Merchant } from '../support/merchant';
+import { setUp } from '../support/set-up';
 import { runProcessor } from '../support/stack';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
+import { createWorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/waits';
 import { createAnOrder, executeFollowUp, followUpOf, statusesOf } from '../support/workflow-orders';
 
@@ -15,11 +16,10 @@ import { createAnOrder, executeFollowUp, followUpOf, statusesOf } from '../suppo
 /** More than an operation of unknown outcome has before its first poll. */
 const EVENTS_MAX = 40;
 
-let world: WorkflowEnvironment;
 const merchant = new Merchant();
 /** Called when the processor has answered a poll, before the service gets the answer. */
 let onAnswer: (key: string) => Promise<void> = () => Promise.resolve();
-beforeAll(async () => {
+const world = setUp(() => {
   const processor = runProcessor();
   const polled: Processor = {
     ...processor,
@@ -29,10 +29,9 @@ beforeAll(async () => {
       return answer;
     },
   };
-  world = await createWorkflowEnvironment({ services: { processor: polled }, events_max: EVENTS_MAX });
+  return createWorkflowEnvironment({ services: { processor: polled }, events_max: EVENTS_MAX });
 });
 afterEach(() => merchant.removeFaults());
-afterAll(() => world?.close());
 
 const noAnswerAbout = (idempotency_key: string) =>
   merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key });

@@ -22,7 +22,7 @@ import { Merchant } from '../support/merchant';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
 import { postControl, runProcessor, stack } from '../support/stack';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
+import { createWorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/waits';
 import {
   answerAtIssuer,
@@ -36,7 +36,6 @@ import {
   type TestOrder,
 } from '../support/workflow-orders';
 
-let world: WorkflowEnvironment;
 const receiver = setUp(startReceiver);
 const merchant = new Merchant();
 /** What happens between the processor's answer and what the service makes of it. */
@@ -48,7 +47,7 @@ afterEach(async () => {
   afterAsking = () => Promise.resolve();
   await merchant.removeFaults();
 });
-beforeAll(async () => {
+const world = setUp(() => {
   const processor = runProcessor();
   const asked: Processor = {
     ...processor,
@@ -58,14 +57,11 @@ beforeAll(async () => {
       return answer;
     },
   };
-  world = await createWorkflowEnvironment({
+  return createWorkflowEnvironment({
     webhook_url: receiver.url,
     services: { processor: asked },
     afterActivity: (activity) => afterActivity(activity),
   });
-});
-afterAll(async () => {
-  await world?.close();
 });
 
 const refusalOf = (error: unknown) => {

@@ -21,21 +21,21 @@ import {
 import { aCharge, aLateRequest, aRequest, CARDS } from '../support/domain';
 import { readLedger } from '../support/ledger';
 import { Merchant } from '../support/merchant';
+import { setUp } from '../support/set-up';
 import { runProcessor } from '../support/stack';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
+import { createWorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/waits';
 import { createALink, vaultToken, type TestLink } from '../support/workflow-orders';
 
 const DAY = 24 * 60 * 60_000;
 const MINUTE = 60_000;
 
-let world: WorkflowEnvironment;
 const merchant = new Merchant();
 /** Called before a charge is sent. */
 let beforeCharge: () => Promise<void> = () => Promise.resolve();
 /** Called before the link's workflow gets the record that it reads. */
 let beforeRecord: () => Promise<void> = () => Promise.resolve();
-beforeAll(async () => {
+const world = setUp(() => {
   const processor = runProcessor();
   const delayed: Processor = {
     ...processor,
@@ -44,7 +44,7 @@ beforeAll(async () => {
       return await processor.execute(...charge);
     },
   };
-  world = await createWorkflowEnvironment({
+  return createWorkflowEnvironment({
     services: { processor: delayed },
     afterActivity: async (activity) => {
       if (activity === 'readPaymentLink') await beforeRecord();
@@ -55,9 +55,6 @@ afterEach(async () => {
   beforeCharge = () => Promise.resolve();
   beforeRecord = () => Promise.resolve();
   await merchant.removeFaults();
-});
-afterAll(async () => {
-  await world?.close();
 });
 
 const becomes = (link: TestLink, story: string) =>
@@ -79,8 +76,7 @@ async function answerIssuer(order: StoredOrder, form: Record<string, string>): P
   await world.env.client.workflow.getHandle(orderWorkflowId(order.id)).signal(processorAnswered);
 }
 
-const workflowsOf = ({ env, database }: WorkflowEnvironment) =>
-  createWorkflowClients({ client: env.client, db: database.db });
+const workflows = () => createWorkflowClients({ client: world.env.client, db: world.database.db });
 
 /** The status that the link's workflow shows in the Web UI. */
 const shownStatus = async (link: TestLink) =>
@@ -211,7 +207,7 @@ describe('at the same moment', () => {
       },
     );
     expect(await refusalOf(link.pay(CARDS.approved.number))).toBe('TransactionAlreadyStarted');
-    await workflowsOf(world).orders.resume({ order_id, project_id });
+    await workflows().orders.resume({ order_id, project_id });
     await becomes(link, 'completed: completed');
     // The payer, who had no answer, sends the form again.
     expect(await link.pay(CARDS.approved.number, view_id)).toMatchObject({ id: order_id, status: 'completed' });
@@ -224,7 +220,7 @@ describe('at the same moment', () => {
     await link.handle.terminate('lost');
     await link.pay(CARDS.do_not_honor.number);
     expect(await link.statuses()).toBe('all_unsuccessful: error');
-    await workflowsOf(world).payment_links.resume(await link.view());
+    await workflows().payment_links.resume(await link.view());
     await until('it shows the row', async () => (await shownStatus(link)) === 'all_unsuccessful');
     await link.pay(CARDS.approved.number);
     expect(await link.statuses()).toBe('completed: error completed');
@@ -254,7 +250,7 @@ describe('a failover that lost the last commits of a link', () => {
     await link.pay(CARDS.challenge.number);
     await lose(link);
     // As recovery does.
-    await workflowsOf(world).payment_links.resume(await link.view());
+    await workflows().payment_links.resume(await link.view());
     await link.pay(CARDS.approved.number);
     expect(await link.statuses()).toBe('completed: completed');
   });

@@ -2,7 +2,8 @@ import { TASK_QUEUE, SEARCH_INDEX_CHECK_WORKFLOW } from '../../workflows/message
 import { describeCheck } from '../../workflows/search-index-check';
 import { queryRows } from '../../src/db/connection';
 import { writeOrders } from '../support/rows';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
+import { setUp } from '../support/set-up';
+import { createWorkflowEnvironment } from '../support/temporal';
 
 const EQUAL = { orders: 12, rows: 15, missing: 0, different: 0, unknown: 0, refused: 0 };
 
@@ -21,9 +22,8 @@ test.each<[Partial<typeof EQUAL>, string]>([
 });
 
 describe('the workflow', () => {
-  let world: WorkflowEnvironment;
   let is_away = true;
-  beforeAll(async () => {
+  const world = setUp(() => {
     const index = {
       async documents() {
         if (is_away) throw new Error('away');
@@ -32,9 +32,8 @@ describe('the workflow', () => {
       async *orderIds() {},
       count: async () => 0,
     };
-    world = await createWorkflowEnvironment({ services: { index } });
+    return createWorkflowEnvironment({ services: { index } });
   });
-  afterAll(() => world.close());
 
   it('waits while the index is away, and has what the index lacks written again', async () => {
     const { db } = world.database;

@@ -4,7 +4,8 @@ import { SETTLEMENTS_WORKFLOW, TASK_QUEUE } from '../../workflows/messages';
 import { describeFetch } from '../../workflows/settlements';
 import { transactionIdOf } from '../support/domain';
 import { writeOrders } from '../support/rows';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
+import { setUp } from '../support/set-up';
+import { createWorkflowEnvironment } from '../support/temporal';
 
 const WAITING = Date.UTC(2026, 0, 15, 12);
 
@@ -19,19 +20,17 @@ test.each([
 });
 
 describe('the workflow', () => {
-  let world: WorkflowEnvironment;
   let settled: Settlement[] = [];
   let failures = 1;
-  beforeAll(async () => {
+  const world = setUp(() => {
     const processor = {
       async settlements(after: number) {
         if (failures-- > 0) throw new Error('away');
         return settled.filter((one) => one.number > after);
       },
     } as ActivityServices['processor'];
-    world = await createWorkflowEnvironment({ services: { processor } });
+    return createWorkflowEnvironment({ services: { processor } });
   });
-  afterAll(() => world.close());
 
   const run = async (workflowId: string) => {
     const handle = await world.env.client.workflow.start(SETTLEMENTS_WORKFLOW, { workflowId, taskQueue: TASK_QUEUE });

@@ -37,7 +37,7 @@ import {
 import { Merchant } from '../../support/merchant';
 import { requestOfOperator, UNREACHABLE } from '../../support/operator';
 import { aFollowUp, anAcceptedPayment, aStoredOrder } from '../../support/rows';
-import { aSilentServer, startReceiver, type SilentServer } from '../../support/servers';
+import { aSilentServer, startReceiver } from '../../support/servers';
 import { setUp } from '../../support/set-up';
 import { postControl, stack } from '../../support/stack';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
@@ -611,19 +611,12 @@ describe('the calls that it makes to Temporal', () => {
 });
 
 describe('a Temporal that never answers', () => {
-  let database: TestDatabase;
-  let silent: SilentServer;
-  let client: Client;
-  beforeAll(async () => {
-    database = await createTestDatabase();
-    silent = await aSilentServer();
-    client = connectTemporal({ address: silent.address, namespace: 'default', payload_keys: undefined, log });
-  });
-  afterAll(async () => {
-    await client.connection.close();
-    await silent.close();
-    await database.close();
-  });
+  const database = setUp(() => createTestDatabase());
+  const silent = setUp(aSilentServer);
+  const client = setUp(
+    () => connectTemporal({ address: silent.address, namespace: 'default', payload_keys: undefined, log }),
+    (one) => one.connection.close(),
+  );
 
   test('the round ends at the first call, whatever is left to be done; stop returns', async () => {
     for (let n = 0; n < 3; n += 1) {

@@ -6,14 +6,15 @@ import { connectDatabase, type Database } from '../../../src/db/connection';
 import type { AcceptedRequest } from '../../../src/domain/accepted-request';
 import { Merchant } from '../../support/merchant';
 import { getWholeOrder, payingTransactionId, refund } from '../../support/merchant-payments';
-import { aSilentServer, type SilentServer } from '../../support/servers';
+import { aSilentServer } from '../../support/servers';
+import { setUp } from '../../support/set-up';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
 import { aRequest } from '../../support/domain';
 
 const merchant = new Merchant();
 let db: Database;
-let silent: SilentServer;
+const silent = setUp(aSilentServer);
 const clients: Client[] = [];
 
 function followUpsAt(address: string): FollowUpWorkflows {
@@ -22,13 +23,11 @@ function followUpsAt(address: string): FollowUpWorkflows {
   return createWorkflowClients({ client, db }).follow_ups;
 }
 
-beforeAll(async () => {
+beforeAll(() => {
   db = connectDatabase(stack().postgres_url, { pool_max: 2 });
-  silent = await aSilentServer();
 });
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.connection.close()));
-  await silent.close();
   await db.destroy();
 });
 

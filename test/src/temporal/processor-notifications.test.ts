@@ -1,4 +1,3 @@
-import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { FollowUpWorkflows } from '../../../src/temporal/follow-ups';
 import { ProcessorNotifications } from '../../../src/temporal/processor-notifications';
@@ -6,33 +5,25 @@ import { connectDatabase, type Database } from '../../../src/db/connection';
 import type { OperationResult } from '../../../src/processor/wire';
 import { Merchant } from '../../support/merchant';
 import { getWholeOrder, payingTransactionId } from '../../support/merchant-payments';
-import { aSilentServer, type SilentServer } from '../../support/servers';
+import { setUp } from '../../support/set-up';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
 
 const merchant = new Merchant();
 let db: Database;
-let silent: SilentServer;
-const clients: Client[] = [];
+const client = setUp(temporalOf, (one) => one.connection.close());
 const polled: string[] = [];
 
-function notificationsAt(address: string): ProcessorNotifications {
-  const client = temporalOf({ ...stack(), temporal_address: address });
-  clients.push(client);
+function aHandler(): ProcessorNotifications {
   const requestPoll = async (order_id: string) => void polled.push(order_id);
   const follow_ups = Object.assign(new FollowUpWorkflows({ client, db }, { requestPoll }), { requestPoll });
   return new ProcessorNotifications({ client, db }, { requestPoll }, follow_ups);
 }
 
-beforeAll(async () => {
+beforeAll(() => {
   db = connectDatabase(stack().postgres_url, { pool_max: 2 });
-  silent = await aSilentServer();
 });
-afterAll(async () => {
-  await Promise.all(clients.map((client) => client.connection.close()));
-  await silent.close();
-  await db.destroy();
-});
+afterAll(() => db.destroy());
 beforeEach(() => void polled.splice(0));
 
 type Payment = { id: string; project_id: string; transactions?: { id: string }[] | undefined };
@@ -50,7 +41,7 @@ const resultOf = (order: Payment, over: Partial<OperationResult>): OperationResu
 const soon = () => Date.now() + 8_000;
 
 test('of a payment: its order is told to ask; of a follow-up order: that one is', async () => {
-  const notifications = notificationsAt(stack().temporal_address);
+  const notifications = aHandler();
   const order = await merchant.paidOrder('approved');
   const follow_up_order_id = uuidv7();
   await notifications.handle(resultOf(order, {}), soon());
@@ -61,7 +52,5 @@ test('of a payment: its order is told to ask; of a follow-up order: that one is'
 
 test("of a payment that is nobody's: nothing", async () => {
   const nobody = { id: uuidv7(), project_id: uuidv7(), transactions: [{ id: uuidv7() }] };
-  await expect(
-    notificationsAt(stack().temporal_address).handle(resultOf(nobody, { operation: 'chargeback' }), soon()),
-  ).resolves.toBeUndefined();
+  await expect(aHandler().handle(resultOf(nobody, { operation: 'chargeback' }), soon())).resolves.toBeUndefined();
 });

@@ -28,7 +28,7 @@ import { setUp } from '../../../support/set-up';
 
 /** Another seed finds other stories; this one is what everybody runs. */
 const SEED = 20_300_115;
-const RUNS = 75;
+const RUNS = 50;
 const STEPS_MAX = 60;
 
 const database = setUp(() => createTestDatabase());
@@ -52,7 +52,7 @@ const anAnswer = fc.oneof(
 /** Per cent of the payment, beyond it too. */
 const aPart = fc.oneof(
   { weight: 1, arbitrary: fc.constant('all' as const) },
-  { weight: 4, arbitrary: fc.integer({ min: 0, max: 110 }) },
+  { weight: 3, arbitrary: fc.integer({ min: 0, max: 110 }) },
 );
 const single = fc.oneof<fc.MaybeWeightedArbitrary<Single>[]>(
   {
