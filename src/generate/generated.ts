@@ -13,6 +13,7 @@ import { ORDER_MOVES, PAYMENT_LINK_MOVES, TRANSACTION_MOVES, toMermaid } from '.
 import { ERRORS, errorTypeOf, type ErrorName } from '../errors';
 import { TEST_CARDS } from '../simulator/cards';
 import { repositoryRoot } from '../stack/files';
+import { DASHBOARDS, dashboardText } from './dashboards';
 import { withRuleTests } from './rule-tests';
 
 /** A file of the repository, or a part of one, that is computed from the code. */
@@ -48,6 +49,7 @@ export const GENERATED: readonly Generated[] = [
   { file: 'src/client/manage/api.ts', content: () => client(MANAGE_API) },
   { file: '.env.example', content: envExample },
   { file: 'docs/rules.md', content: withRuleTests },
+  ...DASHBOARDS.map((one) => ({ file: `deploy/grafana/${one.name}.json`, content: () => dashboardText(one) })),
   ...Object.keys(PAGES).map((file) => ({ file, content: (current: string) => withBlocks(file, current) })),
 ];
 
