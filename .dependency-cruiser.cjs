@@ -24,7 +24,7 @@ const PROCESSES = ['src/admin', 'src/generate', 'src/indexer', 'src/processes', 
 /** What everybody may use. */
 const BASE = ['src/domain', 'src/errors'];
 /** What an adapter may use beside its own folder. */
-const BELOW_ADAPTERS = [...BASE, 'src/contract', 'src/config', 'src/ids', 'src/log', 'src/secrets'];
+const BELOW_ADAPTERS = [...BASE, 'src/contract', 'src/config', 'src/ids', 'src/log', 'src/metrics', 'src/secrets'];
 
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
@@ -46,6 +46,10 @@ module.exports = {
     rule('config-stands-alone', 'Configuration and log know nothing of what they configure.', { path: folders('src/config', 'src/log') }, {
       path: OURS,
       pathNot: folders(...BASE, 'src/config', 'src/log'),
+    }),
+    rule('metrics-below-adapters', 'What is measured and recorded: it knows the words of the domain and the routes, not who measures.', { path: folders('src/metrics') }, {
+      path: OURS,
+      pathNot: folders(...BASE, 'src/contract', 'src/metrics'),
     }),
     rule('domain-is-pure', 'The domain decides: itself, the error table and a listed set of pure packages.', { path: folders('src/domain') }, {
       pathNot: [folders(...BASE), packages(...PURE_PACKAGES)],

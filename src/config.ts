@@ -106,6 +106,12 @@ export const configSchema = z.object({
   WORKER_HEALTH_PORT: portNumber()
     .optional()
     .describe('Port on which a worker answers /health/live and /health/ready; default: no health checks.'),
+  METRICS_HOST: loopback().describe('Address on which a process answers scrapes of its metrics.'),
+  METRICS_PORT: portNumber()
+    .optional()
+    .describe(
+      'Port on which a process answers /metrics for Prometheus; default: no metrics. npm start gives each process a port of its own.',
+    ),
   WORKFLOW_CALL_STACKS: flag().describe(
     'true: the Call Stack tab of the Temporal Web UI works, for about twice the CPU time of workflow code.',
   ),

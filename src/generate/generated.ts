@@ -11,6 +11,7 @@ import type { Route, RouteSet } from '../contract/routes';
 import { FIELDS, SEARCH_FIELD_NAMES, SORT_FIELDS, type Field } from '../domain/query/fields';
 import { ORDER_MOVES, PAYMENT_LINK_MOVES, TRANSACTION_MOVES, toMermaid } from '../domain/transitions';
 import { ERRORS, errorTypeOf, type ErrorName } from '../errors';
+import { METRICS, OTHER, type Metric } from '../metrics/catalogue';
 import { TEST_CARDS } from '../simulator/cards';
 import { repositoryRoot } from '../stack/files';
 import { DASHBOARDS, dashboardText } from './dashboards';
@@ -36,6 +37,7 @@ const PAGES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   'docs/errors.md': { errors },
   'docs/sandbox.md': { cards },
   'docs/search.md': { fields },
+  'docs/operations.md': { metrics },
 };
 
 /** Pages that the description of the merchants' API holds as chapters, in this order. */
@@ -168,6 +170,27 @@ function valuesOf({ type, values = [] }: Field): string {
     case 'instant':
       return 'time';
   }
+}
+
+/** Longer lists of values are not shown. */
+const LABEL_VALUES_MAX = 9;
+
+function metrics(): string {
+  const labelOf = ([label, values]: [string, readonly string[] | null]) => {
+    const listed = values?.filter((value) => value !== OTHER) ?? [];
+    const isShown = values !== null && listed.length <= LABEL_VALUES_MAX;
+    return isShown ? `\`${label}\`: ${listed.join(', ')}` : `\`${label}\``;
+  };
+  const rows = (Object.entries(METRICS) as [string, Metric][]).map(([name, { type, help, labels, processes, only }]) =>
+    [
+      `| \`${name}\``,
+      type,
+      Object.entries(labels).map(labelOf).join('; '),
+      processes.join(', '),
+      `${help}${only === undefined ? '' : ` Exported ${only}.`} |`,
+    ].join(' | '),
+  );
+  return table(['Metric', 'Type', 'Labels', 'Processes', 'What it measures'], rows);
 }
 
 function table(head: readonly string[], rows: readonly string[]): string {

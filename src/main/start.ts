@@ -19,6 +19,7 @@ import { setUpNamespace, temporalData, temporalProgram, temporalTool } from '../
 import {
   localApiUrl,
   localManageUrl,
+  metricsUrls,
   resolveStack,
   withPorts,
   type StackConfig,
@@ -130,6 +131,7 @@ class Stack {
       temporal_ui_url: stack.TEMPORAL_UI_URL ?? null,
       postgres_url: stack.POSTGRES_OWNER_URL,
       meilisearch_url: stack.MEILISEARCH_URL,
+      metrics_urls: metricsUrls(stack),
       simulator_url: stack.PROCESSOR_URL,
       simulator_control_key: stack.SIMULATOR_CONTROL_KEY,
       ...demo,
@@ -227,11 +229,18 @@ class Stack {
     title: string,
     stack: StackConfig,
   ): Promise<void> {
+    const { [name as keyof StackConfig['METRICS_PORTS']]: metrics_port } = stack.METRICS_PORTS as Partial<
+      StackConfig['METRICS_PORTS']
+    >;
     const program: Program = {
       name,
       command: process.execPath,
       args: [instead[name as keyof typeof instead] ?? path.join(__dirname, `${name}.js`)],
-      env: { ...baseEnvironment(), NODE_ENV: process.env['NODE_ENV'] ?? 'production', ...configVariables(stack) },
+      env: {
+        ...baseEnvironment(),
+        NODE_ENV: process.env['NODE_ENV'] ?? 'production',
+        ...configVariables({ ...stack, METRICS_PORT: metrics_port }),
+      },
       cwd: process.cwd(),
       log_file: this.supervisor.logFile(name),
       stop_signal: 'SIGTERM',

@@ -20,22 +20,29 @@ import { SecretKeys } from '../secrets';
 import { clientOf, dataConverter, pingTemporal } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
 import { makeSchedules } from '../temporal/schedules';
+import { sdkMetrics } from '../temporal/sdk-metrics';
 import { useWorkflowThreads } from '../temporal/workflow-threads';
 import { createWorkflowClients } from '../temporal/workflows';
 import { LocalAttempts } from '../webhook/local-attempts';
 import { postWebhook } from '../webhook/post';
 import { SearchWriter } from '../search/writer';
 import { openDatabase, openProcessor, openTemporal, searchServer, publicUrl } from './connections';
+import { startMetrics } from './metrics';
 import type { Started } from './process';
 import { Indexer } from '../indexer/indexer';
 import { Recovery } from '../recovery/recovery';
 
 /** Opens what the worker needs and polls. `bundle_path`: the workflows it runs, bundled. */
 export async function runWorker(config: Config, log: Logger, bundle_path: string): Promise<Started> {
+  const sdk_metrics = await sdkMetrics();
+  const metrics = await startMetrics(config, log, 'worker', () => sdk_metrics.read());
   const address = requireSetting(config, 'TEMPORAL_ADDRESS');
   Runtime.install({
     shutdownSignals: [],
-    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }), forward: {} } },
+    telemetryOptions: {
+      logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }), forward: {} },
+      metrics: sdk_metrics.options,
+    },
     logger: loggerFor(log),
   });
   useWorkflowThreads(config.WORKFLOW_CALL_STACKS);
@@ -98,6 +105,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
       await connection.close();
       await processor.close();
       await db.destroy();
+      await metrics?.close();
     },
   };
 }

@@ -18,6 +18,7 @@ import { createWorkflowClients } from '../temporal/workflows';
 import { SearchReader } from '../search/reader';
 import { SecretKeys } from '../secrets';
 import { openApiDatabases, openProcessor, openTemporal, searchServer, publicUrl } from './connections';
+import { startMetrics } from './metrics';
 import type { Started } from './process';
 
 /** How long a form of the hosted page waits for the outcome (rules 12.4). Milliseconds. */
@@ -29,6 +30,7 @@ export async function serveApi(
   log: Logger,
   addTo?: (pages: ReturnType<typeof createPages>, client: TemporalClient) => void,
 ): Promise<Started> {
+  const metrics = await startMetrics(config, log, 'api');
   const page_secret = requireSetting(config, 'PAGE_SECRET');
   const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
   const { db, bulk } = await openApiDatabases(config);
@@ -81,6 +83,7 @@ export async function serveApi(
       await client.connection.close();
       await processor.close();
       await Promise.all([db.destroy(), bulk.db.destroy()]);
+      await metrics?.close();
     },
   };
 }

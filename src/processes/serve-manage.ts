@@ -14,10 +14,12 @@ import { SecretKeys } from '../secrets';
 import { pingTemporal } from '../temporal/connect';
 import { createWorkflowClients } from '../temporal/workflows';
 import { openDatabase, openTemporal, managePublicUrl } from './connections';
+import { startMetrics } from './metrics';
 import type { Started } from './process';
 
 /** Opens what the bearer-token host needs and listens. */
 export async function serveManage(config: Config, log: Logger): Promise<Started> {
+  const metrics = await startMetrics(config, log, 'manage');
   const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
   const db = await openDatabase(config);
   const client = openTemporal(config, log, db);
@@ -56,6 +58,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
       await server.close();
       await client.connection.close();
       await db.destroy();
+      await metrics?.close();
     },
   };
 }

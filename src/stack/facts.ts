@@ -14,6 +14,8 @@ export interface StackFacts {
   temporal_ui_url: string | null;
   postgres_url: string;
   meilisearch_url: string;
+  /** Where each process answers scrapes of its metrics. */
+  metrics_urls: Record<'api' | 'manage' | 'worker', string>;
   /** Where programs call the simulator, and the key of its control API and its ledger. */
   simulator_url: string;
   simulator_control_key: string;
@@ -63,6 +65,7 @@ Test key         ${facts.test_api_key}
 Live key         ${facts.live_api_key}
 Bearer host      ${facts.manage_url}/v1/
 Operator         client ${facts.operator_client_id}, secret ${facts.operator_client_secret}
+Metrics          ${Object.values(facts.metrics_urls).join(', ')}
 Logs             ${displayPath(path.join(config.DATA_DIR, 'logs'))}${path.sep}
 
 Create an order, then open its order_url to pay it:

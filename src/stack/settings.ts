@@ -18,15 +18,23 @@ export type StackConfig = Config & {
   PAYLOAD_KEYS: string;
   MANAGE_PUBLIC_URL: string;
   SECRET_KEYS: string;
+  METRICS_PORTS: MetricsPorts;
 };
+
+/** Each process that exports metrics has a METRICS_PORT of its own. */
+type MetricsPorts = Record<(typeof WITH_METRICS)[number], number>;
+const WITH_METRICS = ['api', 'manage', 'worker'] as const;
 
 const LOOPBACK = '127.0.0.1';
 
+/** How withPorts names the port of a process. */
+const metricsPort = (name: string) => `METRICS_PORT of ${name}`;
+
 /**
- * The configuration with the ports of all servers and processes to start. Throws a StackFailure that names the ports in
- * use.
+ * The configuration with the ports of all servers and processes to start. METRICS_PORT is that of the API, the next
+ * ports those of the others. Throws a StackFailure that names the ports in use.
  */
-export async function withPorts(config: Config): Promise<Config> {
+export async function withPorts(config: Config): Promise<Config & { METRICS_PORTS: MetricsPorts }> {
   const wanted: WantedPort[] = [
     { variable: 'API_PORT', host: config.API_HOST, port: config.API_PORT },
     { variable: 'MANAGE_PORT', host: config.MANAGE_HOST, port: config.MANAGE_PORT },
@@ -50,11 +58,22 @@ export async function withPorts(config: Config): Promise<Config> {
       { variable: 'CODEC_PORT', host: config.CODEC_HOST, port: config.CODEC_PORT },
     );
   }
-  return { ...config, ...(await choosePorts(wanted)) };
+  const { METRICS_HOST: host, METRICS_PORT: first = 0 } = config;
+  WITH_METRICS.forEach((name, n) =>
+    wanted.push({ variable: metricsPort(name), host, port: first === 0 ? 0 : first + n }),
+  );
+  const chosen = await choosePorts(wanted);
+  const [api, manage, worker] = WITH_METRICS.map((name) => chosen[metricsPort(name)]!) as [number, number, number];
+  const ports = Object.fromEntries(Object.entries(chosen).filter(([variable]) => variable in config));
+  return { ...config, ...ports, METRICS_PORT: undefined, METRICS_PORTS: { api, manage, worker } };
 }
 
 /** Fills in the addresses and secrets that the environment leaves to the stack. */
-export function resolveStack(config: Config, secrets: Secrets, env: NodeJS.ProcessEnv): StackConfig {
+export function resolveStack(
+  config: Config & Pick<StackConfig, 'METRICS_PORTS'>,
+  secrets: Secrets,
+  env: NodeJS.ProcessEnv,
+): StackConfig {
   const embeddedPostgres = (role: string, password: string, database = 'payments') =>
     `postgres://${role}:${password}@${LOOPBACK}:${config.POSTGRES_PORT}/${database}`;
   const POSTGRES_URL = config.POSTGRES_URL ?? embeddedPostgres('payments', secrets.postgres_service_password);
@@ -91,6 +110,12 @@ export function resolveStack(config: Config, secrets: Secrets, env: NodeJS.Proce
 /** Where this machine reaches the API. */
 export function localApiUrl(config: Config): string {
   return localUrl(config, config.API_HOST, config.API_PORT);
+}
+
+/** Where this machine scrapes the metrics of each process that exports them. */
+export function metricsUrls({ METRICS_HOST, METRICS_PORTS }: StackConfig): Record<keyof MetricsPorts, string> {
+  const url = (name: keyof MetricsPorts) => `http://${reachable(METRICS_HOST)}:${METRICS_PORTS[name]}/metrics`;
+  return { api: url('api'), manage: url('manage'), worker: url('worker') };
 }
 
 /** Where this machine reaches the bearer-token host. */
@@ -132,7 +157,7 @@ export function baseEnvironment(): Record<string, string> {
 /** The configuration of the processes as variables of the environment, every default resolved. */
 export function configVariables(config: Config): Record<string, string> {
   return Object.fromEntries(
-    Object.entries({ ...config, POSTGRES_OWNER_URL: undefined }).flatMap(([name, value]) =>
+    Object.entries({ ...config, POSTGRES_OWNER_URL: undefined, METRICS_PORTS: undefined }).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, String(value)]],
     ),
   );

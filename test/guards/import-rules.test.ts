@@ -13,6 +13,7 @@ const BROKEN: [rule: string, file: string, source: string][] = [
   ['errors-import-nothing', 'src/errors.ts', `import { z } from 'zod';`],
   ['ids-import-nothing', 'src/ids.ts', `import './errors';`],
   ['config-stands-alone', 'src/log.ts', `import './db/orders';`],
+  ['metrics-below-adapters', 'src/metrics/rows.ts', `import '../db/orders';`],
   ['domain-is-pure', 'src/domain/clock.ts', `import { hrtime } from 'node:process';`],
   ['domain-is-pure', 'src/domain/shapes.ts', `import type { Order } from '../contract/order';`],
   ['contract-below-all', 'src/contract/rows.ts', `import type { Row } from '../db/orders';`],

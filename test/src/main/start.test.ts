@@ -58,6 +58,7 @@ describe('npm start', () => {
         'temporal_ui_url',
         'postgres_url',
         'meilisearch_url',
+        'metrics_urls',
         'simulator_url',
         'simulator_control_key',
         'test_api_key',

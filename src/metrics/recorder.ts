@@ -1,0 +1,134 @@
+import type { Attributes, Counter, Histogram, ObservableResult } from '@opentelemetry/api';
+import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
+import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import {
+  METRICS,
+  OTHER,
+  type CounterName,
+  type GaugeName,
+  type HistogramName,
+  type LabelsOf,
+  type Metric,
+  type MetricName,
+  type MetricsProcess,
+} from './catalogue';
+
+/**
+ * Records what the processes measure. A process has one recorder, as it has one log of its own; until `startRecording`
+ * nothing is recorded, and a call costs nothing.
+ */
+
+/** The gauges that are read at each scrape. Registered before or after the start. */
+const gauges = new Map<MetricName, Set<() => readonly { value: number; labels: Attributes }[]>>();
+
+let recording: Recording | undefined;
+
+interface Recording {
+  counters: Map<MetricName, Counter>;
+  histograms: Map<MetricName, Histogram>;
+  scrape: () => Promise<string>;
+}
+
+/** Begins to record the metrics of a process. A second call begins anew. */
+export function startRecording(process: MetricsProcess): void {
+  const reader = new PrometheusExporter({ preventServerStart: true });
+  const meter = new MeterProvider({ readers: [reader] }).getMeter('payments');
+  const serializer = new PrometheusSerializer('', false, undefined, true, true);
+  const counters = new Map<MetricName, Counter>();
+  const histograms = new Map<MetricName, Histogram>();
+  for (const [key, metric] of Object.entries(METRICS) as [MetricName, Metric][]) {
+    if (!metric.processes.includes(process)) continue;
+    const options = { description: metric.help };
+    if (metric.type === 'gauge') {
+      meter.createObservableGauge(key, options).addCallback((result) => observeAll(key, result));
+    } else if (metric.type === 'histogram') {
+      const advice = { explicitBucketBoundaries: [...(metric.buckets ?? [])] };
+      histograms.set(key, meter.createHistogram(key, { ...options, advice }));
+    } else if (readsTotal(key)) {
+      meter.createObservableCounter(key, options).addCallback((result) => observeAll(key, result));
+    } else {
+      const counter = meter.createCounter(key, options);
+      for (const labels of firstSeries(metric)) counter.add(0, labels);
+      counters.set(key, counter);
+    }
+  }
+  recording = {
+    counters,
+    histograms,
+    scrape: async () => {
+      const { resourceMetrics, errors } = await reader.collect();
+      if (errors.length > 0) throw new Error('a metric could not be read', { cause: errors[0] });
+      return serializer.serialize(resourceMetrics);
+    },
+  };
+}
+
+/** The metrics of this process as Prometheus reads them. Throws unless they are recorded. */
+export async function scrape(): Promise<string> {
+  if (recording === undefined) throw new Error('no metrics are recorded');
+  return await recording.scrape();
+}
+
+/** Adds to a counter. */
+export function count<N extends CounterName>(name: N, labels: LabelsOf<N>, by = 1): void {
+  recording?.counters.get(name)?.add(by, known(name, labels));
+}
+
+/** Adds one value to a histogram; durations in seconds. */
+export function measure<N extends HistogramName>(name: N, labels: LabelsOf<N>, value: number): void {
+  recording?.histograms.get(name)?.record(value, known(name, labels));
+}
+
+/**
+ * Has a gauge read at each scrape, which must not wait; without values it is not exported. Several readers of one gauge
+ * have different labels. Returns how to end it.
+ */
+export function gauge<N extends GaugeName | 'payments_process_cpu_seconds_total'>(
+  name: N,
+  read: () => readonly { value: number; labels: LabelsOf<N> }[],
+): () => void {
+  const readers = gauges.get(name) ?? new Set();
+  gauges.set(name, readers);
+  readers.add(read);
+  return () => void readers.delete(read);
+}
+
+function observeAll(name: MetricName, result: ObservableResult): void {
+  for (const read of gauges.get(name) ?? []) {
+    for (const { value, labels } of read()) result.observe(value, known(name, labels));
+  }
+}
+
+const readsTotal = (name: MetricName) => name === 'payments_process_cpu_seconds_total';
+
+/** The values of each list, for look-ups. */
+const VALUES = new Map(
+  (Object.entries(METRICS) as [MetricName, Metric][]).map(([name, { labels }]) => [
+    name,
+    Object.entries(labels).map(([label, values]) => [label, values && new Set(values)] as const),
+  ]),
+);
+
+/** The labels with `other` for values that are in no list: none of them is an id or a text of clients. */
+function known(name: MetricName, labels: Attributes): Attributes {
+  const lists = VALUES.get(name)!;
+  for (const [label, values] of lists) {
+    if (values === null || values.has(labels[label] as string)) continue;
+    return Object.fromEntries(
+      lists.map(([one, list]) => [one, list === null || list.has(labels[one] as string) ? labels[one] : OTHER]),
+    );
+  }
+  return labels;
+}
+
+/** Counters with more series begin without any. */
+const FIRST_SERIES_MAX = 60;
+
+/** The series of a counter before it counts: from 0, so that a rate sees the first increase. */
+function firstSeries({ labels }: Metric): Attributes[] {
+  let series: Attributes[] = [{}];
+  for (const [label, values] of Object.entries(labels)) {
+    series = series.flatMap((one) => (values ?? []).map((value) => ({ ...one, [label]: value })));
+  }
+  return series.length <= FIRST_SERIES_MAX ? series : [];
+}
