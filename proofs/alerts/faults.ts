@@ -3,7 +3,7 @@ import { queryRows, type Database } from '../../src/db/connection';
 import type { Receiver } from '../../test/support/servers';
 import { callSimulator, postControl, type OwnStack, type RunningStack } from '../../test/support/stack';
 import { setReadOnly } from '../support/faults';
-import type { SteadyLoad } from './load';
+import { RATE, type SteadyLoad } from './load';
 import type { Expected } from './rule-tests';
 
 /** What a fault acts on. */
@@ -70,7 +70,7 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
         );
         await sleep(30 * SECOND);
       } finally {
-        load.rate = 4;
+        load.rate = RATE;
         await callSimulator(stack, '/control/faults/', { method: 'DELETE' });
       }
     },
@@ -79,14 +79,14 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
     name: 'receiver-away',
     what: 'the receiver of webhooks answers 500.',
     expected: [fires('WebhooksFail')],
-    inject: ({ receiver }) => withFailingReceiver(receiver, () => sleep(60 * SECOND)),
+    inject: ({ receiver }) => withFailingReceiver(receiver, () => sleep(45 * SECOND)),
   },
   {
     name: 'search-stopped',
     what: 'Meilisearch stands still.',
     expected: [fires('SearchIndexBehind'), burns('found')],
     async inject({ own }) {
-      await own.without('meilisearch', () => sleep(100 * SECOND));
+      await own.without('meilisearch', () => sleep(95 * SECOND));
       // Only now the delayed changes are found.
       await sleep(20 * SECOND);
     },
@@ -96,8 +96,8 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
     what: 'the only worker stands still.',
     expected: ['TargetDown', 'NoLeaseHolder'].map(fires).concat(burns('available'), burns('first_webhook_attempt')),
     async inject({ own }) {
-      await own.without('worker', () => sleep(40 * SECOND));
-      await sleep(20 * SECOND);
+      await own.without('worker', () => sleep(30 * SECOND));
+      await sleep(15 * SECOND);
     },
   },
   {
@@ -107,7 +107,7 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
     async inject({ db }) {
       await setReadOnly(db, true);
       try {
-        await sleep(40 * SECOND);
+        await sleep(30 * SECOND);
       } finally {
         await setReadOnly(db, false);
       }
@@ -122,10 +122,10 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
       try {
         await db.transaction(async (transaction) => {
           await queryRows(transaction, 'lock table orders in access exclusive mode', {});
-          await sleep(50 * SECOND);
+          await sleep(40 * SECOND);
         });
       } finally {
-        load.rate = 4;
+        load.rate = RATE;
       }
     },
   },
@@ -135,7 +135,7 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
     expected: ['TemporalUnavailable', 'RecoveryBehind', 'WebhooksBehind'].map(fires).concat(burns('available')),
     async inject({ own, receiver }) {
       await withFailingReceiver(receiver, () => sleep(10 * SECOND));
-      await own.without('temporal', () => sleep(160 * SECOND));
+      await own.without('temporal', () => sleep(150 * SECOND));
     },
   },
 ];

@@ -7,12 +7,15 @@ import type { RunningStack } from '../../test/support/stack';
 /** More requests than this are not under way at once: a stopped server holds each for seconds. */
 const IN_FLIGHT_MAX = 250;
 
+/** Orders a second, unless a fault changes it. */
+export const RATE = 4;
+
 /** A merchant that charges card tokens and searches at a steady rate, whatever the answers are. */
 export class SteadyLoad {
   /** Of the following orders. */
   card: CardName = 'approved';
   /** Orders a second. */
-  rate = 4;
+  rate = RATE;
   /** Orders that were sent. */
   sent = 0;
   private in_flight = new Set<Promise<void>>();
