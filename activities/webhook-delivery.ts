@@ -9,7 +9,8 @@ import {
   type DeliveryId,
   type DeliveryProgress,
 } from '../src/domain/delivery';
-import type { WebhookAnswer } from '../src/webhook/post';
+import { count, gauge, measure } from '../src/metrics/recorder';
+import { webhookResult, type WebhookAnswer } from '../src/webhook/post';
 import { deliveryWorkflowId } from '../workflows/messages';
 import type { TimeOfTry, ActivityServices } from './services';
 
@@ -43,7 +44,10 @@ export async function attemptDeliveryLocally(
   const now = input.now + delivery.clock_offset_ms;
   if (!isAttemptDue(delivery, now)) return progressOf(delivery);
   const end = delivery.is_slow ? undefined : services.local_attempts.begin(delivery);
-  if (end === undefined) return null;
+  if (end === undefined) {
+    count('payments_webhook_attempts_deferred_total', {});
+    return null;
+  }
   try {
     return await send(services, delivery, now);
   } finally {
@@ -59,6 +63,7 @@ async function send(services: ActivityServices, delivery: Delivery, now: number)
   const { db, secrets, postWebhook, webhook_private_addresses, local_attempts } = services;
   const attempt = delivery.attempts + 1;
   const time_limit_ms = webhookTimeLimit(attempt);
+  const sent = beganAttempt(delivery, attempt, now);
   const answer = await withinLimit(
     time_limit_ms,
     postWebhook({
@@ -72,16 +77,39 @@ async function send(services: ActivityServices, delivery: Delivery, now: number)
       private_addresses: delivery.is_test && webhook_private_addresses,
     }),
   );
+  sent(answer);
   const { failure, duration_ms } = answer;
   const is_slow = isSlowAttempt(duration_ms);
   local_attempts.learn(delivery, is_slow);
   const after = afterAttempt({ attempt, failure, ended_at: now + duration_ms });
   const { clock_offset_ms } = delivery;
   const recorded = await recordAttempt(db, delivery, { attempt, time_limit_ms, started: now, ...answer }, after);
+  if (recorded && (after.status === 'delivered' || after.status === 'failed')) {
+    count('payments_webhook_deliveries_total', { status: after.status, environment: environmentOf(delivery) });
+  }
   // Otherwise an earlier try is already recorded.
   return recorded
     ? progressOf({ ...after, attempts: attempt, failure, clock_offset_ms, is_slow })
     : progressOf(await load(db, delivery));
+}
+
+let attempts_in_flight = 0;
+gauge('payments_webhook_attempts_in_flight', () => [{ value: attempts_in_flight, labels: {} }]);
+
+const environmentOf = ({ is_test }: Delivery) => (is_test ? 'test' : 'live');
+
+/** Measures an attempt; the result is called with its answer. `now` by the order's clock, as `next_attempt_at`. */
+function beganAttempt(delivery: Delivery, attempt: number, now: number): (answer: WebhookAnswer) => void {
+  const environment = environmentOf(delivery);
+  const { next_attempt_at = now } = delivery;
+  const labels = { attempt: attempt === 1 ? 'first' : 'later', environment } as const;
+  measure('payments_webhook_attempt_delay_seconds', labels, Math.max(0, now - next_attempt_at) / 1_000);
+  attempts_in_flight += 1;
+  return (answer) => {
+    attempts_in_flight -= 1;
+    count('payments_webhook_attempts_total', { result: webhookResult(answer), environment });
+    measure('payments_webhook_attempt_duration_seconds', {}, answer.duration_ms / 1_000);
+  };
 }
 
 async function load(db: Database, id: DeliveryId): Promise<Delivery> {

@@ -5,6 +5,7 @@ import type { Logger } from '../src/log';
 import { notificationSchema } from '../src/processor/wire';
 import type { ProcessorNotifications } from '../src/temporal/processor-notifications';
 import { answer } from './http/answer';
+import { noteRequest } from './http/answered-request';
 import { otherMethods } from './http/bind';
 
 /** Milliseconds for telling the workflow; the processor sends again what was not received. */
@@ -27,6 +28,7 @@ export function processorNotifications({ processor_notifications, secret, log }:
   const webhook = new Webhook(secret);
   const router = Router();
   const handleNotification: RequestHandler = async (request, response) => {
+    noteRequest(response, { operation: 'processor_notification' });
     const notification = read(webhook, request.body as Buffer, request.headers as Record<string, string>);
     const deadline_at = Date.now() + DEADLINE_MS;
     if (notification.type === 'settlements.created') {

@@ -24,11 +24,21 @@ export function noteRequest(response: Response, fields: AnsweredRequest['fields'
   response.locals['noted'] = { ...(response.locals['noted'] as AnsweredRequest['fields'] | undefined), ...fields };
 }
 
-/** Tells the observers of each request once it is answered, or its connection closed before. */
-export function observeRequests(observers: readonly RequestObserver[]): RequestHandler {
+/** How many requests are not answered so far. */
+export interface OpenRequests {
+  count: number;
+}
+
+/**
+ * Tells the observers of each request once it is answered, or its connection closed before. Meanwhile it counts in
+ * `open`.
+ */
+export function observeRequests(observers: readonly RequestObserver[], open: OpenRequests): RequestHandler {
   return ({ method }, response, next) => {
     const began = performance.now();
+    open.count += 1;
     response.once('close', () => {
+      open.count -= 1;
       const answered = {
         request_id: String(response.getHeader('X-Request-Id')),
         fields: (response.locals['noted'] as AnsweredRequest['fields'] | undefined) ?? {},

@@ -12,12 +12,15 @@ import { onError } from './errors';
 import { health, type Probe } from './health';
 import { createRateLimit } from './rate-limit';
 import { requestLog } from './request-log';
+import { requestMetrics } from './request-metrics';
 import { requireTls, trustedProxies } from './require-tls';
 
 /** The parts of a host; tests may replace them. */
 export interface AppDependencies<C extends Caller> {
   readonly config: Pick<Config, 'API_DEADLINE_MS' | 'LOG_REQUESTS' | 'RATE_LIMIT_PER_SECOND' | 'TRUSTED_PROXY'>;
   readonly log: Logger;
+  /** The host, as metrics name it. */
+  readonly host: 'api' | 'manage';
   readonly api: Api<C>;
   /** Its OpenAPI document. */
   readonly document: ApiDocument;
@@ -30,6 +33,7 @@ export interface AppDependencies<C extends Caller> {
 export function createApp<C extends Caller>({
   config,
   log,
+  host,
   api,
   document,
   probes,
@@ -46,7 +50,8 @@ export function createApp<C extends Caller>({
   app.use(mark);
   app.use(requireClearHeaders);
   app.use(health(probes, log));
-  app.use(observeRequests(requestLog(log, config.LOG_REQUESTS)));
+  const open = { count: 0 };
+  app.use(observeRequests([...requestLog(log, config.LOG_REQUESTS), requestMetrics(host, open)], open));
   app.use(requireTls());
   const rateLimit = createRateLimit(config.RATE_LIMIT_PER_SECOND);
   app.use(bind(api, { rateLimit, deadline_ms: config.API_DEADLINE_MS, log }));

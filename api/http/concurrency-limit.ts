@@ -1,4 +1,5 @@
 import { ServiceError } from '../../src/errors';
+import { count } from '../../src/metrics/recorder';
 
 /** Limits of concurrent work of one kind in this process. */
 interface Limits {
@@ -103,6 +104,7 @@ export class ConcurrencyLimit {
     const { what, per_caller } = this.limits;
     if (queue.waiting.length >= per_caller.waiting) {
       this.forgetIdle(caller, queue);
+      count('payments_http_requests_refused_total', { limit: 'concurrency' });
       const { running, waiting } = per_caller;
       throw new ServiceError('TooManyRequests', `At most ${running} ${what} run at a time, and ${waiting} wait.`);
     }

@@ -13,16 +13,16 @@ export interface HealthServer {
 
 /**
  * Answers `/health/live` and `/health/ready` for a process that has no API (rules 24.6). Rejects when the port is
- * taken.
+ * taken. `problem`: why the process is not live.
  */
 export async function serveHealth(
   probes: readonly Probe[],
   log: Logger,
-  { host, port }: { host: string; port: number },
+  { host, port, problem }: { host: string; port: number; problem?: () => string | undefined },
 ): Promise<HealthServer> {
   const app = express();
   app.disable('x-powered-by');
-  app.use(health(probes, log));
+  app.use(health(probes, log, problem));
   app.use(onError(log, 'Basic'));
   const server = http.createServer(app);
   await new Promise<void>((resolve, reject) => {

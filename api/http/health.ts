@@ -3,8 +3,12 @@ import { Router } from 'express';
 import { DatabaseNotReady } from '../../src/db/connection';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
+import type { LabelsOf } from '../../src/metrics/catalogue';
+import { gauge } from '../../src/metrics/recorder';
 import { answer } from './answer';
 import { otherMethods } from './bind';
+
+type Dependency = LabelsOf<'payments_dependency_available'>['dependency'];
 
 /** A server that the API works with. */
 export interface Probe {
@@ -19,12 +23,23 @@ export interface Probe {
 const PROBE_TIMEOUT_MS = 2_000;
 
 /**
- * `/health/live`: the process answers. `/health/ready`: what it needs answers, each server by name; 503 while a
+ * `/health/live`: the process answers, and has no `problem` that only its restart ends. `/health/ready`: what it needs answers, each server by name; 503 while a
  * required one is unavailable (rules 2.7). The log names a server when it becomes unavailable, with the cause, and when
  * it is back.
  */
-export function health(probes: readonly Probe[], log: Logger): Router {
+export function health(
+  probes: readonly Probe[],
+  log: Logger,
+  problem: () => string | undefined = () => undefined,
+): Router {
   const unavailable = new Set<string>();
+  const checked = new Set<string>();
+  gauge('payments_dependency_available', () =>
+    [...checked].map((name) => ({
+      value: unavailable.has(name) ? 0 : 1,
+      labels: { dependency: name as Dependency },
+    })),
+  );
 
   /** Why the server is unavailable, in words that show nothing of the installation; undefined if it is available. */
   async function problemOf({ name, check }: Probe): Promise<string | undefined> {
@@ -37,13 +52,19 @@ export function health(probes: readonly Probe[], log: Logger): Router {
       if (!unavailable.has(name)) log.warn({ dependency: name, err: error }, 'a dependency is unavailable');
       unavailable.add(name);
       return error instanceof DatabaseNotReady ? `${name} ${error.message}` : name;
+    } finally {
+      checked.add(name);
     }
   }
 
   const router = Router({ caseSensitive: true });
   router
     .route('/health/live')
-    .get((_request, response) => answer(response, 200, { status: 'live' }))
+    .get((_request, response) => {
+      const cause = problem();
+      if (cause !== undefined) throw new ServiceError('ServiceUnavailable', `Not live: ${cause}.`);
+      answer(response, 200, { status: 'live' });
+    })
     .all(otherMethods(['get']));
   router
     .route('/health/ready')

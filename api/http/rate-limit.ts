@@ -3,6 +3,7 @@ import { TokenBucket } from 'limiter';
 import { LRUCache } from 'lru-cache';
 import type { Request, Response } from 'express';
 import { ServiceError } from '../../src/errors';
+import { count } from '../../src/metrics/recorder';
 
 /** Size of a caller's bucket, in seconds of its rate (rules 18.1). */
 const BURST_SECONDS = 2;
@@ -69,6 +70,7 @@ export function createRateLimit(per_second: number): RateLimit {
       response.setHeader('RateLimit-Policy', `"default";q=${quota};w=${BURST_SECONDS}`);
       response.setHeader('RateLimit', `"default";r=${Math.floor(left)};t=${Math.ceil((quota - left) / per_second)}`);
       if (!allowed) {
+        count('payments_http_requests_refused_total', { limit: 'caller_rate' });
         throw new ServiceError('TooManyRequests', `More than ${per_second} requests a second.`);
       }
     },

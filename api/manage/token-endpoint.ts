@@ -4,7 +4,9 @@ import { z } from 'zod';
 import { TOKEN_PATH, TOKEN_SCOPE } from '../../src/contract/manage/manage-api';
 import { isUnavailable } from '../../src/db/connection';
 import { findOAuthClient, noteClientUse, secretsOfClient, type OAuthClient } from '../../src/db/projects/oauth-clients';
+import { count } from '../../src/metrics/recorder';
 import { answer } from '../http/answer';
+import { noteRequest } from '../http/answered-request';
 import { otherMethods } from '../http/bind';
 import { networkOf } from '../http/rate-limit';
 import { createFailureLimit } from './failure-limit';
@@ -49,6 +51,7 @@ export function tokenEndpoint(services: TokenServices): Router {
   const router = Router({ caseSensitive: true });
 
   const giveToken: RequestHandler = async (request, response) => {
+    noteRequest(response, { operation: 'create_token' });
     const form = formOf(request);
     const grant_type = valueOf(form, 'grant_type');
     if (grant_type === undefined) throw new OAuthError('invalid_request', 'grant_type is missing.');
@@ -162,7 +165,10 @@ async function authenticated(
   const client = isRight && id !== undefined ? await findOAuthClient(db, id, now) : undefined;
   if (client !== undefined) return client;
   const wait_seconds = countFailure(address, id);
-  if (wait_seconds > 0) throw new OAuthError('slow_down', 'Too many failed token requests.', wait_seconds);
+  if (wait_seconds > 0) {
+    count('payments_http_requests_refused_total', { limit: 'failed_sign_ins' });
+    throw new OAuthError('slow_down', 'Too many failed token requests.', wait_seconds);
+  }
   throw new OAuthError('invalid_client', 'The client does not exist, or its secret is wrong.');
 }
 

@@ -1,5 +1,7 @@
 import knex, { type Knex } from 'knex';
 import { types, type Client } from 'pg';
+import type { LabelsOf } from '../metrics/catalogue';
+import { count, gauge } from '../metrics/recorder';
 
 /** The database, or one SQL transaction of it. */
 export type Database = Knex;
@@ -88,12 +90,54 @@ export function connectDatabase(postgres_url: string, options: Options = {}): Da
   // After a failover the open connections lead to the old primary, new ones to the address of the new one.
   db.on('query-error', (error: unknown) => {
     if (codeOf(error) === READ_ONLY) read_only_at = performance.now();
+    count('payments_db_errors_total', { class: classOf(error) });
   });
   if (options.onStatement) {
     const onStatement = options.onStatement;
     db.on('query', (query: { sql: string }) => onStatement(query.sql));
   }
   return db;
+}
+
+type ErrorClass = LabelsOf<'payments_db_errors_total'>['class'];
+
+/** Classes of SQLSTATEs and of the codes of Node; the first that fits. */
+const ERROR_CLASSES: readonly (readonly [RegExp, ErrorClass])[] = [
+  [/^25006$/, 'read_only'],
+  [/^(40001|40P01)$/, 'conflict'],
+  [/^53...$/, 'resources'],
+  [/^(55P03|57014)$/, 'timeout'],
+  [/^57P..$/, 'shutdown'],
+  [/^23...$/, 'constraint'],
+  [/^(08...|E[A-Z_]+)$/, 'connection'],
+];
+
+function classOf(error: unknown): ErrorClass {
+  const code = codeOf(error);
+  if (code === undefined) {
+    if (error instanceof Error && /timeout/.test(error.message)) return 'timeout';
+    return isUnavailable(error) ? 'connection' : 'other';
+  }
+  return ERROR_CLASSES.find(([codes]) => codes.test(code))?.[1] ?? 'other';
+}
+
+/** Exports the connections of a pool of this process. */
+export function observePool(db: Database, pool: LabelsOf<'payments_db_pool_waiting'>['pool']): void {
+  const { pool: connections } = db.client as { pool: Pool };
+  const of = (state: 'used' | 'idle', value: number) => ({ value, labels: { pool, state } });
+  gauge('payments_db_pool_connections', () => [of('used', connections.numUsed()), of('idle', connections.numFree())]);
+  gauge('payments_db_pool_connections_max', () => [{ value: connections.max, labels: { pool } }]);
+  gauge('payments_db_pool_waiting', () => [{ value: connections.numPendingAcquires(), labels: { pool } }]);
+  connections.on('acquireFail', () => count('payments_db_errors_total', { class: 'pool' }));
+}
+
+/** The parts of knex's pool that are observed. */
+interface Pool {
+  max: number;
+  numUsed(): number;
+  numFree(): number;
+  numPendingAcquires(): number;
+  on(event: 'acquireFail', listener: () => void): void;
 }
 
 /** SQLSTATE of a server that cannot write: a standby, or a primary that was set to read-only. */
@@ -140,6 +184,15 @@ export class DatabaseNotReady extends Error {}
 /** How far the clock of this machine may be from the database's. Milliseconds. */
 const CLOCK_DIFFERENCE_MS = 1_000;
 
+let clock_ahead_ms: number | undefined;
+
+function noteClock(ahead_ms: number): void {
+  if (clock_ahead_ms === undefined) {
+    gauge('payments_clock_difference_seconds', () => [{ value: clock_ahead_ms! / 1_000, labels: {} }]);
+  }
+  clock_ahead_ms = ahead_ms;
+}
+
 /**
  * Throws unless the database can be written to, and its clock agrees with this machine's (rules 2.7): the readiness
  * probe. Throws DatabaseNotReady if it answers.
@@ -155,6 +208,7 @@ export async function checkWritable(db: Database, machineTime: () => number = Da
     throw codeOf(error) === READ_ONLY ? new DatabaseNotReady('is read-only', { cause: error }) : error;
   });
   const { clock } = read!;
+  noteClock((asked_at + machineTime()) / 2 - clock);
   const apart_ms = Math.max(asked_at - clock, clock - machineTime());
   if (apart_ms > CLOCK_DIFFERENCE_MS) {
     throw new DatabaseNotReady(`has a clock that differs by ${(apart_ms / 1_000).toFixed(1)} s`);

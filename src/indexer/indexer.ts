@@ -16,6 +16,7 @@ import {
 } from '../db/search/search-outbox';
 import { SEARCH_PACE, pauseAfter } from '../domain/search-pace';
 import type { Logger } from '../log';
+import { count, gauge, measure } from '../metrics/recorder';
 import { INDEX, REBUILT_INDEX } from '../search/settings';
 import type { IndexName, SearchWriter, SentOrders } from '../search/writer';
 
@@ -48,6 +49,7 @@ export class Indexer {
 
   constructor(private readonly services: IndexerServices) {
     this.lease = new KeptLease(services.db, LEASE);
+    gauge('payments_lease_holder', () => [{ value: this.lease.holder ? 1 : 0, labels: { lease: 'search_indexer' } }]);
   }
 
   start(): void {
@@ -119,7 +121,18 @@ export class Indexer {
     await this.confirmWritten(holder, order_ids);
     await this.finish(changes, refusals);
     this.batch_ms = performance.now() - began;
+    this.measureBatch(changes, refusals.length);
     return changes.length;
+  }
+
+  private measureBatch(changes: readonly SearchChange[], refused: number): void {
+    const { batch_ms } = this;
+    measure('payments_indexer_batch_duration_seconds', {}, batch_ms / 1_000);
+    count('payments_indexer_orders_total', { result: 'written' }, changes.length - refused);
+    count('payments_indexer_orders_total', { result: 'refused' }, refused);
+    for (const { age_ms } of changes) {
+      if (age_ms != null) measure('payments_indexer_delay_seconds', {}, (age_ms + batch_ms) / 1_000);
+    }
   }
 
   private async finish(changes: readonly SearchChange[], refusals: readonly SearchRefusal[]): Promise<void> {
@@ -182,6 +195,7 @@ export class Indexer {
     // The server may have lost the index.
     this.prepared_by = undefined;
     if (error instanceof LeaseLost || this.stopping.signal.aborted) return;
+    count('payments_indexer_failures_total', {});
     if (!this.is_failing) this.services.log.warn({ err: error }, 'cannot write to the search index; retrying');
     this.is_failing = true;
   }

@@ -388,13 +388,13 @@ export const METRICS = metrics({
       purpose: ['create', 'pay', 'change'],
       result: ['carried_out', 'refused', 'unknown', 'unavailable', 'failed'],
     },
-    processes: ALL,
+    processes: ['api'],
   },
   payments_temporal_update_duration_seconds: {
     type: 'histogram',
     help: 'Duration of such requests, in seconds.',
     labels: { object: ['order', 'payment_link', OTHER], purpose: ['create', 'pay', 'change'] },
-    processes: ALL,
+    processes: ['api'],
     buckets: SECONDS,
   },
   payments_temporal_poll_answer_age_seconds: {

@@ -1,6 +1,14 @@
-import type { Attributes, Counter, Histogram, ObservableResult } from '@opentelemetry/api';
+import { ValueType, type Attributes, type Counter, type Histogram, type HrTime } from '@opentelemetry/api';
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
-import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { emptyResource } from '@opentelemetry/resources';
+import {
+  AggregationTemporality,
+  DataPointType,
+  MeterProvider,
+  type GaugeMetricData,
+  type MetricProducer,
+  type SumMetricData,
+} from '@opentelemetry/sdk-metrics';
 import {
   METRICS,
   OTHER,
@@ -31,7 +39,7 @@ interface Recording {
 
 /** Begins to record the metrics of a process. A second call begins anew. */
 export function startRecording(process: MetricsProcess): void {
-  const reader = new PrometheusExporter({ preventServerStart: true });
+  const reader = new PrometheusExporter({ preventServerStart: true, metricProducers: [gaugesOf(process)] });
   const meter = new MeterProvider({ readers: [reader] }).getMeter('payments');
   const serializer = new PrometheusSerializer('', false, undefined, true, true);
   const counters = new Map<MetricName, Counter>();
@@ -39,13 +47,10 @@ export function startRecording(process: MetricsProcess): void {
   for (const [key, metric] of Object.entries(METRICS) as [MetricName, Metric][]) {
     if (!metric.processes.includes(process)) continue;
     const options = { description: metric.help };
-    if (metric.type === 'gauge') {
-      meter.createObservableGauge(key, options).addCallback((result) => observeAll(key, result));
-    } else if (metric.type === 'histogram') {
+    if (metric.type === 'gauge' || isReadAtScrape(key)) continue;
+    if (metric.type === 'histogram') {
       const advice = { explicitBucketBoundaries: [...(metric.buckets ?? [])] };
       histograms.set(key, meter.createHistogram(key, { ...options, advice }));
-    } else if (readsTotal(key)) {
-      meter.createObservableCounter(key, options).addCallback((result) => observeAll(key, result));
     } else {
       const counter = meter.createCounter(key, options);
       for (const labels of firstSeries(metric)) counter.add(0, labels);
@@ -93,13 +98,46 @@ export function gauge<N extends GaugeName | 'payments_process_cpu_seconds_total'
   return () => void readers.delete(read);
 }
 
-function observeAll(name: MetricName, result: ObservableResult): void {
-  for (const read of gauges.get(name) ?? []) {
-    for (const { value, labels } of read()) result.observe(value, known(name, labels));
-  }
+/** A counter that the operating system counts. */
+const isReadAtScrape = (name: MetricName) => name === 'payments_process_cpu_seconds_total';
+
+/**
+ * The gauges as they are at the moment. An observable gauge of the library keeps a value that is not observed any more,
+ * such as those of a worker that has lost its lease.
+ */
+function gaugesOf(process: MetricsProcess): MetricProducer {
+  const began = timeOf(Date.now());
+  return {
+    collect() {
+      const now = timeOf(Date.now());
+      const metrics = [...gauges].flatMap(([name, readers]): (GaugeMetricData | SumMetricData)[] => {
+        const { help, processes } = METRICS[name];
+        if (!(processes as readonly string[]).includes(process)) return [];
+        const dataPoints = [...readers].flatMap((read) =>
+          read().map(({ value, labels }) => ({
+            value,
+            attributes: known(name, labels),
+            startTime: began,
+            endTime: now,
+          })),
+        );
+        const descriptor = { name, description: help, unit: '', valueType: ValueType.DOUBLE };
+        const data = { descriptor, aggregationTemporality: AggregationTemporality.CUMULATIVE, dataPoints };
+        if (dataPoints.length === 0) return [];
+        return isReadAtScrape(name)
+          ? [{ ...data, dataPointType: DataPointType.SUM, isMonotonic: true }]
+          : [{ ...data, dataPointType: DataPointType.GAUGE }];
+      });
+      const resource = emptyResource();
+      return Promise.resolve({
+        resourceMetrics: { resource, scopeMetrics: [{ scope: { name: 'payments' }, metrics }] },
+        errors: [],
+      });
+    },
+  };
 }
 
-const readsTotal = (name: MetricName) => name === 'payments_process_cpu_seconds_total';
+const timeOf = (epoch_ms: number): HrTime => [Math.floor(epoch_ms / 1_000), (epoch_ms % 1_000) * 1_000_000];
 
 /** The values of each list, for look-ups. */
 const VALUES = new Map(
@@ -124,11 +162,13 @@ function known(name: MetricName, labels: Attributes): Attributes {
 /** Counters with more series begin without any. */
 const FIRST_SERIES_MAX = 60;
 
-/** The series of a counter before it counts: from 0, so that a rate sees the first increase. */
+/** The series of a counter before it counts, without `other`: from 0, so that a rate sees the first increase. */
 function firstSeries({ labels }: Metric): Attributes[] {
   let series: Attributes[] = [{}];
   for (const [label, values] of Object.entries(labels)) {
-    series = series.flatMap((one) => (values ?? []).map((value) => ({ ...one, [label]: value })));
+    series = series.flatMap((one) =>
+      (values ?? []).flatMap((value) => (value === OTHER ? [] : [{ ...one, [label]: value }])),
+    );
   }
   return series.length <= FIRST_SERIES_MAX ? series : [];
 }

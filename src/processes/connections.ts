@@ -1,5 +1,5 @@
 import { requireSetting, type Config } from '../config';
-import { LIMITS, checkWritable, connectDatabase, type Database } from '../db/connection';
+import { LIMITS, checkWritable, connectDatabase, observePool, type Database } from '../db/connection';
 import { checkSession } from '../db/session';
 import type { Logger } from '../log';
 import { createProcessorClient, type Processor } from '../processor/client';
@@ -20,6 +20,7 @@ export async function openDatabase(config: Config, pool_max = config.POSTGRES_CO
   const db = connectDatabase(requireSetting(config, 'POSTGRES_URL'), { pool_max, limits: LIMITS });
   try {
     await checkSession(db, config.POSTGRES_CONNECTIONS_MAX);
+    observePool(db, 'main');
   } catch (error) {
     await db.destroy();
     throw error;
@@ -40,6 +41,7 @@ export async function openApiDatabases(config: Config): Promise<ApiDatabases> {
   const pool_max = config.POSTGRES_CONNECTIONS_MAX - connections;
   const db = await openDatabase(config, pool_max);
   const bulk = connectDatabase(requireSetting(config, 'POSTGRES_URL'), { pool_max: connections, limits: LIMITS });
+  observePool(bulk, 'bulk');
   return { db, bulk: { db: bulk, connections } };
 }
 

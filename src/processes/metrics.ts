@@ -1,10 +1,11 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../config';
 import type { Logger } from '../log';
-import type { MetricsProcess } from '../metrics/catalogue';
+import type { LabelsOf, MetricsProcess } from '../metrics/catalogue';
 import { readProcess } from '../metrics/process-gauges';
-import { startRecording } from '../metrics/recorder';
+import { gauge, startRecording } from '../metrics/recorder';
 import { serveMetrics, type MetricsServer } from '../metrics/server';
 import { repositoryRoot } from '../stack/files';
 
@@ -13,17 +14,39 @@ import { repositoryRoot } from '../stack/files';
  * needs no other server. `more`: metrics of another source.
  */
 export async function startMetrics(
-  { METRICS_HOST: host, METRICS_PORT: port }: Pick<Config, 'METRICS_HOST' | 'METRICS_PORT'>,
+  config: Config,
   log: Logger,
   process: MetricsProcess,
   more?: () => Promise<string>,
 ): Promise<MetricsServer | undefined> {
+  const { METRICS_HOST: host, METRICS_PORT: port } = config;
   if (port === undefined) return undefined;
   startRecording(process);
   readProcess(process, versionOfService());
+  if (process !== 'worker') observeCertificate('https', config.TLS_CERT_FILE);
+  observeCertificate('temporal_client', config.TEMPORAL_TLS_CLIENT_CERT_PATH);
   const server = await serveMetrics({ host, port }, more);
   log.info({ metrics_url: `${server.url}/metrics` }, 'metrics are answered');
   return server;
+}
+
+/** Exports when the certificate in a file ends. A file that cannot be read is reported where it is used. */
+function observeCertificate(
+  certificate: LabelsOf<'payments_certificate_expiry_timestamp_seconds'>['certificate'],
+  file: string | undefined,
+): void {
+  const ends_at = file === undefined ? undefined : endOf(file);
+  if (ends_at === undefined) return;
+  gauge('payments_certificate_expiry_timestamp_seconds', () => [{ value: ends_at / 1_000, labels: { certificate } }]);
+}
+
+/** Epoch milliseconds. */
+function endOf(file: string): number | undefined {
+  try {
+    return Date.parse(new X509Certificate(readFileSync(file)).validTo);
+  } catch {
+    return undefined;
+  }
 }
 
 function versionOfService(): string {

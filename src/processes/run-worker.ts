@@ -21,6 +21,7 @@ import { clientOf, dataConverter, pingTemporal } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
 import { makeSchedules } from '../temporal/schedules';
 import { sdkMetrics } from '../temporal/sdk-metrics';
+import { WorkerLiveness } from '../temporal/worker-liveness';
 import { useWorkflowThreads } from '../temporal/workflow-threads';
 import { createWorkflowClients } from '../temporal/workflows';
 import { LocalAttempts } from '../webhook/local-attempts';
@@ -30,6 +31,7 @@ import { openDatabase, openProcessor, openTemporal, searchServer, publicUrl } fr
 import { startMetrics } from './metrics';
 import type { Started } from './process';
 import { Indexer } from '../indexer/indexer';
+import { FigureReader } from '../recovery/figures';
 import { Recovery } from '../recovery/recovery';
 
 /** Opens what the worker needs and polls. `bundle_path`: the workflows it runs, bundled. */
@@ -79,6 +81,10 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
   recovery.start();
   const indexer = new Indexer({ db, index, log });
   indexer.start();
+  const figures = new FigureReader(db, () => recovery.isHolder);
+  if (metrics !== undefined) figures.start();
+  const liveness = new WorkerLiveness({ log, readMetrics: () => sdk_metrics.read() });
+  liveness.start();
   // Payments work without them; the next start of a worker tries again.
   const scheduled = makeSchedules(client).catch((err: unknown) => log.error({ err }, 'cannot create the schedules'));
   let closing = false;
@@ -88,11 +94,12 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     log.fatal({ err }, 'the worker failed');
     process.exit(1);
   });
-  const health = await serveWorkerHealth(config, log, [
+  const probes: Probe[] = [
     { name: 'worker', required: true, check: () => Promise.resolve(expectRunning(workers)) },
     { name: 'postgres', required: true, check: () => checkWritable(db) },
     { name: 'temporal', required: true, check: () => pingTemporal(client) },
-  ]);
+  ];
+  const health = await serveWorkerHealth(config, log, probes, () => liveness.problem());
   log.info({ task_queues: [TASK_QUEUE, WEBHOOK_TASK_QUEUE, SANDBOX_CLOCK_TASK_QUEUE] }, 'worker runs');
   return {
     async close() {
@@ -100,7 +107,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
       await health?.close();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       const ended = running.catch((err: unknown) => log.warn({ err }, 'some tasks were not finished'));
-      await Promise.all([recovery.stop(), indexer.stop(), scheduled, ended]);
+      await Promise.all([figures.stop(), liveness.stop(), recovery.stop(), indexer.stop(), scheduled, ended]);
       await client.connection.close();
       await connection.close();
       await processor.close();
@@ -155,10 +162,15 @@ async function createWorkers(
 }
 
 /** Answers health checks where a port is configured (rules 24.6). */
-async function serveWorkerHealth(config: Config, log: Logger, probes: Probe[]): Promise<HealthServer | undefined> {
+async function serveWorkerHealth(
+  config: Config,
+  log: Logger,
+  probes: Probe[],
+  problem: () => string | undefined,
+): Promise<HealthServer | undefined> {
   const { WORKER_HEALTH_HOST: host, WORKER_HEALTH_PORT: port } = config;
   if (port === undefined) return undefined;
-  const server = await serveHealth(probes, log, { host, port });
+  const server = await serveHealth(probes, log, { host, port, problem });
   log.info({ health_url: server.url }, 'worker answers health checks');
   return server;
 }

@@ -48,6 +48,7 @@ export async function serveApi(
   });
   addTo?.(pages, client);
   const app = createApp({
+    host: 'api',
     config,
     log,
     api: {

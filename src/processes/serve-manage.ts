@@ -26,6 +26,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
   const issuer = managePublicUrl(config);
   const tokens = new Tokens({ db, secrets, issuer });
   const app = createApp({
+    host: 'manage',
     config,
     log,
     api: {

@@ -3,6 +3,8 @@ import type { z } from 'zod';
 import { holdsCardNumber, replaceCardNumbers } from '../domain/card';
 import { ServiceError } from '../errors';
 import type { Logger } from '../log';
+import type { LabelsOf } from '../metrics/catalogue';
+import { count, measure } from '../metrics/recorder';
 import { operationResultSchema, problemSchema, type OperationResult } from './wire';
 
 export interface ProcessorOptions {
@@ -32,7 +34,11 @@ export function connect(options: ProcessorOptions): Connection {
   return { ...options, url: options.url.replace(/\/+$/, ''), agent };
 }
 
+type Labels = LabelsOf<'payments_processor_calls_total'>;
+
 interface Call {
+  /** The call as metrics name it. */
+  operation: Labels['operation'];
   method: 'GET' | 'POST';
   path: string;
   body?: unknown;
@@ -45,7 +51,29 @@ export interface HttpAnswer {
   body: unknown;
 }
 
-async function call({ agent, url, key, timeout_ms }: Connection, call: Call): Promise<HttpAnswer> {
+async function call(connection: Connection, request: Call): Promise<HttpAnswer> {
+  const { operation } = request;
+  const began = performance.now();
+  const ended = (result: Labels['result']) => {
+    count('payments_processor_calls_total', { operation, result });
+    measure('payments_processor_call_duration_seconds', { operation }, (performance.now() - began) / 1_000);
+  };
+  try {
+    const answer = await send(connection, request);
+    ended(resultOf(answer));
+    return answer;
+  } catch (error) {
+    ended(isTimeout(error) ? 'timeout' : NOT_HTTP.test(failureReason(error)) ? 'unusable' : 'unreachable');
+    throw error;
+  }
+}
+
+const resultOf = ({ status, body }: HttpAnswer): Labels['result'] =>
+  body === undefined || status >= 500 || status < 200 ? 'unusable' : status < 300 ? 'answered' : 'refused';
+
+const isTimeout = (error: unknown) => /Timeout|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT/.test(failureReason(error));
+
+async function send({ agent, url, key, timeout_ms }: Connection, call: Call): Promise<HttpAnswer> {
   const { method, path, body, headers } = call;
   const answer = await request(url + path, {
     dispatcher: agent,

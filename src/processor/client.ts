@@ -47,24 +47,28 @@ export function createProcessorClient(options: ProcessorOptions) {
   return {
     /** Swaps a card for a vault token of its project; an unusable card is returned, not thrown. */
     vaultCard: async (card: VaultCard): Promise<({ usable: true } & VaultedCard) | Unusable> =>
-      await vault(connection, '/v1/vault/cards/', card, vaultedCardSchema),
+      await vault(connection, CARDS, card, vaultedCardSchema),
 
     /** A token of the card that the customer's wallet pays with. */
     async vaultWallet(wallet: VaultWallet): Promise<VaultedCard> {
-      const { body } = await lookUp(connection, { method: 'POST', path: '/v1/vault/wallets/', body: wallet }, [201]);
+      const { body } = await lookUp(
+        connection,
+        { operation: 'vault_wallet', method: 'POST', path: '/v1/vault/wallets/', body: wallet },
+        [201],
+      );
       return parsed(vaultedCardSchema, body);
     },
 
     /** Swaps a receiver's account number for a token; a malformed number is returned, not thrown. */
     vaultAccount: async (account: VaultAccount): Promise<({ usable: true } & VaultedAccount) | Unusable> =>
-      await vault(connection, '/v1/vault/accounts/', account, vaultedAccountSchema),
+      await vault(connection, ACCOUNTS, account, vaultedAccountSchema),
 
     /** The card of a vault token; undefined when this project has no such token. */
     async getVaultedCard(vault_token: string, project_id: string): Promise<VaultedCard | undefined> {
       // As path segments these lead elsewhere, even when encoded.
       if (vault_token === '.' || vault_token === '..') return undefined;
       const path = `/v1/vault/cards/${encodeURIComponent(vault_token)}/?project_id=${encodeURIComponent(project_id)}`;
-      const answer = await lookUp(connection, { method: 'GET', path }, [200, 404]);
+      const answer = await lookUp(connection, { operation: 'get_card', method: 'GET', path }, [200, 404]);
       if (answer.status === 404 && namesField('vault_token', answer)) return undefined;
       return parsed(vaultedCardSchema, answer.body);
     },
@@ -90,13 +94,17 @@ export function createProcessorClient(options: ProcessorOptions) {
 
     /** Settlements after a number, oldest first, in pages; an empty one when there are no more yet. */
     async settlements(after: number): Promise<Settlement[]> {
-      const { body } = await lookUp(connection, { method: 'GET', path: `/v1/settlements/?after=${after}` });
+      const { body } = await lookUp(connection, {
+        operation: 'settlements',
+        method: 'GET',
+        path: `/v1/settlements/?after=${after}`,
+      });
       return parsed(z.array(settlementSchema), body);
     },
 
     /** The processor's published test cards. */
     async testCards(): Promise<TestCard[]> {
-      const { body } = await lookUp(connection, { method: 'GET', path: '/cards.json' });
+      const { body } = await lookUp(connection, { operation: 'other', method: 'GET', path: '/cards.json' });
       return parsed(z.array(testCardSchema), body);
     },
 
@@ -104,13 +112,17 @@ export function createProcessorClient(options: ProcessorOptions) {
   };
 }
 
+const CARDS = '/v1/vault/cards/';
+const ACCOUNTS = '/v1/vault/accounts/';
+
 async function vault<T extends z.ZodObject>(
   connection: Connection,
   path: string,
   body: object,
   schema: T,
 ): Promise<({ usable: true } & z.infer<T>) | Unusable> {
-  const answer = await lookUp(connection, { method: 'POST', path, body }, [201, 422]);
+  const operation = path === ACCOUNTS ? 'vault_account' : 'vault_card';
+  const answer = await lookUp(connection, { operation, method: 'POST', path, body }, [201, 422]);
   if (answer.status === 201) return { usable: true, ...parsed(schema, answer.body) };
   const { error, field } = parsed(problemSchema, answer.body);
   return { usable: false, field: field ?? 'number', reason: error };
@@ -122,6 +134,7 @@ async function execute(
   idempotency_key: string,
 ): Promise<OperationOutcome | 'key_used_for_other_request'> {
   const result = await callOperation(connection, idempotency_key, {
+    operation: 'execute',
     method: 'POST',
     path: '/v1/operations/',
     body: operation,
@@ -139,7 +152,7 @@ async function findOperation(
   expected: ExpectedOperation,
 ): Promise<OperationOutcome | 'not_found'> {
   const path = `/v1/operations/${encodeURIComponent(idempotency_key)}/`;
-  const result = await callOperation(connection, idempotency_key, { method: 'GET', path });
+  const result = await callOperation(connection, idempotency_key, { operation: 'find', method: 'GET', path });
   if (result === 'unknown') return 'unknown';
   if ('result' in result) return compared(connection, expected, result);
   // A 404 that is not the processor's own (a proxy's page) must not count as "nothing happened".

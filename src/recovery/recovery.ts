@@ -6,8 +6,10 @@ import { findProgress, saveProgress, type SourceProgress } from '../db/recovery/
 import { SOURCE_NAMES, type OrderCheck, type SourceName } from '../db/recovery/sources';
 import { deleteClaims } from '../db/requests/request-claims';
 import type { Logger } from '../log';
+import { count, gauge } from '../metrics/recorder';
 import { callOnce } from '../temporal/call';
 import { pingTemporal, type TemporalClient } from '../temporal/connect';
+import { countStarts } from '../temporal/starts';
 import type { WorkflowClients } from '../temporal/workflows';
 
 /** Skip rows that changed in the last minute: their workflow is still at work. Milliseconds. */
@@ -51,12 +53,18 @@ export class Recovery {
   constructor(private readonly services: Services) {
     this.lease = new KeptLease(services.db, LEASE);
     this.handlers = handlersOf(services.workflows);
+    gauge('payments_lease_holder', () => [{ value: this.lease.holder ? 1 : 0, labels: { lease: 'recovery' } }]);
   }
 
   /** Runs a round now, then one every 30 seconds, while this process has the lease. */
   start(): void {
     this.lease.start();
     this.loop = this.run();
+  }
+
+  /** Whether this process has the lease. */
+  get isHolder(): boolean {
+    return this.lease.holder !== undefined;
   }
 
   /** Starts no new check. Resolves when the current call has ended. */
@@ -143,14 +151,18 @@ export class Recovery {
   private async make<Name extends SourceName>(name: Name, check: Check<Name>): Promise<boolean> {
     const { client, log } = this.services;
     if (this.stopping.signal.aborted || (await this.lease.databaseTime()) === undefined) return false;
+    const checked = (result: 'checked' | 'restarted' | 'failed') =>
+      count('payments_recovery_checks_total', { source: name, result });
     try {
-      await callOnce(client, Date.now() + CALL_MS, () => this.handlers[name](check));
+      const started = await countStarts(() => callOnce(client, Date.now() + CALL_MS, () => this.handlers[name](check)));
+      checked(started > 0 ? 'restarted' : 'checked');
     } catch (error) {
       const is_available = await pingTemporal(client).then(
         () => true,
         () => false,
       );
       if (!is_available) return false;
+      checked('failed');
       log.warn({ err: error, source: name, key: check.key }, 'recovery could not restart a workflow');
     }
     return true;
@@ -162,8 +174,12 @@ export class Recovery {
     while (!signal.aborted) {
       try {
         const now = await this.lease.databaseTime();
-        if (now !== undefined) await this.recover(now);
+        if (now !== undefined) {
+          await this.recover(now);
+          count('payments_recovery_rounds_total', { result: 'finished' });
+        }
       } catch (error) {
+        count('payments_recovery_rounds_total', { result: 'failed' });
         log.warn({ err: error }, 'recovery round failed');
       }
       await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined);

@@ -3,7 +3,9 @@ import { setTimeout } from 'node:timers/promises';
 import { isUnavailable, type Database } from '../db/connection';
 import { withdrawRequest } from '../db/requests/request-claims';
 import type { AcceptedRequest } from '../domain/accepted-request';
-import { OutcomeUnknown, type ServiceError } from '../errors';
+import { OutcomeUnknown, ServiceError } from '../errors';
+import type { LabelsOf } from '../metrics/catalogue';
+import { count, measure } from '../metrics/recorder';
 import {
   isExhausted,
   isOutcomeUnknown,
@@ -51,10 +53,42 @@ interface ObjectCall<View> {
  * 10.19).
  */
 export async function callThenRead<View>(
+  temporal: TemporalAccess,
+  object: ObjectCall<View>,
+  call: () => Promise<void>,
+): Promise<View> {
+  const { kind, purpose } = object;
+  const labels = { object: kind.noun === 'Payment link' ? 'payment_link' : 'order', purpose } as const;
+  const began = performance.now();
+  const ended = (result: UpdateResult) => {
+    count('payments_temporal_updates_total', { ...labels, result });
+    measure('payments_temporal_update_duration_seconds', labels, (performance.now() - began) / 1_000);
+  };
+  try {
+    const { view, is_known } = await callAndRead(temporal, object, call);
+    ended(is_known ? 'carried_out' : 'unknown');
+    return view;
+  } catch (error) {
+    ended(resultOf(error));
+    throw error;
+  }
+}
+
+type UpdateResult = LabelsOf<'payments_temporal_updates_total'>['result'];
+
+/** The result of an update that ended with an error, as metrics name it. */
+function resultOf(error: unknown): UpdateResult {
+  if (error instanceof OutcomeUnknown) return 'unknown';
+  if (error instanceof ServiceError) return error.error === 'ServiceUnavailable' ? 'unavailable' : 'refused';
+  return isUnavailable(error) ? 'unavailable' : 'failed';
+}
+
+/** `is_known`: whether the outcome of the call is known; the view may be without its effect otherwise. */
+async function callAndRead<View>(
   { client, db }: TemporalAccess,
   { kind, id, request, purpose }: ObjectCall<View>,
   call: () => Promise<void>,
-): Promise<View> {
+): Promise<{ view: View; is_known: boolean }> {
   const { deadline_at } = request;
   const subject = `${kind.noun} ${id}`;
   const read = () => kind.find(db, id);
@@ -64,13 +98,13 @@ export async function callThenRead<View>(
   } catch (error) {
     const refusal = refusalOf(error, subject);
     if (purpose === 'change' || !isServiceError(refusal, 'ServiceUnavailable')) throw refusal;
-    return await withdrawOrRead(db, request, { refusal, read });
+    return { view: await withdrawOrRead(db, request, { refusal, read }), is_known: false };
   }
   // Retry: the call may have moved money, and a database that is busy for a moment must not hide that.
   const view = await retryUntil(deadline_at, isUnavailable, read);
-  if (view !== undefined) return view;
+  if (view !== undefined) return { view, is_known };
   if (is_known || purpose !== 'create') throw notFound(subject);
-  return await withdrawOrRead(db, request, { refusal: unavailable(), read });
+  return { view: await withdrawOrRead(db, request, { refusal: unavailable(), read }), is_known: false };
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Logger } from '../log';
 import type { Credentials } from './credentials';
 import { observeCalls } from './outages';
 import { EncryptingCodec } from './payload-codec';
+import { observeStarts } from './starts';
 
 /** The module of the failure converter. Workers load it; the workflow bundle includes it. */
 export const FAILURE_CONVERTER = require.resolve('../../workflows/failure-converter');
@@ -47,6 +48,7 @@ export function connectTemporal(options: {
     address: options.address,
     ...options.credentials,
     interceptors: [
+      observeStarts,
       observeCalls(options.log, {
         temporal: () => pingTemporal(client),
         ...(options.checkDatabase && { database: options.checkDatabase }),

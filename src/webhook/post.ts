@@ -26,6 +26,21 @@ export interface WebhookAnswer {
   duration_ms: number;
 }
 
+/** How an attempt ended, as metrics name it. */
+export function webhookResult({ status_code, failure }: WebhookAnswer) {
+  if (failure === undefined) return 'delivered';
+  if (status_code !== undefined) return ANSWERED[Math.floor(status_code / 100)] ?? 'other';
+  if (failure === PRIVATE_ADDRESS) return 'refused';
+  return /took too long$|did not end$/.test(failure) ? 'timeout' : 'no_answer';
+}
+
+const ANSWERED: Readonly<Record<number, 'answered_3xx' | 'answered_4xx' | 'answered_5xx'>> = {
+  3: 'answered_3xx',
+  4: 'answered_4xx',
+  5: 'answered_5xx',
+};
+const PRIVATE_ADDRESS = 'the address is private';
+
 export type PostWebhook = (webhook: WebhookRequest) => Promise<WebhookAnswer>;
 
 /**
@@ -45,7 +60,7 @@ export const postWebhook: PostWebhook = async ({
     ...answer,
     duration_ms: Math.round(performance.now() - started),
   });
-  if (!private_addresses && namesPrivateAddress(url)) return ended({ failure: 'the address is private' });
+  if (!private_addresses && namesPrivateAddress(url)) return ended({ failure: PRIVATE_ADDRESS });
 
   const text = JSON.stringify(body);
   const sent = new Date();

@@ -39,6 +39,7 @@ export async function aManageHost({ TRUSTED_PROXY = '' } = {}) {
   const issuer = 'https://manage.example.com';
   const tokens = new Tokens({ db, secrets, issuer });
   const app = createApp({
+    host: 'manage',
     config: { API_DEADLINE_MS: 5_000, LOG_REQUESTS: 'all', RATE_LIMIT_PER_SECOND: 0, TRUSTED_PROXY },
     log: pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),
     api: {

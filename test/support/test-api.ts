@@ -70,6 +70,7 @@ export async function serveTestApi(options: Options = {}) {
   };
   const keys = options.keys ?? keysInMemory();
   const app = createApp({
+    host: 'api',
     config,
     probes: options.probes ?? [],
     routers: options.routers ?? [],

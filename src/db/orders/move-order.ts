@@ -19,11 +19,24 @@ import {
   type PaymentLinkStatus,
 } from '../../domain/transitions';
 import { preconditionFailed } from '../../errors';
+import type { LabelsOf } from '../../metrics/catalogue';
+import { count } from '../../metrics/recorder';
 import { modifiedAt, nextVersion, toIsoTime, prepared, type Database } from '../connection';
 import { loadOrderSnapshot } from './order-snapshot';
 
+interface MoveResult {
+  moved: number;
+  delivery: number | null;
+  /** For metrics: the kind of the order, and of its transaction, if that moved, the method. */
+  kind: Labels['kind'] | null;
+  payment_method: string | null;
+  is_test: boolean | null;
+}
+
+type Labels = LabelsOf<'payments_transactions_total'>;
+
 /** The move in one statement. Returns whether it was made, and the number of the webhook that is due. */
-const writeMove = prepared<{ moved: number; delivery: number | null }>(
+const writeMove = prepared<MoveResult>(
   'move order',
   `with locked as (
    select id from orders
@@ -49,7 +62,7 @@ const writeMove = prepared<{ moved: number; delivery: number | null }>(
        case when :capture_ends_at::timestamptz is null then expiration_period else capture_period end
    from locked
    where transactions.id = :transaction_id::uuid and transactions.status = any(:transaction_sources::text[])
-   returning transactions.id
+   returning transactions.id, transactions.payment_method
  ), o as (
    update orders set
      status = :order_to,
@@ -59,7 +72,7 @@ const writeMove = prepared<{ moved: number; delivery: number | null }>(
      completed = case when :completes::boolean then :now::timestamptz else completed end
    from locked
    where orders.id = locked.id and (:transaction_id::uuid is null or exists (select 1 from t))
-   returning orders.id, orders.webhook_url, orders.project_id, orders.related_order_id
+   returning orders.id, orders.kind, orders.webhook_url, orders.project_id, orders.related_order_id
  ), l as (
    -- The payment link moves with the order that ends its attempt.
    update payment_links set
@@ -91,7 +104,8 @@ const writeMove = prepared<{ moved: number; delivery: number | null }>(
    select t.id, :late_approval_poll_at::timestamptz, :now from t where :late_approval_poll_at::timestamptz is not null
    on conflict do nothing
  )
- select (select count(*) from o) as moved, (select n from d) as delivery`,
+ select (select count(*) from o) as moved, (select n from d) as delivery, (select kind from o) as kind,
+   (select payment_method from t) as payment_method, (select is_test from projects where id = (select project_id from o)) as is_test`,
 );
 
 /**
@@ -125,7 +139,10 @@ export async function moveAsPlanned(
   if (planned === undefined || move === undefined) return order;
   const { details } = planned;
   const [result] = await writeMove(db, bindingsOf(order, move, details));
-  if (result?.moved === 1) return afterMove(order, move, result.delivery ?? undefined, details);
+  if (result?.moved === 1) {
+    if (move.transaction !== undefined) countMove(move.transaction.to, result);
+    return afterMove(order, move, result.delivery ?? undefined, details);
+  }
   // The order changed first, usually by this move in a try whose answer was lost. Plan again from the current row.
   const current = await loadOrderSnapshot(db, order.id);
   if (details.versions?.includes(current.version) === false) {
@@ -136,6 +153,17 @@ export async function moveAsPlanned(
     throw new Error(`order ${order.id}: the guard refused ${order.status} → ${move.order_to}`);
   }
   return await moveAsPlanned(db, current, plan);
+}
+
+/** Counts a move of a transaction, after it was written. */
+function countMove(status: Labels['status'], { kind, payment_method, is_test }: MoveResult): void {
+  count('payments_transactions_total', {
+    kind: kind!,
+    status,
+    // Any further method counts as `other`.
+    payment_method: payment_method as Labels['payment_method'],
+    environment: is_test === true ? 'test' : 'live',
+  });
 }
 
 /** The bindings of writeMove; `null` for values that the move does not change. */

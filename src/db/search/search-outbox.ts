@@ -6,6 +6,8 @@ import { readPart, type PagePosition } from '../pages';
 export interface SearchChange {
   id: number;
   order_id: string;
+  /** How long ago it was made, in milliseconds, if searches were recent then: it was due at once. */
+  age_ms?: number | null;
 }
 
 /** An order that the index refused. */
@@ -28,7 +30,10 @@ export async function searchChanges(db: Database, limit: number): Promise<Search
 export async function dueSearchChanges(db: Database, limit: number): Promise<SearchChange[]> {
   return await queryRows<SearchChange>(
     db,
-    `select id, order_id from search_outbox
+    `select id, order_id, case when exists (
+         select 1 from search_use where last > clock_timestamp() - :recent * ${MS} and since <= changed
+       ) then extract(epoch from clock_timestamp() - changed)::float8 * 1000 end as age_ms
+     from search_outbox
      where (select last > clock_timestamp() - :recent * ${MS} from search_use)
        or ${OLDEST_CHANGE} < clock_timestamp() - :gathered * ${MS}
      order by id limit :limit`,

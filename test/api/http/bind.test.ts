@@ -39,6 +39,7 @@ describe('another API, with callers of its own', () => {
 
   test('is served by the same code: routes, authentication, challenge and OpenAPI document', async () => {
     const app = createApp<Person>({
+      host: 'api',
       config: { LOG_REQUESTS: 'all', API_DEADLINE_MS: 1_000, RATE_LIMIT_PER_SECOND: 0, TRUSTED_PROXY: '' },
       log: pino({ level: 'silent' }),
       api: {

@@ -2,9 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { WorkflowFailedError } from '@temporalio/client';
+import { pino } from 'pino';
 import { repositoryRoot } from '../../../src/stack/files';
+import { WorkerLiveness } from '../../../src/temporal/worker-liveness';
 import { buildWorkflowBundle } from '../../../src/temporal/workflow-bundle';
 import { TASK_QUEUE } from '../../../workflows/messages';
+import { until } from '../../support/waits';
 import { createWorkflowEnvironment, type WorkflowEnvironment } from '../../support/temporal';
 
 /** Written to a file, so that the bundle has nothing else. */
@@ -60,6 +63,47 @@ describe.each([{ call_stacks: false }, { call_stacks: true }])('with %o', ({ cal
     const shown = handle.query<string>('__stack_trace');
     if (call_stacks) expect(await shown).toMatch(/interceptors\.ts:\d+/);
     else await expect(shown).rejects.toThrow('Encoded failure');
+    await handle.terminate();
+  });
+});
+
+describe('a workflow thread that stands still', () => {
+  const folder = mkdtempSync(path.join(repositoryRoot(), 'dist', 'workflows-'));
+  let world: WorkflowEnvironment;
+  beforeAll(async () => {
+    const file = path.join(folder, 'written.js');
+    writeFileSync(file, WORKFLOWS);
+    const worker = { workflowBundle: await buildWorkflowBundle(file), isolateExecutionTimeout: '6s' } as const;
+    world = await createWorkflowEnvironment({ worker });
+  });
+  afterAll(async () => {
+    await world?.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('rules 24.6: makes its worker not live, with the cause in the answer and in the log, until it goes on', async () => {
+    const lines: string[] = [];
+    const log = pino({}, { write: (line) => void lines.push(line) });
+    const readMetrics = () => Promise.reject(new Error('not needed'));
+    const liveness = new WorkerLiveness(
+      { log, readMetrics },
+      { polls_ms: 600_000, thread_ms: 1_000, look_every_ms: 200 },
+    );
+    liveness.start();
+    const handle = await world.env.client.workflow.start('waits', { workflowId: randomUUID(), taskQueue: TASK_QUEUE });
+    expect(await handle.query('returns')).toBe(42);
+    expect(liveness.problem()).toBeUndefined();
+    const looping = handle.query('loops').catch(String);
+    const cause = await until('it is not live', () => liveness.problem());
+    expect(cause).toMatch(/^a workflow thread has not answered for \d+ s$/);
+    expect(await looping).toContain('Encoded failure');
+    expect(liveness.problem()).toBeUndefined();
+    await until('the log has both', () => lines.length === 2);
+    expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { msg: 'the worker is not live', cause: expect.stringMatching(/^a workflow thread/) as string },
+      { msg: 'the worker is live again' },
+    ]);
+    await liveness.stop();
     await handle.terminate();
   });
 });

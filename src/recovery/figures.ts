@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../db/connection';
+import { findFigures, type Figures } from '../db/figures';
+import type { GaugeName, LabelsOf } from '../metrics/catalogue';
+import { gauge } from '../metrics/recorder';
+
+/** Pause between two reads. Milliseconds. */
+const EVERY_MS = 10_000;
+
+type Unlabelled = { [N in GaugeName]: keyof LabelsOf<N> extends never ? N : never }[GaugeName];
+
+/** The metric of each figure. */
+const METRIC_OF = {
+  unknown_outcomes: 'payments_unknown_outcomes',
+  unknown_outcome_age: 'payments_unknown_outcome_oldest_age_seconds',
+  outbox_rows: 'payments_indexer_outbox_rows',
+  outbox_age: 'payments_indexer_outbox_oldest_age_seconds',
+  refused_orders: 'payments_indexer_refused_orders',
+  deliveries_due: 'payments_webhook_deliveries_due',
+  delivery_age: 'payments_webhook_due_oldest_age_seconds',
+  recovery_behind: 'payments_recovery_behind_seconds',
+  archive_age: 'payments_postgres_archive_age_seconds',
+} as const satisfies Record<keyof Figures, Unlabelled>;
+
+/**
+ * Reads figures of the record for the metrics, while this process has the lease of recovery: one worker is enough.
+ * Without the lease, and without an answer of the database, they are not exported.
+ */
+export class FigureReader {
+  private readonly stopping = new AbortController();
+  private figures: Partial<Figures> = {};
+  private loop: Promise<void> = Promise.resolve();
+
+  /** `isHolder`: whether this process has the lease now. */
+  constructor(
+    private readonly db: Database,
+    private readonly isHolder: () => boolean,
+  ) {}
+
+  start(): void {
+    for (const [name, metric] of Object.entries(METRIC_OF) as [keyof Figures, Unlabelled][]) {
+      gauge(metric, () => {
+        const { [name]: value } = this.figures;
+        return typeof value === 'number' && this.isHolder() ? [{ value, labels: {} }] : [];
+      });
+    }
+    this.loop = this.run();
+  }
+
+  /** Resolves when the current read has ended. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.loop;
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      const none = () => ({});
+      this.figures = this.isHolder() ? await findFigures(this.db).catch(none) : {};
+      await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}

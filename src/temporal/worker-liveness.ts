@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../log';
+import { gauge } from '../metrics/recorder';
+import { workflowThreadSilence } from './workflow-threads';
+
+/**
+ * How long a worker may work without an answer, in milliseconds. Temporal answers a poll of an empty queue after 60
+ * seconds, and a worker begins all its polls at once: without tasks the answers come once a minute. An activation is
+ * interrupted after 5 seconds. `look_every_ms`: the pause between two looks.
+ */
+const LIMITS = { polls_ms: 90_000, thread_ms: 30_000, look_every_ms: 5_000 };
+
+/** The SDK's count of polls that ended, and of those that failed. */
+const ENDED = /^temporal_long_request_latency_seconds_count\{[^}]*operation="Poll[^}]*\} (\d+)/gm;
+const FAILED = /^temporal_long_request_failure_total\{[^}]*operation="Poll[^}]*\} (\d+)/gm;
+
+/** How many polls Temporal has answered, from the metrics of the SDK. */
+function answeredPolls(sdk_metrics: string): number {
+  const sum = (lines: RegExp) =>
+    [...sdk_metrics.matchAll(lines)].reduce((total, [, value]) => total + Number(value), 0);
+  return sum(ENDED) - sum(FAILED);
+}
+
+/**
+ * Whether the workers of this process can work: Temporal answers their polls, and their workflow threads do not stand
+ * still (rules 24.6). The log has a line when that ends, and when it is so again.
+ */
+export class WorkerLiveness {
+  private readonly stopping = new AbortController();
+  private loop: Promise<void> = Promise.resolve();
+  private answered = 0;
+  private answered_at = performance.now();
+  private is_live = true;
+
+  constructor(
+    private readonly services: {
+      log: Logger;
+      /** The metrics of the SDK. */
+      readMetrics: () => Promise<string>;
+    },
+    private readonly limits: typeof LIMITS = LIMITS,
+  ) {
+    gauge('payments_temporal_poll_answer_age_seconds', () => [{ value: this.pollSilence / 1_000, labels: {} }]);
+    gauge('payments_workflow_thread_busy_seconds', () => [{ value: workflowThreadSilence() / 1_000, labels: {} }]);
+  }
+
+  start(): void {
+    this.answered_at = performance.now();
+    this.loop = this.run();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.loop;
+  }
+
+  /** Why the worker is not live; `undefined` while it is. */
+  problem(): string | undefined {
+    const thread = workflowThreadSilence();
+    if (thread > this.limits.thread_ms) return `a workflow thread has not answered for ${seconds(thread)}`;
+    const polls = this.pollSilence;
+    return polls > this.limits.polls_ms ? `Temporal has answered no poll for ${seconds(polls)}` : undefined;
+  }
+
+  private get pollSilence(): number {
+    return performance.now() - this.answered_at;
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      await this.look();
+      await sleep(this.limits.look_every_ms, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  private async look(): Promise<void> {
+    const { log, readMetrics } = this.services;
+    // Without the metrics nothing is known of the polls, and nothing is blamed on Temporal.
+    const answered = await readMetrics().then(answeredPolls, () => undefined);
+    if (answered !== this.answered) this.answered_at = performance.now();
+    this.answered = answered ?? this.answered;
+    const cause = this.problem();
+    if (cause !== undefined && this.is_live) log.error({ cause }, 'the worker is not live');
+    if (cause === undefined && !this.is_live) log.info('the worker is live again');
+    this.is_live = cause === undefined;
+  }
+}
+
+const seconds = (milliseconds: number) => `${Math.round(milliseconds / 1_000)} s`;

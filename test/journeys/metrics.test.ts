@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { METRICS, type Metric } from '../../src/metrics/catalogue';
+import { Merchant } from '../support/merchant';
+import { refund } from '../support/merchant-payments';
+import { startReceiver } from '../support/servers';
+import { setUp } from '../support/set-up';
+import { OwnStack, type RunningStack } from '../support/stack';
+import { until } from '../support/waits';
+
+/** The series of one scrape by name and labels, as they are written: `name{label="value"}`. */
+type Scrape = ReadonlyMap<string, number>;
+
+async function scrapeOf(metrics_url: string): Promise<Scrape> {
+  const answer = await fetch(metrics_url);
+  if (!answer.ok) throw new Error(`${metrics_url}: ${answer.status} ${await answer.text()}`);
+  return seriesOf(await answer.text());
+}
+
+/** Throws for a line that is neither a comment nor a series. */
+function seriesOf(text: string): Scrape {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => {
+      const [, series, value] = /^([a-z_]\w*(?:\{.*\})?) (\S+)$/.exec(line) ?? [];
+      if (series === undefined) throw new Error(`not a series: ${line}`);
+      return [series, value === '+Inf' ? Infinity : Number(value)];
+    }),
+  );
+}
+
+/** The sum of all series of a metric that have these labels; 0 without one. */
+function sumOf(scrape: Scrape, name: string, labels: Record<string, string> = {}): number {
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+  let sum = 0;
+  for (const [series, value] of scrape) {
+    const [own, own_labels = ''] = series.split(/[{}]/);
+    if (own === name && wanted.every((label) => own_labels.split(',').includes(label))) sum += value;
+  }
+  return sum;
+}
+
+/** The names of the metrics; those of a histogram's series without their endings. */
+const namesOf = (text: string): string[] => [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name!).toSorted();
+
+/** What an operator sees from outside of a stack of this file's own, which nothing else uses. */
+const receiver = setUp(startReceiver);
+let running: RunningStack;
+let merchant: Merchant;
+const own = new OwnStack('metrics', () => ({ DEMO_WEBHOOK_URL: receiver.url, LOG_LEVEL: 'info' }));
+
+beforeAll(async () => {
+  running = await own.start();
+  merchant = new Merchant(running);
+});
+afterAll(() => own.discard());
+
+type Name = keyof RunningStack['metrics_urls'];
+const scrape = (name: Name) => scrapeOf(running.metrics_urls[name]);
+
+/** Does the work. Returns by how much the sum of the series grows; waits until it has, as some are counted afterwards. */
+async function growth(name: Name, work: () => Promise<unknown>, of: (scrape: Scrape) => number): Promise<number> {
+  const before = of(await scrape(name));
+  await work();
+  return await until(`a metric of ${name} grows`, async () => of(await scrape(name)) - before || undefined);
+}
+
+test('a paid order adds one to the requests, the transactions, the calls of the processor and the updates', async () => {
+  const before = { api: await scrape('api'), worker: await scrape('worker') };
+  await merchant.paidOrder('approved');
+  const grew = async (name: 'api' | 'worker', metric: string, labels: Record<string, string>) =>
+    sumOf(await scrape(name), metric, labels) - sumOf(before[name], metric, labels);
+  const created = { host: 'api', operation: 'createOrder' };
+  expect(await grew('api', 'payments_http_requests_total', { ...created, status: '200' })).toBe(1);
+  expect(await grew('api', 'payments_http_request_duration_seconds_count', created)).toBe(1);
+  expect(await grew('api', 'payments_temporal_updates_total', { purpose: 'create', result: 'carried_out' })).toBe(1);
+  expect(await grew('api', 'payments_processor_calls_total', { operation: 'get_card', result: 'answered' })).toBe(1);
+  const calls = { operation: 'execute', result: 'answered' };
+  expect(await grew('worker', 'payments_processor_calls_total', calls)).toBe(1);
+  const accepted = { kind: 'payment', status: 'accepted', payment_method: 'credit-card', environment: 'test' };
+  expect(await grew('worker', 'payments_transactions_total', accepted)).toBe(1);
+  expect(await grew('worker', 'payments_transactions_total', {})).toBe(1);
+});
+
+test('a declined order and a refund are counted by outcome and kind', async () => {
+  const of = (labels: Record<string, string>) => (one: Scrape) => sumOf(one, 'payments_transactions_total', labels);
+  const declined = of({ kind: 'payment', status: 'error' });
+  expect(await growth('worker', () => merchant.paidOrder('do_not_honor'), declined)).toBe(1);
+  const order = await merchant.paidOrder('approved');
+  const refundIt = () => refund(merchant, order, { amount: 100, description: 'A part' });
+  expect(await growth('worker', refundIt, of({ kind: 'refund', status: 'accepted' }))).toBe(1);
+});
+
+test('a webhook that its receiver refuses is counted, with its delay and duration', async () => {
+  receiver.answer((response) => void response.writeHead(500).end());
+  const refused = { result: 'answered_5xx', environment: 'test' };
+  const attempts = (one: Scrape) => sumOf(one, 'payments_webhook_attempts_total', refused);
+  expect(await growth('worker', () => merchant.paidOrder('approved'), attempts)).toBe(1);
+  receiver.answer((response) => void response.writeHead(200).end());
+  const now = await scrape('worker');
+  const first = { attempt: 'first', environment: 'test' };
+  const made = sumOf(now, 'payments_webhook_attempts_total');
+  expect(sumOf(now, 'payments_webhook_attempt_delay_seconds_count', first)).toBe(made);
+  expect(sumOf(now, 'payments_webhook_attempt_duration_seconds_count')).toBe(made);
+  expect(sumOf(now, 'payments_webhook_deliveries_total', { status: 'delivered' })).toBe(made - 1);
+});
+
+test('an unknown outcome is seen with its age, and goes away when it is known', async () => {
+  const { id: project_id } = await merchant.getProject();
+  await merchant.addFault({ kind: 'outage', operation: 'sale', project_id });
+  await merchant.addFault({ kind: 'outage', operation: 'ask', project_id });
+  await merchant.addFault({ kind: 'outage', operation: 'ask' });
+  const order = await merchant.createOrder({ transactions: [await merchant.cardTransaction('approved')] });
+  expect(order.status).toBe('processing');
+  const unknown = async () => sumOf(await scrape('worker'), 'payments_unknown_outcomes');
+  expect(await until('the unknown outcome is counted', unknown)).toBe(1);
+  const seen = await scrape('worker');
+  expect(sumOf(seen, 'payments_unknown_outcome_oldest_age_seconds')).toBeGreaterThan(0);
+  expect(sumOf(seen, 'payments_processor_calls_total', { result: 'unreachable' })).toBeGreaterThan(0);
+  await merchant.removeFaults();
+  await merchant.untilOutcomeKnown(order);
+  await until('no outcome is unknown', async () => (await unknown()) === 0);
+  expect(sumOf(await scrape('worker'), 'payments_unknown_outcome_oldest_age_seconds')).toBe(0);
+});
+
+test('recovery and the indexer have a holder, and nothing waits for them', async () => {
+  const now = await scrape('worker');
+  expect(sumOf(now, 'payments_lease_holder', { lease: 'recovery' })).toBe(1);
+  expect(sumOf(now, 'payments_lease_holder', { lease: 'search_indexer' })).toBe(1);
+  expect(sumOf(now, 'payments_recovery_rounds_total', { result: 'finished' })).toBeGreaterThan(0);
+  await merchant.send('POST', '/v1/search/orders/', { body: { query: '*' } });
+  await merchant.paidOrder('approved');
+  const found = (one: Scrape) => sumOf(one, 'payments_indexer_delay_seconds_count');
+  await until('a change is found', async () => found(await scrape('worker')) > 0);
+  const later = await scrape('worker');
+  expect(sumOf(later, 'payments_indexer_orders_total', { result: 'written' })).toBeGreaterThan(0);
+  expect(sumOf(later, 'payments_indexer_orders_total', { result: 'refused' })).toBe(0);
+});
+
+test('rules 24.14: unusual requests add few series, and no label holds a text of theirs', async () => {
+  const before = (await scrape('api')).size;
+  const texts = Array.from({ length: 40 }, () => randomUUID());
+  for (const text of texts) {
+    await merchant.send('GET', `/v1/orders/${text}/`);
+    await merchant.send('GET', `/v1/${text}/`);
+    await merchant.send('PATCH', `/v1/orders/${text}`, { body: { text } });
+    await fetch(`${running.api_url}/pay/${text}/`, { method: 'POST', body: text });
+    await fetch(`${running.manage_url}/v1/${text}/`, { headers: { authorization: `Bearer ${text}` } });
+  }
+  for (const name of ['api', 'manage', 'worker'] as const) {
+    const answer = await (await fetch(running.metrics_urls[name])).text();
+    expect(texts.filter((text) => answer.includes(text))).toEqual([]);
+    expect((await scrape(name)).size).toBeLessThan(name === 'api' ? before + 80 : 1_000);
+  }
+});
+
+test('every metric of the catalogue is exported by its processes, and no other', async () => {
+  await fetch(`${running.api_url}/health/ready`);
+  const without_server = ['payments_certificate_expiry_timestamp_seconds', 'payments_postgres_archive_age_seconds'];
+  const exported = new Set<string>();
+  for (const name of ['api', 'manage', 'worker'] as const) {
+    const text = await (await fetch(running.metrics_urls[name])).text();
+    const names = namesOf(text).filter((metric) => !metric.startsWith('temporal_'));
+    const own_names = (Object.entries(METRICS) as [string, Metric][]).flatMap(([metric, { processes }]) =>
+      processes.includes(name) ? [metric] : [],
+    );
+    expect(names.filter((metric) => !own_names.includes(metric))).toEqual([]);
+    for (const metric of names) exported.add(metric);
+  }
+  const missing = Object.keys(METRICS).filter((metric) => !exported.has(metric));
+  expect(missing.toSorted()).toEqual(without_server.toSorted());
+});
+
+test('a worker exports the slots, tasks and calls of the SDK', async () => {
+  const now = await scrape('worker');
+  const slots = { task_queue: 'payments', worker_type: 'WorkflowWorker' };
+  expect(sumOf(now, 'temporal_worker_task_slots_available', slots)).toBe(100);
+  expect(sumOf(now, 'temporal_workflow_task_schedule_to_start_latency_seconds_count')).toBeGreaterThan(0);
+  expect(sumOf(now, 'temporal_request_total')).toBeGreaterThan(0);
+});
+
+test('rules 24.6: a worker whose polls Temporal does not answer is not live, and its log names Temporal', async () => {
+  const logged = () =>
+    readFileSync(path.join(own.data_dir, 'logs', 'worker.log'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { msg: string; cause?: string; health_url?: string });
+  const url = logged().find(({ health_url }) => health_url !== undefined)!.health_url!;
+  const live = async () => {
+    const answer = await fetch(`${url}/health/live`);
+    return { status: answer.status, text: await answer.text() };
+  };
+  const before = logged().length;
+  expect((await live()).status).toBe(200);
+  await own.without('temporal', async () => {
+    // The metrics are answered all the time.
+    await until('it is not live', async () => (await scrape('worker')) && (await live()).status === 503, 120_000);
+    expect((await live()).text).toMatch(/Not live: Temporal has answered no poll for \d+ s\./);
+  });
+  await until('it is live again', async () => (await live()).status === 200, 120_000);
+  const since = logged().slice(before);
+  await until('the log says so', () => logged().some(({ msg }) => msg === 'the worker is live again'));
+  expect(since.find(({ msg }) => msg === 'the worker is not live')?.cause).toMatch(/^Temporal /);
+  expect(since.map(({ msg }) => msg)).not.toContain('Postgres is unavailable');
+  expect(since.map(({ msg }) => msg)).not.toContain('no worker answers in time');
+}, 300_000);

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { WorkerLiveness } from '../../../src/temporal/worker-liveness';
+import { until } from '../../support/waits';
+
+const POLL = '{namespace="payments",operation="PollWorkflowTaskQueue",task_queue="payments"}';
+const OTHER = '{namespace="payments",operation="GetSystemInfo"}';
+
+/** The lines of the SDK that are about polls, and one that is not. */
+const sdkMetrics = ({ ended, failed }: { ended: number; failed: number }) =>
+  [
+    `temporal_long_request_latency_seconds_count${POLL} ${ended}`,
+    `temporal_long_request_failure_total${POLL} ${failed}`,
+    `temporal_long_request_latency_seconds_count${OTHER} ${Date.now()}`,
+  ].join('\n');
+
+const LIMITS = { polls_ms: 400, thread_ms: 60_000, look_every_ms: 20 };
+
+/** A liveness that reads these metrics for some time. Returns what it says at the end, and its lines in the log. */
+async function livenessWith(read: () => Promise<string>, check: (liveness: WorkerLiveness) => Promise<unknown>) {
+  const lines: { msg: string; cause?: string }[] = [];
+  const log = pino({}, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) });
+  const liveness = new WorkerLiveness({ log, readMetrics: read }, LIMITS);
+  liveness.start();
+  await check(liveness);
+  await liveness.stop();
+  return { problem: liveness.problem(), lines };
+}
+
+const SILENT = /^Temporal has answered no poll for \d+ s$/;
+const longer = () => sleep(3 * LIMITS.polls_ms);
+const untilSilent = (liveness: WorkerLiveness) => until('it is not live', () => liveness.problem());
+
+test('rules 24.6: while polls are answered a worker is live', async () => {
+  let ended = 0;
+  const { problem, lines } = await livenessWith(
+    () => Promise.resolve(sdkMetrics({ ended: ended++, failed: 0 })),
+    longer,
+  );
+  expect([problem, lines]).toEqual([undefined, []]);
+});
+
+test.each([
+  ['that end without an answer', (n: number) => ({ ended: 5 + n, failed: n })],
+  ['that do not end', () => ({ ended: 5, failed: 0 })],
+])('rules 24.6: polls %s make a worker not live, and Temporal is the cause', async (_name, polls) => {
+  let n = 0;
+  const read = () => Promise.resolve(sdkMetrics(polls(n++)));
+  const { problem, lines } = await livenessWith(read, async (liveness) => {
+    await untilSilent(liveness);
+    await longer();
+  });
+  expect(problem).toMatch(SILENT);
+  expect(lines).toMatchObject([{ msg: 'the worker is not live', cause: expect.stringMatching(SILENT) as string }]);
+});
+
+test('rules 24.6: with the next answer it is live again', async () => {
+  let ended = 5;
+  const { lines } = await livenessWith(
+    () => Promise.resolve(sdkMetrics({ ended, failed: 0 })),
+    async (liveness) => {
+      await untilSilent(liveness);
+      ended = 6;
+      await until('it is live again', () => liveness.problem() === undefined);
+    },
+  );
+  expect(lines.map(({ msg }) => msg)).toEqual(['the worker is not live', 'the worker is live again']);
+});
+
+test('metrics of the SDK that cannot be read are not blamed on Temporal', async () => {
+  const { problem } = await livenessWith(() => Promise.reject(new Error('no metrics')), longer);
+  expect(problem).toBeUndefined();
+});
