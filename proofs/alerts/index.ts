@@ -47,6 +47,7 @@ async function run({ size, single, say }: ProofInput): Promise<ProofOutcome> {
   };
   const files = readdirSync(TESTS).map((file) => path.join(TESTS, file));
   await check('the rules', ['check', 'rules', path.join(RULES, 'recording.yml'), path.join(RULES, 'alerts.yml')]);
+  await check('prometheus.yml', ['check', 'config', '--syntax-only', path.join(RULES, 'prometheus.yml')]);
   if (single === undefined) await check('the committed tests', ['test', 'rules', ...files]);
   if (size === 'ci') return { counts: { 'test files': files.length }, violations };
 
