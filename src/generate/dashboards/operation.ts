@@ -42,7 +42,7 @@ export const OPERATION_DASHBOARD: Dashboard = {
       panels: [
         {
           title: 'Free slots',
-          description: 'Zero: tasks wait, alert NoFreeSlots. More workers add slots.',
+          description: 'Zero: tasks wait. Again and again: alert NoFreeSlots.',
           unit: 'short',
           queries: [
             query(
