@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { connectDatabase } from '../../src/db/connection';
+import { connectDatabase, queryRows } from '../../src/db/connection';
 import { repositoryRoot } from '../../src/stack/files';
 import { startReceiver } from '../../test/support/servers';
 import { OwnStack } from '../../test/support/stack';
+import { until } from '../../test/support/waits';
 import type { Proof, ProofInput, ProofOutcome } from '../proof';
 import { promtool } from '../support/promtool';
 import { ALERT_FAULTS, type AlertFault, type Scene } from './faults';
@@ -21,6 +22,8 @@ const HEALTHY_MS = 120_000;
 /** The healthy stretch before a fault, and the pause after it. Milliseconds. */
 const BEFORE_MS = 30_000;
 const AFTER_MS = 15_000;
+/** Unknown outcomes are polled once a minute after a while. */
+const SETTLED_WITHIN_MS = 180_000;
 
 export const alerts: Proof = {
   name: 'alerts',
@@ -86,8 +89,9 @@ async function record(
     const load = await SteadyLoad.start(stack, receiver.url);
     try {
       const scene: Scene = { own, stack, db, load, receiver };
-      await sleep(AFTER_MS);
-      if (single === undefined || single === HEALTHY) {
+      const isChosen = (name: string) => single === undefined || single.split(',').includes(name);
+      if (isChosen(HEALTHY)) {
+        await settle(scene);
         const recorder = new Recorder(stack, names);
         recorder.start();
         await sleep(HEALTHY_MS);
@@ -95,13 +99,11 @@ async function record(
         const what = 'nothing is wrong, and no alert fires.';
         await onRecorded({ name: HEALTHY, what, series, steps, healthy_steps: steps, expected: [] });
       }
-      for (const fault of ALERT_FAULTS.filter(({ name }) => single === undefined || single === name)) {
+      for (const fault of ALERT_FAULTS.filter(({ name }) => isChosen(name))) {
         say(fault.name);
         await recordFault(fault, scene, names).then(onRecorded, (error: unknown) =>
           violations.push(`${fault.name} could not be recorded: ${inspect(error)}`),
         );
-        await own.ready();
-        await sleep(AFTER_MS);
       }
     } finally {
       await load.stop();
@@ -113,7 +115,16 @@ async function record(
   }
 }
 
+/** Waits until nothing is left of the fault before: the stack answers, and no outcome is unknown. */
+async function settle({ own, db }: Scene): Promise<void> {
+  await own.ready();
+  const unknown = `select 1 from transactions where status = 'processing' limit 1`;
+  await until('no outcome is unknown', async () => (await queryRows(db, unknown, {})).length === 0, SETTLED_WITHIN_MS);
+  await sleep(AFTER_MS);
+}
+
 async function recordFault(fault: AlertFault, scene: Scene, names: ReadonlySet<string>): Promise<Recording> {
+  await settle(scene);
   const recorder = new Recorder(scene.stack, names);
   recorder.start();
   await sleep(BEFORE_MS);
