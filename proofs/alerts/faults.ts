@@ -39,6 +39,7 @@ async function withFailingReceiver(receiver: Receiver, work: () => Promise<void>
   }
 }
 
+/** Those that are felt longest come last. */
 export const ALERT_FAULTS: readonly AlertFault[] = [
   {
     name: 'charges-declined',
@@ -48,31 +49,6 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
       load.card = 'do_not_honor';
       await sleep(60 * SECOND);
       load.card = 'approved';
-    },
-  },
-  {
-    name: 'processor-silent',
-    what: 'the processor takes charges and questions and does not answer. The record of the oldest unknown outcome is made 20 minutes older.',
-    expected: ['ProcessorUnavailable', 'UnknownOutcomeOld', 'CreateOrderSlow', 'NoFreeSlots']
-      .map(fires)
-      .concat(burns('paid_order')),
-    async inject({ stack, db, load }) {
-      for (const operation of ['sale', 'ask']) {
-        await postControl(stack, 'faults', { kind: 'no_answer', operation, milliseconds: 600_000 });
-      }
-      load.rate = 40;
-      try {
-        await sleep(50 * SECOND);
-        await queryRows(
-          db,
-          `update transactions set modified = modified - interval '20 minutes' where status = 'processing'`,
-          {},
-        );
-        await sleep(30 * SECOND);
-      } finally {
-        load.rate = RATE;
-        await callSimulator(stack, '/control/faults/', { method: 'DELETE' });
-      }
     },
   },
   {
@@ -94,7 +70,7 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
   {
     name: 'worker-stopped',
     what: 'the only worker stands still.',
-    expected: ['TargetDown', 'NoLeaseHolder'].map(fires).concat(burns('available'), burns('first_webhook_attempt')),
+    expected: ['TargetDown', 'NoLeaseHolder'].map(fires).concat(burns('available')),
     async inject({ own }) {
       await own.without('worker', () => sleep(30 * SECOND));
       await sleep(15 * SECOND);
@@ -136,6 +112,31 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
     async inject({ own, receiver }) {
       await withFailingReceiver(receiver, () => sleep(10 * SECOND));
       await own.without('temporal', () => sleep(150 * SECOND));
+    },
+  },
+  {
+    name: 'processor-silent',
+    what: 'the processor takes charges and questions and does not answer. The record of the oldest unknown outcome is made 20 minutes older.',
+    expected: ['ProcessorUnavailable', 'UnknownOutcomeOld', 'CreateOrderSlow', 'NoFreeSlots']
+      .map(fires)
+      .concat(burns('paid_order')),
+    async inject({ stack, db, load }) {
+      for (const operation of ['sale', 'ask']) {
+        await postControl(stack, 'faults', { kind: 'no_answer', operation, milliseconds: 600_000 });
+      }
+      load.rate = 40;
+      try {
+        await sleep(50 * SECOND);
+        await queryRows(
+          db,
+          `update transactions set modified = modified - interval '20 minutes' where status = 'processing'`,
+          {},
+        );
+        await sleep(30 * SECOND);
+      } finally {
+        load.rate = RATE;
+        await callSimulator(stack, '/control/faults/', { method: 'DELETE' });
+      }
     },
   },
 ];
