@@ -128,7 +128,10 @@ export function observePool(db: Database, pool: LabelsOf<'payments_db_pool_waiti
   gauge('payments_db_pool_connections', () => [of('used', connections.numUsed()), of('idle', connections.numFree())]);
   gauge('payments_db_pool_connections_max', () => [{ value: connections.max, labels: { pool } }]);
   gauge('payments_db_pool_waiting', () => [{ value: connections.numPendingAcquires(), labels: { pool } }]);
-  connections.on('acquireFail', () => count('payments_db_errors_total', { class: 'pool' }));
+  connections.on('acquireFail', (_id, error) => {
+    const is_timeout = error instanceof Error && error.constructor.name === 'TimeoutError';
+    count('payments_db_errors_total', { class: is_timeout ? 'pool' : classOf(error) });
+  });
 }
 
 /** The parts of knex's pool that are observed. */
@@ -137,7 +140,7 @@ interface Pool {
   numUsed(): number;
   numFree(): number;
   numPendingAcquires(): number;
-  on(event: 'acquireFail', listener: () => void): void;
+  on(event: 'acquireFail', listener: (id: number, error: unknown) => void): void;
 }
 
 /** SQLSTATE of a server that cannot write: a standby, or a primary that was set to read-only. */

@@ -229,7 +229,7 @@ export const METRICS = metrics({
 
   payments_processor_calls_total: {
     type: 'counter',
-    help: 'Calls of the processor. unusable: a status or body that says nothing about the call.',
+    help: 'Calls of the processor. refused: 4xx; unusable: 5xx, or an answer that is not JSON over HTTP.',
     labels: {
       operation: ['execute', 'find', 'vault_card', 'vault_wallet', 'vault_account', 'get_card', 'settlements', OTHER],
       result: ['answered', 'refused', 'unusable', 'timeout', 'unreachable'],

@@ -71,7 +71,7 @@ async function call(connection: Connection, request: Call): Promise<HttpAnswer> 
 const resultOf = ({ status, body }: HttpAnswer): Labels['result'] =>
   body === undefined || status >= 500 || status < 200 ? 'unusable' : status < 300 ? 'answered' : 'refused';
 
-const isTimeout = (error: unknown) => /Timeout|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT/.test(failureReason(error));
+const isTimeout = (error: unknown) => /timeout|ETIMEDOUT/i.test(failureReason(error));
 
 async function send({ agent, url, key, timeout_ms }: Connection, call: Call): Promise<HttpAnswer> {
   const { method, path, body, headers } = call;

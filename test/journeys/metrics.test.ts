@@ -3,11 +3,13 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { METRICS, type Metric } from '../../src/metrics/catalogue';
 import { Merchant } from '../support/merchant';
-import { refund } from '../support/merchant-payments';
+import { createAuthorization, refund } from '../support/merchant-payments';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
 import { OwnStack, type RunningStack } from '../support/stack';
+import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
+import { orderWorkflowId } from '../../workflows/messages';
 
 /** The series of one scrape by name and labels, as they are written: `name{label="value"}`. */
 type Scrape = ReadonlyMap<string, number>;
@@ -54,6 +56,7 @@ beforeAll(async () => {
   running = await own.start();
   merchant = new Merchant(running);
 });
+afterEach(() => merchant.removeFaults());
 afterAll(() => own.discard());
 
 type Name = keyof RunningStack['metrics_urls'];
@@ -114,7 +117,7 @@ test('an unknown outcome is seen with its age, and goes away when it is known', 
   const order = await merchant.createOrder({ transactions: [await merchant.cardTransaction('approved')] });
   expect(order.status).toBe('processing');
   const unknown = async () => sumOf(await scrape('worker'), 'payments_unknown_outcomes');
-  expect(await until('the unknown outcome is counted', unknown)).toBe(1);
+  expect(await until('the unknown outcome is counted', async () => (await unknown()) || undefined)).toBe(1);
   const seen = await scrape('worker');
   expect(sumOf(seen, 'payments_unknown_outcome_oldest_age_seconds')).toBeGreaterThan(0);
   expect(sumOf(seen, 'payments_processor_calls_total', { result: 'unreachable' })).toBeGreaterThan(0);
@@ -180,11 +183,33 @@ test('a worker exports the slots, tasks and calls of the SDK', async () => {
   expect(sumOf(now, 'temporal_request_total')).toBeGreaterThan(0);
 });
 
+test('a restart of Postgres is seen while it lasts: failed statements by class, and the dependency', async () => {
+  const ready = async () => (await fetch(`${running.api_url}/health/ready`)).status;
+  const available = async () => sumOf(await scrape('api'), 'payments_dependency_available', { dependency: 'postgres' });
+  const failed = async () => {
+    const now = await scrape('api');
+    const sums = ['connection', 'shutdown'].map((one) => sumOf(now, 'payments_db_errors_total', { class: one }));
+    return sums.reduce((sum, value) => sum + value, 0);
+  };
+  expect([await ready(), await available(), await failed()]).toEqual([200, 1, 0]);
+  const restarted = own.kill('postgres', 'SIGINT');
+  await until('it is not ready', async () => (await ready()) === 503);
+  // A scrape does not wait for Postgres.
+  expect(await available()).toBe(0);
+  await restarted;
+  await until('it is ready', async () => (await ready()) === 200);
+  expect(await available()).toBe(1);
+  expect(await failed()).toBeGreaterThan(0);
+  expect(sumOf(await scrape('api'), 'payments_db_pool_connections')).toBeGreaterThan(0);
+});
+
 test('rules 24.6: a worker whose polls Temporal does not answer is not live, and its log names Temporal', async () => {
   const logged = () =>
     readFileSync(path.join(own.data_dir, 'logs', 'worker.log'), 'utf8')
       .trim()
       .split('\n')
+      // Libraries write lines of their own.
+      .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as { msg: string; cause?: string; health_url?: string });
   const url = logged().find(({ health_url }) => health_url !== undefined)!.health_url!;
   const live = async () => {
@@ -205,3 +230,25 @@ test('rules 24.6: a worker whose polls Temporal does not answer is not live, and
   expect(since.map(({ msg }) => msg)).not.toContain('Postgres is unavailable');
   expect(since.map(({ msg }) => msg)).not.toContain('no worker answers in time');
 }, 300_000);
+
+test('a lost workflow that recovery has started again is counted, and one that runs is not', async () => {
+  const client = temporalOf(running);
+  try {
+    const restarted = async () =>
+      sumOf(await scrape('worker'), 'payments_recovery_checks_total', {
+        source: 'authorizations',
+        result: 'restarted',
+      });
+    expect(await restarted()).toBe(0);
+    const lost = await createAuthorization(merchant);
+    await createAuthorization(merchant);
+    await client.workflow.getHandle(orderWorkflowId(lost.id)).terminate();
+    await until('recovery has started it', async () => (await restarted()) > 0, 200_000);
+    const checks = { source: 'authorizations', result: 'checked' };
+    const checked = async () => sumOf(await scrape('worker'), 'payments_recovery_checks_total', checks);
+    await until('the other one is checked', async () => (await checked()) > 0, 100_000);
+    expect(await restarted()).toBe(1);
+  } finally {
+    await client.connection.close();
+  }
+}, 400_000);
