@@ -35,7 +35,7 @@ module.exports = {
     rule('declared-packages', 'A package that package.json does not name is here by accident.', { path: '^(src|workflows|activities|api)/' }, {
       dependencyTypes: ['npm-no-pkg', 'npm-unknown'],
     }),
-    rule('no-dev-packages-in-production', 'The image is installed without them.', { path: '^(src|workflows|activities|api)/' }, {
+    rule('no-dev-packages-in-production', 'The image is installed without them; it does not generate dashboards.', { path: '^(src|workflows|activities|api)/', pathNot: '^src/generate/dashboards/' }, {
       ...run_time,
       dependencyTypes: ['npm-dev'],
       dependencyTypesNot: ['npm'],

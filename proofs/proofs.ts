@@ -1,3 +1,4 @@
+import { alerts } from './alerts';
 import { api } from './api';
 import { crashPoints } from './crash';
 import { faults } from './faults';
@@ -20,6 +21,7 @@ export const PROOFS: readonly Proof[] = [
   api,
   secrets,
   upgrade,
+  alerts,
   mutants,
   mutation,
 ];

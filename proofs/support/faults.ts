@@ -82,8 +82,8 @@ const readOnly: FaultKind = {
   },
 };
 
-/** Repeats until it is done: Postgres may be restarting. */
-async function setReadOnly(superuser: Database, is_read_only: boolean): Promise<void> {
+/** For all connections of the service. Repeats until it is done: Postgres may be restarting. */
+export async function setReadOnly(superuser: Database, is_read_only: boolean): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       const value = is_read_only ? 'on' : 'off';

@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { queryRows, type Database } from '../../src/db/connection';
+import type { Receiver } from '../../test/support/servers';
+import { callSimulator, postControl, type OwnStack, type RunningStack } from '../../test/support/stack';
+import { setReadOnly } from '../support/faults';
+import { RATE, type SteadyLoad } from './load';
+import type { Expected } from './rule-tests';
+
+/** What a fault acts on. */
+export interface Scene {
+  own: OwnStack;
+  stack: RunningStack;
+  /** As superuser. */
+  db: Database;
+  load: SteadyLoad;
+  receiver: Receiver;
+}
+
+/** A fault of the stack, and the alerts that have to fire. */
+export interface AlertFault {
+  name: string;
+  what: string;
+  expected: readonly Expected[];
+  /** Makes the fault, lets it last, and ends it. */
+  inject: (scene: Scene) => Promise<void>;
+}
+
+const SECOND = 1_000;
+const fires = (alert: string): Expected => ({ alert });
+const burns = (slo: string): Expected => ({ alert: 'ErrorBudgetBurnFast', slo });
+
+/** The receiver answers 500 while the work runs. */
+async function withFailingReceiver(receiver: Receiver, work: () => Promise<void>): Promise<void> {
+  receiver.answer((response) => void response.writeHead(500).end());
+  try {
+    await work();
+  } finally {
+    receiver.answer((response) => void response.writeHead(200).end());
+  }
+}
+
+/** Those that are felt longest come last. */
+export const ALERT_FAULTS: readonly AlertFault[] = [
+  {
+    name: 'charges-declined',
+    what: 'the issuer declines every charge.',
+    expected: [fires('ChargeSuccessHalved')],
+    async inject({ load }) {
+      load.card = 'do_not_honor';
+      await sleep(60 * SECOND);
+      load.card = 'approved';
+    },
+  },
+  {
+    name: 'receiver-away',
+    what: 'the receiver of webhooks answers 500.',
+    expected: [fires('WebhooksFail')],
+    inject: ({ receiver }) => withFailingReceiver(receiver, () => sleep(45 * SECOND)),
+  },
+  {
+    name: 'search-stopped',
+    what: 'Meilisearch stands still.',
+    expected: [fires('SearchIndexBehind'), burns('found')],
+    async inject({ own }) {
+      await own.without('meilisearch', () => sleep(95 * SECOND));
+      // Only now the delayed changes are found.
+      await sleep(20 * SECOND);
+    },
+  },
+  {
+    name: 'worker-stopped',
+    what: 'the only worker stands still.',
+    expected: ['TargetDown', 'NoLeaseHolder'].map(fires).concat(burns('available')),
+    async inject({ own }) {
+      await own.without('worker', () => sleep(30 * SECOND));
+      await sleep(15 * SECOND);
+    },
+  },
+  {
+    name: 'postgres-read-only',
+    what: 'Postgres refuses to write, as after a failover to a standby.',
+    expected: ['PostgresUnavailable', 'PostgresErrors'].map(fires).concat(burns('available')),
+    async inject({ db }) {
+      await setReadOnly(db, true);
+      try {
+        await sleep(30 * SECOND);
+      } finally {
+        await setReadOnly(db, false);
+      }
+    },
+  },
+  {
+    name: 'postgres-slow',
+    what: 'a lock on the table of orders makes every statement about orders wait.',
+    expected: ['PostgresPoolExhausted', 'PostgresErrors', 'CreateOrderSlow'].map(fires),
+    async inject({ db, load }) {
+      load.rate = 10;
+      try {
+        await db.transaction(async (transaction) => {
+          await queryRows(transaction, 'lock table orders in access exclusive mode', {});
+          await sleep(40 * SECOND);
+        });
+      } finally {
+        load.rate = RATE;
+      }
+    },
+  },
+  {
+    name: 'temporal-stopped',
+    what: 'Temporal stands still, after the receiver of webhooks has answered 500 for ten seconds.',
+    expected: ['TemporalUnavailable', 'RecoveryBehind', 'WebhooksBehind'].map(fires).concat(burns('available')),
+    async inject({ own, receiver }) {
+      await withFailingReceiver(receiver, () => sleep(10 * SECOND));
+      await own.without('temporal', () => sleep(150 * SECOND));
+    },
+  },
+  {
+    name: 'processor-silent',
+    what: 'the processor takes charges and questions and does not answer. The record of the oldest unknown outcome is made 20 minutes older.',
+    expected: ['ProcessorUnavailable', 'UnknownOutcomeOld', 'CreateOrderSlow', 'NoFreeSlots']
+      .map(fires)
+      .concat(burns('paid_order')),
+    async inject({ stack, db, load }) {
+      for (const operation of ['sale', 'ask']) {
+        await postControl(stack, 'faults', { kind: 'no_answer', operation, milliseconds: 600_000 });
+      }
+      load.rate = 40;
+      try {
+        await sleep(50 * SECOND);
+        await queryRows(
+          db,
+          `update transactions set modified = modified - interval '20 minutes' where status = 'processing'`,
+          {},
+        );
+        await sleep(30 * SECOND);
+      } finally {
+        load.rate = RATE;
+        await callSimulator(stack, '/control/faults/', { method: 'DELETE' });
+      }
+    },
+  },
+];

@@ -1,0 +1,147 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import { connectDatabase, queryRows } from '../../src/db/connection';
+import { repositoryRoot } from '../../src/stack/files';
+import { startReceiver } from '../../test/support/servers';
+import { OwnStack } from '../../test/support/stack';
+import { until } from '../../test/support/waits';
+import type { Proof, ProofInput, ProofOutcome } from '../proof';
+import { promtool } from '../support/promtool';
+import { ALERT_FAULTS, type AlertFault, type Scene } from './faults';
+import { SteadyLoad } from './load';
+import { Recorder, type Series } from './recorder';
+import { ruleTestText, type Recording } from './rule-tests';
+
+const RULES = path.join(repositoryRoot(), 'deploy', 'prometheus');
+const TESTS = path.join(RULES, 'tests');
+const HEALTHY = 'healthy';
+const HEALTHY_MS = 120_000;
+/** The healthy stretch before a fault, and the pause after it. Milliseconds. */
+const BEFORE_MS = 30_000;
+const AFTER_MS = 15_000;
+/** Unknown outcomes are polled once a minute after a while. */
+const SETTLED_WITHIN_MS = 180_000;
+
+export const alerts: Proof = {
+  name: 'alerts',
+  title:
+    'Each alert fires on the metrics that a running stack exported during a real fault, and none during a healthy hour.',
+  not_proved: [
+    'Alerts whose fault cannot be made here: deploy/prometheus/tests/written.yml and slow.yml have series written by hand.',
+    'The times after which alerts fire: a step of two seconds stands for a minute.',
+    'That an alert reaches an operator: Alertmanager is not part of this repository.',
+  ],
+  seeds: [1],
+  in_ci: false,
+  run,
+};
+
+/**
+ * Checks the rules and the committed tests of them. In full it then records a healthy stretch and every fault, and tests
+ * the rules with these series; RECORD_ALERTS=1 replaces the committed files by them.
+ */
+async function run({ size, single, say }: ProofInput): Promise<ProofOutcome> {
+  const violations: string[] = [];
+  const check = async (what: string, args: string[]) => {
+    await promtool(args).catch((error: unknown) => violations.push(`${what}: ${(error as Error).message}`));
+  };
+  const files = readdirSync(TESTS).map((file) => path.join(TESTS, file));
+  await check('the rules', ['check', 'rules', path.join(RULES, 'recording.yml'), path.join(RULES, 'alerts.yml')]);
+  await check('prometheus.yml', ['check', 'config', '--syntax-only', path.join(RULES, 'prometheus.yml')]);
+  if (single === undefined) await check('the committed tests', ['test', 'rules', ...files]);
+  if (size === 'ci') return { counts: { 'test files': files.length }, violations };
+
+  const folder = process.env['RECORD_ALERTS'] === '1' ? TESTS : mkdtempSync(path.join(tmpdir(), 'alerts-'));
+  let recorded = 0;
+  let series = 0;
+  try {
+    await record({ single, say, violations }, async (recording) => {
+      const file = path.join(folder, `${recording.name}.yml`);
+      writeFileSync(file, ruleTestText(recording, path.relative(folder, RULES)));
+      await check(`${recording.name}, repeat it with --case ${recording.name}`, ['test', 'rules', file]);
+      recorded += 1;
+      series += recording.series.size;
+    });
+  } finally {
+    if (folder !== TESTS) rmSync(folder, { recursive: true });
+  }
+  const fired = ALERT_FAULTS.flatMap(({ expected }) => expected).length;
+  return {
+    counts: { recordings: recorded, series, 'alerts that had to fire': single === undefined ? fired : 0 },
+    violations,
+  };
+}
+
+/** Starts a stack under a steady load, and passes on the series of a healthy stretch and of each fault. */
+async function record(
+  { single, say, violations }: Pick<ProofInput, 'single' | 'say'> & { violations: string[] },
+  onRecorded: (recording: Recording) => Promise<void>,
+): Promise<void> {
+  const names = namesInRules();
+  const own = new OwnStack('alerts');
+  const receiver = await startReceiver();
+  try {
+    const stack = await own.start();
+    const db = connectDatabase(stack.postgres_url, { pool_max: 2, quiet: true });
+    const load = await SteadyLoad.start(stack, receiver.url);
+    try {
+      const scene: Scene = { own, stack, db, load, receiver };
+      const isChosen = (name: string) => single === undefined || single.split(',').includes(name);
+      if (isChosen(HEALTHY)) {
+        await settle(scene);
+        const recorder = new Recorder(stack, names);
+        recorder.start();
+        await sleep(HEALTHY_MS);
+        const { steps, series } = await stopped(recorder);
+        const what = 'nothing is wrong, and no alert fires.';
+        await onRecorded({ name: HEALTHY, what, series, steps, healthy_steps: steps, expected: [] });
+      }
+      for (const fault of ALERT_FAULTS.filter(({ name }) => isChosen(name))) {
+        say(fault.name);
+        await recordFault(fault, scene, names).then(onRecorded, (error: unknown) =>
+          violations.push(`${fault.name} could not be recorded: ${inspect(error)}`),
+        );
+      }
+    } finally {
+      await load.stop();
+      await db.destroy();
+    }
+  } finally {
+    await own.discard();
+    await receiver.close();
+  }
+}
+
+/** Waits until nothing is left of the fault before: the stack answers, and no outcome is unknown. */
+async function settle({ own, db }: Scene): Promise<void> {
+  await own.ready();
+  const unknown = `select 1 from transactions where status = 'processing' limit 1`;
+  await until('no outcome is unknown', async () => (await queryRows(db, unknown, {})).length === 0, SETTLED_WITHIN_MS);
+  await sleep(AFTER_MS);
+}
+
+async function recordFault(fault: AlertFault, scene: Scene, names: ReadonlySet<string>): Promise<Recording> {
+  await settle(scene);
+  const recorder = new Recorder(scene.stack, names);
+  recorder.start();
+  await sleep(BEFORE_MS);
+  const healthy_steps = recorder.steps;
+  await fault.inject(scene);
+  const { steps, series } = await stopped(recorder);
+  return { name: fault.name, what: fault.what, series, steps, healthy_steps, expected: fault.expected };
+}
+
+async function stopped(recorder: Recorder): Promise<{ series: Series; steps: number }> {
+  const series = await recorder.stop();
+  return { series, steps: recorder.steps };
+}
+
+/** The metrics that the rules use, as they are scraped. */
+function namesInRules(): Set<string> {
+  const text = ['recording.yml', 'alerts.yml'].map((file) => readFileSync(path.join(RULES, file), 'utf8')).join('\n');
+  const used = [...text.matchAll(/\b(?:payments|temporal)_\w+/g)].map(([name]) => name);
+  return new Set(used);
+}
