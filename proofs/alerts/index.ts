@@ -9,7 +9,7 @@ import { startReceiver } from '../../test/support/servers';
 import { OwnStack } from '../../test/support/stack';
 import { until } from '../../test/support/waits';
 import type { Proof, ProofInput, ProofOutcome } from '../proof';
-import { promtool } from '../support/promtool';
+import { findPromtool, runPromtool } from '../support/promtool';
 import { ALERT_FAULTS, type AlertFault, type Scene } from './faults';
 import { SteadyLoad } from './load';
 import { Recorder, type Series } from './recorder';
@@ -44,9 +44,12 @@ export const alerts: Proof = {
  * the rules with these series; RECORD_ALERTS=1 replaces the committed files by them.
  */
 async function run({ size, single, say }: ProofInput): Promise<ProofOutcome> {
+  const promtool = findPromtool();
   const violations: string[] = [];
   const check = async (what: string, args: string[]) => {
-    await promtool(args).catch((error: unknown) => violations.push(`${what}: ${(error as Error).message}`));
+    await runPromtool(promtool, args).catch((error: unknown) =>
+      violations.push(`${what}: ${(error as Error).message}`),
+    );
   };
   const files = readdirSync(TESTS).map((file) => path.join(TESTS, file));
   await check('the rules', ['check', 'rules', path.join(RULES, 'recording.yml'), path.join(RULES, 'alerts.yml')]);
