@@ -24,7 +24,6 @@ const INTERVAL = '1m';
 /** A test file of promtool. `rules`: the folder of the rules, from the file's. */
 export function ruleTestText(recording: Recording, rules = '..'): string {
   const { name, what, series, steps, healthy_steps, expected } = recording;
-  const firing = 'ALERTS{alertstate="firing"}';
   const document = {
     rule_files: [`${rules}/recording.yml`, `${rules}/alerts.yml`],
     evaluation_interval: INTERVAL,
@@ -34,14 +33,14 @@ export function ruleTestText(recording: Recording, rules = '..'): string {
         interval: INTERVAL,
         input_series: [...series].map(([key, values]) => ({ series: key, values: notation(values, steps) })),
         promql_expr_test: [
-          { expr: `last_over_time(${firing}[1d])`, eval_time: `${healthy_steps - 1}m`, exp_samples: [] },
-          ...expected.map(({ alert, slo }) => {
+          ...(expected.length === 0 ? [{ expr: firing(''), eval_time: `${steps - 1}m`, exp_samples: [] }] : []),
+          ...expected.flatMap(({ alert, slo }) => {
             const labels = [`alertname="${alert}"`, ...(slo === undefined ? [] : [`slo="${slo}"`])].join(', ');
-            return {
-              expr: `group by (alertname, slo) (last_over_time(ALERTS{alertstate="firing", ${labels}}[1d]))`,
-              eval_time: `${steps - 1}m`,
-              exp_samples: [{ labels: `{${labels}}`, value: 1 }],
-            };
+            const expr = firing(`, ${labels}`);
+            return [
+              { expr, eval_time: `${healthy_steps - 1}m`, exp_samples: [] },
+              { expr, eval_time: `${steps - 1}m`, exp_samples: [{ labels: `{${labels}}`, value: 1 }] },
+            ];
           }),
         ],
       },
@@ -53,6 +52,10 @@ export function ruleTestText(recording: Recording, rules = '..'): string {
   ];
   return `${head.map((line) => `# ${line}\n`).join('')}\n${stringify(document, { lineWidth: 0 })}`;
 }
+
+/** The alerts that have fired until then, each by its name and objective. */
+const firing = (labels: string) =>
+  `group by (alertname, slo) (last_over_time(ALERTS{alertstate="firing"${labels}}[1d]))`;
 
 /** Values as promtool expects them: `5x3` is 5 four times, `_` no sample, `stale` the end of a series. */
 function notation(values: readonly (number | undefined)[], steps: number): string {

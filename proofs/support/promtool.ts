@@ -2,15 +2,18 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { onPath } from '../../src/stack/tools/command';
 
-/** Runs promtool. Rejects with all that it printed when it refuses, or with how to install it. */
-export async function promtool(args: readonly string[]): Promise<void> {
+/** The program promtool. Throws an Error that says how to get it where it is missing. */
+export function findPromtool(): string {
   const program = process.env['PROMTOOL_PATH'] ?? onPath('promtool');
-  if (program === undefined) {
-    throw new Error(
-      'promtool is not installed: install Prometheus (Debian: apt-get install --no-install-recommends prometheus; ' +
-        'others: https://prometheus.io/download), or set PROMTOOL_PATH',
-    );
-  }
+  if (program !== undefined && program !== '') return program;
+  throw new Error(
+    'promtool is not installed: install Prometheus (Debian: apt-get install --no-install-recommends prometheus; ' +
+      'others: https://prometheus.io/download), or set PROMTOOL_PATH',
+  );
+}
+
+/** Runs promtool. Rejects with all that it printed when it refuses. */
+export async function runPromtool(program: string, args: readonly string[]): Promise<void> {
   await promisify(execFile)(program, args).catch((error: unknown) => {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
     throw new Error(`promtool ${args.slice(0, 2).join(' ')}: ${stdout}${stderr}`.replace(/\n\s*\n+/g, '\n').trim());
