@@ -5,7 +5,7 @@ import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import type { Caller } from '../operation';
 import { answer } from './answer';
-import { observeRequests } from './answered-request';
+import { observeRequests, type RequestObserver } from './answered-request';
 import { bind, otherMethods, type Api } from './bind';
 import { docs, type ApiDocument } from './docs';
 import { onError } from './errors';
@@ -22,6 +22,8 @@ export interface AppDependencies<C extends Caller> {
   /** Its OpenAPI document. */
   readonly document: ApiDocument;
   readonly probes: readonly Probe[];
+  /** Told of each answered request, beside the log. */
+  readonly observers?: readonly RequestObserver[];
   /** Routes beside the API, such as the hosted page. */
   readonly routers: readonly Router[];
 }
@@ -33,6 +35,7 @@ export function createApp<C extends Caller>({
   api,
   document,
   probes,
+  observers = [],
   routers,
 }: AppDependencies<C>): express.Express {
   const app = express();
@@ -46,7 +49,7 @@ export function createApp<C extends Caller>({
   app.use(mark);
   app.use(requireClearHeaders);
   app.use(health(probes, log));
-  app.use(observeRequests(requestLog(log, config.LOG_REQUESTS)));
+  app.use(observeRequests([...requestLog(log, config.LOG_REQUESTS), ...observers]));
   app.use(requireTls());
   const rateLimit = createRateLimit(config.RATE_LIMIT_PER_SECOND);
   app.use(bind(api, { rateLimit, deadline_ms: config.API_DEADLINE_MS, log }));

@@ -187,6 +187,40 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index request_claims_claimed on request_claims using brin (claimed);
 
+    -- The requests of projects as they were answered, for 30 days (rules 25). Written in batches after the answer,
+    -- without foreign keys: a row lock on the project for each would cost more than the row.
+    create table logged_requests (
+      -- The request id.
+      id uuid primary key,
+      project_id uuid not null,
+      api_key_id text not null,
+      received timestamptz not null,
+      operation text not null,
+      method text not null check (method in ('GET', 'HEAD', 'POST', 'PUT', 'DELETE')),
+      path text not null,
+      -- Null: the whole answer was not sent.
+      status smallint check (status between 200 and 599),
+      duration_ms integer not null check (duration_ms >= 0),
+      error_type text,
+      -- Paths of the wrong fields; only names that the API defines.
+      error_fields text[],
+      idempotency_key text,
+      is_repeat boolean not null,
+      order_id uuid,
+      transaction_id uuid,
+      payment_link_id uuid,
+      -- The number of the webhook in the path.
+      n integer,
+      -- The order or payment link in the answer.
+      object_id uuid,
+      check ((error_type is null) = (error_fields is null)),
+      check (idempotency_key is not null or not is_repeat)
+    );
+    create index logged_requests_project on logged_requests (project_id, received, id);
+    create index logged_requests_errors on logged_requests (project_id, received, id) where error_type is not null;
+    create index logged_requests_order on logged_requests (order_id, received, id) where order_id is not null;
+    create index logged_requests_object on logged_requests (object_id, received, id) where object_id <> order_id;
+
     -- A reusable address of the hosted page: each attempt to pay makes an order (rules 19).
     create table payment_links (
       id uuid primary key,
