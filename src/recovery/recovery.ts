@@ -4,6 +4,7 @@ import { KeptLease } from '../db/lease';
 import { findChecks, type Check } from '../db/recovery/checks';
 import { findProgress, saveProgress, type SourceProgress } from '../db/recovery/progress';
 import { SOURCE_NAMES, type OrderCheck, type SourceName } from '../db/recovery/sources';
+import { reconcileAttentions } from './attentions';
 import { deleteLoggedRequests } from '../db/requests/logged-requests';
 import { deleteClaims } from '../db/requests/request-claims';
 import type { Logger } from '../log';
@@ -93,6 +94,7 @@ export class Recovery {
       }
     }
     if (Object.keys(finished).length > 0) await saveProgress(db, finished);
+    await reconcileAttentions(db, now);
     await this.deleteOldRows(now);
   }
 

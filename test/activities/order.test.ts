@@ -1,4 +1,4 @@
-import { attentionTo } from '../../workflows/operator-view';
+import { attentionTo } from '../../src/domain/attention';
 import { createActivities, type Activities } from '../../activities';
 import type { ActivityServices } from '../../activities/services';
 import { moveOrder } from '../../src/db/orders/move-order';

@@ -517,6 +517,25 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index open_settlements_transaction on open_settlements (transaction_id);
 
+    -- Why an operator has to act on an object, as the search attribute Attention of its workflow says, since when and
+    -- until when. By the database's clock, as it is for operators and reconciled with the record (rules 24.15).
+    create table attentions (
+      id uuid primary key default gen_random_uuid(),
+      object_kind text not null check (object_kind in ('order', 'webhook', 'settlements', 'search_index', 'workflow')),
+      object_id text not null,
+      -- Null: of the installation.
+      project_id uuid,
+      reason text not null,
+      since timestamptz not null default clock_timestamp(),
+      until timestamptz,
+      check (until >= since)
+    );
+    create unique index attentions_open on attentions (object_kind, object_id, reason) where until is null;
+    create index attentions_since on attentions (since, id);
+    create index orders_attention on orders (id) where attention is not null;
+    create index transactions_without_answer on transactions (order_id)
+      where polls >= 170 or answered_amount is not null;
+
     -- The readiness probe advances it, which only a server that can write does.
     create sequence readiness_checks as bigint cycle;
 
