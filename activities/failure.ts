@@ -22,9 +22,12 @@ const RECORD_LOST_AFTER_MS = 60_000;
 /**
  * Runs activities at the instant of each try (rules 4.15), and turns their errors into failures for Temporal. A
  * ServiceError becomes a failure of the same type and is not retried. A move that the tables forbid and a lost record
- * are not retried either. Any other error is retried.
+ * are not retried either; `onRecordLost` runs before. Any other error is retried.
  */
-export function withFailures<Activities extends Record<string, Work>>(activities: Activities): Activities {
+export function withFailures<Activities extends Record<string, Work>>(
+  activities: Activities,
+  onRecordLost: () => Promise<void> = () => Promise.resolve(),
+): Activities {
   return Object.fromEntries(
     Object.entries(activities).map(([name, work]) => [
       name,
@@ -38,6 +41,7 @@ export function withFailures<Activities extends Record<string, Work>>(activities
             throw ApplicationFailure.create({ type: 'ServerError', message: error.message, nonRetryable: true });
           }
           if (error instanceof RecordMissing && waited_ms >= RECORD_LOST_AFTER_MS) {
+            await onRecordLost();
             throw ApplicationFailure.create({ type: RECORD_MISSING, message: error.message, nonRetryable: true });
           }
           if (!(error instanceof ServiceError)) throw error;

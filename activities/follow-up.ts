@@ -1,3 +1,4 @@
+import { LATE_APPROVAL_OVERDUE } from '../src/domain/attention';
 import type { Database } from '../src/db/connection';
 import { insertFollowUp, recordFollowUpOutcome } from '../src/db/orders/follow-ups';
 import { announceOperation, endAnnouncement } from '../src/db/orders/announced-operations';
@@ -38,7 +39,6 @@ export type FollowUpExecution =
   | { result: 'unanswered' | 'undecided' | 'nothing'; attention?: string | undefined; order?: never };
 
 const NOTHING: FollowUpExecution = { result: 'nothing' };
-const OVERDUE = 'the processor has given no answer about a late approval for a day';
 
 /**
  * Activities of a follow-up order's workflow. The operation's idempotency key derives from its order, so each activity
@@ -269,5 +269,5 @@ async function askAgain(
   if (watch === undefined) return { result };
   const { poll_at, is_overdue } = nextLatePoll(watch.began, now);
   if (watch.poll_at <= now) await postponeWatch(db, watch.transaction_id, poll_at);
-  return { result, attention: is_overdue ? OVERDUE : undefined };
+  return { result, attention: is_overdue ? LATE_APPROVAL_OVERDUE : undefined };
 }

@@ -1,3 +1,6 @@
+import { Context } from '@temporalio/activity';
+import { recordAttention } from '../src/db/attentions';
+import { RECORD_LOST } from '../src/domain/attention';
 import { withFailures } from './failure';
 import * as followUp from './follow-up';
 import * as order from './order';
@@ -27,7 +30,11 @@ const SCHEDULED = { checkIndex, fetchSettlements };
 
 /** The activities of a worker, with its services. */
 export function createActivities(services: ActivityServices): Activities {
-  return { ...withFailures(withServices(ACTIVITIES, services)), ...withServices(SCHEDULED, services) };
+  const onRecordLost = () => {
+    const { workflowId: id } = Context.current().info.workflowExecution!;
+    return recordAttention(services.db, { kind: 'workflow', id }, RECORD_LOST);
+  };
+  return { ...withFailures(withServices(ACTIVITIES, services), onRecordLost), ...withServices(SCHEDULED, services) };
 }
 
 /** The activities as workflows see them. */

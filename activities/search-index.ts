@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
+import { SEARCH_INDEX, recordAttention } from '../src/db/attentions';
 import type { Database } from '../src/db/connection';
 import { reportRows } from '../src/db/search/report-rows';
 import {
@@ -9,6 +10,7 @@ import {
   existingOrders,
   waitingForSearch,
 } from '../src/db/search/search-outbox';
+import { indexAttention } from '../src/domain/attention';
 import { SUBJECTS, rowOf } from '../src/domain/query/report';
 import { documentOf, type Document } from '../src/search/documents';
 import type { IndexedOrder, SearchWriter } from '../src/search/writer';
@@ -17,7 +19,7 @@ import type { ActivityServices } from './services';
 /** Compares the search index with the record. Heartbeats carry the number of orders compared so far. */
 export async function checkIndex({ db, index }: ActivityServices): Promise<SearchIndexCheck> {
   const context = Context.current();
-  return await checkSearchIndex({
+  const check = await checkSearchIndex({
     db,
     index,
     onProgress(orders) {
@@ -25,6 +27,8 @@ export async function checkIndex({ db, index }: ActivityServices): Promise<Searc
       context.heartbeat({ orders });
     },
   });
+  await recordAttention(db, SEARCH_INDEX, indexAttention(check.refused));
+  return check;
 }
 
 /** Orders as the index should have them, in the order of the ids. */

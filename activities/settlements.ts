@@ -6,6 +6,8 @@ import {
   type OpenSettlements,
   type UnpaidTransaction,
 } from '../src/db/orders/settlements';
+import { SETTLEMENTS, recordAttention } from '../src/db/attentions';
+import { settlementsAttention } from '../src/domain/attention';
 import { isProcessorInitiated } from '../src/domain/follow-up';
 import { isAttemptOpen } from '../src/domain/order';
 import { processorOrderId, transactionId } from '../src/ids';
@@ -38,7 +40,9 @@ export async function fetchSettlements(
     Context.current().heartbeat({ settled });
     if (settlements.length === 0) break;
   }
-  return { settled, ...(await openSettlements(db)) };
+  const open = await openSettlements(db);
+  await recordAttention(db, SETTLEMENTS, settlementsAttention(open, now));
+  return { settled, ...open };
 }
 
 /**

@@ -1,10 +1,10 @@
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { openAuthorization } from '../src/domain/authorization';
-import { lastTransaction, outcomeAwaitedFrom, type OrderSnapshot } from '../src/domain/order-snapshot';
+import { attentionTo } from '../src/domain/attention';
+import type { OrderSnapshot } from '../src/domain/order-snapshot';
 import { asMarkdown } from '../src/domain/shown-text';
-import { POLLS_BEFORE_ATTENTION } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
-import { minorUnitsInWords, mismatchInWords, waitsOf, type Wait } from '../src/domain/waits';
+import { minorUnitsInWords, waitsOf, type Wait } from '../src/domain/waits';
 import { ATTENTION, ORDER_STATUS, orderWorkflowId, type FollowUpInput } from './messages';
 
 /** The description of the update setOutcome in the Web UI. */
@@ -23,9 +23,6 @@ export function showAttention(attention: string | undefined): void {
 /** `Attention` as Markdown, escaped: it may quote the processor. */
 const attentionLine = (attention: string) => `**Attention: ${asMarkdown(attention)}.**`;
 
-/** The text of `Attention` when an outcome has been missing for a day. */
-const OUTCOME_OVERDUE = 'the processor has given no outcome for about a day';
-
 /** Shows an order in the Web UI: status and attention as search attributes, the rest as details. */
 export function show(order: OrderSnapshot, details: string): void {
   const shown = workflowInfo().typedSearchAttributes;
@@ -36,14 +33,6 @@ export function show(order: OrderSnapshot, details: string): void {
   }
   if (shown.get(ATTENTION) !== attention) upsertSearchAttributes([{ key: ATTENTION, value: attention ?? null }]);
   setCurrentDetails(attention === undefined ? details : `${attentionLine(attention)}\n\n${details}`);
-}
-
-/** The text of `Attention`; undefined when the operator has nothing to do. */
-export function attentionTo(order: OrderSnapshot): string | undefined {
-  if (order.attention !== undefined || outcomeAwaitedFrom(order) === undefined) return order.attention;
-  const { answered, polls = 0 } = lastTransaction(order)!;
-  if (answered !== undefined) return mismatchInWords(answered, order);
-  return polls >= POLLS_BEFORE_ATTENTION ? OUTCOME_OVERDUE : undefined;
 }
 
 /** The details in the Web UI: status, amount, and the waits of the order in words. */

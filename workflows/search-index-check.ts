@@ -1,5 +1,6 @@
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { SearchIndexCheck } from '../activities/search-index';
+import { indexAttention } from '../src/domain/attention';
 import { checking } from './activities';
 import { ATTENTION } from './search-attributes';
 
@@ -11,9 +12,8 @@ export async function searchIndexCheck(): Promise<SearchIndexCheck> {
   setCurrentDetails('Compares the search index with the record. The pending activity shows how many orders are done.');
   const check = await checking.checkIndex();
   setCurrentDetails(describeCheck(check));
-  if (check.refused > 0) {
-    upsertSearchAttributes([{ key: ATTENTION, value: `the search index refuses ${check.refused} orders` }]);
-  }
+  const attention = indexAttention(check.refused);
+  if (attention !== undefined) upsertSearchAttributes([{ key: ATTENTION, value: attention }]);
   return check;
 }
 

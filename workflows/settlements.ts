@@ -1,13 +1,9 @@
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { SettlementFetch } from '../activities/settlements';
+import { settlementsAttention } from '../src/domain/attention';
 import { fetching } from './activities';
 import { temporalClock as clock } from './object/clock';
 import { ATTENTION } from './search-attributes';
-
-/**
- * A settlement whose transaction is missing for this long is an error of the service or the processor. Milliseconds.
- */
-const OVERDUE_MS = 24 * 3_600_000;
 
 /**
  * Fetches the processor's settlements (rules 20.19). Started by a schedule, and when the processor notifies. Returns
@@ -17,9 +13,8 @@ export async function settlements(): Promise<SettlementFetch> {
   setCurrentDetails('Fetches settlements from the processor.');
   const fetch = await fetching.fetchSettlements({ now: clock.now() });
   setCurrentDetails(describeFetch(fetch));
-  if (fetch.waiting_since !== undefined && clock.now() - fetch.waiting_since > OVERDUE_MS) {
-    upsertSearchAttributes([{ key: ATTENTION, value: `${fetch.waiting} settlements have no transaction` }]);
-  }
+  const attention = settlementsAttention(fetch, clock.now());
+  if (attention !== undefined) upsertSearchAttributes([{ key: ATTENTION, value: attention }]);
   return fetch;
 }
 

@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
+import type { ErrorAnswer } from '../../src/contract/error';
 import { startRequestTrace } from '../../src/tracing/requests';
 
 /** A request that is answered, or whose connection closed before. */
@@ -13,10 +14,18 @@ export interface AnsweredRequest {
   readonly fields: Readonly<Record<string, string>>;
   readonly method: string;
   readonly status: number;
+  /** When it arrived, epoch milliseconds. */
+  readonly received_at: number;
   /** Milliseconds from its arrival. */
   readonly ms: number;
   /** Whether the whole answer was handed to the connection. */
   readonly was_sent: boolean;
+  /** The error in the answer. Its paths may contain names of fields that the client made up. */
+  readonly error?: ErrorAnswer['error'] | undefined;
+  /** The header Idempotency-Key, a text of the client. */
+  readonly idempotency_key?: string | undefined;
+  /** Whether an earlier request had the key. */
+  readonly is_repeat: boolean;
 }
 
 /** Called once for each request, after its answer. Must not throw. */
@@ -25,6 +34,13 @@ export type RequestObserver = (request: AnsweredRequest) => void;
 /** Adds fields to what observers are told of a request. */
 export function noteRequest(response: Response, fields: AnsweredRequest['fields']): void {
   response.locals['noted'] = { ...(response.locals['noted'] as AnsweredRequest['fields'] | undefined), ...fields };
+}
+
+type AnswerNotes = Partial<Pick<AnsweredRequest, 'error' | 'idempotency_key' | 'is_repeat'>>;
+
+/** Adds what observers are told of a request beside its fields: the error of its answer, and its Idempotency-Key. */
+export function noteAnswer(response: Response, notes: AnswerNotes): void {
+  response.locals['answer'] = { ...(response.locals['answer'] as AnswerNotes | undefined), ...notes };
 }
 
 /** How many requests are not answered so far. */
@@ -40,6 +56,7 @@ export function observeRequests(observers: readonly RequestObserver[], open: Ope
   return (request, response, next) => {
     const { method } = request;
     const began = performance.now();
+    const received_at = Date.now();
     open.count += 1;
     const request_id = String(response.getHeader('X-Request-Id'));
     const trace = startRequestTrace({ request_id, method, traceparent: request.get('traceparent') });
@@ -51,8 +68,11 @@ export function observeRequests(observers: readonly RequestObserver[], open: Ope
         fields: (response.locals['noted'] as AnsweredRequest['fields'] | undefined) ?? {},
         method,
         status: response.statusCode,
+        received_at,
         ms: Math.round(performance.now() - began),
         was_sent: response.writableFinished,
+        is_repeat: false,
+        ...(response.locals['answer'] as AnswerNotes | undefined),
       };
       for (const observe of observers) observe(answered);
       trace?.end({ ...answered, route: routeOf(request) });

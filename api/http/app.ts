@@ -5,7 +5,7 @@ import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import type { Caller } from '../operation';
 import { answer } from './answer';
-import { observeRequests } from './answered-request';
+import { observeRequests, type RequestObserver } from './answered-request';
 import { bind, otherMethods, type Api } from './bind';
 import { docs, type ApiDocument } from './docs';
 import { onError } from './errors';
@@ -25,6 +25,8 @@ export interface AppDependencies<C extends Caller> {
   /** Its OpenAPI document. */
   readonly document: ApiDocument;
   readonly probes: readonly Probe[];
+  /** Told of each answered request, beside the log. */
+  readonly observers?: readonly RequestObserver[];
   /** Routes beside the API, such as the hosted page. */
   readonly routers: readonly Router[];
 }
@@ -37,6 +39,7 @@ export function createApp<C extends Caller>({
   api,
   document,
   probes,
+  observers = [],
   routers,
 }: AppDependencies<C>): express.Express {
   const app = express();
@@ -51,7 +54,7 @@ export function createApp<C extends Caller>({
   app.use(requireClearHeaders);
   app.use(health(probes, log));
   const open = { count: 0 };
-  app.use(observeRequests([...requestLog(log, config.LOG_REQUESTS), requestMetrics(host, open)], open));
+  app.use(observeRequests([...requestLog(log, config.LOG_REQUESTS), requestMetrics(host, open), ...observers], open));
   app.use(requireTls());
   const rateLimit = createRateLimit(config.RATE_LIMIT_PER_SECOND);
   app.use(bind(api, { rateLimit, deadline_ms: config.API_DEADLINE_MS, log }));

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import express, { Router, type Request, type RequestHandler, type Response } from 'express';
+import type { ErrorAnswer } from '../../src/contract/error';
 import { parseJson } from '../../src/contract/json';
 import { parseIdempotencyKey, parseRequest } from '../../src/contract/request';
 import {
@@ -19,7 +20,7 @@ import { answer, answerStream, noContent, notModified } from './answer';
 import { etagOf, isKnown, versionsOf } from './etag';
 import { answerOnce, refuseTaken, requestHash, secretShown, type KeyStore, type Reply } from './idempotency';
 import type { RateLimit } from './rate-limit';
-import { noteRequest } from './answered-request';
+import { noteAnswer, noteRequest } from './answered-request';
 
 /** Bytes of a body (rules 18.2). */
 const BODY_BYTES_MAX = 256 * 1024;
@@ -69,8 +70,10 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
     noteRequest(response, caller.log);
     limits.rateLimit.admit(caller.id, response);
     const key = takesIdempotencyKey(route) ? idempotencyKeyOf(request) : undefined;
+    if (key !== undefined) noteAnswer(response, { idempotency_key: key });
     const keys = api.keysOf(caller);
     const { body, input } = await readRequest(route, request, response).catch(async (error: unknown) => {
+      noteRequest(response, validParams(route, request));
       if (key !== undefined) await refuseTaken(keys, key);
       throw error;
     });
@@ -88,13 +91,20 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
         const work = await operation({ ...context, request: { ...context.request, ...repeat } }, input as never);
         return replying(route, work as Work<unknown>);
       };
+      const onRepeat = () => noteAnswer(response, { is_repeat: true });
       const reply =
         key === undefined
           ? await carryOut(await prepare(undefined))
-          : await answerOnce(keys, { key, request_hash: requestHash(route, input, body) }, prepare);
+          : await answerOnce(keys, { key, request_hash: requestHash(route, input, body), onRepeat }, prepare);
       send(request, response, route, reply);
     }
   };
+}
+
+/** The ids in the path of a request that is refused, unless one of them is wrong. */
+function validParams({ params }: Route, request: Request): Readonly<Record<string, string>> {
+  const parsed = params?.safeParse(request.params);
+  return parsed?.success ? (parsed.data as Record<string, string>) : {};
 }
 
 function idempotencyKeyOf(request: Request): string | undefined {
@@ -151,8 +161,10 @@ function send(request: Request, response: Response, route: Route, { status, body
     response.setHeader('ETag', etagOf(version));
     if (route.method === 'get' && isKnown(request.headers['if-none-match'], version)) return notModified(response);
   }
-  const { id } = (body ?? {}) as { id?: unknown };
+  const { id, error } = (body ?? {}) as { id?: unknown; error?: ErrorAnswer['error'] };
   if (typeof id === 'string') noteRequest(response, { object_id: id });
+  // A refusal that is kept for repeats of the request.
+  if (status >= 400) noteAnswer(response, { error });
   if (status === 204) noContent(response);
   else answer(response, status, body);
 }

@@ -6,6 +6,7 @@ import { isUnavailable } from '../../src/db/connection';
 import { ERRORS, OutcomeUnknown, ServiceError, errorTypeOf, type ErrorName } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import { answer } from './answer';
+import { noteAnswer } from './answered-request';
 
 /** When a request that was not answered in time may be sent again, in seconds. */
 const RETRY_AFTER_SECONDS = 1;
@@ -73,7 +74,9 @@ function isRepeatable(request: Request): boolean {
 
 /** Answers with the error as JSON. */
 export function answerError(response: Response, error: ServiceError): void {
-  answer(response, ERRORS[error.error].status, errorBody(error));
+  const body = errorBody(error);
+  noteAnswer(response, body);
+  answer(response, body.error.status, body);
 }
 
 /** Requests that Node refuses before they reach Express, by the `code` of its error. */

@@ -11,6 +11,8 @@ export interface KeyedRequest {
   readonly key: string;
   /** Result of requestHash. */
   readonly request_hash: Buffer;
+  /** Called when the same request came before. */
+  readonly onRepeat?: () => void;
 }
 
 /**
@@ -83,6 +85,7 @@ export async function answerOnce(
   for (;;) {
     const known = await keys.find(request.key);
     if (known && !known.request_hash.equals(request.request_hash)) throw reused();
+    if (known) request.onRepeat?.();
     if (known?.answer) return known.answer;
     try {
       return await run(keys, request, prepare, known?.claimed_at);

@@ -1,8 +1,9 @@
 import type { ApiKeyAnswer } from '../../src/contract/manage/api-key';
 import type { ClientAnswer } from '../../src/contract/manage/client';
-import type { AuditEntry } from '../../src/contract/manage/history';
+import type { AttentionAnswer, AuditEntry } from '../../src/contract/manage/history';
 import type { ManagedMerchant as MerchantAnswer } from '../../src/contract/manage/merchant';
 import type { ManagedProject, WebhookSecret } from '../../src/contract/manage/project';
+import type { AttentionRow } from '../../src/db/attentions';
 import type { ApiKey } from '../../src/db/projects/api-keys';
 import type { AuditRow } from '../../src/db/projects/audit-trail';
 import type { Merchant } from '../../src/db/projects/merchants';
@@ -77,6 +78,22 @@ export const presentChange = (row: AuditRow): AuditEntry => ({
   ...(row.before !== null && { before: row.before }),
   ...(row.after !== null && { after: row.after }),
   ...(row.request_id !== null && { request_id: row.request_id }),
+});
+
+/** A reason for an operator to act. */
+export const presentAttention = ({
+  id,
+  object_kind,
+  object_id,
+  project_id,
+  ...row
+}: AttentionRow): AttentionAnswer => ({
+  id,
+  object: { kind: object_kind, id: object_id },
+  ...(project_id !== null && { project_id }),
+  reason: row.reason,
+  since: formatTimestamp(row.since),
+  ...(row.until !== null && { until: formatTimestamp(row.until) }),
 });
 
 /** A page as it is answered. */

@@ -20,11 +20,9 @@ export const advanceOrderClock =
       );
     }
     return async () => {
-      const advanced = await advanceInTurn(context, () =>
+      const { advanced, is_unknown } = await advanceInTurn(context, order, () =>
         services.sandbox_clocks.advanceOrder(order, input, context.request),
       );
-      // Not answered in time: a repeat with the key joins the advance, or makes it.
-      const is_unknown = advanced.clock_offset_ms === order.clock_offset_ms;
       return { ...presentVersion(advanced, services.public_url), is_unknown };
     };
   };

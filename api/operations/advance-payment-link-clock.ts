@@ -12,11 +12,9 @@ export const advancePaymentLinkClock =
     const link = await requireRequestedPaymentLink(services, context, params.payment_link_id);
     const input = clockAdvanceOf(context, body);
     return async () => {
-      const advanced = await advanceInTurn(context, () =>
+      const { advanced, is_unknown } = await advanceInTurn(context, link, () =>
         services.sandbox_clocks.advancePaymentLink(link, input, context.request),
       );
-      // Not answered in time: a repeat with the key joins the advance, or makes it.
-      const is_unknown = advanced.clock_offset_ms === link.clock_offset_ms;
       return { ...presentLinkVersion(advanced, services.public_url), is_unknown };
     };
   };

@@ -10,11 +10,14 @@ import { endPaymentLink } from './end-payment-link';
 import { getOrder } from './get-order';
 import { getPaymentLink } from './get-payment-link';
 import { getProject } from './get-project';
+import { getRequest } from './get-request';
 import { getTimeline } from './get-timeline';
 import { listCurrencies } from './list-currencies';
+import { listOrderRequests } from './list-order-requests';
 import { listOrderWebhooks } from './list-order-webhooks';
 import { listOrders } from './list-orders';
 import { listPaymentLinks } from './list-payment-links';
+import { listRequests } from './list-requests';
 import { redeliverOrderWebhook } from './redeliver-order-webhook';
 import { refundOrder } from './refund-order';
 import { searchOrders } from './search-orders';
@@ -45,6 +48,9 @@ export function createOperations(services: MerchantServices): MerchantOperations
     endPaymentLink: endPaymentLink(services),
     advancePaymentLinkClock: advancePaymentLinkClock(services),
     searchOrders: searchOrders(services),
+    listRequests: listRequests(services),
+    getRequest: getRequest(services),
+    listOrderRequests: listOrderRequests(services),
     getProject,
     listCurrencies,
   };

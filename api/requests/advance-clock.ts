@@ -30,14 +30,19 @@ export function clockAdvanceOf(
   return { request_id: clockAdvanceId({ idempotency_key, id_namespace: project.id_namespace }), advance: by };
 }
 
-/** Runs an advance when it is the project's turn. Throws TooManyRequests when that takes too long. */
-export async function advanceInTurn<T>(
+/**
+ * Runs an advance of an object's clock when it is the project's turn. `is_unknown`: it was not answered in time; a
+ * repeat with the key joins the advance, or makes it. Throws TooManyRequests when its turn takes too long.
+ */
+export async function advanceInTurn<T extends { clock_offset_ms: number }>(
   { caller }: Pick<MerchantContext, 'caller'>,
+  before: T,
   advance: () => Promise<T>,
-): Promise<T> {
+): Promise<{ advanced: T; is_unknown: boolean }> {
   const wait = new AbortController();
   const tooMany = new ServiceError('TooManyRequests', 'Other advances of sandbox clocks of the project take long.');
   const timer = setTimeout(() => wait.abort(tooMany), TURN_MS);
   const release = await advances.acquire(caller.project.id, wait.signal).finally(() => clearTimeout(timer));
-  return await advance().finally(release);
+  const advanced = await advance().finally(release);
+  return { advanced, is_unknown: advanced.clock_offset_ms === before.clock_offset_ms };
 }

@@ -203,7 +203,7 @@ function moveStatements(rowsOf: () => Rows): Statement[] {
     },
     {
       name: 'set attention',
-      is: /^update orders set attention/,
+      is: /^with changed as \(\s+update orders set attention/,
       run({ order_id, attention }: { order_id: string; attention: string }) {
         const order = rowsOf().orders[order_id];
         if (order !== undefined) order.attention = attention;

@@ -141,6 +141,9 @@ export function apiDoors(stack: RunningStack, { order_id, held, link_id }: Objec
       '/v1/orders/?card=',
       `${order}timeline/?cursor=`,
       `${order}webhooks/?before=`,
+      `${order}requests/?cursor=`,
+      '/v1/requests/?since=',
+      '/v1/requests/?card=',
     ].map((path): Door => ({
       name: `query ${path}`,
       kind: 'refused',
@@ -151,11 +154,13 @@ export function apiDoors(stack: RunningStack, { order_id, held, link_id }: Objec
       kind: 'refused',
       send: (_card, written) => call('GET', `${order}?fields=${encodeURIComponent(written)}`),
     },
-    ...['/v1/orders/', `/v1/paymentlinks/`, '/v1/', '/', `${transaction}`, '/docs/'].map((path): Door => ({
-      name: `path ${path}`,
-      kind: 'refused',
-      send: (_card, written) => call('GET', `${path}${encodeURIComponent(written)}/`),
-    })),
+    ...['/v1/orders/', `/v1/paymentlinks/`, '/v1/requests/', '/v1/', '/', `${transaction}`, '/docs/'].map(
+      (path): Door => ({
+        name: `path ${path}`,
+        kind: 'refused',
+        send: (_card, written) => call('GET', `${path}${encodeURIComponent(written)}/`),
+      }),
+    ),
     header('Idempotency-Key', 'refused'),
     ...[
       'User-Agent',

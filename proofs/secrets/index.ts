@@ -251,6 +251,10 @@ async function scan(
     });
     return body.hits === 1;
   });
+  const last = (await merchant.send('GET', '/v1/orders/')).headers.get('x-request-id');
+  await until('the last request is in the request log', async () => {
+    return (await merchant.send('GET', `/v1/requests/${last}/`)).status === 200;
+  });
   const counts: Record<string, number> = {};
   const all = [
     tablesOf(stack, 'payments'),

@@ -109,11 +109,13 @@ export async function* answersOf(stack: RunningStack, token: string): AsyncGener
     const orders = await ask('/v1/orders/');
     yield orders;
     yield await ask('/v1/paymentlinks/');
+    yield await ask('/v1/requests/?limit=100');
     yield await ask('/v1/search/orders/', { query: '*', size: 1_000 });
     yield await ask('/v1/search/orders/?format=csv', { query: '*' });
     for (const { id } of (JSON.parse(orders.text) as { id: string }[]).slice(0, 300)) {
       yield await ask(`/v1/orders/${id}/timeline/`);
       yield await ask(`/v1/orders/${id}/webhooks/`);
+      yield await ask(`/v1/orders/${id}/requests/`);
     }
   }
   for (const name of [

@@ -46,4 +46,5 @@ export const COMMANDS: Readonly<
     },
   },
   audit: { description: 'The audit trail.', operations: { list: 'listAuditTrail' } },
+  attention: { description: 'What needs an operator.', operations: { list: 'listAttentions' } },
 };

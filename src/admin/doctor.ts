@@ -1,7 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { requireSetting, type Config } from '../config';
+import { countOpenAttentions } from '../db/attentions';
 import { auditTrailWeakness } from '../db/projects/audit-trail';
 import { checkWritable, connectDatabase, queryRows, type Database } from '../db/connection';
+import { findLags } from '../db/lags';
 import { schemaDifference } from '../db/migrate';
 import { hasOperator } from '../db/projects/oauth-clients';
 import { secretKeysInUse } from '../db/projects/secret-keys';
@@ -11,6 +13,7 @@ import { SearchWriter } from '../search/writer';
 import { SecretKeys } from '../secrets';
 import { missingSearchAttributes } from '../temporal/search-attributes';
 import { connectTemporal, dataConverter, pingTemporal, type TemporalClient } from '../temporal/connect';
+import { findWorkerBuilds } from '../temporal/pollers';
 import { credentialsOf } from '../temporal/credentials';
 import { searchServer } from '../processes/connections';
 
@@ -22,6 +25,8 @@ export interface Finding {
   /** The fault and its remedy. */
   readonly problem?: string;
   readonly remedy?: string;
+  /** What was found where nothing is wrong. */
+  readonly note?: string;
 }
 
 interface Check {
@@ -29,8 +34,8 @@ interface Check {
   /** The check that has to be ok before. */
   readonly needs?: string;
   readonly remedy: string;
-  /** Rejects with the fault. */
-  readonly run: () => Promise<void>;
+  /** Rejects with the fault. Returns a note, if there is something to say. */
+  readonly run: () => Promise<string | void>;
 }
 
 /** Time limit of one check in milliseconds. */
@@ -51,7 +56,12 @@ export async function diagnose(config: Config, log: Logger): Promise<Finding[]> 
     }));
   const found: Finding[] = [];
   try {
-    for (const check of [...recordChecks(config, db), ...keyChecks(config, db), ...otherChecks(config, temporal)]) {
+    for (const check of [
+      ...recordChecks(config, db),
+      ...keyChecks(config, db),
+      ...otherChecks(config, temporal),
+      ...loopChecks(db, temporal),
+    ]) {
       found.push(await findingOf(check, found));
     }
   } finally {
@@ -66,8 +76,8 @@ async function findingOf({ name, needs, remedy, run }: Check, before: readonly F
   if (is_missing) return { check: name, result: 'skipped', problem: `It needs ${needs}.` };
   const late = setTimeout(CHECK_MS, undefined, { ref: false });
   try {
-    await Promise.race([run(), late.then(() => refuse('It did not answer in time.'))]);
-    return { check: name, result: 'ok' };
+    const note = await Promise.race([run(), late.then(() => refuse('It did not answer in time.'))]);
+    return { check: name, result: 'ok', ...(typeof note === 'string' && { note }) };
   } catch (error) {
     return { check: name, result: 'wrong', problem: reasonOf(error), remedy };
   }
@@ -148,6 +158,51 @@ function keyChecks(config: Config, db: () => Database): Check[] {
       remedy: 'Set PAYLOAD_KEYS as the worker has it: id:base64 of 32 bytes, with commas.',
       async run() {
         dataConverter(requireSetting(config, 'PAYLOAD_KEYS'));
+      },
+    },
+  ];
+}
+
+/** How long each loop of the workers may be behind, in seconds: long enough for a restart of all of them. */
+const BEHIND_SECONDS_MAX = 15 * 60;
+
+/** Work that workers do by themselves, and what they leave to an operator. */
+function loopChecks(db: () => Database, temporal: () => TemporalClient): Check[] {
+  return [
+    {
+      name: 'workers',
+      needs: 'temporal',
+      remedy: 'Start a worker: node dist/src/main/worker.js',
+      async run() {
+        const builds = [...(await findWorkerBuilds(temporal(), Date.now()))];
+        if (builds.length === 0) throw new Error('No worker polls for tasks.');
+        return builds.map(([build, count]) => `${count} of build ${build}`).join(', ');
+      },
+    },
+    {
+      name: 'lags',
+      needs: 'schema',
+      remedy: 'See the log of the workers: the indexer, recovery or webhooks do not keep up.',
+      async run() {
+        const { outbox_rows, ...seconds } = await findLags(db());
+        const { outbox_seconds, recovery_seconds, webhook_seconds } = seconds;
+        const words = [
+          `search index ${outbox_rows} changes, ${outbox_seconds ?? 0} s`,
+          recovery_seconds === null ? 'recovery has never run' : `recovery ${recovery_seconds} s`,
+          `webhooks ${webhook_seconds ?? 0} s`,
+        ].join('; ');
+        const is_behind = Object.values(seconds).some((behind) => (behind ?? 0) > BEHIND_SECONDS_MAX);
+        refuse(is_behind || recovery_seconds === null ? `Behind: ${words}.` : undefined);
+        return words;
+      },
+    },
+    {
+      name: 'attention',
+      needs: 'schema',
+      remedy: 'See npm run admin -- attention list',
+      async run() {
+        const open = (await countOpenAttentions(db())).map(({ kind, count }) => `${kind} ${count}`);
+        return open.length === 0 ? undefined : `${open.join(', ')}: see npm run admin -- attention list`;
       },
     },
   ];

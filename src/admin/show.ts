@@ -25,8 +25,8 @@ function shownValue(value: unknown): string {
 export function shownFindings(findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ check }) => check.length));
   return findings
-    .map(({ check, result, problem, remedy }) => {
-      const line = `${result.padEnd(7)}  ${check.padEnd(width)}  ${problem ?? ''}`.trimEnd();
+    .map(({ check, result, problem, remedy, note }) => {
+      const line = `${result.padEnd(7)}  ${check.padEnd(width)}  ${problem ?? note ?? ''}`.trimEnd();
       return remedy === undefined ? `${line}\n` : `${line}\n${' '.repeat(width + 11)}${remedy}\n`;
     })
     .join('');

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { ERRORS, errorTypeOf, type ErrorName, type WrongField } from '../errors';
 
-const ERROR_TYPES = [...new Set((Object.keys(ERRORS) as ErrorName[]).map(errorTypeOf))];
+/** Every type of error on the wire. */
+export const ERROR_TYPES = [...new Set((Object.keys(ERRORS) as ErrorName[]).map(errorTypeOf))];
 
 /** Body of every error: the only answer with a top-level `error` (rules 3.1). */
 export const errorSchema = z.strictObject({

@@ -4,6 +4,7 @@ import type { DeliveryAnswer, ORDER_WEBHOOK_ROUTES } from './delivery';
 import type { ORDER_ROUTES } from './order-routes';
 import type { PAYMENT_LINK_ROUTES, PaymentLink } from './payment-link';
 import type { PROJECT_ROUTES } from './project';
+import type { LoggedRequestAnswer, REQUEST_ROUTES } from './requests';
 import type { Examples } from './routes';
 import type { SEARCH_ROUTES } from './search';
 
@@ -168,12 +169,42 @@ const authorizedOrder: Order = {
   ],
 };
 
+const createdRequest: LoggedRequestAnswer = {
+  id: 'e1b0c9d8-7a6f-4e5d-8c3b-2a1908f7e6d5',
+  received: '2026-01-15T12:00:05.431000+00:00',
+  operation: 'createOrder',
+  method: 'POST',
+  path: '/v1/orders/',
+  status: 200,
+  duration_ms: 38,
+  idempotency_key: 'A-1001',
+  is_repeat: false,
+  api_key_id: '0123456789ab',
+  order_id: ORDER_ID,
+  object_id: ORDER_ID,
+};
+const refusedRequest: LoggedRequestAnswer = {
+  id: '4d2c1b0a-9f8e-4d7c-b6a5-948372615049',
+  received: '2026-01-16T09:29:41.902000+00:00',
+  operation: 'refundOrder',
+  method: 'POST',
+  path: '/v1/orders/{order_id}/refunds/',
+  status: 400,
+  duration_ms: 3,
+  error_type: 'ValidationError',
+  error_fields: ['amount'],
+  is_repeat: false,
+  api_key_id: '0123456789ab',
+  order_id: ORDER_ID,
+};
+
 /** An example of every operation of the merchants' API. */
 export const EXAMPLES: Examples<
   typeof ORDER_ROUTES &
     typeof ORDER_WEBHOOK_ROUTES &
     typeof PAYMENT_LINK_ROUTES &
     typeof SEARCH_ROUTES &
+    typeof REQUEST_ROUTES &
     typeof PROJECT_ROUTES
 > = {
   listOrderWebhooks: { params: { order_id: ORDER_ID }, answer: [REDELIVERY_EXAMPLE, DELIVERY_EXAMPLE] },
@@ -306,6 +337,9 @@ export const EXAMPLES: Examples<
     body: { query: 'status:new merchant_order_id:A-10*', size: 20, search_after: -1 },
     answer: { hits: 1, orders: [newOrder] },
   },
+  listRequests: { answer: { items: [refusedRequest, createdRequest] } },
+  getRequest: { params: { request_id: refusedRequest.id }, answer: refusedRequest },
+  listOrderRequests: { params: { order_id: ORDER_ID }, answer: { items: [refusedRequest, createdRequest] } },
   getProject: {
     answer: {
       id: PROJECT_ID,

@@ -17,6 +17,7 @@ import {
   paymentLinkRequestSchema,
   paymentLinkSchema,
 } from './payment-link';
+import { REQUEST_ROUTES, loggedRequestPageSchema, loggedRequestSchema } from './requests';
 import { SEARCH_ROUTES, searchRequestSchema, searchResultSchema } from './search';
 import type { RouteSet } from './routes';
 import { testClockRequestSchema } from './test-clock';
@@ -34,12 +35,20 @@ export const MERCHANT_API = {
     challenge: 'Basic realm="payments", charset="UTF-8"',
     description: 'The API key of the project is the username, the password is empty.',
   },
-  routes: { ...ORDER_ROUTES, ...ORDER_WEBHOOK_ROUTES, ...PAYMENT_LINK_ROUTES, ...SEARCH_ROUTES, ...PROJECT_ROUTES },
+  routes: {
+    ...ORDER_ROUTES,
+    ...ORDER_WEBHOOK_ROUTES,
+    ...PAYMENT_LINK_ROUTES,
+    ...SEARCH_ROUTES,
+    ...REQUEST_ROUTES,
+    ...PROJECT_ROUTES,
+  },
   tags: [
     { name: 'Orders', description: 'Orders, and what is done with their money.', routes: ORDER_ROUTES },
     { name: 'Webhooks', description: 'Webhooks of an order, and how they arrived.', routes: ORDER_WEBHOOK_ROUTES },
     { name: 'Payment links', description: 'Addresses at which a customer pays.', routes: PAYMENT_LINK_ROUTES },
     { name: 'Search', description: 'Finding orders.', routes: SEARCH_ROUTES },
+    { name: 'Requests', description: 'What the project sent, and how it was answered.', routes: REQUEST_ROUTES },
     { name: 'Project', description: 'The project of the API key.', routes: PROJECT_ROUTES },
   ],
   schemas: {
@@ -62,6 +71,8 @@ export const MERCHANT_API = {
     Currencies: currenciesSchema,
     Delivery: deliverySchema,
     DeliveryList: deliveryListSchema,
+    RequestLogEntry: loggedRequestSchema,
+    RequestLogPage: loggedRequestPageSchema,
     Webhook: webhookSchema,
     Error: errorSchema,
   },

@@ -58,7 +58,7 @@ export function pollAfter(polls: number): number {
  */
 export const POLL_LATE_CHALLENGE_MS = { first_day: 60 * 60_000, later: 6 * 60 * 60_000 } as const;
 /** Without an answer about a possible late approval for this long, an operator must look. Milliseconds. */
-const LATE_APPROVAL_OVERDUE_MS = 24 * 60 * 60_000;
+export const LATE_APPROVAL_OVERDUE_MS = 24 * 60 * 60_000;
 /**
  * How long the processor's look-up may not find an operation that the processor announced (rules 10.9). Milliseconds.
  */

@@ -2,6 +2,7 @@ import { createBulkReads } from '../../api/large-answers/bulk-reads';
 import { createApp } from '../../api/http/app';
 import { authenticateByApiKey } from '../../api/http/authenticate';
 import { keyStore } from '../../api/http/idempotency';
+import { RequestRecorder } from '../../api/http/request-recorder';
 import document from '../../api/openapi.json';
 import { createOperations } from '../../api/operations/index';
 import { createPages, type PageRates } from '../../api/page/index';
@@ -47,6 +48,7 @@ export async function serveApi(
     rates: pageRates(config),
   });
   addTo?.(pages, client);
+  const recorder = new RequestRecorder({ db, log, document });
   const app = createApp({
     host: 'api',
     config,
@@ -66,6 +68,7 @@ export async function serveApi(
       keysOf: ({ project }) => keyStore(db, project.id),
     },
     document,
+    observers: [recorder.observe],
     probes: [
       { name: 'postgres', required: true, check: () => checkWritable(db) },
       // While Temporal is unavailable, requests that only read are served.
@@ -81,6 +84,7 @@ export async function serveApi(
   return {
     async close() {
       await server.close();
+      await recorder.close();
       await client.connection.close();
       await processor.close();
       await Promise.all([db.destroy(), bulk.db.destroy()]);

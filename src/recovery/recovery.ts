@@ -4,6 +4,8 @@ import { KeptLease } from '../db/lease';
 import { findChecks, type Check } from '../db/recovery/checks';
 import { findProgress, saveProgress, type SourceProgress } from '../db/recovery/progress';
 import { SOURCE_NAMES, type OrderCheck, type SourceName } from '../db/recovery/sources';
+import { reconcileAttentions } from './attentions';
+import { deleteLoggedRequests } from '../db/requests/logged-requests';
 import { deleteClaims } from '../db/requests/request-claims';
 import type { Logger } from '../log';
 import { count, gauge } from '../metrics/recorder';
@@ -19,9 +21,13 @@ const PAGE = 1_000;
 /** Limit of a call: Temporal without an answer must not delay the end of the process. Milliseconds. */
 const CALL_MS = 5_000;
 
-/** Pause between two deletions of request claims older than a day. Milliseconds. */
-const DELETE_CLAIMS_EVERY_MS = 60 * 60_000;
-const CLAIM_MAX_AGE_MS = 24 * 60 * 60_000;
+/** Pause between two deletions of old rows. Milliseconds. */
+const DELETE_EVERY_MS = 60 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
+/** Requests older than a day are never carried out (rules 10.5). */
+const CLAIM_MAX_AGE_MS = DAY_MS;
+/** How long the request log keeps a request (rules 25.5). */
+const LOGGED_REQUEST_MAX_AGE_MS = 30 * DAY_MS;
 
 /** Another worker takes over 75 seconds after the holder was killed. */
 const LEASE = { name: 'recovery', lasts_ms: 75_000, every_ms: 20_000 };
@@ -48,7 +54,7 @@ export class Recovery {
   private readonly stopping = new AbortController();
   private readonly handlers: Handlers;
   private loop: Promise<void> = Promise.resolve();
-  private claims_deleted_at = Number.NEGATIVE_INFINITY;
+  private deleted_at = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly services: Services) {
     this.lease = new KeptLease(services.db, LEASE);
@@ -96,14 +102,16 @@ export class Recovery {
       }
     }
     if (Object.keys(finished).length > 0) await saveProgress(db, finished);
-    await this.deleteOldClaims(now);
+    await reconcileAttentions(db, now);
+    await this.deleteOldRows(now);
   }
 
-  /** Requests older than a day are never carried out (rules 10.5). */
-  private async deleteOldClaims(now: number): Promise<void> {
-    if (performance.now() - this.claims_deleted_at < DELETE_CLAIMS_EVERY_MS) return;
-    this.claims_deleted_at = performance.now();
+  /** Once an hour. */
+  private async deleteOldRows(now: number): Promise<void> {
+    if (performance.now() - this.deleted_at < DELETE_EVERY_MS) return;
+    this.deleted_at = performance.now();
     await deleteClaims(this.services.db, now - CLAIM_MAX_AGE_MS);
+    await deleteLoggedRequests(this.services.db, now - LOGGED_REQUEST_MAX_AGE_MS);
   }
 
   /**

@@ -2,6 +2,8 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Payload } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
+import { isUnavailable, type Database } from '../db/connection';
+import { recordChange } from '../db/projects/audit-trail';
 import { holdsCardNumber } from '../domain/card';
 import type { Logger } from '../log';
 import { SignInUnavailable, type SignIn } from './operator-sign-in';
@@ -20,6 +22,8 @@ export interface CodecServer {
  * /decode` and `/encode` take and return payloads as Temporal's JSON. Only for signed-in operators and pages of
  * `ui_origin` (rules 24.5). Cookies are accepted from these pages, for a proxy that signs operators in by cookie.
  *
+ * What is decrypted is in the audit trail before it is sent; while Postgres is unavailable nothing is decrypted.
+ *
  * The Web UI does not send the workflow of a payload. Payloads encrypted here carry the operator's name instead, and
  * workers accept them only in updates meant for operators (rules 24.9). Payloads with a card number are refused: the
  * history would keep them.
@@ -30,13 +34,20 @@ export async function startCodecServer(options: {
   payload_keys: string;
   ui_origin: string;
   signIn: SignIn;
+  /** Of the audit trail. */
+  db: Database;
   log: Logger;
 }): Promise<CodecServer> {
-  const { ui_origin, signIn, log } = options;
+  const { ui_origin, signIn, db, log } = options;
   const cipher = new PayloadCipher(options.payload_keys);
-  const work: Record<string, (payload: Payload, operator: string) => Payload> = {
-    '/decode': (payload) => (isEncrypted(payload) ? cipher.decrypt(payload).payload : payload),
-    '/encode': (payload, operator) => {
+  const work: Record<string, (payload: Payload, request: { operator: string; read: Reads }) => Payload> = {
+    '/decode': (payload, { read }) => {
+      if (!isEncrypted(payload)) return payload;
+      const { payload: decrypted, workflow_id = 'unknown' } = cipher.decrypt(payload);
+      read.set(workflow_id, (read.get(workflow_id) ?? 0) + 1);
+      return decrypted;
+    },
+    '/encode': (payload, { operator }) => {
       if (holdsCardNumber(Buffer.from(payload.data ?? []).toString())) throw new Error('a card number');
       return cipher.encryptForOperator(payload, operator);
     },
@@ -46,7 +57,9 @@ export async function startCodecServer(options: {
     if (request.headers.origin !== ui_origin) return void response.writeHead(403).end();
     const operator = await signIn(request);
     if (operator === undefined) return void response.writeHead(401, { 'WWW-Authenticate': 'Bearer' }).end();
-    const { text, payloads } = await answer(request, (payload) => work[path]!(payload, operator));
+    const read: Reads = new Map();
+    const { text, payloads } = await answer(request, (payload) => work[path]!(payload, { operator, read }));
+    await recordReads(db, operator, read);
     log.info({ operator, path, payloads }, 'payloads were read or written');
     response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }).end(text);
   };
@@ -62,7 +75,9 @@ export async function startCodecServer(options: {
     handle(request, response, path).catch((err: unknown) => {
       const is_unavailable = err instanceof SignInUnavailable;
       if (is_unavailable) log.warn({ err: err.cause }, 'operators cannot sign in');
-      response.writeHead(is_unavailable ? 503 : 400).end();
+      const is_unrecorded = isUnavailable(err);
+      if (is_unrecorded) log.warn({ err }, 'the audit trail cannot be written, so nothing is decrypted');
+      response.writeHead(is_unavailable || is_unrecorded ? 503 : 400).end();
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -77,6 +92,20 @@ export async function startCodecServer(options: {
         server.closeAllConnections();
       }),
   };
+}
+
+/** Numbers of decrypted payloads, by the workflow for which they were encrypted. */
+type Reads = Map<string, number>;
+
+/** Writes an entry of the audit trail for each workflow whose payloads an operator reads (rules 24.18). */
+async function recordReads(db: Database, operator: string, read: Reads): Promise<void> {
+  if (read.size === 0) return;
+  await db.transaction(async (trx) => {
+    for (const [id, payloads] of read) {
+      const change = { action: 'payload.decrypt', object: { kind: 'workflow', id }, after: { payloads } };
+      await recordChange(trx, change, { actor: { kind: 'temporal', id: operator } }, new Date());
+    }
+  });
 }
 
 const { Payloads } = temporal.api.common.v1;

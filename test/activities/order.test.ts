@@ -1,5 +1,5 @@
+import { attentionTo } from '../../src/domain/attention';
 import type { OrderSnapshot } from '../../src/domain/order-snapshot';
-import { attentionTo } from '../../workflows/operator-view';
 import { createActivities, type Activities } from '../../activities';
 import type { ActivityServices } from '../../activities/services';
 import { moveOrder } from '../../src/db/orders/move-order';

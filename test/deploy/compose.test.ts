@@ -231,7 +231,7 @@ it('keeps logs and memory of every service within limits', () => {
   }
 });
 
-it('asks every process that stays whether it works; only the codec, which needs nothing, is not asked', () => {
+it('asks every process that stays whether it works; only the codec, which no payment needs, is not asked', () => {
   const without = services.filter(([, { healthcheck, restart }]) => restart === 'unless-stopped' && !healthcheck);
   expect(without.map(([name]) => name)).toEqual(['codec', 'temporal-ui']);
   const { worker } = compose.services;
@@ -254,7 +254,7 @@ it('the shares of all processes fit into the connections of Postgres, also while
     }).POSTGRES_CONNECTIONS_MAX;
     return [share * (name === 'worker' ? 2 : 1) * (deploy?.replicas ?? 1)];
   });
-  expect(shares).toHaveLength(5);
+  expect(shares).toHaveLength(6);
   // Three are kept for superusers, three are for a backup and an operator.
   expect(shares.reduce((sum, share) => sum + share, 0)).toBeLessThanOrEqual(most - 3 - 3);
 });

@@ -47,7 +47,7 @@ export type TestApi = Awaited<ReturnType<typeof serveTestApi>>;
 
 type Dependencies = AppDependencies<ProjectCaller>;
 
-interface Options extends Partial<Pick<Dependencies, 'probes' | 'routers'>> {
+interface Options extends Partial<Pick<Dependencies, 'observers' | 'probes' | 'routers'>> {
   operations?: Partial<MerchantOperations>;
   findOwner?: FindOwner;
   keys?: KeyStore;
@@ -73,6 +73,7 @@ export async function serveTestApi(options: Options = {}) {
     host: 'api',
     config,
     probes: options.probes ?? [],
+    observers: options.observers ?? [],
     routers: options.routers ?? [],
     log: pino({ level: 'debug', serializers: SERIALIZERS }, { write: (line: string) => void lines.push(line) }),
     api: {

@@ -1,7 +1,7 @@
-import { withAnswered, withPoll, type OrderSnapshot } from '../../src/domain/order-snapshot';
+import { withPoll, type OrderSnapshot } from '../../src/domain/order-snapshot';
 import type { OrderStatus, TransactionStatus } from '../../src/domain/transitions';
 import type { FollowUpInput } from '../../workflows/messages';
-import { attentionTo, describe as inDetail, describeFollowUp, inWords } from '../../workflows/operator-view';
+import { describe as inDetail, describeFollowUp, inWords } from '../../workflows/operator-view';
 
 const anOrder = (status: OrderStatus, transactions: TransactionStatus[] = [], attempts_max = 5): OrderSnapshot => ({
   id: 'o',
@@ -99,32 +99,4 @@ describe('a follow-up order', () => {
       '**processing**, 1250 EUR (minor units)\n\nAsks the processor again, at 2026-01-15T12:01:00.000Z.\n\nA refund of [order:o](/namespaces/default/workflows/order:o), requested by the merchant.',
     );
   });
-});
-
-const polled = (order: OrderSnapshot, polls: number): OrderSnapshot => ({
-  ...order,
-  transactions: order.transactions.map((one) => ({ ...one, polls })),
-});
-const mismatched = (order: OrderSnapshot) =>
-  withAnswered(order, order.transactions[0]!.id, { amount: 40, currency: 'USD' });
-
-test.each<[string, OrderSnapshot, string | undefined]>([
-  ['nothing', polled(anOrder('processing', ['processing']), 169), undefined],
-  [
-    'an outcome that is missing for a day, however often the workflow was lost',
-    polled(anOrder('processing', ['processing']), 170),
-    'has given no outcome for about a day',
-  ],
-  ['no longer, once it is known', polled(anOrder('completed', ['accepted']), 170), undefined],
-  ['what is recorded', { ...anOrder('completed', ['accepted']), attention: 'look here' }, 'look here'],
-  [
-    'rules 10.17: another amount, at once',
-    mismatched(anOrder('processing', ['processing'])),
-    'answers for 40 USD (minor units) instead of 1250 EUR (minor units)',
-  ],
-  ['nor another amount, once the outcome is known', mismatched(anOrder('completed', ['accepted'])), undefined],
-])('attention: %s', (_title, order, expected) => {
-  const attention = attentionTo(order);
-  if (expected === undefined) expect(attention).toBeUndefined();
-  else expect(attention).toContain(expected);
 });

@@ -6,11 +6,9 @@ import {
   setCurrentDetails,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
+import { RECORD_LOST } from '../../src/domain/attention';
 import { RECORD_MISSING } from '../messages';
 import { ATTENTION } from '../search-attributes';
-
-/** The text of `Attention` when a record is lost. */
-const RECORD_LOST = 'the record does not exist any more';
 
 /**
  * Ends a workflow of any kind whose record no longer exists (rules 10.19), with `Attention`. Each run of a workflow has

@@ -1,9 +1,10 @@
 import { CHANGELOG } from '../../../src/contract/manage/changelog';
+import { listAttentions } from '../../../src/db/attentions';
 import { listChanges } from '../../../src/db/projects/audit-trail';
 import type { ManageOperations, ManageServices } from '../manager';
-import { presentChange, presentPage } from '../present';
+import { presentAttention, presentChange, presentPage } from '../present';
 
-/** The audit trail, and the changelog of the API (rules 21.14, 21.15). */
+/** The audit trail, what needs an operator, and the changelog of the API (rules 21.14, 21.15, 24.19). */
 export function historyOperations({ db }: Pick<ManageServices, 'db'>) {
   return {
     listAuditTrail: async ({ caller }, { query: { actor, object, since, ...page } }) =>
@@ -11,6 +12,9 @@ export function historyOperations({ db }: Pick<ManageServices, 'db'>) {
         await listChanges(db, { merchant_id: caller.merchant_id, actor, object, since }, page),
         presentChange,
       ),
+
+    listAttentions: async (_context, { query: { status, ...page } }) =>
+      presentPage(await listAttentions(db, { status }, page), presentAttention),
 
     getChangelog: () =>
       Promise.resolve({ items: CHANGELOG.map(({ version, date, text }) => ({ version, date, text })) }),

@@ -262,6 +262,26 @@ export type AuditPage = {
     /** The cursor of the next page; absent on the last one. */
     next?: string;
 };
+export type Attention = {
+    id: string;
+    /** A webhook has the id of its delivery, a workflow without a record its workflow id. */
+    "object": {
+        kind: "order" | "webhook" | "settlements" | "search_index" | "workflow";
+        id: string;
+    };
+    project_id?: string;
+    /** The text of the search attribute `Attention`. */
+    reason: string;
+    since: string;
+    /** Absent while an operator has to act. */
+    until?: string;
+};
+export type AttentionPage = {
+    /** Newest first. */
+    items: Attention[];
+    /** The cursor of the next page; absent on the last one. */
+    next?: string;
+};
 export type Changelog = {
     items: {
         version: string;
@@ -1291,6 +1311,43 @@ export function listAuditTrail({ actor, $object, since, limit, cursor }: {
         actor,
         "object": $object,
         since,
+        limit,
+        cursor
+    }))}`, {
+        ...opts
+    });
+}
+/**
+ * List what needs an operator
+ */
+export function listAttentions({ status, limit, cursor }: {
+    status?: "open" | "all";
+    limit?: number;
+    cursor?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: AttentionPage;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 403;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/attentions/${QS.query(QS.explode({
+        status,
         limit,
         cursor
     }))}`, {

@@ -16,6 +16,12 @@ interface ChangelogEntry {
 /** The answer of `GET /v1/changelog/`, newest first. */
 export const CHANGELOG: readonly ChangelogEntry[] = [
   {
+    version: '1.3.0',
+    date: '2026-11-24',
+    text: 'Operators list what needs them, with since and until: listAttentions.',
+    operations: { listAttentions: '333a59ad94b0' },
+  },
+  {
     version: '1.2.1',
     date: '2026-11-24',
     text: 'The document states the characters of an Idempotency-Key (visible ASCII), which have not changed.',

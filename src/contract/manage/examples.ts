@@ -134,6 +134,19 @@ export const MANAGE_EXAMPLES: Examples<Routes> = {
   pauseDelivery: { params: { id: DELIVERY_EXAMPLE.id }, answer: { ...DELIVERY_EXAMPLE, status: 'paused' } },
   resumeDelivery: { params: { id: DELIVERY_EXAMPLE.id }, answer: waiting },
   listAuditTrail: { answer: { items: [entry] } },
+  listAttentions: {
+    answer: {
+      items: [
+        {
+          id: '8d5e2b71-6c0f-4a39-9e84-1f7b3a5d2c60',
+          object: { kind: 'webhook', id: DELIVERY_EXAMPLE.id },
+          project_id: PROJECT_ID,
+          reason: 'webhook failed 10 times',
+          since: MODIFIED,
+        },
+      ],
+    },
+  },
   getChangelog: {
     answer: { items: [{ version: '1.0.0', date: '2026-01-15', text: 'The first version of this interface.' }] },
   },

@@ -22,6 +22,23 @@ export const auditEntrySchema = z.strictObject({
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 export const auditPageSchema = pageSchema(auditEntrySchema);
 
+/** Why an operator has to act on an object (rules 24.19). */
+export const attentionSchema = z.strictObject({
+  id: uuid(),
+  object: z
+    .strictObject({
+      kind: z.enum(['order', 'webhook', 'settlements', 'search_index', 'workflow']),
+      id: z.string(),
+    })
+    .describe('A webhook has the id of its delivery, a workflow without a record its workflow id.'),
+  project_id: uuid().optional(),
+  reason: z.string().describe('The text of the search attribute `Attention`.'),
+  since: timestamp(),
+  until: timestamp().optional().describe('Absent while an operator has to act.'),
+});
+export type AttentionAnswer = z.infer<typeof attentionSchema>;
+export const attentionPageSchema = pageSchema(attentionSchema);
+
 export const changelogSchema = z.strictObject({
   items: z.array(
     z.strictObject({
@@ -47,6 +64,20 @@ export const HISTORY_ROUTES = {
       since: instantParam().optional().describe('Entries from this instant on.'),
     }),
     output: auditPageSchema,
+    success: 200,
+    errors: [],
+  },
+  listAttentions: {
+    method: 'get',
+    path: '/v1/attentions/',
+    summary: 'List what needs an operator',
+    description:
+      'Objects on which an operator has to act, with the reason, since when and until when. Unlike the search attribute `Attention` in Temporal they are kept for ever.',
+    query: pageQuery({
+      status: z.enum(['open', 'all']).default('open').describe('`open`: only those without `until`.'),
+    }),
+    output: attentionPageSchema,
+    operators_only: true,
     success: 200,
     errors: [],
   },

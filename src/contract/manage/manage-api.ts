@@ -12,7 +12,14 @@ import {
 } from './client';
 import { DELIVERY_ROUTES, deliveryPageSchema } from './delivery';
 import { MANAGE_EXAMPLES } from './examples';
-import { HISTORY_ROUTES, auditEntrySchema, auditPageSchema, changelogSchema } from './history';
+import {
+  HISTORY_ROUTES,
+  attentionPageSchema,
+  attentionSchema,
+  auditEntrySchema,
+  auditPageSchema,
+  changelogSchema,
+} from './history';
 import {
   MERCHANT_ROUTES,
   merchantPageSchema,
@@ -94,6 +101,8 @@ export const MANAGE_API: RouteSet<ManageRoutes> = {
     DeliveryPage: deliveryPageSchema,
     AuditEntry: auditEntrySchema,
     AuditPage: auditPageSchema,
+    Attention: attentionSchema,
+    AttentionPage: attentionPageSchema,
     Changelog: changelogSchema,
     Error: errorSchema,
   },

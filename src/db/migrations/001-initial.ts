@@ -187,6 +187,40 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index request_claims_claimed on request_claims using brin (claimed);
 
+    -- The requests of projects as they were answered, for 30 days (rules 25). Written in batches after the answer,
+    -- without foreign keys: a row lock on the project for each would cost more than the row.
+    create table logged_requests (
+      -- The request id.
+      id uuid primary key,
+      project_id uuid not null,
+      api_key_id text not null,
+      received timestamptz not null,
+      operation text not null,
+      method text not null check (method in ('GET', 'HEAD', 'POST', 'PUT', 'DELETE')),
+      path text not null,
+      -- Null: the whole answer was not sent.
+      status smallint check (status between 200 and 599),
+      duration_ms integer not null check (duration_ms >= 0),
+      error_type text,
+      -- Paths of the wrong fields; only names that the API defines.
+      error_fields text[],
+      idempotency_key text,
+      is_repeat boolean not null,
+      order_id uuid,
+      transaction_id uuid,
+      payment_link_id uuid,
+      -- The number of the webhook in the path.
+      n integer,
+      -- The order or payment link in the answer.
+      object_id uuid,
+      check ((error_type is null) = (error_fields is null)),
+      check (idempotency_key is not null or not is_repeat)
+    );
+    create index logged_requests_project on logged_requests (project_id, received, id);
+    create index logged_requests_errors on logged_requests (project_id, received, id) where error_type is not null;
+    create index logged_requests_order on logged_requests (order_id, received, id) where order_id is not null;
+    create index logged_requests_object on logged_requests (object_id, received, id) where object_id <> order_id;
+
     -- A reusable address of the hosted page: each attempt to pay makes an order (rules 19).
     create table payment_links (
       id uuid primary key,
@@ -484,6 +518,25 @@ export async function up(knex: Knex): Promise<void> {
       fetched timestamptz not null
     );
     create index open_settlements_transaction on open_settlements (transaction_id);
+
+    -- Why an operator has to act on an object, as the search attribute Attention of its workflow says, since when and
+    -- until when. By the database's clock, as it is for operators and reconciled with the record (rules 24.19).
+    create table attentions (
+      id uuid primary key default gen_random_uuid(),
+      object_kind text not null check (object_kind in ('order', 'webhook', 'settlements', 'search_index', 'workflow')),
+      object_id text not null,
+      -- Null: of the installation.
+      project_id uuid,
+      reason text not null,
+      since timestamptz not null default clock_timestamp(),
+      until timestamptz,
+      check (until >= since)
+    );
+    create unique index attentions_open on attentions (object_kind, object_id, reason) where until is null;
+    create index attentions_since on attentions (since, id);
+    create index orders_attention on orders (id) where attention is not null;
+    create index transactions_without_answer on transactions (order_id)
+      where polls >= 170 or answered_amount is not null;
 
     -- The readiness probe advances it, which only a server that can write does.
     create sequence readiness_checks as bigint cycle;

@@ -48,7 +48,19 @@ export async function recordOrderUpdate(
   return updated.length === 1;
 }
 
-/** Sets the order's attention. Merchants do not see it, so the version stays. */
+/** Sets the order's attention, also in the table of attentions. Merchants do not see it, so the version stays. */
 export async function setAttention(db: Database, order_id: string, attention: string): Promise<void> {
-  await queryRows(db, 'update orders set attention = :attention where id = :order_id', { order_id, attention });
+  await queryRows(
+    db,
+    `with changed as (
+       update orders set attention = :attention where id = :order_id returning id, project_id
+     ), ended as (
+       update attentions a set until = clock_timestamp() from changed
+       where object_kind = 'order' and object_id = changed.id::text and until is null and reason <> :attention
+     )
+     insert into attentions (object_kind, object_id, project_id, reason)
+     select 'order', id::text, project_id, :attention from changed
+     on conflict do nothing`,
+    { order_id, attention },
+  );
 }

@@ -1,4 +1,4 @@
-import { isSlowAttempt, type DeliveryId, type DeliveryProgress } from '../../domain/delivery';
+import { WEBHOOK_ATTEMPTS_MAX, isSlowAttempt, type DeliveryId, type DeliveryProgress } from '../../domain/delivery';
 import { DELIVERY_MOVES, OPEN_DELIVERY_STATUSES, isFinal, statusesBefore } from '../../domain/transitions';
 import { epochOf, objectOf, type RowOf } from '../columns';
 import { prepared, queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
@@ -84,17 +84,29 @@ export async function openDeliveriesOf(
   );
 }
 
-const insertAttempt = prepared(
-  'record attempt',
-  `with a as (
+const RECORD_ATTEMPT = `
+  with a as (
      insert into webhook_attempts (order_id, n, attempt, time_limit_ms, started, duration_ms, status_code, failure)
      values (:order_id, :n, :attempt, :time_limit_ms, :started, :duration_ms, :status_code, :failure)
      on conflict do nothing
      returning order_id, n
+   ), d as (
+     update webhook_deliveries d set status = coalesce(:to, d.status), next_attempt_at = :next_attempt_at
+     from a where d.order_id = a.order_id and d.n = a.n and d.status = any(:sources::text[])
+     returning d.order_id, d.n
+   )`;
+const insertAttempt = prepared('record attempt', `${RECORD_ATTEMPT} select n from d`);
+
+/** After the last attempt has failed an operator has to look. */
+const insertLastAttempt = prepared(
+  'record last attempt',
+  `${RECORD_ATTEMPT}, attention as (
+     insert into attentions (object_kind, object_id, project_id, reason)
+     select 'webhook', d.order_id || '-' || d.n, o.project_id, 'webhook failed ${WEBHOOK_ATTEMPTS_MAX} times'
+     from d join orders o on o.id = d.order_id
+     on conflict do nothing
    )
-   update webhook_deliveries d set status = coalesce(:to, d.status), next_attempt_at = :next_attempt_at
-   from a where d.order_id = a.order_id and d.n = a.n and d.status = any(:sources::text[])
-   returning d.n`,
+   select n from d`,
 );
 
 /**
@@ -108,7 +120,8 @@ export async function recordAttempt(
   after: Pick<DeliveryProgress, 'status' | 'next_attempt_at'>,
 ): Promise<boolean> {
   const is_final = isFinal(DELIVERY_MOVES, after.status);
-  const updated = await insertAttempt(db, {
+  const record = after.status === 'failed' ? insertLastAttempt : insertAttempt;
+  const updated = await record(db, {
     order_id,
     n,
     ...attempt,

@@ -42,6 +42,7 @@ describe.each(Object.entries(MERCHANT_API.routes))('%s', (operation, route) => {
   const path = route.path
     .replace('{order_id}', ORDER_ID)
     .replace('{payment_link_id}', ORDER_ID)
+    .replace('{request_id}', ORDER_ID)
     .replace('{transaction_id}', TRANSACTION_ID)
     .replace('{n}', '1');
   const init = {

@@ -3,6 +3,7 @@ import { createProgram } from '../../../src/admin/program';
 import { COMMANDS } from '../../../src/admin/commands';
 import { parseConfig } from '../../../src/config';
 import { MANAGE_API } from '../../../src/contract/manage/manage-api';
+import { recordAttention } from '../../../src/db/attentions';
 import { connectDatabase } from '../../../src/db/connection';
 import { createTestDatabase } from '../../support/database';
 import { Merchant } from '../../support/merchant';
@@ -144,6 +145,7 @@ describe('rules 22.5: doctor', () => {
     result: string;
     problem?: string;
     remedy?: string;
+    note?: string;
   }
   const diagnose = async (env: Record<string, string> = {}) => {
     const { text, failed } = await run(['--json', 'doctor'], env);
@@ -154,7 +156,13 @@ describe('rules 22.5: doctor', () => {
   test('finds nothing on a healthy installation', async () => {
     const { failed, findings } = await diagnose();
     expect(findings.filter(({ result }) => result !== 'ok')).toEqual([]);
-    expect([failed, findings.length]).toEqual([false, 12]);
+    expect([failed, findings.length]).toEqual([false, 15]);
+    expect(findings.find(({ check }) => check === 'workers')).toMatchObject({
+      note: expect.stringMatching(/^\d+ of build \S/),
+    });
+    expect(findings.find(({ check }) => check === 'lags')!.note).toMatch(
+      /^search index \d+ changes, \d+ s; recovery \d+ s; /,
+    );
   });
 
   test.each<[title: string, env: Record<string, string>, check: string]>([
@@ -186,6 +194,27 @@ describe('rules 22.5: doctor', () => {
     const { found } = await diagnose({ POSTGRES_URL: database.url });
     expect([found('audit trail').result, found('operator').result]).toEqual(['wrong', 'wrong']);
     await database.close();
+  });
+
+  test('loops that are behind, and what needs an operator', async () => {
+    const database = await createTestDatabase();
+    const db = connectDatabase(database.url, { pool_max: 1 });
+    const lags = async () => (await diagnose({ POSTGRES_URL: database.url })).found('lags');
+    expect(await lags()).toMatchObject({ result: 'wrong', problem: expect.stringContaining('recovery has never run') });
+    await db.raw(`insert into recovery_progress (source, checked_until) values ('attempts', clock_timestamp())`);
+    expect(await lags()).toMatchObject({ result: 'ok' });
+    await db.raw(`insert into search_outbox (order_id, changed) values (gen_random_uuid(), now() - interval '1 hour')`);
+    expect(await lags()).toMatchObject({ result: 'wrong', problem: expect.stringContaining('1 changes, 36') });
+    await recordAttention(db, { kind: 'order', id: 'o' }, 'look here');
+    const { found } = await diagnose({ POSTGRES_URL: database.url });
+    expect(found('attention')).toMatchObject({ result: 'ok', note: 'order 1: see npm run admin -- attention list' });
+    await db.destroy();
+    await database.close();
+  });
+
+  test('a namespace without workers', async () => {
+    const { found } = await diagnose({ TEMPORAL_NAMESPACE: 'temporal-system' });
+    expect(found('workers')).toMatchObject({ result: 'wrong', problem: 'No worker polls for tasks.' });
   });
 
   test('for people it prints a line for each check, with the remedy below what is wrong', async () => {

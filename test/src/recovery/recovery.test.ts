@@ -633,4 +633,21 @@ describe('a Temporal that never answers', () => {
     await recovery.stop();
     expect(await findProgress(database.db)).toMatchObject({ follow_ups: { checked_until: 0, position: null } });
   });
+
+  test('rules 25.5: a round deletes logged requests that are 30 days old', async () => {
+    const now = Date.now();
+    const day_ms = 24 * 60 * MINUTE;
+    await queryRows(
+      database.db,
+      `insert into logged_requests (id, project_id, api_key_id, received, operation, method, path, duration_ms, is_repeat)
+       select gen_random_uuid(), :project, 'x', to_timestamp(received / 1000.0), 'listOrders', 'GET', '/v1/orders/', n, false
+       from unnest(:instants::bigint[]) with ordinality as t (received, n)`,
+      { project: PROJECT.id, instants: [now - 30 * day_ms - MINUTE, now - 30 * day_ms + MINUTE, now] },
+    );
+    await recoveryOf(database.db, client).recover(now);
+    expect(await queryRows(database.db, 'select duration_ms from logged_requests order by 1', {})).toEqual([
+      { duration_ms: 2 },
+      { duration_ms: 3 },
+    ]);
+  });
 });

@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { pino } from 'pino';
 import { startCodecServer } from '../../../src/temporal/codec-server';
+import { queryRows } from '../../../src/db/connection';
 import { SignInUnavailable } from '../../../src/temporal/operator-sign-in';
 import { EncryptingCodec } from '../../../src/temporal/payload-codec';
+import { createTestDatabase } from '../../support/database';
 import { setUp } from '../../support/set-up';
 
 const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
@@ -22,6 +24,7 @@ const UI = 'http://ui.test';
 const lines: string[] = [];
 const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
 let operator: string | undefined = 'ada';
+const database = setUp(() => createTestDatabase());
 const server = setUp(() =>
   startCodecServer({
     host: '127.0.0.1',
@@ -29,6 +32,7 @@ const server = setUp(() =>
     payload_keys: `${second},${first}`,
     ui_origin: UI,
     signIn: () => Promise.resolve(operator),
+    db: database.db,
     log,
   }),
 );
@@ -110,6 +114,43 @@ test('the operator and the number of payloads are logged, never their content', 
   expect(lines.join()).not.toMatch('order_id');
 });
 
+describe('rules 24.18: the audit trail', () => {
+  const entries = () =>
+    queryRows<object>(
+      database.db,
+      `select actor_kind, actor_id, action, object_kind, object_id, after from audit_trail
+       where action = 'payload.decrypt' order by n`,
+      {},
+    );
+  const encrypted = (workflowId: string, count: number) =>
+    new EncryptingCodec(first).encode(
+      Array.from({ length: count }, () => payload),
+      { workflowId },
+    );
+
+  it('has an entry for each workflow that an operator reads, and none for what is not decrypted', async () => {
+    const before = (await entries()).length;
+    operator = 'grace';
+    await decode(wire([...(await encrypted('order:1', 3)), ...(await encrypted('webhook:1:1', 1)), payload]));
+    await decode(wire([payload]));
+    await post('/encode', wire([payload]));
+    const common = { actor_kind: 'temporal', actor_id: 'grace', action: 'payload.decrypt', object_kind: 'workflow' };
+    expect((await entries()).slice(before)).toEqual([
+      { ...common, object_id: 'order:1', after: { payloads: 3 } },
+      { ...common, object_id: 'webhook:1:1', after: { payloads: 1 } },
+    ]);
+  });
+
+  it('comes first: without it nothing is decrypted', async () => {
+    const [payloads, holder] = [wire(await encrypted('order:2', 1)), await database.db.transaction()];
+    await holder.raw('lock table audit_trail in access exclusive mode');
+    const response = await decode(payloads);
+    await holder.rollback();
+    expect([response.status, await response.text()]).toEqual([503, '']);
+    expect((await decode(payloads)).status).toBe(200);
+  });
+});
+
 test.each(['//', '/', '/decode/x', '/constructor'])('there is nothing at %s', async (path) => {
   expect((await post(path, wire([payload]))).status).toBe(404);
 });
@@ -121,6 +162,7 @@ test('503 while nobody can sign in', async () => {
     payload_keys: first,
     ui_origin: UI,
     signIn: () => Promise.reject(new SignInUnavailable('the issuer is away')),
+    db: database.db,
     log,
   });
   const response = await fetch(`${broken.url}/decode`, { method: 'POST', headers: { origin: UI }, body: '{}' });

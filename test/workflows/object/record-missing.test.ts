@@ -129,10 +129,15 @@ describe('rules 10.19: every workflow that waits for something', () => {
   });
   afterAll(() => merchant.removeFaults());
 
-  test.each(Object.keys(WAITING))('rules 10.19: %s: it ends with Attention', async (what) => {
+  test.each(Object.keys(WAITING))('rules 10.19 and 24.19: %s: it ends with Attention, which is kept', async (what) => {
     const { handle, lost_at } = waiting[what]!;
     expect(await handle.result()).toBe('record-missing');
-    expect(await attentionOf(handle)).toBe('the record does not exist any more');
+    const reason = 'the record does not exist any more';
+    expect(await attentionOf(handle)).toBe(reason);
+    const of_workflow = world.database.db('attentions').where({ object_id: handle.workflowId });
+    expect(await of_workflow.select('object_kind', 'reason', 'until')).toEqual([
+      { object_kind: 'workflow', reason, until: null },
+    ]);
     // A failover may be under way, or a replica behind.
     const { closeTime } = await handle.describe();
     expect(closeTime!.getTime() - lost_at).toBeGreaterThanOrEqual(MINUTE);

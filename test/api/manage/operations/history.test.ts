@@ -1,5 +1,6 @@
 import { CHANGELOG } from '../../../../src/contract/manage/changelog';
-import type { AuditEntry } from '../../../../src/contract/manage/history';
+import type { AttentionAnswer, AuditEntry } from '../../../../src/contract/manage/history';
+import { recordAttention } from '../../../../src/db/attentions';
 import { recordChange } from '../../../../src/db/projects/audit-trail';
 import { PROJECT } from '../../../support/domain';
 import { aManageHost, type Credentials } from '../../../support/manage';
@@ -105,4 +106,29 @@ test('rules 21.14: a change whose entry cannot be written is not made', async ()
 test('rules 21.15: the changelog answers its entries without what the tests compare', async () => {
   const { body } = await host.send('GET', '/v1/changelog/', { token });
   expect(body['items']).toEqual(CHANGELOG.map(({ version, date, text }) => ({ version, date, text })));
+});
+
+test('rules 24.19: operators list what needs them, merchants may not', async () => {
+  const { db } = host.database;
+  await recordAttention(db, { kind: 'workflow', id: 'order:1' }, 'gone');
+  await recordAttention(db, { kind: 'workflow', id: 'order:1' }, undefined);
+  await recordAttention(db, { kind: 'order', id: PROJECT.id, project_id: PROJECT.id }, 'look here');
+  const list = async (query: string, as = token) =>
+    await host.send<{ items: AttentionAnswer[] }>('GET', `/v1/attentions/${query}`, { token: as });
+  const open = (await list('')).body.items;
+  expect(open).toEqual([
+    {
+      id: expect.any(String) as string,
+      object: { kind: 'order', id: PROJECT.id },
+      project_id: PROJECT.id,
+      reason: 'look here',
+      since: expect.any(String) as string,
+    },
+  ]);
+  const all = (await list('?status=all')).body.items;
+  expect(all).toHaveLength(2);
+  expect(all[1]).toMatchObject({ object: { kind: 'workflow', id: 'order:1' }, until: expect.any(String) as string });
+  expect((await list('?status=closed')).status).toBe(400);
+  const merchant = await host.aToken('merchant', PROJECT.merchant_id);
+  expect((await list('', merchant)).status).toBe(403);
 });

@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MERCHANT_API, type MerchantRoutes } from '../../src/contract/merchant-api';
+import { REQUEST_ROUTES } from '../../src/contract/requests';
+import type { Route } from '../../src/contract/routes';
+import { isUnavailable, toIsoTime, type Database } from '../../src/db/connection';
+import { insertLoggedRequests, type LoggedRequest } from '../../src/db/requests/logged-requests';
+import type { Logger } from '../../src/log';
+import type { AnsweredRequest, RequestObserver } from './answered-request';
+import { declaredNames, type DeclaredNames } from './declared-names';
+
+/** Limits of the rows that wait to be written. */
+export const RECORDER_LIMITS = {
+  /** Further requests are lost while so many wait: about 10 MB. */
+  waiting: 10_000,
+  /** Rows of one statement. */
+  batch: 500,
+  /** Pause between two writes, and after a write that failed. Milliseconds. */
+  every_ms: 1_000,
+  /** How long the last write may take when the process stops. Milliseconds. */
+  close_ms: 1_500,
+};
+
+/** How often the log says how many requests were lost. Milliseconds. */
+const REPORT_MS = 60_000;
+
+/**
+ * Writes the answered requests of projects to the merchants' request log (rules 25), after the answer and in batches. While
+ * Postgres is unavailable the rows wait; those beyond the limit are lost, counted and reported in the log.
+ */
+export class RequestRecorder {
+  private readonly rows: LoggedRequest[] = [];
+  private readonly names: DeclaredNames;
+  private readonly closing = new AbortController();
+  private writing: Promise<void> | undefined;
+  private lost_rows = 0;
+  private report: { before: number; timer: NodeJS.Timeout } | undefined;
+
+  /** `document`: the OpenAPI document of the merchants' API, which declares the names of its fields. */
+  constructor(
+    private readonly services: { db: Database; log: Logger; document: unknown },
+    private readonly limits = RECORDER_LIMITS,
+  ) {
+    this.names = declaredNames(services.document);
+  }
+
+  /** Requests that were not written since the process started. */
+  get lost(): number {
+    return this.lost_rows;
+  }
+
+  /** Requests that wait to be written. */
+  get waiting(): number {
+    return this.rows.length;
+  }
+
+  /** Takes an answered request. Returns at once. */
+  readonly observe: RequestObserver = (request) => {
+    const row = rowOf(request, this.names);
+    if (row === undefined) return;
+    if (this.rows.length >= this.limits.waiting) return this.lose(1);
+    this.rows.push(row);
+    this.writing ??= this.writeAll();
+  };
+
+  /** Writes the rows that wait, within a time limit. Call it once no further request is answered. */
+  async close(): Promise<void> {
+    this.closing.abort();
+    await Promise.race([this.writing, sleep(this.limits.close_ms, undefined, { ref: false })]);
+    if (this.rows.length > 0) this.lose(this.rows.length);
+    this.reportLost();
+  }
+
+  private async writeAll(): Promise<void> {
+    while (this.rows.length > 0) {
+      if (!this.closing.signal.aborted) {
+        await sleep(this.limits.every_ms, undefined, { signal: this.closing.signal }).catch(() => undefined);
+      }
+      while (this.rows.length > 0 && (await this.writeBatch()));
+      // The last try of a process that stops has failed.
+      if (this.closing.signal.aborted && this.rows.length > 0) break;
+    }
+    this.writing = undefined;
+  }
+
+  /** Writes the oldest rows. `false`: Postgres is unavailable, and they wait. */
+  private async writeBatch(): Promise<boolean> {
+    const { db, log } = this.services;
+    const batch = this.rows.slice(0, this.limits.batch);
+    try {
+      await insertLoggedRequests(db, batch);
+    } catch (error) {
+      if (isUnavailable(error)) return false;
+      log.error({ err: error }, 'the request log could not be written');
+      this.lose(batch.length);
+    }
+    this.rows.splice(0, batch.length);
+    return true;
+  }
+
+  private lose(count: number): void {
+    const before = this.lost_rows;
+    this.lost_rows += count;
+    this.report ??= { before, timer: setTimeout(() => this.reportLost(), REPORT_MS).unref() };
+  }
+
+  private reportLost(): void {
+    if (this.report === undefined) return;
+    clearTimeout(this.report.timer);
+    this.services.log.warn(
+      { requests: this.lost_rows - this.report.before },
+      'requests are missing in the request log',
+    );
+    this.report = undefined;
+  }
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The row of a request; `undefined` for one that does not belong to the log (rules 25.2). */
+function rowOf(request: AnsweredRequest, names: DeclaredNames): LoggedRequest | undefined {
+  const { operation, project_id, api_key_id, order_id, payment_link_id, transaction_id, n, object_id } = request.fields;
+  if (operation === undefined || project_id === undefined || api_key_id === undefined) return undefined;
+  if (Object.hasOwn(REQUEST_ROUTES, operation)) return undefined;
+  const { path }: Route = MERCHANT_API.routes[operation as keyof MerchantRoutes];
+  const { error } = request;
+  const object = object_id !== undefined && object_id !== project_id && UUID.test(object_id) ? object_id : null;
+  return {
+    id: request.request_id,
+    project_id,
+    api_key_id,
+    received: toIsoTime(request.received_at),
+    operation,
+    method: request.method,
+    path,
+    status: request.was_sent ? request.status : null,
+    duration_ms: request.ms,
+    error_type: error?.type ?? null,
+    error_fields: error
+      ? [...new Set((error.details ?? []).flatMap((field) => names.declaredPart(field.path) ?? []))]
+      : null,
+    idempotency_key: request.idempotency_key ?? null,
+    is_repeat: request.is_repeat,
+    order_id: order_id ?? (operation === 'createOrder' ? object : null),
+    transaction_id: transaction_id ?? null,
+    payment_link_id: payment_link_id ?? (operation === 'createPaymentLink' ? object : null),
+    n: n === undefined ? null : Number(n),
+    object_id: object,
+  };
+}

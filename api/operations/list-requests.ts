@@ -1,0 +1,12 @@
+import { listLoggedRequests } from '../../src/db/requests/logged-requests';
+import type { MerchantOperation, MerchantServices } from '../merchant';
+import { presentLoggedRequests } from '../present/logged-request';
+
+/** The requests of the project, newest first (rules 25.3). */
+export const listRequests =
+  ({ bulk }: Pick<MerchantServices, 'bulk'>): MerchantOperation<'listRequests'> =>
+  async ({ caller }, { query: { since, until, only_errors, ...page } }) => {
+    const { id } = caller.project;
+    const filter = { since, until, only_errors: only_errors === 'true' };
+    return presentLoggedRequests(await bulk.read(id, (db) => listLoggedRequests(db, id, filter, page)));
+  };

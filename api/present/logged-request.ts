@@ -1,0 +1,20 @@
+import type { LoggedRequestAnswer } from '../../src/contract/requests';
+import type { Page } from '../../src/db/pages';
+import type { LoggedRequest } from '../../src/db/requests/logged-requests';
+import { formatTimestamp, omitNull } from './order';
+
+/** A request of the log as the API shows it (rules 25.1). */
+export function presentLoggedRequest(row: LoggedRequest): LoggedRequestAnswer {
+  const { id, received, method, project_id: _, ...fields } = row;
+  return {
+    id,
+    received: formatTimestamp(received),
+    ...omitNull(fields),
+    method: method as LoggedRequestAnswer['method'],
+  };
+}
+
+/** A page of the log. */
+export function presentLoggedRequests({ items, next }: Page<LoggedRequest>) {
+  return { items: items.map(presentLoggedRequest), ...(next !== undefined && { next }) };
+}

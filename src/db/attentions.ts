@@ -1,0 +1,119 @@
+import { POLLS_BEFORE_ATTENTION } from '../domain/transaction';
+import { UNPAID_ATTEMPT_STATUSES } from '../domain/transitions';
+import { queryRows, toIsoTime, type Database } from './connection';
+import { pageOf, type Page, type PageRequest } from './pages';
+
+/** The object that an operator has to look at. A webhook's id is `{order_id}-{n}`; a workflow's is its workflow id. */
+export interface AttentionObject {
+  kind: 'order' | 'webhook' | 'settlements' | 'search_index' | 'workflow';
+  id: string;
+  project_id?: string | undefined;
+}
+
+export interface AttentionRow {
+  id: string;
+  object_kind: AttentionObject['kind'];
+  object_id: string;
+  project_id: string | null;
+  reason: string;
+  /** ISO 8601. */
+  since: string;
+  /** Null: an operator still has to act. */
+  until: string | null;
+}
+
+/** The settlements and the search index as objects of attention. */
+export const SETTLEMENTS: AttentionObject = { kind: 'settlements', id: 'settlements' };
+export const SEARCH_INDEX: AttentionObject = { kind: 'search_index', id: 'search-index' };
+
+/** Records why an operator has to act on the object; `undefined`: there is no reason any more. Repeat-safe. */
+export async function recordAttention(
+  db: Database,
+  { kind, id, project_id }: AttentionObject,
+  reason: string | undefined,
+): Promise<void> {
+  await queryRows(
+    db,
+    `with ended as (
+       update attentions set until = clock_timestamp()
+       where object_kind = :kind and object_id = :id and until is null and reason is distinct from :reason::text
+     )
+     insert into attentions (object_kind, object_id, project_id, reason)
+     select :kind, :id, :project_id, :reason::text where :reason::text is not null
+     on conflict do nothing`,
+    { kind, id, project_id: project_id ?? null, reason: reason ?? null },
+  );
+}
+
+/** An order whose attention may have changed. */
+export interface AttentionCandidate {
+  order_id: string;
+  /** The processor has not answered for long about a late approval. */
+  is_late_approval_overdue: boolean;
+}
+
+/**
+ * Orders whose attention by the record may differ from the one in the table. `overdue_since`, epoch milliseconds: late
+ * approvals that are watched since then or longer are overdue.
+ */
+export async function findAttentionCandidates(db: Database, overdue_since: number): Promise<AttentionCandidate[]> {
+  return await queryRows<AttentionCandidate>(
+    db,
+    `with late as (
+       select distinct t.order_id from late_approval_watches w join transactions t on t.id = w.transaction_id
+       where w.began <= :overdue_since
+     ), candidates as (
+       select order_id from late
+       union
+       select order_id from transactions
+       where (polls >= ${POLLS_BEFORE_ATTENTION} or answered_amount is not null) and status = any(:open::text[])
+       union
+       select o.id from orders o
+       where o.attention is not null and not exists (
+         select from attentions a
+         where a.object_kind = 'order' and a.object_id = o.id::text and a.until is null and a.reason = o.attention
+       )
+       union
+       select a.object_id::uuid from attentions a left join orders o on o.id = a.object_id::uuid
+       where a.object_kind = 'order' and a.until is null and o.attention is distinct from a.reason
+     )
+     select order_id, order_id in (select order_id from late) as is_late_approval_overdue from candidates limit 1000`,
+    { overdue_since: toIsoTime(overdue_since), open: [...UNPAID_ATTEMPT_STATUSES, 'processing'] },
+  );
+}
+
+/** Ends the attention to failed webhooks whose event has been delivered since, by a redelivery. */
+export async function endDeliveredAttentions(db: Database): Promise<void> {
+  await queryRows(
+    db,
+    `update attentions a set until = clock_timestamp()
+     from webhook_deliveries d
+       join webhook_deliveries r on r.order_id = d.order_id and r.redelivery_of = coalesce(d.redelivery_of, d.n)
+     where a.object_kind = 'webhook' and a.until is null and r.status = 'delivered'
+       and d.order_id = left(a.object_id, 36)::uuid and d.n = substr(a.object_id, 38)::integer`,
+    {},
+  );
+}
+
+/** The open ones, or all, newest first. */
+export async function listAttentions(
+  db: Database,
+  { status }: { status: 'open' | 'all' },
+  page: PageRequest,
+): Promise<Page<AttentionRow>> {
+  const key = [
+    ['since', 'timestamptz'],
+    ['id', 'uuid'],
+  ] as const;
+  const where = [status === 'open' && 'until is null'];
+  return await pageOf(db, { select: 'select * from attentions', where, bindings: {}, key }, page);
+}
+
+/** How many objects of each kind an operator has to look at. */
+export async function countOpenAttentions(db: Database): Promise<{ kind: AttentionObject['kind']; count: number }[]> {
+  return await queryRows(
+    db,
+    'select object_kind as kind, count(*)::int as count from attentions where until is null group by 1 order by 1',
+    {},
+  );
+}

@@ -1,0 +1,124 @@
+import { columnsOf } from '../columns';
+import { queryRows, toIsoTime, type Database } from '../connection';
+import { pageOf, type List, type Page, type PageRequest } from '../pages';
+
+/** A request of a project, as it was answered (rules 25). */
+export interface LoggedRequest {
+  /** Its request id. */
+  id: string;
+  project_id: string;
+  api_key_id: string;
+  /** ISO 8601. */
+  received: string;
+  operation: string;
+  method: string;
+  /** The path of the operation, with the names of its parameters. */
+  path: string;
+  /** Null: the whole answer was not sent. */
+  status: number | null;
+  duration_ms: number;
+  error_type: string | null;
+  /** Paths of the wrong fields. */
+  error_fields: string[] | null;
+  idempotency_key: string | null;
+  is_repeat: boolean;
+  order_id: string | null;
+  transaction_id: string | null;
+  payment_link_id: string | null;
+  n: number | null;
+  object_id: string | null;
+}
+
+const COLUMNS = columnsOf<LoggedRequest>()(
+  'id, project_id, api_key_id, received, operation, method, path, status, duration_ms, error_type, error_fields, idempotency_key, is_repeat, order_id, transaction_id, payment_link_id, n, object_id',
+);
+const VIEW = `select ${COLUMNS} from logged_requests`;
+
+/** Writes rows in one statement. Repeat-safe. */
+export async function insertLoggedRequests(db: Database, rows: readonly LoggedRequest[]): Promise<void> {
+  await queryRows(
+    db,
+    `insert into logged_requests (${COLUMNS})
+     select ${COLUMNS} from json_populate_recordset(null::logged_requests, :rows::json)
+     on conflict do nothing`,
+    { rows: JSON.stringify(rows) },
+  );
+}
+
+/** The request; `undefined` when there is none. */
+export async function findLoggedRequest(db: Database, id: string): Promise<LoggedRequest | undefined> {
+  const [row] = await queryRows<LoggedRequest>(db, `${VIEW} where id = :id`, { id });
+  return row;
+}
+
+interface RequestFilter {
+  /** ISO 8601. */
+  since?: string | undefined;
+  until?: string | undefined;
+  only_errors?: boolean;
+}
+
+/** The requests of a project, newest first. */
+export async function listLoggedRequests(
+  db: Database,
+  project_id: string,
+  filter: RequestFilter,
+  page: PageRequest,
+): Promise<Page<LoggedRequest>> {
+  return await pageOf(db, listOf(VIEW, { project_id }, filter), page);
+}
+
+/** The requests of a project about an order, newest first: those that named it, and the one that created it. */
+export async function listLoggedRequestsOf(
+  db: Database,
+  { project_id, order_id }: { project_id: string; order_id: string },
+  filter: RequestFilter,
+  page: PageRequest,
+): Promise<Page<LoggedRequest>> {
+  // Two parts with an index each. A follow-up order is the object of a request that named another order.
+  const select = `${VIEW} where order_id = :order_id
+     union all ${VIEW} where object_id = :order_id and object_id <> order_id`;
+  return await pageOf(db, listOf(select, { project_id, order_id }, filter), page);
+}
+
+function listOf(
+  select: string,
+  bindings: Readonly<Record<string, string>>,
+  { since, until, only_errors = false }: RequestFilter,
+): List {
+  return {
+    select,
+    where: [
+      'project_id = :project_id',
+      since !== undefined && 'received >= :since',
+      until !== undefined && 'received <= :until',
+      only_errors && 'error_type is not null',
+    ],
+    bindings: { ...bindings, ...(since !== undefined && { since }), ...(until !== undefined && { until }) },
+    key: [
+      ['received', 'timestamptz'],
+      ['id', 'uuid'],
+    ],
+  };
+}
+
+/** Rows that one statement deletes: far fewer than its time limit allows. */
+const BATCH = 10_000;
+
+/** Deletes the requests received before an instant, epoch milliseconds, in statements of 10,000 rows at most. */
+export async function deleteLoggedRequests(db: Database, before: number): Promise<void> {
+  for (let deleted = BATCH; deleted === BATCH;) {
+    const rows = await queryRows(
+      db,
+      // The oldest of each project are the first of its index.
+      `delete from logged_requests where ctid = any(array(
+         select old.ctid from projects p cross join lateral (
+           select r.ctid from logged_requests r where r.project_id = p.id and r.received < :before limit ${BATCH}
+         ) old limit ${BATCH}
+       ))
+       returning 1`,
+      { before: toIsoTime(before) },
+    );
+    deleted = rows.length;
+  }
+}

@@ -1,0 +1,36 @@
+import { lastTransaction, outcomeAwaitedFrom, type OrderSnapshot } from './order-snapshot';
+import { POLLS_BEFORE_ATTENTION } from './transaction';
+import { mismatchInWords } from './waits';
+
+/** The texts of `Attention`: why an operator has to act (rules 24.19). */
+
+/** The record of a workflow is lost (rules 10.19). */
+export const RECORD_LOST = 'the record does not exist any more';
+/** The processor has not said for a day whether it approved a payment that ended unpaid (rules 10.12). */
+export const LATE_APPROVAL_OVERDUE = 'the processor has given no answer about a late approval for a day';
+const OUTCOME_OVERDUE = 'the processor has given no outcome for about a day';
+const SETTLEMENT_OVERDUE_MS = 24 * 3_600_000;
+
+/** Of an order; undefined when the operator has nothing to do. */
+export function attentionTo(order: OrderSnapshot): string | undefined {
+  if (order.attention !== undefined || outcomeAwaitedFrom(order) === undefined) return order.attention;
+  const { answered, polls = 0 } = lastTransaction(order)!;
+  if (answered !== undefined) return mismatchInWords(answered, order);
+  return polls >= POLLS_BEFORE_ATTENTION ? OUTCOME_OVERDUE : undefined;
+}
+
+/**
+ * Of settlements without a transaction, the oldest of them fetched at `waiting_since`: after a day it is an error of the
+ * service or the processor. Epoch milliseconds.
+ */
+export function settlementsAttention(
+  { waiting, waiting_since }: { waiting: number; waiting_since?: number | undefined },
+  now: number,
+): string | undefined {
+  const is_overdue = waiting_since !== undefined && now - waiting_since > SETTLEMENT_OVERDUE_MS;
+  return is_overdue ? `${waiting} settlements have no transaction` : undefined;
+}
+
+/** Of the search index, when it refuses orders. */
+export const indexAttention = (refused: number): string | undefined =>
+  refused > 0 ? `the search index refuses ${refused} orders` : undefined;

@@ -1,0 +1,85 @@
+import type { LoggedRequestAnswer } from '../../../src/contract/requests';
+import type { Page } from '../../../src/db/pages';
+import { recordRows } from '../../support/database';
+import { createTestProject, type TestProject } from '../../support/operator';
+import { until } from '../../support/waits';
+
+let own: TestProject;
+let other: TestProject;
+const list = (query = '', as = own) => as.merchant.send<Page<LoggedRequestAnswer>>('GET', `/v1/requests/${query}`);
+const idsOf = ({ body }: { body: Page<{ id: string }> }) => body.items.map(({ id }) => id);
+
+beforeAll(async () => {
+  [own, other] = [await createTestProject(), await createTestProject()];
+});
+
+test('rules 25.3: lists the requests of the project alone, newest first, also those that were refused', async () => {
+  const ids: string[] = [];
+  for (const path of ['/v1/orders/', '/v1/orders/?x=1', '/v1/merchants/self/projects/self/']) {
+    ids.unshift((await own.merchant.send('GET', path)).headers.get('x-request-id')!);
+  }
+  await other.merchant.getProject();
+  await until('all are listed', async () => idsOf(await list()).length === 3);
+  expect(idsOf(await list())).toEqual(ids);
+  expect(idsOf(await list('?only_errors=true'))).toEqual([ids[1]]);
+  expect(idsOf(await list('?only_errors=false'))).toEqual(ids);
+  await until('the other project has its own', async () => idsOf(await list('', other)).length === 1);
+  // Its own reads are not part of the log.
+  expect(idsOf(await list())).toEqual(ids);
+});
+
+describe('rules 25.3: many are paged', () => {
+  let many: TestProject;
+  beforeAll(async () => {
+    many = await createTestProject();
+    // Three instants, so that pages begin and end between rows of the same instant.
+    await recordRows(
+      `insert into logged_requests (id, project_id, api_key_id, received, operation, method, path, status, duration_ms,
+         error_type, error_fields, is_repeat)
+       select gen_random_uuid(), :project, 'x', timestamptz '2026-01-01 00:00Z' + n / 100 * interval '1 minute',
+         'listOrders', 'GET', '/v1/orders/', 200, 1, case when n % 10 = 0 then 'ServerError' end,
+         case when n % 10 = 0 then '{}'::text[] end, false
+       from generate_series(0, 259) n`,
+      { project: many.id },
+    );
+  });
+  const pagesOf = async (query: string) => {
+    const pages: LoggedRequestAnswer[][] = [];
+    let cursor: string | undefined;
+    do {
+      const { body } = await list(`?${query}${cursor === undefined ? '' : `&cursor=${cursor}`}`, many);
+      pages.push(body.items);
+      cursor = body.next;
+    } while (cursor !== undefined);
+    return pages;
+  };
+
+  it('each comes once, in order', async () => {
+    const pages = await pagesOf('limit=70');
+    expect(pages.map(({ length }) => length)).toEqual([70, 70, 70, 50]);
+    const all = pages.flat();
+    expect(new Set(all.map(({ id }) => id)).size).toBe(260);
+    const received = all.map((one) => one.received);
+    expect(received).toEqual(received.toSorted().toReversed());
+  });
+
+  it('of a period, and errors alone', async () => {
+    const of = async (query: string) => (await pagesOf(query)).flat().length;
+    expect(await of('since=2026-01-01T00:01:00Z&limit=100')).toBe(160);
+    expect(await of('until=2026-01-01T00:01:00Z&limit=100')).toBe(200);
+    expect(await of('since=2026-01-01T00:01:00Z&until=2026-01-01T00:01:00Z&limit=100')).toBe(100);
+    expect(await of('only_errors=true&limit=10')).toBe(26);
+  });
+
+  it.each([
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['since=yesterday', 'since'],
+    ['only_errors=yes', 'only_errors'],
+    ['cursor=x', 'cursor'],
+    ['status=500', 'status'],
+  ])('%s is a ValidationError', async (query, property_path) => {
+    const { status, body } = await many.merchant.send('GET', `/v1/requests/?${query}`);
+    expect([status, body]).toMatchObject([400, { error: { type: 'ValidationError', property_path } }]);
+  });
+});

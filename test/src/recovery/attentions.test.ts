@@ -1,0 +1,76 @@
+import { listAttentions } from '../../../src/db/attentions';
+import { queryRows } from '../../../src/db/connection';
+import { setAttention } from '../../../src/db/orders/update-order';
+import { recordAttempt } from '../../../src/db/webhooks/deliveries';
+import { insertRedelivery } from '../../../src/db/webhooks/stored-deliveries';
+import { reconcileAttentions } from '../../../src/recovery/attentions';
+import { createTestDatabase } from '../../support/database';
+import { NOW } from '../../support/domain';
+import { aDelivery, aStoredOrder } from '../../support/rows';
+import { setUp } from '../../support/set-up';
+
+const database = setUp(() => createTestDatabase());
+const DAY_MS = 24 * 60 * 60_000;
+
+const open = async () =>
+  (await listAttentions(database.db, { status: 'open' }, { limit: 100 })).items.map(({ object_id, reason }) => [
+    object_id,
+    reason,
+  ]);
+const reconcile = () => reconcileAttentions(database.db, NOW + 2 * DAY_MS);
+
+test('rules 24.19: an outcome that is overdue needs attention until it is known, whether or not its workflow runs', async () => {
+  const { id, transactions } = await aStoredOrder(database.db);
+  const transaction = () => database.db('transactions').where({ id: transactions[0]!.id });
+  await transaction().update({ status: 'processing', polls: 169, polled_at: new Date(NOW) });
+  await reconcile();
+  expect(await open()).toEqual([]);
+  await transaction().update({ polls: 170 });
+  await reconcile();
+  await reconcile();
+  expect(await open()).toEqual([[id, 'the processor has given no outcome for about a day']]);
+  await transaction().update({ answered_amount: 40, answered_currency: 'USD' });
+  await reconcile();
+  expect(await open()).toEqual([[id, expect.stringContaining('40 USD')]]);
+  await transaction().update({ status: 'error' });
+  await reconcile();
+  expect(await open()).toEqual([]);
+});
+
+test('rules 24.19: what the record says of an order is restored, and stays', async () => {
+  const { id } = await aStoredOrder(database.db);
+  await setAttention(database.db, id, 'look here');
+  await queryRows(database.db, 'delete from attentions where object_id = :id', { id });
+  await reconcile();
+  await reconcile();
+  expect(await open()).toEqual([[id, 'look here']]);
+  await queryRows(database.db, 'delete from attentions where object_id = :id', { id });
+  await queryRows(database.db, 'update orders set attention = null where id = :id', { id });
+});
+
+test('rules 24.19: a late approval without an answer for a day needs attention until its watch ends', async () => {
+  const { id, transactions } = await aStoredOrder(database.db);
+  const transaction_id = transactions[0]!.id;
+  const watch = { transaction_id, poll_at: new Date(NOW), began: new Date(NOW + DAY_MS + 1) };
+  await database.db('late_approval_watches').insert(watch);
+  await reconcile();
+  expect(await open()).toEqual([]);
+  await database.db('late_approval_watches').update({ began: new Date(NOW + DAY_MS) });
+  await reconcile();
+  expect(await open()).toEqual([[id, 'the processor has given no answer about a late approval for a day']]);
+  await database.db('late_approval_watches').delete();
+  await reconcile();
+  expect(await open()).toEqual([]);
+});
+
+test('rules 24.19: a failed webhook needs attention until a redelivery of its event is delivered', async () => {
+  const first = await aDelivery(database.db);
+  const attempt = { attempt: 10, time_limit_ms: 1, started: NOW, duration_ms: 1, status_code: 500 };
+  await recordAttempt(database.db, first, attempt, { status: 'failed' });
+  const again = await database.db.transaction((trx) => insertRedelivery(trx, first, new Date(NOW)));
+  await reconcile();
+  expect(await open()).toHaveLength(1);
+  await recordAttempt(database.db, again, { ...attempt, attempt: 1, status_code: 200 }, { status: 'delivered' });
+  await reconcile();
+  expect(await open()).toEqual([]);
+});
