@@ -45,5 +45,9 @@ export const COMMANDS: Readonly<
       resume: 'resumeDelivery',
     },
   },
+  incidents: {
+    description: 'Differences in money between the record and the processor.',
+    operations: { list: 'listIncidents', show: 'getIncident', close: 'closeIncident' },
+  },
   audit: { description: 'The audit trail.', operations: { list: 'listAuditTrail' } },
 };

@@ -16,6 +16,16 @@ interface ChangelogEntry {
 /** The answer of `GET /v1/changelog/`, newest first. */
 export const CHANGELOG: readonly ChangelogEntry[] = [
   {
+    version: '1.3.0',
+    date: '2026-11-24',
+    text: 'Incidents: differences in money between the record and the processor. Operators list, read and close them.',
+    operations: {
+      closeIncident: '6ddc31dd7a27',
+      getIncident: '90d354d09111',
+      listIncidents: 'dd5afa89bb57',
+    },
+  },
+  {
     version: '1.2.1',
     date: '2026-11-24',
     text: 'The document states the characters of an Idempotency-Key (visible ASCII), which have not changed.',
