@@ -11,6 +11,7 @@ import { getOrder } from './get-order';
 import { getPaymentLink } from './get-payment-link';
 import { getProject } from './get-project';
 import { getTimeline } from './get-timeline';
+import { getTotals } from './get-totals';
 import { listCurrencies } from './list-currencies';
 import { listOrderWebhooks } from './list-order-webhooks';
 import { listOrders } from './list-orders';
@@ -45,6 +46,7 @@ export function createOperations(services: MerchantServices): MerchantOperations
     endPaymentLink: endPaymentLink(services),
     advancePaymentLinkClock: advancePaymentLinkClock(services),
     searchOrders: searchOrders(services),
+    getTotals: getTotals(services),
     getProject,
     listCurrencies,
   };

@@ -17,6 +17,7 @@ import {
   paymentLinkRequestSchema,
   paymentLinkSchema,
 } from './payment-link';
+import { REPORT_ROUTES, dayTotalsSchema } from './report';
 import { SEARCH_ROUTES, searchRequestSchema, searchResultSchema } from './search';
 import type { RouteSet } from './routes';
 import { testClockRequestSchema } from './test-clock';
@@ -34,12 +35,20 @@ export const MERCHANT_API = {
     challenge: 'Basic realm="payments", charset="UTF-8"',
     description: 'The API key of the project is the username, the password is empty.',
   },
-  routes: { ...ORDER_ROUTES, ...ORDER_WEBHOOK_ROUTES, ...PAYMENT_LINK_ROUTES, ...SEARCH_ROUTES, ...PROJECT_ROUTES },
+  routes: {
+    ...ORDER_ROUTES,
+    ...ORDER_WEBHOOK_ROUTES,
+    ...PAYMENT_LINK_ROUTES,
+    ...SEARCH_ROUTES,
+    ...REPORT_ROUTES,
+    ...PROJECT_ROUTES,
+  },
   tags: [
     { name: 'Orders', description: 'Orders, and what is done with their money.', routes: ORDER_ROUTES },
     { name: 'Webhooks', description: 'Webhooks of an order, and how they arrived.', routes: ORDER_WEBHOOK_ROUTES },
     { name: 'Payment links', description: 'Addresses at which a customer pays.', routes: PAYMENT_LINK_ROUTES },
     { name: 'Search', description: 'Finding orders.', routes: SEARCH_ROUTES },
+    { name: 'Reports', description: 'Sums for reconciliation.', routes: REPORT_ROUTES },
     { name: 'Project', description: 'The project of the API key.', routes: PROJECT_ROUTES },
   ],
   schemas: {
@@ -58,6 +67,7 @@ export const MERCHANT_API = {
     PaymentLinkRequest: paymentLinkRequestSchema,
     PaymentLink: paymentLinkSchema,
     PaymentLinkList: paymentLinkListSchema,
+    DayTotals: dayTotalsSchema,
     Project: projectSchema,
     Currencies: currenciesSchema,
     Delivery: deliverySchema,
