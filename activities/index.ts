@@ -1,8 +1,10 @@
 import { Context } from '@temporalio/activity';
 import { recordAttention } from '../src/db/attentions';
 import { RECORD_LOST } from '../src/domain/attention';
+import { auditPart } from './audit';
 import { withFailures } from './failure';
 import * as followUp from './follow-up';
+import * as incident from './incident';
 import * as order from './order';
 import * as paymentLink from './payment-link';
 import * as sandboxClock from './sandbox-clock';
@@ -23,10 +25,11 @@ const ACTIVITIES = {
   ...paymentLink,
   ...webhookDelivery,
   ...sandboxClock,
+  ...incident,
 };
 
 /** Started by schedules: every error is retried, including a refusal of the processor or the search server. */
-const SCHEDULED = { checkIndex, fetchSettlements };
+const SCHEDULED = { checkIndex, fetchSettlements, auditPart };
 
 /** The activities of a worker, with its services. */
 export function createActivities(services: ActivityServices): Activities {

@@ -92,7 +92,12 @@ export async function checkSearchIndex({ db, index, onProgress }: CheckServices)
   return { ...check, refused: await countSearchRefusals(db) };
 }
 
-async function comparePage(db: Database, index: CheckServices['index'], order_ids: readonly string[]) {
+/** Compares some orders with the index, and has the indexer write differing ones again (checkSearchIndex). */
+export async function comparePage(
+  db: Database,
+  index: Pick<SearchWriter, 'documents'>,
+  order_ids: readonly string[],
+): Promise<{ rows: number; found: number; missing: number; different: number }> {
   const orders = await indexedOrders(db, order_ids);
   const rows = orders.flatMap(({ documents }) => documents);
   const { differing, found } = await compare(index, orders);

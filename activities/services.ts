@@ -16,6 +16,13 @@ export interface TimeOfTry {
   now: number;
 }
 
+/** The receiver of events for operators, with the secret that signs them. */
+export interface OperatorWebhook {
+  url: string;
+  /** Standard Webhooks, `whsec_…`. */
+  secret: string;
+}
+
 /** External services that activities use; made once when the worker starts. */
 export interface ActivityServices {
   db: Database;
@@ -31,6 +38,7 @@ export interface ActivityServices {
     >;
     deliveries: Pick<WorkflowClients['deliveries'], 'start' | 'advanceClock'>;
     payment_links: Pick<WorkflowClients['payment_links'], 'recordChanged' | 'advanceClock'>;
+    incidents: Pick<WorkflowClients['incidents'], 'start' | 'resume'>;
   };
   index: Pick<SearchWriter, 'documents' | 'orderIds' | 'count'>;
   postWebhook: PostWebhook;
@@ -38,6 +46,11 @@ export interface ActivityServices {
   local_attempts: LocalAttempts;
   /** Whether webhooks of test projects may go to private and loopback addresses. */
   webhook_private_addresses: boolean;
+  /** Limits of the audit (rules 26.1, 26.2). */
+  audit_margin_ms: number;
+  audit_orders_per_second: number;
+  /** Where events about incidents go; undefined: nowhere. */
+  operator_webhook: OperatorWebhook | undefined;
   /** Address at which customers reach the hosted page. */
   public_url: string;
   log: Logger;

@@ -57,10 +57,21 @@ async function askAbout(
   else await (is_payment ? orders : follow_ups).requestPoll(order_id);
 }
 
-/** The transaction that the operation belongs to: of the payment, or of the follow-up order. */
-function ofTransaction({ operation, idempotency_key, transaction_id, follow_up_order_id, ...settlement }: Settlement) {
+/** A settlement with the transaction that records its operation. */
+function ofTransaction(settled: Settlement) {
+  const { operation: _operation, idempotency_key: _key, follow_up_order_id: _id, ...settlement } = settled;
+  return { ...settlement, transaction_id: recordedIn(settled) };
+}
+
+/** The transaction that records an operation: the payment's, or that of the follow-up order. */
+export function recordedIn({
+  operation,
+  idempotency_key,
+  transaction_id,
+  follow_up_order_id,
+}: Pick<Settlement, 'operation' | 'idempotency_key' | 'transaction_id' | 'follow_up_order_id'>): string {
   const order_id = isProcessorInitiated(operation)
     ? processorOrderId(transaction_id, idempotency_key)
     : follow_up_order_id;
-  return { ...settlement, transaction_id: order_id === undefined ? transaction_id : transactionId(order_id, 1) };
+  return order_id === undefined ? transaction_id : transactionId(order_id, 1);
 }

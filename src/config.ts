@@ -199,6 +199,22 @@ export const configSchema = z.object({
   WEBHOOK_PRIVATE_ADDRESSES: flag().describe(
     'true: test projects may send webhooks to private and loopback addresses. npm start sets it.',
   ),
+  AUDIT_MARGIN_SECONDS: whole(900, [0, 86_400]).describe(
+    'Seconds after which the audit expects a change at the processor in the record, and one in the record at the processor.',
+  ),
+  AUDIT_ORDERS_PER_SECOND: whole(200, [1, 100_000]).describe(
+    'Orders per second that the audit compares with the processor and the search index, at most.',
+  ),
+  OPERATOR_WEBHOOK_URL: url()
+    .optional()
+    .describe('Address that receives the events incident_opened and incident_closed; default: none are sent.'),
+  OPERATOR_WEBHOOK_SECRET: z
+    .string()
+    .regex(/^whsec_[A-Za-z0-9+/]{20,}={0,2}$/)
+    .optional()
+    .describe(
+      'Secret that signs these events (Standard Webhooks): whsec_ and base64; required with OPERATOR_WEBHOOK_URL.',
+    ),
   PAGE_SECRET: z
     .string()
     .min(32)

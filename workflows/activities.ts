@@ -15,6 +15,8 @@ export const localActivities = proxyLocalActivities<
     | keyof typeof deliveringLocally
     | keyof typeof checking
     | keyof typeof fetching
+    | keyof typeof auditing
+    | keyof typeof notifying
     | keyof typeof advancingClock
   >
 >({
@@ -67,4 +69,17 @@ export const fetching = proxyActivities<Pick<Activities, 'fetchSettlements'>>({
   startToCloseTimeout: '1 hour',
   heartbeatTimeout: '1 minute',
   retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
+});
+
+/** Compares a part of the record with the processor; retries until it answers. */
+export const auditing = proxyActivities<Pick<Activities, 'auditPart'>>({
+  startToCloseTimeout: '5 minutes',
+  heartbeatTimeout: '1 minute',
+  retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
+});
+
+/** Sends an event about an incident to the operator's webhook. Failed attempts follow the schedule of webhooks. */
+export const notifying = proxyActivities<Pick<Activities, 'notifyOperator'>>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
 });

@@ -1,5 +1,7 @@
 /** The workflows the worker runs; all other code imports messages.ts. */
+export { audit } from './audit';
 export { followUp } from './follow-up';
+export { incident } from './incident';
 export { order } from './order';
 export { paymentLink } from './payment-link';
 export { searchIndexCheck } from './search-index-check';

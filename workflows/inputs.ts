@@ -23,6 +23,7 @@ import { REASON_LENGTH_MAX, MANUAL_OUTCOMES } from '../src/domain/transaction';
 import { validationError } from '../src/errors';
 import {
   deliveryWorkflowId,
+  incidentWorkflowId,
   orderWorkflowId,
   paymentLinkWorkflowId,
   sandboxClockWorkflowId,
@@ -187,6 +188,10 @@ export const STARTS: { [Name in keyof StartInputs]: Start<StartInputs[Name]> } =
   sandboxClock: {
     input: object({ clock_id: uuidText, project_id: uuidText }),
     workflowId: ({ clock_id }) => sandboxClockWorkflowId(clock_id),
+  },
+  incident: {
+    input: object({ incident_id: uuidText }),
+    workflowId: ({ incident_id }) => incidentWorkflowId(incident_id),
   },
 };
 

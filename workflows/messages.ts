@@ -30,6 +30,9 @@ export const sandboxClockWorkflowId = (clock_id: string) => `clock:${clock_id}`;
 /** Workflow id of an order's n-th webhook delivery, redeliveries included. */
 export const deliveryWorkflowId = ({ order_id, n }: DeliveryId) => `webhook:${order_id}:${n}`;
 
+/** Workflow id of an incident. */
+export const incidentWorkflowId = (incident_id: string) => `incident:${incident_id}`;
+
 /** The encodings with which the codec marks a payload that it rejects, and one that an operator sent. */
 export const REFUSED_PAYLOAD = 'payments/refused';
 export const OPERATOR_PAYLOAD = 'payments/operator';
@@ -49,6 +52,9 @@ export const SANDBOX_CLOCK_WORKFLOW = 'sandboxClock';
 /** Started by schedules. */
 export const SEARCH_INDEX_CHECK_WORKFLOW = 'searchIndexCheck';
 export const SETTLEMENTS_WORKFLOW = 'settlements';
+export const AUDIT_WORKFLOW = 'audit';
+/** Started by the audit. */
+export const INCIDENT_WORKFLOW = 'incident';
 
 /** The inputs of the workflows that have one; each has its check in inputs.ts. */
 export interface StartInputs {
@@ -57,6 +63,12 @@ export interface StartInputs {
   [PAYMENT_LINK_WORKFLOW]: PaymentLinkInput;
   [DELIVERY_WORKFLOW]: DeliveryInput;
   [SANDBOX_CLOCK_WORKFLOW]: SandboxClockInput;
+  [INCIDENT_WORKFLOW]: IncidentInput;
+}
+
+/** Input of an incident's workflow. */
+export interface IncidentInput {
+  incident_id: string;
 }
 
 /** Input of a webhook's workflow. */

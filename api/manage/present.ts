@@ -6,6 +6,8 @@ import type { ManagedProject, WebhookSecret } from '../../src/contract/manage/pr
 import type { AttentionRow } from '../../src/db/attentions';
 import type { ApiKey } from '../../src/db/projects/api-keys';
 import type { AuditRow } from '../../src/db/projects/audit-trail';
+import type { IncidentAnswer } from '../../src/contract/manage/incident';
+import type { StoredIncident } from '../../src/db/audit/incidents';
 import type { Merchant } from '../../src/db/projects/merchants';
 import type { OAuthClient } from '../../src/db/projects/oauth-clients';
 import type { StoredProject } from '../../src/db/projects/projects';
@@ -67,6 +69,25 @@ export const presentClient = (client: OAuthClient): ClientAnswer => ({
   created: formatTimestamp(client.created),
   ...(client.last_used !== null && { last_used: client.last_used }),
   ...(client.expires !== null && { expires: formatTimestamp(client.expires) }),
+});
+
+export const presentIncident = (incident: StoredIncident): IncidentAnswer => ({
+  id: incident.id,
+  kind: incident.kind,
+  status: incident.closed_at === null ? 'open' : 'closed',
+  project_id: incident.project_id,
+  object_id: incident.object_id,
+  ...(incident.order_id !== null && { order_id: incident.order_id }),
+  ...(incident.transaction_id !== null && { transaction_id: incident.transaction_id }),
+  currency: incident.currency,
+  record_amount: incident.record_amount,
+  processor_amount: incident.processor_amount,
+  description: incident.description,
+  opened: formatTimestamp(incident.opened_at),
+  last_seen: formatTimestamp(incident.last_seen_at),
+  ...(incident.closed_at !== null && { closed: formatTimestamp(incident.closed_at) }),
+  ...(incident.closed_by !== null && { closed_by: incident.closed_by }),
+  ...(incident.reason !== null && { reason: incident.reason }),
 });
 
 export const presentChange = (row: AuditRow): AuditEntry => ({

@@ -12,6 +12,7 @@ import { getPaymentLink } from './get-payment-link';
 import { getProject } from './get-project';
 import { getRequest } from './get-request';
 import { getTimeline } from './get-timeline';
+import { getTotals } from './get-totals';
 import { listCurrencies } from './list-currencies';
 import { listOrderRequests } from './list-order-requests';
 import { listOrderWebhooks } from './list-order-webhooks';
@@ -51,6 +52,7 @@ export function createOperations(services: MerchantServices): MerchantOperations
     listRequests: listRequests(services),
     getRequest: getRequest(services),
     listOrderRequests: listOrderRequests(services),
+    getTotals: getTotals(services),
     getProject,
     listCurrencies,
   };

@@ -45,6 +45,10 @@ export const COMMANDS: Readonly<
       resume: 'resumeDelivery',
     },
   },
+  incidents: {
+    description: 'Differences in money between the record and the processor.',
+    operations: { list: 'listIncidents', show: 'getIncident', close: 'closeIncident' },
+  },
   audit: { description: 'The audit trail.', operations: { list: 'listAuditTrail' } },
   attention: { description: 'What needs an operator.', operations: { list: 'listAttentions' } },
 };

@@ -459,6 +459,25 @@ export type RequestLogPage = {
     /** The cursor of the next page; absent on the last one. */
     next?: string;
 };
+export type DayTotals = {
+    day: string;
+    /** One entry for each currency, sorted. */
+    totals: {
+        currency: string;
+        /** Payment orders, paid or not. */
+        orders: number;
+        /** Accepted transactions of payment orders. */
+        accepted_amount: number;
+        /** Accepted refunds. */
+        refunded_amount: number;
+        /** Chargebacks; those that were won back are not taken off. */
+        charged_back_amount: number;
+        /** What the processor has paid out, less what it has taken back. */
+        settled_amount: number;
+        /** The processor's fees. */
+        fee_amount: number;
+    }[];
+};
 export type Project = {
     id: string;
     merchant_id: string;
@@ -1549,6 +1568,36 @@ export function listOrderRequests({ orderId, since, until, onlyErrors, limit, cu
         only_errors: onlyErrors,
         limit,
         cursor
+    }))}`, {
+        ...opts
+    });
+}
+/**
+ * Get the control totals of a day
+ */
+export function getTotals({ day }: {
+    day: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: DayTotals;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/reports/totals/${QS.query(QS.explode({
+        day
     }))}`, {
         ...opts
     });

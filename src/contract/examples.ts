@@ -6,6 +6,7 @@ import type { PAYMENT_LINK_ROUTES, PaymentLink } from './payment-link';
 import type { PROJECT_ROUTES } from './project';
 import type { LoggedRequestAnswer, REQUEST_ROUTES } from './requests';
 import type { Examples } from './routes';
+import type { REPORT_ROUTES } from './report';
 import type { SEARCH_ROUTES } from './search';
 
 const ORDER_ID = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';
@@ -205,6 +206,7 @@ export const EXAMPLES: Examples<
     typeof PAYMENT_LINK_ROUTES &
     typeof SEARCH_ROUTES &
     typeof REQUEST_ROUTES &
+    typeof REPORT_ROUTES &
     typeof PROJECT_ROUTES
 > = {
   listOrderWebhooks: { params: { order_id: ORDER_ID }, answer: [REDELIVERY_EXAMPLE, DELIVERY_EXAMPLE] },
@@ -340,6 +342,22 @@ export const EXAMPLES: Examples<
   listRequests: { answer: { items: [refusedRequest, createdRequest] } },
   getRequest: { params: { request_id: refusedRequest.id }, answer: refusedRequest },
   listOrderRequests: { params: { order_id: ORDER_ID }, answer: { items: [refusedRequest, createdRequest] } },
+  getTotals: {
+    answer: {
+      day: '2026-01-15',
+      totals: [
+        {
+          currency: 'EUR',
+          orders: 3,
+          accepted_amount: 5_000,
+          refunded_amount: 1_000,
+          charged_back_amount: 0,
+          settled_amount: 3_890,
+          fee_amount: 110,
+        },
+      ],
+    },
+  },
   getProject: {
     answer: {
       id: PROJECT_ID,

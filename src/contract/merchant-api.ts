@@ -18,6 +18,7 @@ import {
   paymentLinkSchema,
 } from './payment-link';
 import { REQUEST_ROUTES, loggedRequestPageSchema, loggedRequestSchema } from './requests';
+import { REPORT_ROUTES, dayTotalsSchema } from './report';
 import { SEARCH_ROUTES, searchRequestSchema, searchResultSchema } from './search';
 import type { RouteSet } from './routes';
 import { testClockRequestSchema } from './test-clock';
@@ -41,6 +42,7 @@ export const MERCHANT_API = {
     ...PAYMENT_LINK_ROUTES,
     ...SEARCH_ROUTES,
     ...REQUEST_ROUTES,
+    ...REPORT_ROUTES,
     ...PROJECT_ROUTES,
   },
   tags: [
@@ -49,6 +51,7 @@ export const MERCHANT_API = {
     { name: 'Payment links', description: 'Addresses at which a customer pays.', routes: PAYMENT_LINK_ROUTES },
     { name: 'Search', description: 'Finding orders.', routes: SEARCH_ROUTES },
     { name: 'Requests', description: 'What the project sent, and how it was answered.', routes: REQUEST_ROUTES },
+    { name: 'Reports', description: 'Sums for reconciliation.', routes: REPORT_ROUTES },
     { name: 'Project', description: 'The project of the API key.', routes: PROJECT_ROUTES },
   ],
   schemas: {
@@ -67,6 +70,7 @@ export const MERCHANT_API = {
     PaymentLinkRequest: paymentLinkRequestSchema,
     PaymentLink: paymentLinkSchema,
     PaymentLinkList: paymentLinkListSchema,
+    DayTotals: dayTotalsSchema,
     Project: projectSchema,
     Currencies: currenciesSchema,
     Delivery: deliverySchema,

@@ -214,10 +214,11 @@ export async function checkWritable(db: Database, machineTime: () => number = Da
     throw codeOf(error) === READ_ONLY ? new DatabaseNotReady('is read-only', { cause: error }) : error;
   });
   const { clock } = read!;
-  noteClock((asked_at + machineTime()) / 2 - clock);
-  const apart_ms = Math.max(asked_at - clock, clock - machineTime());
-  if (apart_ms > CLOCK_DIFFERENCE_MS) {
-    throw new DatabaseNotReady(`has a clock that differs by ${(apart_ms / 1_000).toFixed(1)} s`);
+  // Of a slow statement the clock may have been read at any instant.
+  const ahead_ms = Math.max(0, asked_at - clock) - Math.max(0, clock - machineTime());
+  noteClock(ahead_ms);
+  if (Math.abs(ahead_ms) > CLOCK_DIFFERENCE_MS) {
+    throw new DatabaseNotReady(`has a clock that differs by ${(Math.abs(ahead_ms) / 1_000).toFixed(1)} s`);
   }
 }
 

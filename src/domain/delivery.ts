@@ -28,7 +28,7 @@ export interface DeliveryProgress {
 export const WEBHOOK_ATTEMPTS_MAX = 10;
 
 /** From the end of a failed attempt to the start of the next, in milliseconds (rules 13.6). */
-const WEBHOOK_RETRY_AFTER_MS = 2 * 60_000;
+export const WEBHOOK_RETRY_AFTER_MS = 2 * 60_000;
 
 /** Time limit for connecting, and again for reading, in milliseconds (rules 13.5). `attempt` counts from 1. */
 export function webhookTimeLimit(attempt: number): number {

@@ -2,6 +2,7 @@ import { MANAGE_API } from '../contract/manage/manage-api';
 import { MERCHANT_API } from '../contract/merchant-api';
 import { PAYMENT_METHODS } from '../contract/transaction';
 import { FOLLOW_UP_KINDS } from '../domain/follow-up';
+import { INCIDENT_KINDS } from '../domain/incident';
 import { TRANSACTION_STATUSES } from '../domain/transitions';
 
 /**
@@ -231,7 +232,17 @@ export const METRICS = metrics({
     type: 'counter',
     help: 'Calls of the processor. refused: 4xx; unusable: 5xx, or an answer that is not JSON over HTTP.',
     labels: {
-      operation: ['execute', 'find', 'vault_card', 'vault_wallet', 'vault_account', 'get_card', 'settlements', OTHER],
+      operation: [
+        'execute',
+        'find',
+        'vault_card',
+        'vault_wallet',
+        'vault_account',
+        'get_card',
+        'settlements',
+        'reports',
+        OTHER,
+      ],
       result: ['answered', 'refused', 'unusable', 'timeout', 'unreachable'],
     },
     processes: ['api', 'worker'],
@@ -240,7 +251,17 @@ export const METRICS = metrics({
     type: 'histogram',
     help: 'Duration of calls of the processor, in seconds.',
     labels: {
-      operation: ['execute', 'find', 'vault_card', 'vault_wallet', 'vault_account', 'get_card', 'settlements', OTHER],
+      operation: [
+        'execute',
+        'find',
+        'vault_card',
+        'vault_wallet',
+        'vault_account',
+        'get_card',
+        'settlements',
+        'reports',
+        OTHER,
+      ],
     },
     processes: ['api', 'worker'],
     buckets: SECONDS,
@@ -322,6 +343,14 @@ export const METRICS = metrics({
     processes: WORKER,
     buckets: LONG_SECONDS,
     only: 'once a change was written while searches were recent',
+  },
+
+  payments_incidents_open: {
+    type: 'gauge',
+    help: 'Open incidents: differences in money between the record and the processor.',
+    labels: { kind: INCIDENT_KINDS },
+    processes: WORKER,
+    only: HOLDER_OF_RECOVERY,
   },
 
   payments_webhook_attempts_total: {

@@ -9,7 +9,7 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import { createActivities } from '../../activities/index';
-import type { ActivityServices } from '../../activities/services';
+import type { ActivityServices, OperatorWebhook } from '../../activities/services';
 import { serveHealth, type HealthServer } from '../../api/http/health-server';
 import type { Probe } from '../../api/http/health';
 import { SANDBOX_CLOCK_TASK_QUEUE, TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
@@ -76,6 +76,9 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     postWebhook: isTracing() ? tracedAttempts(postWebhook) : postWebhook,
     local_attempts: new LocalAttempts(),
     webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
+    audit_margin_ms: config.AUDIT_MARGIN_SECONDS * 1_000,
+    audit_orders_per_second: config.AUDIT_ORDERS_PER_SECOND,
+    operator_webhook: operatorWebhook(config),
     public_url: publicUrl(config),
     log,
     log_requests: config.LOG_REQUESTS,
@@ -119,6 +122,12 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
       await metrics?.close();
     },
   };
+}
+
+/** Where events about incidents go. Throws an Error when the secret that signs them is missing. */
+function operatorWebhook(config: Config): OperatorWebhook | undefined {
+  const { OPERATOR_WEBHOOK_URL: url } = config;
+  return url === undefined ? undefined : { url, secret: requireSetting(config, 'OPERATOR_WEBHOOK_SECRET') };
 }
 
 /** A worker for each task queue. */

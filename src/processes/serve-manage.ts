@@ -23,6 +23,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
   const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
   const db = await openDatabase(config);
   const client = openTemporal(config, log, db);
+  const { deliveries, incidents } = createWorkflowClients({ client, db });
   const issuer = managePublicUrl(config);
   const tokens = new Tokens({ db, secrets, issuer });
   const app = createApp({
@@ -34,7 +35,8 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
       operations: createManageOperations({
         db,
         secrets,
-        deliveries: createWorkflowClients({ client, db }).deliveries,
+        deliveries,
+        incidents,
         webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
       }),
       authenticate: authenticateByToken({ db, tokens }),

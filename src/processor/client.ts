@@ -3,14 +3,18 @@ import type { AmountMismatch } from '../domain/outcome';
 import { callOperation, connect, lookUp, namesField, parsed, type Connection, type ProcessorOptions } from './call';
 import {
   problemSchema,
+  reportedOperationSchema,
   settlementSchema,
   testCardSchema,
+  totalSchema,
   vaultedAccountSchema,
   vaultedCardSchema,
   type OperationRequest,
   type OperationResult,
+  type ReportedOperation,
   type Settlement,
   type TestCard,
+  type Total,
   type VaultAccount,
   type VaultCard,
   type VaultWallet,
@@ -102,6 +106,28 @@ export function createProcessorClient(options: ProcessorOptions) {
       return parsed(z.array(settlementSchema), body);
     },
 
+    /**
+     * Operations of some orders (REPORT_ORDERS_MAX at most), or that happened in a period, after a number, in pages; an
+     * empty one when there are no more. Instants in epoch milliseconds.
+     */
+    async operations(of: OperationsOf, after: number): Promise<ReportedOperation[]> {
+      const filter = 'order_ids' in of ? { order_id: of.order_ids.join(',') } : periodOf(of);
+      const query = new URLSearchParams({ ...filter, after: String(after) });
+      const { body } = await lookUp(connection, {
+        operation: 'reports',
+        method: 'GET',
+        path: `/v1/operations/?${query}`,
+      });
+      return parsed(z.array(reportedOperationSchema), body);
+    },
+
+    /** Totals of a period, settled amounts up to a number of the settlements. Instants in epoch milliseconds. */
+    async totals(period: Period, settled_up_to: number): Promise<Total[]> {
+      const query = new URLSearchParams({ ...periodOf(period), settled_up_to: String(settled_up_to) });
+      const { body } = await lookUp(connection, { operation: 'reports', method: 'GET', path: `/v1/totals/?${query}` });
+      return parsed(z.array(totalSchema), body);
+    },
+
     /** The processor's published test cards. */
     async testCards(): Promise<TestCard[]> {
       const { body } = await lookUp(connection, { operation: 'other', method: 'GET', path: '/cards.json' });
@@ -114,6 +140,20 @@ export function createProcessorClient(options: ProcessorOptions) {
 
 const CARDS = '/v1/vault/cards/';
 const ACCOUNTS = '/v1/vault/accounts/';
+
+/** From an instant up to another, which is not included. Epoch milliseconds. */
+interface Period {
+  since: number;
+  until: number;
+}
+
+/** Which operations a report is about. */
+type OperationsOf = Period | { order_ids: readonly string[] };
+
+const periodOf = ({ since, until }: Period) => ({
+  since: new Date(since).toISOString(),
+  until: new Date(until).toISOString(),
+});
 
 async function vault<T extends z.ZodObject>(
   connection: Connection,

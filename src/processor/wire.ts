@@ -13,6 +13,9 @@ import { z } from 'zod';
  * - `GET  /v1/operations/{key}/`       → OperationResult (404 with field idempotency_key: the processor does not know
  * the key)
  * - `GET  /v1/settlements/`            ?after=&limit= → Settlement[]: those after a number, at most `limit`, by number
+ * - `GET  /v1/operations/`             ?order_id=&since=&until=&after=&limit= → ReportedOperation[]: those of some orders
+ * (separated by commas), or that happened in a period, after a number, by number
+ * - `GET  /v1/totals/`                 ?since=&until=&settled_up_to= → Total[]: the approved operations of a period
  *
  * Every request carries `Authorization: Bearer <processor key>`. No answer in time means that the outcome is unknown.
  */
@@ -135,6 +138,50 @@ export const settlementSchema = operationResultSchema
 export type Settlement = z.infer<typeof settlementSchema>;
 /** Maximum settlements in one answer, so that it stays below the size that a client accepts. */
 export const SETTLEMENTS_LIMIT = 250;
+
+/** An operation in a report: as it is now, with its settlement once it has one. */
+export const reportedOperationSchema = operationResultSchema
+  .pick({
+    operation: true,
+    idempotency_key: true,
+    order_id: true,
+    transaction_id: true,
+    follow_up_order_id: true,
+    amount: true,
+    currency: true,
+    result: true,
+    occurred: true,
+  })
+  .extend({
+    /** Counts the operations of the processor in the order in which they were requested. */
+    number: z.int().min(1),
+    project_id: uuid,
+    settlement: settlementSchema
+      .pick({
+        number: true,
+        settlement_currency: true,
+        settlement_amount: true,
+        fee_currency: true,
+        fee_amount: true,
+      })
+      .optional(),
+  });
+export type ReportedOperation = z.infer<typeof reportedOperationSchema>;
+/** Maximum operations in one report, and orders that one may name. */
+export const REPORT_LIMIT = 250;
+export const REPORT_ORDERS_MAX = 50;
+
+/** The approved operations of one kind, project and currency in a period. Amounts are sums. */
+export const totalSchema = z.object({
+  project_id: uuid,
+  operation: z.string(),
+  currency: z.string(),
+  amount: z.int().min(0),
+  /** Of those that are settled by a number not above `settled_up_to`. */
+  settlement_amount: z.int().min(0),
+  fee_amount: z.int().min(0),
+});
+export type Total = z.infer<typeof totalSchema>;
 
 /** Body of every answer that is not a success. */
 export const problemSchema = z.object({ error: z.string(), field: z.string().optional() });

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { countOpenIncidents } from '../db/audit/incidents';
 import type { Database } from '../db/connection';
 import { findFigures, type Figures } from '../db/figures';
+import { INCIDENT_KINDS, type IncidentKind } from '../domain/incident';
 import type { GaugeName, LabelsOf } from '../metrics/catalogue';
 import { gauge } from '../metrics/recorder';
 
@@ -29,6 +31,7 @@ const METRIC_OF = {
 export class FigureReader {
   private readonly stopping = new AbortController();
   private figures: Partial<Figures> = {};
+  private incidents: readonly { kind: IncidentKind; open: number }[] | undefined;
   private loop: Promise<void> = Promise.resolve();
 
   /** `isHolder`: whether this process has the lease now. */
@@ -44,6 +47,14 @@ export class FigureReader {
         return typeof value === 'number' && this.isHolder() ? [{ value, labels: {} }] : [];
       });
     }
+    gauge('payments_incidents_open', () => {
+      const { incidents } = this;
+      if (incidents === undefined || !this.isHolder()) return [];
+      return INCIDENT_KINDS.map((kind) => ({
+        value: incidents.find((one) => one.kind === kind)?.open ?? 0,
+        labels: { kind },
+      }));
+    });
     this.loop = this.run();
   }
 
@@ -58,6 +69,7 @@ export class FigureReader {
     while (!signal.aborted) {
       const none = () => ({});
       this.figures = this.isHolder() ? await findFigures(this.db).catch(none) : {};
+      this.incidents = this.isHolder() ? await countOpenIncidents(this.db).catch(() => undefined) : undefined;
       await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined);
     }
   }

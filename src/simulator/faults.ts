@@ -17,9 +17,9 @@ export const faultFactsSchema = z.object({
 export const faultSchema = z.object({
   /**
    * Which calls: an operation, `ask` (GET of an operation), `vault` (cards, wallets and accounts, in and out),
-   * `settlements`; absent: all.
+   * `settlements`, `reports` (of operations, and totals); absent: all.
    */
-  operation: z.enum([...OPERATIONS, 'ask', 'vault', 'settlements']).optional(),
+  operation: z.enum([...OPERATIONS, 'ask', 'vault', 'settlements', 'reports']).optional(),
   ...faultFactsSchema.shape,
   /**
    * latency: answers late. error: 500 and nothing happened. no_answer: silence and nothing happened. lost_answer: it

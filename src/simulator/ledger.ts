@@ -1,11 +1,11 @@
 import { Router } from 'express';
 import { z } from 'zod';
-import type { LedgerEntry, OperationResult, Settlement } from '../processor/wire';
+import type { LedgerEntry, OperationResult, ReportedOperation, Settlement, Total } from '../processor/wire';
 import { settlementOf } from './amounts';
 import { parse } from './refusal';
 import { RESPONSE_CODES, type ResponseCode } from './scenarios';
 import type { OperationRow } from './operation';
-import type { Store } from './store';
+import type { Count, Store } from './store';
 
 const querySchema = z.object({
   transaction_id: z.uuid().optional(),
@@ -57,18 +57,54 @@ export function presentLedgerEntry(row: OperationRow): LedgerEntry {
 /** A settled operation as the wire shows its settlement. */
 export function presentSettlement(row: OperationRow): Settlement {
   const { operation, idempotency_key, order_id, transaction_id, follow_up_order_id } = presentEntry(row);
-  const { settlement_amount, fee_amount } = settlementOf(operation, Number(row.amount));
   return {
-    number: Number(row.settlement),
     operation,
     idempotency_key,
     order_id,
     transaction_id,
     ...(follow_up_order_id !== undefined && { follow_up_order_id }),
-    settlement_currency: row.currency,
-    settlement_amount,
-    ...(fee_amount > 0 && { fee_currency: row.currency, fee_amount }),
+    ...presentPayout(row),
   };
+}
+
+function presentPayout({ operation, settlement, amount, currency }: OperationRow) {
+  const { settlement_amount, fee_amount } = settlementOf(operation, Number(amount));
+  return {
+    number: Number(settlement),
+    settlement_currency: currency,
+    settlement_amount,
+    ...(fee_amount > 0 && { fee_currency: currency, fee_amount }),
+  };
+}
+
+/** An operation as a report shows it. */
+export function presentReported(row: OperationRow): ReportedOperation {
+  const { response_code: _code, ...entry } = presentEntry(row);
+  const { sequence, project_id, settlement } = row;
+  return {
+    number: Number(sequence),
+    project_id,
+    ...entry,
+    ...(settlement !== null && { settlement: presentPayout(row) }),
+  };
+}
+
+/** The totals of operations that were counted by amount. */
+export function presentTotals(counts: readonly Count[]): Total[] {
+  const totals = new Map<string, Total>();
+  for (const { project_id, operation, currency, amount, count, settled } of counts) {
+    const key = [project_id, operation, currency].join(' ');
+    const total = totals.get(key) ?? {
+      ...{ project_id, operation, currency },
+      ...{ amount: 0, settlement_amount: 0, fee_amount: 0 },
+    };
+    const { settlement_amount, fee_amount } = settlementOf(operation, Number(amount));
+    total.amount += count * Number(amount);
+    total.settlement_amount += settled * settlement_amount;
+    total.fee_amount += settled * fee_amount;
+    totals.set(key, total);
+  }
+  return [...totals.values()];
 }
 
 function presentEntry(row: OperationRow) {

@@ -2,6 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { z } from 'zod';
 import {
+  REPORT_LIMIT,
+  REPORT_ORDERS_MAX,
   SETTLEMENTS_LIMIT,
   operationSchema,
   vaultAccountSchema,
@@ -13,7 +15,7 @@ import { brandOf, testCard, deviceCard } from './cards';
 import { endedChallenge } from './challenge';
 import type { SimulatorContext } from './context';
 import type { Facts, FaultTarget } from './faults';
-import { presentOperation, presentSettlement } from './ledger';
+import { presentOperation, presentReported, presentSettlement, presentTotals } from './ledger';
 import { operate } from './operate';
 import { parse, Refusal } from './refusal';
 import type { CardRow } from './vault';
@@ -23,6 +25,27 @@ const SILENCE_MS = 60_000;
 const settlementsQuerySchema = z.object({
   after: z.coerce.number().int().min(0).default(0),
   limit: z.coerce.number().int().min(1).max(SETTLEMENTS_LIMIT).default(SETTLEMENTS_LIMIT),
+});
+const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+const reportQuerySchema = z
+  .object({
+    order_id: z
+      .string()
+      .transform((text) => text.split(','))
+      .pipe(z.array(z.uuid()).max(REPORT_ORDERS_MAX))
+      .optional(),
+    since: instant.optional(),
+    until: instant.optional(),
+    after: z.coerce.number().int().min(0).default(0),
+    limit: z.coerce.number().int().min(1).max(REPORT_LIMIT).default(REPORT_LIMIT),
+  })
+  .refine(({ order_id, since, until }) => order_id !== undefined || (since !== undefined && until !== undefined), {
+    message: 'Expected order_id, or since and until.',
+  });
+const totalsQuerySchema = z.object({
+  since: instant,
+  until: instant,
+  settled_up_to: z.coerce.number().int().min(0).default(0),
 });
 const keySchema = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 
@@ -69,6 +92,19 @@ export function processorApi(context: SimulatorContext): Router {
       const { after, limit } = parse(settlementsQuerySchema, req.query);
       return (await context.store.settlements(after, limit)).map(presentSettlement);
     }),
+  );
+
+  router.get('/operations/', (req, res) =>
+    withFaults(context, 'reports', {}, res, async () => {
+      const { order_id: order_ids, ...filter } = parse(reportQuerySchema, req.query);
+      return (await context.store.reported({ ...filter, order_ids })).map(presentReported);
+    }),
+  );
+
+  router.get('/totals/', (req, res) =>
+    withFaults(context, 'reports', {}, res, async () =>
+      presentTotals(await context.store.counted(parse(totalsQuerySchema, req.query))),
+    ),
   );
 
   return router;

@@ -57,6 +57,7 @@ create table if not exists operations (
 create sequence if not exists settlements;
 create index if not exists operations_transaction on operations (transaction_id);
 create index if not exists operations_order on operations (order_id);
+create index if not exists operations_occurred on operations (occurred);
 create index if not exists operations_due on operations (due) where due is not null;
 create index if not exists operations_unsettled on operations (occurred)
   where settlement is null and result = 'approved' and operation not in ('authorize', 'void');

@@ -7,6 +7,12 @@ import { Notifications } from './notifications';
 import type { Next, OperationRow, Recording } from './operation';
 import { Vault } from './vault';
 
+/** Operations of one kind and amount. */
+export interface Count extends Pick<OperationRow, 'project_id' | 'operation' | 'currency' | 'amount'> {
+  count: number;
+  settled: number;
+}
+
 type Queryable = Pick<PoolClient, 'query'>;
 
 const COLUMNS = `idempotency_key, fingerprint, operation, order_id, transaction_id, follow_up_order_id, project_id, is_test,
@@ -255,6 +261,43 @@ export class Store {
     const found = await this.pool.query<OperationRow>(
       'select * from operations where settlement > $1 order by settlement limit $2',
       [after, limit],
+    );
+    return found.rows;
+  }
+
+  /** Operations of some orders, or that happened in a period, after a number, by number. */
+  async reported(filter: {
+    order_ids?: readonly string[] | undefined;
+    since?: Date | undefined;
+    until?: Date | undefined;
+    after: number;
+    limit: number;
+  }): Promise<OperationRow[]> {
+    const found = await this.pool.query<OperationRow>(
+      `select * from operations where sequence > $1 and ($2::uuid[] is null or order_id = any($2))
+         and ($3::timestamptz is null or occurred >= $3) and ($4::timestamptz is null or occurred < $4)
+       order by sequence limit $5`,
+      [filter.after, filter.order_ids, filter.since, filter.until, filter.limit],
+    );
+    return found.rows;
+  }
+
+  /** Approved operations of a period, counted by amount, and how many of them are settled up to a number. */
+  async counted({
+    since,
+    until,
+    settled_up_to,
+  }: {
+    since: Date;
+    until: Date;
+    settled_up_to: number;
+  }): Promise<Count[]> {
+    const found = await this.pool.query<Count>(
+      `select project_id, operation, currency, amount, count(*)::int as count,
+         (count(*) filter (where settlement <= $3))::int as settled
+       from operations where result = 'approved' and occurred >= $1 and occurred < $2
+       group by project_id, operation, currency, amount`,
+      [since, until, settled_up_to],
     );
     return found.rows;
   }

@@ -13,6 +13,7 @@ import {
   ORDER_WORKFLOW,
   PAYMENT_LINK_STATUS,
   PAYMENT_LINK_WORKFLOW,
+  INCIDENT_WORKFLOW,
   PROJECT_ID,
   RELATED_ORDER_ID,
   SANDBOX_CLOCK_TASK_QUEUE,
@@ -20,10 +21,12 @@ import {
   TASK_QUEUE,
   WEBHOOK_TASK_QUEUE,
   deliveryWorkflowId,
+  incidentWorkflowId,
   orderWorkflowId,
   paymentLinkWorkflowId,
   sandboxClockWorkflowId,
   type FollowUpInput,
+  type IncidentInput,
 } from '../../workflows/messages';
 
 /** How the workflow of an object is started. `Started` holds the fields of the object that this needs. */
@@ -74,6 +77,7 @@ interface Kinds {
   payment_link: RecordedKind<StartedLink, StoredPaymentLink>;
   delivery: Kind<StartedDelivery>;
   sandbox_clock: Kind<StartedClock>;
+  incident: Kind<IncidentInput>;
 }
 
 const AN_ORDER = {
@@ -157,6 +161,16 @@ export const KINDS: Kinds = {
       priority: { fairnessKey: project_id },
       typedSearchAttributes: [{ key: PROJECT_ID, value: project_id }],
       staticSummary: `Sandbox clock of ${clock_id}`,
+    }),
+  },
+  incident: {
+    type: INCIDENT_WORKFLOW,
+    start: ({ incident_id }) => ({
+      workflowId: incidentWorkflowId(incident_id),
+      taskQueue: TASK_QUEUE,
+      args: [{ incident_id }],
+      typedSearchAttributes: [],
+      staticSummary: `Incident ${incident_id}: the record and the processor differ`,
     }),
   },
 };

@@ -1,5 +1,10 @@
 import { ScheduleAlreadyRunning, ScheduleNotFoundError, type Client, type ScheduleOptions } from '@temporalio/client';
-import { SEARCH_INDEX_CHECK_WORKFLOW, SETTLEMENTS_WORKFLOW, TASK_QUEUE } from '../../workflows/messages';
+import {
+  AUDIT_WORKFLOW,
+  SEARCH_INDEX_CHECK_WORKFLOW,
+  SETTLEMENTS_WORKFLOW,
+  TASK_QUEUE,
+} from '../../workflows/messages';
 import { unavailable } from './call-errors';
 
 const SETTLEMENTS = 'settlements';
@@ -27,6 +32,18 @@ const SCHEDULES = [
       workflowId: 'settlements',
       taskQueue: TASK_QUEUE,
       staticSummary: 'Fetches settlements from the processor',
+    },
+    policies: { overlap: 'SKIP', catchupWindow: '1 day' },
+  },
+  {
+    scheduleId: 'audit',
+    spec: { intervals: [{ every: '1 hour', offset: '20 minutes' }] },
+    action: {
+      type: 'startWorkflow',
+      workflowType: AUDIT_WORKFLOW,
+      workflowId: 'audit',
+      taskQueue: TASK_QUEUE,
+      staticSummary: 'Compares the record with the processor and the search index',
     },
     policies: { overlap: 'SKIP', catchupWindow: '1 day' },
   },

@@ -1,5 +1,6 @@
 import type { TemporalAccess } from './call';
 import { FollowUpWorkflows } from './follow-ups';
+import type { IncidentInput } from '../../workflows/messages';
 import { KINDS, type StartedDelivery } from './kinds';
 import { ObjectWorkflows } from './object-workflows';
 import { OrderWorkflows } from './orders';
@@ -17,6 +18,7 @@ export interface WorkflowClients {
   processor_notifications: ProcessorNotifications;
   sandbox_clocks: SandboxClockWorkflows;
   manual_outcomes: ManualOutcomes;
+  incidents: ObjectWorkflows<IncidentInput>;
 }
 
 /** Access to the workflows through one connection to Temporal. */
@@ -28,6 +30,7 @@ export function createWorkflowClients(temporal: TemporalAccess): WorkflowClients
     follow_ups,
     deliveries: new ObjectWorkflows(temporal, KINDS.delivery),
     payment_links: new PaymentLinkWorkflows(temporal),
+    incidents: new ObjectWorkflows(temporal, KINDS.incident),
     sandbox_clocks: new SandboxClockWorkflows(temporal),
     manual_outcomes: new ManualOutcomes(temporal, orders, follow_ups),
     processor_notifications: new ProcessorNotifications(temporal, orders, follow_ups),

@@ -5,12 +5,23 @@ import { Webhook } from 'standardwebhooks';
 import { namesPrivateAddress } from './address';
 import { NoAddress, publicLookup } from './resolve';
 
-/** One webhook to send; the body has no status (rules 13.2). */
+/** The events of the service. Those to merchants have no status (rules 13.2). */
+export type WebhookBody = { event: 'status_changed'; order_id: string; project_id: string } | IncidentWebhook;
+
+/** An event to the operator's webhook (rules 26.7). */
+interface IncidentWebhook {
+  event: 'incident_opened' | 'incident_closed';
+  incident_id: string;
+  kind: string;
+  project_id: string;
+}
+
+/** One webhook to send. */
 export interface WebhookRequest {
   url: string;
   /** Named in the header webhook-id: the same for every attempt of one notification. */
   webhook_id: string;
-  body: { event: 'status_changed'; order_id: string; project_id: string };
+  body: WebhookBody;
   /** `whsec_…`, of the project; each signs. */
   secrets: readonly string[];
   /** Milliseconds for connecting (name and TLS included), and again for reading the whole answer. */

@@ -31,7 +31,7 @@ const OF_TEMPORAL = [
   'temporal_workflow_task_execution_failed_total',
 ];
 /** Of Prometheus itself, and of the audit. */
-const OTHERS = ['up', 'payments_incidents_open'];
+const OTHERS = ['up'];
 /** Labels that Prometheus adds, and those of recording rules. */
 const ADDED_LABELS = ['job', 'instance', 'le', 'slo'];
 

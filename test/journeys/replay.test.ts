@@ -1,12 +1,14 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
+import { closeIncident, findIncident, recordDifferences } from '../../src/db/audit/incidents';
 import { insertOrder } from '../../src/db/orders/insert-order';
 import { findStoredOrder } from '../../src/db/orders/stored-order';
 import { processorOrderId, reversalOrderId } from '../../src/ids';
 import { historyToJson, replayHistories, type RecordedHistory } from '../../src/temporal/replay';
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import {
+  AUDIT_WORKFLOW,
   ORDER_WORKFLOW,
   PAYMENT_LINK_WORKFLOW,
   SEARCH_INDEX_CHECK_WORKFLOW,
@@ -14,6 +16,7 @@ import {
   TASK_QUEUE,
   deliveryWorkflowId,
   endPaymentLinkUpdate,
+  incidentWorkflowId,
   orderWorkflowId,
   paymentLinkWorkflowId,
   pollNowUpdate,
@@ -233,6 +236,19 @@ const FLOWS: Record<string, Flow> = {
   }),
   'search-index-check': scheduled(SEARCH_INDEX_CHECK_WORKFLOW),
   settlements: scheduled(SETTLEMENTS_WORKFLOW),
+  audit: scheduled(AUDIT_WORKFLOW),
+  async 'incident-closed'({ env, database: { db } }) {
+    const { incidents } = createWorkflowClients({ client: env.client, db });
+    const [order_id, transaction_id] = [uuidv7(), uuidv7()];
+    const of = { kind: 'status', object_id: transaction_id, project_id: PROJECT.id, order_id, transaction_id } as const;
+    const differs = { currency: 'EUR', record_amount: 0, processor_amount: 100, description: 'A difference.' };
+    const incident_id = (await recordDifferences(db, [{ ...of, ...differs }], Date.now()))[0]!;
+    await incidents.start({ incident_id });
+    await until('its first event is done', async () => (await findIncident(db, incident_id))!.opened_event !== null);
+    await closeIncident(db, incident_id, { closed_by: 'audit', reason: 'Gone.', now: Date.now() });
+    await incidents.resume({ incident_id });
+    return incidentWorkflowId(incident_id);
+  },
   'order-paid-by-token': order(by('approved')),
   'order-declined-by-token': order(by('do_not_honor')),
   'order-declined-then-paid': order({}, async ({ pay }) => {

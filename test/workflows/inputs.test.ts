@@ -157,17 +157,21 @@ test.each<[keyof typeof workflows, object, object[]]>([
       { order_id: ID, n: 2 },
     ],
   ],
+  ['incident', { incident_id: ID }, [{}, { incident_id: OTHER }]],
   ['sandboxClock', { clock_id: ID, project_id: OTHER }, [{ clock_id: ID }, { clock_id: OTHER, project_id: OTHER }]],
 ])('rules 24.10: a start of %s', (workflowType, right, wrong) => {
-  const { orderWorkflowId, paymentLinkWorkflowId, deliveryWorkflowId, sandboxClockWorkflowId } = messages;
+  const { orderWorkflowId, paymentLinkWorkflowId, deliveryWorkflowId, sandboxClockWorkflowId, incidentWorkflowId } =
+    messages;
   const workflowId = {
     order: orderWorkflowId(ID),
     followUp: orderWorkflowId(ID),
     paymentLink: paymentLinkWorkflowId(ID),
     webhookDelivery: deliveryWorkflowId({ order_id: ID, n: 1 }),
     sandboxClock: sandboxClockWorkflowId(ID),
+    incident: incidentWorkflowId(ID),
     searchIndexCheck: '',
     settlements: '',
+    audit: '',
   }[workflowType];
   const info = { workflowType, workflowId };
   expect(() => requireStart(info, right)).not.toThrow();

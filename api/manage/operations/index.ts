@@ -6,6 +6,7 @@ import { apiKeyOperations } from './api-keys';
 import { clientOperations } from './clients';
 import { deliveryOperations } from './deliveries';
 import { historyOperations } from './history';
+import { incidentOperations } from './incidents';
 import { merchantOperations } from './merchants';
 import { projectOperations } from './projects';
 
@@ -17,6 +18,7 @@ export function createManageOperations(services: ManageServices): ManageOperatio
     ...apiKeyOperations(services),
     ...clientOperations(services),
     ...deliveryOperations(services),
+    ...incidentOperations(services),
     ...historyOperations(services),
   };
   const guarded = Object.entries(operations).map(([id, operation]) => {

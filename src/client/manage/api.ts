@@ -231,6 +231,44 @@ export type DeliveryPage = {
     /** The cursor of the next page; absent on the last one. */
     next?: string;
 };
+export type Incident = {
+    id: string;
+    /** How the two differ; docs/operations.md says what to do for each kind. */
+    kind: "missing_in_record" | "status" | "amount" | "double_charge" | "refund_too_large" | "settlement" | "sum";
+    status: "open" | "closed";
+    project_id: string;
+    /** What differs: a transaction, or of kind sum its project, operation, currency and hour. */
+    object_id: string;
+    /** The payment order; absent for a sum. */
+    order_id?: string;
+    /** The payment's transaction; absent for a sum. */
+    transaction_id?: string;
+    currency: string;
+    /** What the record has. 0: nothing. */
+    record_amount: number;
+    /** What the processor has. 0: nothing. */
+    processor_amount: number;
+    /** The difference in words. */
+    description: string;
+    opened: string;
+    /** When the audit found the difference last. */
+    last_seen: string;
+    closed?: string;
+    /** audit: a later run did not find the difference. */
+    closed_by?: "audit" | "operator";
+    /** Why it is closed. */
+    reason?: string;
+};
+export type IncidentPage = {
+    /** Newest first. */
+    items: Incident[];
+    /** The cursor of the next page; absent on the last one. */
+    next?: string;
+};
+export type IncidentCloseRequest = {
+    /** Why the difference is right, or how it was settled; recorded in the audit trail. */
+    reason: string;
+};
 export type AuditEntry = {
     id: string;
     at: string;
@@ -1278,6 +1316,134 @@ export function resumeDelivery({ id, idempotencyKey }: {
             "Idempotency-Key": idempotencyKey
         })
     });
+}
+/**
+ * List incidents
+ */
+export function listIncidents({ status, kind, projectId, limit, cursor }: {
+    status?: "open" | "closed";
+    kind?: "missing_in_record" | "status" | "amount" | "double_charge" | "refund_too_large" | "settlement" | "sum";
+    projectId?: string;
+    limit?: number;
+    cursor?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: IncidentPage;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 403;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/incidents/${QS.query(QS.explode({
+        status,
+        kind,
+        project_id: projectId,
+        limit,
+        cursor
+    }))}`, {
+        ...opts
+    });
+}
+/**
+ * Get an incident
+ */
+export function getIncident({ id }: {
+    id: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Incident;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 403;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/incidents/${encodeURIComponent(id)}/`, {
+        ...opts
+    });
+}
+/**
+ * Close an incident
+ */
+export function closeIncident({ id, idempotencyKey, incidentCloseRequest }: {
+    id: string;
+    idempotencyKey?: string;
+    incidentCloseRequest: IncidentCloseRequest;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Incident;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 403;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/incidents/${encodeURIComponent(id)}/close/`, oazapfts.json({
+        ...opts,
+        method: "POST",
+        body: incidentCloseRequest,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
 }
 /**
  * List the audit trail

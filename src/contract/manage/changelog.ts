@@ -18,8 +18,13 @@ export const CHANGELOG: readonly ChangelogEntry[] = [
   {
     version: '1.3.0',
     date: '2026-11-24',
-    text: 'Operators list what needs them, with since and until: listAttentions.',
-    operations: { listAttentions: '333a59ad94b0' },
+    text: 'Operators list what needs them, with since and until, and list, read and close incidents: differences in money between the record and the processor.',
+    operations: {
+      closeIncident: '6ddc31dd7a27',
+      getIncident: '90d354d09111',
+      listAttentions: '333a59ad94b0',
+      listIncidents: 'dd5afa89bb57',
+    },
   },
   {
     version: '1.2.1',

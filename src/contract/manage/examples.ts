@@ -5,6 +5,7 @@ import type { CLIENT_ROUTES, ClientAnswer } from './client';
 import type { DeliveryAnswer } from '../delivery';
 import type { DELIVERY_ROUTES } from './delivery';
 import type { AuditEntry, HISTORY_ROUTES } from './history';
+import type { INCIDENT_ROUTES, IncidentAnswer } from './incident';
 import type { MERCHANT_ROUTES, ManagedMerchant } from './merchant';
 import type { MANAGED_PROJECT_ROUTES, ManagedProject } from './project';
 
@@ -68,6 +69,22 @@ const entry: AuditEntry = {
   request_id: '6c0f1a52-7d3e-4b8a-9f21-5e4d3c2b1a09',
 };
 
+const incident: IncidentAnswer = {
+  id: '0190c1a2-7a4c-7d5e-9f60-2b3c4d5e6f70',
+  kind: 'missing_in_record',
+  status: 'open',
+  project_id: PROJECT_ID,
+  object_id: '8c7e2a10-3b54-5f66-a1c0-9d8e7f6a5b43',
+  order_id: '0190c1a2-1f2e-7c3d-8b4a-5e6f7a8b9c0d',
+  transaction_id: '8c7e2a10-3b54-5f66-a1c0-9d8e7f6a5b43',
+  currency: 'EUR',
+  record_amount: 0,
+  processor_amount: 2_500,
+  description: 'The processor approved a sale of 2500; the record has no such transaction.',
+  opened: CREATED,
+  last_seen: MODIFIED,
+};
+
 const ofMerchant = { params: { merchant_id: MERCHANT_ID } };
 const ofProject = { params: { project_id: PROJECT_ID } };
 const ofKey = { params: { id: KEY_ID } };
@@ -78,6 +95,7 @@ type Routes = typeof MERCHANT_ROUTES &
   typeof API_KEY_ROUTES &
   typeof CLIENT_ROUTES &
   typeof DELIVERY_ROUTES &
+  typeof INCIDENT_ROUTES &
   typeof HISTORY_ROUTES;
 
 export const MANAGE_EXAMPLES: Examples<Routes> = {
@@ -133,6 +151,19 @@ export const MANAGE_EXAMPLES: Examples<Routes> = {
   },
   pauseDelivery: { params: { id: DELIVERY_EXAMPLE.id }, answer: { ...DELIVERY_EXAMPLE, status: 'paused' } },
   resumeDelivery: { params: { id: DELIVERY_EXAMPLE.id }, answer: waiting },
+  listIncidents: { answer: { items: [incident] } },
+  getIncident: { params: { id: incident.id }, answer: incident },
+  closeIncident: {
+    params: { id: incident.id },
+    body: { reason: 'Refunded in the back office of the processor, ticket 42.' },
+    answer: {
+      ...incident,
+      status: 'closed',
+      closed: MODIFIED,
+      closed_by: 'operator',
+      reason: 'Refunded in the back office of the processor, ticket 42.',
+    },
+  },
   listAuditTrail: { answer: { items: [entry] } },
   listAttentions: {
     answer: {

@@ -20,6 +20,7 @@ import {
   auditPageSchema,
   changelogSchema,
 } from './history';
+import { INCIDENT_ROUTES, incidentCloseRequestSchema, incidentPageSchema, incidentSchema } from './incident';
 import {
   MERCHANT_ROUTES,
   merchantPageSchema,
@@ -46,6 +47,7 @@ export type ManageRoutes = typeof MERCHANT_ROUTES &
   typeof API_KEY_ROUTES &
   typeof CLIENT_ROUTES &
   typeof DELIVERY_ROUTES &
+  typeof INCIDENT_ROUTES &
   typeof HISTORY_ROUTES;
 
 const ROUTES: ManageRoutes = {
@@ -54,6 +56,7 @@ const ROUTES: ManageRoutes = {
   ...API_KEY_ROUTES,
   ...CLIENT_ROUTES,
   ...DELIVERY_ROUTES,
+  ...INCIDENT_ROUTES,
   ...HISTORY_ROUTES,
 };
 
@@ -75,6 +78,11 @@ export const MANAGE_API: RouteSet<ManageRoutes> = {
     { name: 'API keys', description: 'The keys with which a project calls the payments API.', routes: API_KEY_ROUTES },
     { name: 'Webhooks', description: 'Deliveries of webhooks.', routes: DELIVERY_ROUTES },
     { name: 'Clients', description: 'OAuth clients of this host.', routes: CLIENT_ROUTES },
+    {
+      name: 'Incidents',
+      description: 'Differences in money between the record and the processor.',
+      routes: INCIDENT_ROUTES,
+    },
     { name: 'History', description: 'The audit trail, and the changelog of this API.', routes: HISTORY_ROUTES },
   ],
   schemas: {
@@ -99,6 +107,9 @@ export const MANAGE_API: RouteSet<ManageRoutes> = {
     ClientRollRequest: clientRollRequestSchema,
     Delivery: deliverySchema,
     DeliveryPage: deliveryPageSchema,
+    Incident: incidentSchema,
+    IncidentPage: incidentPageSchema,
+    IncidentCloseRequest: incidentCloseRequestSchema,
     AuditEntry: auditEntrySchema,
     AuditPage: auditPageSchema,
     Attention: attentionSchema,

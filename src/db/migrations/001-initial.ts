@@ -538,6 +538,62 @@ export async function up(knex: Knex): Promise<void> {
     create index transactions_without_answer on transactions (order_id)
       where polls >= 170 or answered_amount is not null;
 
+    -- At most one row: how far the audit has compared the record with the processor and the search index, and the run
+    -- that is under way or was the last (rules 26.2).
+    create table audit_progress (
+      is_only boolean primary key default true check (is_only),
+      -- All that changed before it has been compared; null before the first run. Settlements: up to this number.
+      checked_until timestamptz,
+      settled_up_to bigint not null default 0,
+      -- Of the run: its period, the step it has reached and the position in it, and what it has found so far.
+      began timestamptz not null,
+      since timestamptz not null,
+      until timestamptz not null,
+      fetched_up_to bigint not null,
+      step text not null,
+      position json,
+      figures json not null,
+      -- Counts the slices of all runs: a slice is written once.
+      slices bigint not null default 0,
+      finished timestamptz
+    );
+
+    -- Differences in money between the record and the processor (rules 26.5).
+    create table incidents (
+      id uuid primary key,
+      kind text not null check (kind in
+        ('missing_in_record', 'status', 'amount', 'double_charge', 'refund_too_large', 'settlement', 'sum')),
+      -- What differs: a transaction; of kind sum the project, currency, operation and day.
+      object_id text not null,
+      project_id uuid not null references projects,
+      -- The payment order and the transaction; the record may lack both. Null for a sum.
+      order_id uuid,
+      transaction_id uuid,
+      currency text not null check (currency ~ '^[A-Z]{3}$'),
+      record_amount bigint not null check (record_amount >= 0),
+      processor_amount bigint not null check (processor_amount >= 0),
+      description text not null,
+      opened_at timestamptz not null,
+      last_seen_at timestamptz not null,
+      closed_at timestamptz,
+      -- audit: a later run has not found it any more. operator: with the reason.
+      closed_by text check (closed_by in ('audit', 'operator')),
+      reason text,
+      -- Of the events to the operator's webhook; null while one is due.
+      opened_event text check (opened_event in ('sent', 'failed', 'none')),
+      closed_event text check (closed_event in ('sent', 'failed', 'none')),
+      check ((closed_at is null) = (closed_by is null)),
+      check ((closed_at is null) = (reason is null)),
+      check (closed_event is null or closed_at is not null),
+      check ((kind = 'sum') = (order_id is null)),
+      check ((kind = 'sum') = (transaction_id is null)),
+      check (last_seen_at >= opened_at)
+    );
+    create unique index incidents_open on incidents (kind, object_id) where closed_at is null;
+    create index incidents_object on incidents (kind, object_id, opened_at) where closed_by = 'operator';
+    create index incidents_unfinished on incidents (id) where closed_at is null or closed_event is null;
+    create index incidents_opened on incidents (opened_at, id);
+
     -- The readiness probe advances it, which only a server that can write does.
     create sequence readiness_checks as bigint cycle;
 
@@ -557,6 +613,9 @@ export async function up(knex: Knex): Promise<void> {
     );
 
     create index orders_project_created on orders (project_id, created, sequence);
+    -- What the audit compares: closed orders by their last change, and what happened in a period.
+    create index orders_closed on orders (modified, id) where status not in ('new', 'processing', 'see-transactions');
+    create index transaction_events_occurred on transaction_events using brin (occurred);
     create index orders_related on orders (related_order_id) where related_order_id is not null;
     create index payment_links_project_created on payment_links (project_id, created, id);
     create index orders_of_payment_link on orders (related_payment_link_id) where related_payment_link_id is not null;

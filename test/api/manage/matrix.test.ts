@@ -1,7 +1,10 @@
+import { v7 as uuidv7 } from 'uuid';
 import { MANAGE_EXAMPLES } from '../../../src/contract/manage/examples';
 import { MANAGE_API, type ManageRoutes } from '../../../src/contract/manage/manage-api';
 import { errorSchema } from '../../../src/contract/error';
 import type { Route } from '../../../src/contract/routes';
+import { recordDifferences } from '../../../src/db/audit/incidents';
+import type { Database } from '../../../src/db/connection';
 import { aManageHost, type ManageAnswer } from '../../support/manage';
 import { aDelivery, pauseDelivery } from '../../support/rows';
 import { setUp } from '../../support/set-up';
@@ -30,6 +33,13 @@ async function make(path: string, body: unknown): Promise<Record<string, string>
   return made;
 }
 
+async function anIncident(db: Database, project_id: string): Promise<string> {
+  const [order_id, transaction_id] = [uuidv7(), uuidv7()];
+  const of = { kind: 'status', object_id: transaction_id, project_id, order_id, transaction_id } as const;
+  const differs = { currency: 'EUR', record_amount: 0, processor_amount: 100, description: 'A difference.' };
+  return (await recordDifferences(db, [{ ...of, ...differs }], Date.now()))[0]!;
+}
+
 async function aMerchant(): Promise<string> {
   return (await make('/v1/merchants/', { name: 'A merchant', country: 'NL', default_currency: 'EUR' }))['id']!;
 }
@@ -49,6 +59,9 @@ async function pathOf({ path }: Route): Promise<string> {
     },
     id: async () => (await make(`/v1/projects/${await project()}/api-keys/`, {}))['id']!,
   };
+  if (path.includes('incidents')) {
+    values['id'] = async () => await anIncident(host.database.db, await project());
+  }
   let whole = path;
   for (const [parameter, name] of path.matchAll(/\{(\w+)\}/g)) {
     whole = whole.replace(parameter, await values[path.includes('webhook-deliveries') ? 'delivery_id' : name!]!());

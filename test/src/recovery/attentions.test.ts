@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { listAttentions } from '../../../src/db/attentions';
 import { queryRows } from '../../../src/db/connection';
 import { setAttention } from '../../../src/db/orders/update-order';
@@ -67,7 +68,9 @@ test('rules 24.19: a failed webhook needs attention until a redelivery of its ev
   const first = await aDelivery(database.db);
   const attempt = { attempt: 10, time_limit_ms: 1, started: NOW, duration_ms: 1, status_code: 500 };
   await recordAttempt(database.db, first, attempt, { status: 'failed' });
-  const again = await database.db.transaction((trx) => insertRedelivery(trx, first, new Date(NOW)));
+  const again = await database.db.transaction((trx) =>
+    insertRedelivery(trx, first, { now: new Date(NOW), request_id: randomUUID() }),
+  );
   await reconcile();
   expect(await open()).toHaveLength(1);
   await recordAttempt(database.db, again, { ...attempt, attempt: 1, status_code: 200 }, { status: 'delivered' });

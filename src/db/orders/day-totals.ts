@@ -1,0 +1,41 @@
+import { queryRows, toIsoTime, type Database } from '../connection';
+
+/** The sums of one currency, in minor units (rules 26.9). */
+export interface DayTotals {
+  currency: string;
+  orders: number;
+  accepted_amount: number;
+  refunded_amount: number;
+  charged_back_amount: number;
+  settled_amount: number;
+  fee_amount: number;
+}
+
+/** The sums of a project's orders that were created in a period, by currency. Instants in epoch milliseconds. */
+export async function dayTotals(
+  db: Database,
+  { project_id, since, until }: { project_id: string; since: number; until: number },
+): Promise<DayTotals[]> {
+  const accepted = (kind: string) =>
+    `sum(case when v.is_money and o.kind = '${kind}' and t.status = 'accepted' then t.amount else 0 end)::bigint`;
+  return await queryRows<DayTotals>(
+    db,
+    `select v.currency,
+       count(distinct o.id) filter (where v.is_money and o.kind = 'payment')::int as orders,
+       ${accepted('payment')} as accepted_amount, ${accepted('refund')} as refunded_amount,
+       ${accepted('chargeback')} as charged_back_amount,
+       coalesce(sum(v.settled), 0)::bigint as settled_amount, coalesce(sum(v.fee), 0)::bigint as fee_amount
+     from orders o
+       -- With offset each order's are looked up; a hash join would read the transactions of all orders.
+       left join lateral (select * from transactions where order_id = o.id offset 0) t on true
+       cross join lateral (values
+         (o.currency, true, 0, 0),
+         (t.settlement_currency, false,
+          case t.credit_debit when 'debit' then -t.settlement_amount else t.settlement_amount end, 0),
+         (t.fee_currency, false, 0, t.fee_amount)
+       ) v (currency, is_money, settled, fee)
+     where o.project_id = :project_id and o.created >= :since and o.created < :until and v.currency is not null
+     group by v.currency order by v.currency`,
+    { project_id, since: toIsoTime(since), until: toIsoTime(until) },
+  );
+}

@@ -1,0 +1,154 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import pino from 'pino';
+import { auditSlice, auditPart } from '../../activities/audit';
+import type { ActivityServices } from '../../activities/services';
+import { beginAuditRun, findAuditRun, type AuditRun } from '../../src/db/audit/audit-progress';
+import { listIncidents } from '../../src/db/audit/incidents';
+import type { ReportedOperation } from '../../src/processor/wire';
+import { createTestDatabase } from '../support/database';
+import { MINUTE, PROJECT, transactionIdOf } from '../support/domain';
+import { writeOrders } from '../support/rows';
+import { setUp } from '../support/set-up';
+import { errorsOnly } from '../support/temporal';
+
+const DAY = 24 * 60 * MINUTE;
+const NOON = Date.UTC(2026, 0, 15, 12);
+/** Of the orders that writeOrders makes. */
+const CREATED = '2026-01-15T12:00:00.123Z';
+
+const database = setUp(() => createTestDatabase());
+beforeEach(async () => {
+  operations = [];
+  added = 0;
+  for (const table of ['incidents', 'audit_progress', 'transaction_events', 'transactions', 'orders']) {
+    await database.db(table).delete();
+  }
+});
+
+/** What the processor reports, in pages as it does; `added`: what its totals have too much. */
+let operations: ReportedOperation[] = [];
+let added = 0;
+const happenedIn = ({ since, until }: { since: number; until: number }) =>
+  operations.filter(({ occurred }) => Date.parse(occurred) >= since && Date.parse(occurred) < until);
+const processor: Pick<ActivityServices['processor'], 'operations' | 'totals' | 'settlements'> = {
+  async operations(of, after) {
+    const found =
+      'order_ids' in of ? operations.filter(({ order_id }) => of.order_ids.includes(order_id)) : happenedIn(of);
+    return found.filter(({ number }) => number > after).slice(0, 250);
+  },
+  async totals(period) {
+    const approved = happenedIn(period).reduce((sum, { amount }) => sum + amount, 0);
+    const of = { project_id: PROJECT.id, operation: 'sale', currency: 'EUR', settlement_amount: 0, fee_amount: 0 };
+    return approved === 0 ? [] : [{ ...of, amount: approved + added }];
+  },
+  settlements: async () => [],
+};
+
+const started: string[] = [];
+const services = () =>
+  ({
+    db: database.db,
+    processor,
+    index: { documents: async () => [] },
+    workflows: {
+      incidents: {
+        start: async ({ incident_id }: { incident_id: string }) => void started.push(incident_id),
+        resume: async () => undefined,
+      },
+    },
+    log: pino({ level: 'silent' }),
+    audit_margin_ms: 0,
+    audit_orders_per_second: 100_000,
+  }) as unknown as ActivityServices;
+
+const sale = (order_id: string, number: number): ReportedOperation => ({
+  number,
+  operation: 'sale',
+  idempotency_key: `k${number}`,
+  order_id,
+  transaction_id: transactionIdOf(order_id, 1),
+  project_id: PROJECT.id,
+  amount: 1_250,
+  currency: 'EUR',
+  result: 'approved',
+  occurred: CREATED,
+});
+
+/** So many paid orders, on both sides. */
+async function paidOrders(count: number): Promise<void> {
+  const transactions = [{ captured_amount: 1_250 }];
+  const ids = await writeOrders(
+    database.db,
+    Array.from({ length: count }, () => ({ transactions })),
+  );
+  operations = ids.map((id, n) => sale(id, n + 1));
+}
+
+/** The SQL statements of each slice of a run, by step. */
+async function statementsOfRun(): Promise<[string, number][]> {
+  const counts: [string, number][] = [];
+  let run: AuditRun = await beginAuditRun(database.db, {
+    began: NOON + DAY,
+    since: NOON - MINUTE,
+    until: NOON + MINUTE,
+  });
+  while (run.finished === null) {
+    database.forget();
+    const { step } = run;
+    run = await auditSlice(services(), run, NOON + DAY);
+    counts.push([step, database.statements.length]);
+  }
+  return counts;
+}
+
+test('rules 26.2: a slice has a fixed number of SQL statements, whatever the number of its orders', async () => {
+  await paidOrders(2);
+  const few = new Map(await statementsOfRun());
+  await database.db('audit_progress').delete();
+  await database.db('transaction_events').delete();
+  await database.db('transactions').delete();
+  await database.db('orders').delete();
+  await paidOrders(240);
+  const many = new Map(await statementsOfRun());
+  expect([...many]).toEqual([...few]);
+  expect(Math.max(...many.values())).toBeLessThanOrEqual(10);
+});
+
+test('rules 26.2: more orders than a slice has are compared slice by slice, each once', async () => {
+  await paidOrders(600);
+  const steps = (await statementsOfRun()).map(([step]) => step);
+  expect(steps.filter((step) => step === 'operations')).toHaveLength(3);
+  expect(steps.filter((step) => step === 'changed')).toHaveLength(3);
+  expect((await findAuditRun(database.db))!.figures).toMatchObject({ orders: 1_200, opened: 0, in_flight: 0 });
+});
+
+test('rules 26.4: a total that is not the sum of the operations is an incident; it closes once it is right', async () => {
+  await paidOrders(3);
+  added = 1;
+  await statementsOfRun();
+  const { items } = await listIncidents(database.db, {}, { limit: 10 });
+  expect(items).toMatchObject([{ kind: 'sum', record_amount: 3_750, processor_amount: 3_751, order_id: null }]);
+  expect(started).toContain(items[0]!.id);
+  added = 0;
+  await statementsOfRun();
+  expect(await listIncidents(database.db, { is_open: true }, { limit: 10 })).toEqual({ items: [] });
+});
+
+test('rules 26.2: a run covers all that has changed since the last one; the first of a day all of yesterday too', async () => {
+  const part = async (now: number) => {
+    const environment = new MockActivityEnvironment(
+      { scheduledTimestampMs: Date.now() + MINUTE },
+      { logger: errorsOnly },
+    );
+    await environment.run(() => auditPart(services(), { now }));
+    const { since, until } = (await findAuditRun(database.db))!;
+    return [since, until];
+  };
+  const midnight = Date.UTC(2026, 0, 15);
+  expect(await part(NOON)).toEqual([midnight - DAY, NOON]);
+  expect(await part(NOON + 60 * MINUTE)).toEqual([NOON, NOON + 60 * MINUTE]);
+  expect(await part(midnight + DAY + MINUTE)).toEqual([midnight, midnight + DAY + MINUTE]);
+  expect(await part(midnight + DAY + 5 * MINUTE)).toEqual([midnight + DAY + MINUTE, midnight + DAY + 5 * MINUTE]);
+  // After an outage of days nothing is left out.
+  expect(await part(NOON + 9 * DAY)).toEqual([midnight + DAY + 5 * MINUTE, NOON + 9 * DAY]);
+});
