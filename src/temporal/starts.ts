@@ -32,8 +32,9 @@ export const observeStarts: Interceptor = (options, nextCall) => {
   call.start = (metadata, listener) =>
     start(metadata, {
       onReceiveMetadata: (received) => listener?.onReceiveMetadata?.(received),
-      onReceiveMessage(message: Uint8Array) {
-        if (answer.decode(message).started) count.started += 1;
+      onReceiveMessage(message: Uint8Array | null | undefined) {
+        // A call that failed ends with no message.
+        if (message && answer.decode(message).started) count.started += 1;
         listener?.onReceiveMessage?.(message);
       },
       onReceiveStatus: (status) => listener?.onReceiveStatus?.(status),
