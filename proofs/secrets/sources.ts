@@ -123,6 +123,8 @@ export async function* answersOf(stack: RunningStack, token: string): AsyncGener
     '/v1/clients/',
     '/v1/audit-trail/?limit=100',
     '/v1/webhook-deliveries/?limit=100',
+    '/v1/attentions/',
+    '/v1/incidents/',
   ]) {
     const answer = await fetch(stack.manage_url + name, { headers: { authorization: `Bearer ${token}` } });
     yield { kind: 'answers and reports', name, text: await answer.text() };
@@ -132,8 +134,13 @@ export async function* answersOf(stack: RunningStack, token: string): AsyncGener
     ['settle', 'list'],
     ['audit', 'list', '--limit', '100'],
     ['--json', 'delivery', 'list', '--limit', '100'],
+    ['attention', 'list', '--status', 'all'],
+    ['incidents', 'list'],
   ]) {
     const { text } = await runCommand(args, { data_dir: stack.data_dir });
     yield { kind: 'answers and reports', name: args.join(' '), text };
+  }
+  for (const [name, url] of Object.entries(stack.metrics_urls)) {
+    yield { kind: 'metrics', name, text: await (await fetch(url)).text() };
   }
 }
