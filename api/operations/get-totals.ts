@@ -2,11 +2,12 @@ import { dayTotals } from '../../src/db/orders/day-totals';
 import type { MerchantOperation, MerchantServices } from '../merchant';
 
 const DAY_MS = 24 * 3_600_000;
+const yesterday = () => new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
 
-/** The control totals of a day, which are the sums of the transaction report (rules 26.9). */
+/** The control totals of a day, which are the sums of the transaction report; without a day of yesterday (rules 26.9). */
 export const getTotals =
   ({ bulk }: Pick<MerchantServices, 'bulk'>): MerchantOperation<'getTotals'> =>
-  async ({ caller: { project } }, { query: { day } }) => {
+  async ({ caller: { project } }, { query: { day = yesterday() } }) => {
     const since = Date.parse(`${day}T00:00:00Z`);
     const period = { project_id: project.id, since, until: since + DAY_MS };
     return { day, totals: await bulk.read(project.id, (trx) => dayTotals(trx, period)) };

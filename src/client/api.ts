@@ -1576,7 +1576,7 @@ export function listOrderRequests({ orderId, since, until, onlyErrors, limit, cu
  * Get the control totals of a day
  */
 export function getTotals({ day }: {
-    day: string;
+    day?: string;
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.fetchJson<{
         status: 200;

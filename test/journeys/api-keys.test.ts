@@ -7,6 +7,7 @@ import { Merchant } from '../support/merchant';
 import { Operator } from '../support/operator';
 import { NOBODY } from '../support/shapes';
 import { stack } from '../support/stack';
+import { until } from '../support/waits';
 
 /**
  * API keys and suspended projects (rules 21.10 to 21.12): every operation of the payments API with every kind of key.
@@ -80,14 +81,26 @@ function expectedOf(id: keyof MerchantRoutes, caller: Caller): number {
 async function pathOf(id: keyof MerchantRoutes, shop: Merchant | undefined): Promise<string> {
   const { path } = MERCHANT_API.routes[id];
   if (!path.includes('{')) return path;
-  let values: Record<string, string> = { order_id: NOBODY, transaction_id: NOBODY, payment_link_id: NOBODY, n: '1' };
-  if (shop !== undefined && path.includes('{payment_link_id}')) {
+  const nobody = { order_id: NOBODY, transaction_id: NOBODY, payment_link_id: NOBODY, request_id: NOBODY };
+  let values: Record<string, string> = { ...nobody, n: '1' };
+  if (shop !== undefined && path.includes('{request_id}')) {
+    values = { request_id: await loggedRequest(shop) };
+  } else if (shop !== undefined && path.includes('{payment_link_id}')) {
     values = { payment_link_id: (await shop.createPaymentLink()).id };
   } else if (shop !== undefined) {
     const order = await orderFor(id, shop);
     values = { order_id: order.id!, transaction_id: order.transactions?.[0]?.id ?? NOBODY, n: '1' };
   }
   return path.replace(/\{(\w+)\}/g, (_whole, name: string) => values[name]!);
+}
+
+/** The id of a request of the shop, once its request log has it. */
+async function loggedRequest(shop: Merchant): Promise<string> {
+  const { headers } = await shop.send('GET', MERCHANT_API.routes.getProject.path);
+  const request_id = headers.get('x-request-id')!;
+  const isLogged = async () => (await shop.send('GET', `/v1/requests/${request_id}/`)).status === 200;
+  await until('the request is logged', isLogged);
+  return request_id;
 }
 
 async function orderFor(id: keyof MerchantRoutes, shop: Merchant) {

@@ -117,7 +117,8 @@ test('a payment on the hosted page', async () => {
 
 test('an order that is cancelled, at the version that its sender knew', async () => {
   const { status, body } = await amidNews(async () => {
-    const order = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
+    // The customer is at the issuer, so the processor is asked first.
+    const order = await merchant.createOrder({ transactions: [await merchant.cardTransaction('challenge')] });
     return {
       slow: { operation: 'ask', idempotency_key: chargeIdempotencyKey(payingTransactionId(order)) },
       send: async () =>

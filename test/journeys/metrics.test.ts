@@ -3,13 +3,11 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { METRICS, type Metric } from '../../src/metrics/catalogue';
 import { Merchant } from '../support/merchant';
-import { createAuthorization, refund } from '../support/merchant-payments';
+import { refund } from '../support/merchant-payments';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
 import { OwnStack, type RunningStack } from '../support/stack';
-import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
-import { orderWorkflowId } from '../../workflows/messages';
 
 /** The series of one scrape by name and labels, as they are written: `name{label="value"}`. */
 type Scrape = ReadonlyMap<string, number>;
@@ -96,17 +94,20 @@ test('a declined order and a refund are counted by outcome and kind', async () =
 });
 
 test('a webhook that its receiver refuses is counted, with its delay and duration', async () => {
-  receiver.answer((response) => void response.writeHead(500).end());
+  receiver.answer((response, _n, { path: at }) => void response.writeHead(at === '/refused' ? 500 : 200).end());
   const refused = { result: 'answered_5xx', environment: 'test' };
   const attempts = (one: Scrape) => sumOf(one, 'payments_webhook_attempts_total', refused);
-  expect(await growth('worker', () => merchant.paidOrder('approved'), attempts)).toBe(1);
-  receiver.answer((response) => void response.writeHead(200).end());
-  const now = await scrape('worker');
+  const webhook_url = `${receiver.url}/refused`;
+  expect(await growth('worker', () => merchant.paidOrder('approved', { webhook_url }), attempts)).toBe(1);
   const first = { attempt: 'first', environment: 'test' };
-  const made = sumOf(now, 'payments_webhook_attempts_total');
-  expect(sumOf(now, 'payments_webhook_attempt_delay_seconds_count', first)).toBe(made);
-  expect(sumOf(now, 'payments_webhook_attempt_duration_seconds_count')).toBe(made);
-  expect(sumOf(now, 'payments_webhook_deliveries_total', { status: 'delivered' })).toBe(made - 1);
+  const counts = await until('no attempt is in flight', async () => {
+    const now = await scrape('worker');
+    return sumOf(now, 'payments_webhook_attempts_in_flight') === 0 && now;
+  });
+  const made = sumOf(counts, 'payments_webhook_attempts_total');
+  expect(sumOf(counts, 'payments_webhook_attempt_delay_seconds_count', first)).toBe(made);
+  expect(sumOf(counts, 'payments_webhook_attempt_duration_seconds_count')).toBe(made);
+  expect(sumOf(counts, 'payments_webhook_deliveries_total', { status: 'delivered' })).toBe(made - 1);
 });
 
 test('an unknown outcome is seen with its age, and goes away when it is known', async () => {
@@ -230,25 +231,3 @@ test('rules 24.6: a worker whose polls Temporal does not answer is not live, and
   expect(since.map(({ msg }) => msg)).not.toContain('Postgres is unavailable');
   expect(since.map(({ msg }) => msg)).not.toContain('no worker answers in time');
 }, 300_000);
-
-test('a lost workflow that recovery has started again is counted, and one that runs is not', async () => {
-  const client = temporalOf(running);
-  try {
-    const restarted = async () =>
-      sumOf(await scrape('worker'), 'payments_recovery_checks_total', {
-        source: 'authorizations',
-        result: 'restarted',
-      });
-    expect(await restarted()).toBe(0);
-    const lost = await createAuthorization(merchant);
-    await createAuthorization(merchant);
-    await client.workflow.getHandle(orderWorkflowId(lost.id)).terminate();
-    await until('recovery has started it', async () => (await restarted()) > 0, 200_000);
-    const checks = { source: 'authorizations', result: 'checked' };
-    const checked = async () => sumOf(await scrape('worker'), 'payments_recovery_checks_total', checks);
-    await until('the other one is checked', async () => (await checked()) > 0, 100_000);
-    expect(await restarted()).toBe(1);
-  } finally {
-    await client.connection.close();
-  }
-}, 400_000);

@@ -98,7 +98,17 @@ test('rules 26.9: only the own project counts; a day without orders has no total
   }
 });
 
-test.each(['', '?day=2026-02-30', '?day=today', '?day=2026-1-5', '?day=2026-01-05&currency=EUR'])(
+test('rules 26.9: without a day they are those of yesterday', async () => {
+  const yesterday = () => new Date(Date.now() - 24 * 3_600_000).toISOString().slice(0, 10);
+  const { merchant } = await createTestProject();
+  const before = yesterday();
+  const { status, body } = await merchant.send<{ day: string }>('GET', '/v1/reports/totals/');
+  expect(status).toBe(200);
+  // Midnight may have passed.
+  expect([before, yesterday()]).toContain(body.day);
+});
+
+test.each(['?day=', '?day=2026-02-30', '?day=today', '?day=2026-1-5', '?day=2026-01-05&currency=EUR'])(
   'another query is a ValidationError: %s',
   async (query) => {
     const { merchant } = await createTestProject();
