@@ -94,7 +94,7 @@ test('a declined order and a refund are counted by outcome and kind', async () =
 });
 
 test('a webhook that its receiver refuses is counted, with its delay and duration', async () => {
-  receiver.answer((response, _n, { path: at }) => void response.writeHead(at === '/refused' ? 500 : 200).end());
+  receiver.answer((response, _n, { path: at }) => void response.writeHead(at.endsWith('/refused') ? 500 : 200).end());
   const refused = { result: 'answered_5xx', environment: 'test' };
   const attempts = (one: Scrape) => sumOf(one, 'payments_webhook_attempts_total', refused);
   const webhook_url = `${receiver.url}/refused`;
