@@ -38,6 +38,14 @@ beforeAll(async () => {
   db = connectDatabase(running.postgres_url, { pool_max: 2 });
   merchant = new Merchant(running);
   temporal = temporalOf(running);
+  // Its own hourly run would find what these tests look for. A paused schedule can still be triggered.
+  const pause = () => temporal.schedule.getHandle('audit').pause();
+  await until('the schedule is paused', () =>
+    pause().then(
+      () => true,
+      () => false,
+    ),
+  );
 });
 afterAll(async () => {
   await temporal?.connection.close();
