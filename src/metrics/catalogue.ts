@@ -56,6 +56,23 @@ const OTHER_OPERATIONS = [
   OTHER,
 ] as const;
 
+const HTTP_OPERATIONS = [...Object.keys(MERCHANT_API.routes), ...Object.keys(MANAGE_API.routes), ...OTHER_OPERATIONS];
+
+/** Calls of the processor, as src/processor/client.ts names them. */
+const PROCESSOR_OPERATIONS = [
+  ...([
+    'execute',
+    'find',
+    'vault_card',
+    'vault_wallet',
+    'vault_account',
+    'get_card',
+    'settlements',
+    'reports',
+  ] as const),
+  OTHER,
+] as const;
+
 /** Status codes of answers; `other` for any further one. */
 const STATUSES = [
   ...['200', '201', '202', '204', '303', '304'],
@@ -125,7 +142,7 @@ export const METRICS = metrics({
     help: 'Answered requests, health checks excepted. Status 0: the connection closed before an answer.',
     labels: {
       host: HOSTS,
-      operation: [...Object.keys(MERCHANT_API.routes), ...Object.keys(MANAGE_API.routes), ...OTHER_OPERATIONS],
+      operation: HTTP_OPERATIONS,
       status: ['0', ...STATUSES],
     },
     processes: HOSTS,
@@ -135,7 +152,7 @@ export const METRICS = metrics({
     help: 'From the arrival of a request to its whole answer, in seconds.',
     labels: {
       host: HOSTS,
-      operation: [...Object.keys(MERCHANT_API.routes), ...Object.keys(MANAGE_API.routes), ...OTHER_OPERATIONS],
+      operation: HTTP_OPERATIONS,
     },
     processes: HOSTS,
     buckets: SECONDS,
@@ -232,17 +249,7 @@ export const METRICS = metrics({
     type: 'counter',
     help: 'Calls of the processor. refused: 4xx; unusable: 5xx, or an answer that is not JSON over HTTP.',
     labels: {
-      operation: [
-        'execute',
-        'find',
-        'vault_card',
-        'vault_wallet',
-        'vault_account',
-        'get_card',
-        'settlements',
-        'reports',
-        OTHER,
-      ],
+      operation: PROCESSOR_OPERATIONS,
       result: ['answered', 'refused', 'unusable', 'timeout', 'unreachable'],
     },
     processes: ['api', 'worker'],
@@ -251,17 +258,7 @@ export const METRICS = metrics({
     type: 'histogram',
     help: 'Duration of calls of the processor, in seconds.',
     labels: {
-      operation: [
-        'execute',
-        'find',
-        'vault_card',
-        'vault_wallet',
-        'vault_account',
-        'get_card',
-        'settlements',
-        'reports',
-        OTHER,
-      ],
+      operation: PROCESSOR_OPERATIONS,
     },
     processes: ['api', 'worker'],
     buckets: SECONDS,
