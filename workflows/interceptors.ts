@@ -6,6 +6,7 @@ import {
   workflowInfo,
   type WorkflowInterceptorsFactory,
 } from '@temporalio/workflow';
+import { oneAtATime } from '../src/domain/one-at-a-time';
 import { Causes, withCause, withTrace, type Cause } from './causes';
 import { temporalClock } from './object/clock';
 import { requireStart } from './inputs';
@@ -17,6 +18,9 @@ import { RecordWatch } from './object/record-missing';
  * Wraps every workflow. Temporal's own cancellation, a button in its Web UI, has no effect: it could interrupt a
  * charge, and merchants cancel orders through the API. A plain Error in an update handler would fail the workflow task
  * for ever and block the order; here it rejects only that update, and the API logs the details.
+ *
+ * Local activities run one at a time. The results of two that run at once come one by one, but a replay delivers them
+ * together, and the workflow would continue in another order than its history.
  *
  * After a long retry pause the SDK schedules a local activity again with the same input: the activity also receives the
  * time since the first schedule (rules 4.15). A workflow whose record is lost ends (rules 10.19).
@@ -34,6 +38,7 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
   const causes = new Causes();
   const record = new RecordWatch();
   const commands = new CommandLimit();
+  const oneLocalActivityAtATime = oneAtATime();
   return {
     inbound: [
       {
@@ -87,7 +92,8 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
           if (first === undefined) scheduled.set(input.args, { at, cause });
           const retry: LocalRetry = { waited_ms: now - at };
           const args = first === undefined ? input.args : [...input.args, retry];
-          return await record.runActivity(() => next({ ...input, args, headers: withCause(input.headers, cause) }));
+          const headers = withCause(input.headers, cause);
+          return await oneLocalActivityAtATime(() => record.runActivity(() => next({ ...input, args, headers })));
         },
         async continueAsNew(input, next) {
           return await next({ ...input, headers: withTrace(input.headers, causes.current()) });

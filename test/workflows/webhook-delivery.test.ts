@@ -1,11 +1,12 @@
 import { eventNamesOf } from '../../src/bench/history';
+import { historyToJson, replayHistories } from '../../src/temporal/replay';
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import { deliveryWorkflowId } from '../../workflows/messages';
 import { CARDS, MINUTE, PROJECT } from '../support/domain';
 import { requestOfOperator, UNREACHABLE } from '../support/operator';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
-import { createWorkflowEnvironment } from '../support/temporal';
+import { createWorkflowEnvironment, workflowBundle } from '../support/temporal';
 import { until } from '../support/waits';
 import { createAnOrder } from '../support/workflow-orders';
 
@@ -155,4 +156,14 @@ describe('between two attempts', () => {
     expect(await deliveryOf(order_id).result()).toBe('delivered');
     expect(await attemptsOf(order_id)).toHaveLength(2);
   });
+});
+
+/** The update and the order's own loop each have a local activity to run at the same moment. */
+test('rules 24.11: an order that is captured while it starts its webhook again replays', async () => {
+  receiver.answer((response) => response.writeHead(500).end());
+  const order = await createAnOrder(world, { card_number: CARDS.approved.number, capture_mode: 'manual' });
+  await order.handle.terminate('lost');
+  await order.follow('capture', 300);
+  const history = historyToJson(await order.handle.fetchHistory());
+  expect(await replayHistories(await workflowBundle(), [{ name: order.id, history }])).toEqual({});
 });
