@@ -1,8 +1,15 @@
-import { findTimeline } from '../../src/db/orders/timeline';
+import type { z } from 'zod';
+import type { timelineSchema } from '../../src/contract/timeline';
+import type { Database } from '../../src/db/connection';
+import { moneyOf, type StoredOrder } from '../../src/db/orders/stored-order';
+import { findTimeline, type StoredTimeline } from '../../src/db/orders/timeline';
+import { webhookProspects } from '../../src/db/webhooks/stored-deliveries';
 import { decimalAmount } from '../../src/domain/currency';
+import { forecastOf } from '../../src/domain/forecast';
 import { TIMELINE_START, pageOfTimeline, timelineEntries, type TimelinePlace } from '../../src/domain/timeline';
 import { byInstant, deliveryWait, pausedDelivery, waitsOf, watchWait } from '../../src/domain/waits';
 import { validationError } from '../../src/errors';
+import { closingOrderId, transactionId } from '../../src/ids';
 import { clockOf } from '../http/clock';
 import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
 import { formatInstant } from '../present/order';
@@ -13,7 +20,7 @@ const WAITS_MAX = 100;
 /** A page of the timeline of an order with the events it waits for, computed from the record (rules 23.1, 23.10). */
 export const getTimeline =
   (services: MerchantServices): MerchantOperation<'getTimeline'> =>
-  async (context, { params, query: { limit, cursor } }) => {
+  async (context, { params, query: { limit, cursor, forecast } }) => {
     const from = cursor === undefined ? TIMELINE_START : placeOf(cursor);
     const order = await requireRequestedOrder(services, context, params.order_id);
     const record = await findTimeline(services.db, order, { limit, from, waits_max: WAITS_MAX });
@@ -33,9 +40,27 @@ export const getTimeline =
           .map(({ at, event, text }) => ({ at: formatInstant(Math.max(at, now)), event, text })),
         ...record.deliveries.flatMap((delivery) => pausedDelivery(delivery) ?? []),
       ],
+      ...(forecast === 'true' && { forecast: await futureOf(services.db, order, record, now) }),
       ...(page.next && { cursor: cursorOf(page.next) }),
     };
   };
+
+/** What will happen to the order if nobody acts, as the answer shows it (rules 23.12). */
+async function futureOf(
+  db: Database,
+  order: StoredOrder,
+  { orders, deliveries, watches }: StoredTimeline,
+  now: number,
+): Promise<NonNullable<z.infer<typeof timelineSchema>['forecast']>> {
+  const snapshot = orders.find(({ id }) => id === order.id);
+  if (snapshot === undefined) return [];
+  const accepted = order.transactions.find(({ status }) => status === 'accepted');
+  const money = accepted && moneyOf(accepted);
+  const prospects = await webhookProspects(db, order.id);
+  const record = { order, snapshot, money, deliveries, watches, ...prospects, now };
+  const ids = { closing: closingOrderId, transaction: transactionId };
+  return forecastOf(record, ids, amountInWords).map((entry) => ({ ...entry, at: formatInstant(entry.at) }));
+}
 
 const amountInWords = (amount: number, currency: string) => `${decimalAmount(amount, currency)} ${currency}`;
 

@@ -307,6 +307,20 @@ export type Timeline = {
         event: string;
         text: string;
     }[];
+    /** With `forecast=true`: everything that will happen if nobody acts, the next first. */
+    forecast?: {
+        at: string;
+        /** As in `entries`. */
+        event: string;
+        text: string;
+        /** Number of the rule by which it happens. */
+        rule: string;
+        /** The follow-up order that it will happen to. */
+        order_id?: string;
+        transaction_id?: string;
+        /** Number of the webhook. */
+        delivery?: number;
+    }[];
     /** The `cursor` of the next page; absent on the last one. */
     cursor?: string;
 };
@@ -740,8 +754,9 @@ export function cancelOrder({ orderId, idempotencyKey, ifMatch }: {
 /**
  * Get the timeline of an order
  */
-export function getTimeline({ orderId, limit, cursor }: {
+export function getTimeline({ orderId, forecast, limit, cursor }: {
     orderId: string;
+    forecast?: "true" | "false";
     limit?: number;
     cursor?: string;
 }, opts?: Oazapfts.RequestOpts) {
@@ -767,6 +782,7 @@ export function getTimeline({ orderId, limit, cursor }: {
         status: 503;
         data: Error;
     }>(`/v1/orders/${encodeURIComponent(orderId)}/timeline/${QS.query(QS.explode({
+        forecast,
         limit,
         cursor
     }))}`, {

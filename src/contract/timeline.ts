@@ -29,6 +29,23 @@ export const timelineSchema = z.strictObject({
       }),
     )
     .describe('Awaited events and their times, the next first; empty when nothing is awaited.'),
+  forecast: z
+    .array(
+      z.strictObject({
+        at: timestamp(),
+        event: z.string().describe('As in `entries`.'),
+        text: z.string(),
+        rule: z
+          .string()
+          .describe('Number of the rule by which it happens.')
+          .meta({ examples: ['7.1'] }),
+        order_id: uuid().optional().describe('The follow-up order that it will happen to.'),
+        transaction_id: uuid().optional(),
+        delivery: z.int().optional().describe('Number of the webhook.'),
+      }),
+    )
+    .optional()
+    .describe('With `forecast=true`: everything that will happen if nobody acts, the next first.'),
   cursor: z.string().optional().describe('The `cursor` of the next page; absent on the last one.'),
 });
 
@@ -37,6 +54,7 @@ const ENTRIES_LIMIT = { default: 1_000, most: 1_000 };
 
 /** The query of a timeline. */
 export const timelineQuery = z.strictObject({
+  forecast: z.enum(['true', 'false']).optional().describe('`true`: the answer has `forecast`.'),
   limit: limitParam(ENTRIES_LIMIT).describe('Entries in the answer.'),
   cursor: z.string().max(32).optional().describe('`cursor` of the page before; absent: the first page.'),
 });

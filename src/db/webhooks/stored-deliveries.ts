@@ -99,6 +99,24 @@ export async function listStoredDeliveries(
 }
 
 /**
+ * The number of an order's latest webhook, 0 if it has none, and whether there is an address to which its next status
+ * change is sent.
+ */
+export async function webhookProspects(
+  db: Database,
+  order_id: string,
+): Promise<{ last_delivery: number; has_webhook_address: boolean }> {
+  const [prospects] = await queryRows<{ last_delivery: number; has_webhook_address: boolean }>(
+    db,
+    `select coalesce(o.webhook_url, p.webhook_url) is not null as has_webhook_address,
+       (select coalesce(max(n), 0) from webhook_deliveries d where d.order_id = o.id) as last_delivery
+     from orders o join projects p on p.id = o.project_id where o.id = :order_id`,
+    { order_id },
+  );
+  return prospects ?? { last_delivery: 0, has_webhook_address: false };
+}
+
+/**
  * A further delivery of the same event, due at once. The lock on the order numbers its deliveries without gaps, and
  * allows one redelivery of an event at a time. Throws Conflict while another one is open (rules 13.14).
  */
