@@ -8,6 +8,7 @@ import type { Processor } from '../src/processor/client';
 import type { SearchReader } from '../src/search/reader';
 import type { WorkflowClients } from '../src/temporal/workflows';
 import type { BulkReads } from './large-answers/bulk-reads';
+import type { OrderWaits } from './requests/order-waits';
 import type { Caller, RequestContext, Operation, Operations } from './operation';
 
 /** Services of the operations of the merchants' API. */
@@ -34,6 +35,7 @@ export interface MerchantServices extends Pick<
   deliveries: Pick<WorkflowClients['deliveries'], 'start'>;
   processor: Processor;
   search: SearchReader;
+  order_waits: Pick<OrderWaits, 'read'>;
   /** Address at which customers reach the hosted page, without a slash at its end. */
   public_url: string;
   /** Whether webhooks of test projects may go to private addresses. */

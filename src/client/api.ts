@@ -512,8 +512,9 @@ export type Currencies = {
 /**
  * Create an order
  */
-export function createOrder({ idempotencyKey, orderRequest }: {
+export function createOrder({ idempotencyKey, prefer, orderRequest }: {
     idempotencyKey?: string;
+    prefer?: string;
     orderRequest: OrderRequest;
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.fetchJson<{
@@ -557,7 +558,8 @@ export function createOrder({ idempotencyKey, orderRequest }: {
         method: "POST",
         body: orderRequest,
         headers: oazapfts.mergeHeaders(opts?.headers, {
-            "Idempotency-Key": idempotencyKey
+            "Idempotency-Key": idempotencyKey,
+            Prefer: prefer
         })
     }));
 }
@@ -596,11 +598,12 @@ export function listOrders({ createdSince, createdUntil }: {
 /**
  * Get an order
  */
-export function getOrder({ orderId, fieldsQuery, fields, ifNoneMatch }: {
+export function getOrder({ orderId, fieldsQuery, fields, ifNoneMatch, prefer }: {
     orderId: string;
     fieldsQuery?: "amount_details"[];
     fields?: "amount_details"[];
     ifNoneMatch?: string;
+    prefer?: string;
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.fetchJson<{
         status: 200;
@@ -631,7 +634,8 @@ export function getOrder({ orderId, fieldsQuery, fields, ifNoneMatch }: {
     }))}`, {
         ...opts,
         headers: oazapfts.mergeHeaders(opts?.headers, {
-            "If-None-Match": ifNoneMatch
+            "If-None-Match": ifNoneMatch,
+            Prefer: prefer
         })
     });
 }

@@ -149,7 +149,7 @@ export const METRICS = metrics({
   },
   payments_http_request_duration_seconds: {
     type: 'histogram',
-    help: 'From the arrival of a request to its whole answer, in seconds.',
+    help: 'From the arrival of a request to its whole answer, without a wait that it prefers, in seconds.',
     labels: {
       host: HOSTS,
       operation: HTTP_OPERATIONS,
