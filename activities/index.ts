@@ -13,6 +13,7 @@ import type { ActivityServices } from './services';
 import * as setOutcome from './manual-outcome';
 import { fetchSettlements } from './settlements';
 import * as webhookDelivery from './webhook-delivery';
+import { readWebhookRecovery, recoverWebhooks } from './webhook-recovery';
 
 /**
  * Every function that these files export is an activity. It takes the worker's services and its input, and is safe to
@@ -26,6 +27,8 @@ const ACTIVITIES = {
   ...webhookDelivery,
   ...sandboxClock,
   ...incident,
+  readWebhookRecovery,
+  recoverWebhooks,
 };
 
 /** Started by schedules: every error is retried, including a refusal of the processor or the search server. */

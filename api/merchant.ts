@@ -3,11 +3,13 @@ import type { Database } from '../src/db/connection';
 import { findStoredOrder, type StoredOrder } from '../src/db/orders/stored-order';
 import { findStoredPaymentLink, type StoredPaymentLink } from '../src/db/payment-links';
 import type { Project } from '../src/db/projects/projects';
+import { findWebhookRecovery, type StoredWebhookRecovery } from '../src/db/webhooks/recoveries';
 import { ServiceError, preconditionFailed } from '../src/errors';
 import type { Processor } from '../src/processor/client';
 import type { SearchReader } from '../src/search/reader';
 import type { WorkflowClients } from '../src/temporal/workflows';
 import type { BulkReads } from './large-answers/bulk-reads';
+import type { OrderWaits } from './requests/order-waits';
 import type { Caller, RequestContext, Operation, Operations } from './operation';
 
 /** Services of the operations of the merchants' API. */
@@ -32,8 +34,10 @@ export interface MerchantServices extends Pick<
   /** For reads of many rows. */
   bulk: BulkReads;
   deliveries: Pick<WorkflowClients['deliveries'], 'start'>;
+  webhook_recoveries: Pick<WorkflowClients['webhook_recoveries'], 'start' | 'resume'>;
   processor: Processor;
   search: SearchReader;
+  order_waits: Pick<OrderWaits, 'read'>;
   /** Address at which customers reach the hosted page, without a slash at its end. */
   public_url: string;
   /** Whether webhooks of test projects may go to private addresses. */
@@ -63,6 +67,20 @@ export async function requireRequestedPaymentLink(
   return requireOfProject(context, link, 'The payment link does not exist.');
 }
 
+/** The recovery of webhooks of the path. Throws NotFound, and Unauthorized for one of another project. */
+export async function requireRequestedRecovery(
+  { db }: Pick<MerchantServices, 'db'>,
+  { caller }: Pick<MerchantContext, 'caller'>,
+  recovery_id: string,
+): Promise<StoredWebhookRecovery> {
+  const recovery = await findWebhookRecovery(db, recovery_id);
+  if (recovery === undefined) throw new ServiceError('NotFound', 'The recovery does not exist.');
+  if (recovery.project_id !== caller.project.id) throw ofAnotherProject();
+  return recovery;
+}
+
+const ofAnotherProject = () => new ServiceError('Unauthorized', 'The API key is of another project.');
+
 type PathContext = Pick<MerchantContext, 'caller' | 'request'>;
 
 function requireOfProject<View extends { project_id: string; version: number }>(
@@ -71,9 +89,7 @@ function requireOfProject<View extends { project_id: string; version: number }>(
   missing: string,
 ): View {
   if (view === undefined) throw new ServiceError('NotFound', missing);
-  if (view.project_id !== caller.project.id) {
-    throw new ServiceError('Unauthorized', 'The API key is of another project.');
-  }
+  if (view.project_id !== caller.project.id) throw ofAnotherProject();
   if (!request.is_repeat && request.versions?.includes(view.version) === false) throw preconditionFailed();
   return view;
 }

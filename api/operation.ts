@@ -23,6 +23,24 @@ export interface RequestContext<C extends Caller> {
    */
   readonly spend: (tokens: number) => Promise<void>;
   readonly log: Logger;
+  /** The preference `wait` of a request whose route heeds it (rules 5.12). */
+  readonly wait?: WaitPreference;
+}
+
+/** A request that is to be answered when something has changed, or at the end of a time. */
+export interface WaitPreference {
+  /** The end of that time, epoch milliseconds. */
+  readonly until: number;
+  /** Whether the client knows another version (If-None-Match): the change has happened already. */
+  readonly isOutdated: (version: number) => boolean;
+  /** Whether the client has closed its connection. */
+  readonly hasLeft: () => boolean;
+  /** Calls `leave` when it does. Returns the function that ends the watch. */
+  readonly onLeave: (leave: () => void) => () => void;
+  /** Tells the client that the preference was heeded. */
+  readonly apply: () => void;
+  /** Keeps the connection open during a wait. Returns the function that ends it. */
+  readonly begin: () => () => void;
 }
 
 /** An object in an answer, with its version. */

@@ -17,6 +17,7 @@ export const localActivities = proxyLocalActivities<
     | keyof typeof fetching
     | keyof typeof auditing
     | keyof typeof notifying
+    | keyof typeof recovering
     | keyof typeof advancingClock
   >
 >({
@@ -76,6 +77,13 @@ export const auditing = proxyActivities<Pick<Activities, 'auditPart'>>({
   startToCloseTimeout: '5 minutes',
   heartbeatTimeout: '1 minute',
   retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
+});
+
+/** Sends webhooks of a recovery for some seconds. A worker that was killed is noticed after ten. */
+export const recovering = proxyActivities<Pick<Activities, 'recoverWebhooks'>>({
+  startToCloseTimeout: '1 minute',
+  heartbeatTimeout: '10 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
 });
 
 /** Sends an event about an incident to the operator's webhook. Failed attempts follow the schedule of webhooks. */

@@ -8,3 +8,4 @@ export { searchIndexCheck } from './search-index-check';
 export { settlements } from './settlements';
 export { sandboxClock } from './sandbox-clock';
 export { webhookDelivery } from './webhook-delivery';
+export { webhookRecovery } from './webhook-recovery';

@@ -27,6 +27,7 @@ import {
   orderWorkflowId,
   paymentLinkWorkflowId,
   sandboxClockWorkflowId,
+  webhookRecoveryWorkflowId,
   type CreateOrderInput,
   type CreatePaymentLinkInput,
   type FollowUpInput,
@@ -192,6 +193,10 @@ export const STARTS: { [Name in keyof StartInputs]: Start<StartInputs[Name]> } =
   incident: {
     input: object({ incident_id: uuidText }),
     workflowId: ({ incident_id }) => incidentWorkflowId(incident_id),
+  },
+  webhookRecovery: {
+    input: object({ recovery_id: uuidText }),
+    workflowId: ({ recovery_id }) => webhookRecoveryWorkflowId(recovery_id),
   },
 };
 

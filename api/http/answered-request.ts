@@ -18,6 +18,8 @@ export interface AnsweredRequest {
   readonly received_at: number;
   /** Milliseconds from its arrival. */
   readonly ms: number;
+  /** Of these, how long it waited because its client preferred to (rules 5.12). */
+  readonly waited_ms: number;
   /** Whether the whole answer was handed to the connection. */
   readonly was_sent: boolean;
   /** The error in the answer. Its paths may contain names of fields that the client made up. */
@@ -36,9 +38,9 @@ export function noteRequest(response: Response, fields: AnsweredRequest['fields'
   response.locals['noted'] = { ...(response.locals['noted'] as AnsweredRequest['fields'] | undefined), ...fields };
 }
 
-type AnswerNotes = Partial<Pick<AnsweredRequest, 'error' | 'idempotency_key' | 'is_repeat'>>;
+type AnswerNotes = Partial<Pick<AnsweredRequest, 'error' | 'idempotency_key' | 'is_repeat' | 'waited_ms'>>;
 
-/** Adds what observers are told of a request beside its fields: the error of its answer, and its Idempotency-Key. */
+/** Adds what observers are told of a request beside its fields: the error of its answer, its Idempotency-Key, its wait. */
 export function noteAnswer(response: Response, notes: AnswerNotes): void {
   response.locals['answer'] = { ...(response.locals['answer'] as AnswerNotes | undefined), ...notes };
 }
@@ -72,6 +74,7 @@ export function observeRequests(observers: readonly RequestObserver[], open: Ope
         ms: Math.round(performance.now() - began),
         was_sent: response.writableFinished,
         is_repeat: false,
+        waited_ms: 0,
         ...(response.locals['answer'] as AnswerNotes | undefined),
       };
       for (const observe of observers) observe(answered);

@@ -21,6 +21,7 @@ import { etagOf, isKnown, versionsOf } from './etag';
 import { answerOnce, refuseTaken, requestHash, secretShown, type KeyStore, type Reply } from './idempotency';
 import type { RateLimit } from './rate-limit';
 import { noteAnswer, noteRequest } from './answered-request';
+import { waitPreferenceOf } from './prefer';
 
 /** Bytes of a body (rules 18.2). */
 const BODY_BYTES_MAX = 256 * 1024;
@@ -89,7 +90,7 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
       const prepare = async (claimed_at: number | undefined) => {
         const repeat = claimed_at !== undefined && { is_repeat: true, first_received_at: claimed_at };
         const work = await operation({ ...context, request: { ...context.request, ...repeat } }, input as never);
-        return replying(route, work as Work<unknown>);
+        return replying(route, work as Work<unknown>, context);
       };
       const onRepeat = () => noteAnswer(response, { is_repeat: true });
       const reply =
@@ -120,8 +121,10 @@ function contextOf<C extends Caller>(
   { rateLimit, deadline_ms, log }: Limits,
 ): RequestContext<C> {
   const request_id = String(response.getHeader('X-Request-Id'));
+  const wait = route.waits && waitPreferenceOf(request, response, started);
   return {
     caller,
+    ...(wait && { wait }),
     request: acceptRequest({
       request_id,
       received_at: started,
@@ -151,8 +154,14 @@ function replyToWrite(route: Route, result: unknown): Reply {
   return { ...reply, kept: secretShown(String((result as Record<string, unknown>)[field])) };
 }
 
-function replying(route: Route, work: Work<unknown>): Work<Reply> {
-  if (typeof work === 'function') return async () => replyToWrite(route, await work());
+function replying(route: Route, work: Work<unknown>, { wait }: Pick<RequestContext<Caller>, 'wait'>): Work<Reply> {
+  if (typeof work === 'function') {
+    return async () => {
+      const reply = replyToWrite(route, await work());
+      // A client that left during its wait has no answer: its repeat waits again.
+      return wait?.hasLeft() === true ? { ...reply, kept: null } : reply;
+    };
+  }
   return { ...work, write: async (trx) => replyToWrite(route, await work.write(trx)) };
 }
 

@@ -25,6 +25,8 @@ export function requestMetrics(host: Exclude<MetricsProcess, 'worker'>, open: Op
     // Any other status counts as `other`.
     const status = (request.was_sent ? String(request.status) : '0') as Status;
     count('payments_http_requests_total', { host, operation, status });
-    measure('payments_http_request_duration_seconds', { host, operation }, request.ms / 1_000);
+    // A wait that the client asked for says nothing about how fast the service is.
+    const ms = Math.max(0, request.ms - request.waited_ms);
+    measure('payments_http_request_duration_seconds', { host, operation }, ms / 1_000);
   };
 }

@@ -80,9 +80,10 @@ export async function listen(
   await start(server, config, variables);
   // Its timer ends with the server: one that cannot listen never closes.
   boundUnread(server, check_ms);
+  const endConnections = endConnectionsOf(server);
   const { port } = server.address() as AddressInfo;
   const host = config.API_HOST.includes(':') ? `[${config.API_HOST}]` : config.API_HOST;
-  return { url: `${tls ? 'https' : 'http'}://${host}:${port}`, port, close: () => stop(server) };
+  return { url: `${tls ? 'https' : 'http'}://${host}:${port}`, port, close: () => stop(server, endConnections) };
 }
 
 /** Answers a request that Node refuses in the documented shape, unless that connection already sends another answer. */
@@ -129,8 +130,27 @@ async function start(
   });
 }
 
-async function stop(server: http.Server): Promise<void> {
+/** Returns the function that has each connection end with the answer that is open on it, or with its next one. */
+function endConnectionsOf(server: http.Server): () => void {
+  let is_stopping = false;
+  const open = new Set<http.ServerResponse>();
+  const end = (response: http.ServerResponse) => {
+    if (!response.headersSent) response.setHeader('Connection', 'close');
+  };
+  server.on('request', (_request, response: http.ServerResponse) => {
+    open.add(response);
+    response.once('close', () => open.delete(response));
+    if (is_stopping) end(response);
+  });
+  return () => {
+    is_stopping = true;
+    open.forEach(end);
+  };
+}
+
+async function stop(server: http.Server, endConnections: () => void): Promise<void> {
   const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+  endConnections();
   server.closeIdleConnections();
   const timer = setTimeout(() => server.closeAllConnections(), STOP_LIMITS_MS.listener);
   await ended;

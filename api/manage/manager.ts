@@ -26,6 +26,7 @@ export interface ManageServices {
   db: Database;
   secrets: SecretKeys;
   deliveries: Pick<WorkflowClients['deliveries'], 'start' | 'resume'>;
+  webhook_recoveries: Pick<WorkflowClients['webhook_recoveries'], 'start' | 'resume'>;
   incidents: Pick<WorkflowClients['incidents'], 'resume'>;
   /** Whether webhooks of test projects may go to private addresses. */
   webhook_private_addresses: boolean;

@@ -1,5 +1,6 @@
 import type { OrderRequest } from '../../src/contract/order';
 import type { TransactionRequest } from '../../src/contract/transaction';
+import { findStoredOrder, type StoredOrder } from '../../src/db/orders/stored-order';
 import type { Project } from '../../src/db/projects/projects';
 import { isAccountFunding, requireFundingInformation, type Receiver } from '../../src/domain/account-funding';
 import { ATTEMPTS_MAX } from '../../src/domain/order';
@@ -8,7 +9,7 @@ import { paymentPeriod } from '../../src/domain/payment-period';
 import { ServiceError, validationError } from '../../src/errors';
 import { orderId, transactionId } from '../../src/ids';
 import type { CreateOrderInput, TransactionInput } from '../../workflows/messages';
-import type { MerchantOperation, MerchantServices } from '../merchant';
+import type { MerchantContext, MerchantOperation, MerchantServices } from '../merchant';
 import { presentOrder } from '../present/order';
 import { checkedOnce } from '../requests/checked-once';
 import { requireActive, requireProjectAccepts } from '../requests/project-rules';
@@ -21,6 +22,8 @@ import { requireActive, requireProjectAccepts } from '../requests/project-rules'
  * With an Idempotency-Key the order's id derives from the key, so that a repeat can only reach the same workflow, row
  * and charge. After a 503 the request may still run; a repeat joins it and gets its result, and is refused only when there
  * is none (rules 11.6).
+ *
+ * With the preference `wait` the answer comes once its status has changed (rules 5.12).
  */
 export const createOrder =
   (services: MerchantServices): MerchantOperation<'createOrder'> =>
@@ -30,7 +33,9 @@ export const createOrder =
     const order_id = orderId('order', { idempotency_key, id_namespace: project.id_namespace });
     if (request.is_repeat) {
       const order = await services.orders.joinCreation(order_id, request);
-      if (order !== undefined) return () => Promise.resolve(presentOrder(order, services.public_url));
+      if (order !== undefined) {
+        return async () => presentOrder(await waited(services, context, order), services.public_url);
+      }
     }
     const { transactions, ...fields } = body;
     const [requested] = transactions ?? [];
@@ -56,8 +61,28 @@ export const createOrder =
       is_test: project.is_test,
       transaction,
     };
-    return async () => presentOrder(await services.orders.create(input), services.public_url);
+    return async () => {
+      const order = await services.orders.create(input);
+      return presentOrder(await waited(services, context, order), services.public_url);
+    };
   };
+
+/** The created order after the wait that its request prefers (rules 5.12). */
+async function waited(services: MerchantServices, context: MerchantContext, order: StoredOrder): Promise<StoredOrder> {
+  let is_read = false;
+  return await services.order_waits.read(context.wait, async () => {
+    if (!is_read) {
+      is_read = true;
+      return order;
+    }
+    // It is created whatever happens now: an answer that says otherwise would be wrong.
+    const now = await findStoredOrder(services.db, order.id).catch((error: unknown) => {
+      context.log.warn({ err: error }, 'the created order is answered as it was before the wait');
+      return undefined;
+    });
+    return now ?? order;
+  });
+}
 
 /** Throws when account funding is not enabled, not paid by card, or lacks information (rules 14.3). */
 function requireFunding(project: Project, { transactions = [], customer }: OrderRequest): void {

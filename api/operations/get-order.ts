@@ -4,11 +4,16 @@ import { clockOf } from '../http/clock';
 import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
 import { presentOrder } from '../present/order';
 
-/** The order with all its transactions, and the parts that `fields` asks for (rules 5.4). */
+/**
+ * The order with all its transactions, and the parts that `fields` asks for (rules 5.4); with the preference `wait` once
+ * its status has changed (rules 5.12).
+ */
 export const getOrder =
   (services: MerchantServices): MerchantOperation<'getOrder'> =>
   async (context, { params, query }) => {
-    const order = await requireRequestedOrder(services, context, params.order_id);
+    const order = await services.order_waits.read(context.wait, () =>
+      requireRequestedOrder(services, context, params.order_id),
+    );
     const fields = [...(query['fields[]'] ?? []), ...(query.fields ?? [])];
     const body = {
       ...presentOrder(order, services.public_url),

@@ -19,6 +19,12 @@ import { listOrderWebhooks } from './list-order-webhooks';
 import { listOrders } from './list-orders';
 import { listPaymentLinks } from './list-payment-links';
 import { listRequests } from './list-requests';
+import { getWebhookRecovery } from './get-webhook-recovery';
+import { listWebhookRecoveries } from './list-webhook-recoveries';
+import { pauseWebhookRecovery } from './pause-webhook-recovery';
+import { recoverWebhooks } from './recover-webhooks';
+import { resumeWebhookRecovery } from './resume-webhook-recovery';
+import { stopWebhookRecovery } from './stop-webhook-recovery';
 import { redeliverOrderWebhook } from './redeliver-order-webhook';
 import { refundOrder } from './refund-order';
 import { searchOrders } from './search-orders';
@@ -43,6 +49,12 @@ export function createOperations(services: MerchantServices): MerchantOperations
     captureTransactionAmount: captureTransactionAmount(services),
     voidTransaction: voidTransaction(services),
     voidTransactionAmount: voidTransactionAmount(services),
+    recoverWebhooks: recoverWebhooks(services),
+    listWebhookRecoveries: listWebhookRecoveries(services),
+    getWebhookRecovery: getWebhookRecovery(services),
+    pauseWebhookRecovery: pauseWebhookRecovery(services),
+    resumeWebhookRecovery: resumeWebhookRecovery(services),
+    stopWebhookRecovery: stopWebhookRecovery(services),
     createPaymentLink: createPaymentLink(services),
     listPaymentLinks: listPaymentLinks(services),
     getPaymentLink: getPaymentLink(services),

@@ -184,9 +184,9 @@ async function withServices<T>(config: Config, work: (services: CommandServices)
   const client = openTemporal(config, pino({ level: 'silent' }));
   const workflows = createWorkflowClients({ client, db });
   try {
-    const { deliveries, incidents } = workflows;
+    const { deliveries, webhook_recoveries, incidents } = workflows;
     const { WEBHOOK_PRIVATE_ADDRESSES: webhook_private_addresses } = config;
-    return await work({ db, secrets, deliveries, incidents, workflows, webhook_private_addresses });
+    return await work({ db, secrets, deliveries, webhook_recoveries, incidents, workflows, webhook_private_addresses });
   } finally {
     await client.connection.close();
     await db.destroy();

@@ -355,6 +355,38 @@ export type Delivery = {
     }[];
 };
 export type DeliveryList = Delivery[];
+export type RecoverRequest = {
+    /** Start of the time, for example of the outage of your receiver. */
+    since: string;
+    /** End of the time, at most 31 days after its start; default: now. */
+    until?: string;
+};
+export type WebhookRecovery = {
+    id: string;
+    project_id: string;
+    since: string;
+    /** End of the time; without one in the request, the time of the request. */
+    until: string;
+    /** `completed`: each webhook was sent and had its first attempt. Final: `completed` and `stopped`. */
+    status: "running" | "paused" | "completed" | "stopped";
+    /** Present while it is paused. `failures`: five webhooks in a row failed. */
+    paused_by?: "request" | "failures";
+    /** Webhooks that are still to be sent: one for each order. */
+    remaining: number;
+    /** Webhooks that were sent, each with up to ten attempts. */
+    sent: number;
+    /** Of these, those that were received. */
+    delivered: number;
+    created: string;
+    modified: string;
+    completed?: string;
+};
+export type WebhookRecoveryPage = {
+    /** Newest first. */
+    items: WebhookRecovery[];
+    /** The cursor of the next page; absent on the last one. */
+    next?: string;
+};
 export type PaymentLinkRequest = {
     /** Merchant's own reference. Orders of the link carry it too. */
     merchant_order_id: string;
@@ -526,8 +558,9 @@ export type Currencies = {
 /**
  * Create an order
  */
-export function createOrder({ idempotencyKey, orderRequest }: {
+export function createOrder({ idempotencyKey, prefer, orderRequest }: {
     idempotencyKey?: string;
+    prefer?: string;
     orderRequest: OrderRequest;
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.fetchJson<{
@@ -571,7 +604,8 @@ export function createOrder({ idempotencyKey, orderRequest }: {
         method: "POST",
         body: orderRequest,
         headers: oazapfts.mergeHeaders(opts?.headers, {
-            "Idempotency-Key": idempotencyKey
+            "Idempotency-Key": idempotencyKey,
+            Prefer: prefer
         })
     }));
 }
@@ -610,11 +644,12 @@ export function listOrders({ createdSince, createdUntil }: {
 /**
  * Get an order
  */
-export function getOrder({ orderId, fieldsQuery, fields, ifNoneMatch }: {
+export function getOrder({ orderId, fieldsQuery, fields, ifNoneMatch, prefer }: {
     orderId: string;
     fieldsQuery?: "amount_details"[];
     fields?: "amount_details"[];
     ifNoneMatch?: string;
+    prefer?: string;
 }, opts?: Oazapfts.RequestOpts) {
     return oazapfts.fetchJson<{
         status: 200;
@@ -645,7 +680,8 @@ export function getOrder({ orderId, fieldsQuery, fields, ifNoneMatch }: {
     }))}`, {
         ...opts,
         headers: oazapfts.mergeHeaders(opts?.headers, {
-            "If-None-Match": ifNoneMatch
+            "If-None-Match": ifNoneMatch,
+            Prefer: prefer
         })
     });
 }
@@ -1214,6 +1250,241 @@ export function redeliverOrderWebhook({ orderId, n, idempotencyKey }: {
         status: 503;
         data: Error;
     }>(`/v1/orders/${encodeURIComponent(orderId)}/webhooks/${encodeURIComponent(n)}/redeliver/`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    });
+}
+/**
+ * Send failed webhooks again
+ */
+export function recoverWebhooks({ idempotencyKey, recoverRequest }: {
+    idempotencyKey?: string;
+    recoverRequest: RecoverRequest;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 201;
+        data: WebhookRecovery;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>("/v1/webhooks/recover/", oazapfts.json({
+        ...opts,
+        method: "POST",
+        body: recoverRequest,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * List webhook recoveries
+ */
+export function listWebhookRecoveries({ limit, cursor }: {
+    limit?: number;
+    cursor?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: WebhookRecoveryPage;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/webhooks/recoveries/${QS.query(QS.explode({
+        limit,
+        cursor
+    }))}`, {
+        ...opts
+    });
+}
+/**
+ * Get a webhook recovery
+ */
+export function getWebhookRecovery({ recoveryId }: {
+    recoveryId: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: WebhookRecovery;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/webhooks/recoveries/${encodeURIComponent(recoveryId)}/`, {
+        ...opts
+    });
+}
+/**
+ * Pause a webhook recovery
+ */
+export function pauseWebhookRecovery({ recoveryId, idempotencyKey }: {
+    recoveryId: string;
+    idempotencyKey?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: WebhookRecovery;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/webhooks/recoveries/${encodeURIComponent(recoveryId)}/pause/`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    });
+}
+/**
+ * Resume a webhook recovery
+ */
+export function resumeWebhookRecovery({ recoveryId, idempotencyKey }: {
+    recoveryId: string;
+    idempotencyKey?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: WebhookRecovery;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/webhooks/recoveries/${encodeURIComponent(recoveryId)}/resume/`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    });
+}
+/**
+ * Stop a webhook recovery
+ */
+export function stopWebhookRecovery({ recoveryId, idempotencyKey }: {
+    recoveryId: string;
+    idempotencyKey?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: WebhookRecovery;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/webhooks/recoveries/${encodeURIComponent(recoveryId)}/stop/`, {
         ...opts,
         method: "POST",
         headers: oazapfts.mergeHeaders(opts?.headers, {

@@ -1,6 +1,7 @@
 import type { Order } from './order';
 import type { Transaction } from './transaction';
 import type { DeliveryAnswer, ORDER_WEBHOOK_ROUTES } from './delivery';
+import type { WEBHOOK_RECOVERY_ROUTES, WebhookRecoveryAnswer } from './webhook-recovery';
 import type { ORDER_ROUTES } from './order-routes';
 import type { PAYMENT_LINK_ROUTES, PaymentLink } from './payment-link';
 import type { PROJECT_ROUTES } from './project';
@@ -55,6 +56,33 @@ export const REDELIVERY_EXAMPLE: DeliveryAnswer = {
   redelivery_of: DELIVERY_EXAMPLE.id,
   attempts: [],
 };
+
+export const RECOVERY_EXAMPLE: WebhookRecoveryAnswer = {
+  id: '5f0c7e1a-2d3b-4c68-9a1f-7e6d5c4b3a29',
+  project_id: PROJECT_ID,
+  since: '2026-01-15T10:00:00.000000+00:00',
+  until: '2026-01-15T12:10:00.000000+00:00',
+  status: 'running',
+  remaining: 1_870,
+  sent: 130,
+  delivered: 121,
+  created: '2026-01-15T12:10:00.000000+00:00',
+  modified: '2026-01-15T12:10:13.412000+00:00',
+};
+const { since, until } = RECOVERY_EXAMPLE;
+export const RECOVERY_EXAMPLES = {
+  getWebhookRecovery: { params: { recovery_id: RECOVERY_EXAMPLE.id }, answer: RECOVERY_EXAMPLE },
+  pauseWebhookRecovery: {
+    params: { recovery_id: RECOVERY_EXAMPLE.id },
+    answer: { ...RECOVERY_EXAMPLE, status: 'paused', paused_by: 'request' },
+  },
+  resumeWebhookRecovery: { params: { recovery_id: RECOVERY_EXAMPLE.id }, answer: RECOVERY_EXAMPLE },
+  stopWebhookRecovery: {
+    params: { recovery_id: RECOVERY_EXAMPLE.id },
+    answer: { ...RECOVERY_EXAMPLE, status: 'stopped' },
+  },
+} as const;
+export const RECOVER_REQUEST_EXAMPLE = { since, until };
 
 const LINK_ID = '2b7d4c90-8e1f-4a35-b6c2-9d0e1f2a3b48';
 
@@ -203,6 +231,7 @@ const refusedRequest: LoggedRequestAnswer = {
 export const EXAMPLES: Examples<
   typeof ORDER_ROUTES &
     typeof ORDER_WEBHOOK_ROUTES &
+    typeof WEBHOOK_RECOVERY_ROUTES &
     typeof PAYMENT_LINK_ROUTES &
     typeof SEARCH_ROUTES &
     typeof REQUEST_ROUTES &
@@ -211,6 +240,12 @@ export const EXAMPLES: Examples<
 > = {
   listOrderWebhooks: { params: { order_id: ORDER_ID }, answer: [REDELIVERY_EXAMPLE, DELIVERY_EXAMPLE] },
   redeliverOrderWebhook: { params: { order_id: ORDER_ID, n: '1' }, answer: REDELIVERY_EXAMPLE },
+  recoverWebhooks: {
+    body: RECOVER_REQUEST_EXAMPLE,
+    answer: { ...RECOVERY_EXAMPLE, remaining: 2_000, sent: 0, delivered: 0 },
+  },
+  listWebhookRecoveries: { answer: { items: [RECOVERY_EXAMPLE] } },
+  ...RECOVERY_EXAMPLES,
   createOrder: {
     body: {
       currency: 'EUR',

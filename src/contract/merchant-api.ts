@@ -21,6 +21,12 @@ import { REQUEST_ROUTES, loggedRequestPageSchema, loggedRequestSchema } from './
 import { REPORT_ROUTES, dayTotalsSchema } from './report';
 import { SEARCH_ROUTES, searchRequestSchema, searchResultSchema } from './search';
 import type { RouteSet } from './routes';
+import {
+  WEBHOOK_RECOVERY_ROUTES,
+  recoverRequestSchema,
+  webhookRecoveryPageSchema,
+  webhookRecoverySchema,
+} from './webhook-recovery';
 import { testClockRequestSchema } from './test-clock';
 import { timelineSchema } from './timeline';
 import { eventSchema, transactionRequestSchema, transactionSchema } from './transaction';
@@ -39,6 +45,7 @@ export const MERCHANT_API = {
   routes: {
     ...ORDER_ROUTES,
     ...ORDER_WEBHOOK_ROUTES,
+    ...WEBHOOK_RECOVERY_ROUTES,
     ...PAYMENT_LINK_ROUTES,
     ...SEARCH_ROUTES,
     ...REQUEST_ROUTES,
@@ -48,6 +55,11 @@ export const MERCHANT_API = {
   tags: [
     { name: 'Orders', description: 'Orders, and what is done with their money.', routes: ORDER_ROUTES },
     { name: 'Webhooks', description: 'Webhooks of an order, and how they arrived.', routes: ORDER_WEBHOOK_ROUTES },
+    {
+      name: 'Webhook recoveries',
+      description: 'Sending failed webhooks again, for example after an outage of your receiver.',
+      routes: WEBHOOK_RECOVERY_ROUTES,
+    },
     { name: 'Payment links', description: 'Addresses at which a customer pays.', routes: PAYMENT_LINK_ROUTES },
     { name: 'Search', description: 'Finding orders.', routes: SEARCH_ROUTES },
     { name: 'Requests', description: 'What the project sent, and how it was answered.', routes: REQUEST_ROUTES },
@@ -75,6 +87,9 @@ export const MERCHANT_API = {
     Currencies: currenciesSchema,
     Delivery: deliverySchema,
     DeliveryList: deliveryListSchema,
+    RecoverRequest: recoverRequestSchema,
+    WebhookRecovery: webhookRecoverySchema,
+    WebhookRecoveryPage: webhookRecoveryPageSchema,
     RequestLogEntry: loggedRequestSchema,
     RequestLogPage: loggedRequestPageSchema,
     Webhook: webhookSchema,

@@ -78,6 +78,12 @@ export function openApi({ name, description, security, routes, tags = [], schema
         ...(Object.values(routes).some((route) => route.etag) && {
           ETag: { description: 'Version of the order, for If-Match and If-None-Match.', schema: { type: 'string' } },
         }),
+        ...(Object.values(routes).some((route) => route.waits) && {
+          PreferenceApplied: {
+            description: 'The preference of the header Prefer that was heeded, for example `wait=60`.',
+            schema: { type: 'string' },
+          },
+        }),
         RateLimit: {
           description:
             'What the API key has left of its quota (`r`), and the seconds until all of it is there again (`t`).',
@@ -173,7 +179,11 @@ function operation(
     responses: {
       [route.success]: {
         description: 'Done.',
-        headers: { ...HEADERS, ...(route.etag && { ETag: ETAG }) },
+        headers: {
+          ...HEADERS,
+          ...(route.etag && { ETag: ETAG }),
+          ...(route.waits && { 'Preference-Applied': PREFERENCE_APPLIED }),
+        },
         ...(route.success !== 204 && {
           content: {
             'application/json': { schema: schemaOf(route.output), example: example?.answer },
@@ -193,6 +203,7 @@ function operation(
 }
 
 const ETAG = { $ref: '#/components/headers/ETag' };
+const PREFERENCE_APPLIED = { $ref: '#/components/headers/PreferenceApplied' };
 const RETRY_AFTER = { $ref: '#/components/headers/RetryAfter' };
 const HEADERS = {
   'X-Request-Id': { $ref: '#/components/headers/RequestId' },
@@ -207,6 +218,7 @@ function headerParameters(route: Route): Parameter[] {
     ...(takesIdempotencyKey(route) ? [IDEMPOTENCY_KEY] : []),
     ...(changesObject(route) ? [IF_MATCH] : []),
     ...(isConditional(route) ? [IF_NONE_MATCH] : []),
+    ...(route.waits ? [PREFER] : []),
   ];
 }
 
@@ -225,6 +237,10 @@ const IF_MATCH = headerParameter(
 const IF_NONE_MATCH = headerParameter(
   'If-None-Match',
   'The ETag of the order as you know it: while it has not changed, the answer is 304 without a body.',
+);
+const PREFER = headerParameter(
+  'Prefer',
+  '`wait=60` (RFC 7240, 1 to 60 seconds): while the status is not final, the answer comes when it changes, at the latest after so many seconds. Other preferences are ignored.',
 );
 const IDEMPOTENCY_KEY = headerParameter(
   'Idempotency-Key',

@@ -27,6 +27,7 @@ export const ORDER_ROUTES = {
       'Without a transaction the customer is sent to `order_url`, the hosted payment page. With one, to its `payment_url`; a transaction with a `vault_token` is charged at once and the answer holds the outcome. A declined card is answered with 200: read the status of the order.',
     body: orderRequestSchema,
     output: orderSchema,
+    waits: true,
     success: 200,
     errors: [
       'MissingInformationToCreateTransaction',
@@ -52,7 +53,7 @@ export const ORDER_ROUTES = {
     path: '/v1/orders/{order_id}/',
     summary: 'Get an order',
     description:
-      'The order with all its transactions. Call it when the customer returns, on each webhook, and from time to time while the status is not final.',
+      'The order with all its transactions. Call it when the customer returns, on each webhook, and from time to time while the status is not final; with `Prefer: wait=60` the answer comes when the status changes.',
     params: orderParams,
     query: z.object({
       'fields[]': listParam(FIELDS_ON_REQUEST).describe(
@@ -62,6 +63,7 @@ export const ORDER_ROUTES = {
     }),
     output: orderSchema,
     etag: true,
+    waits: true,
     success: 200,
     errors: ['NotFound'],
   },

@@ -51,6 +51,14 @@ export const DELIVERY_MOVES = defineMoves({
   failed: [],
 });
 
+/** The recovery of a project's webhooks (rules 13.16). */
+export const WEBHOOK_RECOVERY_MOVES = defineMoves({
+  running: ['paused', 'completed', 'stopped'],
+  paused: ['running', 'stopped'], // by request, or because the receiver fails again
+  completed: [],
+  stopped: [],
+});
+
 /** A project: a suspended one takes no new payments (rules 21.10). */
 export const PROJECT_MOVES = defineMoves({
   active: ['suspended'],
@@ -62,6 +70,7 @@ export type TransactionStatus = keyof typeof TRANSACTION_MOVES;
 export type OrderStatus = keyof typeof ORDER_MOVES;
 export type PaymentLinkStatus = keyof typeof PAYMENT_LINK_MOVES;
 export type DeliveryStatus = keyof typeof DELIVERY_MOVES;
+export type WebhookRecoveryStatus = keyof typeof WEBHOOK_RECOVERY_MOVES;
 export type ProjectStatus = keyof typeof PROJECT_MOVES;
 
 const statusesOf = <S extends string>(moves: Moves<S>) => Object.keys(moves) as [S, ...S[]];
@@ -69,6 +78,7 @@ export const TRANSACTION_STATUSES = statusesOf(TRANSACTION_MOVES);
 export const ORDER_STATUSES = statusesOf(ORDER_MOVES);
 export const PAYMENT_LINK_STATUSES = statusesOf(PAYMENT_LINK_MOVES);
 export const DELIVERY_STATUSES = statusesOf(DELIVERY_MOVES);
+export const WEBHOOK_RECOVERY_STATUSES = statusesOf(WEBHOOK_RECOVERY_MOVES);
 export const PROJECT_STATUSES = statusesOf(PROJECT_MOVES);
 
 /** Whether the table allows the move. Keeping the status is not a move. */
@@ -92,6 +102,7 @@ const openOf = <S extends string>(moves: Moves<S>): readonly S[] =>
 export const OPEN_ORDER_STATUSES = openOf(ORDER_MOVES);
 export const OPEN_PAYMENT_LINK_STATUSES = openOf(PAYMENT_LINK_MOVES);
 export const OPEN_DELIVERY_STATUSES = openOf(DELIVERY_MOVES);
+export const OPEN_WEBHOOK_RECOVERY_STATUSES = openOf(WEBHOOK_RECOVERY_MOVES);
 
 /** Statuses of a transaction without an outcome: it may still be paid, or the outcome is awaited. */
 export const OPEN_ATTEMPT_STATUSES: readonly TransactionStatus[] = statusesBefore(TRANSACTION_MOVES, 'accepted');

@@ -12,6 +12,7 @@ import { PAID_ORDER, PAID_ORDER_WITH_WEBHOOK, createRows } from '../bench/rows';
 import { measureSearch } from '../bench/search';
 import { measureBesideSilentReceivers } from '../bench/silent-receivers';
 import { startBenchStack, type BenchStack } from '../bench/stack';
+import { measureWaits } from '../bench/waits';
 import { withBlock } from '../generate/generated';
 import { repositoryRoot } from '../stack/files';
 import { createLogger } from '../log';
@@ -41,9 +42,12 @@ const OPEN_KEPT = 10_000;
 const FULL_SEARCH = { rows: 1_000_000, samples: 200, change_seconds: 60, rounds: 5, paid_seconds: 16 };
 const QUICK_SEARCH = { rows: 20_000, samples: 20, change_seconds: 5, rounds: 1, paid_seconds: 5 };
 
+const FULL_WAITS = { waiting: 1_000, changes: 400, pause_ms: 100 };
+const QUICK_WAITS = { waiting: 200, changes: 50, pause_ms: 100 };
+
 /**
  * `npm run bench`: what an order costs beside the least that Temporal costs, in six minutes. `npm run bench -- search`:
- * how fast orders are found, among a million. Both run on a stack of their own, print the figures and write them into
+ * how fast orders are found, among a million. `npm run bench -- waits`: requests that wait for the outcome. All run on a stack of their own, print the figures and write them into
  * BENCHMARKS.md; with `--quick` they take a minute and only print. `npm run bench -- --open 100000`: what an order costs
  * beside so many open ones; fewer only print.
  */
@@ -62,6 +66,8 @@ async function main(): Promise<void> {
     if (positionals[0] === 'search') {
       const plan = values.quick ? QUICK_SEARCH : FULL_SEARCH;
       publish('bench-search', await measureSearch(stack, receiver, plan, say), !values.quick);
+    } else if (positionals[0] === 'waits') {
+      publish('bench-waits', await measureWaits(stack, values.quick ? QUICK_WAITS : FULL_WAITS, say), !values.quick);
     } else if (open !== undefined) {
       publish('bench-open', await besideOpenOrders(stack, receiver, open), open >= OPEN_KEPT);
     } else {

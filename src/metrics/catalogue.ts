@@ -56,7 +56,10 @@ const OTHER_OPERATIONS = [
   OTHER,
 ] as const;
 
-const HTTP_OPERATIONS = [...Object.keys(MERCHANT_API.routes), ...Object.keys(MANAGE_API.routes), ...OTHER_OPERATIONS];
+/** Some operations are on both hosts. */
+const HTTP_OPERATIONS = [
+  ...new Set([...Object.keys(MERCHANT_API.routes), ...Object.keys(MANAGE_API.routes), ...OTHER_OPERATIONS]),
+];
 
 /** Calls of the processor, as src/processor/client.ts names them. */
 const PROCESSOR_OPERATIONS = [
@@ -94,6 +97,7 @@ const RECOVERY_SOURCES = [
   'payment_links',
   'expired_payment_links',
   'deliveries',
+  'webhook_recoveries',
   'sandbox_clocks',
 ] as const;
 
@@ -149,7 +153,7 @@ export const METRICS = metrics({
   },
   payments_http_request_duration_seconds: {
     type: 'histogram',
-    help: 'From the arrival of a request to its whole answer, in seconds.',
+    help: 'From the arrival of a request to its whole answer, without a wait that it prefers, in seconds.',
     labels: {
       host: HOSTS,
       operation: HTTP_OPERATIONS,

@@ -6,6 +6,7 @@ import { RequestRecorder } from '../../api/http/request-recorder';
 import document from '../../api/openapi.json';
 import { createOperations } from '../../api/operations/index';
 import { createPages, type PageRates } from '../../api/page/index';
+import { OrderWaits } from '../../api/requests/order-waits';
 import { processorNotifications } from '../../api/processor-notifications';
 import { listen } from '../../api/http/server';
 import { requireSetting, type Config } from '../config';
@@ -48,6 +49,7 @@ export async function serveApi(
     rates: pageRates(config),
   });
   addTo?.(pages, client);
+  const order_waits = new OrderWaits(db, log);
   const recorder = new RequestRecorder({ db, log, document });
   const app = createApp({
     host: 'api',
@@ -58,6 +60,7 @@ export async function serveApi(
       operations: createOperations({
         ...services,
         bulk: createBulkReads(bulk.db, bulk.connections),
+        order_waits,
         search: new SearchReader(searchServer(config), () => noteSearch(db), log),
         webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
       }),
@@ -83,7 +86,7 @@ export async function serveApi(
   log.info({ url: server.url }, 'api listens');
   return {
     async close() {
-      await server.close();
+      await Promise.all([order_waits.close(), server.close()]);
       await recorder.close();
       await client.connection.close();
       await processor.close();

@@ -23,7 +23,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
   const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
   const db = await openDatabase(config);
   const client = openTemporal(config, log, db);
-  const { deliveries, incidents } = createWorkflowClients({ client, db });
+  const { deliveries, webhook_recoveries, incidents } = createWorkflowClients({ client, db });
   const issuer = managePublicUrl(config);
   const tokens = new Tokens({ db, secrets, issuer });
   const app = createApp({
@@ -36,6 +36,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
         db,
         secrets,
         deliveries,
+        webhook_recoveries,
         incidents,
         webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
       }),

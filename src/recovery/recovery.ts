@@ -35,7 +35,10 @@ const LEASE = { name: 'recovery', lasts_ms: 75_000, every_ms: 20_000 };
 interface Services {
   db: Database;
   client: TemporalClient;
-  workflows: Pick<WorkflowClients, 'orders' | 'follow_ups' | 'payment_links' | 'deliveries' | 'sandbox_clocks'>;
+  workflows: Pick<
+    WorkflowClients,
+    'orders' | 'follow_ups' | 'payment_links' | 'deliveries' | 'webhook_recoveries' | 'sandbox_clocks'
+  >;
   log: Logger;
 }
 
@@ -201,6 +204,7 @@ function handlersOf({
   follow_ups,
   payment_links,
   deliveries,
+  webhook_recoveries,
   sandbox_clocks,
 }: Services['workflows']): Handlers {
   // First check: signal, so that a running workflow reads the record. Later checks: only start a missing workflow.
@@ -221,6 +225,7 @@ function handlersOf({
     expired_payment_links: ({ row }) => payment_links.resume(row),
     // The workflow may be running and may have missed the resume.
     deliveries: ({ row }) => deliveries.resume(row),
+    webhook_recoveries: ({ row }) => webhook_recoveries.resume(row),
     sandbox_clocks: ({ row }) => sandbox_clocks.start(row),
   };
 }

@@ -19,14 +19,17 @@ import {
   SANDBOX_CLOCK_TASK_QUEUE,
   SANDBOX_CLOCK_WORKFLOW,
   TASK_QUEUE,
+  WEBHOOK_RECOVERY_WORKFLOW,
   WEBHOOK_TASK_QUEUE,
   deliveryWorkflowId,
   incidentWorkflowId,
   orderWorkflowId,
   paymentLinkWorkflowId,
   sandboxClockWorkflowId,
+  webhookRecoveryWorkflowId,
   type FollowUpInput,
   type IncidentInput,
+  type WebhookRecoveryInput,
 } from '../../workflows/messages';
 
 /** How the workflow of an object is started. `Started` holds the fields of the object that this needs. */
@@ -69,6 +72,9 @@ export interface StartedOrder {
 
 export type StartedLink = Pick<StoredPaymentLink, 'id' | 'project_id'>;
 
+/** A recovery of webhooks whose workflow is started. */
+export type StartedWebhookRecovery = WebhookRecoveryInput & { project_id: string };
+
 export type StartedDelivery = DeliveryId & { project_id: string };
 
 interface Kinds {
@@ -78,6 +84,7 @@ interface Kinds {
   delivery: Kind<StartedDelivery>;
   sandbox_clock: Kind<StartedClock>;
   incident: Kind<IncidentInput>;
+  webhook_recovery: Kind<StartedWebhookRecovery>;
 }
 
 const AN_ORDER = {
@@ -171,6 +178,16 @@ export const KINDS: Kinds = {
       args: [{ incident_id }],
       typedSearchAttributes: [],
       staticSummary: `Incident ${incident_id}: the record and the processor differ`,
+    }),
+  },
+  webhook_recovery: {
+    type: WEBHOOK_RECOVERY_WORKFLOW,
+    start: ({ recovery_id, project_id }) => ({
+      workflowId: webhookRecoveryWorkflowId(recovery_id),
+      taskQueue: TASK_QUEUE,
+      args: [{ recovery_id }],
+      typedSearchAttributes: [{ key: PROJECT_ID, value: project_id }],
+      staticSummary: `Recovery of the webhooks of project ${project_id}`,
     }),
   },
 };

@@ -3,11 +3,13 @@ import {
   OPEN_DELIVERY_STATUSES,
   OPEN_ORDER_STATUSES,
   OPEN_PAYMENT_LINK_STATUSES,
+  OPEN_WEBHOOK_RECOVERY_STATUSES,
   ORDER_STATUSES,
   PAYMENT_LINK_STATUSES,
   PROJECT_STATUSES,
   TRANSACTION_STATUSES,
   UNPAID_ATTEMPT_STATUSES,
+  WEBHOOK_RECOVERY_STATUSES,
 } from '../../src/domain/transitions';
 import { files, text } from './repository';
 
@@ -18,6 +20,7 @@ const STATUSES: Record<string, readonly string[]> = {
   payment_links: PAYMENT_LINK_STATUSES,
   webhook_deliveries: DELIVERY_STATUSES,
   projects: PROJECT_STATUSES,
+  webhook_recoveries: WEBHOOK_RECOVERY_STATUSES,
 };
 
 const migrations = () =>
@@ -58,6 +61,7 @@ const LISTED: Record<string, readonly string[]> = {
   transactions: UNPAID_ATTEMPT_STATUSES,
   payment_links: OPEN_PAYMENT_LINK_STATUSES,
   webhook_deliveries: OPEN_DELIVERY_STATUSES,
+  webhook_recoveries: OPEN_WEBHOOK_RECOVERY_STATUSES,
 };
 
 it('every other list of statuses in a migration is one that SQL takes from the tables of moves', () => {

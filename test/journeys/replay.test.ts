@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { closeIncident, findIncident, recordDifferences } from '../../src/db/audit/incidents';
 import { insertOrder } from '../../src/db/orders/insert-order';
 import { findStoredOrder } from '../../src/db/orders/stored-order';
+import { findWebhookRecovery, moveWebhookRecovery } from '../../src/db/webhooks/recoveries';
 import { processorOrderId, reversalOrderId } from '../../src/ids';
 import { historyToJson, replayHistories, type RecordedHistory } from '../../src/temporal/replay';
 import { createWorkflowClients } from '../../src/temporal/workflows';
@@ -23,6 +24,7 @@ import {
   processorAnswered,
   sandboxClockWorkflowId,
   setOutcomeUpdate,
+  webhookRecoveryWorkflowId,
   type FollowUpInput,
 } from '../../workflows/messages';
 import {
@@ -37,6 +39,7 @@ import {
 } from '../support/domain';
 import { Merchant } from '../support/merchant';
 import { requestOfOperator } from '../support/operator';
+import { aFailedDelivery, aWebhookRecovery } from '../support/rows';
 import { startReceiver, type Receiver } from '../support/servers';
 import { postControl, stack } from '../support/stack';
 import { createWorkflowEnvironment, quietRuntime, workflowBundle, type WorkflowEnvironment } from '../support/temporal';
@@ -248,6 +251,20 @@ const FLOWS: Record<string, Flow> = {
     await closeIncident(db, incident_id, { closed_by: 'audit', reason: 'Gone.', now: Date.now() });
     await incidents.resume({ incident_id });
     return incidentWorkflowId(incident_id);
+  },
+  async 'webhook-recovery-paused-then-completed'({ env, database: { db } }, receiver) {
+    const { webhook_recoveries } = createWorkflowClients({ client: env.client, db });
+    for (let n = 0; n < 6; n += 1) await aFailedDelivery(db);
+    receiver.answer((response) => response.writeHead(500).end());
+    const recovery_id = await aWebhookRecovery(db);
+    const recovery = { recovery_id, project_id: PROJECT.id };
+    await webhook_recoveries.start(recovery);
+    const is = async () => (await findWebhookRecovery(db, recovery_id))!.status;
+    await until('it is paused', async () => (await is()) === 'paused');
+    await moveWebhookRecovery(db, recovery_id, { to: 'running', now: new Date() });
+    await webhook_recoveries.resume(recovery);
+    await until('it is completed', async () => (await is()) === 'completed');
+    return webhookRecoveryWorkflowId(recovery_id);
   },
   'order-paid-by-token': order(by('approved')),
   'order-declined-by-token': order(by('do_not_honor')),

@@ -51,6 +51,7 @@ export async function aManageHost({ TRUSTED_PROXY = '' } = {}) {
           start: (delivery) => Promise.resolve(void started.push(delivery)),
           resume: (delivery) => Promise.resolve(void told.push(delivery)),
         },
+        webhook_recoveries: { start: () => Promise.resolve(), resume: () => Promise.resolve() },
         incidents: { resume: () => Promise.resolve() },
         webhook_private_addresses: true,
       }),

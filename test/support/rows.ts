@@ -1,9 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
-import { queryRows, type Database } from '../../src/db/connection';
+import { queryRows, toIsoTime, type Database } from '../../src/db/connection';
 import { recordFollowUpOutcome } from '../../src/db/orders/follow-ups';
 import { insertOrder } from '../../src/db/orders/insert-order';
 import { moveOrder } from '../../src/db/orders/move-order';
-import { updateDelivery } from '../../src/db/webhooks/deliveries';
+import { recordAttempt, updateDelivery } from '../../src/db/webhooks/deliveries';
+import { insertWebhookRecovery } from '../../src/db/webhooks/recoveries';
 import type { DeliveryId } from '../../src/domain/delivery';
 import {
   creditDebitOf,
@@ -144,6 +145,22 @@ export async function aDelivery(
   const order = await aStoredOrder(db, { project_id, webhook_url: 'https://shop.example/hook' });
   await moveOrder(db, order, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
   return { order_id: order.id, n: 1 };
+}
+
+/** A recovery of the test project's webhooks of the hour after NOW, in the record alone; its id. */
+export async function aWebhookRecovery(db: Database): Promise<string> {
+  const [since, until] = [toIsoTime(NOW - MINUTE), toIsoTime(NOW + 60 * MINUTE)];
+  const recovery = { id: uuidv7(), project_id: PROJECT.id, since, until, request_id: uuidv7() };
+  await db.transaction((trx) => insertWebhookRecovery(trx, recovery, new Date()));
+  return recovery.id;
+}
+
+/** A webhook in the record that has failed. */
+export async function aFailedDelivery(db: Database): Promise<DeliveryId> {
+  const id = await aDelivery(db);
+  const attempt = { attempt: 1, time_limit_ms: 4_000, started: NOW, duration_ms: 10, failure: 'answered 500' };
+  await recordAttempt(db, id, attempt, { status: 'failed' });
+  return id;
 }
 
 /** Pauses a webhook that is due at NOW, in the record alone. */

@@ -9,6 +9,7 @@ import { historyOperations } from './history';
 import { incidentOperations } from './incidents';
 import { merchantOperations } from './merchants';
 import { projectOperations } from './projects';
+import { webhookRecoveryOperations } from './webhook-recoveries';
 
 /** Every operation of the bearer-token host; those for operators refuse others before anything else (rules 21.6). */
 export function createManageOperations(services: ManageServices): ManageOperations {
@@ -18,6 +19,7 @@ export function createManageOperations(services: ManageServices): ManageOperatio
     ...apiKeyOperations(services),
     ...clientOperations(services),
     ...deliveryOperations(services),
+    ...webhookRecoveryOperations(services),
     ...incidentOperations(services),
     ...historyOperations(services),
   };

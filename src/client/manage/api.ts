@@ -231,6 +231,39 @@ export type DeliveryPage = {
     /** The cursor of the next page; absent on the last one. */
     next?: string;
 };
+export type RecoverRequest = {
+    /** Start of the time, for example of the outage of your receiver. */
+    since: string;
+    /** End of the time, at most 31 days after its start; default: now. */
+    until?: string;
+    project_id: string;
+};
+export type WebhookRecovery = {
+    id: string;
+    project_id: string;
+    since: string;
+    /** End of the time; without one in the request, the time of the request. */
+    until: string;
+    /** `completed`: each webhook was sent and had its first attempt. Final: `completed` and `stopped`. */
+    status: "running" | "paused" | "completed" | "stopped";
+    /** Present while it is paused. `failures`: five webhooks in a row failed. */
+    paused_by?: "request" | "failures";
+    /** Webhooks that are still to be sent: one for each order. */
+    remaining: number;
+    /** Webhooks that were sent, each with up to ten attempts. */
+    sent: number;
+    /** Of these, those that were received. */
+    delivered: number;
+    created: string;
+    modified: string;
+    completed?: string;
+};
+export type WebhookRecoveryPage = {
+    /** Newest first. */
+    items: WebhookRecovery[];
+    /** The cursor of the next page; absent on the last one. */
+    next?: string;
+};
 export type Incident = {
     id: string;
     /** How the two differ; docs/operations.md says what to do for each kind. */
@@ -1310,6 +1343,246 @@ export function resumeDelivery({ id, idempotencyKey }: {
         status: 503;
         data: Error;
     }>(`/v1/webhook-deliveries/${encodeURIComponent(id)}/resume/`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    });
+}
+/**
+ * Send failed webhooks again
+ */
+export function recoverWebhooks({ idempotencyKey, recoverRequest }: {
+    idempotencyKey?: string;
+    recoverRequest: RecoverRequest;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 201;
+        data: WebhookRecovery;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>("/v1/webhooks/recover/", oazapfts.json({
+        ...opts,
+        method: "POST",
+        body: recoverRequest,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * List webhook recoveries
+ */
+export function listWebhookRecoveries({ projectId, limit, cursor }: {
+    projectId?: string;
+    limit?: number;
+    cursor?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: WebhookRecoveryPage;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/webhooks/recoveries/${QS.query(QS.explode({
+        project_id: projectId,
+        limit,
+        cursor
+    }))}`, {
+        ...opts
+    });
+}
+/**
+ * Get a webhook recovery
+ */
+export function getWebhookRecovery({ recoveryId }: {
+    recoveryId: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: WebhookRecovery;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/webhooks/recoveries/${encodeURIComponent(recoveryId)}/`, {
+        ...opts
+    });
+}
+/**
+ * Pause a webhook recovery
+ */
+export function pauseWebhookRecovery({ recoveryId, idempotencyKey }: {
+    recoveryId: string;
+    idempotencyKey?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: WebhookRecovery;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/webhooks/recoveries/${encodeURIComponent(recoveryId)}/pause/`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    });
+}
+/**
+ * Resume a webhook recovery
+ */
+export function resumeWebhookRecovery({ recoveryId, idempotencyKey }: {
+    recoveryId: string;
+    idempotencyKey?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: WebhookRecovery;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/webhooks/recoveries/${encodeURIComponent(recoveryId)}/resume/`, {
+        ...opts,
+        method: "POST",
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    });
+}
+/**
+ * Stop a webhook recovery
+ */
+export function stopWebhookRecovery({ recoveryId, idempotencyKey }: {
+    recoveryId: string;
+    idempotencyKey?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: WebhookRecovery;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/webhooks/recoveries/${encodeURIComponent(recoveryId)}/stop/`, {
         ...opts,
         method: "POST",
         headers: oazapfts.mergeHeaders(opts?.headers, {

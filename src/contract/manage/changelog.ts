@@ -16,6 +16,19 @@ interface ChangelogEntry {
 /** The answer of `GET /v1/changelog/`, newest first. */
 export const CHANGELOG: readonly ChangelogEntry[] = [
   {
+    version: '1.4.0',
+    date: '2026-11-24',
+    text: 'The failed webhooks of a project in a time are sent again by a recovery, which can be listed, paused, resumed and stopped.',
+    operations: {
+      getWebhookRecovery: '9bc22b19d92a',
+      listWebhookRecoveries: '62814a97c608',
+      pauseWebhookRecovery: 'a9f7995a30bb',
+      recoverWebhooks: '53fa7a3391f0',
+      resumeWebhookRecovery: 'e7e677aabe83',
+      stopWebhookRecovery: 'dfef33f42bb8',
+    },
+  },
+  {
     version: '1.3.0',
     date: '2026-11-24',
     text: 'Operators list what needs them, with since and until, and list, read and close incidents: differences in money between the record and the processor.',

@@ -1,9 +1,16 @@
-import { DELIVERY_EXAMPLE, REDELIVERY_EXAMPLE } from '../examples';
+import {
+  DELIVERY_EXAMPLE,
+  RECOVERY_EXAMPLE,
+  RECOVERY_EXAMPLES,
+  RECOVER_REQUEST_EXAMPLE,
+  REDELIVERY_EXAMPLE,
+} from '../examples';
 import type { Examples } from '../routes';
 import type { API_KEY_ROUTES, ApiKeyAnswer } from './api-key';
 import type { CLIENT_ROUTES, ClientAnswer } from './client';
 import type { DeliveryAnswer } from '../delivery';
 import type { DELIVERY_ROUTES } from './delivery';
+import type { MANAGED_RECOVERY_ROUTES } from './webhook-recovery';
 import type { AuditEntry, HISTORY_ROUTES } from './history';
 import type { INCIDENT_ROUTES, IncidentAnswer } from './incident';
 import type { MERCHANT_ROUTES, ManagedMerchant } from './merchant';
@@ -95,6 +102,7 @@ type Routes = typeof MERCHANT_ROUTES &
   typeof API_KEY_ROUTES &
   typeof CLIENT_ROUTES &
   typeof DELIVERY_ROUTES &
+  typeof MANAGED_RECOVERY_ROUTES &
   typeof INCIDENT_ROUTES &
   typeof HISTORY_ROUTES;
 
@@ -151,6 +159,12 @@ export const MANAGE_EXAMPLES: Examples<Routes> = {
   },
   pauseDelivery: { params: { id: DELIVERY_EXAMPLE.id }, answer: { ...DELIVERY_EXAMPLE, status: 'paused' } },
   resumeDelivery: { params: { id: DELIVERY_EXAMPLE.id }, answer: waiting },
+  recoverWebhooks: {
+    body: { project_id: PROJECT_ID, ...RECOVER_REQUEST_EXAMPLE },
+    answer: { ...RECOVERY_EXAMPLE, remaining: 2_000, sent: 0, delivered: 0 },
+  },
+  listWebhookRecoveries: { answer: { items: [RECOVERY_EXAMPLE] } },
+  ...RECOVERY_EXAMPLES,
   listIncidents: { answer: { items: [incident] } },
   getIncident: { params: { id: incident.id }, answer: incident },
   closeIncident: {

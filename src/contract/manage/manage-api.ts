@@ -1,4 +1,5 @@
 import { deliverySchema } from '../delivery';
+import { webhookRecoveryPageSchema, webhookRecoverySchema } from '../webhook-recovery';
 import { errorSchema } from '../error';
 import type { RouteSet } from '../routes';
 import { API_KEY_ROUTES, apiKeyPageSchema, apiKeyRollRequestSchema, apiKeySchema, newApiKeySchema } from './api-key';
@@ -37,6 +38,7 @@ import {
   webhookSecretRollRequestSchema,
   webhookSecretSchema,
 } from './project';
+import { MANAGED_RECOVERY_ROUTES, managedRecoverRequestSchema } from './webhook-recovery';
 
 /** The token endpoint of the bearer-token host, and the only scope of its tokens (rules 21.2). */
 export const TOKEN_PATH = '/common/oauth2/v2.0/token';
@@ -47,6 +49,7 @@ export type ManageRoutes = typeof MERCHANT_ROUTES &
   typeof API_KEY_ROUTES &
   typeof CLIENT_ROUTES &
   typeof DELIVERY_ROUTES &
+  typeof MANAGED_RECOVERY_ROUTES &
   typeof INCIDENT_ROUTES &
   typeof HISTORY_ROUTES;
 
@@ -56,6 +59,7 @@ const ROUTES: ManageRoutes = {
   ...API_KEY_ROUTES,
   ...CLIENT_ROUTES,
   ...DELIVERY_ROUTES,
+  ...MANAGED_RECOVERY_ROUTES,
   ...INCIDENT_ROUTES,
   ...HISTORY_ROUTES,
 };
@@ -77,6 +81,11 @@ export const MANAGE_API: RouteSet<ManageRoutes> = {
     { name: 'Projects', description: 'The accounts of a merchant, test or live.', routes: MANAGED_PROJECT_ROUTES },
     { name: 'API keys', description: 'The keys with which a project calls the payments API.', routes: API_KEY_ROUTES },
     { name: 'Webhooks', description: 'Deliveries of webhooks.', routes: DELIVERY_ROUTES },
+    {
+      name: 'Webhook recoveries',
+      description: 'Sending the failed webhooks of a project again.',
+      routes: MANAGED_RECOVERY_ROUTES,
+    },
     { name: 'Clients', description: 'OAuth clients of this host.', routes: CLIENT_ROUTES },
     {
       name: 'Incidents',
@@ -107,6 +116,9 @@ export const MANAGE_API: RouteSet<ManageRoutes> = {
     ClientRollRequest: clientRollRequestSchema,
     Delivery: deliverySchema,
     DeliveryPage: deliveryPageSchema,
+    RecoverRequest: managedRecoverRequestSchema,
+    WebhookRecovery: webhookRecoverySchema,
+    WebhookRecoveryPage: webhookRecoveryPageSchema,
     Incident: incidentSchema,
     IncidentPage: incidentPageSchema,
     IncidentCloseRequest: incidentCloseRequestSchema,

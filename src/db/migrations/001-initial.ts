@@ -400,6 +400,28 @@ export async function up(knex: Knex): Promise<void> {
       check ((source = 'operator') = (reason is not null))
     );
 
+    -- Requests to send a project's failed webhooks again (rules 13.16). One of a project is open at a time.
+    create table webhook_recoveries (
+      id uuid primary key,
+      project_id uuid not null references projects,
+      -- Deliveries that were created or failed in this time.
+      since timestamptz not null,
+      until timestamptz not null,
+      status text not null check (status in ('running', 'paused', 'completed', 'stopped')),
+      paused_by text check (paused_by in ('request', 'failures')),
+      -- The last delivery that was looked at, in the order of their creation; null before the first.
+      position json,
+      -- How many were sent, and how many when it was started or resumed: earlier failures do not pause it again.
+      sent integer not null default 0,
+      resumed_at_sent integer not null default 0,
+      request_id uuid not null,
+      created timestamptz not null,
+      modified timestamptz not null,
+      completed timestamptz,
+      check ((status = 'paused') = (paused_by is not null)),
+      check ((status = 'completed') = (completed is not null))
+    );
+
     -- Written in the same statement as the move it is about, or by request as a further delivery of the same event. n
     -- counts the deliveries of the order.
     create table webhook_deliveries (
@@ -413,8 +435,12 @@ export async function up(knex: Knex): Promise<void> {
       redelivery_of integer,
       -- The request that caused it; null after a timer, a poll or a restart.
       request_id uuid,
+      -- The recovery that sent it, and its number there.
+      recovery_id uuid references webhook_recoveries,
+      recovery_n integer,
       created timestamptz not null,
       primary key (order_id, n),
+      check ((recovery_id is null) = (recovery_n is null)),
       foreign key (order_id, redelivery_of) references webhook_deliveries,
       check ((next_attempt_at is not null) = (status in ('new', 'paused')))
     );
@@ -646,5 +672,11 @@ export async function up(knex: Knex): Promise<void> {
     create index sandbox_clocks_modified on sandbox_clocks (modified);
     create index webhook_deliveries_created on webhook_deliveries (created, order_id, n);
     create index webhook_deliveries_open on webhook_deliveries (next_attempt_at) where status = 'new';
+    create index webhook_deliveries_failed on webhook_deliveries (created, order_id, n) where status = 'failed';
+    create unique index webhook_deliveries_recovery on webhook_deliveries (recovery_id, recovery_n)
+      where recovery_id is not null;
+    create unique index webhook_recoveries_open on webhook_recoveries (project_id) where status in ('running', 'paused');
+    create index webhook_recoveries_project on webhook_recoveries (project_id, created, id);
+    create index webhook_recoveries_running on webhook_recoveries (modified) where status = 'running';
   `);
 }

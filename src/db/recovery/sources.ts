@@ -53,6 +53,8 @@ export interface SourceRows {
   expired_payment_links: LinkCheck;
   /** Webhooks whose next attempt is due. */
   deliveries: DeliveryId & { project_id: string; clock_offset_ms: number };
+  /** Recoveries of webhooks that run. */
+  webhook_recoveries: { recovery_id: string; project_id: string };
   /** Advanced clocks of objects that still wait: their due times are not due in real time. */
   sandbox_clocks: StartedClock;
 }
@@ -171,6 +173,13 @@ export const SOURCES: { [Name in SourceName]: RecoverySource } = {
     from: `webhook_deliveries d join orders o on o.id = d.order_id where d.status = 'new'`,
     at: 'd.next_attempt_at',
     key: `d.order_id::text || ':' || d.n`,
+    is_repeated: true,
+  },
+  webhook_recoveries: {
+    columns: 'rec.id as recovery_id, rec.project_id',
+    from: `webhook_recoveries rec where rec.status = 'running'`,
+    at: 'rec.modified',
+    key: 'rec.id::text',
     is_repeated: true,
   },
   sandbox_clocks: {

@@ -179,6 +179,7 @@ test('rules 25.4: rows that Postgres refuses do not hold up later ones', async (
     status: 200,
     received_at: 0,
     ms: 1,
+    waited_ms: 0,
     was_sent: true,
     is_repeat: false,
   });

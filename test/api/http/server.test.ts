@@ -246,7 +246,7 @@ test('close finishes the request that is open', async () => {
       return key === API_KEY ? OWNER : undefined;
     },
   });
-  const answer = api.send('/v1/merchants/self/projects/self/currencies/', { headers: { connection: 'close' } });
+  const answer = api.send('/v1/merchants/self/projects/self/currencies/');
   await open;
   const closed = api.close();
   expect((await answer).status).toBe(200);

@@ -5,6 +5,7 @@ import { errorSchema } from '../../../src/contract/error';
 import type { Route } from '../../../src/contract/routes';
 import { recordDifferences } from '../../../src/db/audit/incidents';
 import type { Database } from '../../../src/db/connection';
+import { insertWebhookRecovery, moveWebhookRecovery } from '../../../src/db/webhooks/recoveries';
 import { aManageHost, type ManageAnswer } from '../../support/manage';
 import { aDelivery, pauseDelivery } from '../../support/rows';
 import { setUp } from '../../support/set-up';
@@ -44,14 +45,28 @@ async function aMerchant(): Promise<string> {
   return (await make('/v1/merchants/', { name: 'A merchant', country: 'NL', default_currency: 'EUR' }))['id']!;
 }
 
+const projectOf = async (merchant_id: string) =>
+  (await make(`/v1/merchants/${merchant_id}/projects/`, { name: 'P', is_test: true }))['id']!;
+
 /** A new object of the merchant `own` for each parameter of the path. */
 async function pathOf({ path }: Route): Promise<string> {
-  const project = async () => (await make(`/v1/merchants/${own}/projects/`, { name: 'P', is_test: true }))['id']!;
+  const project = () => projectOf(own);
   const values: Record<string, () => Promise<string>> = {
     merchant_id: () => Promise.resolve(own),
     project_id: project,
     client_id: async () =>
       (await make('/v1/clients/', { name: 'C', role: 'merchant', merchant_id: own }))['client_id']!,
+    recovery_id: async () => {
+      const { db } = host.database;
+      const [id, now] = [uuidv7(), new Date()];
+      const time = { since: now.toISOString(), until: now.toISOString() };
+      const recovery = { id, project_id: await project(), ...time, request_id: uuidv7() };
+      await db.transaction((trx) => insertWebhookRecovery(trx, recovery, now));
+      if (path.endsWith('/resume/')) {
+        await moveWebhookRecovery(db, id, { to: 'paused', paused_by: 'request', now });
+      }
+      return id;
+    },
     delivery_id: async () => {
       const { order_id, n } = await aDelivery(host.database.db, await project());
       if (path.endsWith('/resume/')) await pauseDelivery(host.database.db, { order_id, n });
@@ -74,11 +89,11 @@ const CALLERS = ['none', 'bad', 'own', 'other', 'operator'] as const;
 const cells = ids.flatMap((id) => CALLERS.map((caller) => [id, caller] as const));
 
 /** What the rules say: 401 without a good token, 403 for what is an operator's, 404 for what is of another merchant. */
-function expectedOf(route: Route, caller: (typeof CALLERS)[number]): number {
+function expectedOf(route: Route, caller: (typeof CALLERS)[number], names_project: boolean): number {
   if (caller === 'none' || caller === 'bad') return 401;
   if (caller === 'operator') return route.success;
   if (route.operators_only) return 403;
-  return caller === 'other' && route.params !== undefined ? 404 : route.success;
+  return caller === 'other' && (route.params !== undefined || names_project) ? 404 : route.success;
 }
 
 function expectShape({ status, headers, body }: ManageAnswer, route: Route) {
@@ -91,13 +106,19 @@ function expectShape({ status, headers, body }: ManageAnswer, route: Route) {
 test.each(cells)('rules 21.1 and 21.6: %s with %s', async (id, caller) => {
   const route: Route = MANAGE_API.routes[id];
   const example: { body?: unknown; answer: unknown } = MANAGE_EXAMPLES[id];
-  // Its example's merchant is not in this database.
-  const body = id === 'createClient' ? { name: 'C', role: 'merchant', merchant_id: own } : example.body;
+  const names_project = id === 'recoverWebhooks';
+  // The merchants and projects of the examples are not in this database.
+  const body =
+    id === 'createClient'
+      ? { name: 'C', role: 'merchant', merchant_id: own }
+      : names_project
+        ? { ...(example.body as object), project_id: await projectOf(own) }
+        : example.body;
   const path = await pathOf(route);
   const send = () => host.send(route.method.toUpperCase(), path, { token: tokens[caller], body });
 
   const answer = await send();
-  expect(answer.status).toBe(expectedOf(route, caller));
+  expect(answer.status).toBe(expectedOf(route, caller, names_project));
   expectShape(answer, route);
   const challenge = answer.headers.get('www-authenticate');
   expect(challenge?.startsWith('Bearer')).toBe(answer.status === 401 ? true : undefined);

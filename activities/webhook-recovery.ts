@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Context } from '@temporalio/activity';
+import { RecordMissing, type Database } from '../src/db/connection';
+import {
+  countToRecover,
+  findWebhookRecovery,
+  moveWebhookRecovery,
+  nextToRecover,
+  noteRecovered,
+  takeToRecover,
+  unattemptedDeliveries,
+  type FailedDelivery,
+  type StoredWebhookRecovery,
+} from '../src/db/webhooks/recoveries';
+import { insertRedelivery } from '../src/db/webhooks/stored-deliveries';
+import type { DeliveryId } from '../src/domain/delivery';
+import { RECOVERED_AT_ONCE, RECOVERED_PER_SECOND, type WebhookRecoveryProgress } from '../src/domain/webhook-recovery';
+import { ServiceError } from '../src/errors';
+import { setCause } from '../src/tracing/cause';
+import { webhookRecoveryWorkflowId, type WebhookRecoveryInput } from '../workflows/messages';
+import type { ActivityServices } from './services';
+
+type RecoveryServices = Pick<ActivityServices, 'db' | 'workflows'>;
+
+/** A call of the activity sends webhooks for about this long. Milliseconds. */
+const PART_MS = 20_000;
+const SECOND_MS = 1_000;
+
+/** The recovery as recorded. Throws RecordMissing when there is none. */
+export async function readWebhookRecovery(
+  { db }: Pick<ActivityServices, 'db'>,
+  { recovery_id }: WebhookRecoveryInput,
+): Promise<WebhookRecoveryProgress> {
+  const recovery = await load(db, recovery_id);
+  const { status, paused_by, sent, delivered } = recovery;
+  const remaining = await countToRecover(db, recovery, Date.now());
+  return { status, ...(paused_by && { paused_by }), remaining, sent, delivered, clock_offset_ms: 0 };
+}
+
+/**
+ * Sends webhooks of a recovery for some seconds, ten a second at most, while it runs (rules 13.17). Repeat-safe: each is
+ * written together with the position of the next.
+ */
+export async function recoverWebhooks(
+  services: RecoveryServices,
+  { recovery_id }: WebhookRecoveryInput,
+): Promise<void> {
+  const context = Context.current();
+  const began = performance.now();
+  await startUnattempted(services, await load(services.db, recovery_id));
+  while (performance.now() - began < PART_MS) {
+    context.cancellationSignal.throwIfAborted();
+    const slice_began = performance.now();
+    if (!(await recoverSlice(services, recovery_id))) return;
+    context.heartbeat();
+    await sleep(Math.max(0, SECOND_MS - (performance.now() - slice_began)));
+  }
+}
+
+/**
+ * Sends the webhooks of one second. Returns whether the recovery goes on: not when it is paused, was stopped, or has
+ * sent all of them and each has had its first attempt.
+ */
+export async function recoverSlice(services: RecoveryServices, recovery_id: string): Promise<boolean> {
+  const { db } = services;
+  const recovery = await load(db, recovery_id);
+  if (recovery.status !== 'running') return false;
+  const now = new Date();
+  if (recovery.is_failing) {
+    await moveWebhookRecovery(db, recovery_id, { to: 'paused', paused_by: 'failures', now });
+    return false;
+  }
+  const limit = Math.min(RECOVERED_PER_SECOND, RECOVERED_AT_ONCE - recovery.unanswered);
+  if (limit <= 0) return true;
+  const next = await nextToRecover(db, recovery, { now: now.getTime(), limit });
+  if (next.length === 0 && recovery.unanswered === 0) {
+    await moveWebhookRecovery(db, recovery_id, { to: 'completed', now });
+    return false;
+  }
+  let before = recovery;
+  for (const one of next) {
+    if (!(await recoverOne(services, before, one))) return true;
+    before = { ...before, position: one.position };
+  }
+  return true;
+}
+
+/** Sends a webhook, unless its order has got one meanwhile. `false`: another request or worker has changed the recovery. */
+async function recoverOne(
+  { db, workflows }: RecoveryServices,
+  recovery: StoredWebhookRecovery,
+  failed: FailedDelivery,
+): Promise<boolean> {
+  const sent = await db.transaction(async (trx) => {
+    const recovery_n = await takeToRecover(trx, recovery, failed, new Date());
+    if (recovery_n === undefined) return 'changed';
+    const delivery = await deliveryOf(() => {
+      const now = new Date(Date.now() + failed.clock_offset_ms);
+      return insertRedelivery(trx, failed, { now, request_id: recovery.request_id });
+    }, failed);
+    if (delivery !== undefined) await noteRecovered(trx, recovery.id, delivery, recovery_n);
+    return delivery;
+  });
+  if (sent === 'changed') return false;
+  if (sent !== undefined) await workflows.deliveries.start({ ...sent, project_id: failed.project_id });
+  return true;
+}
+
+/** The delivery to start; `undefined` when a redelivery of the event was begun in another way. */
+async function deliveryOf(
+  redeliver: () => Promise<DeliveryId>,
+  { order_id, n, has_failed }: FailedDelivery,
+): Promise<DeliveryId | undefined> {
+  if (!has_failed) return { order_id, n };
+  try {
+    return await redeliver();
+  } catch (error) {
+    if (error instanceof ServiceError && error.error === 'Conflict') return undefined;
+    throw error;
+  }
+}
+
+/** A worker may have ended after it wrote a delivery and before it started its workflow. */
+async function startUnattempted({ db, workflows }: RecoveryServices, recovery: StoredWebhookRecovery): Promise<void> {
+  for (const delivery of await unattemptedDeliveries(db, recovery)) await workflows.deliveries.start(delivery);
+}
+
+async function load(db: Database, recovery_id: string): Promise<StoredWebhookRecovery> {
+  const recovery = await findWebhookRecovery(db, recovery_id);
+  if (recovery === undefined) throw new RecordMissing(webhookRecoveryWorkflowId(recovery_id));
+  setCause(recovery.request_id);
+  return recovery;
+}

@@ -1,0 +1,8 @@
+import { requireRequestedRecovery, type MerchantOperation, type MerchantServices } from '../merchant';
+import { presentWebhookRecovery } from '../requests/webhook-recovery';
+
+/** A recovery with its progress (rules 13.18). Throws NotFound, and Unauthorized for one of another project. */
+export const getWebhookRecovery =
+  (services: Pick<MerchantServices, 'db'>): MerchantOperation<'getWebhookRecovery'> =>
+  async (context, { params: { recovery_id } }) =>
+    await presentWebhookRecovery(services.db, await requireRequestedRecovery(services, context, recovery_id));

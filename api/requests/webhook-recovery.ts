@@ -1,0 +1,143 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { WebhookRecoveryAnswer } from '../../src/contract/webhook-recovery';
+import { recordChange, type Actor } from '../../src/db/projects/audit-trail';
+import { toIsoTime, type Database, type SqlTransaction } from '../../src/db/connection';
+import type { Page } from '../../src/db/pages';
+import {
+  countToRecover,
+  findWebhookRecovery,
+  insertWebhookRecovery,
+  lockWebhookRecovery,
+  moveWebhookRecovery,
+  type StoredWebhookRecovery,
+} from '../../src/db/webhooks/recoveries';
+import { OPEN_WEBHOOK_RECOVERY_STATUSES } from '../../src/domain/transitions';
+import {
+  afterRecoveryRequest,
+  recoveryTimeProblem,
+  type WebhookRecoveryRequest,
+} from '../../src/domain/webhook-recovery';
+import { validationError } from '../../src/errors';
+import type { Logger } from '../../src/log';
+import type { WorkflowClients } from '../../src/temporal/workflows';
+import type { Write } from '../operation';
+import { formatTimestamp } from '../present/order';
+import { tellWorkflow } from './redeliver';
+
+/** The services of recoveries, on either host. */
+export interface WebhookRecoveryServices {
+  db: Database;
+  webhook_recoveries: Pick<WorkflowClients['webhook_recoveries'], 'start' | 'resume'>;
+}
+
+/** Who requests it. */
+interface By {
+  actor: Actor;
+  request_id: string;
+  log: Logger;
+}
+
+/**
+ * Starts a recovery of a project's webhooks (rules 13.16). The row, its entry in the audit trail and the answer are
+ * written at once; then its workflow is started. Where that fails recovery of workflows starts it. Throws
+ * ValidationError for a wrong time; the work throws Conflict while another one is open.
+ */
+export function startWebhookRecovery(
+  { db, webhook_recoveries }: WebhookRecoveryServices,
+  project_id: string,
+  time: { since: string; until?: string | undefined },
+  by: By,
+): Write<WebhookRecoveryAnswer> {
+  const now = Date.now();
+  const since = Date.parse(time.since);
+  const until = time.until === undefined ? now : Math.min(Date.parse(time.until), now);
+  const problem = recoveryTimeProblem({ since, until }, now);
+  if (problem !== undefined) throw validationError(problem.path, problem.text);
+  const id = uuidv7();
+  return {
+    db,
+    async write(trx) {
+      const row = { id, project_id, since: toIsoTime(since), until: toIsoTime(until), request_id: by.request_id };
+      await insertWebhookRecovery(trx, row, new Date(now));
+      return await recorded(trx, id, 'start', by);
+    },
+    async afterCommit() {
+      await tellWorkflow(by.log, 'recovery will start the recovery of webhooks', (deadline_at) =>
+        webhook_recoveries.start({ recovery_id: id, project_id }, deadline_at),
+      );
+    },
+  };
+}
+
+/** Pauses, resumes or stops a recovery (rules 13.18). The work throws Conflict when it is not in a status that fits. */
+export function changeWebhookRecovery(
+  { db, webhook_recoveries }: WebhookRecoveryServices,
+  { id, project_id }: StoredWebhookRecovery,
+  request: WebhookRecoveryRequest,
+  by: By,
+): Write<WebhookRecoveryAnswer> {
+  return {
+    db,
+    async write(trx) {
+      await lockWebhookRecovery(trx, id);
+      const before = (await findWebhookRecovery(trx, id))!;
+      const to = afterRecoveryRequest(before.status, request);
+      const now = new Date();
+      await moveWebhookRecovery(trx, id, { to, now, ...(to === 'paused' && { paused_by: 'request' as const }) });
+      return await recorded(trx, id, request, by, before);
+    },
+    async afterCommit() {
+      await tellWorkflow(by.log, 'the workflow of the recovery learns of the change later', (deadline_at) =>
+        webhook_recoveries.resume({ recovery_id: id, project_id }, deadline_at),
+      );
+    },
+  };
+}
+
+/** Writes the entry of the audit trail. Returns the recovery as the hosts show it. */
+async function recorded(
+  trx: SqlTransaction,
+  id: string,
+  request: WebhookRecoveryRequest | 'start',
+  by: By,
+  before?: StoredWebhookRecovery,
+): Promise<WebhookRecoveryAnswer> {
+  const stored = (await findWebhookRecovery(trx, id))!;
+  const after = await presentWebhookRecovery(trx, stored);
+  const { merchant_id } = stored;
+  const object = { kind: 'webhook_recovery', id };
+  const shown = before && (await presentWebhookRecovery(trx, before));
+  const change = { action: `webhook_recovery.${request}`, object, merchant_id, before: shown, after };
+  await recordChange(trx, change, by, new Date());
+  return after;
+}
+
+/** A recovery as both hosts show it. */
+export async function presentWebhookRecovery(
+  db: Database,
+  recovery: StoredWebhookRecovery,
+): Promise<WebhookRecoveryAnswer> {
+  const { id, project_id, status, paused_by, sent, delivered, completed } = recovery;
+  const is_open = OPEN_WEBHOOK_RECOVERY_STATUSES.includes(status);
+  return {
+    id,
+    project_id,
+    since: formatTimestamp(recovery.since),
+    until: formatTimestamp(recovery.until),
+    status,
+    ...(paused_by !== null && { paused_by }),
+    remaining: is_open ? await countToRecover(db, recovery, Date.now()) : 0,
+    sent,
+    delivered,
+    created: formatTimestamp(recovery.created),
+    modified: formatTimestamp(recovery.modified),
+    ...(completed !== null && { completed: formatTimestamp(completed) }),
+  };
+}
+
+/** A page of recoveries. */
+export async function presentWebhookRecoveries(db: Database, { items, next }: Page<StoredWebhookRecovery>) {
+  const shown: WebhookRecoveryAnswer[] = [];
+  for (const recovery of items) shown.push(await presentWebhookRecovery(db, recovery));
+  return { items: shown, ...(next !== undefined && { next }) };
+}

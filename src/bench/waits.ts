@@ -1,0 +1,130 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { v7 as uuidv7 } from 'uuid';
+import { Agent, request } from 'undici';
+import { connectDatabase } from '../db/connection';
+import { insertApiKey, newApiKey } from '../db/projects/api-keys';
+import { insertMerchant } from '../db/projects/merchants';
+import { upsertProject } from '../db/projects/projects';
+import { SecretKeys } from '../secrets';
+import { durationsAtPace, quantile } from './figures';
+import { cpuMilliseconds, memoryMiB } from './processes';
+import { machine, table } from './report';
+import type { BenchStack } from './stack';
+
+/** How many requests wait, at most 100 of a project; and how many orders change meanwhile, at which pace. */
+interface WaitsPlan {
+  waiting: number;
+  changes: number;
+  pause_ms: number;
+}
+
+const PER_PROJECT = 100;
+const CREATED_AT_ONCE = 16;
+/** Until the connections are open and the memory is that of waiting. Milliseconds. */
+const SETTLE_MS = 8_000;
+/** Over which the CPU time of waiting is measured. */
+const IDLE_MS = 10_000;
+
+interface Order {
+  id: string;
+  status: string;
+  modified: string;
+}
+
+/**
+ * Measures requests with `Prefer: wait=60`: how long after a move its request is answered, and what a waiting request
+ * costs. Returns the figures as Markdown.
+ */
+export async function measureWaits(stack: BenchStack, plan: WaitsPlan, say: (text: string) => void): Promise<string> {
+  const { facts } = stack;
+  const agent = new Agent({ keepAliveTimeout: 60_000, headersTimeout: 0 });
+  const send = async (
+    api_key: string,
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    headers = {},
+    body?: string,
+  ) => {
+    const authorization = `Basic ${Buffer.from(`${api_key}:`).toString('base64')}`;
+    const answer = await request(facts.api_url + path, {
+      dispatcher: agent,
+      method,
+      headers: { authorization, ...headers },
+      ...(body !== undefined && { body }),
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode !== 200) throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`);
+    return JSON.parse(text) as Order;
+  };
+  const pids = { api: facts.pids['api']!, postgres: facts.pids['postgres']! };
+  try {
+    const keys = await createProjects(stack, Math.ceil(plan.waiting / PER_PROJECT));
+    say(`creating ${plan.waiting} orders`);
+    const orders: { id: string; key: string }[] = [];
+    let next = 0;
+    const create = async () => {
+      while (next < plan.waiting) {
+        const key = keys[Math.floor(next++ / PER_PROJECT)]!;
+        const json = { 'content-type': 'application/json' };
+        orders.push({ ...(await send(key, 'POST', '/v1/orders/', json, '{"currency":"EUR","amount":1250}')), key });
+      }
+    };
+    await Promise.all(Array.from({ length: CREATED_AT_ONCE }, create));
+    await sleep(SETTLE_MS);
+    const without = memoryMiB(pids)['api']!;
+    say(`${plan.waiting} requests wait`);
+    const answered: number[] = [];
+    const answers = orders.map(async ({ id, key }) => {
+      const { status, modified } = await send(key, 'GET', `/v1/orders/${id}/`, { prefer: 'wait=60' });
+      // From before the statement that moves the order to the whole answer.
+      if (status === 'cancelled') answered.push(Date.now() - Date.parse(modified));
+    });
+    await sleep(SETTLE_MS);
+    const beside = memoryMiB(pids)['api']!;
+    const before = cpuMilliseconds(pids);
+    await sleep(IDLE_MS);
+    const after = cpuMilliseconds(pids);
+    say(`${plan.changes} orders change`);
+    const cancel = (n: number) => send(orders[n]!.key, 'DELETE', `/v1/orders/${orders[n]!.id}/`);
+    await durationsAtPace(cancel, { count: plan.changes, pause_ms: plan.pause_ms });
+    await Promise.all(answers);
+    const cpu = (name: 'api' | 'postgres') => ((after[name]! - before[name]!) / IDLE_MS) * 1_000;
+    return [
+      `${machine()}. ${plan.waiting} requests wait; ${answered.length} of their orders are cancelled, one every ${plan.pause_ms} ms.`,
+      table(
+        ['', 'reached'],
+        [
+          ['from the move to the answer, p50 ms', quantile(answered, 0.5).toFixed(0)],
+          ['from the move to the answer, p99 ms', quantile(answered, 0.99).toFixed(0)],
+          ['memory of the api for each waiting request, KiB', (((beside - without) * 1_024) / plan.waiting).toFixed(1)],
+          ['CPU of the api while nothing changes, ms a second', cpu('api').toFixed(0)],
+          ['CPU of Postgres while nothing changes, ms a second', cpu('postgres').toFixed(0)],
+        ],
+      ),
+    ].join('\n\n');
+  } finally {
+    await agent.destroy();
+  }
+}
+
+/** Projects of their own, each with a key. */
+async function createProjects({ facts, variables }: BenchStack, count: number): Promise<string[]> {
+  const db = connectDatabase(facts.postgres_url, { pool_max: 1 });
+  const secrets = new SecretKeys(variables['SECRET_KEYS'] ?? '');
+  const [merchant_id, now] = [uuidv7(), new Date()];
+  try {
+    await insertMerchant(db, { id: merchant_id, name: 'Waits', country: 'NL', default_currency: 'EUR' }, now);
+    const keys: string[] = [];
+    for (let n = 1; n <= count; n += 1) {
+      const id = uuidv7();
+      const project = { id, name: `Waits ${n}`, is_test: true, payment_methods: [], currencies: ['EUR'] };
+      await upsertProject({ db, secrets }, merchant_id, project, now);
+      const key = newApiKey({ is_test: true });
+      await insertApiKey({ db, secrets }, id, key, now);
+      keys.push(key);
+    }
+    return keys;
+  } finally {
+    await db.destroy();
+  }
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { WEBHOOK_RECOVERY_STATUSES } from '../domain/transitions';
+import { pageQuery, pageSchema } from './manage/lists';
+import type { Route } from './routes';
+import { idParam, instant, timestamp, uuid } from './scalars';
+
+/** A recovery: the failed webhooks of a project are sent again (rules 13.16). */
+export const webhookRecoverySchema = z.strictObject({
+  id: uuid(),
+  project_id: uuid(),
+  since: timestamp(),
+  until: timestamp().describe('End of the time; without one in the request, the time of the request.'),
+  status: z
+    .enum(WEBHOOK_RECOVERY_STATUSES)
+    .describe('`completed`: each webhook was sent and had its first attempt. Final: `completed` and `stopped`.'),
+  paused_by: z
+    .enum(['request', 'failures'])
+    .optional()
+    .describe('Present while it is paused. `failures`: five webhooks in a row failed.'),
+  remaining: z.int().describe('Webhooks that are still to be sent: one for each order.'),
+  sent: z.int().describe('Webhooks that were sent, each with up to ten attempts.'),
+  delivered: z.int().describe('Of these, those that were received.'),
+  created: timestamp(),
+  modified: timestamp(),
+  completed: timestamp().optional(),
+});
+export type WebhookRecoveryAnswer = z.infer<typeof webhookRecoverySchema>;
+export const webhookRecoveryPageSchema = pageSchema(webhookRecoverySchema);
+
+export const recoverRequestSchema = z.object({
+  since: instant().describe('Start of the time, for example of the outage of your receiver.'),
+  until: instant().optional().describe('End of the time, at most 31 days after its start; default: now.'),
+});
+
+const list = '/v1/webhooks/recoveries/';
+const one = `${list}{recovery_id}/` as const;
+const recoveryParams = z.object({ recovery_id: idParam() });
+
+/** Recoveries of the project. */
+export const WEBHOOK_RECOVERY_ROUTES = {
+  recoverWebhooks: {
+    method: 'post',
+    path: '/v1/webhooks/recover/',
+    summary: 'Send failed webhooks again',
+    description:
+      'Sends the webhooks again that were created or failed in the time and were not received, and those whose delivery was never begun: one for each order, oldest first, ten a second at most. Each is a redelivery under the `webhook-id` of its event. One recovery of a project is open at a time; another is a Conflict. It is paused when five in a row fail.',
+    body: recoverRequestSchema,
+    output: webhookRecoverySchema,
+    success: 201,
+    errors: ['Conflict'],
+  },
+  listWebhookRecoveries: {
+    method: 'get',
+    path: list,
+    summary: 'List webhook recoveries',
+    description: 'The recoveries of the project with their progress, newest first.',
+    query: pageQuery({}),
+    output: webhookRecoveryPageSchema,
+    success: 200,
+    errors: [],
+  },
+  getWebhookRecovery: {
+    method: 'get',
+    path: one,
+    summary: 'Get a webhook recovery',
+    description: 'A recovery with its progress.',
+    params: recoveryParams,
+    output: webhookRecoverySchema,
+    success: 200,
+    errors: ['NotFound'],
+  },
+  pauseWebhookRecovery: {
+    method: 'post',
+    path: `${one}pause/`,
+    summary: 'Pause a webhook recovery',
+    description:
+      'No further webhook is sent until the recovery is resumed; those that were sent keep their attempts. Conflict unless it is running.',
+    params: recoveryParams,
+    output: webhookRecoverySchema,
+    versioned: false,
+    success: 200,
+    errors: ['NotFound', 'Conflict'],
+  },
+  resumeWebhookRecovery: {
+    method: 'post',
+    path: `${one}resume/`,
+    summary: 'Resume a webhook recovery',
+    description: 'Continues a paused recovery where it was paused. Conflict unless it is paused.',
+    params: recoveryParams,
+    output: webhookRecoverySchema,
+    versioned: false,
+    success: 200,
+    errors: ['NotFound', 'Conflict'],
+  },
+  stopWebhookRecovery: {
+    method: 'post',
+    path: `${one}stop/`,
+    summary: 'Stop a webhook recovery',
+    description:
+      'Ends a recovery; webhooks that were sent keep their attempts. Conflict once it is completed or stopped.',
+    params: recoveryParams,
+    output: webhookRecoverySchema,
+    versioned: false,
+    success: 200,
+    errors: ['NotFound', 'Conflict'],
+  },
+} as const satisfies Record<string, Route>;

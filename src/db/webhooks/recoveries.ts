@@ -1,0 +1,244 @@
+import type { DeliveryId } from '../../domain/delivery';
+import {
+  DELIVERY_STATUSES,
+  OPEN_DELIVERY_STATUSES,
+  OPEN_WEBHOOK_RECOVERY_STATUSES,
+  WEBHOOK_RECOVERY_MOVES,
+  statusesBefore,
+  type WebhookRecoveryStatus,
+} from '../../domain/transitions';
+import { FAILURES_IN_A_ROW, type PausedBy } from '../../domain/webhook-recovery';
+import { ServiceError } from '../../errors';
+import { queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
+import { pageOf, type Page, type PagePosition, type PageRequest } from '../pages';
+import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
+
+/** A recovery of a project's webhooks (rules 13.16). Instants are ISO 8601 texts in UTC. */
+export interface StoredWebhookRecovery {
+  id: string;
+  project_id: string;
+  merchant_id: string;
+  since: string;
+  until: string;
+  status: WebhookRecoveryStatus;
+  paused_by: PausedBy | null;
+  /** The delivery up to which they were looked at. */
+  position: PagePosition | null;
+  /** Webhooks sent so far; of these, received; of these, those whose first attempt has not ended. */
+  sent: number;
+  delivered: number;
+  unanswered: number;
+  /** Whether the last first attempts since it was started or resumed have all failed (rules 13.18). */
+  is_failing: boolean;
+  request_id: string;
+  created: string;
+  modified: string;
+  completed: string | null;
+}
+
+const OF_RECOVERY = 'webhook_deliveries d where d.recovery_id = r.id';
+const IS_ATTEMPTED = `exists (select 1 from webhook_attempts a where a.order_id = d.order_id and a.n = d.n)`;
+
+const VIEW = `
+  select r.id, r.project_id, p.merchant_id, r.since, r.until, r.status, r.paused_by, r.position, r.sent, r.request_id,
+    r.created, r.modified, r.completed,
+    (select count(*)::int from ${OF_RECOVERY} and d.status = 'delivered') as delivered,
+    (select count(*)::int from ${OF_RECOVERY} and d.status = 'new' and not ${IS_ATTEMPTED}) as unanswered,
+    (select count(*) = ${FAILURES_IN_A_ROW} and bool_and(last.failure is not null) from (
+       select a.failure from webhook_deliveries d
+       join webhook_attempts a on a.order_id = d.order_id and a.n = d.n and a.attempt = 1
+       where d.recovery_id = r.id and d.recovery_n > r.resumed_at_sent
+       order by d.recovery_n desc limit ${FAILURES_IN_A_ROW}
+     ) last) as is_failing
+  from webhook_recoveries r join projects p on p.id = r.project_id`;
+
+/** The recovery; `undefined` when there is none. */
+export async function findWebhookRecovery(db: Database, id: string): Promise<StoredWebhookRecovery | undefined> {
+  const [view] = await queryRows<StoredWebhookRecovery>(db, `${VIEW} where r.id = :id`, { id });
+  return view;
+}
+
+/** Recoveries, newest first. */
+export async function listWebhookRecoveries(
+  db: Database,
+  filter: { merchant_id?: string | undefined; project_id?: string | undefined },
+  page: PageRequest,
+): Promise<Page<StoredWebhookRecovery>> {
+  return await pageOf(
+    db,
+    {
+      select: VIEW,
+      where: [
+        filter.merchant_id !== undefined && 'merchant_id = :merchant_id',
+        filter.project_id !== undefined && 'project_id = :project_id',
+      ],
+      bindings: { ...filter },
+      key: [
+        ['created', 'timestamptz'],
+        ['id', 'uuid'],
+      ],
+    },
+    page,
+  );
+}
+
+/** Writes a recovery. Throws Conflict while another one of the project is open (rules 13.16). */
+export async function insertWebhookRecovery(
+  trx: SqlTransaction,
+  recovery: Pick<StoredWebhookRecovery, 'id' | 'project_id' | 'since' | 'until' | 'request_id'>,
+  now: Date,
+): Promise<void> {
+  const made = await queryRows(
+    trx,
+    `insert into webhook_recoveries (id, project_id, since, until, status, request_id, created, modified)
+     values (:id, :project_id, :since, :until, 'running', :request_id, :now, :now)
+     on conflict do nothing returning id`,
+    { ...recovery, now },
+  );
+  if (made.length > 0) return;
+  const [open] = await queryRows<{ id: string; status: string }>(
+    trx,
+    'select id, status from webhook_recoveries where project_id = :project_id and status = any(:open::text[])',
+    { project_id: recovery.project_id, open: OPEN_WEBHOOK_RECOVERY_STATUSES },
+  );
+  const which = open === undefined ? 'Another recovery' : `The recovery ${open.id}`;
+  const state = open?.status === 'paused' ? 'is paused: resume or stop it first' : 'is running';
+  throw new ServiceError('Conflict', `${which} of the project ${state}.`);
+}
+
+/** Locks the recovery until the end of the SQL transaction. */
+export async function lockWebhookRecovery(trx: SqlTransaction, id: string): Promise<void> {
+  await queryRows(trx, 'select 1 from webhook_recoveries where id = :id for update', { id });
+}
+
+/** Moves a recovery, unless it has moved meanwhile; a resumed one starts to count failures anew. */
+export async function moveWebhookRecovery(
+  db: Database,
+  id: string,
+  { to, paused_by, now }: { to: WebhookRecoveryStatus; paused_by?: PausedBy; now: Date },
+): Promise<void> {
+  await queryRows(
+    db,
+    `update webhook_recoveries set status = :to, paused_by = :paused_by, modified = greatest(modified, :now::timestamptz),
+       completed = case when :to = 'completed' then :now::timestamptz end,
+       resumed_at_sent = case when :to = 'running' then sent else resumed_at_sent end
+     where id = :id and status = any(:sources::text[])`,
+    { id, to, paused_by: paused_by ?? null, now, sources: statusesBefore(WEBHOOK_RECOVERY_MOVES, to) },
+  );
+}
+
+/** A delivery that a recovery is to send. */
+export interface FailedDelivery extends DeliveryId {
+  project_id: string;
+  clock_offset_ms: number;
+  /** It has failed and is sent as a new delivery; otherwise its workflow was never begun. */
+  has_failed: boolean;
+  /** Its place in the order of creation. */
+  position: PagePosition;
+}
+
+/** A delivery is not sent if the receiver has got the same or a later event of its order, or is to get one. */
+const NOT_FAILED = DELIVERY_STATUSES.filter((status) => status !== 'failed');
+
+const NEVER_BEGUN = `d.status = 'new' and d.next_attempt_at < :never_begun_before and not ${IS_ATTEMPTED}
+  and d.recovery_id is distinct from :id`;
+const FAILED = `d.status = 'failed' and not exists (
+  select 1 from webhook_deliveries later
+  where later.order_id = d.order_id and later.n <> d.n
+    and coalesce(later.redelivery_of, later.n) >= coalesce(d.redelivery_of, d.n)
+    and (later.status = any(:not_failed::text[]) or later.n > d.n and later.created <= :until))`;
+
+/** The deliveries after the position; each part of the union has its own index. */
+const candidates = (limit: string) =>
+  [FAILED, NEVER_BEGUN]
+    .map(
+      (condition) => `(
+  select d.order_id, d.n, o.project_id, ${CLOCK_OFFSET} as clock_offset_ms, d.status = 'failed' as has_failed, d.created,
+    json_build_array(cast(d.created as text), cast(d.order_id as text), cast(d.n as text)) as position
+  from webhook_deliveries d join orders o on o.id = d.order_id
+  where o.project_id = :project_id and ${condition} and d.created <= :until
+    and (d.created, d.order_id, d.n) > (:after_created::timestamptz, :after_order_id::uuid, :after_n::int)
+    and (d.created >= :since or exists (
+      select 1 from webhook_attempts a where a.order_id = d.order_id and a.n = d.n and a.started between :since and :until))
+  order by d.created, d.order_id, d.n ${limit})`,
+    )
+    .join(' union all ');
+
+/** Before all ids and instants. */
+const START = ['-infinity', '00000000-0000-0000-0000-000000000000', '0'];
+/** A webhook is due when it is written: one without an attempt after this long was never begun. Milliseconds. */
+const BEGUN_WITHIN_MS = 60_000;
+
+function bindingsOf({ id, project_id, since, until, position }: StoredWebhookRecovery, now: number) {
+  const [after_created, after_order_id, after_n] = position ?? START;
+  const never_begun_before = toIsoTime(now - BEGUN_WITHIN_MS);
+  const after = { after_created, after_order_id, after_n };
+  return { id, project_id, since, until, ...after, never_begun_before, not_failed: NOT_FAILED };
+}
+
+/** The next deliveries that a recovery is to send, oldest first; `now` in epoch milliseconds. */
+export async function nextToRecover(
+  db: Database,
+  recovery: StoredWebhookRecovery,
+  { now, limit }: { now: number; limit: number },
+): Promise<FailedDelivery[]> {
+  const sql = `select * from (${candidates('limit :limit')}) d order by d.created, d.order_id, d.n limit :limit`;
+  return await queryRows<FailedDelivery>(db, sql, { ...bindingsOf(recovery, now), limit });
+}
+
+/** How many deliveries a recovery is still to send. */
+export async function countToRecover(db: Database, recovery: StoredWebhookRecovery, now: number): Promise<number> {
+  const sql = `select count(*)::int as remaining from (${candidates('')}) d`;
+  const [row] = await queryRows<{ remaining: number }>(db, sql, bindingsOf(recovery, now));
+  return row!.remaining;
+}
+
+/** The deliveries of a recovery that are due and have no attempt: a worker may have ended before it started them. */
+export async function unattemptedDeliveries(db: Database, { id, project_id }: StoredWebhookRecovery) {
+  return (
+    await queryRows<DeliveryId>(
+      db,
+      `select d.order_id, d.n from webhook_deliveries d where d.recovery_id = :id and d.status = 'new' and not ${IS_ATTEMPTED}`,
+      { id },
+    )
+  ).map((delivery) => ({ ...delivery, project_id }));
+}
+
+/**
+ * Notes that a recovery has looked at a delivery, in the SQL transaction that sends it. Returns the number of the next
+ * one; `undefined` when the recovery does not run any more, or another worker has looked at the delivery.
+ */
+export async function takeToRecover(
+  trx: SqlTransaction,
+  { id, position: before }: StoredWebhookRecovery,
+  { position }: FailedDelivery,
+  now: Date,
+): Promise<number | undefined> {
+  const [taken] = await queryRows<{ sent: number }>(
+    trx,
+    `update webhook_recoveries set position = :position, modified = greatest(modified, :now::timestamptz)
+     where id = :id and status = 'running' and position::text is not distinct from :before::text
+     returning sent`,
+    { id, position: JSON.stringify(position), before: before === null ? null : JSON.stringify(before), now },
+  );
+  return taken && taken.sent + 1;
+}
+
+/** Makes a delivery that is open the recovery's n-th one. */
+export async function noteRecovered(
+  trx: SqlTransaction,
+  recovery_id: string,
+  { order_id, n }: DeliveryId,
+  recovery_n: number,
+): Promise<void> {
+  await queryRows(
+    trx,
+    `update webhook_deliveries set recovery_id = :recovery_id, recovery_n = :recovery_n
+     where order_id = :order_id and n = :n and status = any(:open::text[])`,
+    { recovery_id, recovery_n, order_id, n, open: OPEN_DELIVERY_STATUSES },
+  );
+  await queryRows(trx, 'update webhook_recoveries set sent = :recovery_n where id = :recovery_id', {
+    recovery_id,
+    recovery_n,
+  });
+}

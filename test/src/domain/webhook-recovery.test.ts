@@ -1,0 +1,34 @@
+import { WEBHOOK_RECOVERY_STATUSES } from '../../../src/domain/transitions';
+import {
+  afterRecoveryRequest,
+  recoveryTimeProblem,
+  type WebhookRecoveryRequest,
+} from '../../../src/domain/webhook-recovery';
+import { NOW } from '../../support/domain';
+
+const DAY = 24 * 60 * 60_000;
+
+test.each<[WebhookRecoveryRequest, Record<string, string>]>([
+  ['pause', { running: 'paused', paused: 'is paused already', completed: 'is completed', stopped: 'is stopped' }],
+  ['resume', { running: 'is running already', paused: 'running', completed: 'is completed', stopped: 'is stopped' }],
+  ['stop', { running: 'stopped', paused: 'stopped', completed: 'is completed', stopped: 'is stopped' }],
+])('rules 13.18: %s', (request, expected) => {
+  const made = WEBHOOK_RECOVERY_STATUSES.map((status) => {
+    try {
+      return [status, afterRecoveryRequest(status, request)];
+    } catch (error) {
+      return [status, (error as Error).message.replace(/^The recovery |\.$/g, '')];
+    }
+  });
+  expect(Object.fromEntries(made)).toEqual(expected);
+});
+
+test.each([
+  ['an hour until now', { since: NOW - DAY / 24, until: NOW }, undefined],
+  ['31 days', { since: NOW - 31 * DAY, until: NOW }, undefined],
+  ['more', { since: NOW - 31 * DAY - 1, until: NOW }, 'since'],
+  ['a start in the future', { since: NOW + 1, until: NOW }, 'since'],
+  ['an end before its start', { since: NOW - 1, until: NOW - 2 }, 'until'],
+])('rules 13.16: the time of a recovery: %s', (_title, time, wrong) => {
+  expect(recoveryTimeProblem(time, NOW)?.path).toBe(wrong);
+});
