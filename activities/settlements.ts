@@ -37,6 +37,7 @@ export async function fetchSettlements(
     const recorded = await recordSettlements(db, { after, settlements: settlements.map(ofTransaction), now });
     settled += recorded.settled;
     for (const unpaid of recorded.unpaid) await askAbout(workflows, unpaid);
+    Context.current().cancellationSignal.throwIfAborted();
     Context.current().heartbeat({ settled });
     if (settlements.length === 0) break;
   }

@@ -23,19 +23,23 @@ const PAGE_PORT_DEFAULT = 3003;
 
 const REQUEST_MS = 12_000;
 const LISTENER_MS = REQUEST_MS + 1_000;
-const PROCESS_MS = LISTENER_MS + 2_000;
+const ACTIVITIES_MS = 23_000;
+const PROCESS_MS = ACTIVITIES_MS + 2_000;
 const SUPERVISOR_MS = PROCESS_MS + 5_000;
 
 /**
  * Time limits of a shutdown, in milliseconds. Each is longer than the one before, so that running requests are still
- * answered. The last one is `stop_grace_period` of docker-compose.yml (test/deploy/stop.test.ts compares them).
+ * answered and webhook attempts end. The last one, after the default of DRAIN_MS, is `stop_grace_period` of
+ * docker-compose.yml (test/deploy/stop.test.ts compares them).
  */
 export const STOP_LIMITS_MS = {
   /** The longest request: the default and the maximum of API_DEADLINE_MS. */
   request: REQUEST_MS,
   /** Then the API closes the remaining connections. */
   listener: LISTENER_MS,
-  /** Then a process exits, finished or not. */
+  /** Then a worker gives up its activities: longer than the longest webhook attempt (rules 13.5). */
+  activities: ACTIVITIES_MS,
+  /** Then a process exits, finished or not; an API drains before (DRAIN_MS). */
   process: PROCESS_MS,
   /** Then the supervisor of `npm start` kills it. */
   supervisor: SUPERVISOR_MS,
@@ -62,6 +66,9 @@ export const configSchema = z.object({
     .describe('Address at which merchants and customers reach the API; default: host and port of the API.'),
   API_DEADLINE_MS: whole(STOP_LIMITS_MS.request, [3_000, STOP_LIMITS_MS.request]).describe(
     'Milliseconds an API request may take; then it returns the stored order, or 503 if there is none.',
+  ),
+  DRAIN_MS: whole(5_000, [0, 60_000]).describe(
+    'Milliseconds for which the API and the bearer-token host, told to stop, are not ready and still answer, so that a load balancer sends requests elsewhere. npm start does not wait.',
   ),
   TRUSTED_PROXY: z
     .string()

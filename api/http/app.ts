@@ -8,6 +8,7 @@ import { answer } from './answer';
 import { observeRequests, type RequestObserver } from './answered-request';
 import { bind, otherMethods, type Api } from './bind';
 import { docs, type ApiDocument } from './docs';
+import { Draining } from './draining';
 import { onError } from './errors';
 import { health, type Probe } from './health';
 import { createRateLimit } from './rate-limit';
@@ -25,6 +26,8 @@ export interface AppDependencies<C extends Caller> {
   /** Its OpenAPI document. */
   readonly document: ApiDocument;
   readonly probes: readonly Probe[];
+  /** Once it has begun, the host is not ready. */
+  readonly draining?: Draining;
   /** Told of each answered request, beside the log. */
   readonly observers?: readonly RequestObserver[];
   /** Routes beside the API, such as the hosted page. */
@@ -39,6 +42,7 @@ export function createApp<C extends Caller>({
   api,
   document,
   probes,
+  draining = new Draining(),
   observers = [],
   routers,
 }: AppDependencies<C>): express.Express {
@@ -52,7 +56,7 @@ export function createApp<C extends Caller>({
 
   app.use(mark);
   app.use(requireClearHeaders);
-  app.use(health(probes, log));
+  app.use(health(probes, log, { isDraining: () => draining.hasBegun }));
   const open = { count: 0 };
   app.use(observeRequests([...requestLog(log, config.LOG_REQUESTS), requestMetrics(host, open), ...observers], open));
   app.use(requireTls());

@@ -22,7 +22,7 @@ export async function serveHealth(
 ): Promise<HealthServer> {
   const app = express();
   app.disable('x-powered-by');
-  app.use(health(probes, log, problem));
+  app.use(health(probes, log, { problem }));
   app.use(onError(log, 'Basic'));
   const server = http.createServer(app);
   await new Promise<void>((resolve, reject) => {

@@ -22,15 +22,23 @@ export interface Probe {
 /** Milliseconds a probe may take. */
 const PROBE_TIMEOUT_MS = 2_000;
 
+/** What the health of a process depends on beside its servers. */
+interface Condition {
+  /** Why the process is not live: what only its restart ends. */
+  problem?: (() => string | undefined) | undefined;
+  /** Whether it is about to close its listener (rules 2.9). */
+  isDraining?: () => boolean;
+}
+
 /**
- * `/health/live`: the process answers, and has no `problem` that only its restart ends. `/health/ready`: what it needs answers, each server by name; 503 while a
- * required one is unavailable (rules 2.7). The log names a server when it becomes unavailable, with the cause, and when
- * it is back.
+ * `/health/live`: the process answers, and has no problem. `/health/ready`: what it needs answers, each server by name;
+ * 503 while a required one is unavailable (rules 2.7), and while it drains. The log names a server when it becomes
+ * unavailable, with the cause, and when it is back.
  */
 export function health(
   probes: readonly Probe[],
   log: Logger,
-  problem: () => string | undefined = () => undefined,
+  { problem = () => undefined, isDraining = () => false }: Condition = {},
 ): Router {
   const unavailable = new Set<string>();
   const checked = new Set<string>();
@@ -69,6 +77,7 @@ export function health(
   router
     .route('/health/ready')
     .get(async (_request, response) => {
+      if (isDraining()) throw new ServiceError('ServiceUnavailable', 'Not ready: draining.');
       const results = await Promise.all(probes.map(async (probe) => ({ ...probe, problem: await problemOf(probe) })));
       const missing = results.flatMap(({ required, problem }) => (required && problem !== undefined ? [problem] : []));
       if (missing.length > 0) throw new ServiceError('ServiceUnavailable', `Not ready: ${missing.join(', ')}.`);

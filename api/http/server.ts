@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import { STOP_LIMITS_MS, type Config } from '../../src/config';
+import { Draining } from './draining';
 import { answerToRefused } from './errors';
 import { isLoopback } from './require-tls';
 import { boundUnread, inOrder } from './unread-answers';
@@ -18,6 +19,9 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
 /** How long a client may take nothing of an answer that waits for it (rules 18.9). Milliseconds. */
 const ANSWER_MS = 60_000;
+
+/** How often a server that closes looks for connections that have become idle. Milliseconds. */
+const IDLE_CHECK_MS = 100;
 
 /** A server that listens. */
 export interface Listening {
@@ -34,6 +38,8 @@ interface ListenOptions {
   answer_ms: number;
   /** How the variables of the host and its port begin, for messages. */
   variables: 'API' | 'MANAGE';
+  /** Begins at the latest when the listener closes. */
+  draining: Draining;
 }
 
 type ListenConfig = Pick<Config, 'API_HOST' | 'API_PORT' | 'TLS_CERT_FILE' | 'TLS_KEY_FILE' | 'TRUSTED_PROXY'>;
@@ -47,10 +53,11 @@ export async function listen(
   config: ListenConfig,
   options: Partial<ListenOptions> = {},
 ): Promise<Listening> {
-  const { request_ms, check_ms, answer_ms, variables }: ListenOptions = {
+  const { request_ms, check_ms, answer_ms, variables, draining }: ListenOptions = {
     ...REQUEST_LIMITS,
     answer_ms: ANSWER_MS,
     variables: 'API',
+    draining: new Draining(),
     ...options,
   };
   const tls = readCertificate(config);
@@ -69,7 +76,7 @@ export async function listen(
     connectionsCheckingInterval: check_ms,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
   };
-  const handle = inOrder(app);
+  const handle = draining.watch(inOrder(app));
   const server = tls
     ? https.createServer({ ...server_options, ...tls, minVersion: 'TLSv1.2' }, handle)
     : http.createServer(server_options, handle);
@@ -80,10 +87,9 @@ export async function listen(
   await start(server, config, variables);
   // Its timer ends with the server: one that cannot listen never closes.
   boundUnread(server, check_ms);
-  const endConnections = endConnectionsOf(server);
   const { port } = server.address() as AddressInfo;
   const host = config.API_HOST.includes(':') ? `[${config.API_HOST}]` : config.API_HOST;
-  return { url: `${tls ? 'https' : 'http'}://${host}:${port}`, port, close: () => stop(server, endConnections) };
+  return { url: `${tls ? 'https' : 'http'}://${host}:${port}`, port, close: () => stop(server, draining) };
 }
 
 /** Answers a request that Node refuses in the documented shape, unless that connection already sends another answer. */
@@ -130,29 +136,13 @@ async function start(
   });
 }
 
-/** Returns the function that has each connection end with the answer that is open on it, or with its next one. */
-function endConnectionsOf(server: http.Server): () => void {
-  let is_stopping = false;
-  const open = new Set<http.ServerResponse>();
-  const end = (response: http.ServerResponse) => {
-    if (!response.headersSent) response.setHeader('Connection', 'close');
-  };
-  server.on('request', (_request, response: http.ServerResponse) => {
-    open.add(response);
-    response.once('close', () => open.delete(response));
-    if (is_stopping) end(response);
-  });
-  return () => {
-    is_stopping = true;
-    open.forEach(end);
-  };
-}
-
-async function stop(server: http.Server, endConnections: () => void): Promise<void> {
+async function stop(server: http.Server, draining: Draining): Promise<void> {
+  draining.begin();
   const ended = new Promise<void>((resolve) => server.close(() => resolve()));
-  endConnections();
-  server.closeIdleConnections();
+  // Again and again: the answer of a request under way may have begun before, without Connection: close.
+  const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
   const timer = setTimeout(() => server.closeAllConnections(), STOP_LIMITS_MS.listener);
   await ended;
+  clearInterval(idle);
   clearTimeout(timer);
 }

@@ -9,4 +9,4 @@ const log = createLogger({ process: 'api', level: config.LOG_LEVEL });
 startTracing(config, 'api', log);
 
 /** Serves REST, the hosted page and the documentation until it is stopped. */
-runProcess(log, () => serveApi(config, log));
+runProcess(log, () => serveApi(config, log), { drain_ms: config.DRAIN_MS });

@@ -9,4 +9,4 @@ const log = createLogger({ process: 'manage', level: config.LOG_LEVEL });
 startTracing(config, 'manage', log);
 
 /** Serves the bearer-token host until it is stopped. */
-runProcess(log, () => serveManage(config, log));
+runProcess(log, () => serveManage(config, log), { drain_ms: config.DRAIN_MS });

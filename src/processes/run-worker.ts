@@ -13,7 +13,7 @@ import type { ActivityServices, OperatorWebhook } from '../../activities/service
 import { serveHealth, type HealthServer } from '../../api/http/health-server';
 import type { Probe } from '../../api/http/health';
 import { SANDBOX_CLOCK_TASK_QUEUE, TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
-import { requireSetting, type Config } from '../config';
+import { STOP_LIMITS_MS, requireSetting, type Config } from '../config';
 import { checkWritable } from '../db/connection';
 import type { Logger } from '../log';
 import { SecretKeys } from '../secrets';
@@ -145,7 +145,7 @@ async function createWorkers(
     stickyQueueScheduleToStartTimeout: '5 seconds',
     shutdownGraceTime: '5 seconds',
     // Another worker repeats what was not finished by then: every step is safe to repeat.
-    shutdownForceTime: '8 seconds',
+    shutdownForceTime: STOP_LIMITS_MS.activities,
   } satisfies Partial<WorkerOptions>;
   return await Promise.all([
     // A slot is held during a charge, which is mostly waiting.

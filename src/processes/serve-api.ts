@@ -1,5 +1,6 @@
 import { createBulkReads } from '../../api/large-answers/bulk-reads';
 import { createApp } from '../../api/http/app';
+import { Draining } from '../../api/http/draining';
 import { authenticateByApiKey } from '../../api/http/authenticate';
 import { keyStore } from '../../api/http/idempotency';
 import { RequestRecorder } from '../../api/http/request-recorder';
@@ -50,6 +51,7 @@ export async function serveApi(
   });
   addTo?.(pages, client);
   const order_waits = new OrderWaits(db, log);
+  const draining = new Draining();
   const recorder = new RequestRecorder({ db, log, document });
   const app = createApp({
     host: 'api',
@@ -72,6 +74,7 @@ export async function serveApi(
     },
     document,
     observers: [recorder.observe],
+    draining,
     probes: [
       { name: 'postgres', required: true, check: () => checkWritable(db) },
       // While Temporal is unavailable, requests that only read are served.
@@ -82,9 +85,10 @@ export async function serveApi(
       pages,
     ],
   });
-  const server = await listen(app, config);
+  const server = await listen(app, config, { draining });
   log.info({ url: server.url }, 'api listens');
   return {
+    startDrain: () => draining.begin(),
     async close() {
       await Promise.all([order_waits.close(), server.close()]);
       await recorder.close();

@@ -1,4 +1,5 @@
 import { createApp } from '../../api/http/app';
+import { Draining } from '../../api/http/draining';
 import { keyStore } from '../../api/http/idempotency';
 import { listen } from '../../api/http/server';
 import { authenticateByToken } from '../../api/manage/authenticate';
@@ -26,6 +27,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
   const { deliveries, webhook_recoveries, incidents } = createWorkflowClients({ client, db });
   const issuer = managePublicUrl(config);
   const tokens = new Tokens({ db, secrets, issuer });
+  const draining = new Draining();
   const app = createApp({
     host: 'manage',
     config,
@@ -44,6 +46,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
       keysOf: ({ id }) => keyStore(db, id),
     },
     document,
+    draining,
     probes: [
       { name: 'postgres', required: true, check: () => checkWritable(db) },
       // Without it webhooks that are sent again wait.
@@ -54,10 +57,11 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
   const server = await listen(
     app,
     { ...config, API_HOST: config.MANAGE_HOST, API_PORT: config.MANAGE_PORT },
-    { variables: 'MANAGE' },
+    { variables: 'MANAGE', draining },
   );
   log.info({ url: server.url }, 'bearer-token host listens');
   return {
+    startDrain: () => draining.begin(),
     async close() {
       await server.close();
       await client.connection.close();

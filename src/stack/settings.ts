@@ -102,6 +102,8 @@ export function resolveStack(
     PAYLOAD_KEYS: config.PAYLOAD_KEYS ?? secrets.payload_keys,
     MANAGE_PUBLIC_URL: config.MANAGE_PUBLIC_URL ?? localManageUrl(config),
     SECRET_KEYS: config.SECRET_KEYS ?? secrets.secret_keys,
+    // No load balancer looks whether they are ready.
+    DRAIN_MS: 0,
     // A merchant who tries things out receives webhooks on the same machine.
     WEBHOOK_PRIVATE_ADDRESSES: env['WEBHOOK_PRIVATE_ADDRESSES'] !== 'false',
   };

@@ -1,14 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
-import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { repositoryRoot } from '../../src/stack/files';
-import { readVariables } from '../../src/stack/launch';
 import { recordRows } from '../support/database';
 import { createTestProject, type TestProject } from '../support/operator';
-import { stack } from '../support/stack';
+import { startProcess, type TestProcess } from '../support/process';
 import { sendUntilAnswered, until } from '../support/waits';
 
 /** Attacks of one project on the memory of an api of 256 MiB heap, and on the time of the others' requests. */
@@ -24,7 +19,7 @@ const SAMPLES = 60;
 /** That an attacker sends on a connection without waiting for their answers. */
 const REQUESTS = 3;
 
-let api: ApiProcess;
+let api: TestProcess;
 let attacker: TestProject;
 let shop: { authorization: string; order: string };
 
@@ -43,7 +38,7 @@ beforeAll(async () => {
   });
 });
 beforeEach(async () => {
-  api = await startApiProcess(['--max-old-space-size=256']);
+  api = await startProcess('api', { node_options: ['--max-old-space-size=256'] });
 });
 afterEach(() => api.stop());
 
@@ -134,51 +129,3 @@ test.each([
   expect(api.ended()).toBeUndefined();
   expect(most).toBeLessThan(CONTAINER);
 });
-
-/** An api process of a test's own on the run's stack. */
-interface ApiProcess {
-  readonly url: string;
-  /** Memory that the process holds now, in MiB. */
-  memory(): number;
-  /** `undefined` while it runs; else how it ended, with what it printed last. */
-  ended(): string | undefined;
-  stop(): Promise<void>;
-}
-
-/** Starts one, with options of Node and variables beside the stack's. Resolves when it listens. */
-async function startApiProcess(node_options: string[], env: Record<string, string> = {}): Promise<ApiProcess> {
-  const child = spawn(process.execPath, [...node_options, path.join(repositoryRoot(), 'dist/src/main/api.js')], {
-    cwd: repositoryRoot(),
-    env: { ...process.env, ...readVariables(stack().data_dir), API_PORT: '0', LOG_LEVEL: 'info', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const lines: string[] = [];
-  let end: string | undefined;
-  const closed = new Promise<void>((resolve) => {
-    child.once('close', (code, signal) => {
-      end = `${signal ?? code}: ${lines.slice(-30).join('\n')}`;
-      resolve();
-    });
-  });
-  const url = await new Promise<string>((resolve, reject) => {
-    for (const input of [child.stdout, child.stderr]) {
-      createInterface({ input }).on('line', (line) => {
-        lines.push(line);
-        const { msg, url: listens_at } = line.startsWith('{')
-          ? (JSON.parse(line) as { msg?: string; url?: string })
-          : {};
-        if (msg === 'api listens') resolve(listens_at!);
-      });
-    }
-    void closed.then(() => reject(new Error(`the api ended: ${end}`)));
-  });
-  return {
-    url,
-    memory: () => Number(execFileSync('ps', ['-o', 'rss=', '-p', String(child.pid)]).toString()) / 1_024,
-    ended: () => end,
-    async stop() {
-      child.kill('SIGKILL');
-      await closed;
-    },
-  };
-}

@@ -20,6 +20,7 @@ import {
   type Refusal,
 } from '../support/merchant';
 import { controlSimulator, makeDue, outcomeOf, refund, untilOrder } from '../support/merchant-payments';
+import { Operator } from '../support/operator';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
 import { OwnStack } from '../support/stack';
@@ -63,6 +64,8 @@ const SLOW_MS = 2_500;
 /** Temporal gives a task to another worker after 10 s. Milliseconds. */
 const TASK_LOST_MS = 11_000;
 const WITHIN_MS = 60_000;
+/** Longer than a worker needs to stop without attempts, and close to the time limit of an attempt. Milliseconds. */
+const LATE_WEBHOOK_MS = 9_000;
 
 /** A sale by card token, which one client sends again under one key until it gets an answer. */
 class Sale {
@@ -293,6 +296,35 @@ test('rules 24.6: Temporal is away while the processor charges: reads go on, new
     const { status, body } = await sale.sendUntilAnswered();
     expect([status, statusesOf(body)]).toEqual([200, 'completed: accepted']);
     await expectPaidOnce(body.id!);
+  }
+});
+
+test('rules 13.5: the worker is told to stop while receivers take their time: each attempt ends, and is not made again', async () => {
+  const operator = await Operator.signIn(merchant.stack);
+  const attemptsAt = (id: string) => receiver.received.filter(({ body }) => webhookOf(body).order_id === id).length;
+  const attemptsOf = async (id: string) => (await operator.delivery(id)).attempts.map(({ status_code }) => status_code);
+  /** An order whose first webhook was refused, after so many milliseconds. */
+  const refused = async (after_ms: number) => {
+    receiver.answer((response) => void setTimeout(() => response.writeHead(500).end(), after_ms));
+    const { id } = await merchant.paidOrder('approved');
+    await until('the attempt is recorded', async () => (await attemptsOf(id)).length === 1);
+    return id;
+  };
+  try {
+    // The next attempt is a task of its own for one, a part of a workflow task for the other.
+    const orders = [await refused(1_500), await refused(0)];
+    receiver.answer((response) => void setTimeout(() => response.writeHead(200).end(), LATE_WEBHOOK_MS));
+    await Promise.all(orders.map((id) => operator.ask('deliverNow', id)));
+    await until('both attempts are under way', () => orders.every((id) => attemptsAt(id) === 2));
+    const pid = own.pid('worker');
+    process.kill(pid, 'SIGTERM');
+    await until('another worker runs', () => own.pid('worker') !== pid);
+    for (const id of orders) {
+      await until('it is delivered', async () => (await operator.delivery(id)).status === 'delivered');
+      expect([await attemptsOf(id), attemptsAt(id)]).toEqual([[500, 200], 2]);
+    }
+  } finally {
+    receiver.answer((response) => response.writeHead(200).end());
   }
 });
 

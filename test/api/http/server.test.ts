@@ -231,7 +231,7 @@ test('rules 18.9: a client that takes nothing of its answer is disconnected, one
   await server.close();
 });
 
-test('close finishes the request that is open', async () => {
+test('rules 2.9: close finishes the request that is open, and closes its connection', async () => {
   let release = () => {};
   const open = new Promise<void>((resolve) => (release = resolve));
   const api = await serveTestApi({
@@ -249,7 +249,8 @@ test('close finishes the request that is open', async () => {
   const answer = api.send('/v1/merchants/self/projects/self/currencies/');
   await open;
   const closed = api.close();
-  expect((await answer).status).toBe(200);
+  const { status, headers } = await answer;
+  expect([status, headers.get('connection')]).toEqual([200, 'close']);
   await closed;
   await expect(fetch(api.url)).rejects.toThrow();
 });
