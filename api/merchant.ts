@@ -32,6 +32,7 @@ export interface MerchantServices extends Pick<
   /** For reads of many rows. */
   bulk: BulkReads;
   deliveries: Pick<WorkflowClients['deliveries'], 'start'>;
+  receiver_checks: Pick<WorkflowClients['receiver_checks'], 'start'>;
   processor: Processor;
   search: SearchReader;
   /** Address at which customers reach the hosted page, without a slash at its end. */

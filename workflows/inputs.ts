@@ -26,6 +26,7 @@ import {
   incidentWorkflowId,
   orderWorkflowId,
   paymentLinkWorkflowId,
+  receiverCheckWorkflowId,
   sandboxClockWorkflowId,
   type CreateOrderInput,
   type CreatePaymentLinkInput,
@@ -192,6 +193,10 @@ export const STARTS: { [Name in keyof StartInputs]: Start<StartInputs[Name]> } =
   incident: {
     input: object({ incident_id: uuidText }),
     workflowId: ({ incident_id }) => incidentWorkflowId(incident_id),
+  },
+  receiverCheck: {
+    input: object({ check_id: uuidText }),
+    workflowId: ({ check_id }) => receiverCheckWorkflowId(check_id),
   },
 };
 

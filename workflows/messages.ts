@@ -33,6 +33,9 @@ export const deliveryWorkflowId = ({ order_id, n }: DeliveryId) => `webhook:${or
 /** Workflow id of an incident. */
 export const incidentWorkflowId = (incident_id: string) => `incident:${incident_id}`;
 
+/** Workflow id of a receiver check. */
+export const receiverCheckWorkflowId = (check_id: string) => `receiver-check:${check_id}`;
+
 /** The encodings with which the codec marks a payload that it rejects, and one that an operator sent. */
 export const REFUSED_PAYLOAD = 'payments/refused';
 export const OPERATOR_PAYLOAD = 'payments/operator';
@@ -55,6 +58,7 @@ export const SETTLEMENTS_WORKFLOW = 'settlements';
 export const AUDIT_WORKFLOW = 'audit';
 /** Started by the audit. */
 export const INCIDENT_WORKFLOW = 'incident';
+export const RECEIVER_CHECK_WORKFLOW = 'receiverCheck';
 
 /** The inputs of the workflows that have one; each has its check in inputs.ts. */
 export interface StartInputs {
@@ -64,6 +68,12 @@ export interface StartInputs {
   [DELIVERY_WORKFLOW]: DeliveryInput;
   [SANDBOX_CLOCK_WORKFLOW]: SandboxClockInput;
   [INCIDENT_WORKFLOW]: IncidentInput;
+  [RECEIVER_CHECK_WORKFLOW]: ReceiverCheckInput;
+}
+
+/** Input of a receiver check's workflow. */
+export interface ReceiverCheckInput {
+  check_id: string;
 }
 
 /** Input of an incident's workflow. */

@@ -17,6 +17,7 @@ import {
   paymentLinkRequestSchema,
   paymentLinkSchema,
 } from './payment-link';
+import { RECEIVER_CHECK_ROUTES, receiverCheckRequestSchema, receiverCheckSchema } from './receiver-check';
 import { REQUEST_ROUTES, loggedRequestPageSchema, loggedRequestSchema } from './requests';
 import { REPORT_ROUTES, dayTotalsSchema } from './report';
 import { SEARCH_ROUTES, searchRequestSchema, searchResultSchema } from './search';
@@ -39,6 +40,7 @@ export const MERCHANT_API = {
   routes: {
     ...ORDER_ROUTES,
     ...ORDER_WEBHOOK_ROUTES,
+    ...RECEIVER_CHECK_ROUTES,
     ...PAYMENT_LINK_ROUTES,
     ...SEARCH_ROUTES,
     ...REQUEST_ROUTES,
@@ -48,6 +50,11 @@ export const MERCHANT_API = {
   tags: [
     { name: 'Orders', description: 'Orders, and what is done with their money.', routes: ORDER_ROUTES },
     { name: 'Webhooks', description: 'Webhooks of an order, and how they arrived.', routes: ORDER_WEBHOOK_ROUTES },
+    {
+      name: 'Receiver check',
+      description: 'What would go wrong with your webhook receiver in production.',
+      routes: RECEIVER_CHECK_ROUTES,
+    },
     { name: 'Payment links', description: 'Addresses at which a customer pays.', routes: PAYMENT_LINK_ROUTES },
     { name: 'Search', description: 'Finding orders.', routes: SEARCH_ROUTES },
     { name: 'Requests', description: 'What the project sent, and how it was answered.', routes: REQUEST_ROUTES },
@@ -75,6 +82,8 @@ export const MERCHANT_API = {
     Currencies: currenciesSchema,
     Delivery: deliverySchema,
     DeliveryList: deliveryListSchema,
+    ReceiverCheckRequest: receiverCheckRequestSchema,
+    ReceiverCheck: receiverCheckSchema,
     RequestLogEntry: loggedRequestSchema,
     RequestLogPage: loggedRequestPageSchema,
     Webhook: webhookSchema,

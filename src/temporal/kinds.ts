@@ -15,6 +15,7 @@ import {
   PAYMENT_LINK_WORKFLOW,
   INCIDENT_WORKFLOW,
   PROJECT_ID,
+  RECEIVER_CHECK_WORKFLOW,
   RELATED_ORDER_ID,
   SANDBOX_CLOCK_TASK_QUEUE,
   SANDBOX_CLOCK_WORKFLOW,
@@ -24,9 +25,11 @@ import {
   incidentWorkflowId,
   orderWorkflowId,
   paymentLinkWorkflowId,
+  receiverCheckWorkflowId,
   sandboxClockWorkflowId,
   type FollowUpInput,
   type IncidentInput,
+  type ReceiverCheckInput,
 } from '../../workflows/messages';
 
 /** How the workflow of an object is started. `Started` holds the fields of the object that this needs. */
@@ -71,6 +74,9 @@ export type StartedLink = Pick<StoredPaymentLink, 'id' | 'project_id'>;
 
 export type StartedDelivery = DeliveryId & { project_id: string };
 
+/** A receiver check whose workflow is started. */
+export type StartedCheck = ReceiverCheckInput & { project_id: string };
+
 interface Kinds {
   order: RecordedKind<StartedOrder, StoredOrder>;
   follow_up: RecordedKind<FollowUpInput, StoredOrder>;
@@ -78,6 +84,7 @@ interface Kinds {
   delivery: Kind<StartedDelivery>;
   sandbox_clock: Kind<StartedClock>;
   incident: Kind<IncidentInput>;
+  receiver_check: Kind<StartedCheck>;
 }
 
 const AN_ORDER = {
@@ -171,6 +178,17 @@ export const KINDS: Kinds = {
       args: [{ incident_id }],
       typedSearchAttributes: [],
       staticSummary: `Incident ${incident_id}: the record and the processor differ`,
+    }),
+  },
+  receiver_check: {
+    type: RECEIVER_CHECK_WORKFLOW,
+    start: ({ check_id, project_id }) => ({
+      workflowId: receiverCheckWorkflowId(check_id),
+      taskQueue: WEBHOOK_TASK_QUEUE,
+      args: [{ check_id }],
+      priority: { fairnessKey: project_id },
+      typedSearchAttributes: [{ key: PROJECT_ID, value: project_id }],
+      staticSummary: `Receiver check of project ${project_id}`,
     }),
   },
 };

@@ -1,7 +1,7 @@
 import type { TemporalAccess } from './call';
 import { FollowUpWorkflows } from './follow-ups';
 import type { IncidentInput } from '../../workflows/messages';
-import { KINDS, type StartedDelivery } from './kinds';
+import { KINDS, type StartedCheck, type StartedDelivery } from './kinds';
 import { ObjectWorkflows } from './object-workflows';
 import { OrderWorkflows } from './orders';
 import { PaymentLinkWorkflows } from './payment-links';
@@ -19,6 +19,7 @@ export interface WorkflowClients {
   sandbox_clocks: SandboxClockWorkflows;
   manual_outcomes: ManualOutcomes;
   incidents: ObjectWorkflows<IncidentInput>;
+  receiver_checks: ObjectWorkflows<StartedCheck>;
 }
 
 /** Access to the workflows through one connection to Temporal. */
@@ -31,6 +32,7 @@ export function createWorkflowClients(temporal: TemporalAccess): WorkflowClients
     deliveries: new ObjectWorkflows(temporal, KINDS.delivery),
     payment_links: new PaymentLinkWorkflows(temporal),
     incidents: new ObjectWorkflows(temporal, KINDS.incident),
+    receiver_checks: new ObjectWorkflows(temporal, KINDS.receiver_check),
     sandbox_clocks: new SandboxClockWorkflows(temporal),
     manual_outcomes: new ManualOutcomes(temporal, orders, follow_ups),
     processor_notifications: new ProcessorNotifications(temporal, orders, follow_ups),

@@ -158,6 +158,7 @@ test.each<[keyof typeof workflows, object, object[]]>([
     ],
   ],
   ['incident', { incident_id: ID }, [{}, { incident_id: OTHER }]],
+  ['receiverCheck', { check_id: ID }, [{}, { check_id: OTHER }]],
   ['sandboxClock', { clock_id: ID, project_id: OTHER }, [{ clock_id: ID }, { clock_id: OTHER, project_id: OTHER }]],
 ])('rules 24.10: a start of %s', (workflowType, right, wrong) => {
   const { orderWorkflowId, paymentLinkWorkflowId, deliveryWorkflowId, sandboxClockWorkflowId, incidentWorkflowId } =
@@ -169,6 +170,7 @@ test.each<[keyof typeof workflows, object, object[]]>([
     webhookDelivery: deliveryWorkflowId({ order_id: ID, n: 1 }),
     sandboxClock: sandboxClockWorkflowId(ID),
     incident: incidentWorkflowId(ID),
+    receiverCheck: messages.receiverCheckWorkflowId(ID),
     searchIndexCheck: '',
     settlements: '',
     audit: '',
