@@ -7,6 +7,7 @@ import * as followUp from './follow-up';
 import * as incident from './incident';
 import * as order from './order';
 import * as paymentLink from './payment-link';
+import * as receiverCheck from './receiver-check';
 import * as sandboxClock from './sandbox-clock';
 import { checkIndex } from './search-index';
 import type { ActivityServices } from './services';
@@ -29,6 +30,7 @@ const ACTIVITIES = {
   ...incident,
   readWebhookRecovery,
   recoverWebhooks,
+  ...receiverCheck,
 };
 
 /** Started by schedules: every error is retried, including a refusal of the processor or the search server. */

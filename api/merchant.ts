@@ -35,6 +35,7 @@ export interface MerchantServices extends Pick<
   bulk: BulkReads;
   deliveries: Pick<WorkflowClients['deliveries'], 'start'>;
   webhook_recoveries: Pick<WorkflowClients['webhook_recoveries'], 'start' | 'resume'>;
+  receiver_checks: Pick<WorkflowClients['receiver_checks'], 'start'>;
   processor: Processor;
   search: SearchReader;
   order_waits: Pick<OrderWaits, 'read'>;

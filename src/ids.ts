@@ -38,6 +38,11 @@ export function processorOrderId(transaction_id: string, processor_key: string):
   return uuidv5(`processor:${processor_key}`, transaction_id);
 }
 
+/** The nth order that a receiver check makes for one of its cases. */
+export function receiverCheckOrderId(check_id: string, receiver_case: string, n: number): string {
+  return uuidv5(`${receiver_case}:${n}`, check_id);
+}
+
 /** The nth capture or void that the service makes because the capture window is over. */
 export function closingOrderId(transaction_id: string, n: number): string {
   return uuidv5(`closing:${n}`, transaction_id);

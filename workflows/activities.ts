@@ -19,6 +19,7 @@ export const localActivities = proxyLocalActivities<
     | keyof typeof notifying
     | keyof typeof recovering
     | keyof typeof advancingClock
+    | keyof typeof checkingReceiver
   >
 >({
   startToCloseTimeout: '9 seconds',
@@ -90,4 +91,15 @@ export const recovering = proxyActivities<Pick<Activities, 'recoverWebhooks'>>({
 export const notifying = proxyActivities<Pick<Activities, 'notifyOperator'>>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
+});
+
+/**
+ * Plays a receiver check. Slow receivers hold activities, not workflow tasks. Gives up within the time that a check may
+ * run (rules 27.8).
+ */
+export const checkingReceiver = proxyActivities<Pick<Activities, 'playReceiverCase' | 'finishReceiverCheck'>>({
+  startToCloseTimeout: '25 seconds',
+  scheduleToCloseTimeout: '45 seconds',
+  allowEagerDispatch: false,
+  retry: { initialInterval: '500 milliseconds', maximumInterval: '5 seconds' },
 });

@@ -4,6 +4,7 @@ export { followUp } from './follow-up';
 export { incident } from './incident';
 export { order } from './order';
 export { paymentLink } from './payment-link';
+export { receiverCheck } from './receiver-check';
 export { searchIndexCheck } from './search-index-check';
 export { settlements } from './settlements';
 export { sandboxClock } from './sandbox-clock';

@@ -26,6 +26,7 @@ import {
   incidentWorkflowId,
   orderWorkflowId,
   paymentLinkWorkflowId,
+  receiverCheckWorkflowId,
   sandboxClockWorkflowId,
   webhookRecoveryWorkflowId,
   type CreateOrderInput,
@@ -197,6 +198,10 @@ export const STARTS: { [Name in keyof StartInputs]: Start<StartInputs[Name]> } =
   webhookRecovery: {
     input: object({ recovery_id: uuidText }),
     workflowId: ({ recovery_id }) => webhookRecoveryWorkflowId(recovery_id),
+  },
+  receiverCheck: {
+    input: object({ check_id: uuidText }),
+    workflowId: ({ check_id }) => receiverCheckWorkflowId(check_id),
   },
 };
 

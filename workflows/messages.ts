@@ -35,6 +35,8 @@ export const incidentWorkflowId = (incident_id: string) => `incident:${incident_
 
 /** Workflow id of a recovery of webhooks. */
 export const webhookRecoveryWorkflowId = (recovery_id: string) => `webhook-recovery:${recovery_id}`;
+/** Workflow id of a receiver check. */
+export const receiverCheckWorkflowId = (check_id: string) => `receiver-check:${check_id}`;
 
 /** The encodings with which the codec marks a payload that it rejects, and one that an operator sent. */
 export const REFUSED_PAYLOAD = 'payments/refused';
@@ -59,6 +61,7 @@ export const AUDIT_WORKFLOW = 'audit';
 /** Started by the audit. */
 export const INCIDENT_WORKFLOW = 'incident';
 export const WEBHOOK_RECOVERY_WORKFLOW = 'webhookRecovery';
+export const RECEIVER_CHECK_WORKFLOW = 'receiverCheck';
 
 /** The inputs of the workflows that have one; each has its check in inputs.ts. */
 export interface StartInputs {
@@ -69,11 +72,17 @@ export interface StartInputs {
   [SANDBOX_CLOCK_WORKFLOW]: SandboxClockInput;
   [INCIDENT_WORKFLOW]: IncidentInput;
   [WEBHOOK_RECOVERY_WORKFLOW]: WebhookRecoveryInput;
+  [RECEIVER_CHECK_WORKFLOW]: ReceiverCheckInput;
 }
 
 /** Input of the workflow of a recovery of webhooks. */
 export interface WebhookRecoveryInput {
   recovery_id: string;
+}
+
+/** Input of a receiver check's workflow. */
+export interface ReceiverCheckInput {
+  check_id: string;
 }
 
 /** Input of an incident's workflow. */

@@ -6,10 +6,12 @@ import { captureTransaction } from './capture-transaction';
 import { captureTransactionAmount } from './capture-transaction-amount';
 import { createOrder } from './create-order';
 import { createPaymentLink } from './create-payment-link';
+import { createReceiverCheck } from './create-receiver-check';
 import { endPaymentLink } from './end-payment-link';
 import { getOrder } from './get-order';
 import { getPaymentLink } from './get-payment-link';
 import { getProject } from './get-project';
+import { getReceiverCheck } from './get-receiver-check';
 import { getRequest } from './get-request';
 import { getTimeline } from './get-timeline';
 import { getTotals } from './get-totals';
@@ -44,6 +46,8 @@ export function createOperations(services: MerchantServices): MerchantOperations
     cancelOrder: cancelOrder(services),
     listOrderWebhooks: listOrderWebhooks(services),
     redeliverOrderWebhook: redeliverOrderWebhook(services),
+    createReceiverCheck: createReceiverCheck(services),
+    getReceiverCheck: getReceiverCheck(services),
     refundOrder: refundOrder(services),
     captureTransaction: captureTransaction(services),
     captureTransactionAmount: captureTransactionAmount(services),

@@ -15,13 +15,19 @@ import { presentDelivery } from '../present/delivery';
  */
 const TELL_WORKFLOW_MS = 3_000;
 
-/** Signals the workflow of a delivery that a change is written; `otherwise` is logged when that fails. */
+/** Signals or starts a workflow after a change was written. `false` when that fails; `otherwise` is then logged. */
 export async function tellWorkflow(
   log: Logger,
   otherwise: string,
   tell: (deadline_at: number) => Promise<void>,
-): Promise<void> {
-  await tell(Date.now() + TELL_WORKFLOW_MS).catch((error: unknown) => log.warn({ err: error }, otherwise));
+): Promise<boolean> {
+  try {
+    await tell(Date.now() + TELL_WORKFLOW_MS);
+    return true;
+  } catch (error) {
+    log.warn({ err: error }, otherwise);
+    return false;
+  }
 }
 
 /** The services of a redelivery, of either host. */

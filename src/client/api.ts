@@ -387,6 +387,58 @@ export type WebhookRecoveryPage = {
     /** The cursor of the next page; absent on the last one. */
     next?: string;
 };
+export type ReceiverCheckRequest = {
+    /** The receiver; by default the `webhook_url` of the project. */
+    webhook_url?: string;
+};
+export type ReceiverCheck = {
+    id: string;
+    project_id: string;
+    /** The workflow that plays it, as the Web UI of Temporal shows it to operators. */
+    workflow_id: string;
+    webhook_url: string;
+    /** `running` for less than 20 seconds. `stopped`: it could not be played, for the `reason`. */
+    status: "running" | "done" | "stopped";
+    /** The worst of the cases, once it is done. */
+    result?: "passed" | "warning" | "failed" | "not_played";
+    /** Why it was stopped. */
+    reason?: string;
+    created: string;
+    completed?: string;
+    /** Every case, once it is done. */
+    cases: {
+        "case": "once" | "twice_at_once" | "late" | "out_of_order" | "wrong_signature" | "old_timestamp" | "previous_secret" | "answered_500" | "cut_after_answer" | "slow_body" | "ten_at_once" | "after_silence";
+        /** `warning`: it works, until an accident such as a crash at the wrong moment. `not_played`: earlier answers were too slow. */
+        result: "passed" | "warning" | "failed" | "not_played";
+        /** What happened, and what would go wrong in production. */
+        text: string;
+        /** How to mend it; absent when nothing has to be. */
+        mend?: string;
+        webhooks: {
+            order_id: string;
+            /** The header `webhook-id`. */
+            webhook_id: string;
+            /** `accepted`: a 2xx was right. `refused`: any other answer was. */
+            expected: "accepted" | "refused";
+            sent: string;
+            duration_ms: number;
+            /** Status code of the receiver; absent when it did not answer. */
+            status_code?: number;
+            /** Why there is no status code. */
+            error?: string;
+        }[];
+        /** The requests of the project for these orders, `GET /v1/orders/{order_id}/`, oldest first. */
+        reads: {
+            request_id: string;
+            order_id: string;
+            /** The id of the API key. */
+            api_key_id: string;
+            received: string;
+            /** Status code of the answer; absent when it was not sent as a whole. */
+            status?: number;
+        }[];
+    }[];
+};
 export type PaymentLinkRequest = {
     /** Merchant's own reference. Orders of the link carry it too. */
     merchant_order_id: string;
@@ -1490,6 +1542,86 @@ export function stopWebhookRecovery({ recoveryId, idempotencyKey }: {
         headers: oazapfts.mergeHeaders(opts?.headers, {
             "Idempotency-Key": idempotencyKey
         })
+    });
+}
+/**
+ * Check the webhook receiver
+ */
+export function createReceiverCheck({ idempotencyKey, receiverCheckRequest }: {
+    idempotencyKey?: string;
+    receiverCheckRequest?: ReceiverCheckRequest;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 201;
+        data: ReceiverCheck;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 403;
+        data: Error;
+    } | {
+        status: 409;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>("/v1/projects/self/receiver-check/", oazapfts.json({
+        ...opts,
+        method: "POST",
+        body: receiverCheckRequest,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * Get a check of the webhook receiver
+ */
+export function getReceiverCheck({ checkId }: {
+    checkId: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: ReceiverCheck;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/projects/self/receiver-checks/${encodeURIComponent(checkId)}/`, {
+        ...opts
     });
 }
 /**

@@ -5,6 +5,7 @@ import type { WEBHOOK_RECOVERY_ROUTES, WebhookRecoveryAnswer } from './webhook-r
 import type { ORDER_ROUTES } from './order-routes';
 import type { PAYMENT_LINK_ROUTES, PaymentLink } from './payment-link';
 import type { PROJECT_ROUTES } from './project';
+import type { RECEIVER_CHECK_ROUTES, ReceiverCheckAnswer } from './receiver-check';
 import type { LoggedRequestAnswer, REQUEST_ROUTES } from './requests';
 import type { Examples } from './routes';
 import type { REPORT_ROUTES } from './report';
@@ -83,6 +84,42 @@ export const RECOVERY_EXAMPLES = {
   },
 } as const;
 export const RECOVER_REQUEST_EXAMPLE = { since, until };
+const CHECK_ID = '3e9d1f70-5b2c-4a81-8f6d-0c4b7a9e1d52';
+
+const runningCheck: ReceiverCheckAnswer = {
+  id: CHECK_ID,
+  project_id: PROJECT_ID,
+  workflow_id: `receiver-check:${CHECK_ID}`,
+  webhook_url: 'https://shop.example.com/webhooks',
+  status: 'running',
+  created: '2026-01-15T12:00:05.433000+00:00',
+  cases: [],
+};
+const forgedWebhook: ReceiverCheckAnswer['cases'][number] = {
+  case: 'wrong_signature',
+  result: 'failed',
+  text: 'It accepted a webhook with a wrong signature. In production anybody who knows its address can tell it that an order has changed.',
+  mend: 'Compute the signature over webhook-id, webhook-timestamp and the raw body, compare it in constant time, and answer 401 when none is equal.',
+  webhooks: [
+    {
+      order_id: ORDER_ID,
+      webhook_id: `webhook:${ORDER_ID}:1`,
+      expected: 'refused',
+      sent: '2026-01-15T12:00:06.120000+00:00',
+      duration_ms: 41,
+      status_code: 200,
+    },
+  ],
+  reads: [
+    {
+      request_id: '01a0c8a1-4a1f-4cf1-9d3e-1f2a3b4c5d6e',
+      order_id: ORDER_ID,
+      api_key_id: 'k3v9q2p7',
+      received: '2026-01-15T12:00:06.140000+00:00',
+      status: 200,
+    },
+  ],
+};
 
 const LINK_ID = '2b7d4c90-8e1f-4a35-b6c2-9d0e1f2a3b48';
 
@@ -236,6 +273,7 @@ export const EXAMPLES: Examples<
     typeof SEARCH_ROUTES &
     typeof REQUEST_ROUTES &
     typeof REPORT_ROUTES &
+    typeof RECEIVER_CHECK_ROUTES &
     typeof PROJECT_ROUTES
 > = {
   listOrderWebhooks: { params: { order_id: ORDER_ID }, answer: [REDELIVERY_EXAMPLE, DELIVERY_EXAMPLE] },
@@ -373,6 +411,17 @@ export const EXAMPLES: Examples<
   searchOrders: {
     body: { query: 'status:new merchant_order_id:A-10*', size: 20, search_after: -1 },
     answer: { hits: 1, orders: [newOrder] },
+  },
+  createReceiverCheck: { body: {}, answer: runningCheck },
+  getReceiverCheck: {
+    params: { check_id: runningCheck.id },
+    answer: {
+      ...runningCheck,
+      status: 'done',
+      result: 'failed',
+      completed: '2026-01-15T12:00:11.120000+00:00',
+      cases: [forgedWebhook],
+    },
   },
   listRequests: { answer: { items: [refusedRequest, createdRequest] } },
   getRequest: { params: { request_id: refusedRequest.id }, answer: refusedRequest },

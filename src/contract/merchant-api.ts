@@ -17,6 +17,7 @@ import {
   paymentLinkRequestSchema,
   paymentLinkSchema,
 } from './payment-link';
+import { RECEIVER_CHECK_ROUTES, receiverCheckRequestSchema, receiverCheckSchema } from './receiver-check';
 import { REQUEST_ROUTES, loggedRequestPageSchema, loggedRequestSchema } from './requests';
 import { REPORT_ROUTES, dayTotalsSchema } from './report';
 import { SEARCH_ROUTES, searchRequestSchema, searchResultSchema } from './search';
@@ -46,6 +47,7 @@ export const MERCHANT_API = {
     ...ORDER_ROUTES,
     ...ORDER_WEBHOOK_ROUTES,
     ...WEBHOOK_RECOVERY_ROUTES,
+    ...RECEIVER_CHECK_ROUTES,
     ...PAYMENT_LINK_ROUTES,
     ...SEARCH_ROUTES,
     ...REQUEST_ROUTES,
@@ -59,6 +61,11 @@ export const MERCHANT_API = {
       name: 'Webhook recoveries',
       description: 'Sending failed webhooks again, for example after an outage of your receiver.',
       routes: WEBHOOK_RECOVERY_ROUTES,
+    },
+    {
+      name: 'Receiver check',
+      description: 'What would go wrong with your webhook receiver in production.',
+      routes: RECEIVER_CHECK_ROUTES,
     },
     { name: 'Payment links', description: 'Addresses at which a customer pays.', routes: PAYMENT_LINK_ROUTES },
     { name: 'Search', description: 'Finding orders.', routes: SEARCH_ROUTES },
@@ -90,6 +97,8 @@ export const MERCHANT_API = {
     RecoverRequest: recoverRequestSchema,
     WebhookRecovery: webhookRecoverySchema,
     WebhookRecoveryPage: webhookRecoveryPageSchema,
+    ReceiverCheckRequest: receiverCheckRequestSchema,
+    ReceiverCheck: receiverCheckSchema,
     RequestLogEntry: loggedRequestSchema,
     RequestLogPage: loggedRequestPageSchema,
     Webhook: webhookSchema,

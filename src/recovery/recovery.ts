@@ -6,6 +6,7 @@ import { findProgress, saveProgress, type SourceProgress } from '../db/recovery/
 import { SOURCE_NAMES, type OrderCheck, type SourceName } from '../db/recovery/sources';
 import { reconcileAttentions } from './attentions';
 import { deleteLoggedRequests } from '../db/requests/logged-requests';
+import { deleteReceiverChecks } from '../db/receiver-checks';
 import { deleteClaims } from '../db/requests/request-claims';
 import type { Logger } from '../log';
 import { count, gauge } from '../metrics/recorder';
@@ -28,6 +29,8 @@ const DAY_MS = 24 * 60 * 60_000;
 const CLAIM_MAX_AGE_MS = DAY_MS;
 /** How long the request log keeps a request (rules 25.5). */
 const LOGGED_REQUEST_MAX_AGE_MS = 30 * DAY_MS;
+/** How long receiver checks are kept (rules 27.10). */
+const RECEIVER_CHECK_MAX_AGE_MS = 30 * DAY_MS;
 
 /** Another worker takes over 75 seconds after the holder was killed. */
 const LEASE = { name: 'recovery', lasts_ms: 75_000, every_ms: 20_000 };
@@ -115,6 +118,7 @@ export class Recovery {
     this.deleted_at = performance.now();
     await deleteClaims(this.services.db, now - CLAIM_MAX_AGE_MS);
     await deleteLoggedRequests(this.services.db, now - LOGGED_REQUEST_MAX_AGE_MS);
+    await deleteReceiverChecks(this.services.db, now - RECEIVER_CHECK_MAX_AGE_MS);
   }
 
   /**

@@ -15,6 +15,7 @@ import {
   PAYMENT_LINK_WORKFLOW,
   INCIDENT_WORKFLOW,
   PROJECT_ID,
+  RECEIVER_CHECK_WORKFLOW,
   RELATED_ORDER_ID,
   SANDBOX_CLOCK_TASK_QUEUE,
   SANDBOX_CLOCK_WORKFLOW,
@@ -25,11 +26,13 @@ import {
   incidentWorkflowId,
   orderWorkflowId,
   paymentLinkWorkflowId,
+  receiverCheckWorkflowId,
   sandboxClockWorkflowId,
   webhookRecoveryWorkflowId,
   type FollowUpInput,
   type IncidentInput,
   type WebhookRecoveryInput,
+  type ReceiverCheckInput,
 } from '../../workflows/messages';
 
 /** How the workflow of an object is started. `Started` holds the fields of the object that this needs. */
@@ -77,6 +80,9 @@ export type StartedWebhookRecovery = WebhookRecoveryInput & { project_id: string
 
 export type StartedDelivery = DeliveryId & { project_id: string };
 
+/** A receiver check whose workflow is started. */
+export type StartedCheck = ReceiverCheckInput & { project_id: string };
+
 interface Kinds {
   order: RecordedKind<StartedOrder, StoredOrder>;
   follow_up: RecordedKind<FollowUpInput, StoredOrder>;
@@ -85,6 +91,7 @@ interface Kinds {
   sandbox_clock: Kind<StartedClock>;
   incident: Kind<IncidentInput>;
   webhook_recovery: Kind<StartedWebhookRecovery>;
+  receiver_check: Kind<StartedCheck>;
 }
 
 const AN_ORDER = {
@@ -188,6 +195,17 @@ export const KINDS: Kinds = {
       args: [{ recovery_id }],
       typedSearchAttributes: [{ key: PROJECT_ID, value: project_id }],
       staticSummary: `Recovery of the webhooks of project ${project_id}`,
+    }),
+  },
+  receiver_check: {
+    type: RECEIVER_CHECK_WORKFLOW,
+    start: ({ check_id, project_id }) => ({
+      workflowId: receiverCheckWorkflowId(check_id),
+      taskQueue: WEBHOOK_TASK_QUEUE,
+      args: [{ check_id }],
+      priority: { fairnessKey: project_id },
+      typedSearchAttributes: [{ key: PROJECT_ID, value: project_id }],
+      staticSummary: `Receiver check of project ${project_id}`,
     }),
   },
 };

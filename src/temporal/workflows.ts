@@ -1,7 +1,7 @@
 import type { TemporalAccess } from './call';
 import { FollowUpWorkflows } from './follow-ups';
 import type { IncidentInput } from '../../workflows/messages';
-import { KINDS, type StartedDelivery, type StartedWebhookRecovery } from './kinds';
+import { KINDS, type StartedCheck, type StartedDelivery, type StartedWebhookRecovery } from './kinds';
 import { ObjectWorkflows } from './object-workflows';
 import { OrderWorkflows } from './orders';
 import { PaymentLinkWorkflows } from './payment-links';
@@ -20,6 +20,7 @@ export interface WorkflowClients {
   manual_outcomes: ManualOutcomes;
   incidents: ObjectWorkflows<IncidentInput>;
   webhook_recoveries: ObjectWorkflows<StartedWebhookRecovery>;
+  receiver_checks: ObjectWorkflows<StartedCheck>;
 }
 
 /** Access to the workflows through one connection to Temporal. */
@@ -33,6 +34,7 @@ export function createWorkflowClients(temporal: TemporalAccess): WorkflowClients
     payment_links: new PaymentLinkWorkflows(temporal),
     incidents: new ObjectWorkflows(temporal, KINDS.incident),
     webhook_recoveries: new ObjectWorkflows(temporal, KINDS.webhook_recovery),
+    receiver_checks: new ObjectWorkflows(temporal, KINDS.receiver_check),
     sandbox_clocks: new SandboxClockWorkflows(temporal),
     manual_outcomes: new ManualOutcomes(temporal, orders, follow_ups),
     processor_notifications: new ProcessorNotifications(temporal, orders, follow_ups),

@@ -28,6 +28,13 @@ export interface WebhookRequest {
   time_limit_ms: number;
   /** Private, loopback and link-local addresses are refused unless this is set. */
   private_addresses: boolean;
+  /** The instant that is signed as the time of sending, epoch milliseconds; absent: now. */
+  signed_at?: number;
+  /**
+   * Only in a receiver check (rules 27.3). `cut`: the connection is closed as soon as the answer begins. `in_halves`:
+   * the body is sent in two parts, with HALVES_PAUSE_MS between them.
+   */
+  manner?: 'cut' | 'in_halves' | undefined;
   /** The header of this name (W3C Trace Context); absent while traces are off. */
   traceparent?: string | undefined;
 }
@@ -54,6 +61,9 @@ const ANSWERED: Readonly<Record<number, 'answered_3xx' | 'answered_4xx' | 'answe
 };
 const PRIVATE_ADDRESS = 'the address is private';
 
+/** The pause in the middle of a body that is sent in halves. Milliseconds. */
+const HALVES_PAUSE_MS = 1_000;
+
 export type PostWebhook = (webhook: WebhookRequest) => Promise<WebhookAnswer>;
 
 /**
@@ -67,6 +77,8 @@ export const postWebhook: PostWebhook = async ({
   secrets,
   time_limit_ms,
   private_addresses,
+  signed_at,
+  manner,
   traceparent,
 }) => {
   const started = performance.now();
@@ -77,7 +89,7 @@ export const postWebhook: PostWebhook = async ({
   if (!private_addresses && namesPrivateAddress(url)) return ended({ failure: PRIVATE_ADDRESS });
 
   const text = JSON.stringify(body);
-  const sent = new Date();
+  const sent = new Date(signed_at ?? Date.now());
   const headers = {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
@@ -90,7 +102,7 @@ export const postWebhook: PostWebhook = async ({
   try {
     // Where private addresses are allowed, names of the machine's own hosts file are too.
     const lookup = private_addresses ? undefined : publicLookup;
-    const status_code = await exchange(url, { headers, text, time_limit_ms, lookup });
+    const status_code = await exchange(url, { headers, text, time_limit_ms, lookup, manner });
     const received = status_code >= 200 && status_code < 300;
     return ended({ status_code, failure: received ? undefined : `answered ${status_code}` });
   } catch (error) {
@@ -103,6 +115,7 @@ interface Exchange {
   text: string;
   time_limit_ms: number;
   lookup: LookupFunction | undefined;
+  manner: WebhookRequest['manner'];
 }
 
 /** A failure whose message is shown to the merchant. */
@@ -116,7 +129,7 @@ const BYTES_READ_MAX = 64 * 1024;
  * closed at the end. Whichever comes first settles the promise: the answer, an event of the connection, or the timer,
  * which needs no event.
  */
-async function exchange(url: string, { headers, text, time_limit_ms, lookup }: Exchange): Promise<number> {
+async function exchange(url: string, { headers, text, time_limit_ms, lookup, manner }: Exchange): Promise<number> {
   const tls = url.startsWith('https:');
   return await new Promise((resolve, reject) => {
     const request = (tls ? https : http).request(url, {
@@ -155,13 +168,18 @@ async function exchange(url: string, { headers, text, time_limit_ms, lookup }: E
       succeed(response);
     });
     request.once('response', (response) => {
+      if (manner === 'cut') return succeed(response);
       response.on('data', () => {
         if (isTooLong()) succeed(response);
       });
       response.once('end', () => succeed(response));
       response.on('error', fail);
     });
-    request.end(text);
+    if (manner !== 'in_halves') return void request.end(text);
+    const half = text.length >> 1;
+    request.write(text.slice(0, half));
+    // It does nothing once the promise is settled.
+    setTimeout(() => request.end(text.slice(half)), HALVES_PAUSE_MS);
   });
 }
 

@@ -159,6 +159,7 @@ test.each<[keyof typeof workflows, object, object[]]>([
   ],
   ['incident', { incident_id: ID }, [{}, { incident_id: OTHER }]],
   ['webhookRecovery', { recovery_id: ID }, [{}, { recovery_id: OTHER }]],
+  ['receiverCheck', { check_id: ID }, [{}, { check_id: OTHER }]],
   ['sandboxClock', { clock_id: ID, project_id: OTHER }, [{ clock_id: ID }, { clock_id: OTHER, project_id: OTHER }]],
 ])('rules 24.10: a start of %s', (workflowType, right, wrong) => {
   const { orderWorkflowId, paymentLinkWorkflowId, deliveryWorkflowId, sandboxClockWorkflowId, incidentWorkflowId } =
@@ -171,6 +172,7 @@ test.each<[keyof typeof workflows, object, object[]]>([
     sandboxClock: sandboxClockWorkflowId(ID),
     incident: incidentWorkflowId(ID),
     webhookRecovery: messages.webhookRecoveryWorkflowId(ID),
+    receiverCheck: messages.receiverCheckWorkflowId(ID),
     searchIndexCheck: '',
     settlements: '',
     audit: '',

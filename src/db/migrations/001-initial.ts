@@ -620,6 +620,23 @@ export async function up(knex: Knex): Promise<void> {
     create index incidents_unfinished on incidents (id) where closed_at is null or closed_event is null;
     create index incidents_opened on incidents (opened_at, id);
 
+    -- Checks of merchants' webhook receivers (rules 27), for 30 days.
+    create table receiver_checks (
+      id uuid primary key,
+      project_id uuid not null references projects,
+      webhook_url text not null,
+      -- The webhooks of each case, the reads that followed, and the verdict.
+      cases json,
+      -- Why it was stopped.
+      reason text,
+      created timestamptz not null,
+      -- Null while it runs.
+      completed timestamptz,
+      check (num_nonnulls(cases, reason) = num_nonnulls(completed))
+    );
+    create unique index receiver_checks_running on receiver_checks (project_id) where completed is null;
+    create index receiver_checks_created on receiver_checks (created);
+
     -- The readiness probe advances it, which only a server that can write does.
     create sequence readiness_checks as bigint cycle;
 

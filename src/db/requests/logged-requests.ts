@@ -1,4 +1,4 @@
-import { columnsOf } from '../columns';
+import { columnsOf, epochOf } from '../columns';
 import { queryRows, toIsoTime, type Database } from '../connection';
 import { pageOf, type List, type Page, type PageRequest } from '../pages';
 
@@ -79,6 +79,27 @@ export async function listLoggedRequestsOf(
   const select = `${VIEW} where order_id = :order_id
      union all ${VIEW} where object_id = :order_id and object_id <> order_id`;
   return await pageOf(db, listOf(select, { project_id, order_id }, filter), page);
+}
+
+/** A request for an order that was answered. */
+export interface ReadOfOrder extends Pick<LoggedRequest, 'id' | 'api_key_id' | 'status'> {
+  order_id: string;
+  /** Epoch milliseconds. */
+  received: number;
+}
+
+/** The requests of the project for these orders (`getOrder`), oldest first. */
+export async function readsOfOrders(
+  db: Database,
+  { project_id, order_ids }: { project_id: string; order_ids: readonly string[] },
+): Promise<ReadOfOrder[]> {
+  return await queryRows<ReadOfOrder>(
+    db,
+    `select id, order_id, api_key_id, status, ${epochOf('received')} as received from logged_requests
+     where order_id = any(:order_ids::uuid[]) and project_id = :project_id and operation = 'getOrder' and method = 'GET'
+     order by logged_requests.received, id`,
+    { project_id, order_ids },
+  );
 }
 
 function listOf(

@@ -1,0 +1,15 @@
+import { findReceiverCheck } from '../../src/db/receiver-checks';
+import { ServiceError } from '../../src/errors';
+import type { MerchantOperation, MerchantServices } from '../merchant';
+import { presentReceiverCheck } from '../present/receiver-check';
+
+/** A check of the project's receiver (rules 27.7). Throws NotFound, also for a check of another project. */
+export const getReceiverCheck =
+  ({ db }: Pick<MerchantServices, 'db'>): MerchantOperation<'getReceiverCheck'> =>
+  async ({ caller }, { params: { check_id } }) => {
+    const check = await findReceiverCheck(db, check_id);
+    if (check?.project_id !== caller.project.id) {
+      throw new ServiceError('NotFound', 'The receiver check does not exist.');
+    }
+    return presentReceiverCheck(check);
+  };
