@@ -95,10 +95,13 @@ export async function up(knex: Knex): Promise<void> {
       secret_key_id text not null,
       created timestamptz not null,
       last_used date,
-      -- From when it is refused; null: it works until it is rolled or revoked.
+      -- When it was rolled, and from when it is refused; null: it works until it is rolled or revoked.
+      rolled timestamptz,
       expires timestamptz,
-      revoked timestamptz
+      revoked timestamptz,
+      check ((rolled is null) = (expires is null))
     );
+    create index api_keys_expires on api_keys (expires) where revoked is null;
 
     -- Who may call the bearer-token host (rules 21). After a roll the previous secret works until previous_expires.
     create table oauth_clients (
