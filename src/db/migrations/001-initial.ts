@@ -221,6 +221,8 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index logged_requests_project on logged_requests (project_id, received, id);
     create index logged_requests_errors on logged_requests (project_id, received, id) where error_type is not null;
+    create index logged_requests_operation on logged_requests (project_id, operation, received, id);
+    create index logged_requests_status on logged_requests (project_id, status, received, id);
     create index logged_requests_order on logged_requests (order_id, received, id) where order_id is not null;
     create index logged_requests_object on logged_requests (object_id, received, id) where object_id <> order_id;
 

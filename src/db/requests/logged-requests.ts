@@ -56,6 +56,8 @@ interface RequestFilter {
   since?: string | undefined;
   until?: string | undefined;
   only_errors?: boolean;
+  operation?: string | undefined;
+  status?: number | undefined;
 }
 
 /** The requests of a project, newest first. */
@@ -84,7 +86,7 @@ export async function listLoggedRequestsOf(
 function listOf(
   select: string,
   bindings: Readonly<Record<string, string>>,
-  { since, until, only_errors = false }: RequestFilter,
+  { since, until, only_errors = false, operation, status }: RequestFilter,
 ): List {
   return {
     select,
@@ -93,8 +95,10 @@ function listOf(
       since !== undefined && 'received >= :since',
       until !== undefined && 'received <= :until',
       only_errors && 'error_type is not null',
+      operation !== undefined && 'operation = :operation',
+      status !== undefined && 'status = :status',
     ],
-    bindings: { ...bindings, ...(since !== undefined && { since }), ...(until !== undefined && { until }) },
+    bindings: { ...bindings, since, until, operation, status },
     key: [
       ['received', 'timestamptz'],
       ['id', 'uuid'],
