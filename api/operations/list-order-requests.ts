@@ -5,10 +5,12 @@ import { presentLoggedRequests } from '../present/logged-request';
 /** The requests of the project about an order, newest first (rules 25.3). */
 export const listOrderRequests =
   (services: Pick<MerchantServices, 'db' | 'bulk'>): MerchantOperation<'listOrderRequests'> =>
-  async (context, { params: { order_id }, query: { since, until, only_errors, ...page } }) => {
+  async (context, { params: { order_id }, query: { limit, cursor, only_errors, ...filters } }) => {
     const { project_id } = await requireRequestedOrder(services, context, order_id);
-    const filter = { since, until, only_errors: only_errors === 'true' };
+    const filter = { ...filters, only_errors: only_errors === 'true' };
     return presentLoggedRequests(
-      await services.bulk.read(project_id, (db) => listLoggedRequestsOf(db, { project_id, order_id }, filter, page)),
+      await services.bulk.read(project_id, (db) =>
+        listLoggedRequestsOf(db, { project_id, order_id }, filter, { limit, cursor }),
+      ),
     );
   };

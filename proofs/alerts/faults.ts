@@ -3,6 +3,13 @@ import { queryRows, type Database } from '../../src/db/connection';
 import type { Receiver } from '../../test/support/servers';
 import { callSimulator, postControl, type OwnStack, type RunningStack } from '../../test/support/stack';
 import { setReadOnly } from '../support/faults';
+import {
+  blockWorkflowThreads,
+  startUnknownWorkflows,
+  withCertificateThatEnds,
+  withClockBehind,
+  withMoneyThatDiffers,
+} from './live-faults';
 import { RATE, type SteadyLoad } from './load';
 import type { Expected } from './rule-tests';
 
@@ -14,6 +21,8 @@ export interface Scene {
   db: Database;
   load: SteadyLoad;
   receiver: Receiver;
+  /** The addresses of the metrics that are scraped, by the name of the process. */
+  targets: Map<string, string>;
 }
 
 /** A fault of the stack, and the alerts that have to fire. */
@@ -27,7 +36,7 @@ export interface AlertFault {
 
 const SECOND = 1_000;
 const fires = (alert: string): Expected => ({ alert });
-const burns = (slo: string): Expected => ({ alert: 'ErrorBudgetBurnFast', slo });
+const burns = (slo: string, speed = 'Fast'): Expected => ({ alert: `ErrorBudgetBurn${speed}`, slo });
 
 /** The receiver answers 500 while the work runs. */
 async function withFailingReceiver(receiver: Receiver, work: () => Promise<void>): Promise<void> {
@@ -56,6 +65,50 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
     what: 'the receiver of webhooks answers 500.',
     expected: [fires('WebhooksFail')],
     inject: ({ receiver }) => withFailingReceiver(receiver, () => sleep(45 * SECOND)),
+  },
+  {
+    name: 'money-differs',
+    what: 'the record has another amount of a payment than the processor, and the audit compares them.',
+    expected: [fires('MoneyDiffers')],
+    // The figures are read every ten seconds.
+    inject: ({ stack, db }) => withMoneyThatDiffers(stack, db, () => sleep(20 * SECOND)),
+  },
+  {
+    name: 'clock-behind',
+    what: 'the clock of the database is 0.8 s behind that of the machine.',
+    expected: [fires('ClockWrong')],
+    inject: ({ db }) => withClockBehind(db, 0.8, () => sleep(30 * SECOND)),
+  },
+  {
+    name: 'workflow-of-another-release',
+    what: 'workflows are started whose type the workers do not know.',
+    expected: [fires('WorkflowTasksFail')],
+    inject: ({ stack }) => startUnknownWorkflows(stack, 30),
+  },
+  {
+    name: 'workflow-thread-blocked',
+    what: 'an endless loop runs in the workflow threads of the only worker.',
+    expected: [fires('WorkflowThreadBlocked')],
+    async inject({ own }) {
+      await blockWorkflowThreads(own, 35 * SECOND);
+      await sleep(10 * SECOND);
+    },
+  },
+  {
+    name: 'recovery-locked',
+    what: 'a lock keeps recovery from recording its progress. Beside it a process has a certificate that ends in ten days.',
+    expected: ['RecoveryBehind', 'CertificateExpires'].map(fires),
+    async inject({ stack, db, targets }) {
+      await withCertificateThatEnds(stack, 10, async (metrics_url) => {
+        targets.set('manage-with-tls', metrics_url);
+        await db.transaction(async (transaction) => {
+          await queryRows(transaction, 'set local idle_in_transaction_session_timeout = 0', {});
+          await queryRows(transaction, 'lock table recovery_progress in exclusive mode', {});
+          await sleep(160 * SECOND);
+        });
+        targets.delete('manage-with-tls');
+      });
+    },
   },
   {
     name: 'search-stopped',
@@ -108,9 +161,22 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
   },
   {
     name: 'temporal-stopped',
-    what: 'Temporal stands still.',
-    expected: [fires('TemporalUnavailable'), burns('available')],
-    inject: ({ own }) => own.without('temporal', () => sleep(60 * SECOND)),
+    what: 'Temporal stands still. Charges that are under way end, and their webhooks wait for it.',
+    expected: [
+      ...['TemporalUnavailable', 'WebhooksBehind'].map(fires),
+      ...['Fast', 'Medium', 'Slow'].map((speed) => burns('available', speed)),
+    ],
+    async inject({ own, stack }) {
+      await postControl(stack, 'faults', { kind: 'latency', operation: 'sale', milliseconds: 1_500 });
+      try {
+        await sleep(5 * SECOND);
+        await own.without('temporal', () => sleep(100 * SECOND));
+      } finally {
+        await callSimulator(stack, '/control/faults/', { method: 'DELETE' });
+      }
+      // The slow alert takes an hour.
+      await sleep(30 * SECOND);
+    },
   },
   {
     name: 'processor-silent',

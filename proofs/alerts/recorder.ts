@@ -16,12 +16,16 @@ export type Series = ReadonlyMap<string, readonly (number | undefined)[]>;
 export class Recorder {
   private series = new Map<string, (number | undefined)[]>();
   private step = 0;
+  /** Epoch seconds. */
+  private readonly began = Math.floor(Date.now() / 1_000);
   private readonly over = new AbortController();
   private running: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly stack: RunningStack,
+    private readonly stack: Pick<RunningStack, 'api_url'>,
     private readonly names: ReadonlySet<string>,
+    /** The addresses of the metrics by the name of the process, as they are at each scrape. */
+    private readonly targets: ReadonlyMap<string, string>,
   ) {}
 
   start(): void {
@@ -50,7 +54,7 @@ export class Recorder {
   }
 
   private async scrapeAll(): Promise<void> {
-    const targets = Object.entries(this.stack.metrics_urls);
+    const targets = [...this.targets];
     const urls = [...targets.map(([, url]) => url), `${this.stack.api_url}/health/ready`];
     const texts = await Promise.all(urls.map(answerOf));
     targets.forEach(([name], n) => {
@@ -58,7 +62,10 @@ export class Recorder {
       const text = texts[n];
       this.set(`up{${target}}`, text === undefined ? 0 : 1);
       for (const sample of samplesOf(text ?? '')) {
-        if (this.names.has(sample.name)) this.set(`${sample.name}{${sample.labels}${target}}`, sample.value);
+        if (!this.names.has(sample.name)) continue;
+        // The clock of promtool begins at 0.
+        const value = sample.name.endsWith('_timestamp_seconds') ? sample.value - this.began : sample.value;
+        this.set(`${sample.name}{${sample.labels}${target}}`, value);
       }
     });
     this.step += 1;

@@ -48,7 +48,8 @@ export function ruleTestText(recording: Recording, rules = '..'): string {
   };
   const head = [
     `Recorded by the proof alerts from a running stack: ${what}`,
-    'Values are as recorded. A step of 2 s was recorded; here it stands for the minute in which rules are evaluated.',
+    'Values are as recorded, instants from the start of the recording.',
+    'A step of 2 s was recorded; here it stands for the minute in which rules are evaluated.',
   ];
   return `${head.map((line) => `# ${line}\n`).join('')}\n${stringify(document, { lineWidth: 0 })}`;
 }

@@ -14,7 +14,9 @@ import { SecretKeys } from '../secrets';
 import { missingSearchAttributes } from '../temporal/search-attributes';
 import { connectTemporal, dataConverter, pingTemporal, type TemporalClient } from '../temporal/connect';
 import { findWorkerBuilds } from '../temporal/pollers';
+import { inspectSchedules } from '../temporal/schedules';
 import { credentialsOf } from '../temporal/credentials';
+import { buildOfService } from '../processes/build';
 import { searchServer } from '../processes/connections';
 
 /** The result of one check. */
@@ -172,11 +174,30 @@ function loopChecks(db: () => Database, temporal: () => TemporalClient): Check[]
     {
       name: 'workers',
       needs: 'temporal',
-      remedy: 'Start a worker: node dist/src/main/worker.js',
+      remedy:
+        'Where none polls, start one: node dist/src/main/worker.js. Where the build differs, finish the upgrade ' +
+        '(docs/operations.md, Upgrade), or run doctor of the build that is deployed. ' +
+        'A worker that has stopped is counted for two more minutes.',
       async run() {
         const builds = [...(await findWorkerBuilds(temporal(), Date.now()))];
         if (builds.length === 0) throw new Error('No worker polls for tasks.');
-        return builds.map(([build, count]) => `${count} of build ${build}`).join(', ');
+        const own = await buildOfService();
+        const words = builds.map(([build, count]) => `${count} of build ${build}`).join(', ');
+        refuse(builds.every(([build]) => build === own) ? undefined : `${words}; this build is ${own}.`);
+        return words;
+      },
+    },
+    {
+      name: 'schedules',
+      needs: 'temporal',
+      remedy:
+        'Where one does not exist, start a worker, which creates it. Where one is due or runs too long, see the log of ' +
+        'the workers and of Temporal. Where a run failed, look at its workflow in the Web UI, then trigger the schedule.',
+      async run() {
+        const { faults, notes } = await inspectSchedules(temporal(), Date.now());
+        const words = [...faults, ...notes].join('; ');
+        refuse(faults.length === 0 ? undefined : `${words}.`);
+        return notes.length === 0 ? undefined : words;
       },
     },
     {

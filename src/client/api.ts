@@ -518,45 +518,6 @@ export type SearchResult = {
     /** The `search_after` of the next page; absent on the last one. */
     sort?: string;
 };
-export type RequestLogEntry = {
-    /** `X-Request-Id` of the answer. */
-    id: string;
-    received: string;
-    /** `operationId` of the OpenAPI document. */
-    operation: string;
-    method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
-    /** The path of the operation; the ids that were sent are in the fields of their names. */
-    path: string;
-    /** Status code of the answer; absent when the connection closed before the whole answer was sent. */
-    status?: number;
-    /** Milliseconds from the arrival of the request to the end of the answer. */
-    duration_ms: number;
-    /** Type of the error in the answer. */
-    error_type?: "ValidationError" | "IdempotencyKeyReused" | "MissingInformationToCreateTransaction" | "TransactionAlreadyStarted" | "CanNotCancelTransaction" | "RefundError" | "FailedToFetchTransactionInformation" | "ServerError" | "Unauthorized" | "Forbidden" | "NotFound" | "MethodNotAllowed" | "Conflict" | "PreconditionFailed" | "TooManyRequests" | "RequestTimeout" | "RequestHeaderFieldsTooLarge" | "PayloadTooLarge" | "UnsupportedMediaType";
-    /** Paths of the wrong fields, for example `transactions.0.payment_method`, up to the first name that the API does not define. */
-    error_fields?: string[];
-    /** The header `Idempotency-Key`. */
-    idempotency_key?: string;
-    /** Whether an earlier request with the same key was the same request. */
-    is_repeat: boolean;
-    /** The id of the API key, as the back office shows it. */
-    api_key_id: string;
-    /** The order in the path, or the order that was created. */
-    order_id?: string;
-    transaction_id?: string;
-    /** The payment link in the path, or the one that was created. */
-    payment_link_id?: string;
-    /** The number of the webhook in the path. */
-    n?: number;
-    /** The order or payment link in the answer, for example the refund order. */
-    object_id?: string;
-};
-export type RequestLogPage = {
-    /** Newest first. */
-    items: RequestLogEntry[];
-    /** The cursor of the next page; absent on the last one. */
-    next?: string;
-};
 export type DayTotals = {
     day: string;
     /** One entry for each currency, sorted. */
@@ -606,6 +567,45 @@ export type Currencies = {
             currencies: string[];
         };
     };
+};
+export type RequestLogEntry = {
+    /** `X-Request-Id` of the answer. */
+    id: string;
+    received: string;
+    /** `operationId` of the OpenAPI document. */
+    operation: string;
+    method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
+    /** The path of the operation; the ids that were sent are in the fields of their names. */
+    path: string;
+    /** Status code of the answer; absent when the connection closed before the whole answer was sent. */
+    status?: number;
+    /** Milliseconds from the arrival of the request to the end of the answer. */
+    duration_ms: number;
+    /** Type of the error in the answer. */
+    error_type?: "ValidationError" | "IdempotencyKeyReused" | "MissingInformationToCreateTransaction" | "TransactionAlreadyStarted" | "CanNotCancelTransaction" | "RefundError" | "FailedToFetchTransactionInformation" | "ServerError" | "Unauthorized" | "Forbidden" | "NotFound" | "MethodNotAllowed" | "Conflict" | "PreconditionFailed" | "TooManyRequests" | "RequestTimeout" | "RequestHeaderFieldsTooLarge" | "PayloadTooLarge" | "UnsupportedMediaType";
+    /** Paths of the wrong fields, for example `transactions.0.payment_method`, up to the first name that the API does not define. */
+    error_fields?: string[];
+    /** The header `Idempotency-Key`. */
+    idempotency_key?: string;
+    /** Whether an earlier request with the same key was the same request. */
+    is_repeat: boolean;
+    /** The id of the API key, as the back office shows it. */
+    api_key_id: string;
+    /** The order in the path, or the order that was created. */
+    order_id?: string;
+    transaction_id?: string;
+    /** The payment link in the path, or the one that was created. */
+    payment_link_id?: string;
+    /** The number of the webhook in the path. */
+    n?: number;
+    /** The order or payment link in the answer, for example the refund order. */
+    object_id?: string;
+};
+export type RequestLogPage = {
+    /** Newest first. */
+    items: RequestLogEntry[];
+    /** The cursor of the next page; absent on the last one. */
+    next?: string;
 };
 /**
  * Create an order
@@ -1881,117 +1881,6 @@ export function searchOrders({ format, searchRequest }: {
     }));
 }
 /**
- * List requests
- */
-export function listRequests({ since, until, onlyErrors, limit, cursor }: {
-    since?: string;
-    until?: string;
-    onlyErrors?: "true" | "false";
-    limit?: number;
-    cursor?: string;
-}, opts?: Oazapfts.RequestOpts) {
-    return oazapfts.fetchJson<{
-        status: 200;
-        data: RequestLogPage;
-    } | {
-        status: 400;
-        data: Error;
-    } | {
-        status: 401;
-        data: Error;
-    } | {
-        status: 429;
-        data: Error;
-    } | {
-        status: 500;
-        data: Error;
-    } | {
-        status: 503;
-        data: Error;
-    }>(`/v1/requests/${QS.query(QS.explode({
-        since,
-        until,
-        only_errors: onlyErrors,
-        limit,
-        cursor
-    }))}`, {
-        ...opts
-    });
-}
-/**
- * Get a request
- */
-export function getRequest({ requestId }: {
-    requestId: string;
-}, opts?: Oazapfts.RequestOpts) {
-    return oazapfts.fetchJson<{
-        status: 200;
-        data: RequestLogEntry;
-    } | {
-        status: 400;
-        data: Error;
-    } | {
-        status: 401;
-        data: Error;
-    } | {
-        status: 404;
-        data: Error;
-    } | {
-        status: 429;
-        data: Error;
-    } | {
-        status: 500;
-        data: Error;
-    } | {
-        status: 503;
-        data: Error;
-    }>(`/v1/requests/${encodeURIComponent(requestId)}/`, {
-        ...opts
-    });
-}
-/**
- * List the requests about an order
- */
-export function listOrderRequests({ orderId, since, until, onlyErrors, limit, cursor }: {
-    orderId: string;
-    since?: string;
-    until?: string;
-    onlyErrors?: "true" | "false";
-    limit?: number;
-    cursor?: string;
-}, opts?: Oazapfts.RequestOpts) {
-    return oazapfts.fetchJson<{
-        status: 200;
-        data: RequestLogPage;
-    } | {
-        status: 400;
-        data: Error;
-    } | {
-        status: 401;
-        data: Error;
-    } | {
-        status: 404;
-        data: Error;
-    } | {
-        status: 429;
-        data: Error;
-    } | {
-        status: 500;
-        data: Error;
-    } | {
-        status: 503;
-        data: Error;
-    }>(`/v1/orders/${encodeURIComponent(orderId)}/requests/${QS.query(QS.explode({
-        since,
-        until,
-        only_errors: onlyErrors,
-        limit,
-        cursor
-    }))}`, {
-        ...opts
-    });
-}
-/**
  * Get the control totals of a day
  */
 export function getTotals({ day }: {
@@ -2070,6 +1959,125 @@ export function listCurrencies(opts?: Oazapfts.RequestOpts) {
         status: 503;
         data: Error;
     }>("/v1/merchants/self/projects/self/currencies/", {
+        ...opts
+    });
+}
+/**
+ * List requests
+ */
+export function listRequests({ since, until, onlyErrors, operation, status, limit, cursor }: {
+    since?: string;
+    until?: string;
+    onlyErrors?: "true" | "false";
+    operation?: "createOrder" | "listOrders" | "getOrder" | "getTimeline" | "advanceOrderClock" | "updateOrder" | "cancelOrder" | "refundOrder" | "captureTransaction" | "captureTransactionAmount" | "voidTransaction" | "voidTransactionAmount" | "listOrderWebhooks" | "redeliverOrderWebhook" | "recoverWebhooks" | "listWebhookRecoveries" | "getWebhookRecovery" | "pauseWebhookRecovery" | "resumeWebhookRecovery" | "stopWebhookRecovery" | "createReceiverCheck" | "getReceiverCheck" | "createPaymentLink" | "listPaymentLinks" | "getPaymentLink" | "endPaymentLink" | "advancePaymentLinkClock" | "searchOrders" | "getTotals" | "getProject" | "listCurrencies";
+    status?: number;
+    limit?: number;
+    cursor?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: RequestLogPage;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/requests/${QS.query(QS.explode({
+        since,
+        until,
+        only_errors: onlyErrors,
+        operation,
+        status,
+        limit,
+        cursor
+    }))}`, {
+        ...opts
+    });
+}
+/**
+ * Get a request
+ */
+export function getRequest({ requestId }: {
+    requestId: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: RequestLogEntry;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/requests/${encodeURIComponent(requestId)}/`, {
+        ...opts
+    });
+}
+/**
+ * List the requests about an order
+ */
+export function listOrderRequests({ orderId, since, until, onlyErrors, operation, status, limit, cursor }: {
+    orderId: string;
+    since?: string;
+    until?: string;
+    onlyErrors?: "true" | "false";
+    operation?: "createOrder" | "listOrders" | "getOrder" | "getTimeline" | "advanceOrderClock" | "updateOrder" | "cancelOrder" | "refundOrder" | "captureTransaction" | "captureTransactionAmount" | "voidTransaction" | "voidTransactionAmount" | "listOrderWebhooks" | "redeliverOrderWebhook" | "recoverWebhooks" | "listWebhookRecoveries" | "getWebhookRecovery" | "pauseWebhookRecovery" | "resumeWebhookRecovery" | "stopWebhookRecovery" | "createReceiverCheck" | "getReceiverCheck" | "createPaymentLink" | "listPaymentLinks" | "getPaymentLink" | "endPaymentLink" | "advancePaymentLinkClock" | "searchOrders" | "getTotals" | "getProject" | "listCurrencies";
+    status?: number;
+    limit?: number;
+    cursor?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: RequestLogPage;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/orders/${encodeURIComponent(orderId)}/requests/${QS.query(QS.explode({
+        since,
+        until,
+        only_errors: onlyErrors,
+        operation,
+        status,
+        limit,
+        cursor
+    }))}`, {
         ...opts
     });
 }

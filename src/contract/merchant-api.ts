@@ -18,7 +18,7 @@ import {
   paymentLinkSchema,
 } from './payment-link';
 import { RECEIVER_CHECK_ROUTES, receiverCheckRequestSchema, receiverCheckSchema } from './receiver-check';
-import { REQUEST_ROUTES, loggedRequestPageSchema, loggedRequestSchema } from './requests';
+import { LOGGED_ROUTES, REQUEST_ROUTES, loggedRequestPageSchema, loggedRequestSchema } from './requests';
 import { REPORT_ROUTES, dayTotalsSchema } from './report';
 import { SEARCH_ROUTES, searchRequestSchema, searchResultSchema } from './search';
 import type { RouteSet } from './routes';
@@ -43,17 +43,7 @@ export const MERCHANT_API = {
     challenge: 'Basic realm="payments", charset="UTF-8"',
     description: 'The API key of the project is the username, the password is empty.',
   },
-  routes: {
-    ...ORDER_ROUTES,
-    ...ORDER_WEBHOOK_ROUTES,
-    ...WEBHOOK_RECOVERY_ROUTES,
-    ...RECEIVER_CHECK_ROUTES,
-    ...PAYMENT_LINK_ROUTES,
-    ...SEARCH_ROUTES,
-    ...REQUEST_ROUTES,
-    ...REPORT_ROUTES,
-    ...PROJECT_ROUTES,
-  },
+  routes: { ...LOGGED_ROUTES, ...REQUEST_ROUTES },
   tags: [
     { name: 'Orders', description: 'Orders, and what is done with their money.', routes: ORDER_ROUTES },
     { name: 'Webhooks', description: 'Webhooks of an order, and how they arrived.', routes: ORDER_WEBHOOK_ROUTES },

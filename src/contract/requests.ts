@@ -1,8 +1,16 @@
 import { z } from 'zod';
+import { ORDER_WEBHOOK_ROUTES } from './delivery';
 import { ERROR_TYPES } from './error';
 import { pageQuery, pageSchema } from './manage/lists';
+import { ORDER_ROUTES } from './order-routes';
+import { PAYMENT_LINK_ROUTES } from './payment-link';
+import { PROJECT_ROUTES } from './project';
+import { RECEIVER_CHECK_ROUTES } from './receiver-check';
+import { REPORT_ROUTES } from './report';
 import type { Route } from './routes';
+import { SEARCH_ROUTES } from './search';
 import { idParam, instantParam, timestamp, uuid } from './scalars';
+import { WEBHOOK_RECOVERY_ROUTES } from './webhook-recovery';
 
 /** A request that the project sent, as it was answered (rules 25). Never a body, a value or a header of it. */
 export const loggedRequestSchema = z.strictObject({
@@ -41,10 +49,34 @@ export const loggedRequestSchema = z.strictObject({
 export type LoggedRequestAnswer = z.infer<typeof loggedRequestSchema>;
 export const loggedRequestPageSchema = pageSchema(loggedRequestSchema);
 
-const period = {
+/** The operations whose requests are logged: all but reads of the log. */
+export const LOGGED_ROUTES = {
+  ...ORDER_ROUTES,
+  ...ORDER_WEBHOOK_ROUTES,
+  ...WEBHOOK_RECOVERY_ROUTES,
+  ...RECEIVER_CHECK_ROUTES,
+  ...PAYMENT_LINK_ROUTES,
+  ...SEARCH_ROUTES,
+  ...REPORT_ROUTES,
+  ...PROJECT_ROUTES,
+} as const satisfies Record<string, Route>;
+
+const STATUS = 'Expected a status code from 200 to 599.';
+
+const filters = {
   since: instantParam().optional().describe('Requests that were received from this instant on.'),
   until: instantParam().optional().describe('Requests that were received up to this instant.'),
   only_errors: z.enum(['true', 'false']).optional().describe('`true`: only requests that were answered with an error.'),
+  operation: z
+    .enum(Object.keys(LOGGED_ROUTES) as (keyof typeof LOGGED_ROUTES)[])
+    .optional()
+    .describe('Only requests of this operation: `operationId` of the OpenAPI document.'),
+  status: z
+    .custom<string>((text) => typeof text === 'string' && /^[2-5]\d\d$/.test(text), STATUS)
+    .transform(Number)
+    .optional()
+    .meta({ type: 'integer', minimum: 200, maximum: 599, examples: [400] })
+    .describe('Only requests that were answered with this status code.'),
 };
 
 /** The request log of the project. */
@@ -55,7 +87,7 @@ export const REQUEST_ROUTES = {
     summary: 'List requests',
     description:
       'The requests that the project sent in the last 30 days, newest first. A request is listed a few seconds after its answer. Requests that were refused before the API key was known, and reads of this log, are not part of it.',
-    query: pageQuery(period),
+    query: pageQuery(filters),
     output: loggedRequestPageSchema,
     success: 200,
     errors: [],
@@ -78,7 +110,7 @@ export const REQUEST_ROUTES = {
     description:
       'The requests of the last 30 days that named the order in their path, or created it, newest first. The request that created a follow-up order is listed for both orders.',
     params: z.object({ order_id: idParam() }),
-    query: pageQuery(period),
+    query: pageQuery(filters),
     output: loggedRequestPageSchema,
     success: 200,
     errors: ['NotFound'],

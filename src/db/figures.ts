@@ -9,6 +9,8 @@ export interface Figures {
   refused_orders: number;
   deliveries_due: number;
   delivery_age: number;
+  /** Rolled API keys that end within a day, and were used on a later day than that of the roll: today or yesterday. */
+  rolled_keys_in_use: number;
   /** Age of the instant until which recovery has checked all rows; null before its first round. */
   recovery_behind: number | null;
   /** Age of the last log file that Postgres has archived; null where it archives none. */
@@ -23,12 +25,19 @@ const ageOf = (instant: string) =>
 const DUE = `webhook_deliveries where status = 'new' and next_attempt_at <= clock_timestamp()`;
 const UNKNOWN = `transactions where status = 'processing'`;
 
+/** Days of use are dates in UTC. */
+const ROLLED_KEYS_IN_USE = `
+  api_keys where revoked is null and expires > clock_timestamp() and expires < clock_timestamp() + interval '1 day'
+  and last_used > cast(rolled at time zone 'UTC' as date)
+  and last_used >= cast(clock_timestamp() at time zone 'UTC' as date) - 1`;
+
 const FIND_FIGURES = `
   select ${countOf(UNKNOWN, 10_000)} as unknown_outcomes, ${ageOf(`min(modified) from ${UNKNOWN}`)} as unknown_outcome_age,
     ${countOf('search_outbox', 100_000)} as outbox_rows,
     ${ageOf('changed from search_outbox order by id limit 1')} as outbox_age,
     ${countOf('search_refusals', 10_000)} as refused_orders,
     ${countOf(DUE, 100_000)} as deliveries_due, ${ageOf(`min(next_attempt_at) from ${DUE}`)} as delivery_age,
+    ${countOf(ROLLED_KEYS_IN_USE, 10_000)} as rolled_keys_in_use,
     (select extract(epoch from clock_timestamp() - min(checked_until))::float8 from recovery_progress) as recovery_behind,
     (select extract(epoch from clock_timestamp() - last_archived_time)::float8 from pg_stat_archiver
      where current_setting('archive_mode') <> 'off') as archive_age`;
@@ -37,4 +46,25 @@ const FIND_FIGURES = `
 export async function findFigures(db: Database): Promise<Figures> {
   const [figures] = await queryRows<Figures>(db, FIND_FIGURES, {});
   return figures!;
+}
+
+/** When the first of the rolled keys and secrets of a kind ends that still works, epoch seconds. */
+export interface RolledEnd {
+  kind: 'api_key' | 'client_secret' | 'webhook_secret';
+  ends_at: number;
+}
+
+/** Of each kind of which one still works. */
+export async function findRolledEnds(db: Database): Promise<RolledEnd[]> {
+  const first = (kind: RolledEnd['kind'], expires: string, rows: string) =>
+    `select '${kind}' as kind, min(${expires}) as expires from ${rows} and ${expires} > clock_timestamp()`;
+  return await queryRows<RolledEnd>(
+    db,
+    `select kind, extract(epoch from expires)::float8 as ends_at from (
+       ${first('api_key', 'expires', 'api_keys where revoked is null')}
+       union all ${first('client_secret', 'previous_expires', 'oauth_clients where revoked is null')}
+       union all ${first('webhook_secret', 'previous_webhook_secret_expires', 'projects where true')}
+     ) ends where expires is not null`,
+    {},
+  );
 }

@@ -354,6 +354,21 @@ export const METRICS = metrics({
     only: HOLDER_OF_RECOVERY,
   },
 
+  payments_rolled_secret_expiry_timestamp_seconds: {
+    type: 'gauge',
+    help: 'When the first rolled API key, client secret or webhook secret that still works ends, in seconds since 1970.',
+    labels: { kind: ['api_key', 'client_secret', 'webhook_secret'] },
+    processes: WORKER,
+    only: `${HOLDER_OF_RECOVERY}, while one works`,
+  },
+  payments_rolled_api_keys_in_use: {
+    type: 'gauge',
+    help: 'Rolled API keys that end within a day, and were used on a later day than that of the roll, since yesterday.',
+    labels: {},
+    processes: WORKER,
+    only: HOLDER_OF_RECOVERY,
+  },
+
   payments_webhook_attempts_total: {
     type: 'counter',
     help: 'Attempts to deliver a webhook. refused: the address is private and may not be used.',

@@ -1,13 +1,12 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import type { Config } from '../config';
 import type { Logger } from '../log';
 import type { LabelsOf, MetricsProcess } from '../metrics/catalogue';
 import { readProcess } from '../metrics/process-gauges';
 import { gauge, startRecording } from '../metrics/recorder';
 import { serveMetrics, type MetricsServer } from '../metrics/server';
-import { repositoryRoot } from '../stack/files';
+import { versionOfService } from './build';
 
 /**
  * Records the metrics of this process and answers scrapes where a port is configured (rules 24.14). Called first: it
@@ -47,9 +46,4 @@ function endOf(file: string): number | undefined {
   } catch {
     return undefined;
   }
-}
-
-function versionOfService(): string {
-  const text = readFileSync(path.join(repositoryRoot(), 'package.json'), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }

@@ -30,6 +30,7 @@ import { LocalAttempts } from '../webhook/local-attempts';
 import { postWebhook } from '../webhook/post';
 import { tracedAttempts } from '../webhook/trace-attempts';
 import { SearchWriter } from '../search/writer';
+import { buildOfService } from './build';
 import { openDatabase, openProcessor, openTemporal, searchServer, publicUrl } from './connections';
 import { startMetrics } from './metrics';
 import type { Started } from './process';
@@ -139,6 +140,11 @@ async function createWorkers(
   const shared = {
     ...polled,
     workflowBundle: { codePath: bundle_path },
+    // Shown with its polls, for doctor. Tasks go to the workers of any build.
+    workerDeploymentOptions: {
+      version: { deploymentName: 'payments', buildId: await buildOfService() },
+      useWorkerVersioning: false,
+    },
     activities: createActivities(services),
     interceptors: { activity: [activityCauses] },
     // A killed worker still owns its workflows' queues: after this long another takes them.

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { countOpenIncidents } from '../db/audit/incidents';
 import type { Database } from '../db/connection';
-import { findFigures, type Figures } from '../db/figures';
+import { findFigures, findRolledEnds, type Figures, type RolledEnd } from '../db/figures';
 import { INCIDENT_KINDS, type IncidentKind } from '../domain/incident';
 import type { GaugeName, LabelsOf } from '../metrics/catalogue';
 import { gauge } from '../metrics/recorder';
@@ -21,6 +21,7 @@ const METRIC_OF = {
   deliveries_due: 'payments_webhook_deliveries_due',
   delivery_age: 'payments_webhook_due_oldest_age_seconds',
   recovery_behind: 'payments_recovery_behind_seconds',
+  rolled_keys_in_use: 'payments_rolled_api_keys_in_use',
   archive_age: 'payments_postgres_archive_age_seconds',
 } as const satisfies Record<keyof Figures, Unlabelled>;
 
@@ -32,6 +33,7 @@ export class FigureReader {
   private readonly stopping = new AbortController();
   private figures: Partial<Figures> = {};
   private incidents: readonly { kind: IncidentKind; open: number }[] | undefined;
+  private rolled: readonly RolledEnd[] = [];
   private loop: Promise<void> = Promise.resolve();
 
   /** `isHolder`: whether this process has the lease now. */
@@ -55,6 +57,9 @@ export class FigureReader {
         labels: { kind },
       }));
     });
+    gauge('payments_rolled_secret_expiry_timestamp_seconds', () =>
+      this.isHolder() ? this.rolled.map(({ kind, ends_at }) => ({ value: ends_at, labels: { kind } })) : [],
+    );
     this.loop = this.run();
   }
 
@@ -70,6 +75,7 @@ export class FigureReader {
       const none = () => ({});
       this.figures = this.isHolder() ? await findFigures(this.db).catch(none) : {};
       this.incidents = this.isHolder() ? await countOpenIncidents(this.db).catch(() => undefined) : undefined;
+      this.rolled = this.isHolder() ? await findRolledEnds(this.db).catch(() => []) : [];
       await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined);
     }
   }

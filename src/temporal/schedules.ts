@@ -1,4 +1,12 @@
-import { ScheduleAlreadyRunning, ScheduleNotFoundError, type Client, type ScheduleOptions } from '@temporalio/client';
+import {
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  isGrpcServiceError,
+  WorkflowNotFoundError,
+  type Client,
+  type ScheduleOptions,
+} from '@temporalio/client';
+import type { google, temporal } from '@temporalio/proto';
 import {
   AUDIT_WORKFLOW,
   SEARCH_INDEX_CHECK_WORKFLOW,
@@ -79,4 +87,76 @@ export async function fetchSettlementsNow(client: Client): Promise<void> {
   } catch (error) {
     throw error instanceof ScheduleNotFoundError ? unavailable() : error;
   }
+}
+
+/** What is wrong with the schedules, and what an operator has changed about them. */
+export interface ScheduleFindings {
+  faults: string[];
+  notes: string[];
+}
+
+/** Of gRPC. */
+const NOT_FOUND = 5;
+/** A start may be this late: the jitter of a schedule, and a restart of Temporal. Milliseconds. */
+const LATE_MS = 15 * 60_000;
+
+/**
+ * Compares the schedules in Temporal with those that workers make: each exists, is not overdue at an instant `now` (epoch
+ * milliseconds), and its last run succeeded. Decrypts no payload. Rejects when Temporal does not answer.
+ */
+export async function inspectSchedules(client: Client, now: number): Promise<ScheduleFindings> {
+  const findings: ScheduleFindings = { faults: [], notes: [] };
+  const { namespace } = client.options;
+  for (const { scheduleId } of SCHEDULES) {
+    const found = await client.workflowService.describeSchedule({ namespace, scheduleId }).catch(undefinedIfNotFound);
+    if (found === undefined) {
+      findings.faults.push(`${scheduleId} does not exist`);
+      continue;
+    }
+    const { paused, notes } = found.schedule?.state ?? {};
+    if (paused) findings.notes.push(`${scheduleId} was paused by an operator${notes ? ` (${notes})` : ''}`);
+    const next = (found.info?.futureActionTimes ?? []).map(instantOf);
+    const is_overdue = !paused && next[0] !== undefined && next[0] < now - LATE_MS;
+    if (is_overdue) findings.faults.push(`${scheduleId} has been due since ${isoOf(next[0]!)}`);
+    // Runs do not overlap: at most the last one has no result yet.
+    const runs = (found.info?.recentActions ?? []).slice(-2).toReversed();
+    findings.faults.push(...(await faultsOfRuns(client, runs, now - (next[1]! - next[0]!) - LATE_MS)));
+  }
+  return findings;
+}
+
+/**
+ * The last run when it began before an instant and has no result, and the last result when it is not success. `runs`:
+ * the newest first.
+ */
+async function faultsOfRuns(
+  client: Client,
+  runs: readonly temporal.api.schedule.v1.IScheduleActionResult[],
+  begun_before: number,
+): Promise<string[]> {
+  const faults: string[] = [];
+  for (const { actualTime, startWorkflowResult } of runs) {
+    const id = startWorkflowResult?.workflowId ?? '';
+    const run = await client.workflow.getHandle(id).describe().catch(undefinedIfNotFound);
+    if (run?.status.name === 'RUNNING') {
+      const began = instantOf(actualTime ?? {});
+      if (began < begun_before) faults.push(`${id} has been running since ${isoOf(began)}`);
+      continue;
+    }
+    const has_failed = run !== undefined && run.status.name !== 'COMPLETED';
+    if (has_failed) faults.push(`the last run ${id} ended as ${run.status.name.toLowerCase()}`);
+    break;
+  }
+  return faults;
+}
+
+/** Epoch milliseconds. */
+const instantOf = ({ seconds }: google.protobuf.ITimestamp) => Number(seconds ?? 0) * 1_000;
+const isoOf = (instant: number) => new Date(instant).toISOString();
+
+/** What was asked for does not exist, or not any more: the namespace keeps closed runs for its retention. */
+function undefinedIfNotFound(error: unknown): undefined {
+  const is_not_found =
+    error instanceof WorkflowNotFoundError || (isGrpcServiceError(error) && Number(error.code) === NOT_FOUND);
+  if (!is_not_found) throw error;
 }

@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { METRICS, type Metric } from '../../src/metrics/catalogue';
+import * as manage from '../../src/client/manage';
+import { connectDatabase } from '../../src/db/connection';
 import { Merchant } from '../support/merchant';
 import { refund } from '../support/merchant-payments';
+import { Operator } from '../support/operator';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
 import { OwnStack, type RunningStack } from '../support/stack';
@@ -140,6 +143,38 @@ test('recovery and the indexer have a holder, and nothing waits for them', async
   const later = await scrape('worker');
   expect(sumOf(later, 'payments_indexer_orders_total', { result: 'written' })).toBeGreaterThan(0);
   expect(sumOf(later, 'payments_indexer_orders_total', { result: 'refused' })).toBe(0);
+});
+
+test('rolled keys and secrets are seen with the first end of each kind, and the key that is still used', async () => {
+  const operator = await Operator.signIn(running);
+  const now = () => scrape('worker');
+  const inUse = async () => sumOf(await now(), 'payments_rolled_api_keys_in_use');
+  expect(await inUse()).toBe(0);
+  const project = await operator.aProject();
+  const keys = [await operator.aKey(project), await operator.aKey(project)] as const;
+  const uses = keys.map(({ key }) => new Merchant(running, key));
+  for (const key of keys) await operator.roll(key, 'PT10H');
+  const [other] = keys;
+  await manage.ok(
+    manage.rollWebhookSecret(
+      { projectId: project.id, webhookSecretRollRequest: { overlap: 'PT2H' } },
+      operator.options,
+    ),
+  );
+  for (const merchant_with_old_key of uses) await merchant_with_old_key.getProject();
+  // Both were used today; only one was rolled before today.
+  const db = connectDatabase(running.postgres_url, { pool_max: 1 });
+  await db('api_keys')
+    .where({ id: other.id })
+    .update({ rolled: new Date(Date.now() - 86_400_000) });
+  await db.destroy();
+  await until('the key is counted', async () => (await inUse()) === 1);
+  const ends = async (kind: string) =>
+    (sumOf(await now(), 'payments_rolled_secret_expiry_timestamp_seconds', { kind }) * 1_000 - Date.now()) / 3_600_000;
+  expect(await ends('api_key')).toBeCloseTo(10, 0);
+  expect(await ends('webhook_secret')).toBeCloseTo(2, 0);
+  await operator.revoke(other);
+  await until('it is no longer counted', async () => (await inUse()) === 0);
 });
 
 test('rules 24.14: unusual requests add few series, and no label holds a text of theirs', async () => {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import { migrate } from '../../src/db/migrate';
 import { insertMerchant } from '../../src/db/projects/merchants';
@@ -83,6 +84,20 @@ export async function createTestDatabase(options: { webhook_url?: string; postgr
     new Date(0),
   );
   return { db, url, statements, forget: () => statements.splice(0), close: () => db.destroy() };
+}
+
+/** How Postgres reads what the first statement of this asks for, as JSON. */
+export async function planOf({ db, url }: TestDatabase, ask: () => Promise<unknown>): Promise<string> {
+  const asked: { sql: string; bindings: unknown[] }[] = [];
+  const note = (query: { sql: string; bindings: unknown[] }) => void asked.push(query);
+  db.on('query', note);
+  await ask();
+  db.off('query', note);
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rows: plan } = await client.query(`explain (format json) ${asked[0]!.sql}`, asked[0]!.bindings);
+  await client.end();
+  return JSON.stringify(plan);
 }
 
 /** Milliseconds from the start of a statement to when its sender has gone. */

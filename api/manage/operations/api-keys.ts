@@ -58,7 +58,7 @@ export function apiKeyOperations(services: ManageServices) {
         if (key.expires !== null) throw new ServiceError('Conflict', 'The API key was rolled before.');
         const before = presentApiKey(key);
         const expires = overlapEnd(overlap, now);
-        await expireApiKey(trx, id, expires);
+        await expireApiKey(trx, id, expires, now);
         const { made, answer } = await makeKey(trx, { id: key.project_id, is_test: key.is_test }, now);
         const after = { ...presentApiKey({ ...key, expires: expires.toISOString() }), replaced_by: made };
         return { answer, change: changeOf('api_key.roll', key, { before, after }) };

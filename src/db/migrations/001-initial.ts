@@ -95,10 +95,13 @@ export async function up(knex: Knex): Promise<void> {
       secret_key_id text not null,
       created timestamptz not null,
       last_used date,
-      -- From when it is refused; null: it works until it is rolled or revoked.
+      -- When it was rolled, and from when it is refused; null: it works until it is rolled or revoked.
+      rolled timestamptz,
       expires timestamptz,
-      revoked timestamptz
+      revoked timestamptz,
+      check ((rolled is null) = (expires is null))
     );
+    create index api_keys_expires on api_keys (expires) where revoked is null;
 
     -- Who may call the bearer-token host (rules 21). After a roll the previous secret works until previous_expires.
     create table oauth_clients (
@@ -218,6 +221,8 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index logged_requests_project on logged_requests (project_id, received, id);
     create index logged_requests_errors on logged_requests (project_id, received, id) where error_type is not null;
+    create index logged_requests_operation on logged_requests (project_id, operation, received, id);
+    create index logged_requests_status on logged_requests (project_id, status, received, id);
     create index logged_requests_order on logged_requests (order_id, received, id) where order_id is not null;
     create index logged_requests_object on logged_requests (object_id, received, id) where object_id <> order_id;
 

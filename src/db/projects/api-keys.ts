@@ -141,9 +141,9 @@ export async function countApiKeys(trx: SqlTransaction, project_id: string, now:
   return found!.count;
 }
 
-/** The key works until `expires` and no longer. */
-export async function expireApiKey(db: Database, id: string, expires: Date): Promise<void> {
-  await db('api_keys').where({ id }).update({ expires });
+/** The key has been rolled: it works until `expires` and no longer. */
+export async function expireApiKey(db: Database, id: string, expires: Date, now: Date): Promise<void> {
+  await db('api_keys').where({ id }).update({ rolled: now, expires });
 }
 
 export async function revokeApiKey(db: Database, id: string, now: Date): Promise<void> {

@@ -56,6 +56,8 @@ interface RequestFilter {
   since?: string | undefined;
   until?: string | undefined;
   only_errors?: boolean;
+  operation?: string | undefined;
+  status?: number | undefined;
 }
 
 /** The requests of a project, newest first. */
@@ -105,7 +107,7 @@ export async function readsOfOrders(
 function listOf(
   select: string,
   bindings: Readonly<Record<string, string>>,
-  { since, until, only_errors = false }: RequestFilter,
+  { since, until, only_errors = false, operation, status }: RequestFilter,
 ): List {
   return {
     select,
@@ -114,8 +116,10 @@ function listOf(
       since !== undefined && 'received >= :since',
       until !== undefined && 'received <= :until',
       only_errors && 'error_type is not null',
+      operation !== undefined && 'operation = :operation',
+      status !== undefined && 'status = :status',
     ],
-    bindings: { ...bindings, ...(since !== undefined && { since }), ...(until !== undefined && { until }) },
+    bindings: { ...bindings, since, until, operation, status },
     key: [
       ['received', 'timestamptz'],
       ['id', 'uuid'],

@@ -37,6 +37,10 @@ test('rules 25.3: lists what was sent about an order: its creation, its refund, 
   ]);
   expect(of_refund).toEqual([without_reads[0]]);
   expect((await list(order.id, '?only_errors=true')).body.items).toEqual(without_reads.slice(1, 3));
+  const of = async (query: string) => (await list(order.id, query)).body.items;
+  expect(await of('?operation=refundOrder')).toEqual(without_reads.slice(0, 3));
+  expect(await of('?operation=refundOrder&status=400')).toEqual(without_reads.slice(1, 3));
+  expect(await of('?operation=createOrder&status=400')).toEqual([]);
   const pages = await list(order.id, '?limit=1&only_errors=true');
   expect((await list(order.id, `?limit=1&only_errors=true&cursor=${pages.body.next}`)).body.items).toEqual([
     without_reads[2],
@@ -55,5 +59,5 @@ test('rules 25.3: of another project it is Unauthorized, and its requests about 
   expect(operations).toEqual(['createOrder']);
   expect((await list(order.id, '', other.merchant)).status).toBe(401);
   expect((await list(randomUUID())).status).toBe(404);
-  expect((await list(order.id, '?x=1')).status).toBe(400);
+  for (const query of ['?x=1', '?operation=x', '?status=x']) expect((await list(order.id, query)).status).toBe(400);
 });

@@ -1,4 +1,5 @@
-import type { LoggedRequestAnswer } from '../../../src/contract/requests';
+import { MERCHANT_API } from '../../../src/contract/merchant-api';
+import { LOGGED_ROUTES, REQUEST_ROUTES, type LoggedRequestAnswer } from '../../../src/contract/requests';
 import type { Page } from '../../../src/db/pages';
 import { recordRows } from '../../support/database';
 import { createTestProject, type TestProject } from '../../support/operator';
@@ -37,7 +38,8 @@ describe('rules 25.3: many are paged', () => {
       `insert into logged_requests (id, project_id, api_key_id, received, operation, method, path, status, duration_ms,
          error_type, error_fields, is_repeat)
        select gen_random_uuid(), :project, 'x', timestamptz '2026-01-01 00:00Z' + n / 100 * interval '1 minute',
-         'listOrders', 'GET', '/v1/orders/', 200, 1, case when n % 10 = 0 then 'ServerError' end,
+         case when n % 10 = 0 then 'createOrder' else 'listOrders' end, 'GET', '/v1/orders/',
+         case when n % 20 = 0 then 500 else 200 end, 1, case when n % 10 = 0 then 'ServerError' end,
          case when n % 10 = 0 then '{}'::text[] end, false
        from generate_series(0, 259) n`,
       { project: many.id },
@@ -71,13 +73,38 @@ describe('rules 25.3: many are paged', () => {
     expect(await of('only_errors=true&limit=10')).toBe(26);
   });
 
+  it('of an operation, of a status, and of both', async () => {
+    const of = async (query: string) => (await pagesOf(query)).flat().length;
+    expect(await of('operation=listOrders&limit=90')).toBe(234);
+    expect(await of('operation=createOrder&limit=10')).toBe(26);
+    expect(await of('operation=getOrder')).toBe(0);
+    expect(await of('status=500&limit=10')).toBe(13);
+    expect(await of('status=200&limit=100')).toBe(247);
+    expect(await of('operation=createOrder&status=500&only_errors=true&since=2026-01-01T00:01:00Z')).toBe(8);
+    expect(await of('operation=listOrders&status=500')).toBe(0);
+  });
+
+  it('every operation but those of the log can be selected', () => {
+    const logged = Object.keys(MERCHANT_API.routes).filter((id) => !Object.hasOwn(REQUEST_ROUTES, id));
+    expect(Object.keys(LOGGED_ROUTES).toSorted()).toEqual(logged.toSorted());
+  });
+
   it.each([
     ['limit=0', 'limit'],
     ['limit=101', 'limit'],
     ['since=yesterday', 'since'],
     ['only_errors=yes', 'only_errors'],
     ['cursor=x', 'cursor'],
-    ['status=500', 'status'],
+    ['state=500', 'state'],
+    ['operation=payOrder', 'operation'],
+    ['operation=listRequests', 'operation'],
+    ['operation=toString', 'operation'],
+    ['operation=', 'operation'],
+    ['status=199', 'status'],
+    ['status=600', 'status'],
+    ['status=4xx', 'status'],
+    ['status=400.0', 'status'],
+    ['status=200&status=400', 'status'],
   ])('%s is a ValidationError', async (query, property_path) => {
     const { status, body } = await many.merchant.send('GET', `/v1/requests/?${query}`);
     expect([status, body]).toMatchObject([400, { error: { type: 'ValidationError', property_path } }]);

@@ -1,19 +1,26 @@
 import { randomBytes } from 'node:crypto';
+import { msToTs } from '@temporalio/common/lib/time';
+import { temporal } from '@temporalio/proto';
 import { createProgram } from '../../../src/admin/program';
 import { COMMANDS } from '../../../src/admin/commands';
 import { parseConfig } from '../../../src/config';
 import { MANAGE_API } from '../../../src/contract/manage/manage-api';
 import { recordAttention } from '../../../src/db/attentions';
 import { connectDatabase } from '../../../src/db/connection';
+import { inspectSchedules, makeSchedules } from '../../../src/temporal/schedules';
+import { TASK_QUEUE } from '../../../workflows/messages';
 import { createTestDatabase } from '../../support/database';
 import { Merchant } from '../../support/merchant';
 import { answerOfCommand, Operator, runCommand } from '../../support/operator';
 import { NOBODY } from '../../support/shapes';
 import { stack } from '../../support/stack';
+import { temporalOf } from '../../support/temporal-client';
+import { until } from '../../support/waits';
 
 /** The command line on the stack of the run (rules 22). */
 
 const CLOSED = '127.0.0.1:1';
+const HOUR = 3_600_000;
 
 const run = (args: string[], env: Record<string, string> = {}) => runCommand(args, { env });
 const json = <T = Record<string, string>>(...args: string[]) => answerOfCommand<T>(args);
@@ -156,9 +163,9 @@ describe('rules 22.5: doctor', () => {
   test('finds nothing on a healthy installation', async () => {
     const { failed, findings } = await diagnose();
     expect(findings.filter(({ result }) => result !== 'ok')).toEqual([]);
-    expect([failed, findings.length]).toEqual([false, 15]);
+    expect([failed, findings.length]).toEqual([false, 16]);
     expect(findings.find(({ check }) => check === 'workers')).toMatchObject({
-      note: expect.stringMatching(/^\d+ of build \S/),
+      note: expect.stringMatching(/^\d+ of build 0\.\d+\.\d+\+[0-9a-f]{16}$/),
     });
     expect(findings.find(({ check }) => check === 'lags')!.note).toMatch(
       /^search index \d+ changes, \d+ s; recovery \d+ s; /,
@@ -212,9 +219,76 @@ describe('rules 22.5: doctor', () => {
     await database.close();
   });
 
-  test('a namespace without workers', async () => {
-    const { found } = await diagnose({ TEMPORAL_NAMESPACE: 'temporal-system' });
-    expect(found('workers')).toMatchObject({ result: 'wrong', problem: 'No worker polls for tasks.' });
+  describe('in a namespace of its own', () => {
+    const namespace = 'doctor';
+    const client = temporalOf({ ...stack(), temporal_namespace: namespace });
+    const find = async (check: string) => (await diagnose({ TEMPORAL_NAMESPACE: namespace })).found(check);
+    beforeAll(async () => {
+      const workflowExecutionRetentionPeriod = msToTs('1 day');
+      await client.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
+      await until('the namespace is known', async () => (await find('temporal')).result === 'ok');
+    });
+    afterAll(() => client.connection.close());
+
+    test('no worker polls, or one of another build', async () => {
+      const NONE = 'No worker polls for tasks.';
+      expect(await find('workers')).toMatchObject({ result: 'wrong', problem: NONE });
+      const stop = new AbortController();
+      const poll = () =>
+        client.workflowService.pollWorkflowTaskQueue({
+          namespace,
+          taskQueue: { name: TASK_QUEUE },
+          identity: 'old worker',
+          deploymentOptions: {
+            deploymentName: 'payments',
+            buildId: '0.0.9+0123456789abcdef',
+            workerVersioningMode: temporal.api.enums.v1.WorkerVersioningMode.WORKER_VERSIONING_MODE_UNVERSIONED,
+          },
+        });
+      const polled = client.withDeadline(Date.now() + 60_000, () => client.withAbortSignal(stop.signal, poll));
+      const [workers] = await Promise.all([
+        until('the poll is known', async () => {
+          const finding = await find('workers');
+          return finding.problem !== NONE && finding;
+        }).finally(() => stop.abort()),
+        expect(polled).rejects.toThrow('CANCELLED'),
+      ]);
+      expect(workers).toMatchObject({
+        result: 'wrong',
+        problem: expect.stringMatching(/^1 of build 0\.0\.9\+0123456789abcdef; this build is 0\.1\.0\+/),
+        remedy: expect.stringContaining('finish the upgrade'),
+      });
+    });
+
+    test('schedules that are missing, paused, overdue or whose last run failed', async () => {
+      expect(await find('schedules')).toMatchObject({
+        result: 'wrong',
+        problem: 'search-index-check does not exist; settlements does not exist; audit does not exist.',
+        remedy: expect.stringContaining('start a worker'),
+      });
+      await makeSchedules(client);
+      expect(await find('schedules')).toEqual({ check: 'schedules', result: 'ok' });
+      await client.schedule.getHandle('settlements').pause('during a test');
+      const note = 'settlements was paused by an operator (during a test)';
+      expect(await find('schedules')).toEqual({ check: 'schedules', result: 'ok', note });
+
+      const audit = client.schedule.getHandle('audit');
+      await audit.trigger();
+      const run = await until('it runs', async () => (await audit.describe()).info.recentActions[0]?.action.workflow);
+      expect(await find('schedules')).toMatchObject({ result: 'ok' });
+      const { faults } = await inspectSchedules(client, Date.now() + 3 * HOUR);
+      expect(faults.slice(-2)).toEqual([
+        expect.stringMatching(/^audit has been due since \d{4}-/),
+        expect.stringMatching(new RegExp(`^${run.workflowId} has been running since \\d{4}-`)),
+      ]);
+      expect(faults).not.toContainEqual(expect.stringContaining('settlements'));
+      await client.workflow.getHandle(run.workflowId).terminate('a test');
+      expect(await find('schedules')).toMatchObject({
+        result: 'wrong',
+        problem: `the last run ${run.workflowId} ended as terminated; ${note}.`,
+        remedy: expect.stringContaining('trigger the schedule'),
+      });
+    });
   });
 
   test('for people it prints a line for each check, with the remedy below what is wrong', async () => {

@@ -1,4 +1,3 @@
-import { Client } from 'pg';
 import { queryRows } from '../../../../src/db/connection';
 import { insertFollowUp } from '../../../../src/db/orders/follow-ups';
 import { beginAttempt } from '../../../../src/db/orders/insert-order';
@@ -11,7 +10,7 @@ import { beginAdvance, finishAdvance, setClock } from '../../../../src/db/sandbo
 import type { FollowUpKind } from '../../../../src/domain/follow-up';
 import type { OrderSnapshot } from '../../../../src/domain/order-snapshot';
 import type { OrderStatus, PaymentLinkStatus, TransactionStatus } from '../../../../src/domain/transitions';
-import { createTestDatabase } from '../../../support/database';
+import { createTestDatabase, planOf } from '../../../support/database';
 import { aRequest, aTransaction, BY_TOKEN, MINUTE, NOW, PROJECT } from '../../../support/domain';
 import { aFollowUp, anAcceptedPayment, answerFollowUp, aStoredOrder, CAPTURE_END } from '../../../support/rows';
 import { setUp } from '../../../support/set-up';
@@ -373,27 +372,13 @@ test('rows that are not due cost nothing: an index of its own finds the others',
   await anAcceptedPayment(database.db, { mode: 'manual' });
   await database.db.raw('analyze');
   for (const name of SOURCE_NAMES) {
-    const plan = await planOf(() => due(name, NOW + DAY, NOW + DAY - MINUTE));
+    const plan = await planOf(database, () => due(name, NOW + DAY, NOW + DAY - MINUTE));
     expect(plan).toContain(`"${INDEXES[name]}"`);
     expect(plan).not.toMatch(
       /"Seq Scan"[^}]*"Relation Name":"(orders|transactions|webhook_deliveries|late_approval_watches|payment_links)"/,
     );
   }
 });
-
-/** How Postgres reads what this asks for, as JSON. */
-async function planOf(ask: () => Promise<unknown>): Promise<string> {
-  const asked: { sql: string; bindings: unknown[] }[] = [];
-  const note = (query: { sql: string; bindings: unknown[] }) => void asked.push(query);
-  database.db.on('query', note);
-  await ask();
-  database.db.off('query', note);
-  const client = new Client({ connectionString: database.url });
-  await client.connect();
-  const { rows: plan } = await client.query(`explain (format json) ${asked[0]!.sql}`, asked[0]!.bindings);
-  await client.end();
-  return JSON.stringify(plan);
-}
 
 /** Payment links, changed at NOW and open for a day after it. */
 async function paymentLinks(count: number, status: PaymentLinkStatus): Promise<void> {

@@ -1,0 +1,175 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WebSocket } from 'undici';
+import { queryRows, type Database } from '../../src/db/connection';
+import { readVariables } from '../../src/stack/launch';
+import type { OwnStack, RunningStack } from '../../test/support/stack';
+import { temporalOf } from '../../test/support/temporal-client';
+import { until } from '../../test/support/waits';
+import { TASK_QUEUE } from '../../workflows/messages';
+
+/** Faults that need more than a stopped process, each for the length of some work. */
+
+/**
+ * A bearer-token host beside that of the stack, whose certificate ends in so many days. `work` gets the address of its
+ * metrics.
+ */
+export async function withCertificateThatEnds(
+  { data_dir }: RunningStack,
+  days: number,
+  work: (metrics_url: string) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'certificate-'));
+  const [key, cert] = [path.join(folder, 'key.pem'), path.join(folder, 'cert.pem')];
+  const made = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key, '-out', cert];
+  execFileSync('openssl', ['req', '-x509', '-subj', '/CN=localhost', '-days', String(days), ...made], {
+    stdio: 'ignore',
+  });
+  const host = spawn(process.execPath, [path.join(__dirname, '../../src/main/manage.js')], {
+    env: {
+      ...process.env,
+      ...readVariables(data_dir),
+      ...{ LOG_LEVEL: 'info', MANAGE_PORT: '0', METRICS_PORT: '0', TLS_CERT_FILE: cert, TLS_KEY_FILE: key },
+    },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const ended = new Promise<void>((resolve) => void host.once('exit', () => resolve()));
+  try {
+    let metrics_url: string | undefined;
+    createInterface(host.stdout).on('line', (line) => {
+      metrics_url ??= /"metrics_url":"([^"]+)"/.exec(line)?.[1];
+    });
+    await work(await until('the host with the certificate answers scrapes', () => metrics_url));
+  } finally {
+    host.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** A clock of the database that is behind that of the machine, for every session that begins meanwhile. */
+export async function withClockBehind(db: Database, seconds: number, work: () => Promise<void>): Promise<void> {
+  const [{ name } = { name: '' }] = await queryRows<{ name: string }>(db, 'select current_database() as name', {});
+  const endSessions = () =>
+    queryRows(
+      db,
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = :name and pid <> pg_backend_pid()`,
+      { name },
+    );
+  await db.raw(`
+    create schema wrong_clock;
+    grant usage on schema wrong_clock to public;
+    create function wrong_clock.clock_timestamp() returns timestamptz volatile language sql
+      as $$ select pg_catalog.clock_timestamp() - interval '${seconds} seconds' $$`);
+  await db.raw('alter database ?? set search_path = wrong_clock, pg_catalog, public', [name]);
+  try {
+    await endSessions();
+    await work();
+  } finally {
+    await db.raw('alter database ?? reset search_path', [name]);
+    await endSessions();
+    await db.raw('drop schema wrong_clock cascade');
+  }
+}
+
+/** Starts workflows of a type that no worker knows, one every two seconds, and ends them at the end. */
+export async function startUnknownWorkflows(stack: RunningStack, count: number): Promise<void> {
+  const client = temporalOf(stack);
+  const started: string[] = [];
+  try {
+    for (let n = 0; n < count; n += 1) {
+      const workflowId = `of-another-release:${n}`;
+      await client.workflow.start('workflowOfAnotherRelease', { taskQueue: TASK_QUEUE, workflowId });
+      started.push(workflowId);
+      await sleep(2_000);
+    }
+  } finally {
+    for (const workflowId of started) await client.workflow.getHandle(workflowId).terminate('the proof is over');
+    await client.connection.close();
+  }
+}
+
+/** Has every workflow thread of the worker run an endless loop for so long, by Node's debugger. Resolves at its end. */
+export async function blockWorkflowThreads(own: OwnStack, milliseconds: number): Promise<void> {
+  const log = path.join(own.data_dir, 'logs', 'worker.log');
+  process.kill(own.pid('worker'), 'SIGUSR1');
+  const url = await until(
+    'the debugger of the worker listens',
+    () => /Debugger listening on (ws:\S+)/.exec(readFileSync(log, 'utf8'))?.[1],
+  );
+  const debug = new WebSocket(url);
+  let sent = 0;
+  let blocked = 0;
+  const send = (method: string, params: object) => debug.send(JSON.stringify({ id: (sent += 1), method, params }));
+  debug.addEventListener('open', () => send('NodeWorker.enable', { waitForDebuggerOnStart: false }));
+  debug.addEventListener('message', ({ data }) => {
+    const { method, params } = JSON.parse(String(data)) as Attached;
+    if (method !== 'NodeWorker.attachedToWorker' || !params.workerInfo.url.includes('workflow-thread')) return;
+    const expression = `for (const began = Date.now(); Date.now() - began < ${milliseconds};);`;
+    const message = JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } });
+    send('NodeWorker.sendMessageToWorker', { sessionId: params.sessionId, message });
+    blocked += 1;
+  });
+  await until('the workflow threads are found', () => blocked > 0);
+  await sleep(milliseconds);
+  debug.close();
+}
+
+/** A message of Node's debugger about a thread of the process. */
+interface Attached {
+  method?: string;
+  params: { sessionId: string; workerInfo: { url: string } };
+}
+
+/**
+ * Adds to the amount of a payment in the record, has the audit compare it with the processor, and runs the work while
+ * the incident is open. Then takes it back, and has the audit close the incident.
+ */
+export async function withMoneyThatDiffers(
+  stack: RunningStack,
+  db: Database,
+  work: () => Promise<void>,
+): Promise<void> {
+  const client = temporalOf(stack);
+  const audit = client.schedule.getHandle('audit');
+  const [payment] = await queryRows<{ id: string }>(
+    db,
+    `select t.id from transactions t join orders o on o.id = t.order_id
+     where o.kind = 'payment' and t.status = 'accepted' order by t.created desc limit 1`,
+    {},
+  );
+  const add = (amount: number) =>
+    queryRows(
+      db,
+      'update transactions set amount = amount + :amount, captured_amount = captured_amount + :amount where id = :id',
+      { id: payment!.id, amount },
+    );
+  /** Triggers the audit until the number of open incidents is this; what has just changed is left to a later run. */
+  const auditUntil = (open: number) =>
+    until(
+      `${open} incidents are open`,
+      async () => {
+        await audit.trigger();
+        await sleep(5_000);
+        const found = await queryRows(db, 'select 1 from incidents where closed_at is null', {});
+        return found.length === open;
+      },
+      120_000,
+    );
+  try {
+    await add(7);
+    try {
+      await auditUntil(1);
+      await work();
+    } finally {
+      await add(-7);
+    }
+    await auditUntil(0);
+  } finally {
+    await client.connection.close();
+  }
+}
