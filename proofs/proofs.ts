@@ -8,6 +8,7 @@ import { lives } from './lives';
 import { mutants } from './mutants';
 import { mutation } from './mutation';
 import type { Proof } from './proof';
+import { restore } from './restore';
 import { secrets } from './secrets';
 import { upgrade } from './upgrade';
 
@@ -18,6 +19,7 @@ export const PROOFS: readonly Proof[] = [
   faults,
   interleavings,
   lives,
+  restore,
   api,
   secrets,
   upgrade,

@@ -11,6 +11,7 @@ import { docs, type ApiDocument } from './docs';
 import { Draining } from './draining';
 import { onError } from './errors';
 import { health, type Probe } from './health';
+import type { Intake } from './intake';
 import { createRateLimit } from './rate-limit';
 import { requestLog } from './request-log';
 import { requestMetrics } from './request-metrics';
@@ -32,6 +33,7 @@ export interface AppDependencies<C extends Caller> {
   readonly observers?: readonly RequestObserver[];
   /** Routes beside the API, such as the hosted page. */
   readonly routers: readonly Router[];
+  readonly intake?: Intake;
 }
 
 /** The HTTP application of a host: its API, further routes, documentation and health checks. */
@@ -45,6 +47,7 @@ export function createApp<C extends Caller>({
   draining = new Draining(),
   observers = [],
   routers,
+  intake,
 }: AppDependencies<C>): express.Express {
   const app = express();
   app.disable('x-powered-by');
@@ -61,7 +64,7 @@ export function createApp<C extends Caller>({
   app.use(observeRequests([...requestLog(log, config.LOG_REQUESTS), requestMetrics(host, open), ...observers], open));
   app.use(requireTls());
   const rateLimit = createRateLimit(config.RATE_LIMIT_PER_SECOND);
-  app.use(bind(api, { rateLimit, deadline_ms: config.API_DEADLINE_MS, log }));
+  app.use(bind(api, { rateLimit, deadline_ms: config.API_DEADLINE_MS, log, intake }));
   for (const router of routers) app.use(router);
   app.use('/docs', docs(document));
   app

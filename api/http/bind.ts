@@ -19,6 +19,7 @@ import { Stream, carryOut, type Caller, type RequestContext, type Versioned, typ
 import { answer, answerStream, noContent, notModified } from './answer';
 import { etagOf, isKnown, versionsOf } from './etag';
 import { answerOnce, refuseTaken, requestHash, secretShown, type KeyStore, type Reply } from './idempotency';
+import type { Intake } from './intake';
 import type { RateLimit } from './rate-limit';
 import { noteAnswer, noteRequest } from './answered-request';
 import { waitPreferenceOf } from './prefer';
@@ -42,6 +43,8 @@ interface Limits {
   /** Milliseconds from a request's arrival to its deadline. */
   readonly deadline_ms: number;
   readonly log: Logger;
+  /** Absent: everything is accepted. */
+  readonly intake?: Intake | undefined;
 }
 
 /**
@@ -70,6 +73,7 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
     const caller = await api.authenticate(request.headers.authorization);
     noteRequest(response, caller.log);
     limits.rateLimit.admit(caller.id, response);
+    if (!readsOnly(route)) limits.intake?.requireOpen();
     const key = takesIdempotencyKey(route) ? idempotencyKeyOf(request) : undefined;
     if (key !== undefined) noteAnswer(response, { idempotency_key: key });
     const keys = api.keysOf(caller);

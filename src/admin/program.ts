@@ -17,12 +17,15 @@ import { acceptRequest } from '../domain/accepted-request';
 import { inLines } from '../domain/shown-text';
 import { ServiceError } from '../errors';
 import { SecretKeys } from '../secrets';
-import { openTemporal, managePublicUrl } from '../processes/connections';
+import { openProcessor, openTemporal, managePublicUrl } from '../processes/connections';
+import type { Processor } from '../processor/client';
+import type { TemporalClient } from '../temporal/connect';
 import { createWorkflowClients, type WorkflowClients } from '../temporal/workflows';
 import { COMMANDS, type CommandRoute } from './commands';
 import { diagnose } from './doctor';
 import { reindex } from './reindex';
 import { OUTCOME_COMMANDS } from './outcomes';
+import { RESTORE_COMMANDS } from './restore';
 import { shownAnswer, shownFindings } from './show';
 
 /** The parts of its process that the program uses. */
@@ -54,6 +57,10 @@ export function createProgram(given: ProgramEnvironment): Command {
   const settle = program.command('settle').description('Sets outcomes that the processor will never give.');
   for (const { verb, route, run } of OUTCOME_COMMANDS) {
     addCommand(settle, verb, route, environment, program, run as Run);
+  }
+  const restore = program.command('restore').description('After the record was restored from a backup.');
+  for (const { verb, route, run } of RESTORE_COMMANDS) {
+    addCommand(restore, verb, route, environment, program, run as Run);
   }
   const { config, print, fail } = environment;
   program
@@ -88,6 +95,9 @@ type Run = (services: CommandServices, context: ManageContext, input: unknown) =
 
 interface CommandServices extends ManageServices {
   workflows: WorkflowClients;
+  client: TemporalClient;
+  /** The caller closes it. Not every machine with the command line reaches the processor. */
+  openProcessor: () => Processor;
 }
 
 function addCommand(
@@ -186,7 +196,17 @@ async function withServices<T>(config: Config, work: (services: CommandServices)
   try {
     const { deliveries, webhook_recoveries, incidents } = workflows;
     const { WEBHOOK_PRIVATE_ADDRESSES: webhook_private_addresses } = config;
-    return await work({ db, secrets, deliveries, webhook_recoveries, incidents, workflows, webhook_private_addresses });
+    return await work({
+      db,
+      secrets,
+      deliveries,
+      webhook_recoveries,
+      incidents,
+      workflows,
+      webhook_private_addresses,
+      client,
+      openProcessor: () => openProcessor(config, pino({ level: 'silent' })),
+    });
   } finally {
     await client.connection.close();
     await db.destroy();

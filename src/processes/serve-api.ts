@@ -3,6 +3,7 @@ import { createApp } from '../../api/http/app';
 import { Draining } from '../../api/http/draining';
 import { authenticateByApiKey } from '../../api/http/authenticate';
 import { keyStore } from '../../api/http/idempotency';
+import { Intake } from '../../api/http/intake';
 import { RequestRecorder } from '../../api/http/request-recorder';
 import document from '../../api/openapi.json';
 import { createOperations } from '../../api/operations/index';
@@ -52,6 +53,7 @@ export async function serveApi(
   addTo?.(pages, client);
   const order_waits = new OrderWaits(db, log);
   const draining = new Draining();
+  const intake = await Intake.open(db, log);
   const recorder = new RequestRecorder({ db, log, document });
   const app = createApp({
     host: 'api',
@@ -81,9 +83,11 @@ export async function serveApi(
       { name: 'temporal', required: false, check: () => pingTemporal(client) },
     ],
     routers: [
+      intake.refuseWrites('/pay', '/paymentlinks'),
       processorNotifications({ processor_notifications, secret: config.PROCESSOR_NOTIFICATION_SECRET, log }),
       pages,
     ],
+    intake,
   });
   const server = await listen(app, config, { draining });
   log.info({ url: server.url }, 'api listens');
@@ -91,6 +95,7 @@ export async function serveApi(
     startDrain: () => draining.begin(),
     async close() {
       await Promise.all([order_waits.close(), server.close()]);
+      intake.close();
       await recorder.close();
       await client.connection.close();
       await processor.close();

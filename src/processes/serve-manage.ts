@@ -1,6 +1,7 @@
 import { createApp } from '../../api/http/app';
 import { Draining } from '../../api/http/draining';
 import { keyStore } from '../../api/http/idempotency';
+import { Intake } from '../../api/http/intake';
 import { listen } from '../../api/http/server';
 import { authenticateByToken } from '../../api/manage/authenticate';
 import document from '../../api/manage/openapi.json';
@@ -28,6 +29,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
   const issuer = managePublicUrl(config);
   const tokens = new Tokens({ db, secrets, issuer });
   const draining = new Draining();
+  const intake = await Intake.open(db, log);
   const app = createApp({
     host: 'manage',
     config,
@@ -53,6 +55,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
       { name: 'temporal', required: false, check: () => pingTemporal(client) },
     ],
     routers: [tokenEndpoint({ db, secrets, tokens, issuer })],
+    intake,
   });
   const server = await listen(
     app,
@@ -64,6 +67,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
     startDrain: () => draining.begin(),
     async close() {
       await server.close();
+      intake.close();
       await client.connection.close();
       await db.destroy();
       await metrics?.close();

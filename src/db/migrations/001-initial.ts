@@ -569,6 +569,20 @@ export async function up(knex: Knex): Promise<void> {
     create index transactions_without_answer on transactions (order_id)
       where polls >= 170 or answered_amount is not null;
 
+    -- Restores of the record from a backup (rules 27). While one has not ended, nothing new is accepted.
+    create table restores (
+      id uuid primary key,
+      began timestamptz not null,
+      -- What is newer may be missing in the record.
+      since timestamptz not null,
+      reconciled timestamptz,
+      rewritten int not null default 0 check (rewritten >= 0),
+      open_items json not null default '[]',
+      ended timestamptz,
+      check (ended >= began)
+    );
+    create unique index restores_open on restores ((true)) where ended is null;
+
     -- At most one row: how far the audit has compared the record with the processor and the search index, and the run
     -- that is under way or was the last (rules 26.2).
     create table audit_progress (

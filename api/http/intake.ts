@@ -1,0 +1,54 @@
+import { Router } from 'express';
+import type { Database } from '../../src/db/connection';
+import { openRestore } from '../../src/db/restores';
+import { ServiceError } from '../../src/errors';
+import type { Logger } from '../../src/log';
+
+/** How often a process looks whether a restore is under way. Milliseconds. */
+const LOOK_EVERY_MS = 1_000;
+
+/** Refuses what would write while the record is being restored (rules 27.1). */
+export class Intake {
+  private is_stopped = false;
+  private readonly timer: NodeJS.Timeout;
+
+  private constructor(
+    private readonly db: Database,
+    private readonly log: Logger,
+  ) {
+    this.timer = setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
+  }
+
+  /** Looks for a restore once, then every second. */
+  static async open(db: Database, log: Logger): Promise<Intake> {
+    const intake = new Intake(db, log);
+    await intake.look();
+    return intake;
+  }
+
+  /** Throws ServiceUnavailable while a restore is under way. */
+  requireOpen(): void {
+    if (!this.is_stopped) return;
+    throw new ServiceError('ServiceUnavailable', 'The service is being restored. Nothing was stored or charged.');
+  }
+
+  /** Refuses what is no read below these paths, which are no part of the API. */
+  refuseWrites(...paths: string[]): Router {
+    return Router().use(paths, ({ method }, _response, next) => {
+      if (method !== 'GET' && method !== 'HEAD') this.requireOpen();
+      next();
+    });
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+  }
+
+  private async look(): Promise<void> {
+    // Without an answer nothing can be written either.
+    const restore = await openRestore(this.db).catch(() => undefined);
+    if (this.is_stopped === (restore !== undefined)) return;
+    this.is_stopped = restore !== undefined;
+    this.log.warn({ restore_id: restore?.id }, this.is_stopped ? 'a restore is under way' : 'the restore has ended');
+  }
+}

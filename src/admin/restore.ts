@@ -1,0 +1,156 @@
+import { v7 as uuidv7 } from 'uuid';
+import { z } from 'zod';
+import type { ManageContext } from '../../api/manage/manager';
+import { formatTimestamp } from '../../api/present/order';
+import { instant } from '../contract/scalars';
+import type { Input } from '../contract/routes';
+import { recordChange } from '../db/projects/audit-trail';
+import type { Database } from '../db/connection';
+import {
+  beginRestore,
+  endRestore,
+  newestChange,
+  openRestore,
+  recordReconciliation,
+  type Restore,
+} from '../db/restores';
+import { REASON_LENGTH_MAX } from '../domain/transaction';
+import { ServiceError } from '../errors';
+import { reconcile } from '../recovery/reconcile';
+import type { Processor } from '../processor/client';
+import type { TemporalClient } from '../temporal/connect';
+import type { WorkflowClients } from '../temporal/workflows';
+import type { CommandRoute } from './commands';
+
+/** After the record was restored from a backup (rules 27). */
+
+interface RestoreServices {
+  db: Database;
+  client: TemporalClient;
+  openProcessor: () => Processor;
+  workflows: WorkflowClients;
+}
+
+/** What changed last before the backup may have begun earlier. Milliseconds. */
+const MARGIN_MS = 10 * 60_000;
+
+const BEGIN = {
+  summary: 'Begin after the record was restored from a backup',
+  description: 'API, pages and bearer-token host refuse everything that would write, with 503, until the restore ends.',
+  body: z.object({
+    since: instant()
+      .optional()
+      .describe('What is newer may be missing; by default ten minutes before the newest change.'),
+  }),
+} as const satisfies CommandRoute;
+
+const RECONCILE = {
+  summary: 'Write again what the record lost',
+  description:
+    'Compares the record with the workflows and the operations of the processor. Workers have to run. Safe to repeat.',
+} as const satisfies CommandRoute;
+
+const STATUS = {
+  summary: 'Show the restore that is under way',
+  description: 'With what a person has to decide.',
+} as const satisfies CommandRoute;
+
+const END = {
+  summary: 'End the restore',
+  description: 'Everything is accepted again. Refused while anything is open, unless it is accepted with a reason.',
+  body: z.object({
+    accept: z
+      .string()
+      .regex(/\S/, 'Expected text that is not empty.')
+      .max(REASON_LENGTH_MAX)
+      .optional()
+      .describe('Why it ends although something is open; recorded in the audit trail.'),
+  }),
+} as const satisfies CommandRoute;
+
+/** The commands of the noun `restore`. */
+export const RESTORE_COMMANDS = [
+  {
+    verb: 'begin',
+    route: BEGIN,
+    run: async ({ db }: RestoreServices, context: ManageContext, { body }: Input<typeof BEGIN>) => {
+      const now = new Date();
+      const newest = (await newestChange(db)) ?? now.getTime();
+      const since = body.since === undefined ? newest - MARGIN_MS : Date.parse(body.since);
+      const restore = await db.transaction(async (trx) => {
+        const began = await beginRestore(trx, uuidv7(), since, now);
+        await audit(trx, context, 'restore.begin', began, { since: began.since });
+        return began;
+      });
+      return presentRestore(restore);
+    },
+  },
+  {
+    verb: 'reconcile',
+    route: RECONCILE,
+    run: async (services: RestoreServices, context: ManageContext) => {
+      const restore = await requireRestore(services.db);
+      const processor = services.openProcessor();
+      const done = await reconcile({ ...services, processor }, Date.parse(restore.since)).finally(
+        () => void processor.close(),
+      );
+      await services.db.transaction(async (trx) => {
+        await recordReconciliation(trx, restore, done, new Date());
+        const { compared, rewritten, open_items } = done;
+        await audit(trx, context, 'restore.reconcile', restore, { compared, rewritten, open: open_items.length });
+      });
+      return { compared: done.compared, ...presentRestore(await requireRestore(services.db)) };
+    },
+  },
+  {
+    verb: 'status',
+    route: STATUS,
+    run: async ({ db }: RestoreServices) => presentRestore(await requireRestore(db)),
+  },
+  {
+    verb: 'end',
+    route: END,
+    run: async ({ db }: RestoreServices, context: ManageContext, { body: { accept } }: Input<typeof END>) => {
+      const restore = await requireRestore(db);
+      const open = restore.open_items.length;
+      if (accept === undefined && (restore.reconciled === null || open > 0)) {
+        const why = restore.reconciled === null ? 'It was not reconciled yet.' : `${open} objects are open.`;
+        throw new ServiceError('Conflict', `${why} Reconcile, or end it with --accept and a reason.`);
+      }
+      await db.transaction(async (trx) => {
+        await endRestore(trx, restore, new Date());
+        await audit(trx, context, 'restore.end', restore, { open, ...(accept !== undefined && { accepted: accept }) });
+      });
+      return { ended: restore.id };
+    },
+  },
+];
+
+async function requireRestore(db: Database): Promise<Restore> {
+  const restore = await openRestore(db);
+  if (restore === undefined) throw new ServiceError('NotFound', 'No restore is under way.');
+  return restore;
+}
+
+const audit = async (
+  trx: Parameters<typeof recordChange>[0],
+  { caller, request }: ManageContext,
+  action: string,
+  { id }: Restore,
+  after: object,
+) =>
+  await recordChange(
+    trx,
+    { action, object: { kind: 'restore', id }, after },
+    { actor: caller.actor, request_id: request.request_id },
+    new Date(),
+  );
+
+const presentRestore = ({ id, began, since, reconciled, rewritten, open_items }: Restore) => ({
+  id,
+  began: formatTimestamp(began),
+  since: formatTimestamp(since),
+  ...(reconciled !== null && { reconciled: formatTimestamp(reconciled) }),
+  rewritten,
+  open: open_items.map(({ object, reason }) => `${object}: ${reason}`),
+});

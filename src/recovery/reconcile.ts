@@ -1,0 +1,267 @@
+import { findDifferences } from '../../activities/audit-comparison';
+import {
+  FOLLOW_UP_WORKFLOW,
+  ORDER_WORKFLOW,
+  PAYMENT_LINK_WORKFLOW,
+  cancelOrderUpdate,
+  createOrderUpdate,
+  createPaymentLinkUpdate,
+  endPaymentLinkUpdate,
+  submitPaymentUpdate,
+  type CreateOrderInput,
+  type CreatePaymentLinkInput,
+  type FollowUpInput,
+  type SubmitPaymentInput,
+} from '../../workflows/messages';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../db/connection';
+import { findStoredOrder } from '../db/orders/stored-order';
+import { findStoredPaymentLink } from '../db/payment-links';
+import type { OpenItem } from '../db/restores';
+import { acceptRequest, type AcceptedRequest } from '../domain/accepted-request';
+import { ORDER_MOVES, PAYMENT_LINK_MOVES, isFinal } from '../domain/transitions';
+import { minorUnitsInWords } from '../domain/waits';
+import { chargeIdempotencyKey } from '../domain/transaction';
+import { transactionId } from '../ids';
+import type { Processor } from '../processor/client';
+import { REPORT_LIMIT, type ReportedOperation } from '../processor/wire';
+import type { TemporalClient } from '../temporal/connect';
+import {
+  sentInputs,
+  workflowsSince,
+  type SeenWorkflow,
+  type SentInputs,
+  type SentUpdate,
+} from '../temporal/sent-inputs';
+import type { WorkflowClients } from '../temporal/workflows';
+
+interface Services {
+  db: Database;
+  client: TemporalClient;
+  workflows: Pick<WorkflowClients, 'orders' | 'follow_ups' | 'payment_links'>;
+  processor: Pick<Processor, 'operations' | 'totals'>;
+}
+
+/** What a reconciliation has done. */
+export interface Reconciliation {
+  /** Workflows that were compared with the record. */
+  compared: number;
+  /** Objects that were missing, or behind, and were written again. */
+  rewritten: number;
+  open_items: OpenItem[];
+}
+
+/** A request of the reconciliation is answered within this time. Milliseconds. */
+const DEADLINE_MS = 20_000;
+/** How long the processor and the record may take to agree. Milliseconds. */
+const SETTLE_MS = 60_000;
+
+/** Pause before a follow-up order is looked for again. Milliseconds. */
+const TRY_AGAIN_MS = 500;
+
+/** Links come before the orders that pay them, orders before what follows them. */
+const TYPES = [PAYMENT_LINK_WORKFLOW, ORDER_WORKFLOW, FOLLOW_UP_WORKFLOW] as const;
+type Type = (typeof TYPES)[number];
+
+/**
+ * Compares a restored record with what Temporal and the processor know since an instant (epoch milliseconds), and writes
+ * again what is missing: the inputs in the histories of the workflows are sent once more. Ids and the keys of the
+ * processor derive from the objects, so that nothing is done twice: the processor answers a repeated charge with the
+ * first one's outcome. What cannot be written again is left for a person. Safe to repeat (rules 27.3).
+ */
+export async function reconcile(services: Services, since: number): Promise<Reconciliation> {
+  const operations = await operationsSince(services.processor, since);
+  const keys = new Set(operations.map(({ idempotency_key }) => idempotency_key));
+  const seen = await workflowsSince(services.client, TYPES, since);
+  const found: Reconciliation = { compared: seen.length, rewritten: 0, open_items: [] };
+  const restorer = new Restorer(services, keys);
+  for (const type of TYPES) {
+    for (const workflow of seen.filter((one) => one.type === type)) {
+      try {
+        if (await restorer.restore(type, workflow)) found.rewritten += 1;
+      } catch (error) {
+        found.open_items.push({ object: workflow.workflow_id, reason: (error as Error).message });
+      }
+    }
+  }
+  found.open_items.push(...(await differences(services, new Set(operations.map(({ order_id }) => order_id)))));
+  return found;
+}
+
+/** Writes one object again. Each method returns whether it was missing or behind. */
+class Restorer {
+  constructor(
+    private readonly services: Services,
+    /** The keys of all operations that the processor has carried out since. */
+    private readonly keys: ReadonlySet<string>,
+  ) {}
+
+  async restore(type: Type, workflow: SeenWorkflow): Promise<boolean> {
+    const id = workflow.workflow_id.slice(workflow.workflow_id.indexOf(':') + 1);
+    switch (type) {
+      case PAYMENT_LINK_WORKFLOW:
+        return await this.paymentLink(id, workflow);
+      case ORDER_WORKFLOW:
+        return await this.order(id, workflow);
+      case FOLLOW_UP_WORKFLOW:
+        return await this.followUp(id, workflow);
+    }
+  }
+
+  private async paymentLink(id: string, workflow: SeenWorkflow): Promise<boolean> {
+    const { db, workflows, client } = this.services;
+    const link = await findStoredPaymentLink(db, id);
+    if (link !== undefined && isFinal(PAYMENT_LINK_MOVES, link.status)) return false;
+    if (link !== undefined) await workflows.payment_links.resume(link, Date.now() + DEADLINE_MS);
+    const { updates } = await sentInputs(client, workflow.workflow_id);
+    const creation = doneIn<CreatePaymentLinkInput>(updates, createPaymentLinkUpdate.name);
+    const end = doneIn<{ request: AcceptedRequest }>(updates, endPaymentLinkUpdate.name);
+    if (link === undefined) {
+      if (creation === undefined) return false;
+      await this.endRun(workflow);
+      await workflows.payment_links.create({ ...creation, request: again(creation.request) });
+    }
+    if (end !== undefined) await workflows.payment_links.end(id, again(end.request));
+    return link === undefined || end !== undefined;
+  }
+
+  private async order(id: string, workflow: SeenWorkflow): Promise<boolean> {
+    const { db, workflows, client } = this.services;
+    const stored = await findStoredOrder(db, id);
+    if (stored !== undefined && isFinal(ORDER_MOVES, stored.status)) return false;
+    if (stored !== undefined) {
+      await workflows.orders.resume({ order_id: id, project_id: stored.project_id }, Date.now() + DEADLINE_MS);
+    }
+    const { updates } = await sentInputs(client, workflow.workflow_id);
+    const sent = updates.filter((update) => update.result === 'done' || this.wasCharged(id, update));
+    const creation = inputIn<CreateOrderInput>(sent, createOrderUpdate.name);
+    if (stored === undefined) {
+      if (creation === undefined) return false;
+      await this.endRun(workflow);
+      await workflows.orders.create({ ...creation, request: again(creation.request) });
+    }
+    let is_changed = stored === undefined;
+    for (const { input } of sent.filter(({ name }) => name === submitPaymentUpdate.name)) {
+      is_changed = (await this.pay(id, input as SubmitPaymentInput)) || is_changed;
+    }
+    const cancellation = doneIn<{ source: 'customer' | 'merchant'; request: AcceptedRequest }>(
+      updates,
+      cancelOrderUpdate.name,
+    );
+    if (cancellation === undefined) return is_changed;
+    const { source, request } = cancellation;
+    await workflows.orders.cancel(id, { source, request: again(request) });
+    return true;
+  }
+
+  private async pay(order_id: string, input: SubmitPaymentInput): Promise<boolean> {
+    const { db, workflows } = this.services;
+    const order = await findStoredOrder(db, order_id);
+    const attempt = order?.transactions.find(({ id }) => id === input.transaction.id);
+    if (attempt !== undefined && attempt.status !== 'new') return false;
+    await workflows.orders.pay(order_id, { ...input, request: again(input.request) });
+    return true;
+  }
+
+  /** Its amount is set aside and its operation sent again; the processor knows it by its key. */
+  private async followUp(id: string, workflow: SeenWorkflow): Promise<boolean> {
+    const { db, workflows, client } = this.services;
+    const stored = await findStoredOrder(db, id);
+    if (stored !== undefined && isFinal(ORDER_MOVES, stored.status)) return false;
+    const sent = await sentInputs(client, workflow.workflow_id);
+    const input = sent.start as FollowUpInput;
+    if (stored === undefined) {
+      if (wasRefused(sent)) return false;
+      await this.endRun(workflow);
+    }
+    const resume = async () => {
+      const request = input.request && again(input.request);
+      await workflows.follow_ups.resume({ ...input, ...(request && { request }) }, Date.now() + DEADLINE_MS);
+    };
+    await resume();
+    // A possible reversal has no record until there is something to reverse.
+    if (stored !== undefined || (input.kind === 'reversal' && input.requested_by === 'service')) return false;
+    // Refused while the outcome of its payment is not known again.
+    const give_up = Date.now() + DEADLINE_MS;
+    for (let tries = 1; (await findStoredOrder(db, id)) === undefined; tries += 1) {
+      if (Date.now() > give_up) throw new Error(`The ${input.kind} is refused.`);
+      await sleep(TRY_AGAIN_MS);
+      if (tries % 4 === 0) await resume();
+    }
+    return true;
+  }
+
+  /** A running workflow whose record is missing holds a copy of it; a new run begins without. */
+  private async endRun({ workflow_id, is_running }: SeenWorkflow): Promise<void> {
+    if (!is_running) return;
+    const handle = this.services.client.workflow.getHandle(workflow_id);
+    // It may have ended itself, as its record is missing (rules 10.19).
+    await handle.terminate('its record was lost, and is written again').catch((error: unknown) => {
+      if ((error as Error).name !== 'WorkflowNotFoundError') throw error;
+    });
+  }
+
+  /** The processor has carried out the charge of an update that was not answered. */
+  private wasCharged(order_id: string, { name, input, result }: SentUpdate): boolean {
+    if (result !== 'unanswered') return false;
+    const transaction_id =
+      name === submitPaymentUpdate.name
+        ? (input as SubmitPaymentInput).transaction.id
+        : name === createOrderUpdate.name
+          ? transactionId(order_id, 1)
+          : undefined;
+    return transaction_id !== undefined && this.keys.has(chargeIdempotencyKey(transaction_id));
+  }
+}
+
+/**
+ * The same request, which may be carried out now. It has an id of its own and no Idempotency-Key: by its update id
+ * Temporal would answer with the result of the lost one.
+ */
+function again({ first_received_at }: AcceptedRequest): AcceptedRequest {
+  const received_at = Date.now();
+  const request = acceptRequest({ request_id: randomUUID(), received_at, deadline_at: received_at + DEADLINE_MS });
+  return { ...request, is_repeat: true, first_received_at };
+}
+
+const inputIn = <Input>(updates: readonly SentUpdate[], name: string) =>
+  updates.find((update) => update.name === name)?.input as Input | undefined;
+
+const doneIn = <Input>(updates: readonly SentUpdate[], name: string) =>
+  inputIn<Input>(
+    updates.filter(({ result }) => result === 'done'),
+    name,
+  );
+
+/** Such a follow-up order was never written, or there was nothing to record. */
+const wasRefused = ({ result }: SentInputs) => result === 'refused';
+
+async function operationsSince(processor: Services['processor'], since: number): Promise<ReportedOperation[]> {
+  const operations: ReportedOperation[] = [];
+  for (;;) {
+    const after = operations.at(-1)?.number ?? 0;
+    const page = await processor.operations({ since, until: Date.now() }, after);
+    operations.push(...page);
+    if (page.length < REPORT_LIMIT) return operations;
+  }
+}
+
+/** Waits until the record equals the processor's account of these orders; returns what differs in the end. */
+async function differences({ db, processor }: Services, order_ids: ReadonlySet<string>): Promise<OpenItem[]> {
+  const give_up = Date.now() + SETTLE_MS;
+  for (;;) {
+    const now = Date.now();
+    // Settlements are fetched later; the audit compares them.
+    const comparison = { until: now, approved_before: now, fetched_up_to: 0, waits_since: 0 };
+    const found = await findDifferences({ db, processor }, [...order_ids], comparison);
+    const is_settled = found.differences.length === 0 && found.in_flight === 0;
+    if (is_settled || now > give_up) {
+      return found.differences.map(({ order_id, object_id, description, currency, ...amounts }) => ({
+        object: `order:${order_id ?? object_id}`,
+        reason: `${description} The record has ${minorUnitsInWords(amounts.record_amount, currency)}, the processor ${minorUnitsInWords(amounts.processor_amount, currency)}.`,
+      }));
+    }
+    await sleep(1_000);
+  }
+}

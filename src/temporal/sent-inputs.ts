@@ -1,0 +1,92 @@
+import type { Client } from '@temporalio/client';
+import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
+import type { temporal } from '@temporalio/proto';
+
+/** What Temporal still knows of objects whose record was lost (rules 27): the inputs in their histories. */
+
+/** A workflow of an object, by its first and last run since an instant. Instants in epoch milliseconds. */
+export interface SeenWorkflow {
+  workflow_id: string;
+  type: string;
+  started: number;
+  is_running: boolean;
+}
+
+/** An update that a workflow accepted. */
+export interface SentUpdate {
+  name: string;
+  input: unknown;
+  /** `unanswered`: its worker died, or the workflow ended before. */
+  result: 'done' | 'refused' | 'unanswered';
+}
+
+/** The inputs of a workflow's runs, oldest first. */
+export interface SentInputs {
+  /** Of its first run that Temporal still has. */
+  start: unknown;
+  updates: SentUpdate[];
+  /** The result of the last run, if that is completed. */
+  result: unknown;
+}
+
+/** The workflows of these types that were started, or ended, since an instant (epoch milliseconds), oldest first. */
+export async function workflowsSince(client: Client, types: readonly string[], since: number): Promise<SeenWorkflow[]> {
+  const names = types.map((type) => `'${type}'`).join(', ');
+  const instant = new Date(since).toISOString();
+  const seen = new Map<string, SeenWorkflow>();
+  for (const when of [`StartTime >= '${instant}'`, `CloseTime >= '${instant}'`, `ExecutionStatus = 'Running'`]) {
+    for await (const run of client.workflow.list({ query: `WorkflowType in (${names}) and ${when}` })) {
+      const known = seen.get(run.workflowId);
+      seen.set(run.workflowId, {
+        workflow_id: run.workflowId,
+        type: run.type,
+        started: Math.min(known?.started ?? Number.POSITIVE_INFINITY, run.startTime.getTime()),
+        is_running: known?.is_running === true || run.status.name === 'RUNNING',
+      });
+    }
+  }
+  return [...seen.values()].toSorted((a, b) => a.started - b.started);
+}
+
+/** Reads the inputs from the histories of all runs of a workflow, decrypted. */
+export async function sentInputs(client: Client, workflow_id: string): Promise<SentInputs> {
+  const runs: { run_id: string; started: number }[] = [];
+  for await (const run of client.workflow.list({ query: `WorkflowId = '${workflow_id}'` })) {
+    runs.push({ run_id: run.runId, started: run.startTime.getTime() });
+  }
+  const inputs: SentInputs = { start: undefined, updates: [], result: undefined };
+  for (const { run_id } of runs.toSorted((a, b) => a.started - b.started)) {
+    const { events } = await client.workflow.getHandle(workflow_id, run_id).fetchHistory();
+    await addRun(client, inputs, events ?? []);
+  }
+  return inputs;
+}
+
+type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
+type Payloads = temporal.api.common.v1.IPayloads | null | undefined;
+
+async function addRun(client: Client, inputs: SentInputs, events: readonly HistoryEvent[]): Promise<void> {
+  const decoded = async (payloads: Payloads) =>
+    (await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads?.payloads))[0];
+  const accepted = new Map<string, SentUpdate>();
+  inputs.result = undefined;
+  for (const event of events) {
+    const started = event.workflowExecutionStartedEventAttributes;
+    const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest;
+    const completed = event.workflowExecutionUpdateCompletedEventAttributes;
+    const ended = event.workflowExecutionCompletedEventAttributes;
+    if (started) inputs.start ??= await decoded(started.input);
+    if (update) {
+      const sent: SentUpdate = {
+        name: update.input?.name ?? '',
+        input: await decoded(update.input?.args),
+        result: 'unanswered',
+      };
+      accepted.set(update.meta?.updateId ?? '', sent);
+      inputs.updates.push(sent);
+    }
+    const answered = completed && accepted.get(completed.meta?.updateId ?? '');
+    if (answered) answered.result = completed.outcome?.failure ? 'refused' : 'done';
+    if (ended) inputs.result = await decoded(ended.result);
+  }
+}
