@@ -7,7 +7,7 @@ import type { Logger } from '../../src/log';
 /** How often a process looks whether a restore is under way. Milliseconds. */
 const LOOK_EVERY_MS = 1_000;
 
-/** Refuses what would write while the record is being restored (rules 27.1). */
+/** Refuses what would write while the record is being restored (rules 28.1). */
 export class Intake {
   private is_stopped = false;
   private readonly timer: NodeJS.Timeout;

@@ -1,16 +1,12 @@
-import { execFile } from 'node:child_process';
-import path from 'node:path';
-import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
-import { storeSession } from '../../src/db/session';
-import { repositoryRoot } from '../../src/stack/files';
+import { queryRows } from '../../src/db/connection';
 import { OwnStack, type RunningStack } from '../../test/support/stack';
-import { createTestProject } from '../../test/support/operator';
+import { answerOfCommand, createTestProject } from '../../test/support/operator';
 import { checkInvariants } from '../invariants';
 import type { Proof, ProofInput, ProofOutcome, Size } from '../proof';
 import { runLoad } from '../support/load';
 import { startFailingReceiver } from '../support/receivers';
+import { copyRecord, restoreCopy, withDatabase } from './record-copy';
 
 /** `copied_after`: how far the load is when the copy is made, as a share. */
 const SIZES: Record<Size, { orders: number; per_second: number; copied_after: number }> = {
@@ -33,6 +29,11 @@ export const restore: Proof = {
   run,
 };
 
+interface Reconciled {
+  rewritten: number;
+  open: string[];
+}
+
 async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
   const { orders, per_second, copied_after } = SIZES[size];
   const receiver = await startFailingReceiver(0);
@@ -53,15 +54,17 @@ async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
     say(`${lost} of ${before} orders are lost`);
     await own.ready();
     const violations: string[] = [];
-    await admin(stack, 'restore', 'begin');
+    const admin = (...args: string[]) =>
+      answerOfCommand<Reconciled>(['restore', ...args], { data_dir: stack.data_dir });
+    await admin('begin');
     await sleep(2_000);
     const { status } = await merchant.send('POST', '/v1/orders/', { body: {} });
     if (status !== 503) violations.push(`a new order is answered with ${status} during the restore`);
-    const reconciled = await admin(stack, 'restore', 'reconcile');
-    const again = await admin(stack, 'restore', 'reconcile');
-    if (again['rewritten'] !== reconciled['rewritten']) violations.push('a second reconciliation writes more again');
-    const open = reconciled['open'] as string[];
-    await admin(stack, 'restore', 'end', ...(open.length > 0 ? ['--accept', 'for the proof'] : []));
+    const reconciled = await admin('reconcile');
+    const again = await admin('reconcile');
+    if (again.rewritten !== reconciled.rewritten) violations.push('a second reconciliation writes more again');
+    const open = reconciled.open;
+    await admin('end', ...(open.length > 0 ? ['--accept', 'for the proof'] : []));
     const seconds = Math.round((performance.now() - began) / 1_000);
     say(`reconciled ${JSON.stringify(reconciled)}; checking the invariants`);
     violations.push(...open);
@@ -72,7 +75,7 @@ async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
       counts: {
         'orders, follow-up orders included': before,
         'lost by the restore': lost,
-        'objects written again': Number(reconciled['rewritten']),
+        'objects written again': reconciled.rewritten,
         'seconds from the restore to its end': seconds,
       },
       violations: violations.map((violation) => `seed ${seed}: ${violation}`),
@@ -83,58 +86,8 @@ async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
   }
 }
 
-/** Runs a command of an operator; returns its JSON. */
-async function admin(stack: RunningStack, ...args: string[]): Promise<Record<string, unknown>> {
-  const program = path.join(repositoryRoot(), 'dist', 'src', 'main', 'admin.js');
-  const env = { PATH: process.env['PATH'], DATA_DIR: stack.data_dir };
-  const { stdout } = await promisify(execFile)(process.execPath, [program, '--json', ...args], { env }).catch(
-    (error: Error & { stdout?: string; stderr?: string }) => {
-      throw new Error(`admin ${args.join(' ')}: ${error.stdout ?? ''}${error.stderr ?? error.message}`);
-    },
-  );
-  return JSON.parse(stdout) as Record<string, unknown>;
-}
-
 const countOrders = async ({ postgres_url }: RunningStack) =>
   await withDatabase(postgres_url, async (db) => {
     const [row] = await queryRows<{ orders: number }>(db, 'select count(*)::int as orders from orders', {});
     return row!.orders;
   });
-
-/** Copies the record's database. Its processes lose their connections for that long. */
-async function copyRecord({ postgres_url }: RunningStack): Promise<void> {
-  await withoutConnections(postgres_url, async (server) => {
-    await server.raw('create database payments_copy template payments');
-  });
-}
-
-/** Puts the copy in the place of the record's database. */
-async function restoreCopy({ postgres_url }: RunningStack): Promise<void> {
-  await withoutConnections(postgres_url, async (server) => {
-    await server.raw('alter database payments rename to payments_lost');
-    await server.raw('alter database payments_copy rename to payments');
-  });
-  // Time limits belong to the role in the database.
-  await withDatabase(postgres_url, storeSession);
-}
-
-async function withoutConnections(postgres_url: string, work: (server: Database) => Promise<void>): Promise<void> {
-  const url = new URL(postgres_url);
-  url.pathname = '/postgres';
-  await withDatabase(url.toString(), async (server) => {
-    await server.raw('alter database payments with allow_connections false');
-    await server.raw(`select pg_terminate_backend(pid) from pg_stat_activity where datname = 'payments'`);
-    await sleep(200);
-    await work(server);
-    await server.raw('alter database payments with allow_connections true');
-  });
-}
-
-async function withDatabase<T>(postgres_url: string, work: (db: Database) => Promise<T>): Promise<T> {
-  const db = connectDatabase(postgres_url, { pool_max: 1, quiet: true });
-  try {
-    return await work(db);
-  } finally {
-    await db.destroy();
-  }
-}

@@ -22,7 +22,7 @@ import type { TemporalClient } from '../temporal/connect';
 import type { WorkflowClients } from '../temporal/workflows';
 import type { CommandRoute } from './commands';
 
-/** After the record was restored from a backup (rules 27). */
+/** After the record was restored from a backup (rules 28). */
 
 interface RestoreServices {
   db: Database;

@@ -1,6 +1,6 @@
 import { queryRows, toIsoTime, type Database, type SqlTransaction } from './connection';
 
-/** What could not be written again, for a person (rules 27.5). */
+/** What could not be written again, for a person (rules 28.5). */
 export interface OpenItem {
   /** For example `order:018f…`. */
   object: string;
@@ -21,7 +21,7 @@ export interface Restore {
 
 const COLUMNS = 'id, began, since, reconciled, rewritten, open_items';
 
-/** The restore that is under way; while there is one, nothing new is accepted (rules 27.1). */
+/** The restore that is under way; while there is one, nothing new is accepted (rules 28.1). */
 export async function openRestore(db: Database): Promise<Restore | undefined> {
   const [row] = await queryRows<Restore>(db, `select ${COLUMNS} from restores where ended is null`, {});
   return row;

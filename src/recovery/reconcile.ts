@@ -54,8 +54,8 @@ export interface Reconciliation {
 
 /** A request of the reconciliation is answered within this time. Milliseconds. */
 const DEADLINE_MS = 20_000;
-/** How long the processor and the record may take to agree. Milliseconds. */
-const SETTLE_MS = 60_000;
+/** How long the processor and the record may take to agree, in all and without any progress. Milliseconds. */
+const SETTLE_MS = { most: 120_000, unchanged: 15_000 };
 
 /** Pause before a follow-up order is looked for again. Milliseconds. */
 const TRY_AGAIN_MS = 500;
@@ -68,7 +68,7 @@ type Type = (typeof TYPES)[number];
  * Compares a restored record with what Temporal and the processor know since an instant (epoch milliseconds), and writes
  * again what is missing: the inputs in the histories of the workflows are sent once more. Ids and the keys of the
  * processor derive from the objects, so that nothing is done twice: the processor answers a repeated charge with the
- * first one's outcome. What cannot be written again is left for a person. Safe to repeat (rules 27.3).
+ * first one's outcome. What cannot be written again is left for a person. Safe to repeat (rules 28.3).
  */
 export async function reconcile(services: Services, since: number): Promise<Reconciliation> {
   const operations = await operationsSince(services.processor, since);
@@ -249,14 +249,17 @@ async function operationsSince(processor: Services['processor'], since: number):
 
 /** Waits until the record equals the processor's account of these orders; returns what differs in the end. */
 async function differences({ db, processor }: Services, order_ids: ReadonlySet<string>): Promise<OpenItem[]> {
-  const give_up = Date.now() + SETTLE_MS;
+  const give_up = Date.now() + SETTLE_MS.most;
+  let last = { found: '', since: 0 };
   for (;;) {
     const now = Date.now();
     // Settlements are fetched later; the audit compares them.
     const comparison = { until: now, approved_before: now, fetched_up_to: 0, waits_since: 0 };
     const found = await findDifferences({ db, processor }, [...order_ids], comparison);
     const is_settled = found.differences.length === 0 && found.in_flight === 0;
-    if (is_settled || now > give_up) {
+    const current = JSON.stringify([found.differences, found.in_flight]);
+    if (current !== last.found) last = { found: current, since: now };
+    if (is_settled || now > give_up || now - last.since > SETTLE_MS.unchanged) {
       return found.differences.map(({ order_id, object_id, description, currency, ...amounts }) => ({
         object: `order:${order_id ?? object_id}`,
         reason: `${description} The record has ${minorUnitsInWords(amounts.record_amount, currency)}, the processor ${minorUnitsInWords(amounts.processor_amount, currency)}.`,

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
 import type { temporal } from '@temporalio/proto';
 
-/** What Temporal still knows of objects whose record was lost (rules 27): the inputs in their histories. */
+/** What Temporal still knows of objects whose record was lost (rules 28): the inputs in their histories. */
 
 /** A workflow of an object, by its first and last run since an instant. Instants in epoch milliseconds. */
 export interface SeenWorkflow {

@@ -569,7 +569,7 @@ export async function up(knex: Knex): Promise<void> {
     create index transactions_without_answer on transactions (order_id)
       where polls >= 170 or answered_amount is not null;
 
-    -- Restores of the record from a backup (rules 27). While one has not ended, nothing new is accepted.
+    -- Restores of the record from a backup (rules 28). While one has not ended, nothing new is accepted.
     create table restores (
       id uuid primary key,
       began timestamptz not null,

@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectDatabase, type Database } from '../../src/db/connection';
+import { storeSession } from '../../src/db/session';
+import type { RunningStack } from '../../test/support/stack';
+
+/** A backup of a running stack's record: a copy of its database on the same server. */
+
+type RecordOf = Pick<RunningStack, 'postgres_url'>;
+
+/** Copies the record's database. Its processes lose their connections for that long. */
+export async function copyRecord({ postgres_url }: RecordOf): Promise<void> {
+  await withoutConnections(postgres_url, async (server) => {
+    await server.raw('create database payments_copy template payments');
+  });
+}
+
+/** Puts the copy in the place of the record's database: what was written since is gone. */
+export async function restoreCopy({ postgres_url }: RecordOf): Promise<void> {
+  await withoutConnections(postgres_url, async (server) => {
+    await server.raw('alter database payments rename to payments_lost');
+    await server.raw('alter database payments_copy rename to payments');
+  });
+  // Time limits belong to the role in the database.
+  await withDatabase(postgres_url, storeSession);
+}
+
+async function withoutConnections(postgres_url: string, work: (server: Database) => Promise<void>): Promise<void> {
+  const url = new URL(postgres_url);
+  url.pathname = '/postgres';
+  await withDatabase(url.toString(), async (server) => {
+    await server.raw('alter database payments with allow_connections false');
+    await server.raw(`select pg_terminate_backend(pid) from pg_stat_activity where datname = 'payments'`);
+    await sleep(200);
+    await work(server);
+    await server.raw('alter database payments with allow_connections true');
+  });
+}
+
+export async function withDatabase<T>(postgres_url: string, work: (db: Database) => Promise<T>): Promise<T> {
+  const db = connectDatabase(postgres_url, { pool_max: 1, quiet: true });
+  try {
+    return await work(db);
+  } finally {
+    await db.destroy();
+  }
+}

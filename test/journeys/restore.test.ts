@@ -1,0 +1,127 @@
+import type { Client as Temporal } from '@temporalio/client';
+import { copyRecord, restoreCopy } from '../../proofs/restore/record-copy';
+import { orderWorkflowId } from '../../workflows/messages';
+import { CARD, Client } from '../support/customer';
+import { CARDS } from '../support/domain';
+import { Merchant, newIdempotencyKey, statusesOf, type Refusal } from '../support/merchant';
+import { capturePart, createAuthorization, part, refund, voidAll } from '../support/merchant-payments';
+import { answerOfCommand } from '../support/operator';
+import { OwnStack, type RunningStack } from '../support/stack';
+import { temporalOf } from '../support/temporal-client';
+import { until } from '../support/waits';
+
+/** The record is restored from a copy that lacks everything of this story (rules 28). */
+const own = new OwnStack('restored');
+let stack: RunningStack;
+let merchant: Merchant;
+let temporal: Temporal;
+jest.setTimeout(240_000);
+
+beforeAll(async () => {
+  stack = await own.start();
+  merchant = new Merchant(stack);
+  temporal = temporalOf(stack);
+});
+afterAll(async () => {
+  await temporal.connection.close();
+  await own.discard();
+});
+
+interface Answered {
+  error?: string;
+  value?: string;
+  rewritten: number;
+  open: string[];
+}
+const admin = (...args: string[]) => answerOfCommand<Answered>(['restore', ...args], { data_dir: stack.data_dir });
+const pay = async (path: string, number: string): Promise<number> => {
+  const customer = new Client(stack.api_url);
+  const form = { ...CARD, ...(await customer.openPage({ id: '' }, path)), number };
+  return (await customer.postForm(path, form)).status;
+};
+const summary = async (id: string) => {
+  const order = await merchant.getOrder(id);
+  const related = await Promise.all((order.related_orders ?? []).map((one) => merchant.getOrder(one)));
+  return [statusesOf(order), ...related.map((one) => `${one.transactions![0]!.transaction_type} ${one.status}`)].join(
+    '; ',
+  );
+};
+const operations = async (id: string) =>
+  (await merchant.ledger(id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`).toSorted();
+
+test('rules 28.1, 28.3, 28.5: what a backup lacks is written again, nothing is done twice, the rest is for a person', async () => {
+  // Before the backup: a page that is paid after it.
+  const page = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
+  await copyRecord(stack);
+  await own.ready();
+
+  const sale = await merchant.paidOrder('approved');
+  const key = newIdempotencyKey();
+  await refund(merchant, sale, { amount: 100 }, { headers: { 'idempotency-key': key } });
+  const held = await createAuthorization(merchant);
+  await capturePart(merchant, held, part(300));
+  const released = await createAuthorization(merchant);
+  await voidAll(merchant, released);
+  const cancelled = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
+  await merchant.cancelOrder(cancelled.id);
+  const declined = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
+  for (const number of [CARDS.do_not_honor.number, CARDS.approved.number]) await pay(`/pay/${declined.id}/`, number);
+  expect(await pay(`/pay/${page.id}/`, CARDS.approved.number)).toBe(200);
+  const link = await merchant.createPaymentLink({});
+  await pay(new URL(link.payment_url!).pathname, CARDS.approved.number);
+  const unknown = await merchant.paidOrder('approved');
+  const ids = [sale, held, released, cancelled, declined, page].map(({ id }) => id);
+  await until('all have their outcome', async () =>
+    (await Promise.all(ids.map(summary))).every((one) => !/new|processing|pending/.test(one)),
+  );
+  const before = await Promise.all(ids.map(summary));
+  const ledger = await Promise.all(ids.map(operations));
+
+  await restoreCopy(stack);
+  await own.ready();
+  await until('the order is gone', async () => (await merchant.send('GET', `/v1/orders/${sale.id}/`)).status === 404);
+  // Temporal has lost the history of one order too.
+  const execution = { workflowId: orderWorkflowId(unknown.id) };
+  const { namespace } = temporal.options;
+  await temporal.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: execution });
+  await until('its history is gone', async () =>
+    temporal.workflow
+      .getHandle(execution.workflowId)
+      .describe()
+      .then(
+        () => false,
+        () => true,
+      ),
+  );
+
+  await admin('begin');
+  const refused = await until('new orders are refused', async () => {
+    const answer = await merchant.send<{ error: Refusal }>('POST', '/v1/orders/', { body: {} });
+    return answer.status === 503 && answer;
+  });
+  expect([refused.body.error.type, refused.headers.get('retry-after')]).toEqual(['ServerError', '1']);
+  expect(await pay(`/pay/${page.id}/`, CARDS.approved.number)).toBe(503);
+  expect((await merchant.send('GET', '/v1/orders/')).status).toBe(200);
+  expect(await admin('end')).toMatchObject({ error: 'Conflict', value: expect.stringMatching(/not reconciled yet/) });
+
+  const reconciled = await admin('reconcile');
+  expect(await Promise.all(ids.map(summary))).toEqual(before);
+  expect(await Promise.all(ids.map(operations))).toEqual(ledger);
+  const paid = await merchant.send<{ status: string }>('GET', `/v1/paymentlinks/${link.id}/`);
+  expect(paid.body.status).toBe('completed');
+  expect(reconciled.open).toEqual([expect.stringContaining(unknown.id)]);
+  expect((await admin('reconcile')).rewritten).toBe(reconciled.rewritten);
+  expect(await admin('end')).toMatchObject({ error: 'Conflict', value: expect.stringMatching(/^1 objects? /) });
+  await admin('end', '--accept', 'The merchant gives the money back.');
+  await until(
+    'new orders are accepted',
+    async () => (await merchant.createOrder().catch(() => undefined)) !== undefined,
+  );
+  expect(await admin('status')).toMatchObject({ error: 'NotFound' });
+
+  const audited = await answerOfCommand<{ items: { action: string }[] }>(['audit', 'list'], {
+    data_dir: stack.data_dir,
+  });
+  const actions = audited.items.map(({ action }) => action).filter((action) => action.startsWith('restore.'));
+  expect(actions.toReversed()).toEqual(['restore.begin', 'restore.reconcile', 'restore.reconcile', 'restore.end']);
+});
