@@ -78,8 +78,9 @@ export const RESTORE_COMMANDS = [
       const newest = (await newestChange(db)) ?? now.getTime();
       const since = body.since === undefined ? newest - MARGIN_MS : Date.parse(body.since);
       const restore = await db.transaction(async (trx) => {
-        const began = await beginRestore(trx, uuidv7(), since, now);
-        await audit(trx, context, 'restore.begin', began, { since: began.since });
+        const id = uuidv7();
+        const began = await beginRestore(trx, id, since, now);
+        if (began.id === id) await audit(trx, context, 'restore.begin', began, { since: began.since });
         return began;
       });
       return presentRestore(restore);

@@ -2,7 +2,7 @@ import type { Client as Temporal } from '@temporalio/client';
 import { copyRecord, restoreCopy } from '../../proofs/restore/record-copy';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
-import { CARDS } from '../support/domain';
+import { CARDS, MINUTE } from '../support/domain';
 import { Merchant, newIdempotencyKey, statusesOf, type Refusal } from '../support/merchant';
 import { capturePart, createAuthorization, part, refund, voidAll } from '../support/merchant-payments';
 import { answerOfCommand } from '../support/operator';
@@ -28,6 +28,7 @@ afterAll(async () => {
 });
 
 interface Answered {
+  since: string;
   error?: string;
   value?: string;
   rewritten: number;
@@ -49,7 +50,7 @@ const summary = async (id: string) => {
 const operations = async (id: string) =>
   (await merchant.ledger(id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`).toSorted();
 
-test('rules 28.1, 28.3, 28.5: what a backup lacks is written again, nothing is done twice, the rest is for a person', async () => {
+test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6: what a backup lacks is written again, nothing is done twice, the rest is for a person', async () => {
   // Before the backup: a page that is paid after it.
   const page = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
   await copyRecord(stack);
@@ -57,7 +58,8 @@ test('rules 28.1, 28.3, 28.5: what a backup lacks is written again, nothing is d
 
   const sale = await merchant.paidOrder('approved');
   const key = newIdempotencyKey();
-  await refund(merchant, sale, { amount: 100 }, { headers: { 'idempotency-key': key } });
+  const refundOnce = () => refund(merchant, sale, { amount: 100 }, { headers: { 'idempotency-key': key } });
+  const refunded = await refundOnce();
   const held = await createAuthorization(merchant);
   await capturePart(merchant, held, part(300));
   const released = await createAuthorization(merchant);
@@ -94,7 +96,9 @@ test('rules 28.1, 28.3, 28.5: what a backup lacks is written again, nothing is d
       ),
   );
 
-  await admin('begin');
+  const { since } = await admin('begin');
+  expect(Date.parse(since)).toBe(Date.parse(page.modified) - 10 * MINUTE);
+  expect(await admin('begin', '--since', '2026-01-01T00:00:00Z')).toMatchObject({ since });
   const refused = await until('new orders are refused', async () => {
     const answer = await merchant.send<{ error: Refusal }>('POST', '/v1/orders/', { body: {} });
     return answer.status === 503 && answer;
@@ -107,6 +111,7 @@ test('rules 28.1, 28.3, 28.5: what a backup lacks is written again, nothing is d
   const reconciled = await admin('reconcile');
   expect(await Promise.all(ids.map(summary))).toEqual(before);
   expect(await Promise.all(ids.map(operations))).toEqual(ledger);
+  expect(Date.parse((await merchant.getOrder(sale.id)).created)).toBeGreaterThan(Date.parse(sale.created));
   const paid = await merchant.send<{ status: string }>('GET', `/v1/paymentlinks/${link.id}/`);
   expect(paid.body.status).toBe('completed');
   expect(reconciled.open).toEqual([expect.stringContaining(unknown.id)]);
@@ -118,6 +123,8 @@ test('rules 28.1, 28.3, 28.5: what a backup lacks is written again, nothing is d
     async () => (await merchant.createOrder().catch(() => undefined)) !== undefined,
   );
   expect(await admin('status')).toMatchObject({ error: 'NotFound' });
+  expect((await refundOnce()).body.id).toBe(refunded.body.id);
+  expect(await operations(sale.id)).toEqual(ledger[0]);
 
   const audited = await answerOfCommand<{ items: { action: string }[] }>(['audit', 'list'], {
     data_dir: stack.data_dir,
