@@ -58,11 +58,16 @@ export async function recoverWebhooks(
 }
 
 /**
- * Sends the webhooks of one second. Returns whether the recovery goes on: not when it is paused, was stopped, or has
- * sent all of them and each has had its first attempt.
+ * Sends the webhooks of one second, one every `pace_ms`. Returns whether the recovery goes on: not when it is paused,
+ * was stopped, or has sent all of them and each has had its first attempt.
  */
-export async function recoverSlice(services: RecoveryServices, recovery_id: string): Promise<boolean> {
+export async function recoverSlice(
+  services: RecoveryServices,
+  recovery_id: string,
+  pace_ms = SECOND_MS / RECOVERED_PER_SECOND,
+): Promise<boolean> {
   const { db } = services;
+  const began = performance.now();
   const recovery = await load(db, recovery_id);
   if (recovery.status !== 'running') return false;
   const now = new Date();
@@ -78,7 +83,8 @@ export async function recoverSlice(services: RecoveryServices, recovery_id: stri
     return false;
   }
   let before = recovery;
-  for (const one of next) {
+  for (const [index, one] of next.entries()) {
+    await sleep(Math.max(0, began + index * pace_ms - performance.now()));
     if (!(await recoverOne(services, before, one))) return true;
     before = { ...before, position: one.position };
   }

@@ -45,6 +45,17 @@ export const COMMANDS: Readonly<
       resume: 'resumeDelivery',
     },
   },
+  recovery: {
+    description: 'Recoveries: the failed webhooks of a project are sent again.',
+    operations: {
+      start: 'recoverWebhooks',
+      list: 'listWebhookRecoveries',
+      show: 'getWebhookRecovery',
+      pause: 'pauseWebhookRecovery',
+      resume: 'resumeWebhookRecovery',
+      stop: 'stopWebhookRecovery',
+    },
+  },
   incidents: {
     description: 'Differences in money between the record and the processor.',
     operations: { list: 'listIncidents', show: 'getIncident', close: 'closeIncident' },

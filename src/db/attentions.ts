@@ -82,14 +82,18 @@ export async function findAttentionCandidates(db: Database, overdue_since: numbe
   );
 }
 
-/** Ends the attention to failed webhooks whose event has been delivered since, by a redelivery. */
+/**
+ * Ends the attention to failed webhooks whose receiver has got the same event by a redelivery, or a later one of the
+ * order, after which it reads the order as it is.
+ */
 export async function endDeliveredAttentions(db: Database): Promise<void> {
   await queryRows(
     db,
     `update attentions a set until = clock_timestamp()
      from webhook_deliveries d
-       join webhook_deliveries r on r.order_id = d.order_id and r.redelivery_of = coalesce(d.redelivery_of, d.n)
-     where a.object_kind = 'webhook' and a.until is null and r.status = 'delivered'
+       join webhook_deliveries r on r.order_id = d.order_id and r.status = 'delivered'
+         and coalesce(r.redelivery_of, r.n) >= coalesce(d.redelivery_of, d.n)
+     where a.object_kind = 'webhook' and a.until is null
        and d.order_id = left(a.object_id, 36)::uuid and d.n = substr(a.object_id, 38)::integer`,
     {},
   );

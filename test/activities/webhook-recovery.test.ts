@@ -62,7 +62,7 @@ async function aRecovery(minutes: { since?: number; until?: number } = {}): Prom
   return id;
 }
 
-const slice = (recovery_id: string) => recoverSlice(services(), recovery_id);
+const slice = (recovery_id: string) => recoverSlice(services(), recovery_id, 0);
 const found = async (id: string) => (await findWebhookRecovery(database.db, id))!;
 
 test('rules 13.16: the failed webhooks of a time are sent again, oldest first, each under the event of the failed one', async () => {

@@ -64,6 +64,24 @@ test('rules 24.19: a late approval without an answer for a day needs attention u
   expect(await open()).toEqual([]);
 });
 
+test('rules 24.19: a failed webhook needs no attention once a later event of its order is delivered', async () => {
+  const first = await aDelivery(database.db);
+  const attempt = { attempt: 10, time_limit_ms: 1, started: NOW, duration_ms: 1, status_code: 500 };
+  await recordAttempt(database.db, first, attempt, { status: 'failed' });
+  const { order_id } = first;
+  await database.db.raw(
+    `insert into webhook_deliveries (order_id, n, url, next_attempt_at, created)
+     select order_id, 2, url, created, created from webhook_deliveries where order_id = :order_id`,
+    { order_id },
+  );
+  await reconcile();
+  expect(await open()).toHaveLength(1);
+  const received = { ...attempt, attempt: 1, status_code: 200 };
+  await recordAttempt(database.db, { order_id, n: 2 }, received, { status: 'delivered' });
+  await reconcile();
+  expect(await open()).toEqual([]);
+});
+
 test('rules 24.19: a failed webhook needs attention until a redelivery of its event is delivered', async () => {
   const first = await aDelivery(database.db);
   const attempt = { attempt: 10, time_limit_ms: 1, started: NOW, duration_ms: 1, status_code: 500 };
