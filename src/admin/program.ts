@@ -16,6 +16,8 @@ import { connectDatabase } from '../db/connection';
 import { acceptRequest } from '../domain/accepted-request';
 import { inLines } from '../domain/shown-text';
 import { ServiceError } from '../errors';
+import { SERIALIZERS } from '../log';
+import { recoverEverything } from '../recovery/recovery';
 import { SecretKeys } from '../secrets';
 import { openProcessor, openTemporal, managePublicUrl } from '../processes/connections';
 import type { Processor } from '../processor/client';
@@ -73,6 +75,11 @@ export function createProgram(given: ProgramEnvironment): Command {
       return withServices(given, (services) => rollSigningKey(given, services, print, program));
     });
   program
+    .command('recover')
+    .description('Restarts workflows that Temporal has lost, as the workers do when rows fall due.')
+    .requiredOption('--all', 'check all open orders, payment links and webhooks now')
+    .action(() => recover(environment, program));
+  program
     .command('reindex')
     .description('Rebuilds the search index; the current one answers meanwhile.')
     .option('--check', 'compare it with the database instead, and write again the orders that differ', false)
@@ -94,8 +101,8 @@ const isJson = (program: Command) => program.opts<{ json?: boolean }>().json ===
 type Run = (services: CommandServices, context: ManageContext, input: unknown) => Promise<unknown>;
 
 interface CommandServices extends ManageServices {
-  workflows: WorkflowClients;
   client: TemporalClient;
+  workflows: WorkflowClients;
   /** The caller closes it. Not every machine with the command line reaches the processor. */
   openProcessor: () => Processor;
 }
@@ -247,6 +254,21 @@ const runOperation =
     const result = await operation(context, input);
     return readsOnly(MANAGE_API.routes[id]) ? result : await carryOut(result as Work<unknown>);
   };
+
+async function recover({ config, print, fail }: ProgramEnvironment, program: Command): Promise<void> {
+  const given = config();
+  const counts = await withServices(given, async ({ db, client, workflows }) => {
+    const { caller, request } = commandContext();
+    const change = { action: 'recovery.run', object: { kind: 'recovery', id: 'all' } };
+    await db.transaction((trx) =>
+      recordChange(trx, change, { actor: caller.actor, request_id: request.request_id }, new Date()),
+    );
+    const log = pino({ level: 'warn', serializers: SERIALIZERS }, process.stderr);
+    return await recoverEverything({ db, client, workflows, log }, Date.now());
+  });
+  print(isJson(program) ? `${JSON.stringify(counts)}\n` : shownAnswer(counts));
+  if (Object.values(counts).some(({ failed }) => failed > 0)) fail();
+}
 
 async function rollSigningKey(
   config: Config,

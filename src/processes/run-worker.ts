@@ -84,7 +84,8 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     log,
     log_requests: config.LOG_REQUESTS,
   });
-  const running = Promise.all(workers.map((worker) => worker.run()));
+  const runs = workers.map((worker) => worker.run());
+  const running = Promise.all(runs);
   const recovery = new Recovery({ db, client, workflows, log });
   recovery.start();
   const indexer = new Indexer({ db, index, log });
@@ -114,7 +115,10 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
       closing = true;
       await health?.close();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      const ended = running.catch((err: unknown) => log.warn({ err }, 'some tasks were not finished'));
+      // Each alone: while one gives up its tasks, another may still need the connections.
+      const ended = Promise.all(
+        runs.map((run) => run.catch((err: unknown) => log.warn({ err }, 'some tasks were not finished'))),
+      );
       await Promise.all([figures.stop(), liveness.stop(), recovery.stop(), indexer.stop(), scheduled, ended]);
       await client.connection.close();
       await connection.close();

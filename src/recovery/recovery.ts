@@ -1,26 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isUnavailable, type Database } from '../db/connection';
+import { isUnavailable } from '../db/connection';
 import { KeptLease } from '../db/lease';
-import { findChecks, type Check } from '../db/recovery/checks';
 import { findProgress, saveProgress, type SourceProgress } from '../db/recovery/progress';
-import { SOURCE_NAMES, type OrderCheck, type SourceName } from '../db/recovery/sources';
+import { SOURCE_NAMES, type SourceName } from '../db/recovery/sources';
 import { reconcileAttentions } from './attentions';
+import { RowChecks, type CheckResult, type RecoveryServices } from './row-checks';
 import { deleteLoggedRequests } from '../db/requests/logged-requests';
 import { deleteReceiverChecks } from '../db/receiver-checks';
 import { deleteClaims } from '../db/requests/request-claims';
-import type { Logger } from '../log';
+import { ServiceError } from '../errors';
 import { count, gauge } from '../metrics/recorder';
-import { callOnce } from '../temporal/call';
-import { pingTemporal, type TemporalClient } from '../temporal/connect';
-import { countStarts } from '../temporal/starts';
-import type { WorkflowClients } from '../temporal/workflows';
 
 /** Skip rows that changed in the last minute: their workflow is still at work. Milliseconds. */
 const MIN_AGE_MS = 60_000;
 const EVERY_MS = 30_000;
-const PAGE = 1_000;
-/** Limit of a call: Temporal without an answer must not delay the end of the process. Milliseconds. */
-const CALL_MS = 5_000;
 
 /** Pause between two deletions of old rows. Milliseconds. */
 const DELETE_EVERY_MS = 60 * 60_000;
@@ -32,20 +25,8 @@ const LOGGED_REQUEST_MAX_AGE_MS = 30 * DAY_MS;
 /** How long receiver checks are kept (rules 27.10). */
 const RECEIVER_CHECK_MAX_AGE_MS = 30 * DAY_MS;
 
-/** Another worker takes over 75 seconds after the holder was killed. */
-const LEASE = { name: 'recovery', lasts_ms: 75_000, every_ms: 20_000 };
-
-interface Services {
-  db: Database;
-  client: TemporalClient;
-  workflows: Pick<
-    WorkflowClients,
-    'orders' | 'follow_ups' | 'payment_links' | 'deliveries' | 'webhook_recoveries' | 'sandbox_clocks'
-  >;
-  log: Logger;
-}
-
-type Handlers = { [Name in SourceName]: (check: Check<Name>) => Promise<void> };
+/** Another worker takes over within ten seconds after the holder was killed or stopped. */
+const LEASE = { name: 'recovery', lasts_ms: 8_000, every_ms: 2_000 };
 
 /**
  * Continues work that is in the database but that Temporal has lost: a workflow that was terminated, or an update whose
@@ -58,13 +39,15 @@ type Handlers = { [Name in SourceName]: (check: Check<Name>) => Promise<void> };
 export class Recovery {
   private readonly lease: KeptLease;
   private readonly stopping = new AbortController();
-  private readonly handlers: Handlers;
+  private readonly checks: RowChecks;
   private loop: Promise<void> = Promise.resolve();
   private deleted_at = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly services: Services) {
+  constructor(private readonly services: RecoveryServices) {
     this.lease = new KeptLease(services.db, LEASE);
-    this.handlers = handlersOf(services.workflows);
+    this.checks = new RowChecks(services, {
+      mayGoOn: async () => !this.stopping.signal.aborted && (await this.lease.databaseTime()) !== undefined,
+    });
     gauge('payments_lease_holder', () => [{ value: this.lease.holder ? 1 : 0, labels: { lease: 'recovery' } }]);
   }
 
@@ -79,7 +62,7 @@ export class Recovery {
     return this.lease.holder !== undefined;
   }
 
-  /** Starts no new check. Resolves when the current call has ended. */
+  /** Starts no new check. Resolves when the current calls have ended. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.loop;
@@ -142,45 +125,10 @@ export class Recovery {
 
   /** Checks all due rows of a source. `false`: it had to stop, and saved its position. */
   private async checkAll(name: SourceName, progress: SourceProgress & { round_until: number }): Promise<boolean> {
-    const { db } = this.services;
-    const { checked_until: since, round_until: until } = progress;
-    let after = progress.position;
-    for (;;) {
-      const page = await findChecks(db, name, { since, until, after, limit: PAGE });
-      for (const check of page) {
-        if (!(await this.make(name, check))) {
-          await saveProgress(db, { [name]: { ...progress, position: after } });
-          return false;
-        }
-        after = check.position;
-      }
-      if (page.length < PAGE) return true;
-      await saveProgress(db, { [name]: { ...progress, position: after } });
-    }
-  }
-
-  /**
-   * Checks one row. A failure is logged, and the row waits for its next check. `false` when Temporal does not answer,
-   * another worker has the lease, or this one is stopping.
-   */
-  private async make<Name extends SourceName>(name: Name, check: Check<Name>): Promise<boolean> {
-    const { client, log } = this.services;
-    if (this.stopping.signal.aborted || (await this.lease.databaseTime()) === undefined) return false;
-    const checked = (result: 'checked' | 'restarted' | 'failed') =>
-      count('payments_recovery_checks_total', { source: name, result });
-    try {
-      const started = await countStarts(() => callOnce(client, Date.now() + CALL_MS, () => this.handlers[name](check)));
-      checked(started > 0 ? 'restarted' : 'checked');
-    } catch (error) {
-      const is_available = await pingTemporal(client).then(
-        () => true,
-        () => false,
-      );
-      if (!is_available) return false;
-      checked('failed');
-      log.warn({ err: error, source: name, key: check.key }, 'recovery could not restart a workflow');
-    }
-    return true;
+    const { checked_until: since, round_until: until, position: after } = progress;
+    return await this.checks.checkAll(name, { since, until, after }, (position) =>
+      saveProgress(this.services.db, { [name]: { ...progress, position } }),
+    );
   }
 
   private async run(): Promise<void> {
@@ -202,34 +150,31 @@ export class Recovery {
   }
 }
 
-/** The call that continues a row of each source. */
-function handlersOf({
-  orders,
-  follow_ups,
-  payment_links,
-  deliveries,
-  webhook_recoveries,
-  sandbox_clocks,
-}: Services['workflows']): Handlers {
-  // First check: signal, so that a running workflow reads the record. Later checks: only start a missing workflow.
-  // While a creation may run, never signal.
-  const continueOrder = ({ row, is_first }: { row: OrderCheck; is_first: boolean }) =>
-    is_first && !row.is_being_created ? orders.resume(row) : orders.start(row);
-  return {
-    attempts: continueOrder,
-    expired_orders: continueOrder,
-    expired_transactions: continueOrder,
-    unknown_outcomes: continueOrder,
-    authorizations: continueOrder,
-    capture_windows: continueOrder,
-    follow_ups: ({ row }) => follow_ups.start(row),
-    late_approvals: ({ row }) => follow_ups.resumeWatch(row),
-    announced_operations: ({ row }) => follow_ups.resumeAnnounced(row),
-    payment_links: ({ row }) => payment_links.resume(row),
-    expired_payment_links: ({ row }) => payment_links.resume(row),
-    // The workflow may be running and may have missed the resume.
-    deliveries: ({ row }) => deliveries.resume(row),
-    webhook_recoveries: ({ row }) => webhook_recoveries.resume(row),
-    sandbox_clocks: ({ row }) => sandbox_clocks.start(row),
-  };
+/** How many checks ended how. */
+export type CheckCounts = Record<SourceName, Record<CheckResult, number>>;
+
+/** Far beyond the last instant of any row, sandbox clocks included. Milliseconds. */
+const EVER_MS = 10 * 365 * DAY_MS;
+
+/**
+ * Checks all rows of all sources, whenever their next check is due; `now` in epoch milliseconds. What is due is checked
+ * as for the first time; of the rest only missing workflows are started. It needs no lease: what a worker checks at the
+ * same time is continued once. Throws ServiceUnavailable when Temporal does not answer.
+ */
+export async function recoverEverything(services: RecoveryServices, now: number): Promise<CheckCounts> {
+  const counts = Object.fromEntries(
+    SOURCE_NAMES.map((name) => [name, { checked: 0, restarted: 0, failed: 0 }]),
+  ) as CheckCounts;
+  const checks = new RowChecks(services, {
+    mayGoOn: () => Promise.resolve(true),
+    ended: (name, result) => (counts[name][result] += 1),
+  });
+  const due = now - MIN_AGE_MS;
+  for (const name of SOURCE_NAMES) {
+    const is_complete =
+      (await checks.checkAll(name, { since: 0, until: due, after: null })) &&
+      (await checks.checkAll(name, { since: due, until: now + EVER_MS, after: null, only_start: true }));
+    if (!is_complete) throw new ServiceError('ServiceUnavailable', 'Temporal does not answer. Run the command again.');
+  }
+  return counts;
 }

@@ -2,9 +2,11 @@ import type { StoredOrder } from '../db/orders/stored-order';
 import type { AcceptedRequest } from '../domain/accepted-request';
 import { formatAmount } from '../domain/currency';
 import { isEnding } from '../domain/order';
+import type { OrderStatus } from '../domain/transitions';
 import { asMarkdown } from '../domain/shown-text';
 import { ServiceError } from '../errors';
 import {
+  ORDER_STATUS,
   cancelOrderUpdate,
   createOrderUpdate,
   createUpdateId,
@@ -84,6 +86,17 @@ export class OrderWorkflows extends RecordedWorkflows<StartedOrder, StoredOrder>
     await this.call(order_id, request, 'change', () =>
       this.update(order_id, { definition: setOutcomeUpdate, args: [input] }),
     );
+  }
+
+  /** Whether the order's workflow runs and knows that the order has this status: one read, which wakes no worker. */
+  async isRunningWith(order_id: string, order_status: OrderStatus): Promise<boolean> {
+    try {
+      const { status, typedSearchAttributes } = await this.handle(order_id).describe();
+      return status.name === 'RUNNING' && typedSearchAttributes.get(ORDER_STATUS) === order_status;
+    } catch (error) {
+      if (!isWorkflowClosed(error)) throw error;
+      return false;
+    }
   }
 
   /**

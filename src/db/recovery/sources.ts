@@ -1,5 +1,10 @@
 import type { DeliveryId } from '../../domain/delivery';
-import { OPEN_ORDER_STATUSES, OPEN_PAYMENT_LINK_STATUSES, UNPAID_ATTEMPT_STATUSES } from '../../domain/transitions';
+import {
+  OPEN_ORDER_STATUSES,
+  OPEN_PAYMENT_LINK_STATUSES,
+  UNPAID_ATTEMPT_STATUSES,
+  type OrderStatus,
+} from '../../domain/transitions';
 import type { StartedClock } from '../../domain/sandbox-clock';
 import { sqlList } from '../connection';
 import type { AnnouncedOperation } from '../orders/announced-operations';
@@ -21,6 +26,13 @@ export interface OrderCheck {
   is_being_created: boolean;
 }
 
+/** An order that holds reserved money. */
+interface AuthorizationCheck extends OrderCheck {
+  status: OrderStatus;
+  /** Whether there are orders that capture, void or refund it. */
+  has_follow_ups: boolean;
+}
+
 /** A payment link. */
 interface LinkCheck {
   id: string;
@@ -38,7 +50,7 @@ export interface SourceRows {
   /** Orders with a charge whose outcome is unknown. */
   unknown_outcomes: OrderCheck;
   /** Orders that hold reserved money. */
-  authorizations: OrderCheck;
+  authorizations: AuthorizationCheck;
   /** Orders that hold reserved money after their capture window. */
   capture_windows: OrderCheck;
   /** Follow-up orders that are not final. Those of the processor are final as soon as they are written. */
@@ -123,6 +135,8 @@ export const SOURCES: { [Name in SourceName]: RecoverySource } = {
   },
   authorizations: {
     ...ORDER,
+    columns: `${ORDER.columns}, o.status,
+      exists (select 1 from orders f where f.related_order_id = o.id) as has_follow_ups`,
     from: `transactions t join orders o on o.id = t.order_id where ${RESERVED}`,
     at: 't.modified',
     is_repeated: false,

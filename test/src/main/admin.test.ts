@@ -7,12 +7,15 @@ import { parseConfig } from '../../../src/config';
 import { MANAGE_API } from '../../../src/contract/manage/manage-api';
 import { recordAttention } from '../../../src/db/attentions';
 import { connectDatabase } from '../../../src/db/connection';
+import { SOURCE_NAMES } from '../../../src/db/recovery/sources';
 import { inspectSchedules, makeSchedules } from '../../../src/temporal/schedules';
 import { TASK_QUEUE } from '../../../workflows/messages';
 import { createTestDatabase } from '../../support/database';
 import { Merchant } from '../../support/merchant';
 import { answerOfCommand, Operator, runCommand } from '../../support/operator';
 import { NOBODY } from '../../support/shapes';
+import { aStoredOrder } from '../../support/rows';
+import { setUp } from '../../support/set-up';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
 import { until } from '../../support/waits';
@@ -128,6 +131,28 @@ test('rules 22.1 and 22.4: what it changes is in the audit trail under the name 
   const { kid } = await json('signing-key', 'roll');
   const rolled = await json<{ items: { action: string }[] }>('audit', 'list', '--object', kid!);
   expect(rolled.items.map(({ action }) => action)).toEqual(['signing_key.roll']);
+});
+
+describe('rules 22.7: recover --all', () => {
+  const database = setUp(() => createTestDatabase());
+  const recover = (env: Record<string, string> = {}) =>
+    runCommand(['--json', 'recover', '--all'], { env: { POSTGRES_URL: database.url, ...env } });
+  const actions = async () =>
+    (await database.db('audit_trail').orderBy('n')).map(({ action }: { action: string }) => action);
+
+  test('prints the checks of each source, and is in the audit trail', async () => {
+    const { text, failed } = await recover();
+    const counts = JSON.parse(text) as Record<string, object>;
+    expect([Object.keys(counts).toSorted(), failed]).toEqual([SOURCE_NAMES.toSorted(), false]);
+    expect(counts['authorizations']).toEqual({ checked: 0, restarted: 0, failed: 0 });
+    expect(await actions()).toEqual(['recovery.run']);
+  });
+
+  test('without Temporal it says so', async () => {
+    await aStoredOrder(database.db);
+    await expect(recover({ TEMPORAL_ADDRESS: '127.0.0.1:9' })).rejects.toThrow('Temporal does not answer');
+    expect(await actions()).toEqual(['recovery.run', 'recovery.run']);
+  });
 });
 
 test('rules 22.1: every operation of the bearer-token host has a command, the changelog excepted, and every command a help', () => {

@@ -1,5 +1,7 @@
-import type { Client } from '@temporalio/client';
-import { Recovery } from '../../../src/recovery/recovery';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import { Recovery, recoverEverything } from '../../../src/recovery/recovery';
+import { CHECKS_AT_ONCE } from '../../../src/recovery/row-checks';
 import { createActivities } from '../../../activities';
 import type { ActivityServices } from '../../../activities/services';
 import { queryRows, type Database } from '../../../src/db/connection';
@@ -16,6 +18,7 @@ import { processorOrderId, reversalOrderId, transactionId } from '../../../src/i
 import { connectTemporal } from '../../../src/temporal/connect';
 import { createWorkflowClients } from '../../../src/temporal/workflows';
 import {
+  ORDER_STATUS,
   deliveryWorkflowId,
   orderWorkflowId,
   paymentLinkWorkflowId,
@@ -230,6 +233,16 @@ describe('with a Temporal server that has lost its workflows', () => {
     await untilClosed(order.id);
   }
 
+  test('rules 10.13: an authorization whose workflow runs gets no event; one that was lost is started again', async () => {
+    const [healthy, lost] = [await authorized(), await authorized()];
+    await handleOf(lost.id).terminate('lost');
+    const before = await runOf(healthy.id);
+    await look();
+    expect(await runOf(healthy.id)).toEqual(before);
+    await until('it runs again', async () => (await runOf(lost.id)).status === 'RUNNING');
+    for (const order of [healthy, lost]) await order.follow('void');
+  });
+
   describe('where time passes', () => {
     beforeAll(anew);
 
@@ -388,11 +401,25 @@ describe('the calls that it makes to Temporal', () => {
   });
   afterEach(() => database.close());
 
-  /** A Temporal client that records its calls; `fails`: how a call fails, `unavailable`: whether all do. */
+  /**
+   * A Temporal client that records its calls; `fails`: how a call fails, `unavailable`: whether all do, `running`: the
+   * status that every order's workflow shows, absent if it has none.
+   */
   const temporal = ({
     fails = () => undefined,
     unavailable = false,
-  }: { fails?: (what: string) => Error | undefined | Promise<undefined>; unavailable?: boolean } = {}) => {
+    running,
+  }: {
+    fails?: (what: string) => Error | undefined | Promise<undefined>;
+    unavailable?: boolean;
+    running?: string;
+  } = {}) => {
+    const describe = async (workflowId: string) => {
+      await call('describe', { workflowId });
+      if (running === undefined) throw new WorkflowNotFoundError('not found', workflowId, undefined);
+      const typedSearchAttributes = new TypedSearchAttributes([{ key: ORDER_STATUS, value: running }]);
+      return { status: { name: 'RUNNING' }, typedSearchAttributes };
+    };
     const call = async (verb: string, { workflowId }: { workflowId: string }) => {
       const what = `${verb} ${workflowId}`;
       called.push(what);
@@ -406,6 +433,7 @@ describe('the calls that it makes to Temporal', () => {
       workflow: {
         start: (_name: string, options: { workflowId: string }) => call('start', options),
         signalWithStart: (_name: string, options: { workflowId: string }) => call('signal', options),
+        getHandle: (workflowId: string) => ({ describe: () => describe(workflowId) }),
       },
       workflowService: { describeNamespace: async () => unavailable && Promise.reject(new Error('unavailable')) },
     } as unknown as Client;
@@ -433,6 +461,7 @@ describe('the calls that it makes to Temporal', () => {
       .select('order_id')) as { order_id: string }[];
     return [
       `start ${orderWorkflowId(refund.id)}`,
+      `describe ${orderWorkflowId(order_id)}`,
       `signal ${orderWorkflowId(order_id)}`,
       ...paid.map((one) => `signal ${deliveryWorkflowId({ order_id: one.order_id, n: 1 })}`),
     ].toSorted();
@@ -545,7 +574,7 @@ describe('the calls that it makes to Temporal', () => {
     expect(called.toSorted()).toEqual(expected);
   });
 
-  test('more than a page, and a worker that stops in the middle: each order once', async () => {
+  test('more than a page, and a worker that stops in the middle: each order, and few twice', async () => {
     await queryRows(
       database.db,
       `with o as (
@@ -565,9 +594,11 @@ describe('the calls that it makes to Temporal', () => {
       temporal({ fails: () => (called.length === 1_500 ? void stops.stop() : undefined) as undefined }),
     );
     await stops.recover(NOW + SETTLED + 10);
-    expect(called).toHaveLength(1_500);
+    const first = called.length;
+    expect([first >= 1_500, first < 1_500 + CHECKS_AT_ONCE]).toEqual([true, true]);
     await aRecovery().recover(NOW + SETTLED + MINUTE);
-    expect([called.length, new Set(called).size]).toEqual([2_500, 2_500]);
+    // Of what was under way when it stopped, some may be checked again.
+    expect([new Set(called).size, called.length < 2_500 + CHECKS_AT_ONCE]).toEqual([2_500, true]);
   });
 
   test('of two workers one does the work; the other goes on when the first has stopped', async () => {
@@ -591,22 +622,74 @@ describe('the calls that it makes to Temporal', () => {
     expect(await queryRows(database.db, 'select * from leases', {})).toEqual([]);
   });
 
-  test('start begins at once; stop waits for no more than the call under way', async () => {
-    const [one] = [await pending(), await pending()];
+  test('rules 10.13: so many checks are made at once; stop waits for those under way, and begins no other', async () => {
+    for (let n = 0; n < CHECKS_AT_ONCE + 3; n += 1) await pending();
     let release = () => {};
     const held = new Promise<undefined>((resolve) => (release = () => resolve(undefined)));
     const recovery = aRecovery(temporal({ fails: () => held }));
     await database.db('orders').update({ modified: new Date(Date.now() - 2 * MINUTE) });
-    await database
-      .db('orders')
-      .where({ id: one.id })
-      .update({ modified: new Date(Date.now() - 3 * MINUTE) });
     recovery.start();
-    await until('it calls', () => called.length === 1);
+    await until('it calls', () => called.length === CHECKS_AT_ONCE);
     const stopped = recovery.stop();
     release();
     await stopped;
-    expect(called).toEqual([`signal ${orderWorkflowId(one.id)}`]);
+    expect(new Set(called).size).toBe(CHECKS_AT_ONCE);
+  });
+
+  test('a check that fails with an error stops the others; the next round begins before it', async () => {
+    for (let n = 0; n < CHECKS_AT_ONCE + 3; n += 1) await pending();
+    await database.db('webhook_deliveries').delete();
+    const away = aRecovery(temporal({ unavailable: true }));
+    await away.recover(NOW + SETTLED);
+    expect(called).toHaveLength(CHECKS_AT_ONCE);
+    await away.stop();
+    called.splice(0);
+    await aRecovery().recover(NOW + SETTLED + MINUTE);
+    expect(new Set(called).size).toBe(CHECKS_AT_ONCE + 3);
+  });
+
+  test('rules 10.13: an authorization whose workflow knows it costs no signal', async () => {
+    const payment = await anAcceptedPayment(database.db, { mode: 'manual' });
+    const { id } = payment;
+    await database.db('webhook_deliveries').delete();
+    const [asked, told] = [`describe ${orderWorkflowId(id)}`, `signal ${orderWorkflowId(id)}`];
+    await aRecovery(temporal({ running: 'completed' })).recover(NOW + SETTLED);
+    expect(called.splice(0)).toEqual([asked]);
+    const again = async (running: string) => {
+      await database.db('recovery_progress').delete();
+      await database.db('leases').delete();
+      await aRecovery(temporal({ running })).recover(NOW + SETTLED);
+      return called.splice(0);
+    };
+    // Its workflow has not heard of the payment.
+    expect(await again('new')).toEqual([asked, told]);
+    // A capture has changed it since.
+    await insertFollowUp(database.db, aFollowUp(payment, { kind: 'capture', amount: 40 }));
+    expect(await again('completed')).toContain(told);
+  });
+
+  test('rules 22.7: everything at once: what is due is told, what is due later is only started, no round is changed', async () => {
+    const tried = await pending();
+    const unpaid = await aStoredOrder(database.db);
+    await database.db('webhook_deliveries').delete();
+    const client = temporal();
+    const workflows = createWorkflowClients({ client, db: database.db });
+    const counts = await recoverEverything({ db: database.db, client, workflows, log }, NOW + SETTLED);
+    const [tried_id, unpaid_id] = [orderWorkflowId(tried.id), orderWorkflowId(unpaid.id)];
+    // The order that was tried is checked for its attempt, and for its two deadlines.
+    expect([...new Set(called)].toSorted()).toEqual(
+      [`signal ${tried_id}`, `start ${tried_id}`, `start ${unpaid_id}`].toSorted(),
+    );
+    expect(counts).toMatchObject({
+      attempts: { checked: 1, restarted: 0, failed: 0 },
+      expired_orders: { checked: 2, restarted: 0, failed: 0 },
+    });
+    expect(await queryRows(database.db, 'select * from recovery_progress', {})).toEqual([]);
+    const away = { db: database.db, client: temporal({ unavailable: true }), workflows, log };
+    const failing = createWorkflowClients({ client: away.client, db: database.db });
+    await expect(recoverEverything({ ...away, workflows: failing }, NOW + SETTLED)).rejects.toThrow(
+      'Temporal does not answer',
+    );
   });
 });
 
