@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { closeIncident, findIncident, recordDifferences } from '../../src/db/audit/incidents';
 import { insertOrder } from '../../src/db/orders/insert-order';
 import { findStoredOrder } from '../../src/db/orders/stored-order';
+import { beginReceiverCheck } from '../../src/db/receiver-checks';
 import { processorOrderId, reversalOrderId } from '../../src/ids';
 import { historyToJson, replayHistories, type RecordedHistory } from '../../src/temporal/replay';
 import { createWorkflowClients } from '../../src/temporal/workflows';
@@ -21,6 +22,7 @@ import {
   paymentLinkWorkflowId,
   pollNowUpdate,
   processorAnswered,
+  receiverCheckWorkflowId,
   sandboxClockWorkflowId,
   setOutcomeUpdate,
   type FollowUpInput,
@@ -248,6 +250,14 @@ const FLOWS: Record<string, Flow> = {
     await closeIncident(db, incident_id, { closed_by: 'audit', reason: 'Gone.', now: Date.now() });
     await incidents.resume({ incident_id });
     return incidentWorkflowId(incident_id);
+  },
+  async 'receiver-check'({ env, database: { db } }, receiver) {
+    const id = uuidv7();
+    const check = { id, project_id: PROJECT.id, webhook_url: receiver.url };
+    await db.transaction((trx) => beginReceiverCheck(trx, check, Date.now()));
+    const { receiver_checks } = createWorkflowClients({ client: env.client, db });
+    await receiver_checks.start({ check_id: id, project_id: PROJECT.id });
+    return receiverCheckWorkflowId(id);
   },
   'order-paid-by-token': order(by('approved')),
   'order-declined-by-token': order(by('do_not_honor')),
