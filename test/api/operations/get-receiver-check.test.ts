@@ -5,7 +5,7 @@ import { startReceiver } from '../../support/servers';
 
 const path = (id: string) => `/v1/projects/self/receiver-checks/${id}/`;
 
-test('rules 27.7: an unknown check and one of another project are NotFound', async () => {
+test('rules 27.7: an unknown check is NotFound, one of another project Unauthorized', async () => {
   const receiver = await startReceiver();
   try {
     const [mine, other] = [await createTestProject({ webhook_url: receiver.url }), await createTestProject()];
@@ -14,7 +14,7 @@ test('rules 27.7: an unknown check and one of another project are NotFound', asy
     const { id } = begun.body;
     expect([begun.status, await status(mine, id)]).toEqual([201, 200]);
     expect([await status(other, id), await status(mine, randomUUID()), await status(mine, 'x')]).toEqual([
-      404, 404, 400,
+      401, 404, 400,
     ]);
   } finally {
     await receiver.close();
