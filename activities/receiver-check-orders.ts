@@ -7,12 +7,12 @@ import type { AcceptedRequest } from '../src/domain/accepted-request';
 import type { DeliveryId } from '../src/domain/delivery';
 import type { NewOrder } from '../src/domain/new-order';
 import { ATTEMPTS_MAX } from '../src/domain/order';
-import { transactionOf, type OrderSnapshot } from '../src/domain/order-snapshot';
+import { lastTransaction, transactionOf, type OrderSnapshot } from '../src/domain/order-snapshot';
 import type { ReceiverCase } from '../src/domain/receiver-check';
 import { receiverCheckOrderId, transactionId } from '../src/ids';
 import type { TransactionInput } from '../workflows/messages';
-import { executeFollowUp } from './follow-up';
-import { chargeAttempt, createAndCharge, writeOrder } from './order';
+import { executeFollowUp, pollFollowUp } from './follow-up';
+import { chargeAttempt, createAndCharge, pollCharge, writeOrder } from './order';
 import type { ActivityServices, TimeOfTry } from './services';
 
 /** A case that is being played. */
@@ -24,6 +24,8 @@ export interface Play extends TimeOfTry {
 }
 
 const AMOUNT = 1_250;
+/** By then recovery takes care of an order whose outcome the check has not heard. */
+const POLL_AGAIN_MS = 60_000;
 const PERIOD = { expiration_period: 'PT30M', period: 30 * 60_000 };
 
 /**
@@ -43,7 +45,7 @@ export async function paidOrder(play: Play, n = 1): Promise<DeliveryId> {
     transaction: await attempt(play, order.id, { n: 1, card: 'approved' }),
     now: play.now,
   });
-  requireCompleted(charged);
+  requireCompleted(await outcomeKnown(play, charged));
   return await held(play, { order_id: charged.id, n: 1 });
 }
 
@@ -55,10 +57,10 @@ export async function declinedThenPaidOrder(play: Play): Promise<[DeliveryId, De
   const written = await writeOrder(play.services, { request, order, period: PERIOD.period, is_test: true, now });
   const pay = async (before: OrderSnapshot, n: number, card: string): Promise<OrderSnapshot> => {
     const begun = transactionOf(before, transactionId(order.id, n));
-    if (begun !== undefined && begun.status !== 'new') return before;
+    if (begun !== undefined && begun.status !== 'new') return await outcomeKnown(play, before);
     const transaction = await attempt(play, order.id, { n, card });
     const paid = { request, project_id: project.id, is_test: true, transaction, order: before, now };
-    return await chargeAttempt(play.services, paid);
+    return await outcomeKnown(play, await chargeAttempt(play.services, paid));
   };
   const declined = await pay(written, 1, 'do_not_honor');
   if (declined.transactions[0]?.status !== 'error') throw new Error(`order ${order.id} was not declined`);
@@ -71,7 +73,7 @@ export async function declinedThenPaidOrder(play: Play): Promise<[DeliveryId, De
 export async function refund(play: Play, { order_id }: DeliveryId): Promise<DeliveryId> {
   const { services, project, now } = play;
   const id = receiverCheckOrderId(play.check.id, `${play.case}:refund`, 1);
-  const { order } = await executeFollowUp(services, {
+  const input = {
     id,
     project_id: project.id,
     kind: 'refund',
@@ -81,8 +83,10 @@ export async function refund(play: Play, { order_id }: DeliveryId): Promise<Deli
     original_transaction_id: transactionId(order_id, 1),
     ...describe(play),
     now,
-  });
-  requireCompleted(order);
+  } as const;
+  const { order } = await executeFollowUp(services, input);
+  if (order?.status !== 'processing') requireCompleted(order);
+  else requireCompleted(await pollFollowUp(services, { ...input, order, poll_at: now + POLL_AGAIN_MS }));
   return await held(play, { order_id: id, n: 1 });
 }
 
@@ -97,9 +101,11 @@ export async function advanceClock(play: Play, { order_id }: DeliveryId, advance
   await finishAdvance(db, { ...clock, n: begun.n });
 }
 
-const describe = ({ case: name }: Play) => ({
+/** By these a merchant tells the orders of a check from others. */
+const describe = ({ check, case: name }: Play) => ({
   merchant_order_id: `receiver-check-${name}`,
   description: `Receiver check: ${name}`,
+  extra: { receiver_check_id: check.id },
 });
 
 function newOrder(play: Play, n: number, payer: Pick<NewOrder, 'charged_by' | 'attempts_max'>): NewOrder {
@@ -112,7 +118,6 @@ function newOrder(play: Play, n: number, payer: Pick<NewOrder, 'charged_by' | 'a
     amount: AMOUNT,
     expiration_period: PERIOD.expiration_period,
     webhook_url: check.webhook_url,
-    extra: { receiver_check_id: check.id },
     ...payer,
   };
 }
@@ -156,6 +161,13 @@ async function testCard({ services: { processor }, project, now }: Play, name: s
   if (!vaulted.usable) throw new Error(`the processor refuses its test card ${name}: ${vaulted.reason}`);
   const { brand, vault_token, truncated_pan, card_expiry } = vaulted;
   return { payment_method_brand: brand, payment_method_details: { vault_token, truncated_pan, card_expiry } };
+}
+
+/** The order after a poll, if the processor was not heard: the order has no workflow that polls. */
+async function outcomeKnown({ services, now }: Play, order: OrderSnapshot): Promise<OrderSnapshot> {
+  const last = lastTransaction(order);
+  if (last?.status !== 'processing') return order;
+  return await pollCharge(services, { order, transaction_id: last.id, now, poll_at: now + POLL_AGAIN_MS });
 }
 
 /** Pauses the webhook. */

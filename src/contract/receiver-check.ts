@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { RECEIVER_CASES } from '../domain/receiver-check';
+import { RECEIVER_CASES, RECEIVER_RESULTS } from '../domain/receiver-check';
 import type { Route } from './routes';
 import { idParam, timestamp, uri, uuid } from './scalars';
-
-const RESULTS = ['passed', 'warning', 'failed', 'not_played'] as const;
 
 export const receiverCheckRequestSchema = z.object({
   webhook_url: uri().optional().describe('The receiver; by default the `webhook_url` of the project.'),
@@ -13,7 +11,7 @@ export const receiverCheckRequestSchema = z.object({
 const receiverCaseSchema = z.strictObject({
   case: z.enum(RECEIVER_CASES),
   result: z
-    .enum(RESULTS)
+    .enum(RECEIVER_RESULTS)
     .describe(
       '`warning`: it works, until an accident such as a crash at the wrong moment. `not_played`: earlier answers were too slow.',
     ),
@@ -54,7 +52,7 @@ export const receiverCheckSchema = z.strictObject({
   status: z
     .enum(['running', 'done', 'stopped'])
     .describe('`running` for less than 20 seconds. `stopped`: it could not be played, for the `reason`.'),
-  result: z.enum(RESULTS).optional().describe('The worst of the cases, once it is done.'),
+  result: z.enum(RECEIVER_RESULTS).optional().describe('The worst of the cases, once it is done.'),
   reason: z.string().optional().describe('Why it was stopped.'),
   created: timestamp(),
   completed: timestamp().optional(),

@@ -66,7 +66,8 @@ export interface PlayedCase {
 }
 
 /** `warning`: it works, but an accident of production makes it fail. */
-export type ReceiverResult = 'passed' | 'warning' | 'failed' | 'not_played';
+export const RECEIVER_RESULTS = ['passed', 'warning', 'failed', 'not_played'] as const;
+export type ReceiverResult = (typeof RECEIVER_RESULTS)[number];
 
 export interface Verdict {
   result: ReceiverResult;

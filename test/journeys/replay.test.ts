@@ -5,6 +5,7 @@ import { closeIncident, findIncident, recordDifferences } from '../../src/db/aud
 import { insertOrder } from '../../src/db/orders/insert-order';
 import { findStoredOrder } from '../../src/db/orders/stored-order';
 import { findWebhookRecovery, moveWebhookRecovery } from '../../src/db/webhooks/recoveries';
+import { beginReceiverCheck } from '../../src/db/receiver-checks';
 import { processorOrderId, reversalOrderId } from '../../src/ids';
 import { historyToJson, replayHistories, type RecordedHistory } from '../../src/temporal/replay';
 import { createWorkflowClients } from '../../src/temporal/workflows';
@@ -22,6 +23,7 @@ import {
   paymentLinkWorkflowId,
   pollNowUpdate,
   processorAnswered,
+  receiverCheckWorkflowId,
   sandboxClockWorkflowId,
   setOutcomeUpdate,
   webhookRecoveryWorkflowId,
@@ -265,6 +267,14 @@ const FLOWS: Record<string, Flow> = {
     await webhook_recoveries.resume(recovery);
     await until('it is completed', async () => (await is()) === 'completed');
     return webhookRecoveryWorkflowId(recovery_id);
+  },
+  async 'receiver-check'({ env, database: { db } }, receiver) {
+    const id = uuidv7();
+    const check = { id, project_id: PROJECT.id, webhook_url: receiver.url };
+    await db.transaction((trx) => beginReceiverCheck(trx, check, Date.now()));
+    const { receiver_checks } = createWorkflowClients({ client: env.client, db });
+    await receiver_checks.start({ check_id: id, project_id: PROJECT.id });
+    return receiverCheckWorkflowId(id);
   },
   'order-paid-by-token': order(by('approved')),
   'order-declined-by-token': order(by('do_not_honor')),

@@ -40,11 +40,11 @@ test('rules 1.11 and 21.1: 201 makes an object that is no order, 204 has no body
   const withStatus = (status: number) => entries.flatMap(({ id, route }) => (route.success === status ? [id] : []));
   expect(withStatus(201).toSorted()).toEqual([
     ...['createApiKey', 'createClient', 'createMerchant', 'createPaymentLink', 'createProject'],
-    ...['recoverWebhooks', 'recoverWebhooks', 'redeliver'],
+    ...['createReceiverCheck', 'recoverWebhooks', 'recoverWebhooks', 'redeliver'],
     ...['redeliverOrderWebhook', 'rollApiKey'],
   ]);
   expect(withStatus(204).toSorted()).toEqual(['revokeApiKey', 'revokeClient']);
-  expect(withStatus(200)).toHaveLength(entries.length - 12);
+  expect(withStatus(200)).toHaveLength(entries.length - 13);
 });
 
 test.each(APIS)('no two operations of the $name share method and path', ({ routes }) => {

@@ -717,6 +717,21 @@ describe('a Temporal that never answers', () => {
     expect(await findProgress(database.db)).toMatchObject({ follow_ups: { checked_until: 0, position: null } });
   });
 
+  test('rules 27.10: a round deletes receiver checks that are 30 days old', async () => {
+    const now = Date.now();
+    const day_ms = 24 * 60 * MINUTE;
+    for (const [n, created] of [now - 30 * day_ms - MINUTE, now - 30 * day_ms + MINUTE].entries()) {
+      await queryRows(
+        database.db,
+        `insert into receiver_checks (id, project_id, webhook_url, reason, created, completed)
+         values (gen_random_uuid(), :project, :url, 'x', to_timestamp(:created / 1000.0), now())`,
+        { project: PROJECT.id, url: String(n), created },
+      );
+    }
+    await recoveryOf(database.db, client).recover(now);
+    expect(await queryRows(database.db, 'select webhook_url from receiver_checks', {})).toEqual([{ webhook_url: '1' }]);
+  });
+
   test('rules 25.5: a round deletes logged requests that are 30 days old', async () => {
     const now = Date.now();
     const day_ms = 24 * 60 * MINUTE;

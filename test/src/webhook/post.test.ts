@@ -40,6 +40,21 @@ test('rules 13.7: is signed as Standard Webhooks: a receiver that knows the secr
   ).toThrow();
 });
 
+test('rules 27.2: is signed at a given instant, sent in halves, or cut as soon as the answer begins', async () => {
+  receiver.answer((response) => response.writeHead(200).end());
+  const signed_at = Date.now() - 600_000;
+  await postWebhook(aWebhook({ url: receiver.url, signed_at }));
+  const { body, headers } = receiver.received.at(-1)!;
+  expect(headers['webhook-timestamp']).toBe(String(Math.floor(signed_at / 1_000)));
+  expect(headers['webhook-signature']).toBe(
+    new Webhook(secret).sign(String(headers['webhook-id']), new Date(signed_at), body),
+  );
+  const halves = await postWebhook(aWebhook({ url: receiver.url, manner: 'in_halves' }));
+  expect([halves.status_code, halves.duration_ms >= 1_000, receiver.received.at(-1)!.body]).toEqual([200, true, body]);
+  receiver.answer((response) => void response.writeHead(200, { 'content-length': '10' }).write('half'));
+  expect(await postWebhook(aWebhook({ url: receiver.url, manner: 'cut' }))).toMatchObject({ status_code: 200 });
+});
+
 test('no compressed answer and no connection to keep are asked for', async () => {
   receiver.answer((response) => response.writeHead(200).end());
   await postWebhook(aWebhook({ url: receiver.url }));

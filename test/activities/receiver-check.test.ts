@@ -1,0 +1,70 @@
+import { v7 as uuidv7 } from 'uuid';
+import { playReceiverCase } from '../../activities/receiver-check';
+import type { ActivityServices } from '../../activities/services';
+import { queryRows } from '../../src/db/connection';
+import { beginReceiverCheck } from '../../src/db/receiver-checks';
+import { RECEIVER_CASES, type ReceiverCase } from '../../src/domain/receiver-check';
+import { postWebhook } from '../../src/webhook/post';
+import { createTestDatabase, secrets } from '../support/database';
+import { PROJECT } from '../support/domain';
+import { startReceiver } from '../support/servers';
+import { setUp } from '../support/set-up';
+import { runProcessor } from '../support/stack';
+
+const receiver = setUp(startReceiver);
+const database = setUp(() => createTestDatabase());
+const processor = setUp(runProcessor);
+const services = () =>
+  ({
+    db: database.db,
+    secrets,
+    processor,
+    postWebhook,
+    webhook_private_addresses: true,
+    public_url: 'http://127.0.0.1:1',
+    workflows: { orders: { recordChanged: async () => undefined } },
+  }) as unknown as ActivityServices;
+
+const counted = async () =>
+  (
+    await queryRows<{ orders: number; transactions: number; charges: number; open: number }>(
+      database.db,
+      `select (select count(*)::int from orders) as orders, (select count(*)::int from transactions) as transactions,
+         (select count(*)::int from transaction_events where event = 'accepted') as charges,
+         (select count(*)::int from webhook_deliveries where status = 'new') as open`,
+      {},
+    )
+  )[0]!;
+
+test('rules 27.9: a case that is played again makes no order and no charge twice, and sends its webhooks again', async () => {
+  const check_id = uuidv7();
+  const check = { id: check_id, project_id: PROJECT.id, webhook_url: receiver.url };
+  await database.db.transaction((trx) => beginReceiverCheck(trx, check, Date.now()));
+  const play = (name: ReceiverCase) => playReceiverCase(services(), { check_id, case: name, now: Date.now() });
+  const first = await Promise.all(RECEIVER_CASES.map(play));
+  const made = await counted();
+  expect(made).toEqual({ orders: 22, transactions: 23, charges: 22, open: 0 });
+  const sent = receiver.received.length;
+  const second = await Promise.all(RECEIVER_CASES.map(play));
+  expect(await counted()).toEqual(made);
+  expect(receiver.received).toHaveLength(2 * sent);
+  const ids = (played: typeof first) => played.map(({ webhooks }) => webhooks.map(({ webhook_id }) => webhook_id));
+  expect(ids(second)).toEqual(ids(first));
+});
+
+test('rules 27.3: a webhook that is not accepted stays paused', async () => {
+  const check_id = uuidv7();
+  const check = { id: check_id, project_id: PROJECT.id, webhook_url: receiver.url };
+  await queryRows(database.db, `update receiver_checks set reason = 'x', completed = now()`, {});
+  await database.db.transaction((trx) => beginReceiverCheck(trx, check, Date.now()));
+  receiver.answer((response) => response.writeHead(500).end());
+  const { webhooks } = await playReceiverCase(services(), { check_id, case: 'once', now: Date.now() });
+  expect(webhooks).toMatchObject([{ status_code: 500, expected: 'accepted' }]);
+  const rows = await queryRows(
+    database.db,
+    `select d.status, a.status_code, a.failure from webhook_deliveries d join webhook_attempts a using (order_id, n)
+     where d.order_id = :order_id`,
+    { order_id: webhooks[0]!.order_id },
+  );
+  expect(rows).toEqual([{ status: 'paused', status_code: 500, failure: 'answered 500' }]);
+});

@@ -1,0 +1,281 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { transformSync } from '@swc/core';
+import { Webhook } from 'standardwebhooks';
+import type { DeliveryAnswer } from '../../src/contract/delivery';
+import type { ReceiverCheckAnswer } from '../../src/contract/receiver-check';
+import { RECEIVER_CASES, type ReceiverCase, type ReceiverResult } from '../../src/domain/receiver-check';
+import { text } from '../guards/repository';
+import { newIdempotencyKey, webhookOf, type Merchant } from '../support/merchant';
+import { createTestProject, type TestProject } from '../support/operator';
+import { startReceiver, type Received } from '../support/servers';
+import { setUp } from '../support/set-up';
+import { temporalOf } from '../support/temporal-client';
+import { until } from '../support/waits';
+
+/** The check of merchants' webhook receivers, against receivers that are right and wrong (rules 27). */
+
+const CHECK = '/v1/projects/self/receiver-check/';
+const checkPath = (id: string) => `/v1/projects/self/receiver-checks/${id}/`;
+jest.setTimeout(120_000);
+
+async function begin(merchant: Merchant, body: object, headers = {}): Promise<ReceiverCheckAnswer> {
+  const begun = await merchant.send<ReceiverCheckAnswer>('POST', CHECK, { body, headers });
+  expect(begun).toMatchObject({ status: 201, body: { status: 'running', cases: [] } });
+  return begun.body;
+}
+
+/** Longer than an answer of these receivers takes, unless the machine is busy with something else. Milliseconds. */
+const STALL_MS = 1_500;
+
+/** The report of a check in which the machine did not stall: a slow answer is a finding, and here it is not meant. */
+async function check(merchant: Merchant, body: object): Promise<ReceiverCheckAnswer> {
+  for (let left = 3; ; left -= 1) {
+    const report = await reportOf(merchant, await begin(merchant, body));
+    const has_stalled =
+      report.status === 'stopped' ||
+      report.cases.some(
+        ({ case: name, result, webhooks }) =>
+          result === 'not_played' ||
+          webhooks.some(({ duration_ms }) => duration_ms - (name === 'slow_body' ? 1_000 : 0) > STALL_MS),
+      );
+    if (!has_stalled || left === 0) return report;
+  }
+}
+
+async function reportOf(merchant: Merchant, { id }: { id: string }): Promise<ReceiverCheckAnswer> {
+  return await until('the check has ended', async () => {
+    const { body } = await merchant.send<ReceiverCheckAnswer>('GET', checkPath(id));
+    return body.status !== 'running' && body;
+  });
+}
+
+const resultsOf = ({ cases }: ReceiverCheckAnswer) =>
+  Object.fromEntries(cases.map(({ case: name, result }) => [name, result])) as Record<ReceiverCase, ReceiverResult>;
+const all = (result: ReceiverResult, but: Partial<Record<ReceiverCase, ReceiverResult>> = {}) => ({
+  ...Object.fromEntries(RECEIVER_CASES.map((name) => [name, result])),
+  ...but,
+});
+
+function isSigned({ headers, body }: Received, secret: string): boolean {
+  try {
+    new Webhook(secret).verify(body, headers as Record<string, string>);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** After an answer that came too early: longer than the check needs to note the answer. Milliseconds. */
+const LATER_MS = 400;
+
+type Answering = (project: TestProject, response: ServerResponse, request: Received) => Promise<unknown>;
+const read = ({ merchant }: TestProject, { body }: Received) => merchant.getOrder(webhookOf(body).order_id);
+
+/** Four receivers, each with what the check has to find. */
+const RECEIVERS: Record<string, { answer: Answering; finds: object; says: Partial<Record<ReceiverCase, RegExp>> }> = {
+  'is right': {
+    async answer(project, response, request) {
+      if (!isSigned(request, project.webhook_secret)) return response.writeHead(401).end();
+      await read(project, request);
+      return response.writeHead(204).end();
+    },
+    finds: all('passed'),
+    says: { once: /retrieved the order/ },
+  },
+  'trusts the body': {
+    async answer(project, response, request) {
+      return await Promise.resolve(response.writeHead(isSigned(request, project.webhook_secret) ? 200 : 401).end());
+    },
+    finds: all('failed', { wrong_signature: 'passed', old_timestamp: 'passed' }),
+    says: { once: /never retrieved the order/, late: /declined, cancelled or refunded/ },
+  },
+  'ignores signatures': {
+    async answer(project, response, request) {
+      await read(project, request);
+      return response.writeHead(200).end();
+    },
+    finds: all('passed', { wrong_signature: 'failed', old_timestamp: 'failed' }),
+    says: { wrong_signature: /anybody who knows its address/, old_timestamp: /send it again for ever/ },
+  },
+  'answers before it has stored': {
+    async answer(project, response, request) {
+      if (!isSigned(request, project.webhook_secret)) return response.writeHead(401).end();
+      response.writeHead(200).end();
+      await sleep(LATER_MS);
+      return await read(project, request);
+    },
+    finds: all('warning', { wrong_signature: 'passed', old_timestamp: 'passed' }),
+    says: { once: /before it retrieved the order/, ten_at_once: /the change is lost/ },
+  },
+};
+
+test.each(Object.entries(RECEIVERS))(
+  'rules 27.2, 27.5 and 27.6: the check finds in twelve cases that a receiver %s',
+  async (_name, { answer, finds, says }) => {
+    const receiver = await startReceiver();
+    const project = await createTestProject({ webhook_url: receiver.url });
+    const answering: Promise<unknown>[] = [];
+    receiver.answer((response, _n, request) => void answering.push(answer(project, response, request)));
+    try {
+      const report = await check(project.merchant, {});
+      expect({ status: report.status, reason: report.reason }).toEqual({ status: 'done' });
+      expect(resultsOf(report)).toEqual(finds);
+      for (const [name, words] of Object.entries(says)) {
+        expect(report.cases.find((one) => one.case === name)?.text).toMatch(words);
+      }
+      for (const { result, mend } of report.cases) expect(mend === undefined).toBe(result === 'passed');
+      expect(report.workflow_id).toBe(`receiver-check:${report.id}`);
+    } finally {
+      await Promise.allSettled(answering);
+      await receiver.close();
+    }
+  },
+);
+
+describe('a check of a right receiver', () => {
+  const receiver = setUp(startReceiver);
+  const project = setUp(() => createTestProject());
+  let report: ReceiverCheckAnswer;
+  let repeated: ReceiverCheckAnswer;
+  beforeAll(async () => {
+    receiver.answer((response, _n, request) => void RECEIVERS['is right']!.answer(project, response, request));
+    const key = { 'idempotency-key': newIdempotencyKey() };
+    const begun = await begin(project.merchant, { webhook_url: receiver.url }, key);
+    repeated = await begin(project.merchant, { webhook_url: receiver.url }, key);
+    report = await reportOf(project.merchant, begun);
+  });
+
+  test('rules 11.2: a repeat with the same Idempotency-Key gets the same check', () => {
+    expect(repeated.id).toBe(report.id);
+  });
+
+  test('rules 27.4 and 27.9: it is done within 20 seconds, in a workflow of its own', async () => {
+    expect(Date.parse(report.completed!) - Date.parse(report.created)).toBeLessThan(20_000);
+    const client = temporalOf();
+    try {
+      const { status, type } = await client.workflow.getHandle(report.workflow_id).describe();
+      expect({ status: status.name, type }).toEqual({ status: 'COMPLETED', type: 'receiverCheck' });
+    } finally {
+      await client.connection.close();
+    }
+  });
+
+  test('rules 27.3: its orders are paid, and its webhooks are delivered and recorded', async () => {
+    const sent = report.cases.flatMap(({ webhooks }) => webhooks);
+    const order_ids = [...new Set(sent.map(({ order_id }) => order_id))];
+    expect(order_ids).toHaveLength(22);
+    for (const order_id of order_ids) {
+      const order = await project.merchant.getOrder(order_id);
+      expect(order).toMatchObject({
+        status: 'completed',
+        merchant_order_id: expect.stringMatching(/^receiver-check-/),
+      });
+      const { body } = await project.merchant.send<DeliveryAnswer[]>('GET', `/v1/orders/${order_id}/webhooks/`);
+      expect(body.map(({ status }) => status)).toEqual(body.map(() => 'delivered'));
+    }
+    const again = report.cases.find((one) => one.case === 'answered_500')!.webhooks;
+    expect(new Set(again.map(({ webhook_id }) => webhook_id)).size).toBe(1);
+    const { body } = await project.merchant.send<DeliveryAnswer[]>('GET', `/v1/orders/${again[0]!.order_id}/webhooks/`);
+    expect(body[0]!.attempts.map(({ error }) => error)).toEqual([
+      'the receiver check counts it as answered 500',
+      undefined,
+    ]);
+  });
+
+  test('rules 27.5: the report has each read with its key, instant and answer', () => {
+    for (const { case: name, reads, webhooks } of report.cases) {
+      const orders = new Set(webhooks.map(({ order_id }) => order_id));
+      expect(new Set(reads.map(({ order_id }) => order_id))).toEqual(orders);
+      expect({ name, statuses: new Set(reads.map(({ status }) => status)) }).toEqual({
+        name,
+        statuses: new Set([200]),
+      });
+    }
+  });
+});
+
+describe('the receivers of the documentation', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'payments-receivers-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  /** How each language runs the program of the page. */
+  const LANGUAGES = {
+    typescript: {
+      program: process.execPath,
+      arguments: (file: string) => [file],
+      file: 'receiver.mjs',
+      code: (code: string) =>
+        transformSync(code, { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'es6' } })
+          .code,
+    },
+    python: {
+      program: 'python3',
+      arguments: (file: string) => [file],
+      file: 'receiver.py',
+      code: (code: string) => code,
+    },
+    php: {
+      program: 'php',
+      arguments: (file: string, port: string) => ['-S', `127.0.0.1:${port}`, file],
+      file: 'receiver.php',
+      code: (code: string) => code,
+    },
+  };
+  const installed = (Object.keys(LANGUAGES) as (keyof typeof LANGUAGES)[]).filter(
+    (language) => spawnSync(LANGUAGES[language].program, ['--version']).status === 0,
+  );
+
+  test.each(installed)('rules 27.6: the receiver in %s passes the check', async (language) => {
+    const { program, arguments: argumentsOf, file, code } = LANGUAGES[language];
+    const [, of_page = ''] = new RegExp(`<!-- receiver:${language} -->\\n\`\`\`\\w+\\n([^]*?)\`\`\``).exec(
+      text('docs/receivers.md'),
+    )!;
+    const script = path.join(folder, file);
+    writeFileSync(script, code(of_page));
+    const project = await createTestProject();
+    const port = await freePort();
+    const { merchant, webhook_secret: SECRET } = project;
+    const env = { ...process.env, API: merchant.stack.api_url, KEY: merchant.api_key, SECRET, PORT: port };
+    const running = spawn(program, argumentsOf(script, port), {
+      env: { ...env, PHP_CLI_SERVER_WORKERS: '16' },
+      stdio: ['ignore', 'ignore', 'ignore'],
+    });
+    try {
+      await until('it listens', () => listens(Number(port)));
+      const report = await check(merchant, { webhook_url: `http://127.0.0.1:${port}/` });
+      expect(resultsOf(report)).toEqual(all('passed'));
+    } finally {
+      await end(running);
+    }
+  });
+
+  async function freePort(): Promise<string> {
+    const free = await startReceiver();
+    await free.close();
+    return new URL(free.url).port;
+  }
+
+  async function listens(port: number): Promise<boolean> {
+    const socket = connect(port, '127.0.0.1');
+    const is_open = await Promise.race([
+      once(socket, 'connect').then(() => true),
+      once(socket, 'error').then(() => false),
+    ]).catch(() => false);
+    socket.destroy();
+    return is_open;
+  }
+
+  async function end(running: ChildProcess): Promise<void> {
+    if (running.exitCode !== null) return;
+    const closed = once(running, 'close');
+    running.kill('SIGKILL');
+    await closed;
+  }
+});
