@@ -43,6 +43,8 @@ interface CheckOptions {
   histories_max?: number;
   /** Names of the invariants to check; absent: all. */
   only?: readonly string[];
+  /** The processor's own database, where it is not on the server of the record. */
+  simulator_postgres_url?: string;
   /** Reports progress, a line each. */
   say?: (line: string) => void;
 }
@@ -57,12 +59,15 @@ const LISTED = 20;
 export async function checkInvariants(stack: RunningStack, options: CheckOptions = {}): Promise<string[]> {
   const { within_ms = 180_000, histories_max = 1_000, only, say = () => undefined } = options;
   const record = connectDatabase(stack.postgres_url, { pool_max: 2 });
-  const processor = connectDatabase(stack.postgres_url.replace(/\/[^/]+$/, '/simulator'), { pool_max: 2 });
+  const { simulator_postgres_url } = options;
+  const processor_url = simulator_postgres_url ?? stack.postgres_url.replace(/\/[^/]+$/, '/simulator');
+  const processor = connectDatabase(processor_url, { pool_max: 2 });
   let fetched: Promise<WorkflowHistory[]> | undefined;
   const place: Place = {
     stack,
     record,
     processor,
+    simulator_postgres_url,
     histories: () => (fetched ??= fetchHistories(stack, histories_max)),
   };
   const broken: string[] = [];

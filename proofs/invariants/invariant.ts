@@ -7,8 +7,9 @@ export interface Place {
   stack: RunningStack;
   /** The database of the service. */
   record: Database;
-  /** The database of the processor simulator. */
+  /** The database of the processor simulator, and its address where it is not on the server of the record. */
   processor: Database;
+  simulator_postgres_url?: string | undefined;
   /** Histories of workflows, decrypted: all of them, or a part that is spread evenly. Fetched once. */
   histories: () => Promise<readonly WorkflowHistory[]>;
 }

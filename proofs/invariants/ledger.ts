@@ -5,5 +5,5 @@ export const ledger: Invariant = {
   name: 'ledger',
   title: "The record equals the processor's ledger, operation by operation, and nothing is open.",
   eventual: true,
-  violations: ({ stack }) => ledgerDifferences(stack, 0),
+  violations: ({ stack, simulator_postgres_url }) => ledgerDifferences(stack, 0, simulator_postgres_url),
 };

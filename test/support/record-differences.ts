@@ -35,14 +35,16 @@ const ASKED = ['capture', 'void', 'refund', 'reversal'];
 
 /**
  * Waits until nothing is open, and answers what differs then, in words; the audit must find nothing either. What waits
- * for its time at the processor happens now, and its faults end.
+ * for its time at the processor happens now, and its faults end. `simulator_postgres_url`: where the processor's database is
+ * not on the server of the record.
  */
 export async function ledgerDifferences(
   place: Pick<RunningStack, 'postgres_url' | 'simulator_url' | 'simulator_control_key' | 'processor_key'>,
   within_ms = 180_000,
+  simulator_postgres_url = place.postgres_url.replace(/\/[^/]+$/, '/simulator'),
 ): Promise<string[]> {
   const record = connectDatabase(place.postgres_url, { pool_max: 1 });
-  const ledger = connectDatabase(place.postgres_url.replace(/\/[^/]+$/, '/simulator'), { pool_max: 1 });
+  const ledger = connectDatabase(simulator_postgres_url, { pool_max: 1 });
   const give_up = Date.now() + within_ms;
   try {
     await callSimulator(place, '/control/faults/', { method: 'DELETE' });
