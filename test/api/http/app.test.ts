@@ -35,15 +35,14 @@ function bodyOf(operation: string, optional: boolean): string {
   if (optional) return '{}';
   if (operation === 'searchOrders') return '{"query":"*"}';
   if (operation.endsWith('Clock')) return '{"advance":"PT1S"}';
+  if (operation === 'recoverWebhooks') return '{"since":"2026-01-15T10:00:00Z"}';
   return '{"currency":"EUR","amount":1,"description":"x","merchant_order_id":"x"}';
 }
 
 describe.each(Object.entries(MERCHANT_API.routes))('%s', (operation, route) => {
   const path = route.path
-    .replace('{order_id}', ORDER_ID)
-    .replace('{payment_link_id}', ORDER_ID)
-    .replace('{request_id}', ORDER_ID)
     .replace('{transaction_id}', TRANSACTION_ID)
+    .replace(/\{\w+_id\}/, ORDER_ID)
     .replace('{n}', '1');
   const init = {
     method: route.method.toUpperCase(),
