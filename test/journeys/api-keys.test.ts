@@ -6,6 +6,7 @@ import * as manage from '../../src/client/manage';
 import { Merchant } from '../support/merchant';
 import { Operator } from '../support/operator';
 import { NOBODY } from '../support/shapes';
+import { aRecovery } from '../support/recoveries';
 import { stack } from '../support/stack';
 import { until } from '../support/waits';
 
@@ -76,19 +77,26 @@ function expectedOf(id: keyof MerchantRoutes, caller: Caller): number {
   const route: Route = MERCHANT_API.routes[id];
   if (caller === 'none' || caller === 'revoked' || caller === 'rolled_after') return 401;
   if (caller === 'other') return route.params === undefined ? route.success : 401;
+  // The recovery has been stopped.
+  if (isOfRecovery(id)) return id === 'getWebhookRecovery' ? 200 : 409;
   return caller === 'suspended' && NEW.includes(id) ? 403 : route.success;
 }
+
+const isOfRecovery = (id: keyof MerchantRoutes) => MERCHANT_API.routes[id].path.includes('{recovery_id}');
 
 /** The path with an order or link of the shop; of nobody where the key is refused before anybody looks. */
 async function pathOf(id: keyof MerchantRoutes, shop: Merchant | undefined): Promise<string> {
   const { path } = MERCHANT_API.routes[id];
   if (!path.includes('{')) return path;
   const nobody = { order_id: NOBODY, transaction_id: NOBODY, payment_link_id: NOBODY, request_id: NOBODY };
-  let values: Record<string, string> = { ...nobody, check_id: NOBODY, n: '1' };
+  let values: Record<string, string> = { ...nobody, check_id: NOBODY, recovery_id: NOBODY, n: '1' };
   if (shop !== undefined && path.includes('{request_id}')) {
     values = { request_id: await loggedRequest(shop) };
   } else if (shop !== undefined && path.includes('{check_id}')) {
     values = { check_id: await aReceiverCheck(shop) };
+  } else if (shop !== undefined && isOfRecovery(id)) {
+    const { id: project_id } = shop === shops.project ? project : suspended;
+    values = { recovery_id: await aRecovery(project_id, 'stopped') };
   } else if (shop !== undefined && path.includes('{payment_link_id}')) {
     values = { payment_link_id: (await shop.createPaymentLink()).id };
   } else if (shop !== undefined) {

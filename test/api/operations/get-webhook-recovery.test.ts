@@ -1,12 +1,12 @@
 import { webhookRecoverySchema } from '../../../src/contract/webhook-recovery';
 import type { Refusal } from '../../support/merchant';
 import { createTestProject } from '../../support/operator';
-import { aPausedRecovery } from '../../support/recoveries';
+import { aRecovery } from '../../support/recoveries';
 import { NOBODY } from '../../support/shapes';
 
 test('rules 13.18: a recovery of the project is shown; one of another project is 401, an unknown one 404', async () => {
   const [{ id: project_id, merchant }, other] = [await createTestProject(), await createTestProject()];
-  const id = await aPausedRecovery(project_id);
+  const id = await aRecovery(project_id);
   const path = `/v1/webhooks/recoveries/${id}/`;
   const { status, body } = await merchant.send('GET', path);
   expect(status).toBe(200);

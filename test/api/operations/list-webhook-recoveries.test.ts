@@ -1,13 +1,13 @@
 import type { WebhookRecoveryAnswer } from '../../../src/contract/webhook-recovery';
 import { createTestProject } from '../../support/operator';
-import { aPausedRecovery } from '../../support/recoveries';
+import { aRecovery } from '../../support/recoveries';
 
 test('rules 13.18: the recoveries of the project, newest first, page by page', async () => {
   const [{ id, merchant }, other] = [await createTestProject(), await createTestProject()];
-  await aPausedRecovery(other.id);
-  const first = await aPausedRecovery(id);
+  await aRecovery(other.id);
+  const first = await aRecovery(id);
   await merchant.send('POST', `/v1/webhooks/recoveries/${first}/stop/`);
-  const second = await aPausedRecovery(id);
+  const second = await aRecovery(id);
   const list = async (query: string) =>
     (await merchant.send<{ items: WebhookRecoveryAnswer[]; next?: string }>('GET', `/v1/webhooks/recoveries/${query}`))
       .body;

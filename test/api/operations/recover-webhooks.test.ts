@@ -1,7 +1,7 @@
 import { webhookRecoverySchema, type WebhookRecoveryAnswer } from '../../../src/contract/webhook-recovery';
 import { newIdempotencyKey, type Refusal } from '../../support/merchant';
 import { createTestProject, type TestProject } from '../../support/operator';
-import { aPausedRecovery } from '../../support/recoveries';
+import { aRecovery } from '../../support/recoveries';
 import { setUp } from '../../support/set-up';
 import { until } from '../../support/waits';
 
@@ -30,7 +30,7 @@ test('rules 13.16: it is answered at once, a repeat with the key gets the same; 
 
 test('rules 13.16: one of a project is open at a time', async () => {
   const other = await createTestProject();
-  const id = await aPausedRecovery(other.id);
+  const id = await aRecovery(other.id);
   const { status, body } = await other.merchant.send<Answered>('POST', '/v1/webhooks/recover/', {
     body: { since: ago(1) },
   });

@@ -1,12 +1,12 @@
 import type { WebhookRecoveryAnswer } from '../../../src/contract/webhook-recovery';
 import type { Refusal } from '../../support/merchant';
 import { createTestProject } from '../../support/operator';
-import { aPausedRecovery } from '../../support/recoveries';
+import { aRecovery } from '../../support/recoveries';
 import { until } from '../../support/waits';
 
 test('rules 13.18: a paused one runs on, whose workflow was lost; one that has ended is a Conflict', async () => {
   const { id: project_id, merchant } = await createTestProject();
-  const id = await aPausedRecovery(project_id);
+  const id = await aRecovery(project_id);
   const path = `/v1/webhooks/recoveries/${id}/`;
   const { status, body } = await merchant.send<WebhookRecoveryAnswer>('POST', `${path}resume/`);
   expect([status, body.status, body.paused_by]).toEqual([200, 'running', undefined]);

@@ -1,11 +1,11 @@
 import type { WebhookRecoveryAnswer } from '../../../src/contract/webhook-recovery';
 import type { Refusal } from '../../support/merchant';
 import { createTestProject } from '../../support/operator';
-import { aPausedRecovery } from '../../support/recoveries';
+import { aRecovery } from '../../support/recoveries';
 
 test('rules 13.18: a stopped one stays stopped, and makes room for another', async () => {
   const { id: project_id, merchant } = await createTestProject();
-  const id = await aPausedRecovery(project_id);
+  const id = await aRecovery(project_id);
   const stop = () =>
     merchant.send<WebhookRecoveryAnswer & { error: Refusal }>('POST', `/v1/webhooks/recoveries/${id}/stop/`);
   const { status, body } = await stop();
