@@ -16,7 +16,7 @@ const world = setUp(() => createWorkflowEnvironment({ webhook_url: receiver.url,
 
 test('rules 13.17, 13.18: paused by failures it waits, in new runs too; resumed it ends once all are sent', async () => {
   const { db } = world.database;
-  for (let n = 0; n < 25; n += 1) await aFailedDelivery(db);
+  for (let n = 0; n < 25; n += 1) await aFailedDelivery(db, receiver.url);
   receiver.answer((response) => response.writeHead(500).end());
   const recovery_id = await aWebhookRecovery(db);
   const { webhook_recoveries } = createWorkflowClients({ client: world.env.client, db });
