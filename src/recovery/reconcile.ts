@@ -26,6 +26,7 @@ import { chargeIdempotencyKey } from '../domain/transaction';
 import { transactionId } from '../ids';
 import type { Processor } from '../processor/client';
 import { REPORT_LIMIT, type ReportedOperation } from '../processor/wire';
+import { unlessClosed } from '../temporal/call';
 import type { TemporalClient } from '../temporal/connect';
 import {
   sentInputs,
@@ -197,9 +198,7 @@ class Restorer {
     if (!is_running) return;
     const handle = this.services.client.workflow.getHandle(workflow_id);
     // It may have ended itself, as its record is missing (rules 10.19).
-    await handle.terminate('its record was lost, and is written again').catch((error: unknown) => {
-      if ((error as Error).name !== 'WorkflowNotFoundError') throw error;
-    });
+    await unlessClosed(() => handle.terminate('its record was lost, and is written again'));
   }
 
   /** The processor has carried out the charge of an update that was not answered. */
