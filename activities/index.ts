@@ -33,6 +33,15 @@ const ACTIVITIES = {
   ...receiverCheck,
 };
 
+/** The local activities that call the processor and wait for its answer. */
+export const PROCESSOR_CALLS = [
+  'createAndCharge',
+  'chargeAttempt',
+  'endUnpaidOrder',
+  'executeFollowUp',
+  'verifyManualOutcome',
+] as const satisfies (keyof typeof ACTIVITIES)[];
+
 /** Started by schedules: every error is retried, including a refusal of the processor or the search server. */
 const SCHEDULED = { checkIndex, fetchSettlements, auditPart };
 

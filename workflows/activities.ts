@@ -33,6 +33,15 @@ export const polling = proxyActivities<Pick<Activities, 'pollCharge' | 'pollFoll
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 });
 
+/**
+ * Local activities that call the processor, as tasks of their own: where too many run inside workflow tasks (rules
+ * 24.19). The interceptor chooses.
+ */
+export const callingAsTasks = proxyActivities<Record<string, (...args: unknown[]) => Promise<unknown>>>({
+  startToCloseTimeout: '9 seconds',
+  retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
+});
+
 /** Advances a sandbox clock. Each call takes a few seconds and is safe to repeat. */
 export const advancingClock = proxyActivities<Pick<Activities, 'advanceToNextDue' | 'finishClockAdvance'>>({
   startToCloseTimeout: '10 seconds',

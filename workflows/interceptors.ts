@@ -7,10 +7,11 @@ import {
   type WorkflowInterceptorsFactory,
 } from '@temporalio/workflow';
 import { oneAtATime } from '../src/domain/one-at-a-time';
+import { callingAsTasks } from './activities';
 import { Causes, withCause, withTrace, type Cause } from './causes';
 import { temporalClock } from './object/clock';
 import { requireStart } from './inputs';
-import type { LocalRetry } from './messages';
+import { NO_FREE_SLOT, type LocalRetry } from './messages';
 import { trustedArguments } from './payload-converter';
 import { RecordWatch } from './object/record-missing';
 
@@ -93,7 +94,12 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
           const retry: LocalRetry = { waited_ms: now - at };
           const args = first === undefined ? input.args : [...input.args, retry];
           const headers = withCause(input.headers, cause);
-          return await oneLocalActivityAtATime(() => record.runActivity(() => next({ ...input, args, headers })));
+          try {
+            return await oneLocalActivityAtATime(() => record.runActivity(() => next({ ...input, args, headers })));
+          } catch (failure) {
+            if (!(failure instanceof ApplicationFailure) || failure.type !== NO_FREE_SLOT) throw failure;
+            return await callingAsTasks[input.activityType]!(...args);
+          }
         },
         async continueAsNew(input, next) {
           return await next({ ...input, headers: withTrace(input.headers, causes.current()) });

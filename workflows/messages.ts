@@ -130,6 +130,9 @@ export type CaptureOrVoidInput = RequestedFollowUpInput & { kind: 'capture' | 'v
 /** The type of the failure of an activity whose record does not exist any more (rules 10.19). */
 export const RECORD_MISSING = 'RecordMissing';
 
+/** The type of the failure of a local activity that has to run as a task of its own (rules 24.19). */
+export const NO_FREE_SLOT = 'NoFreeSlot';
+
 /** Added to the arguments of a local activity that runs again after a timer of the workflow. */
 export interface LocalRetry {
   /** How long ago it was first scheduled, in milliseconds. */

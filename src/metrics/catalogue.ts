@@ -404,6 +404,12 @@ export const METRICS = metrics({
     labels: {},
     processes: WORKER,
   },
+  payments_processor_calls_deferred_total: {
+    type: 'counter',
+    help: 'Calls that were made as tasks of their own, as too many others were in flight: the processor is slow.',
+    labels: {},
+    processes: WORKER,
+  },
   payments_webhook_attempts_deferred_total: {
     type: 'counter',
     help: 'Attempts that were not made at once, and wait for a slot: their receiver is slow, unknown or busy.',

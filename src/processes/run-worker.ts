@@ -8,7 +8,7 @@ import {
   type Logger as SdkLogger,
   type WorkerOptions,
 } from '@temporalio/worker';
-import { createActivities } from '../../activities/index';
+import { PROCESSOR_CALLS, createActivities } from '../../activities/index';
 import type { ActivityServices, OperatorWebhook } from '../../activities/services';
 import { serveHealth, type HealthServer } from '../../api/http/health-server';
 import type { Probe } from '../../api/http/health';
@@ -20,6 +20,7 @@ import { SecretKeys } from '../secrets';
 import { activityCauses } from '../temporal/activity-causes';
 import { clientOf, dataConverter, pingTemporal } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
+import { limitLocalCalls } from '../temporal/local-calls';
 import { makeSchedules } from '../temporal/schedules';
 import { sdkMetrics } from '../temporal/sdk-metrics';
 import { WorkerLiveness } from '../temporal/worker-liveness';
@@ -135,6 +136,14 @@ function operatorWebhook(config: Config): OperatorWebhook | undefined {
   return url === undefined ? undefined : { url, secret: requireSetting(config, 'OPERATOR_WEBHOOK_SECRET') };
 }
 
+/** Workflow tasks of orders, follow-ups and payment links that a worker executes at once. */
+const WORKFLOW_TASKS_AT_ONCE = 100;
+/**
+ * How many of them may wait for the processor at once. A charge takes a fraction of a second: 12 orders a second need
+ * ten, and one worker cannot reach fifty unless the processor is slow.
+ */
+const LOCAL_CALLS_AT_ONCE = WORKFLOW_TASKS_AT_ONCE / 2;
+
 /** A worker for each task queue. */
 async function createWorkers(
   polled: Pick<WorkerOptions, 'connection' | 'namespace' | 'dataConverter'>,
@@ -150,7 +159,7 @@ async function createWorkers(
       useWorkerVersioning: false,
     },
     activities: createActivities(services),
-    interceptors: { activity: [activityCauses] },
+    interceptors: { activity: [activityCauses, limitLocalCalls(PROCESSOR_CALLS, LOCAL_CALLS_AT_ONCE)] },
     // A killed worker still owns its workflows' queues: after this long another takes them.
     stickyQueueScheduleToStartTimeout: '5 seconds',
     shutdownGraceTime: '5 seconds',
@@ -162,7 +171,9 @@ async function createWorkers(
     Worker.create({
       ...shared,
       taskQueue: TASK_QUEUE,
-      maxConcurrentWorkflowTaskExecutions: 100,
+      maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS_AT_ONCE,
+      // Polls of the processor, and charges for which no slot of a workflow task was free.
+      maxConcurrentActivityTaskExecutions: 500,
       maxCachedWorkflows: 1_000,
     }),
     Worker.create({
