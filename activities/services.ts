@@ -5,7 +5,7 @@ import type { Processor } from '../src/processor/client';
 import type { SearchWriter } from '../src/search/writer';
 import type { SecretKeys } from '../src/secrets';
 import type { WorkflowClients } from '../src/temporal/workflows';
-import type { LocalAttempts } from '../src/webhook/local-attempts';
+import type { AttemptLimits } from '../src/webhook/attempt-limits';
 import type { PostWebhook } from '../src/webhook/post';
 
 /**
@@ -43,7 +43,7 @@ export interface ActivityServices {
   index: Pick<SearchWriter, 'documents' | 'orderIds' | 'count'>;
   postWebhook: PostWebhook;
   /** Decides which webhook attempts this worker makes inside a workflow task. */
-  local_attempts: LocalAttempts;
+  attempt_limits: AttemptLimits;
   /** Whether webhooks of test projects may go to private and loopback addresses. */
   webhook_private_addresses: boolean;
   /** Limits of the audit (rules 26.1, 26.2). */

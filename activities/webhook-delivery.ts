@@ -1,3 +1,4 @@
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { RecordMissing, type Database } from '../src/db/connection';
 import { findDelivery, recordAttempt, type Delivery } from '../src/db/webhooks/deliveries';
 import { signingSecrets } from '../src/db/webhooks/webhook-secrets';
@@ -29,11 +30,21 @@ export async function startDeliveries(
   await Promise.all(deliveries.map((n) => workflows.deliveries.start({ ...of, n })));
 }
 
-/** Makes an attempt if one is due. Returns the delivery's progress. Repeat-safe. */
+/**
+ * Makes an attempt if one is due. Returns the delivery's progress. Repeat-safe. Fails, for Temporal to try again in a
+ * few seconds, while this worker makes as many attempts of the project as it may (rules 13.9).
+ */
 export async function attemptDelivery(services: ActivityServices, input: AttemptInput): Promise<DeliveryProgress> {
   const delivery = await load(services.db, input);
   const now = input.now + delivery.clock_offset_ms;
-  return isAttemptDue(delivery, now) ? await send(services, delivery, now) : progressOf(delivery);
+  if (!isAttemptDue(delivery, now)) return progressOf(delivery);
+  const end = services.attempt_limits.beginTask(delivery);
+  if (end === undefined) throw projectIsBusy();
+  try {
+    return await send(services, delivery, now);
+  } finally {
+    end();
+  }
 }
 
 /** Like attemptDelivery, inside a workflow task. Returns null without an attempt when that might take too long. */
@@ -44,7 +55,7 @@ export async function attemptDeliveryLocally(
   const delivery = await load(services.db, input);
   const now = input.now + delivery.clock_offset_ms;
   if (!isAttemptDue(delivery, now)) return progressOf(delivery);
-  const end = delivery.is_slow ? undefined : services.local_attempts.begin(delivery);
+  const end = delivery.is_slow ? undefined : services.attempt_limits.beginLocally(delivery);
   if (end === undefined) {
     count('payments_webhook_attempts_deferred_total', {});
     return null;
@@ -56,12 +67,21 @@ export async function attemptDeliveryLocally(
   }
 }
 
+/** Some time between two and four seconds: those that wait do not come back all at once. */
+const projectIsBusy = () =>
+  ApplicationFailure.create({
+    type: 'ProjectIsBusy',
+    message: 'This worker makes as many attempts of the project as it may at once.',
+    nextRetryDelay: 2_000 + Math.random() * 2_000,
+    category: ApplicationFailureCategory.BENIGN,
+  });
+
 /**
  * Sends the webhook once and records the result. `now` by the order's clock. Throws only when the result could not be
  * recorded.
  */
 async function send(services: ActivityServices, delivery: Delivery, now: number): Promise<DeliveryProgress> {
-  const { db, secrets, postWebhook, webhook_private_addresses, local_attempts } = services;
+  const { db, secrets, postWebhook, webhook_private_addresses, attempt_limits } = services;
   const attempt = delivery.attempts + 1;
   const time_limit_ms = webhookTimeLimit(attempt);
   const sent = beganAttempt(delivery, attempt, now);
@@ -82,7 +102,7 @@ async function send(services: ActivityServices, delivery: Delivery, now: number)
   const { failure, duration_ms } = answer;
   logAttempt(services, delivery, attempt, answer);
   const is_slow = isSlowAttempt(duration_ms);
-  local_attempts.learn(delivery, is_slow);
+  attempt_limits.learn(delivery, is_slow);
   const after = afterAttempt({ attempt, failure, ended_at: now + duration_ms });
   const { clock_offset_ms } = delivery;
   const recorded = await recordAttempt(db, delivery, { attempt, time_limit_ms, started: now, ...answer }, after);

@@ -27,7 +27,7 @@ import { WorkerLiveness } from '../temporal/worker-liveness';
 import { useWorkflowThreads } from '../temporal/workflow-threads';
 import { createWorkflowClients } from '../temporal/workflows';
 import { isTracing } from '../tracing/tracing';
-import { LocalAttempts } from '../webhook/local-attempts';
+import { ATTEMPT_TASKS_AT_ONCE, AttemptLimits } from '../webhook/attempt-limits';
 import { postWebhook } from '../webhook/post';
 import { tracedAttempts } from '../webhook/trace-attempts';
 import { SearchWriter } from '../search/writer';
@@ -76,7 +76,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     workflows: createWorkflowClients({ client, db, worker_client: clientOf(polled) }),
     index,
     postWebhook: isTracing() ? tracedAttempts(postWebhook) : postWebhook,
-    local_attempts: new LocalAttempts(),
+    attempt_limits: new AttemptLimits(),
     webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
     audit_margin_ms: config.AUDIT_MARGIN_SECONDS * 1_000,
     audit_orders_per_second: config.AUDIT_ORDERS_PER_SECOND,
@@ -180,8 +180,7 @@ async function createWorkers(
       ...shared,
       taskQueue: WEBHOOK_TASK_QUEUE,
       maxConcurrentWorkflowTaskExecutions: 100,
-      // An attempt is a socket that waits: many cost little.
-      maxConcurrentActivityTaskExecutions: 500,
+      maxConcurrentActivityTaskExecutions: ATTEMPT_TASKS_AT_ONCE,
       maxCachedWorkflows: 200,
     }),
     // Advances of sandbox clocks read many rows: only a few run at a time, to leave connections and CPU to payments.

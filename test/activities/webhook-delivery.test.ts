@@ -4,7 +4,7 @@ import type { AttemptInput } from '../../activities/webhook-delivery';
 import type { ActivityServices } from '../../activities/services';
 import { moveOrder } from '../../src/db/orders/move-order';
 import type { DeliveryId } from '../../src/domain/delivery';
-import { LocalAttempts } from '../../src/webhook/local-attempts';
+import { AttemptLimits } from '../../src/webhook/attempt-limits';
 import { postWebhook } from '../../src/webhook/post';
 import { createTestDatabase, secrets } from '../support/database';
 import { NOW, PROJECT } from '../support/domain';
@@ -29,7 +29,7 @@ const activities = (over: Partial<ActivityServices> = {}) =>
     workflows: { deliveries: { start: async (id: DeliveryId) => void started.push(id) } },
     secrets,
     postWebhook,
-    local_attempts: new LocalAttempts(),
+    attempt_limits: new AttemptLimits(),
     webhook_private_addresses: true,
     log_requests: 'none',
     ...over,
@@ -155,6 +155,19 @@ describe('attemptDelivery', () => {
       expect(seen).toEqual([allowed]);
     },
   );
+});
+
+test('rules 13.9: a task beyond the share of its project sends nothing; tried again with room, it delivers', async () => {
+  const attempt_limits = new AttemptLimits();
+  const made = activities({ attempt_limits });
+  const id = await aDelivery();
+  const ends = Array.from({ length: 100 }, () =>
+    attempt_limits.beginTask({ project_id: PROJECT.id, url: receiver.url }),
+  );
+  await expect(attempt(id, 1, made)).rejects.toMatchObject({ type: 'ProjectIsBusy', nonRetryable: false });
+  expect([receiver.received, await attempts(id.order_id)]).toEqual([[], []]);
+  ends[0]!();
+  expect(await attempt(id, 1, made)).toMatchObject({ status: 'delivered', attempts: 1 });
 });
 
 describe('attemptDeliveryLocally', () => {

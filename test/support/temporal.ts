@@ -24,7 +24,7 @@ import { findTool } from '../../src/stack/tools/find-tool';
 import { workflowBundlePath } from '../../src/temporal/workflow-bundle';
 import { useWorkflowThreads } from '../../src/temporal/workflow-threads';
 import { createWorkflowClients } from '../../src/temporal/workflows';
-import { LocalAttempts } from '../../src/webhook/local-attempts';
+import { AttemptLimits } from '../../src/webhook/attempt-limits';
 import { postWebhook } from '../../src/webhook/post';
 import { SANDBOX_CLOCK_TASK_QUEUE, TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import * as searchAttributes from '../../workflows/search-attributes';
@@ -152,7 +152,7 @@ export async function createWorkflowEnvironment(
       workflows: createWorkflowClients({ client: workerClient(env), db: database.db }),
       index: EMPTY_INDEX,
       postWebhook,
-      local_attempts: new LocalAttempts(),
+      attempt_limits: new AttemptLimits(),
       webhook_private_addresses: true,
       audit_margin_ms: 0,
       audit_orders_per_second: 10_000,

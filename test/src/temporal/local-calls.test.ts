@@ -41,7 +41,7 @@ test('rules 10.20: while a charge holds the only place inside a workflow task, o
     orders.map(async ({ id, handle }) => ({ name: id, history: historyToJson(await handle.fetchHistory()) })),
   );
   const tasks = histories.map(({ history }) => JSON.stringify(history).split('ACTIVITY_TASK_SCHEDULED').length - 1);
-  expect(tasks.toSorted()).toEqual([0, 1, 1, 1]);
+  expect(tasks.toSorted((a, b) => a - b)).toEqual([0, 1, 1, 1]);
   for (const order of orders) {
     expect((await order.view()).status).toBe('completed');
     expect((await readLedger(order.id)).map(({ result }) => result)).toEqual(['approved']);

@@ -1,15 +1,15 @@
-import { LocalAttempts } from '../../../src/webhook/local-attempts';
+import { ATTEMPT_TASKS_AT_ONCE, AttemptLimits } from '../../../src/webhook/attempt-limits';
 
 const merchant = { project_id: 'p', url: 'https://shop.example/hook' };
 const other = { project_id: 'q', url: 'https://other.example/hook' };
 
 /** Begins as many attempts as it may, up to 100. */
-function beginAll(local: LocalAttempts, endpoint: typeof merchant): (() => void)[] {
-  return Array.from({ length: 100 }, () => local.begin(endpoint)).filter((end) => end !== undefined);
+function beginAll(local: AttemptLimits, endpoint: typeof merchant): (() => void)[] {
+  return Array.from({ length: 100 }, () => local.beginLocally(endpoint)).filter((end) => end !== undefined);
 }
 
 test('an endpoint of which nothing is known gets two at once; ended, they make room for others', () => {
-  const local = new LocalAttempts();
+  const local = new AttemptLimits();
   const ends = beginAll(local, merchant);
   expect(ends).toHaveLength(2);
   for (const end of ends) end();
@@ -17,7 +17,7 @@ test('an endpoint of which nothing is known gets two at once; ended, they make r
 });
 
 test('rules 13.9: one that answers at once gets twenty, one that is slow none, until it answers at once again', () => {
-  const local = new LocalAttempts();
+  const local = new AttemptLimits();
   local.learn(merchant, true);
   expect(beginAll(local, merchant)).toHaveLength(0);
   local.learn(merchant, false);
@@ -25,20 +25,32 @@ test('rules 13.9: one that answers at once gets twenty, one that is slow none, u
 });
 
 test('a project gets no more by using many hosts, and takes nothing from another project', () => {
-  const local = new LocalAttempts();
+  const local = new AttemptLimits();
   const hosts = Array.from({ length: 50 }, (_, i) => ({ project_id: 'p', url: `https://host-${i}.example/` }));
-  expect(hosts.map((host) => local.begin(host)).filter((end) => end !== undefined)).toHaveLength(2);
+  expect(hosts.map((host) => local.beginLocally(host)).filter((end) => end !== undefined)).toHaveLength(2);
   expect(beginAll(local, other)).toHaveLength(2);
 });
 
 test('attempts of one project to a host do not affect those of another project', () => {
-  const local = new LocalAttempts();
+  const local = new AttemptLimits();
   local.learn({ ...other, url: merchant.url }, true);
   expect(beginAll(local, merchant)).toHaveLength(2);
 });
 
 test('all paths of a host are one endpoint', () => {
-  const local = new LocalAttempts();
+  const local = new AttemptLimits();
   local.learn({ ...merchant, url: 'https://shop.example/another?order=1' }, true);
   expect(beginAll(local, merchant)).toHaveLength(0);
+});
+
+test('rules 13.9: tasks of one project take a fifth of the slots, whatever their endpoint; an ended one makes room', () => {
+  const limits = new AttemptLimits();
+  const begun = Array.from({ length: 200 }, (_, i) =>
+    limits.beginTask({ ...merchant, url: `https://host-${i}.example/` }),
+  );
+  const ends = begun.filter((end) => end !== undefined);
+  expect(ends).toHaveLength(ATTEMPT_TASKS_AT_ONCE / 5);
+  expect(limits.beginTask(other)).toBeDefined();
+  ends[0]!();
+  expect([limits.beginTask(merchant), limits.beginTask(merchant)]).toEqual([expect.any(Function), undefined]);
 });

@@ -1,0 +1,66 @@
+import { LRUCache } from 'lru-cache';
+
+/** The endpoint of a webhook: a host of one project, so that receivers of different projects are judged separately. */
+interface Endpoint {
+  project_id: string;
+  url: string;
+}
+
+/** Attempts of one project at once to endpoints that answered at once the last time. */
+const QUICK_AT_ONCE = 20;
+/** Attempts to endpoints without a known speed. */
+const UNKNOWN_AT_ONCE = 2;
+/** How long an answer, or its absence, counts. Milliseconds. */
+const REMEMBERED_MS = 15 * 60_000;
+const ENDPOINTS_REMEMBERED = 10_000;
+
+/** Attempts that a worker makes at once as tasks of their own. An attempt is a socket that waits: many cost little. */
+export const ATTEMPT_TASKS_AT_ONCE = 500;
+/** A fifth of them: the other projects always have slots (rules 13.9). */
+const PROJECT_TASKS_AT_ONCE = ATTEMPT_TASKS_AT_ONCE / 5;
+
+/**
+ * Decides which attempts this worker makes now. Inside a workflow task is the cheapest way, but the attempt holds one of
+ * the worker's slots for workflow tasks, of which all projects need one; so an endpoint has to have shown that it
+ * answers at once. All other attempts are tasks of their own: they wait on a queue that Temporal serves by project in
+ * turn, and hold slots of which there are many.
+ *
+ * Each worker learns by itself. A worker that starts knows no endpoint, and pays for each slow one with UNKNOWN_AT_ONCE
+ * slots, once.
+ */
+export class AttemptLimits {
+  private readonly local = new Map<string, number>();
+  private readonly tasks = new Map<string, number>();
+  private readonly slow = new LRUCache<string, boolean>({ max: ENDPOINTS_REMEMBERED, ttl: REMEMBERED_MS });
+
+  /** Takes a place inside a workflow task: call the result when the attempt has ended. `undefined`: there is none. */
+  beginLocally(endpoint: Endpoint): (() => void) | undefined {
+    const slow = this.slow.get(keyOf(endpoint));
+    if (slow === true) return undefined;
+    return takePlace(this.local, endpoint.project_id, slow === undefined ? UNKNOWN_AT_ONCE : QUICK_AT_ONCE);
+  }
+
+  /** Likewise for an attempt that is a task of its own. */
+  beginTask({ project_id }: Endpoint): (() => void) | undefined {
+    return takePlace(this.tasks, project_id, PROJECT_TASKS_AT_ONCE);
+  }
+
+  /** Remembers how the endpoint behaved, at any attempt. */
+  learn(endpoint: Endpoint, is_slow: boolean): void {
+    this.slow.set(keyOf(endpoint), is_slow);
+  }
+}
+
+/** Counts one more of the project until the result is called; `undefined` when it has all that it may have. */
+function takePlace(running: Map<string, number>, project_id: string, at_once: number): (() => void) | undefined {
+  const taken = running.get(project_id) ?? 0;
+  if (taken >= at_once) return undefined;
+  running.set(project_id, taken + 1);
+  return () => {
+    const left = (running.get(project_id) ?? 1) - 1;
+    if (left > 0) running.set(project_id, left);
+    else running.delete(project_id);
+  };
+}
+
+const keyOf = ({ project_id, url }: Endpoint) => `${project_id} ${new URL(url).host}`;
