@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import type { Database } from '../../src/db/connection';
-import { openRestore } from '../../src/db/restores';
+import { openRestore, type Restore } from '../../src/db/restores';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 
@@ -45,8 +45,13 @@ export class Intake {
   }
 
   private async look(): Promise<void> {
-    // Without an answer nothing can be written either.
-    const restore = await openRestore(this.db).catch(() => undefined);
+    let restore: Restore | undefined;
+    try {
+      restore = await openRestore(this.db);
+    } catch {
+      // What was known holds: Postgres may accept writes again before the next look.
+      return;
+    }
     if (this.is_stopped === (restore !== undefined)) return;
     this.is_stopped = restore !== undefined;
     this.log.warn({ restore_id: restore?.id }, this.is_stopped ? 'a restore is under way' : 'the restore has ended');

@@ -1,0 +1,35 @@
+import { v7 as uuidv7 } from 'uuid';
+import { Intake } from '../../../api/http/intake';
+import { queryRows } from '../../../src/db/connection';
+import { beginRestore } from '../../../src/db/restores';
+import { createLogger } from '../../../src/log';
+import { createTestDatabase } from '../../support/database';
+import { setUp } from '../../support/set-up';
+import { until } from '../../support/waits';
+
+const database = setUp(() => createTestDatabase());
+
+test('rules 28.1: while a restore is under way nothing is accepted, also when Postgres does not say whether it still is', async () => {
+  const { db, statements } = database;
+  await db.transaction((trx) => beginRestore(trx, uuidv7(), Date.now(), new Date()));
+  const intake = await Intake.open(db, createLogger({ process: 'test', level: 'silent' }));
+  try {
+    expect(() => intake.requireOpen()).toThrow('The service is being restored.');
+    await queryRows(db, 'alter table restores rename to restores_away', {});
+    const looked = statements.length;
+    await until('it has looked twice', () => statements.length >= looked + 2);
+    expect(() => intake.requireOpen()).toThrow('The service is being restored.');
+    await queryRows(db, 'alter table restores_away rename to restores', {});
+    await queryRows(db, 'update restores set ended = now()', {});
+    await until('it accepts requests again', () => {
+      try {
+        intake.requireOpen();
+        return true;
+      } catch {
+        return false;
+      }
+    });
+  } finally {
+    intake.close();
+  }
+});
