@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import {
   AUDIT_STEPS,
@@ -31,6 +30,8 @@ const DAY_MS = 24 * HOUR_MS;
 const OPEN_MS = HOUR_MS;
 /** A call of the activity compares slices for about this long. Milliseconds. */
 const PART_MS = 20_000;
+/** Pause between two heartbeats: a slice may take longer than Temporal waits for one. Milliseconds. */
+const HEARTBEAT_EVERY_MS = 2_000;
 
 /** How far a run of the audit is. */
 export interface AuditPart {
@@ -47,14 +48,18 @@ export async function auditPart(services: ActivityServices, input: TimeOfTry): P
   const context = Context.current();
   const began = performance.now();
   let run = await currentRun(services, now);
-  while (run.finished === null && performance.now() - began < PART_MS) {
-    context.cancellationSignal.throwIfAborted();
-    const slice_began = performance.now();
-    const { orders } = run.figures;
-    run = await auditSlice(services, run, now);
-    context.heartbeat(run.figures);
-    const least_ms = ((run.figures.orders - orders) / services.audit_orders_per_second) * 1_000;
-    await sleep(Math.max(0, least_ms - (performance.now() - slice_began)));
+  const heartbeats = setInterval(() => context.heartbeat(run.figures), HEARTBEAT_EVERY_MS);
+  try {
+    while (run.finished === null && performance.now() - began < PART_MS) {
+      context.cancellationSignal.throwIfAborted();
+      const slice_began = performance.now();
+      const { orders } = run.figures;
+      run = await auditSlice(services, run, now);
+      const least_ms = ((run.figures.orders - orders) / services.audit_orders_per_second) * 1_000;
+      await context.sleep(Math.max(0, least_ms - (performance.now() - slice_began)));
+    }
+  } finally {
+    clearInterval(heartbeats);
   }
   return { is_finished: run.finished !== null, figures: run.figures };
 }

@@ -10,6 +10,7 @@ import { MINUTE, PROJECT, transactionIdOf } from '../support/domain';
 import { writeOrders } from '../support/rows';
 import { setUp } from '../support/set-up';
 import { errorsOnly } from '../support/temporal';
+import { until } from '../support/waits';
 
 const DAY = 24 * 60 * MINUTE;
 const NOON = Date.UTC(2026, 0, 15, 12);
@@ -151,4 +152,21 @@ test('rules 26.2: a run covers all that has changed since the last one; the firs
   expect(await part(midnight + DAY + 5 * MINUTE)).toEqual([midnight + DAY + MINUTE, midnight + DAY + 5 * MINUTE]);
   // After an outage of days nothing is left out.
   expect(await part(NOON + 9 * DAY)).toEqual([midnight + DAY + 5 * MINUTE, NOON + 9 * DAY]);
+});
+
+test('rules 26.2: a slice that waits for the pace of the audit is reported again and again', async () => {
+  await paidOrders(10);
+  const environment = new MockActivityEnvironment(
+    { scheduledTimestampMs: Date.now() + MINUTE },
+    { logger: errorsOnly },
+  );
+  let reports = 0;
+  environment.on('heartbeat', () => (reports += 1));
+  // The first slice waits for ten seconds.
+  const slow = { ...services(), audit_orders_per_second: 1 };
+  const ended = environment.run(() => auditPart(slow, { now: NOON + MINUTE })).catch(() => undefined);
+  await until('it is reported twice', () => reports >= 2);
+  expect((await findAuditRun(database.db))!.figures.orders).toBe(10);
+  environment.cancel();
+  await ended;
 });

@@ -82,28 +82,29 @@ const kindsOf = (incidents: readonly StoredIncident[]) => incidents.map(({ kind 
 const transactionOf = (order: { transactions?: { id: string }[] | undefined }) => order.transactions![0]!.id;
 
 async function untilIndexed(): Promise<void> {
+  // Without recent searches the indexer gathers changes for ten seconds.
+  await merchant.send('POST', '/v1/search/orders/', { body: { query: '*', size: 1 } });
   await until('the index has every change', async () => (await inRecord('select 1 from search_outbox')).length === 0);
 }
 
 /** One order of every kind, with nothing under way at the end. */
 async function everyKindOfOrder(): Promise<void> {
-  const paid = await merchant.paidOrder('approved', { amount: 1_000 });
-  await refund(merchant, paid, { amount: 400 });
-  await merchant.paidOrder('do_not_honor');
-  await merchant.paidOrder('capture_refused');
-  await merchant.cancelOrder((await merchant.createOrder()).id);
-  const held = await createAuthorization(merchant);
-  await capturePart(merchant, held, part(300));
-  await voidAll(merchant, held);
+  await Promise.all([
+    merchant.paidOrder('approved', { amount: 1_000 }).then((paid) => refund(merchant, paid, { amount: 400 })),
+    merchant.paidOrder('do_not_honor'),
+    merchant.paidOrder('capture_refused'),
+    merchant.createOrder().then(({ id }) => merchant.cancelOrder(id)),
+    createAuthorization(merchant).then(async (held) => {
+      await capturePart(merchant, held, part(300));
+      await voidAll(merchant, held);
+    }),
+  ]);
   const back = await merchant.paidOrder('chargeback_won');
+  const { id } = await merchant.paidOrder('processing_approved');
   await postControl(running, 'due', {});
-  await untilFollowUp(merchant, back, 'is-chargeback');
+  await Promise.all([untilFollowUp(merchant, back, 'is-chargeback'), merchant.untilStatus(id, 'completed')]);
   await postControl(running, 'due', {});
   await untilFollowUp(merchant, back, 'is-reversal');
-  await merchant.paidOrder('processing_approved').then(async ({ id }) => {
-    await postControl(running, 'due', {});
-    await merchant.untilStatus(id, 'completed');
-  });
   await settleAll();
 }
 

@@ -2,15 +2,14 @@ import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
 import { CARDS } from '../support/domain';
 import { Merchant, statusesOf } from '../support/merchant';
-import { createAuthorization, makeDue } from '../support/merchant-payments';
+import { makeDue } from '../support/merchant-payments';
 import { stack } from '../support/stack';
 import { setUp } from '../support/set-up';
 import { temporalOf } from '../support/temporal-client';
-import { until } from '../support/waits';
 
 /**
  * An operator terminates a workflow by mistake, or Temporal loses it: the order is in the record, and goes on from
- * there.
+ * there. That recovery starts it again when nobody asks for it: test/journeys/metrics.test.ts.
  */
 const merchant = new Merchant();
 const temporal = setUp(temporalOf, (client) => client.connection.close());
@@ -48,17 +47,3 @@ test('it is paid, once, and its workflow is there again', async () => {
   ]);
   expect(await temporal.workflow.getHandle(orderWorkflowId(order.id)).result()).toBe('completed');
 });
-
-test('nobody asks for it: recovery starts it again, and counts that', async () => {
-  const restarted = async () => {
-    const metrics = await (await fetch(stack().metrics_urls.worker)).text();
-    const series = /^payments_recovery_checks_total\{[^}]*result="restarted"[^}]*\} (\d+)/gm;
-    return [...metrics.matchAll(series)].reduce((sum, [, value]) => sum + Number(value), 0);
-  };
-  const before = await restarted();
-  const { id } = await createAuthorization(merchant);
-  const workflow = temporal.workflow.getHandle(orderWorkflowId(id));
-  await workflow.terminate('by mistake');
-  await until('it runs again', async () => (await workflow.describe()).status.name === 'RUNNING', 300_000);
-  await until('it is counted', async () => (await restarted()) > before);
-}, 400_000);

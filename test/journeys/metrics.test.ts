@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Client as Temporal, WorkflowHandle } from '@temporalio/client';
 import { METRICS, type Metric } from '../../src/metrics/catalogue';
 import * as manage from '../../src/client/manage';
 import { connectDatabase } from '../../src/db/connection';
+import { orderWorkflowId } from '../../workflows/messages';
 import { Merchant } from '../support/merchant';
-import { refund } from '../support/merchant-payments';
+import { createAuthorization, refund } from '../support/merchant-payments';
 import { Operator } from '../support/operator';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
 import { OwnStack, type RunningStack } from '../support/stack';
+import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
 
 /** The series of one scrape by name and labels, as they are written: `name{label="value"}`. */
@@ -53,12 +56,24 @@ let running: RunningStack;
 let merchant: Merchant;
 const own = new OwnStack('metrics', () => ({ DEMO_WEBHOOK_URL: receiver.url, LOG_LEVEL: 'info' }));
 
+let temporal: Temporal;
+/** The workflow of an authorization that Temporal has lost before all tests. Recovery finds it after a minute. */
+let lost: WorkflowHandle;
+
 beforeAll(async () => {
   running = await own.start();
   merchant = new Merchant(running);
+  // Without recent searches the indexer gathers changes for ten seconds.
+  await merchant.send('POST', '/v1/search/orders/', { body: { query: '*' } });
+  temporal = temporalOf(running);
+  lost = temporal.workflow.getHandle(orderWorkflowId((await createAuthorization(merchant)).id));
+  await lost.terminate('by mistake');
 });
 afterEach(() => merchant.removeFaults());
-afterAll(() => own.discard());
+afterAll(async () => {
+  await temporal?.connection.close();
+  await own.discard();
+});
 
 type Name = keyof RunningStack['metrics_urls'];
 const scrape = (name: Name) => scrapeOf(running.metrics_urls[name]);
@@ -136,79 +151,12 @@ test('recovery and the indexer have a holder, and nothing waits for them', async
   expect(sumOf(now, 'payments_lease_holder', { lease: 'recovery' })).toBe(1);
   expect(sumOf(now, 'payments_lease_holder', { lease: 'search_indexer' })).toBe(1);
   expect(sumOf(now, 'payments_recovery_rounds_total', { result: 'finished' })).toBeGreaterThan(0);
-  await merchant.send('POST', '/v1/search/orders/', { body: { query: '*' } });
   await merchant.paidOrder('approved');
   const found = (one: Scrape) => sumOf(one, 'payments_indexer_delay_seconds_count');
   await until('a change is found', async () => found(await scrape('worker')) > 0);
   const later = await scrape('worker');
   expect(sumOf(later, 'payments_indexer_orders_total', { result: 'written' })).toBeGreaterThan(0);
   expect(sumOf(later, 'payments_indexer_orders_total', { result: 'refused' })).toBe(0);
-});
-
-test('rolled keys and secrets are seen with the first end of each kind, and the key that is still used', async () => {
-  const operator = await Operator.signIn(running);
-  const now = () => scrape('worker');
-  const inUse = async () => sumOf(await now(), 'payments_rolled_api_keys_in_use');
-  expect(await inUse()).toBe(0);
-  const project = await operator.aProject();
-  const keys = [await operator.aKey(project), await operator.aKey(project)] as const;
-  const uses = keys.map(({ key }) => new Merchant(running, key));
-  for (const key of keys) await operator.roll(key, 'PT10H');
-  const [other] = keys;
-  await manage.ok(
-    manage.rollWebhookSecret(
-      { projectId: project.id, webhookSecretRollRequest: { overlap: 'PT2H' } },
-      operator.options,
-    ),
-  );
-  for (const merchant_with_old_key of uses) await merchant_with_old_key.getProject();
-  // Both were used today; only one was rolled before today.
-  const db = connectDatabase(running.postgres_url, { pool_max: 1 });
-  await db('api_keys')
-    .where({ id: other.id })
-    .update({ rolled: new Date(Date.now() - 86_400_000) });
-  await db.destroy();
-  await until('the key is counted', async () => (await inUse()) === 1);
-  const ends = async (kind: string) =>
-    (sumOf(await now(), 'payments_rolled_secret_expiry_timestamp_seconds', { kind }) * 1_000 - Date.now()) / 3_600_000;
-  expect(await ends('api_key')).toBeCloseTo(10, 0);
-  expect(await ends('webhook_secret')).toBeCloseTo(2, 0);
-  await operator.revoke(other);
-  await until('it is no longer counted', async () => (await inUse()) === 0);
-});
-
-test('rules 24.14: unusual requests add few series, and no label holds a text of theirs', async () => {
-  const before = (await scrape('api')).size;
-  const texts = Array.from({ length: 40 }, () => randomUUID());
-  for (const text of texts) {
-    await merchant.send('GET', `/v1/orders/${text}/`);
-    await merchant.send('GET', `/v1/${text}/`);
-    await merchant.send('PATCH', `/v1/orders/${text}`, { body: { text } });
-    await fetch(`${running.api_url}/pay/${text}/`, { method: 'POST', body: text });
-    await fetch(`${running.manage_url}/v1/${text}/`, { headers: { authorization: `Bearer ${text}` } });
-  }
-  for (const name of ['api', 'manage', 'worker'] as const) {
-    const answer = await (await fetch(running.metrics_urls[name])).text();
-    expect(texts.filter((text) => answer.includes(text))).toEqual([]);
-    expect((await scrape(name)).size).toBeLessThan(name === 'api' ? before + 80 : 1_000);
-  }
-});
-
-test('every metric of the catalogue is exported by its processes, and no other', async () => {
-  await fetch(`${running.api_url}/health/ready`);
-  const without_server = ['payments_certificate_expiry_timestamp_seconds', 'payments_postgres_archive_age_seconds'];
-  const exported = new Set<string>();
-  for (const name of ['api', 'manage', 'worker'] as const) {
-    const text = await (await fetch(running.metrics_urls[name])).text();
-    const names = namesOf(text).filter((metric) => !metric.startsWith('temporal_'));
-    const own_names = (Object.entries(METRICS) as [string, Metric][]).flatMap(([metric, { processes }]) =>
-      processes.includes(name) ? [metric] : [],
-    );
-    expect(names.filter((metric) => !own_names.includes(metric))).toEqual([]);
-    for (const metric of names) exported.add(metric);
-  }
-  const missing = Object.keys(METRICS).filter((metric) => !exported.has(metric));
-  expect(missing.toSorted()).toEqual(without_server.toSorted());
 });
 
 test('a worker exports the slots, tasks and calls of the SDK', async () => {
@@ -239,30 +187,116 @@ test('a restart of Postgres is seen while it lasts: failed statements by class, 
   expect(sumOf(await scrape('api'), 'payments_db_pool_connections')).toBeGreaterThan(0);
 });
 
-test('rules 24.6: a worker whose polls Temporal does not answer is not live, and its log names Temporal', async () => {
-  const logged = () =>
-    readFileSync(path.join(own.data_dir, 'logs', 'worker.log'), 'utf8')
-      .trim()
-      .split('\n')
-      // Libraries write lines of their own.
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line) as { msg: string; cause?: string; health_url?: string });
-  const url = logged().find(({ health_url }) => health_url !== undefined)!.health_url!;
-  const live = async () => {
-    const answer = await fetch(`${url}/health/live`);
-    return { status: answer.status, text: await answer.text() };
-  };
-  const before = logged().length;
-  expect((await live()).status).toBe(200);
-  await own.without('temporal', async () => {
+/** What the worker has logged; libraries write lines of their own. */
+const workerLog = () =>
+  readFileSync(path.join(own.data_dir, 'logs', 'worker.log'), 'utf8')
+    .trim()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as { msg: string; cause?: string; health_url?: string });
+
+/** Whether the worker is live, as it says. */
+async function live(): Promise<{ status: number; text: string }> {
+  const url = workerLog().find(({ health_url }) => health_url !== undefined)!.health_url!;
+  const answer = await fetch(`${url}/health/live`);
+  return { status: answer.status, text: await answer.text() };
+}
+
+/** The worker notices after 90 seconds that Temporal answers no poll. Meanwhile what needs no Temporal is tested. */
+describe('while Temporal does not answer', () => {
+  let temporal_pid: number;
+  let lines_before: number;
+  beforeAll(async () => {
+    lines_before = workerLog().length;
+    await until('the worker is live', async () => (await live()).status === 200);
+    temporal_pid = own.pid('temporal');
+    process.kill(temporal_pid, 'SIGSTOP');
+  });
+  afterAll(() => void process.kill(temporal_pid, 'SIGCONT'));
+
+  test('rolled keys and secrets are seen with the first end of each kind, and the key that is still used', async () => {
+    const operator = await Operator.signIn(running);
+    const now = () => scrape('worker');
+    const inUse = async () => sumOf(await now(), 'payments_rolled_api_keys_in_use');
+    expect(await inUse()).toBe(0);
+    const project = await operator.aProject();
+    const keys = [await operator.aKey(project), await operator.aKey(project)] as const;
+    const uses = keys.map(({ key }) => new Merchant(running, key));
+    for (const key of keys) await operator.roll(key, 'PT10H');
+    const [other] = keys;
+    await manage.ok(
+      manage.rollWebhookSecret(
+        { projectId: project.id, webhookSecretRollRequest: { overlap: 'PT2H' } },
+        operator.options,
+      ),
+    );
+    for (const merchant_with_old_key of uses) await merchant_with_old_key.getProject();
+    // Both were used today; only one was rolled before today.
+    const db = connectDatabase(running.postgres_url, { pool_max: 1 });
+    await db('api_keys')
+      .where({ id: other.id })
+      .update({ rolled: new Date(Date.now() - 86_400_000) });
+    await db.destroy();
+    await until('the key is counted', async () => (await inUse()) === 1);
+    const ends = async (kind: string) =>
+      (sumOf(await now(), 'payments_rolled_secret_expiry_timestamp_seconds', { kind }) * 1_000 - Date.now()) /
+      3_600_000;
+    expect(await ends('api_key')).toBeCloseTo(10, 0);
+    expect(await ends('webhook_secret')).toBeCloseTo(2, 0);
+    await operator.revoke(other);
+    await until('it is no longer counted', async () => (await inUse()) === 0);
+  });
+
+  test('rules 24.14: unusual requests add few series, and no label holds a text of theirs', async () => {
+    const before = (await scrape('api')).size;
+    const texts = Array.from({ length: 40 }, () => randomUUID());
+    for (const text of texts) {
+      await merchant.send('GET', `/v1/orders/${text}/`);
+      await merchant.send('GET', `/v1/${text}/`);
+      await merchant.send('PATCH', `/v1/orders/${text}`, { body: { text } });
+      await fetch(`${running.api_url}/pay/${text}/`, { method: 'POST', body: text });
+      await fetch(`${running.manage_url}/v1/${text}/`, { headers: { authorization: `Bearer ${text}` } });
+    }
+    for (const name of ['api', 'manage', 'worker'] as const) {
+      const answer = await (await fetch(running.metrics_urls[name])).text();
+      expect(texts.filter((text) => answer.includes(text))).toEqual([]);
+      expect((await scrape(name)).size).toBeLessThan(name === 'api' ? before + 80 : 1_000);
+    }
+  });
+
+  test('every metric of the catalogue is exported by its processes, and no other', async () => {
+    await fetch(`${running.api_url}/health/ready`);
+    const without_server = ['payments_certificate_expiry_timestamp_seconds', 'payments_postgres_archive_age_seconds'];
+    const exported = new Set<string>();
+    for (const name of ['api', 'manage', 'worker'] as const) {
+      const text = await (await fetch(running.metrics_urls[name])).text();
+      const names = namesOf(text).filter((metric) => !metric.startsWith('temporal_'));
+      const own_names = (Object.entries(METRICS) as [string, Metric][]).flatMap(([metric, { processes }]) =>
+        processes.includes(name) ? [metric] : [],
+      );
+      expect(names.filter((metric) => !own_names.includes(metric))).toEqual([]);
+      for (const metric of names) exported.add(metric);
+    }
+    const missing = Object.keys(METRICS).filter((metric) => !exported.has(metric));
+    expect(missing.toSorted()).toEqual(without_server.toSorted());
+  });
+
+  test('rules 24.6: a worker whose polls Temporal does not answer is not live, and its log names Temporal', async () => {
     // The metrics are answered all the time.
     await until('it is not live', async () => (await scrape('worker')) && (await live()).status === 503, 120_000);
     expect((await live()).text).toMatch(/Not live: Temporal has answered no poll for \d+ s\./);
-  });
-  await until('it is live again', async () => (await live()).status === 200, 120_000);
-  const since = logged().slice(before);
-  await until('the log says so', () => logged().some(({ msg }) => msg === 'the worker is live again'));
-  expect(since.find(({ msg }) => msg === 'the worker is not live')?.cause).toMatch(/^Temporal /);
-  expect(since.map(({ msg }) => msg)).not.toContain('Postgres is unavailable');
-  expect(since.map(({ msg }) => msg)).not.toContain('no worker answers in time');
-}, 300_000);
+    process.kill(temporal_pid, 'SIGCONT');
+    await until('it is live again', async () => (await live()).status === 200, 120_000);
+    await until('the log says so', () => workerLog().some(({ msg }) => msg === 'the worker is live again'));
+    const since = workerLog().slice(lines_before);
+    expect(since.find(({ msg }) => msg === 'the worker is not live')?.cause).toMatch(/^Temporal /);
+    expect(since.map(({ msg }) => msg)).not.toContain('Postgres is unavailable');
+    expect(since.map(({ msg }) => msg)).not.toContain('no worker answers in time');
+  }, 300_000);
+});
+
+test('a lost workflow that nobody asks for: recovery starts it again, and counts that', async () => {
+  await until('it runs again', async () => (await lost.describe()).status.name === 'RUNNING', 150_000);
+  const restarted = (one: Scrape) => sumOf(one, 'payments_recovery_checks_total', { result: 'restarted' });
+  await until('it is counted', async () => restarted(await scrape('worker')) > 0);
+});
