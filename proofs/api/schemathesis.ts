@@ -1,41 +1,16 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { repositoryRoot } from '../../src/stack/files';
-import { isExecutable, onPath, runCommand } from '../../src/stack/tools/command';
-import { waitForLock } from '../../src/stack/tools/lock';
+import { findPythonProgram } from '../support/python';
 import type { SentRequest } from './changes';
 
-const VERSION = '4.32.5';
-
-/**
- * The program `st` in a virtual environment below .tools, which is made at the first run. Throws with the remedy where
- * Python is missing.
- */
+/** The program `st`. Throws an Error with the remedy where Python is missing. */
 export async function findSchemathesis(say: (line: string) => void): Promise<string> {
-  const folder = path.join(repositoryRoot(), '.tools', `schemathesis-${VERSION}`);
-  const program = path.join(folder, 'bin', 'st');
-  mkdirSync(path.dirname(folder), { recursive: true });
-  const lock = await waitForLock(`${folder}.lock`, ({ held_by }) =>
-    say(`process ${held_by} installs schemathesis; waiting`),
-  );
-  try {
-    if (isExecutable(program) && existsSync(path.join(folder, 'installed'))) return program;
-    const python = onPath('python3');
-    if (python === undefined) {
-      throw new Error('schemathesis needs Python 3.10 or newer: install python3 with its module venv (python3-venv)');
-    }
-    say(`installing schemathesis ${VERSION} from PyPI`);
-    rmSync(folder, { recursive: true, force: true });
-    await runCommand(python, ['-m', 'venv', folder]);
-    const pip = path.join(folder, 'bin', 'pip');
-    await runCommand(pip, ['install', '--quiet', '--disable-pip-version-check', `schemathesis==${VERSION}`]);
-    writeFileSync(path.join(folder, 'installed'), '');
-    return program;
-  } finally {
-    lock.release();
-  }
+  const tools_dir = path.join(repositoryRoot(), '.tools');
+  const wanted = { name: 'schemathesis', version: '4.32.5', program: 'st', python: '3.10', tools_dir };
+  return await findPythonProgram(wanted, say);
 }
 
 /** A host and its document. */

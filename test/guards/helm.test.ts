@@ -1,0 +1,225 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parse, parseAllDocuments, stringify } from 'yaml';
+import { STOP_LIMITS_MS, configSchema, parseConfig } from '../../src/config';
+import { silent } from '../../src/stack/progress';
+import { isExecutable, onPath, runCommand } from '../../src/stack/tools/command';
+import { findTool, type Tool } from '../../src/stack/tools/find-tool';
+import { runGo } from '../../src/stack/tools/go';
+import { findPythonProgram, pythonProgramPath } from '../../proofs/support/python';
+import * as messages from '../../workflows/messages';
+import { ROOT, files, text } from './repository';
+
+const CHART = 'deploy/helm/payments';
+const chart = files().filter((file) => file.startsWith(`${CHART}/`));
+const templates = chart
+  .filter((file) => file.startsWith(`${CHART}/templates/`))
+  .map(text)
+  .join('\n');
+const examples = chart.filter((file) => file.startsWith(`${CHART}/ci/`));
+
+/** The processes that the chart starts, as files of src/main. */
+const PROCESSES = ['api', 'manage', 'worker', 'codec', 'migrate'];
+
+describe('the chart as it is written', () => {
+  it('names only variables of the configuration', () => {
+    // Names of variables have an underscore; nothing else of the chart is written so.
+    const named = chart.flatMap((file) =>
+      [...text(file).matchAll(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g)].map(([name]) => `${file} ${name}`),
+    );
+    expect(named.length).toBeGreaterThan(100);
+    expect(named.filter((line) => !Object.hasOwn(configSchema.shape, line.split(' ')[1]!))).toEqual([]);
+  });
+
+  it('has every variable that a process requires', () => {
+    const sources = [...PROCESSES.map((name) => `src/main/${name}.ts`), 'src/processes/connections.ts']
+      .concat(files().filter((file) => /^src\/processes\/(run|serve)-\w+\.ts$/.test(file)))
+      .map(text)
+      .join('\n');
+    const required = [...sources.matchAll(/requireSetting\(config, '(\w+)'\)/g)].map(([, name]) => name!);
+    expect(required).toContain('POSTGRES_URL');
+    expect(required.filter((name) => !templates.includes(`"${name}"`))).toEqual([]);
+  });
+
+  it('probes paths that exist', () => {
+    const probed = new Set([...templates.matchAll(/httpGet: \{ path: (\S+),/g)].map(([, found]) => found!));
+    expect([...probed].toSorted()).toEqual(['/health/live', '/health/ready']);
+    for (const found of probed) expect(text('api/http/health.ts')).toContain(`'${found}'`);
+  });
+
+  it('starts processes that exist, and nothing that keeps data', () => {
+    const named = PROCESSES.filter((name) => templates.includes(`"${name}"`) || templates.includes(`/${name}.js`));
+    expect(named).toEqual(PROCESSES);
+    for (const name of PROCESSES) expect(files()).toContain(`src/main/${name}.ts`);
+    expect(templates).not.toMatch(/StatefulSet|PersistentVolumeClaim|volumeClaimTemplates/);
+  });
+
+  it('scales workers by the queues that exist', () => {
+    const { TASK_QUEUE, WEBHOOK_TASK_QUEUE, SANDBOX_CLOCK_TASK_QUEUE } = messages;
+    expect(templates).toContain(
+      `dict "payments" (list "${TASK_QUEUE}" "${SANDBOX_CLOCK_TASK_QUEUE}") "webhooks" (list "${WEBHOOK_TASK_QUEUE}")`,
+    );
+  });
+
+  it('waits longer for a pod that stops than the pod waits', () => {
+    const grace_ms = 1_000 * Number(/terminationGracePeriodSeconds: (\d+)/.exec(templates)?.[1]);
+    expect(grace_ms).toBeGreaterThan(parseConfig({}).DRAIN_MS + STOP_LIMITS_MS.supervisor);
+    const probe = /readinessProbe:\n\s+httpGet: .*\n\s+periodSeconds: (\d+)\n\s+failureThreshold: (\d+)/.exec(
+      templates,
+    );
+    expect(1_000 * Number(probe?.[1]) * Number(probe?.[2])).toBeLessThan(parseConfig({}).DRAIN_MS);
+  });
+
+  it('has the version of the service', () => {
+    const { appVersion } = parse(text(`${CHART}/Chart.yaml`)) as { appVersion: string };
+    expect(appVersion).toBe((JSON.parse(text('package.json')) as { version: string }).version);
+  });
+});
+
+interface Container {
+  name: string;
+  env: { name: string; value?: string; valueFrom?: { secretKeyRef: { name: string; key: string } } }[];
+  envFrom?: { configMapRef: { name: string } }[];
+  securityContext: object;
+}
+
+interface Manifest {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string };
+  data?: Record<string, string>;
+  spec: {
+    template: { spec: { containers: Container[]; securityContext: object; automountServiceAccountToken: boolean } };
+  };
+}
+
+const TOOLS = path.join(ROOT, '.tools');
+const HELM = '4.3.1';
+const helmTool: Tool = {
+  title: 'Helm',
+  file: `helm-${HELM}`,
+  variable: 'HELM_PATH',
+  given: process.env['HELM_PATH'],
+  name_on_path: 'helm',
+  serves: async (program) => /v[34]\./.test(await runCommand(program, ['version', '--short'])),
+  isOurs: async (program) => (await runCommand(program, ['version', '--short'])).startsWith('v4.3'),
+  sources: [
+    {
+      text: 'building it from its Go module (some minutes, once)',
+      make: (draft, signal) =>
+        // One package at a time, as other tests run meanwhile.
+        runGo({ module: path.join(__dirname, 'helm'), signal }, [
+          ...['build', '-p', '1', '-trimpath', '-ldflags', '-s -w', '-o', draft, 'helm.sh/helm/v4/cmd/helm'],
+        ]),
+    },
+  ],
+  remedy: 'Install Helm (https://helm.sh).',
+};
+const VALIDATOR = {
+  name: 'kubernetes-validate',
+  version: '1.37.0',
+  program: 'kubernetes-validate',
+  python: '3.9',
+  tools_dir: TOOLS,
+};
+
+const isInCi = process.env['CI'] === 'true';
+const hasHelm = onPath('helm') !== undefined || isExecutable(path.join(TOOLS, helmTool.file));
+const hasValidator = isExecutable(pythonProgramPath(VALIDATOR));
+
+// Elsewhere a build of minutes would disturb the tests beside it.
+if (hasHelm || (isInCi && onPath('go') !== undefined)) {
+  describe.each(examples)('%s', (values) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'payments-helm-'));
+    let helm: string;
+    let manifests: Manifest[];
+
+    beforeAll(async () => {
+      helm = await findTool(helmTool, { tools_dir: TOOLS, progress: silent, signal: new AbortController().signal });
+      const args = ['template', 'payments', CHART, '--namespace', 'pay', '--values', values];
+      const rendered = await runCommand(helm, args, { cwd: ROOT });
+      manifests = parseAllDocuments(rendered).flatMap((one) => (one.toJS() as Manifest | null) ?? []);
+    }, 900_000);
+    afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+    const workloads = () => manifests.filter(({ kind }) => kind === 'Deployment' || kind === 'Job');
+    const containerOf = ({ spec }: Manifest) => spec.template.spec.containers[0]!;
+
+    it('passes helm lint', async () => {
+      const args = ['lint', '--strict', CHART, '--values', values];
+      expect(await runCommand(helm, args, { cwd: ROOT })).toContain('0 chart(s) failed');
+    });
+
+    it('gives each process an environment that it accepts', () => {
+      const settings = manifests.find(({ kind }) => kind === 'ConfigMap')?.data ?? {};
+      for (const workload of workloads()) {
+        const { env, envFrom, name } = containerOf(workload);
+        const own = env.flatMap(({ name: variable, value }) => (value === undefined ? [] : [[variable, value]]));
+        const given = { ...(envFrom === undefined ? {} : settings), ...(Object.fromEntries(own) as object) };
+        expect(() => parseConfig(given)).not.toThrow();
+        const names = [...Object.keys(given), ...env.map(({ name: variable }) => variable)];
+        expect({ name, missing: compose(name).filter((variable) => !names.includes(variable)) }).toEqual({
+          name,
+          missing: [],
+        });
+      }
+    });
+
+    it('has secrets in Secrets only', () => {
+      const secret = /(PASSWORD|SECRET|KEYS?|HEADERS|POSTGRES_(OWNER_)?URL)$/;
+      const settings = manifests.find(({ kind }) => kind === 'ConfigMap')?.data ?? {};
+      const open = workloads().flatMap((workload) =>
+        containerOf(workload).env.flatMap(({ name, value }) => (value === undefined ? [] : [name])),
+      );
+      expect([...Object.keys(settings), ...open].filter((name) => secret.test(name))).toEqual([]);
+    });
+
+    it('runs every role of a worker', () => {
+      const roles = workloads().flatMap((workload) =>
+        containerOf(workload).env.flatMap(({ name, value }) => (name === 'WORKER_ROLES' ? value!.split(',') : [])),
+      );
+      expect(roles.toSorted()).toEqual(['keeper', 'payments', 'webhooks']);
+    });
+
+    it('runs nothing as root, and nothing that writes to its image', () => {
+      for (const workload of workloads()) {
+        const { securityContext, automountServiceAccountToken } = workload.spec.template.spec;
+        expect(securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+        expect(automountServiceAccountToken).toBe(false);
+        expect(containerOf(workload).securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+      }
+    });
+
+    if (hasValidator || (isInCi && onPath('python3') !== undefined)) {
+      it('matches the schemas of Kubernetes, without unknown fields', async () => {
+        const validator = await findPythonProgram(VALIDATOR, () => undefined);
+        // The schemas of other API groups are those of their operators.
+        const own = manifests.filter(
+          ({ apiVersion }) => !/(keda\.sh|coreos\.com|external-secrets\.io)\//.test(apiVersion),
+        );
+        const file = path.join(folder, 'manifests.yaml');
+        writeFileSync(file, own.map((manifest) => stringify(manifest)).join('---\n'));
+        await runCommand(validator, ['--strict', '--quiet', '--kubernetes-version', '1.37.0', file]);
+        writeFileSync(file, stringify({ ...own[0]!, spek: {} }));
+        await expect(
+          runCommand(validator, ['--strict', '--quiet', '--kubernetes-version', '1.37.0', file]),
+        ).rejects.toThrow('spek');
+      }, 300_000);
+    }
+  });
+}
+
+/** The variables that docker-compose.yml gives the process and does not leave empty, but for its certificate. */
+function compose(name: string): string[] {
+  const { services } = parse(text('docker-compose.yml'), { merge: true }) as {
+    services: Record<string, { environment: Record<string, string> }>;
+  };
+  return Object.entries(services[name]!.environment)
+    .filter(([variable, value]) => !/^\$\{\w+:-[^}]*\}$/.test(value) && !/^TLS_|^WEBHOOK_PRIVATE/.test(variable))
+    .map(([variable]) => variable);
+}
