@@ -20,7 +20,7 @@ const ALSO = {
   'src/temporal': [folders('src/db'), '^workflows/(messages|index|interceptors|failure-converter|payload-converter)\\.ts$'],
 };
 /** What processes consist of. */
-const PROCESSES = ['src/admin', 'src/generate', 'src/indexer', 'src/processes', 'src/recovery'];
+const PROCESSES = ['src/admin', 'src/cli', 'src/generate', 'src/indexer', 'src/processes', 'src/recovery'];
 /** What everybody may use. */
 const BASE = ['src/domain', 'src/errors'];
 /** What an adapter may use beside its own folder. */

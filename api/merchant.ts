@@ -9,6 +9,7 @@ import type { Processor } from '../src/processor/client';
 import type { SearchReader } from '../src/search/reader';
 import type { WorkflowClients } from '../src/temporal/workflows';
 import type { BulkReads } from './large-answers/bulk-reads';
+import type { EventWaits } from './requests/event-waits';
 import type { OrderWaits } from './requests/order-waits';
 import type { Caller, RequestContext, Operation, Operations } from './operation';
 
@@ -39,6 +40,7 @@ export interface MerchantServices extends Pick<
   processor: Processor;
   search: SearchReader;
   order_waits: Pick<OrderWaits, 'read'>;
+  event_waits: Pick<EventWaits, 'read'>;
   /** Address at which customers reach the hosted page, without a slash at its end. */
   public_url: string;
   /** Whether webhooks of test projects may go to private addresses. */

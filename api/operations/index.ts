@@ -22,6 +22,7 @@ import { listOrders } from './list-orders';
 import { listPaymentLinks } from './list-payment-links';
 import { listRequests } from './list-requests';
 import { getWebhookRecovery } from './get-webhook-recovery';
+import { listWebhookEvents } from './list-webhook-events';
 import { listWebhookRecoveries } from './list-webhook-recoveries';
 import { pauseWebhookRecovery } from './pause-webhook-recovery';
 import { recoverWebhooks } from './recover-webhooks';
@@ -54,6 +55,7 @@ export function createOperations(services: MerchantServices): MerchantOperations
     voidTransaction: voidTransaction(services),
     voidTransactionAmount: voidTransactionAmount(services),
     recoverWebhooks: recoverWebhooks(services),
+    listWebhookEvents: listWebhookEvents(services),
     listWebhookRecoveries: listWebhookRecoveries(services),
     getWebhookRecovery: getWebhookRecovery(services),
     pauseWebhookRecovery: pauseWebhookRecovery(services),

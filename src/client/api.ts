@@ -355,6 +355,19 @@ export type Delivery = {
     }[];
 };
 export type DeliveryList = Delivery[];
+export type WebhookEventPage = {
+    /** Oldest first. */
+    items: {
+        /** The header `webhook-id`: the same at the `webhook_url`, if there is one. */
+        webhook_id: string;
+        event: "status_changed";
+        order_id: string;
+        project_id: string;
+        created: string;
+    }[];
+    /** The place after these events, for the next request. Keep it over a restart. */
+    cursor: string;
+};
 export type RecoverRequest = {
     /** Start of the time, for example of the outage of your receiver. */
     since: string;
@@ -1310,6 +1323,45 @@ export function redeliverOrderWebhook({ orderId, n, idempotencyKey }: {
     });
 }
 /**
+ * List webhook events
+ */
+export function listWebhookEvents({ limit, cursor, prefer }: {
+    limit?: number;
+    cursor?: string;
+    prefer?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: WebhookEventPage;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 403;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/webhooks/events/${QS.query(QS.explode({
+        limit,
+        cursor
+    }))}`, {
+        ...opts,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            Prefer: prefer
+        })
+    });
+}
+/**
  * Send failed webhooks again
  */
 export function recoverWebhooks({ idempotencyKey, recoverRequest }: {
@@ -1969,7 +2021,7 @@ export function listRequests({ since, until, onlyErrors, operation, status, limi
     since?: string;
     until?: string;
     onlyErrors?: "true" | "false";
-    operation?: "createOrder" | "listOrders" | "getOrder" | "getTimeline" | "advanceOrderClock" | "updateOrder" | "cancelOrder" | "refundOrder" | "captureTransaction" | "captureTransactionAmount" | "voidTransaction" | "voidTransactionAmount" | "listOrderWebhooks" | "redeliverOrderWebhook" | "recoverWebhooks" | "listWebhookRecoveries" | "getWebhookRecovery" | "pauseWebhookRecovery" | "resumeWebhookRecovery" | "stopWebhookRecovery" | "createReceiverCheck" | "getReceiverCheck" | "createPaymentLink" | "listPaymentLinks" | "getPaymentLink" | "endPaymentLink" | "advancePaymentLinkClock" | "searchOrders" | "getTotals" | "getProject" | "listCurrencies";
+    operation?: "createOrder" | "listOrders" | "getOrder" | "getTimeline" | "advanceOrderClock" | "updateOrder" | "cancelOrder" | "refundOrder" | "captureTransaction" | "captureTransactionAmount" | "voidTransaction" | "voidTransactionAmount" | "listOrderWebhooks" | "redeliverOrderWebhook" | "listWebhookEvents" | "recoverWebhooks" | "listWebhookRecoveries" | "getWebhookRecovery" | "pauseWebhookRecovery" | "resumeWebhookRecovery" | "stopWebhookRecovery" | "createReceiverCheck" | "getReceiverCheck" | "createPaymentLink" | "listPaymentLinks" | "getPaymentLink" | "endPaymentLink" | "advancePaymentLinkClock" | "searchOrders" | "getTotals" | "getProject" | "listCurrencies";
     status?: number;
     limit?: number;
     cursor?: string;
@@ -2043,7 +2095,7 @@ export function listOrderRequests({ orderId, since, until, onlyErrors, operation
     since?: string;
     until?: string;
     onlyErrors?: "true" | "false";
-    operation?: "createOrder" | "listOrders" | "getOrder" | "getTimeline" | "advanceOrderClock" | "updateOrder" | "cancelOrder" | "refundOrder" | "captureTransaction" | "captureTransactionAmount" | "voidTransaction" | "voidTransactionAmount" | "listOrderWebhooks" | "redeliverOrderWebhook" | "recoverWebhooks" | "listWebhookRecoveries" | "getWebhookRecovery" | "pauseWebhookRecovery" | "resumeWebhookRecovery" | "stopWebhookRecovery" | "createReceiverCheck" | "getReceiverCheck" | "createPaymentLink" | "listPaymentLinks" | "getPaymentLink" | "endPaymentLink" | "advancePaymentLinkClock" | "searchOrders" | "getTotals" | "getProject" | "listCurrencies";
+    operation?: "createOrder" | "listOrders" | "getOrder" | "getTimeline" | "advanceOrderClock" | "updateOrder" | "cancelOrder" | "refundOrder" | "captureTransaction" | "captureTransactionAmount" | "voidTransaction" | "voidTransactionAmount" | "listOrderWebhooks" | "redeliverOrderWebhook" | "listWebhookEvents" | "recoverWebhooks" | "listWebhookRecoveries" | "getWebhookRecovery" | "pauseWebhookRecovery" | "resumeWebhookRecovery" | "stopWebhookRecovery" | "createReceiverCheck" | "getReceiverCheck" | "createPaymentLink" | "listPaymentLinks" | "getPaymentLink" | "endPaymentLink" | "advancePaymentLinkClock" | "searchOrders" | "getTotals" | "getProject" | "listCurrencies";
     status?: number;
     limit?: number;
     cursor?: string;

@@ -1,6 +1,7 @@
 import type { Order } from './order';
 import type { Transaction } from './transaction';
 import type { DeliveryAnswer, ORDER_WEBHOOK_ROUTES } from './delivery';
+import type { WEBHOOK_EVENT_ROUTES } from './webhook-events';
 import type { WEBHOOK_RECOVERY_ROUTES, WebhookRecoveryAnswer } from './webhook-recovery';
 import type { ORDER_ROUTES } from './order-routes';
 import type { PAYMENT_LINK_ROUTES, PaymentLink } from './payment-link';
@@ -268,6 +269,7 @@ const refusedRequest: LoggedRequestAnswer = {
 export const EXAMPLES: Examples<
   typeof ORDER_ROUTES &
     typeof ORDER_WEBHOOK_ROUTES &
+    typeof WEBHOOK_EVENT_ROUTES &
     typeof WEBHOOK_RECOVERY_ROUTES &
     typeof PAYMENT_LINK_ROUTES &
     typeof SEARCH_ROUTES &
@@ -278,6 +280,20 @@ export const EXAMPLES: Examples<
 > = {
   listOrderWebhooks: { params: { order_id: ORDER_ID }, answer: [REDELIVERY_EXAMPLE, DELIVERY_EXAMPLE] },
   redeliverOrderWebhook: { params: { order_id: ORDER_ID, n: '1' }, answer: REDELIVERY_EXAMPLE },
+  listWebhookEvents: {
+    answer: {
+      items: [
+        {
+          webhook_id: `webhook:${ORDER_ID}:1`,
+          event: 'status_changed',
+          order_id: ORDER_ID,
+          project_id: PROJECT_ID,
+          created: '2026-01-15T12:00:05.433502+00:00',
+        },
+      ],
+      cursor: '7421-318',
+    },
+  },
   recoverWebhooks: {
     body: RECOVER_REQUEST_EXAMPLE,
     answer: { ...RECOVERY_EXAMPLE, remaining: 2_000, sent: 0, delivered: 0 },

@@ -28,6 +28,7 @@ import {
   webhookRecoveryPageSchema,
   webhookRecoverySchema,
 } from './webhook-recovery';
+import { webhookEventPageSchema, WEBHOOK_EVENT_ROUTES } from './webhook-events';
 import { testClockRequestSchema } from './test-clock';
 import { timelineSchema } from './timeline';
 import { eventSchema, transactionRequestSchema, transactionSchema } from './transaction';
@@ -47,6 +48,11 @@ export const MERCHANT_API = {
   tags: [
     { name: 'Orders', description: 'Orders, and what is done with their money.', routes: ORDER_ROUTES },
     { name: 'Webhooks', description: 'Webhooks of an order, and how they arrived.', routes: ORDER_WEBHOOK_ROUTES },
+    {
+      name: 'Webhook events',
+      description: 'The events of a test project, for receivers that the service cannot reach.',
+      routes: WEBHOOK_EVENT_ROUTES,
+    },
     {
       name: 'Webhook recoveries',
       description: 'Sending failed webhooks again, for example after an outage of your receiver.',
@@ -84,6 +90,7 @@ export const MERCHANT_API = {
     Currencies: currenciesSchema,
     Delivery: deliverySchema,
     DeliveryList: deliveryListSchema,
+    WebhookEventPage: webhookEventPageSchema,
     RecoverRequest: recoverRequestSchema,
     WebhookRecovery: webhookRecoverySchema,
     WebhookRecoveryPage: webhookRecoveryPageSchema,

@@ -240,7 +240,7 @@ const IF_NONE_MATCH = headerParameter(
 );
 const PREFER = headerParameter(
   'Prefer',
-  '`wait=60` (RFC 7240, 1 to 60 seconds): while the status is not final, the answer comes when it changes, at the latest after so many seconds. Other preferences are ignored.',
+  '`wait=60` (RFC 7240, 1 to 60 seconds): while the status is not final, the answer comes when it changes, and that of a list of events when there is an event; at the latest after so many seconds. Other preferences are ignored.',
 );
 const IDEMPOTENCY_KEY = headerParameter(
   'Idempotency-Key',

@@ -10,6 +10,7 @@ import { REPORT_ROUTES } from './report';
 import type { Route } from './routes';
 import { SEARCH_ROUTES } from './search';
 import { idParam, instantParam, timestamp, uuid } from './scalars';
+import { WEBHOOK_EVENT_ROUTES } from './webhook-events';
 import { WEBHOOK_RECOVERY_ROUTES } from './webhook-recovery';
 
 /** A request that the project sent, as it was answered (rules 25). Never a body, a value or a header of it. */
@@ -53,6 +54,7 @@ export const loggedRequestPageSchema = pageSchema(loggedRequestSchema);
 export const LOGGED_ROUTES = {
   ...ORDER_ROUTES,
   ...ORDER_WEBHOOK_ROUTES,
+  ...WEBHOOK_EVENT_ROUTES,
   ...WEBHOOK_RECOVERY_ROUTES,
   ...RECEIVER_CHECK_ROUTES,
   ...PAYMENT_LINK_ROUTES,

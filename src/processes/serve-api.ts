@@ -8,6 +8,7 @@ import { RequestRecorder } from '../../api/http/request-recorder';
 import document from '../../api/openapi.json';
 import { createOperations } from '../../api/operations/index';
 import { createPages, type PageRates } from '../../api/page/index';
+import { EventWaits } from '../../api/requests/event-waits';
 import { OrderWaits } from '../../api/requests/order-waits';
 import { processorNotifications } from '../../api/processor-notifications';
 import { listen } from '../../api/http/server';
@@ -52,6 +53,7 @@ export async function serveApi(
   });
   addTo?.(pages, client);
   const order_waits = new OrderWaits(db, log);
+  const event_waits = new EventWaits(db, log);
   const draining = new Draining();
   const intake = await Intake.open(db, log);
   const recorder = new RequestRecorder({ db, log, document });
@@ -65,6 +67,7 @@ export async function serveApi(
         ...services,
         bulk: createBulkReads(bulk.db, bulk.connections),
         order_waits,
+        event_waits,
         search: new SearchReader(searchServer(config), () => noteSearch(db), log),
         webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
       }),
@@ -94,7 +97,7 @@ export async function serveApi(
   return {
     startDrain: () => draining.begin(),
     async close() {
-      await Promise.all([order_waits.close(), server.close()]);
+      await Promise.all([order_waits.close(), event_waits.close(), server.close()]);
       intake.close();
       await recorder.close();
       await client.connection.close();

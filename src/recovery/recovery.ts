@@ -8,6 +8,7 @@ import { RowChecks, type CheckResult, type RecoveryServices } from './row-checks
 import { deleteLoggedRequests } from '../db/requests/logged-requests';
 import { deleteReceiverChecks } from '../db/receiver-checks';
 import { deleteClaims } from '../db/requests/request-claims';
+import { deleteWebhookEvents } from '../db/webhooks/events';
 import { ServiceError } from '../errors';
 import { count, gauge } from '../metrics/recorder';
 
@@ -24,6 +25,8 @@ const CLAIM_MAX_AGE_MS = DAY_MS;
 const LOGGED_REQUEST_MAX_AGE_MS = 30 * DAY_MS;
 /** How long receiver checks are kept (rules 27.10). */
 const RECEIVER_CHECK_MAX_AGE_MS = 30 * DAY_MS;
+/** How long events for listeners are kept (rules 13.20). */
+const WEBHOOK_EVENT_MAX_AGE_MS = 7 * DAY_MS;
 
 /** Another worker takes over within ten seconds after the holder was killed or stopped. */
 const LEASE = { name: 'recovery', lasts_ms: 8_000, every_ms: 2_000 };
@@ -102,6 +105,7 @@ export class Recovery {
     await deleteClaims(this.services.db, now - CLAIM_MAX_AGE_MS);
     await deleteLoggedRequests(this.services.db, now - LOGGED_REQUEST_MAX_AGE_MS);
     await deleteReceiverChecks(this.services.db, now - RECEIVER_CHECK_MAX_AGE_MS);
+    await deleteWebhookEvents(this.services.db, now - WEBHOOK_EVENT_MAX_AGE_MS);
   }
 
   /**

@@ -1,4 +1,6 @@
+import { PageCustomer } from '../../src/cli/page-customer';
 import type { Order } from '../../src/client';
+export { hidden } from '../../src/cli/page-customer';
 import { Merchant, statusesOf } from './merchant';
 import { postControl, stack } from './stack';
 
@@ -30,44 +32,9 @@ export const CARD = {
   cardholder_name: 'Ada Lovelace',
 };
 
-/** A customer without a browser: fetch with cookies, redirects not followed. */
-export class Client {
-  /** By name and path, as browsers keep them. */
-  private cookies = new Map<string, { name: string; path: string; value: string }>();
-
-  constructor(private readonly base: string = stack().api_url) {}
-
-  async send(path: string, init: RequestInit = {}): Promise<Response> {
-    const cookie = [...this.cookies.values()]
-      .filter((one) => path.toLowerCase().startsWith(one.path))
-      .map(({ name, value }) => `${name}=${value}`)
-      .join('; ');
-    const headers = { ...(cookie === '' ? {} : { cookie }), ...(init.headers as Record<string, string>) };
-    const response = await fetch(new URL(path, this.base), { redirect: 'manual', ...init, headers });
-    for (const line of response.headers.getSetCookie()) {
-      const [, name, value, at] = /^([^=]+)=([^;]*); Path=([^;]+)/.exec(line) ?? [];
-      if (name !== undefined && value !== undefined && at !== undefined) {
-        this.cookies.set(`${name} ${at}`, { name, value, path: at });
-      }
-    }
-    return response;
+/** A customer without a browser, on the run's stack or at another address. */
+export class Client extends PageCustomer {
+  constructor(base: string = stack().api_url) {
+    super(base);
   }
-
-  async postForm(
-    path: string,
-    fields: Record<string, string>,
-    headers: Record<string, string> = {},
-  ): Promise<Response> {
-    return await this.send(path, { method: 'POST', body: new URLSearchParams(fields), headers });
-  }
-
-  /** Opens the page of an order, or the page at `path`, and answers the hidden fields that each of its forms has. */
-  async openPage({ id }: { id: string }, path = `/pay/${id}/`): Promise<{ token: string; attempt: string }> {
-    const html = await (await this.send(path)).text();
-    return { token: hidden(html, 'token'), attempt: hidden(html, 'attempt') };
-  }
-}
-
-export function hidden(html: string, name: string): string {
-  return new RegExp(`<input type="hidden" name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
 }

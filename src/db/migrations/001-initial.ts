@@ -464,6 +464,19 @@ export async function up(knex: Knex): Promise<void> {
       foreign key (order_id, n) references webhook_deliveries
     );
 
+    -- Changes of the status of orders of test projects, for listeners (rules 13.19), for seven days. Written in the same
+    -- statement as the move. xid, the transaction that wrote it, orders the events: an event is read once all older
+    -- transactions have ended, so that no event comes before the position of a listener.
+    create table webhook_events (
+      id bigint generated always as identity primary key,
+      xid xid8 not null default pg_current_xact_id(),
+      project_id uuid not null references projects,
+      order_id uuid not null,
+      -- The number of the delivery of the same event; null when there is no address to send it to.
+      n integer,
+      created timestamptz not null
+    );
+
     -- A transaction that the processor may have approved, or still may, although the record says that it ended unpaid
     -- or was refused: the processor is polled at poll_at, and again until it answers (rules 10.12). Written with the
     -- end, or with evidence that money moved; deleted once the processor has said no, the reversal order is written, or
@@ -706,6 +719,8 @@ export async function up(knex: Knex): Promise<void> {
       where capture_mode is not null and status = 'accepted' and captured_amount + voided_amount < amount;
     create index late_approval_watches_poll_at on late_approval_watches (poll_at);
     create index sandbox_clocks_modified on sandbox_clocks (modified);
+    create index webhook_events_project on webhook_events (project_id, xid, id);
+    create index webhook_events_created on webhook_events (created);
     create index webhook_deliveries_created on webhook_deliveries (created, order_id, n);
     create index webhook_deliveries_open on webhook_deliveries (next_attempt_at) where status = 'new';
     create index webhook_deliveries_failed on webhook_deliveries (created, order_id, n) where status = 'failed';

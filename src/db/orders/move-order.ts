@@ -101,6 +101,10 @@ const writeMove = prepared<MoveResult>(
    from o join projects p on p.id = o.project_id
    where :status_changed::boolean and coalesce(o.webhook_url, p.webhook_url) is not null
    returning n
+ ), v as (
+   insert into webhook_events (project_id, order_id, n, created)
+   select o.project_id, o.id, (select n from d), :now from o join projects p on p.id = o.project_id
+   where :status_changed::boolean and p.is_test
  ), w as (
    insert into late_approval_watches (transaction_id, poll_at, began)
    select t.id, :late_approval_poll_at::timestamptz, :now from t where :late_approval_poll_at::timestamptz is not null

@@ -732,6 +732,21 @@ describe('a Temporal that never answers', () => {
     expect(await queryRows(database.db, 'select webhook_url from receiver_checks', {})).toEqual([{ webhook_url: '1' }]);
   });
 
+  test('rules 13.20: a round deletes webhook events that are seven days old', async () => {
+    const now = Date.now();
+    const day_ms = 24 * 60 * MINUTE;
+    for (const [n, created] of [now - 7 * day_ms - MINUTE, now - 7 * day_ms + MINUTE].entries()) {
+      await queryRows(
+        database.db,
+        `insert into webhook_events (project_id, order_id, n, created)
+         values (:project, gen_random_uuid(), :n, to_timestamp(:created / 1000.0))`,
+        { project: PROJECT.id, n, created },
+      );
+    }
+    await recoveryOf(database.db, client).recover(now);
+    expect(await queryRows(database.db, 'select n from webhook_events', {})).toEqual([{ n: 1 }]);
+  });
+
   test('rules 25.5: a round deletes logged requests that are 30 days old', async () => {
     const now = Date.now();
     const day_ms = 24 * 60 * MINUTE;

@@ -1,0 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createReceiverCheck, getReceiverCheck, ok, type ReceiverCheck } from '../client';
+import { CommandError, call, type Place } from './place';
+
+/** From one look at a running check to the next, in milliseconds. */
+const LOOK_AGAIN_MS = 500;
+
+/**
+ * Checks the webhook receiver at an address, by default that of the project (rules 27), and waits for the report.
+ * Throws CommandError when the service refuses or could not play it.
+ */
+export async function checkReceiver(place: Place, webhook_url: string | undefined): Promise<ReceiverCheck> {
+  const receiverCheckRequest = webhook_url === undefined ? {} : { webhook_url };
+  let check = await call(place, (options) => ok(createReceiverCheck({ receiverCheckRequest }, options)));
+  while (check.status === 'running') {
+    await sleep(LOOK_AGAIN_MS);
+    check = await call(place, (options) => ok(getReceiverCheck({ checkId: check.id }, options)));
+  }
+  if (check.status === 'stopped') throw new CommandError(`The check was stopped: ${check.reason}`);
+  return check;
+}
+
+/** The report: a line for each case, and below it how to mend what is wrong. */
+export const shownReport = ({ cases }: ReceiverCheck): string[] =>
+  cases.flatMap(({ case: name, result, text, mend }) => [
+    `${result.padEnd(10)}  ${name.padEnd(16)}  ${text}`,
+    ...(mend === undefined ? [] : [`${' '.repeat(30)}${mend}`]),
+  ]);

@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+import { inLines } from '../domain/shown-text';
+import { createProgram } from '../cli/program';
+
+const program = createProgram({
+  env: process.env,
+  folder: process.cwd(),
+  print: (line) => void process.stdout.write(`${line}\n`),
+  fail: () => {
+    process.exitCode = 1;
+  },
+});
+
+program.parseAsync().catch((error: unknown) => {
+  process.stderr.write(inLines(`payments: ${error instanceof Error ? error.message : String(error)}\n`));
+  process.exitCode = 1;
+});
