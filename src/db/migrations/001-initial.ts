@@ -171,15 +171,19 @@ export async function up(knex: Knex): Promise<void> {
       key text not null check (length(key) between 1 and 255),
       -- SHA-256 of the request's method, path and body.
       request_hash bytea not null,
-      -- The first answer. Null until it is known.
+      -- The first answer. Null until it is known. The body of an answer that shows an order or payment link is kept for
+      -- some days (rules 11.2); object_id is that order or link.
       status smallint,
       body json,
+      object_id uuid,
       -- Version of the object in the answer, where it carries an ETag.
       version int,
       created timestamptz not null,
       primary key (owner_id, key),
-      check ((status is null) = (body is null))
+      check (status is not null or num_nonnulls(body, object_id, version) = 0),
+      check (status is null or num_nonnulls(body, object_id) > 0)
     );
+    create index idempotency_keys_answers on idempotency_keys (created) where object_id is not null and body is not null;
 
     -- Requests without an Idempotency-Key (rules 10.5): the statement that carries one out claims it, or the API
     -- withdraws it before it answers that nothing was stored. Deleted after a day.
@@ -463,6 +467,7 @@ export async function up(knex: Knex): Promise<void> {
       primary key (order_id, n, attempt),
       foreign key (order_id, n) references webhook_deliveries
     );
+    create index webhook_attempts_started on webhook_attempts using brin (started);
 
     -- A transaction that the processor may have approved, or still may, although the record says that it ended unpaid
     -- or was refused: the processor is polled at poll_at, and again until it answers (rules 10.12). Written with the
