@@ -2,6 +2,7 @@ import { Context } from '@temporalio/activity';
 import { recordAttention } from '../src/db/attentions';
 import { RECORD_LOST } from '../src/domain/attention';
 import { auditPart } from './audit';
+import { eraseNext } from './erasure';
 import { withFailures } from './failure';
 import * as followUp from './follow-up';
 import * as incident from './incident';
@@ -30,6 +31,7 @@ const ACTIVITIES = {
   ...incident,
   readWebhookRecovery,
   recoverWebhooks,
+  eraseNext,
   ...receiverCheck,
 };
 

@@ -31,14 +31,15 @@ export interface ActivityServices {
   processor: Processor;
   /** The workflows that activities start and signal. */
   workflows: {
-    orders: Pick<WorkflowClients['orders'], 'recordChanged' | 'requestPoll' | 'advanceClock'>;
+    orders: Pick<WorkflowClients['orders'], 'resume' | 'recordChanged' | 'requestPoll' | 'advanceClock'>;
     follow_ups: Pick<
       WorkflowClients['follow_ups'],
       'start' | 'startReversal' | 'resumeWatch' | 'requestPoll' | 'advanceClock' | 'advanceReversalClock'
     >;
     deliveries: Pick<WorkflowClients['deliveries'], 'start' | 'advanceClock'>;
-    payment_links: Pick<WorkflowClients['payment_links'], 'recordChanged' | 'advanceClock'>;
+    payment_links: Pick<WorkflowClients['payment_links'], 'resume' | 'recordChanged' | 'advanceClock'>;
     incidents: Pick<WorkflowClients['incidents'], 'start' | 'resume'>;
+    histories: Pick<WorkflowClients['histories'], 'delete'>;
   };
   index: Pick<SearchWriter, 'documents' | 'orderIds' | 'count'>;
   postWebhook: PostWebhook;

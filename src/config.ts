@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { z } from 'zod';
+import { RETENTION_DAYS, type RetentionDays } from './domain/retention';
 
 /**
  * All environment variables of all processes, with default, unit and meaning, in the order of `.env.example`, which is
@@ -17,6 +18,7 @@ const url = () => z.url({ protocol: /^https?$/ });
 const loopback = () => z.string().default('127.0.0.1');
 const whole = (standard: number, [least, most]: [number, number]) =>
   z.coerce.number().int().min(least).max(most).default(standard);
+const days = (retained: keyof RetentionDays) => whole(RETENTION_DAYS[retained], [1, 3_650]);
 const rate = (standard: number) => whole(standard, [1, 1_000_000]);
 
 const PAGE_PORT_DEFAULT = 3003;
@@ -206,6 +208,14 @@ export const configSchema = z.object({
   WEBHOOK_PRIVATE_ADDRESSES: flag().describe(
     'true: test projects may send webhooks to private and loopback addresses. npm start sets it.',
   ),
+  RETENTION_LOGGED_REQUESTS_DAYS: days('logged_requests').describe('Days for which the request log keeps a request.'),
+  RETENTION_RECEIVER_CHECKS_DAYS: days('receiver_checks').describe('Days for which a receiver check is kept.'),
+  RETENTION_IDEMPOTENCY_ANSWERS_DAYS: days('idempotency_answers').describe(
+    'Days for which the answer of a request with an Idempotency-Key is kept word for word; later repeats get its object.',
+  ),
+  RETENTION_WEBHOOK_ATTEMPTS_DAYS: days('webhook_attempts').describe(
+    'Days for which the attempts of a delivered or failed webhook are kept.',
+  ),
   AUDIT_MARGIN_SECONDS: whole(900, [0, 86_400]).describe(
     'Seconds after which the audit expects a change at the processor in the record, and one in the record at the processor.',
   ),
@@ -318,6 +328,15 @@ export function requireSetting<K extends keyof Config>(config: Config, name: K):
   }
   return value as NonNullable<Config[K]>;
 }
+
+/** How many days each kind of old rows is kept (rules 29.1). */
+export const retentionDays = (config: Config): RetentionDays => ({
+  ...RETENTION_DAYS,
+  logged_requests: config.RETENTION_LOGGED_REQUESTS_DAYS,
+  receiver_checks: config.RETENTION_RECEIVER_CHECKS_DAYS,
+  idempotency_answers: config.RETENTION_IDEMPOTENCY_ANSWERS_DAYS,
+  webhook_attempts: config.RETENTION_WEBHOOK_ATTEMPTS_DAYS,
+});
 
 /**
  * The default of SIMULATOR_POSTGRES_URL: the database `simulator` on the server of the service's database.

@@ -18,6 +18,7 @@ export const localActivities = proxyLocalActivities<
     | keyof typeof auditing
     | keyof typeof notifying
     | keyof typeof recovering
+    | keyof typeof erasing
     | keyof typeof advancingClock
     | keyof typeof checkingReceiver
   >
@@ -94,6 +95,13 @@ export const recovering = proxyActivities<Pick<Activities, 'recoverWebhooks'>>({
   startToCloseTimeout: '1 minute',
   heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
+});
+
+/** Erases orders of a customer for some seconds. A worker that was killed is noticed after half a minute. */
+export const erasing = proxyActivities<Pick<Activities, 'eraseNext'>>({
+  startToCloseTimeout: '5 minutes',
+  heartbeatTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 });
 
 /** Sends an event about an incident to the operator's webhook. Failed attempts follow the schedule of webhooks. */

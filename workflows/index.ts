@@ -1,5 +1,6 @@
 /** The workflows the worker runs; all other code imports messages.ts. */
 export { audit } from './audit';
+export { erasure } from './erasure';
 export { followUp } from './follow-up';
 export { incident } from './incident';
 export { order } from './order';

@@ -23,6 +23,7 @@ import { REASON_LENGTH_MAX, MANUAL_OUTCOMES } from '../src/domain/transaction';
 import { validationError } from '../src/errors';
 import {
   deliveryWorkflowId,
+  erasureWorkflowId,
   incidentWorkflowId,
   orderWorkflowId,
   paymentLinkWorkflowId,
@@ -198,6 +199,10 @@ export const STARTS: { [Name in keyof StartInputs]: Start<StartInputs[Name]> } =
   webhookRecovery: {
     input: object({ recovery_id: uuidText }),
     workflowId: ({ recovery_id }) => webhookRecoveryWorkflowId(recovery_id),
+  },
+  erasure: {
+    input: object({ erasure_id: uuidText, project_id: uuidText, subject: longText }),
+    workflowId: ({ erasure_id }) => erasureWorkflowId(erasure_id),
   },
   receiverCheck: {
     input: object({ check_id: uuidText }),

@@ -35,6 +35,8 @@ export const incidentWorkflowId = (incident_id: string) => `incident:${incident_
 
 /** Workflow id of a recovery of webhooks. */
 export const webhookRecoveryWorkflowId = (recovery_id: string) => `webhook-recovery:${recovery_id}`;
+/** Workflow id of an erasure of a customer's data. */
+export const erasureWorkflowId = (erasure_id: string) => `erasure:${erasure_id}`;
 /** Workflow id of a receiver check. */
 export const receiverCheckWorkflowId = (check_id: string) => `receiver-check:${check_id}`;
 
@@ -61,6 +63,7 @@ export const AUDIT_WORKFLOW = 'audit';
 /** Started by the audit. */
 export const INCIDENT_WORKFLOW = 'incident';
 export const WEBHOOK_RECOVERY_WORKFLOW = 'webhookRecovery';
+export const ERASURE_WORKFLOW = 'erasure';
 export const RECEIVER_CHECK_WORKFLOW = 'receiverCheck';
 
 /** The inputs of the workflows that have one; each has its check in inputs.ts. */
@@ -72,12 +75,21 @@ export interface StartInputs {
   [SANDBOX_CLOCK_WORKFLOW]: SandboxClockInput;
   [INCIDENT_WORKFLOW]: IncidentInput;
   [WEBHOOK_RECOVERY_WORKFLOW]: WebhookRecoveryInput;
+  [ERASURE_WORKFLOW]: ErasureInput;
   [RECEIVER_CHECK_WORKFLOW]: ReceiverCheckInput;
 }
 
 /** Input of the workflow of a recovery of webhooks. */
 export interface WebhookRecoveryInput {
   recovery_id: string;
+}
+
+/** Input of the workflow of an erasure: enough to write its row again after a restore (rules 29.6). */
+export interface ErasureInput {
+  erasure_id: string;
+  project_id: string;
+  /** The customer without its data, as in the table `erasures`. */
+  subject: string;
 }
 
 /** Input of a receiver check's workflow. */

@@ -3,7 +3,7 @@ import type { Database } from '../../src/db/connection';
 import { claimKey, findKey, keepAnswer, type KeptAnswer, type KeyRecord } from '../../src/db/requests/idempotency-keys';
 import { truncatedAccount } from '../../src/domain/account-funding';
 import { ERRORS, ServiceError, type ErrorName } from '../../src/errors';
-import type { Work } from '../operation';
+import type { Versioned, Work } from '../operation';
 import { errorBody } from './errors';
 
 /** A request with an Idempotency-Key. */
@@ -29,6 +29,12 @@ export function secretShown(id: string): KeptAnswer {
   return { status: ERRORS.Conflict.status, body: errorBody(error) };
 }
 
+/** The answer for an order or payment link that does not exist any more. */
+function noLongerShown(id: string): KeptAnswer {
+  const error = new ServiceError('NotFound', `The request was carried out for ${id}, which does not exist any more.`);
+  return { status: ERRORS.NotFound.status, body: errorBody(error) };
+}
+
 /** Stores the keys of one caller with their first answers. `db`: the SQL transaction to use. */
 export interface KeyStore {
   find(key: string): Promise<KeyRecord | undefined>;
@@ -38,10 +44,26 @@ export interface KeyStore {
   keep(key: string, answer: KeptAnswer, db?: Database): Promise<KeptAnswer>;
 }
 
-/** The keys of a project or a client. */
-export function keyStore(db: Database, owner_id: string): KeyStore {
+/** The order or payment link as it is shown now; `undefined` when there is none. */
+type ReadShown = (object_id: string) => Promise<Versioned<unknown> | undefined>;
+
+/**
+ * The keys of a project or a client. An answer that is no longer kept word for word is the object as it is now, with
+ * the status of the first answer (rules 11.2).
+ */
+export function keyStore(db: Database, owner_id: string, readShown?: ReadShown): KeyStore {
   return {
-    find: (key) => findKey(db, { owner_id, key }),
+    async find(key) {
+      const known = await findKey(db, { owner_id, key });
+      const before = known?.answered;
+      if (before === undefined) return known;
+      const shown = await readShown?.(before.object_id);
+      const { status, has_version } = before;
+      const answer = shown
+        ? { status, body: shown.body, ...(has_version && { version: shown.version }) }
+        : noLongerShown(before.object_id);
+      return { ...known!, answer };
+    },
     claim: (request, trx = db) => claimKey(trx, { owner_id, ...request }, Date.now()),
     keep: (key, answer, trx = db) => keepAnswer(trx, { owner_id, key }, answer),
   };

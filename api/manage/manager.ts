@@ -27,6 +27,7 @@ export interface ManageServices {
   secrets: SecretKeys;
   deliveries: Pick<WorkflowClients['deliveries'], 'start' | 'resume'>;
   webhook_recoveries: Pick<WorkflowClients['webhook_recoveries'], 'start' | 'resume'>;
+  erasures: Pick<WorkflowClients['erasures'], 'start'>;
   incidents: Pick<WorkflowClients['incidents'], 'resume'>;
   /** Whether webhooks of test projects may go to private addresses. */
   webhook_private_addresses: boolean;

@@ -56,6 +56,10 @@ export const COMMANDS: Readonly<
       stop: 'stopWebhookRecovery',
     },
   },
+  customer: {
+    description: "Customers: erasing a customer's personal data.",
+    operations: { erase: 'eraseCustomer', erasures: 'listErasures', erasure: 'getErasure' },
+  },
   incidents: {
     description: 'Differences in money between the record and the processor.',
     operations: { list: 'listIncidents', show: 'getIncident', close: 'closeIncident' },

@@ -201,13 +201,14 @@ async function withServices<T>(config: Config, work: (services: CommandServices)
   const client = openTemporal(config, pino({ level: 'silent' }));
   const workflows = createWorkflowClients({ client, db });
   try {
-    const { deliveries, webhook_recoveries, incidents } = workflows;
+    const { deliveries, webhook_recoveries, erasures, incidents } = workflows;
     const { WEBHOOK_PRIVATE_ADDRESSES: webhook_private_addresses } = config;
     return await work({
       db,
       secrets,
       deliveries,
       webhook_recoveries,
+      erasures,
       incidents,
       workflows,
       webhook_private_addresses,

@@ -86,8 +86,3 @@ export async function pauseWebhooksOf(db: Database, order_ids: readonly string[]
     { order_ids },
   );
 }
-
-/** Deletes the checks that were created before an instant, epoch milliseconds. */
-export async function deleteReceiverChecks(db: Database, before: number): Promise<void> {
-  await queryRows(db, 'delete from receiver_checks where created < :before', { before: toIsoTime(before) });
-}

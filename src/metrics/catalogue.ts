@@ -98,6 +98,7 @@ const RECOVERY_SOURCES = [
   'expired_payment_links',
   'deliveries',
   'webhook_recoveries',
+  'erasures',
   'sandbox_clocks',
 ] as const;
 

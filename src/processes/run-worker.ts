@@ -13,7 +13,7 @@ import type { ActivityServices, OperatorWebhook } from '../../activities/service
 import { serveHealth, type HealthServer } from '../../api/http/health-server';
 import type { Probe } from '../../api/http/health';
 import { SANDBOX_CLOCK_TASK_QUEUE, TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
-import { STOP_LIMITS_MS, requireSetting, type Config } from '../config';
+import { STOP_LIMITS_MS, requireSetting, retentionDays, type Config } from '../config';
 import { checkWritable } from '../db/connection';
 import type { Logger } from '../log';
 import { SecretKeys } from '../secrets';
@@ -87,7 +87,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
   });
   const runs = workers.map((worker) => worker.run());
   const running = Promise.all(runs);
-  const recovery = new Recovery({ db, client, workflows, log });
+  const recovery = new Recovery({ db, client, workflows, log }, retentionDays(config));
   recovery.start();
   const indexer = new Indexer({ db, index, log });
   indexer.start();

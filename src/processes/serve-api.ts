@@ -9,13 +9,17 @@ import document from '../../api/openapi.json';
 import { createOperations } from '../../api/operations/index';
 import { createPages, type PageRates } from '../../api/page/index';
 import { EventWaits } from '../../api/requests/event-waits';
+import { presentVersion } from '../../api/present/order';
+import { presentLinkVersion } from '../../api/present/payment-link';
 import { OrderWaits } from '../../api/requests/order-waits';
 import { processorNotifications } from '../../api/processor-notifications';
 import { listen } from '../../api/http/server';
 import { requireSetting, type Config } from '../config';
 import { MERCHANT_API } from '../contract/merchant-api';
 import { findProjectByApiKey } from '../db/projects/api-keys';
-import { checkWritable } from '../db/connection';
+import { checkWritable, type Database } from '../db/connection';
+import { findStoredOrder } from '../db/orders/stored-order';
+import { findStoredPaymentLink } from '../db/payment-links';
 import { noteSearch } from '../db/search/search-outbox';
 import type { Logger } from '../log';
 import { pingTemporal, type TemporalClient } from '../temporal/connect';
@@ -75,7 +79,7 @@ export async function serveApi(
         (api_key) => findProjectByApiKey({ db, secrets }, api_key, Date.now()),
         config.API_KEY_CACHE_MS,
       ),
-      keysOf: ({ project }) => keyStore(db, project.id),
+      keysOf: ({ project }) => keyStore(db, project.id, (id) => readShownObject(services, id)),
     },
     document,
     observers: [recorder.observe],
@@ -106,6 +110,14 @@ export async function serveApi(
       await metrics?.close();
     },
   };
+}
+
+/** The order or payment link as the API shows it now; `undefined` when there is none. */
+async function readShownObject({ db, public_url }: { db: Database; public_url: string }, id: string) {
+  const order = await findStoredOrder(db, id);
+  if (order !== undefined) return presentVersion(order, public_url);
+  const link = await findStoredPaymentLink(db, id);
+  return link && presentLinkVersion(link, public_url);
 }
 
 /** How much customers may send to the pages; `undefined` where the rate limits are off. */

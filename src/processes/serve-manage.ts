@@ -25,7 +25,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
   const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
   const db = await openDatabase(config);
   const client = openTemporal(config, log, db);
-  const { deliveries, webhook_recoveries, incidents } = createWorkflowClients({ client, db });
+  const { deliveries, webhook_recoveries, erasures, incidents } = createWorkflowClients({ client, db });
   const issuer = managePublicUrl(config);
   const tokens = new Tokens({ db, secrets, issuer });
   const draining = new Draining();
@@ -41,6 +41,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
         secrets,
         deliveries,
         webhook_recoveries,
+        erasures,
         incidents,
         webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
       }),

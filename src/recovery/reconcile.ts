@@ -1,5 +1,6 @@
 import { findDifferences } from '../../activities/audit-comparison';
 import {
+  ERASURE_WORKFLOW,
   FOLLOW_UP_WORKFLOW,
   ORDER_WORKFLOW,
   PAYMENT_LINK_WORKFLOW,
@@ -9,6 +10,7 @@ import {
   endPaymentLinkUpdate,
   submitPaymentUpdate,
   type CreateOrderInput,
+  type ErasureInput,
   type CreatePaymentLinkInput,
   type FollowUpInput,
   type SubmitPaymentInput,
@@ -40,7 +42,7 @@ import type { WorkflowClients } from '../temporal/workflows';
 interface Services {
   db: Database;
   client: TemporalClient;
-  workflows: Pick<WorkflowClients, 'orders' | 'follow_ups' | 'payment_links'>;
+  workflows: Pick<WorkflowClients, 'orders' | 'follow_ups' | 'payment_links' | 'erasures'>;
   processor: Pick<Processor, 'operations' | 'totals'>;
 }
 
@@ -86,6 +88,7 @@ export async function reconcile(services: Services, since: number): Promise<Reco
       }
     }
   }
+  found.open_items.push(...(await eraseAgain(services, since)));
   found.open_items.push(...(await differences(services, new Set(operations.map(({ order_id }) => order_id)))));
   return found;
 }
@@ -235,6 +238,23 @@ const doneIn = <Input>(updates: readonly SentUpdate[], name: string) =>
 
 /** Such a follow-up order was never written, or there was nothing to record. */
 const wasRefused = ({ result }: SentInputs) => result === 'refused';
+
+/** How long an erasure may take until a person has to look. Milliseconds. */
+const ERASURE_MS = 60_000;
+
+/** Carries out again the erasures since the backup, which the restored record does not know (rules 29.6). */
+async function eraseAgain({ client, workflows }: Services, since: number): Promise<OpenItem[]> {
+  const open: OpenItem[] = [];
+  for (const { workflow_id: object } of await workflowsSince(client, [ERASURE_WORKFLOW], since)) {
+    const { start } = await sentInputs(client, object);
+    await workflows.erasures.start(start as ErasureInput);
+    const handle = client.workflow.getHandle(object);
+    await client
+      .withDeadline(Date.now() + ERASURE_MS, () => handle.result())
+      .catch((error: Error) => open.push({ object, reason: `It is not completed: ${error.message}` }));
+  }
+  return open;
+}
 
 async function operationsSince(processor: Services['processor'], since: number): Promise<ReportedOperation[]> {
   const operations: ReportedOperation[] = [];

@@ -5,10 +5,8 @@ import { findProgress, saveProgress, type SourceProgress } from '../db/recovery/
 import { SOURCE_NAMES, type SourceName } from '../db/recovery/sources';
 import { reconcileAttentions } from './attentions';
 import { RowChecks, type CheckResult, type RecoveryServices } from './row-checks';
-import { deleteLoggedRequests } from '../db/requests/logged-requests';
-import { deleteReceiverChecks } from '../db/receiver-checks';
-import { deleteClaims } from '../db/requests/request-claims';
-import { deleteWebhookEvents } from '../db/webhooks/events';
+import { applyRetention } from '../db/retention';
+import { RETENTION_DAYS, type RetentionDays } from '../domain/retention';
 import { ServiceError } from '../errors';
 import { count, gauge } from '../metrics/recorder';
 
@@ -19,14 +17,6 @@ const EVERY_MS = 30_000;
 /** Pause between two deletions of old rows. Milliseconds. */
 const DELETE_EVERY_MS = 60 * 60_000;
 const DAY_MS = 24 * 60 * 60_000;
-/** Requests older than a day are never carried out (rules 10.5). */
-const CLAIM_MAX_AGE_MS = DAY_MS;
-/** How long the request log keeps a request (rules 25.5). */
-const LOGGED_REQUEST_MAX_AGE_MS = 30 * DAY_MS;
-/** How long receiver checks are kept (rules 27.10). */
-const RECEIVER_CHECK_MAX_AGE_MS = 30 * DAY_MS;
-/** How long events for listeners are kept (rules 13.20). */
-const WEBHOOK_EVENT_MAX_AGE_MS = 7 * DAY_MS;
 
 /** Another worker takes over within ten seconds after the holder was killed or stopped. */
 const LEASE = { name: 'recovery', lasts_ms: 8_000, every_ms: 2_000 };
@@ -46,7 +36,11 @@ export class Recovery {
   private loop: Promise<void> = Promise.resolve();
   private deleted_at = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly services: RecoveryServices) {
+  /** `retention`: how many days old rows are kept (rules 29.1). */
+  constructor(
+    private readonly services: RecoveryServices,
+    private readonly retention: RetentionDays = RETENTION_DAYS,
+  ) {
     this.lease = new KeptLease(services.db, LEASE);
     this.checks = new RowChecks(services, {
       mayGoOn: async () => !this.stopping.signal.aborted && (await this.lease.databaseTime()) !== undefined,
@@ -102,10 +96,8 @@ export class Recovery {
   private async deleteOldRows(now: number): Promise<void> {
     if (performance.now() - this.deleted_at < DELETE_EVERY_MS) return;
     this.deleted_at = performance.now();
-    await deleteClaims(this.services.db, now - CLAIM_MAX_AGE_MS);
-    await deleteLoggedRequests(this.services.db, now - LOGGED_REQUEST_MAX_AGE_MS);
-    await deleteReceiverChecks(this.services.db, now - RECEIVER_CHECK_MAX_AGE_MS);
-    await deleteWebhookEvents(this.services.db, now - WEBHOOK_EVENT_MAX_AGE_MS);
+    const removed = await applyRetention(this.services.db, this.retention, now);
+    if (Object.keys(removed).length > 0) this.services.log.info({ rows: removed }, 'old rows removed');
   }
 
   /**

@@ -20,7 +20,7 @@ export interface RecoveryServices {
   client: TemporalClient;
   workflows: Pick<
     WorkflowClients,
-    'orders' | 'follow_ups' | 'payment_links' | 'deliveries' | 'webhook_recoveries' | 'sandbox_clocks'
+    'orders' | 'follow_ups' | 'payment_links' | 'deliveries' | 'webhook_recoveries' | 'erasures' | 'sandbox_clocks'
   >;
   log: Logger;
 }
@@ -139,6 +139,7 @@ function handlersOf({
   payment_links,
   deliveries,
   webhook_recoveries,
+  erasures,
   sandbox_clocks,
 }: RecoveryServices['workflows']): Handlers {
   // First check: signal, so that a running workflow reads the record. Later checks: only start a missing workflow.
@@ -165,6 +166,7 @@ function handlersOf({
     // The workflow may be running and may have missed the resume.
     deliveries: ({ row }) => deliveries.resume(row),
     webhook_recoveries: ({ row }) => webhook_recoveries.resume(row),
+    erasures: ({ row }) => erasures.start(row),
     sandbox_clocks: ({ row }) => sandbox_clocks.start(row),
   };
 }

@@ -4,8 +4,10 @@ import { NamespaceNotFoundError } from '@temporalio/common';
 const STATUSES = {
   3: 'invalid_argument',
   4: 'deadline_exceeded',
+  5: 'not_found',
   7: 'permission_denied',
   8: 'resource_exhausted',
+  9: 'failed_precondition',
   12: 'unimplemented',
   14: 'unavailable',
   16: 'unauthenticated',

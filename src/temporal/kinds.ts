@@ -20,9 +20,11 @@ import {
   SANDBOX_CLOCK_TASK_QUEUE,
   SANDBOX_CLOCK_WORKFLOW,
   TASK_QUEUE,
+  ERASURE_WORKFLOW,
   WEBHOOK_RECOVERY_WORKFLOW,
   WEBHOOK_TASK_QUEUE,
   deliveryWorkflowId,
+  erasureWorkflowId,
   incidentWorkflowId,
   orderWorkflowId,
   paymentLinkWorkflowId,
@@ -31,6 +33,7 @@ import {
   webhookRecoveryWorkflowId,
   type FollowUpInput,
   type IncidentInput,
+  type ErasureInput,
   type WebhookRecoveryInput,
   type ReceiverCheckInput,
 } from '../../workflows/messages';
@@ -91,6 +94,7 @@ interface Kinds {
   sandbox_clock: Kind<StartedClock>;
   incident: Kind<IncidentInput>;
   webhook_recovery: Kind<StartedWebhookRecovery>;
+  erasure: Kind<ErasureInput>;
   receiver_check: Kind<StartedCheck>;
 }
 
@@ -195,6 +199,16 @@ export const KINDS: Kinds = {
       args: [{ recovery_id }],
       typedSearchAttributes: [{ key: PROJECT_ID, value: project_id }],
       staticSummary: `Recovery of the webhooks of project ${project_id}`,
+    }),
+  },
+  erasure: {
+    type: ERASURE_WORKFLOW,
+    start: ({ erasure_id, project_id, subject }) => ({
+      workflowId: erasureWorkflowId(erasure_id),
+      taskQueue: TASK_QUEUE,
+      args: [{ erasure_id, project_id, subject }],
+      typedSearchAttributes: [{ key: PROJECT_ID, value: project_id }],
+      staticSummary: `Erasure of a customer of project ${project_id}`,
     }),
   },
   receiver_check: {

@@ -1,6 +1,7 @@
 import type { TemporalAccess } from './call';
 import { FollowUpWorkflows } from './follow-ups';
-import type { IncidentInput } from '../../workflows/messages';
+import { Histories } from './histories';
+import type { ErasureInput, IncidentInput } from '../../workflows/messages';
 import { KINDS, type StartedCheck, type StartedDelivery, type StartedWebhookRecovery } from './kinds';
 import { ObjectWorkflows } from './object-workflows';
 import { OrderWorkflows } from './orders';
@@ -21,6 +22,8 @@ export interface WorkflowClients {
   incidents: ObjectWorkflows<IncidentInput>;
   webhook_recoveries: ObjectWorkflows<StartedWebhookRecovery>;
   receiver_checks: ObjectWorkflows<StartedCheck>;
+  erasures: ObjectWorkflows<ErasureInput>;
+  histories: Histories;
 }
 
 /** Access to the workflows through one connection to Temporal. */
@@ -35,6 +38,8 @@ export function createWorkflowClients(temporal: TemporalAccess): WorkflowClients
     incidents: new ObjectWorkflows(temporal, KINDS.incident),
     webhook_recoveries: new ObjectWorkflows(temporal, KINDS.webhook_recovery),
     receiver_checks: new ObjectWorkflows(temporal, KINDS.receiver_check),
+    erasures: new ObjectWorkflows(temporal, KINDS.erasure),
+    histories: new Histories(temporal),
     sandbox_clocks: new SandboxClockWorkflows(temporal),
     manual_outcomes: new ManualOutcomes(temporal, orders, follow_ups),
     processor_notifications: new ProcessorNotifications(temporal, orders, follow_ups),

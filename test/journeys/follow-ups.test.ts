@@ -287,7 +287,8 @@ test('rules 13.1: a follow-up order sends a webhook of its own to the address of
 
 /** As if whoever answers had been killed after the request did its work: its key has no answer. */
 async function forgetAnswer(key: string): Promise<void> {
-  const forget = 'update idempotency_keys set status = null, body = null where key = :key returning key';
+  const forget =
+    'update idempotency_keys set status = null, body = null, object_id = null, version = null where key = :key returning key';
   const updated = await recordRows(forget, { key });
   if (updated.length !== 1) throw new Error(`no key ${key}`);
 }

@@ -22,7 +22,7 @@ const createWithKey = (merchant: Merchant, key: string, fields: Partial<OrderReq
 async function forget(key: string, what: 'the answer' | 'the claim'): Promise<void> {
   const rows = await recordRows(
     what === 'the answer'
-      ? 'update idempotency_keys set status = null, body = null where key = :key returning key'
+      ? 'update idempotency_keys set status = null, body = null, object_id = null, version = null where key = :key returning key'
       : 'delete from idempotency_keys where key = :key returning key',
     { key },
   );

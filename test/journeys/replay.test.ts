@@ -18,6 +18,7 @@ import {
   TASK_QUEUE,
   deliveryWorkflowId,
   endPaymentLinkUpdate,
+  erasureWorkflowId,
   incidentWorkflowId,
   orderWorkflowId,
   paymentLinkWorkflowId,
@@ -267,6 +268,13 @@ const FLOWS: Record<string, Flow> = {
     await webhook_recoveries.resume(recovery);
     await until('it is completed', async () => (await is()) === 'completed');
     return webhookRecoveryWorkflowId(recovery_id);
+  },
+  async erasure({ env, database: { db } }) {
+    const erasure_id = uuidv7();
+    const { erasures } = createWorkflowClients({ client: env.client, db });
+    const subject = `email_address:${'0'.repeat(64)}`;
+    await erasures.start({ erasure_id, project_id: PROJECT.id, subject });
+    return erasureWorkflowId(erasure_id);
   },
   async 'receiver-check'({ env, database: { db } }, receiver) {
     const id = uuidv7();

@@ -50,11 +50,20 @@ const summary = async (id: string) => {
 const operations = async (id: string) =>
   (await merchant.ledger(id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`).toSorted();
 
-test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6: what a backup lacks is written again, nothing is done twice, the rest is for a person', async () => {
+test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is written again, nothing is done twice, the rest is for a person', async () => {
+  const PERSONAL = { customer: { merchant_customer_id: 'C-1', last_name: 'Lovelace' } };
+  const known = await merchant.paidOrder('approved', PERSONAL);
   // Before the backup: a page that is paid after it.
   const page = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
   await copyRecord(stack);
   await own.ready();
+
+  const project = (await merchant.getProject()).id;
+  const erased = await answerOfCommand<{ id: string }>(
+    ['customer', 'erase', '--project-id', project, '--merchant-customer-id', 'C-1'],
+    { data_dir: stack.data_dir },
+  );
+  await until('the customer is erased', async () => (await merchant.getOrder(known.id)).customer === undefined);
 
   const sale = await merchant.paidOrder('approved');
   const key = newIdempotencyKey();
@@ -96,6 +105,7 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6: what a backup lacks is written a
       ),
   );
 
+  expect((await merchant.getOrder(known.id)).customer).toEqual(PERSONAL.customer);
   const { since } = await admin('begin');
   expect(Date.parse(since)).toBe(Date.parse(page.modified) - 10 * MINUTE);
   expect(await admin('begin', '--since', '2026-01-01T00:00:00Z')).toMatchObject({ since });
@@ -109,6 +119,12 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6: what a backup lacks is written a
   expect(await admin('end')).toMatchObject({ error: 'Conflict', value: expect.stringMatching(/not reconciled yet/) });
 
   const reconciled = await admin('reconcile');
+  // The copy had the customer, and did not know of the erasure.
+  expect((await merchant.getOrder(known.id)).customer).toBeUndefined();
+  expect(await answerOfCommand(['customer', 'erasure', erased.id], { data_dir: stack.data_dir })).toMatchObject({
+    status: 'completed',
+    orders: 1,
+  });
   expect(await Promise.all(ids.map(summary))).toEqual(before);
   expect(await Promise.all(ids.map(operations))).toEqual(ledger);
   expect(Date.parse((await merchant.getOrder(sale.id)).created)).toBeGreaterThan(Date.parse(sale.created));

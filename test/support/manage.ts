@@ -52,6 +52,7 @@ export async function aManageHost({ TRUSTED_PROXY = '' } = {}) {
           resume: (delivery) => Promise.resolve(void told.push(delivery)),
         },
         webhook_recoveries: { start: () => Promise.resolve(), resume: () => Promise.resolve() },
+        erasures: { start: () => Promise.resolve() },
         incidents: { resume: () => Promise.resolve() },
         webhook_private_addresses: true,
       }),

@@ -134,6 +134,8 @@ test.each<[keyof typeof UPDATES, object, [object, string][]]>([
   for (const value of [undefined, null, 'x', 1, []]) expect(UPDATES[name](value)).toMatchObject({ path: '' });
 });
 
+const ERASURE = { erasure_id: ID, project_id: OTHER, subject: `order_id:${OTHER}` };
+
 test.each<[keyof typeof workflows, object, object[]]>([
   [
     'order',
@@ -159,6 +161,7 @@ test.each<[keyof typeof workflows, object, object[]]>([
   ],
   ['incident', { incident_id: ID }, [{}, { incident_id: OTHER }]],
   ['webhookRecovery', { recovery_id: ID }, [{}, { recovery_id: OTHER }]],
+  ['erasure', ERASURE, [{ erasure_id: ID }, { ...ERASURE, erasure_id: OTHER }]],
   ['receiverCheck', { check_id: ID }, [{}, { check_id: OTHER }]],
   ['sandboxClock', { clock_id: ID, project_id: OTHER }, [{ clock_id: ID }, { clock_id: OTHER, project_id: OTHER }]],
 ])('rules 24.10: a start of %s', (workflowType, right, wrong) => {
@@ -172,6 +175,7 @@ test.each<[keyof typeof workflows, object, object[]]>([
     sandboxClock: sandboxClockWorkflowId(ID),
     incident: incidentWorkflowId(ID),
     webhookRecovery: messages.webhookRecoveryWorkflowId(ID),
+    erasure: messages.erasureWorkflowId(ID),
     receiverCheck: messages.receiverCheckWorkflowId(ID),
     searchIndexCheck: '',
     settlements: '',

@@ -5,6 +5,7 @@ import type { ManageContext, ManageOperations, ManageServices } from '../manager
 import { apiKeyOperations } from './api-keys';
 import { clientOperations } from './clients';
 import { deliveryOperations } from './deliveries';
+import { erasureOperations } from './erasures';
 import { historyOperations } from './history';
 import { incidentOperations } from './incidents';
 import { merchantOperations } from './merchants';
@@ -20,6 +21,7 @@ export function createManageOperations(services: ManageServices): ManageOperatio
     ...clientOperations(services),
     ...deliveryOperations(services),
     ...webhookRecoveryOperations(services),
+    ...erasureOperations(services),
     ...incidentOperations(services),
     ...historyOperations(services),
   };

@@ -264,6 +264,34 @@ export type WebhookRecoveryPage = {
     /** The cursor of the next page; absent on the last one. */
     next?: string;
 };
+export type ErasureRequest = {
+    project_id: string;
+    /** All orders with this `customer.merchant_customer_id`. */
+    merchant_customer_id?: string;
+    /** All orders with this `customer.email_address`, in capital or small letters. */
+    email_address?: string;
+    /** This order alone, for example one without customer data that was paid on the page. */
+    order_id?: string;
+};
+export type Erasure = {
+    id: string;
+    project_id: string;
+    status: "running" | "completed";
+    /** The field of the request that named the customer. */
+    named_by: "merchant_customer_id" | "email_address" | "order_id";
+    /** The payment order, if the request named one. */
+    order_id?: string;
+    /** Payment orders that were erased, each with the orders that follow it. */
+    orders: number;
+    created: string;
+    completed?: string;
+};
+export type ErasurePage = {
+    /** Newest first. */
+    items: Erasure[];
+    /** The cursor of the next page; absent on the last one. */
+    next?: string;
+};
 export type Incident = {
     id: string;
     /** How the two differ; docs/operations.md says what to do for each kind. */
@@ -1588,6 +1616,117 @@ export function stopWebhookRecovery({ recoveryId, idempotencyKey }: {
         headers: oazapfts.mergeHeaders(opts?.headers, {
             "Idempotency-Key": idempotencyKey
         })
+    });
+}
+/**
+ * Erase a customer's data
+ */
+export function eraseCustomer({ idempotencyKey, erasureRequest }: {
+    idempotencyKey?: string;
+    erasureRequest: ErasureRequest;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 201;
+        data: Erasure;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 413;
+        data: Error;
+    } | {
+        status: 415;
+        data: Error;
+    } | {
+        status: 422;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>("/v1/erasures/", oazapfts.json({
+        ...opts,
+        method: "POST",
+        body: erasureRequest,
+        headers: oazapfts.mergeHeaders(opts?.headers, {
+            "Idempotency-Key": idempotencyKey
+        })
+    }));
+}
+/**
+ * List erasures
+ */
+export function listErasures({ projectId, limit, cursor }: {
+    projectId?: string;
+    limit?: number;
+    cursor?: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: ErasurePage;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/erasures/${QS.query(QS.explode({
+        project_id: projectId,
+        limit,
+        cursor
+    }))}`, {
+        ...opts
+    });
+}
+/**
+ * Get an erasure
+ */
+export function getErasure({ erasureId }: {
+    erasureId: string;
+}, opts?: Oazapfts.RequestOpts) {
+    return oazapfts.fetchJson<{
+        status: 200;
+        data: Erasure;
+    } | {
+        status: 400;
+        data: Error;
+    } | {
+        status: 401;
+        data: Error;
+    } | {
+        status: 404;
+        data: Error;
+    } | {
+        status: 429;
+        data: Error;
+    } | {
+        status: 500;
+        data: Error;
+    } | {
+        status: 503;
+        data: Error;
+    }>(`/v1/erasures/${encodeURIComponent(erasureId)}/`, {
+        ...opts
     });
 }
 /**

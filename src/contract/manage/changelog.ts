@@ -16,6 +16,16 @@ interface ChangelogEntry {
 /** The answer of `GET /v1/changelog/`, newest first. */
 export const CHANGELOG: readonly ChangelogEntry[] = [
   {
+    version: '1.5.0',
+    date: '2026-11-24',
+    text: 'The personal data of a customer is erased in all orders of a project; erasures can be listed and read.',
+    operations: {
+      eraseCustomer: '0c5e173b14be',
+      getErasure: 'bb216a5d60e7',
+      listErasures: 'f42898b5902b',
+    },
+  },
+  {
     version: '1.4.0',
     date: '2026-11-24',
     text: 'The failed webhooks of a project in a time are sent again by a recovery, which can be listed, paused, resumed and stopped.',

@@ -11,6 +11,7 @@ import type { CLIENT_ROUTES, ClientAnswer } from './client';
 import type { DeliveryAnswer } from '../delivery';
 import type { DELIVERY_ROUTES } from './delivery';
 import type { MANAGED_RECOVERY_ROUTES } from './webhook-recovery';
+import type { ERASURE_ROUTES, ErasureAnswer } from './erasure';
 import type { AuditEntry, HISTORY_ROUTES } from './history';
 import type { INCIDENT_ROUTES, IncidentAnswer } from './incident';
 import type { MERCHANT_ROUTES, ManagedMerchant } from './merchant';
@@ -55,6 +56,16 @@ const project: ManagedProject = {
   modified: CREATED,
 };
 const suspended: ManagedProject = { ...project, status: 'suspended', suspended_by: 'merchant', modified: MODIFIED };
+
+const erasure: ErasureAnswer = {
+  id: '0198d2a4-3f6b-7c11-9d52-7e0b6a1c8f43',
+  project_id: PROJECT_ID,
+  status: 'running',
+  named_by: 'merchant_customer_id',
+  orders: 0,
+  created: CREATED,
+};
+const erased: ErasureAnswer = { ...erasure, status: 'completed', orders: 4, completed: MODIFIED };
 
 const apiKey: ApiKeyAnswer = { id: KEY_ID, project_id: PROJECT_ID, prefix: `test_${KEY_ID}`, created: CREATED };
 const client: ClientAnswer = {
@@ -103,6 +114,7 @@ type Routes = typeof MERCHANT_ROUTES &
   typeof CLIENT_ROUTES &
   typeof DELIVERY_ROUTES &
   typeof MANAGED_RECOVERY_ROUTES &
+  typeof ERASURE_ROUTES &
   typeof INCIDENT_ROUTES &
   typeof HISTORY_ROUTES;
 
@@ -165,6 +177,9 @@ export const MANAGE_EXAMPLES: Examples<Routes> = {
   },
   listWebhookRecoveries: { answer: { items: [RECOVERY_EXAMPLE] } },
   ...RECOVERY_EXAMPLES,
+  eraseCustomer: { body: { project_id: PROJECT_ID, merchant_customer_id: 'C-1001' }, answer: erasure },
+  listErasures: { answer: { items: [erased] } },
+  getErasure: { params: { erasure_id: erased.id }, answer: erased },
   listIncidents: { answer: { items: [incident] } },
   getIncident: { params: { id: incident.id }, answer: incident },
   closeIncident: {

@@ -12,6 +12,7 @@ import {
   newClientSchema,
 } from './client';
 import { DELIVERY_ROUTES, deliveryPageSchema } from './delivery';
+import { ERASURE_ROUTES, erasurePageSchema, erasureRequestSchema, erasureSchema } from './erasure';
 import { MANAGE_EXAMPLES } from './examples';
 import {
   HISTORY_ROUTES,
@@ -50,6 +51,7 @@ export type ManageRoutes = typeof MERCHANT_ROUTES &
   typeof CLIENT_ROUTES &
   typeof DELIVERY_ROUTES &
   typeof MANAGED_RECOVERY_ROUTES &
+  typeof ERASURE_ROUTES &
   typeof INCIDENT_ROUTES &
   typeof HISTORY_ROUTES;
 
@@ -60,6 +62,7 @@ const ROUTES: ManageRoutes = {
   ...CLIENT_ROUTES,
   ...DELIVERY_ROUTES,
   ...MANAGED_RECOVERY_ROUTES,
+  ...ERASURE_ROUTES,
   ...INCIDENT_ROUTES,
   ...HISTORY_ROUTES,
 };
@@ -86,6 +89,7 @@ export const MANAGE_API: RouteSet<ManageRoutes> = {
       description: 'Sending the failed webhooks of a project again.',
       routes: MANAGED_RECOVERY_ROUTES,
     },
+    { name: 'Erasures', description: 'Erasing the personal data of customers.', routes: ERASURE_ROUTES },
     { name: 'Clients', description: 'OAuth clients of this host.', routes: CLIENT_ROUTES },
     {
       name: 'Incidents',
@@ -119,6 +123,9 @@ export const MANAGE_API: RouteSet<ManageRoutes> = {
     RecoverRequest: managedRecoverRequestSchema,
     WebhookRecovery: webhookRecoverySchema,
     WebhookRecoveryPage: webhookRecoveryPageSchema,
+    Erasure: erasureSchema,
+    ErasureRequest: erasureRequestSchema,
+    ErasurePage: erasurePageSchema,
     Incident: incidentSchema,
     IncidentPage: incidentPageSchema,
     IncidentCloseRequest: incidentCloseRequestSchema,

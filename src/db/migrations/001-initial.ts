@@ -171,15 +171,20 @@ export async function up(knex: Knex): Promise<void> {
       key text not null check (length(key) between 1 and 255),
       -- SHA-256 of the request's method, path and body.
       request_hash bytea not null,
-      -- The first answer. Null until it is known.
+      -- The first answer. Null until it is known. The body of an answer that shows an order or payment link is kept for
+      -- some days (rules 11.2); object_id is that order or link.
       status smallint,
       body json,
+      object_id uuid,
       -- Version of the object in the answer, where it carries an ETag.
       version int,
       created timestamptz not null,
       primary key (owner_id, key),
-      check ((status is null) = (body is null))
+      check (status is not null or num_nonnulls(body, object_id, version) = 0),
+      check (status is null or num_nonnulls(body, object_id) > 0)
     );
+    create index idempotency_keys_object on idempotency_keys (object_id) where object_id is not null and body is not null;
+    create index idempotency_keys_answers on idempotency_keys (created) where object_id is not null and body is not null;
 
     -- Requests without an Idempotency-Key (rules 10.5): the statement that carries one out claims it, or the API
     -- withdraws it before it answers that nothing was stored. Deleted after a day.
@@ -463,6 +468,7 @@ export async function up(knex: Knex): Promise<void> {
       primary key (order_id, n, attempt),
       foreign key (order_id, n) references webhook_deliveries
     );
+    create index webhook_attempts_started on webhook_attempts using brin (started);
 
     -- Changes of the status of orders of test projects, for listeners (rules 13.19), for seven days. Written in the same
     -- statement as the move. xid, the transaction that wrote it, orders the events: an event is read once all older
@@ -668,6 +674,24 @@ export async function up(knex: Knex): Promise<void> {
     );
     create unique index receiver_checks_running on receiver_checks (project_id) where completed is null;
     create index receiver_checks_created on receiver_checks (created);
+
+    -- Erasures of the personal data of customers (rules 29.3).
+    create table erasures (
+      id uuid primary key,
+      project_id uuid not null references projects,
+      -- The field that names the customer, and a hash of its value; or order_id and the id of a payment order.
+      subject text not null check (subject ~ '^(merchant_customer_id|email_address|order_id):[0-9a-f-]{36,64}$'),
+      -- The last order of the project that was looked at, in the order of their creation; null before the first.
+      position json,
+      -- Payment orders that were erased so far.
+      orders integer not null default 0 check (orders >= 0),
+      created timestamptz not null,
+      modified timestamptz not null,
+      completed timestamptz,
+      check (completed >= created)
+    );
+    create index erasures_running on erasures (modified) where completed is null;
+    create index erasures_project on erasures (project_id, created, id);
 
     -- The readiness probe advances it, which only a server that can write does.
     create sequence readiness_checks as bigint cycle;

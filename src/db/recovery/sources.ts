@@ -67,6 +67,8 @@ export interface SourceRows {
   deliveries: DeliveryId & { project_id: string; clock_offset_ms: number };
   /** Recoveries of webhooks that run. */
   webhook_recoveries: { recovery_id: string; project_id: string };
+  /** Erasures of customers that run. */
+  erasures: { erasure_id: string; project_id: string; subject: string };
   /** Advanced clocks of objects that still wait: their due times are not due in real time. */
   sandbox_clocks: StartedClock;
 }
@@ -194,6 +196,13 @@ export const SOURCES: { [Name in SourceName]: RecoverySource } = {
     from: `webhook_recoveries rec where rec.status = 'running'`,
     at: 'rec.modified',
     key: 'rec.id::text',
+    is_repeated: true,
+  },
+  erasures: {
+    columns: 'e.id as erasure_id, e.project_id, e.subject',
+    from: 'erasures e where e.completed is null',
+    at: 'e.modified',
+    key: 'e.id::text',
     is_repeated: true,
   },
   sandbox_clocks: {

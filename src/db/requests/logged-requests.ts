@@ -1,5 +1,5 @@
 import { columnsOf, epochOf } from '../columns';
-import { queryRows, toIsoTime, type Database } from '../connection';
+import { queryRows, type Database } from '../connection';
 import { pageOf, type List, type Page, type PageRequest } from '../pages';
 
 /** A request of a project, as it was answered (rules 25). */
@@ -125,25 +125,4 @@ function listOf(
       ['id', 'uuid'],
     ],
   };
-}
-
-/** Rows that one statement deletes: far fewer than its time limit allows. */
-const BATCH = 10_000;
-
-/** Deletes the requests received before an instant, epoch milliseconds, in statements of 10,000 rows at most. */
-export async function deleteLoggedRequests(db: Database, before: number): Promise<void> {
-  for (let deleted = BATCH; deleted === BATCH;) {
-    const rows = await queryRows(
-      db,
-      // The oldest of each project are the first of its index.
-      `delete from logged_requests where ctid = any(array(
-         select old.ctid from projects p cross join lateral (
-           select r.ctid from logged_requests r where r.project_id = p.id and r.received < :before limit ${BATCH}
-         ) old limit ${BATCH}
-       ))
-       returning 1`,
-      { before: toIsoTime(before) },
-    );
-    deleted = rows.length;
-  }
 }

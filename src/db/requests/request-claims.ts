@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { AcceptedRequest } from '../../domain/accepted-request';
-import { isUnavailable, queryRows, toIsoTime, type Database } from '../connection';
+import { isUnavailable, queryRows, type Database } from '../connection';
 
 /**
  * Requests without an Idempotency-Key (rules 10.5). The statement that writes the object of such a request claims the
@@ -69,21 +69,4 @@ async function insertWithdrawal(db: Database, request_id: string): Promise<boole
     { request_id },
   );
   return found[0]?.is_withdrawn === true;
-}
-
-/** Claims that one statement deletes: far fewer than its time limit allows. */
-const BATCH = 10_000;
-
-/** Deletes claims made before an instant, epoch milliseconds: their requests are too late to be carried out. */
-export async function deleteClaims(db: Database, before: number): Promise<void> {
-  for (let deleted = BATCH; deleted === BATCH;) {
-    const rows = await queryRows(
-      db,
-      `delete from request_claims
-       where ctid = any(array(select ctid from request_claims where claimed < :before limit ${BATCH}))
-       returning 1`,
-      { before: toIsoTime(before) },
-    );
-    deleted = rows.length;
-  }
 }

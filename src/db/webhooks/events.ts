@@ -1,5 +1,5 @@
 import { validationError } from '../../errors';
-import { prepared, queryRows, toIsoTime, type Database } from '../connection';
+import { prepared, type Database } from '../connection';
 
 /** The webhook events of test projects, for listeners (rules 13.19). */
 
@@ -90,11 +90,6 @@ export async function projectsWithEvents<Known extends KnownEvents>(
     ids: known.map(({ id }) => id),
   });
   return places.map(({ place }) => known[place - 1]!);
-}
-
-/** Deletes the events that are older than an instant, epoch milliseconds. */
-export async function deleteWebhookEvents(db: Database, before: number): Promise<void> {
-  await queryRows(db, 'delete from webhook_events where created < :before', { before: toIsoTime(before) });
 }
 
 /** The position as listeners know it. */

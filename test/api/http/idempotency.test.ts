@@ -1,10 +1,12 @@
 import { answerOnce, keyStore, requestHash, type KeyStore } from '../../../api/http/idempotency';
 import type { Work } from '../../../api/operation';
 import { queryRows } from '../../../src/db/connection';
+import { removeOld } from '../../../src/db/retention';
 import type { KeptAnswer } from '../../../src/db/requests/idempotency-keys';
 import { ServiceError, type ErrorName } from '../../../src/errors';
 import { createTestDatabase } from '../../support/database';
 import { PROJECT } from '../../support/domain';
+import { aStoredOrder } from '../../support/rows';
 import { setUp } from '../../support/set-up';
 
 const database = setUp(() => createTestDatabase());
@@ -59,6 +61,29 @@ describe('rules 11.2: the same request', () => {
     });
     expect(await answerOnce(keys, request, doing('second'))).toEqual(answering('second'));
   });
+
+  test.each([
+    ['an order', 7],
+    ['an order without an ETag', undefined],
+  ])(
+    'after its answer is no longer kept, a repeat gets %s as it is now and is not carried out',
+    async (_what, version) => {
+      const { id } = await aStoredOrder(database.db);
+      const shown = (object_id: string) => Promise.resolve({ body: { id: object_id, text: 'now' }, version: 9 });
+      const store = keyStore(database.db, PROJECT.id, shown);
+      const request = aRequest();
+      const first: KeptAnswer = { status: 201, body: { id, text: 'then' }, ...(version && { version }) };
+      await answerOnce(store, request, async () => async () => first);
+      expect(await answerOnce(store, request, doing('again'))).toEqual(first);
+      await removeOld(database.db, 'idempotency_answers', Date.now() + 1_000);
+      const repeated = { status: 201, body: { id, text: 'now' }, ...(version && { version: 9 }) };
+      expect(await answerOnce(store, request, doing('again'))).toEqual(repeated);
+      // The object is gone, or the caller has none.
+      expect(await answerOnce(keys, request, doing('again'))).toMatchObject({ status: 404 });
+      const other = { ...request, request_hash: hashOf({ amount: 2 }) };
+      await expect(answerOnce(store, other, doing('again'))).rejects.toMatchObject({ error: 'IdempotencyKeyReused' });
+    },
+  );
 
   test('keeps the version of the object in the answer', async () => {
     const request = aRequest();

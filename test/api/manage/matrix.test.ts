@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { MANAGE_EXAMPLES } from '../../../src/contract/manage/examples';
 import { MANAGE_API, type ManageRoutes } from '../../../src/contract/manage/manage-api';
 import { errorSchema } from '../../../src/contract/error';
+import { insertErasure } from '../../../src/db/erasures';
 import type { Route } from '../../../src/contract/routes';
 import { recordDifferences } from '../../../src/db/audit/incidents';
 import type { Database } from '../../../src/db/connection';
@@ -67,6 +68,15 @@ async function pathOf({ path }: Route): Promise<string> {
       }
       return id;
     },
+    erasure_id: async () => {
+      const erasure = {
+        id: uuidv7(),
+        project_id: await project(),
+        field: 'email_address',
+        value: 'a@b.example',
+      } as const;
+      return (await host.database.db.transaction((trx) => insertErasure(trx, erasure, new Date()))).id;
+    },
     delivery_id: async () => {
       const { order_id, n } = await aDelivery(host.database.db, await project());
       if (path.endsWith('/resume/')) await pauseDelivery(host.database.db, { order_id, n });
@@ -106,7 +116,7 @@ function expectShape({ status, headers, body }: ManageAnswer, route: Route) {
 test.each(cells)('rules 21.1 and 21.6: %s with %s', async (id, caller) => {
   const route: Route = MANAGE_API.routes[id];
   const example: { body?: unknown; answer: unknown } = MANAGE_EXAMPLES[id];
-  const names_project = id === 'recoverWebhooks';
+  const names_project = id === 'recoverWebhooks' || id === 'eraseCustomer';
   // The merchants and projects of the examples are not in this database.
   const body =
     id === 'createClient'

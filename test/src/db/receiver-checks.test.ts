@@ -1,10 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import {
-  beginReceiverCheck,
-  completeReceiverCheck,
-  deleteReceiverChecks,
-  findReceiverCheck,
-} from '../../../src/db/receiver-checks';
+import { beginReceiverCheck, completeReceiverCheck, findReceiverCheck } from '../../../src/db/receiver-checks';
+import { removeOld } from '../../../src/db/retention';
 import { RECEIVER_CHECK_LOST_AFTER_MS } from '../../../src/domain/receiver-check';
 import { createTestDatabase } from '../../support/database';
 import { NOW, PROJECT } from '../../support/domain';
@@ -32,7 +28,7 @@ test('rules 27.1 and 27.8: one check runs at a time; one that was lost is stoppe
 
 test('rules 27.10: checks that were created before an instant are deleted', async () => {
   const [kept] = [(await begin(NOW + 10 * RECEIVER_CHECK_LOST_AFTER_MS))!];
-  await deleteReceiverChecks(database.db, Date.parse(kept.created));
+  await removeOld(database.db, 'receiver_checks', Date.parse(kept.created));
   const rows = await database.db('receiver_checks').select('id');
   expect(rows).toEqual([{ id: kept.id }]);
 });

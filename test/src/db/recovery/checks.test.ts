@@ -352,6 +352,7 @@ const INDEXES: Record<SourceName, string> = {
   expired_payment_links: 'payment_links_open_expires_at',
   deliveries: 'webhook_deliveries_open',
   webhook_recoveries: 'webhook_recoveries_running',
+  erasures: 'erasures_running',
   sandbox_clocks: 'sandbox_clocks_modified',
 };
 
@@ -365,6 +366,8 @@ test('rows that are not due cost nothing: an index of its own finds the others',
        select gen_random_uuid(), 'chargeback', 'by the issuer', order_id, id, created from transactions;
      insert into webhook_recoveries (id, project_id, since, until, status, request_id, created, modified, completed)
        select gen_random_uuid(), project_id, created, created, 'completed', id, created, created, created from orders;
+     insert into erasures (id, project_id, subject, created, modified, completed)
+       select gen_random_uuid(), project_id, 'order_id:' || id, created, created, created from orders;
      insert into sandbox_clocks (id, project_id, modified) select gen_random_uuid(), project_id, created from orders`,
   );
   await paymentLinks(3_000, 'completed');

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import {
-  deleteLoggedRequests,
   findLoggedRequest,
   insertLoggedRequests,
   listLoggedRequests,
   type LoggedRequest,
 } from '../../../../src/db/requests/logged-requests';
 import { queryRows, toIsoTime } from '../../../../src/db/connection';
+import { removeOld } from '../../../../src/db/retention';
 import { createTestDatabase, planOf } from '../../../support/database';
 import { NOW, PROJECT } from '../../../support/domain';
 import { setUp } from '../../../support/set-up';
@@ -56,7 +56,7 @@ test('rules 25.5: rows older than an instant are deleted, of every project, in a
   const kept = aRow();
   await insertLoggedRequests(database.db, [kept]);
   database.forget();
-  await deleteLoggedRequests(database.db, NOW - 30_000);
+  await removeOld(database.db, 'logged_requests', NOW - 30_000);
   expect(database.statements).toHaveLength(3);
   const [left] = await queryRows<{ old: number; kept: number }>(
     database.db,

@@ -1,0 +1,81 @@
+import { Context } from '@temporalio/activity';
+import {
+  ensureErasure,
+  eraseOrders,
+  findErasure,
+  nextToErase,
+  noteErased,
+  ordersToErase,
+  type OrderToErase,
+  type StoredErasure,
+} from '../src/db/erasures';
+import { findFollowUps } from '../src/db/orders/follow-ups';
+import { OPEN_ORDER_STATUSES } from '../src/domain/transitions';
+import { orderWorkflowId, paymentLinkWorkflowId, type ErasureInput } from '../workflows/messages';
+import type { ActivityServices } from './services';
+
+type ErasureServices = Pick<ActivityServices, 'db' | 'workflows'>;
+
+/** A call of the activity erases for about this long. Milliseconds. */
+const PART_MS = 20_000;
+
+/** How far an erasure is. */
+export interface ErasureProgress {
+  /** Payment orders erased so far. */
+  orders: number;
+  is_completed: boolean;
+}
+
+/** Erases orders of a customer for some seconds (rules 29.3). Repeat-safe. */
+export async function eraseNext(services: ErasureServices, input: ErasureInput): Promise<ErasureProgress> {
+  const context = Context.current();
+  const began = performance.now();
+  let goes_on = true;
+  while (goes_on && performance.now() - began < PART_MS) {
+    context.cancellationSignal.throwIfAborted();
+    goes_on = await erasePage(services, input, () => context.heartbeat());
+  }
+  const { orders, completed } = (await findErasure(services.db, input.erasure_id))!;
+  return { orders, is_completed: completed !== null };
+}
+
+/** Looks at the next orders of the project and erases those of the customer. Returns whether there may be more. */
+export async function erasePage(
+  services: ErasureServices,
+  { erasure_id, project_id, subject }: ErasureInput,
+  erased: () => void = () => undefined,
+): Promise<boolean> {
+  const { db } = services;
+  const erasure = await ensureErasure(db, { id: erasure_id, project_id, subject }, Date.now());
+  if (erasure.completed !== null) return false;
+  const { order_ids, position } = await nextToErase(db, erasure);
+  for (const order_id of order_ids) {
+    await eraseOrder(services, erasure, order_id);
+    erased();
+  }
+  await noteErased(db, erasure_id, { position }, Date.now());
+  return position !== null;
+}
+
+/**
+ * Erases a payment order with all that follows it. The histories come first: after a crash in between, the order still
+ * names the customer and is found again. An open workflow goes on from the record in a new run.
+ */
+async function eraseOrder(services: ErasureServices, erasure: StoredErasure, order_id: string): Promise<void> {
+  const { db, workflows } = services;
+  const orders = await ordersToErase(db, erasure, order_id);
+  for (const order of orders) {
+    const ran = await workflows.histories.delete(orderWorkflowId(order.id));
+    if (ran || OPEN_ORDER_STATUSES.includes(order.status)) await goOn(services, order);
+  }
+  const { related_payment_link_id: link_id, project_id } = orders[0] ?? {};
+  if (link_id && project_id && (await workflows.histories.delete(paymentLinkWorkflowId(link_id)))) {
+    await workflows.payment_links.resume({ id: link_id, project_id });
+  }
+  await eraseOrders(db, erasure.id, orders, Date.now());
+}
+
+async function goOn({ db, workflows }: ErasureServices, { id, project_id, kind }: OrderToErase): Promise<void> {
+  if (kind === 'payment') return await workflows.orders.resume({ order_id: id, project_id });
+  for (const follow_up of await findFollowUps(db, [id])) await workflows.follow_ups.start(follow_up);
+}

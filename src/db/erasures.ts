@@ -1,0 +1,221 @@
+import type { ErasureField } from '../domain/erasure';
+import type { OrderKind } from '../domain/follow-up';
+import type { OrderStatus } from '../domain/transitions';
+import { nextVersion, queryRows, toIsoTime, type Database, type SqlTransaction } from './connection';
+import { pageOf, type Page, type PagePosition, type PageRequest } from './pages';
+
+/** An erasure of the personal data of a customer (rules 29.3). Instants are ISO 8601 texts in UTC. */
+export interface StoredErasure {
+  id: string;
+  project_id: string;
+  merchant_id: string;
+  /** `order_id:` and the payment order, or the name of another field and a hash of its value. */
+  subject: string;
+  /** The order up to which those of the project were looked at. */
+  position: PagePosition | null;
+  /** Payment orders that were erased so far. */
+  orders: number;
+  created: string;
+  completed: string | null;
+}
+
+/**
+ * The hash of a customer's field in SQL, with the project's secret namespace as salt. Letters of email addresses are
+ * compared without case; other fields as they are.
+ */
+const hashOf = (value: string) =>
+  `encode(sha256(convert_to(p.id_namespace::text || ':' || case when :field = 'email_address'
+     then lower(${value} collate "C") else ${value} end, 'UTF8')), 'hex')`;
+
+const VIEW = `select e.id, e.project_id, p.merchant_id, e.subject, e.position, e.orders, e.created, e.completed
+  from erasures e join projects p on p.id = e.project_id`;
+
+/** The erasure; `undefined` when there is none. */
+export async function findErasure(db: Database, id: string): Promise<StoredErasure | undefined> {
+  const [view] = await queryRows<StoredErasure>(db, `${VIEW} where e.id = :id`, { id });
+  return view;
+}
+
+/** Erasures, newest first. */
+export async function listErasures(
+  db: Database,
+  filter: { merchant_id?: string | undefined; project_id?: string | undefined },
+  page: PageRequest,
+): Promise<Page<StoredErasure>> {
+  const where = [
+    filter.merchant_id !== undefined && 'merchant_id = :merchant_id',
+    filter.project_id !== undefined && 'project_id = :project_id',
+  ];
+  const key = [
+    ['created', 'timestamptz'],
+    ['id', 'uuid'],
+  ] as const;
+  return await pageOf(db, { select: VIEW, where, bindings: { ...filter }, key }, page);
+}
+
+/** Writes a requested erasure; of the customer's field only a hash. Returns it. */
+export async function insertErasure(
+  trx: SqlTransaction,
+  { id, project_id, field, value }: { id: string; project_id: string; field: ErasureField; value: string },
+  now: Date,
+): Promise<StoredErasure> {
+  await queryRows(
+    trx,
+    `insert into erasures (id, project_id, subject, created, modified)
+     select :id, p.id, :field || ':' || case when :field = 'order_id' then :value else ${hashOf(':value::text')} end, :now, :now
+     from projects p where p.id = :project_id`,
+    { id, project_id, field, value, now },
+  );
+  return (await findErasure(trx, id))!;
+}
+
+/**
+ * Writes an erasure whose row is missing after a restore of the record, so that it is carried out again. Repeat-safe:
+ * an existing one stays. Returns it.
+ */
+export async function ensureErasure(
+  db: Database,
+  { id, project_id, subject }: Pick<StoredErasure, 'id' | 'project_id' | 'subject'>,
+  now: number,
+): Promise<StoredErasure> {
+  const found = await findErasure(db, id);
+  if (found !== undefined) return found;
+  await queryRows(
+    db,
+    `insert into erasures (id, project_id, subject, created, modified) values (:id, :project_id, :subject, :now, :now)
+     on conflict do nothing`,
+    { id, project_id, subject, now: toIsoTime(now) },
+  );
+  return (await findErasure(db, id))!;
+}
+
+/** Orders of a project that one statement looks at. */
+const PAGE = 1_000;
+const START: PagePosition = ['-infinity', '0'];
+
+/** Payment orders of the customer among the next orders of the project. */
+export interface ErasurePage {
+  order_ids: string[];
+  /** The last order that was looked at; null: there are no more. */
+  position: PagePosition | null;
+}
+
+/** The next payment orders to erase. */
+export async function nextToErase(db: Database, erasure: StoredErasure): Promise<ErasurePage> {
+  const { project_id, subject } = erasure;
+  const [field = '', id = ''] = subject.split(':');
+  if (field === 'order_id') return { order_ids: [id], position: null };
+  const [after_created, after_sequence] = erasure.position ?? START;
+  const [page] = await queryRows<ErasurePage & { looked_at: number }>(
+    db,
+    `with page as (
+       select o.id, o.kind, o.customer ->> :field as value, o.created, o.sequence
+       from orders o where o.project_id = :project_id
+         and (o.created, o.sequence) > (:after_created::timestamptz, :after_sequence::bigint)
+       order by o.created, o.sequence limit ${PAGE}
+     )
+     select count(*)::int as looked_at,
+       coalesce(json_agg(page.id) filter (
+         where page.kind = 'payment' and :field || ':' || ${hashOf('page.value')} = :subject), '[]') as order_ids,
+       (select json_build_array(created::text, sequence::text) from page order by created desc, sequence desc limit 1)
+         as position
+     from page join projects p on p.id = :project_id`,
+    { project_id, subject, field, after_created, after_sequence },
+  );
+  const { looked_at, order_ids, position } = page!;
+  return { order_ids, position: looked_at < PAGE ? null : position };
+}
+
+/** Notes how far an erasure is; `position` null: it is completed. Repeat-safe. */
+export async function noteErased(
+  db: Database,
+  id: string,
+  { position }: Pick<ErasurePage, 'position'>,
+  now: number,
+): Promise<void> {
+  await queryRows(
+    db,
+    `update erasures set position = coalesce(:position::json, position), modified = greatest(modified, :now::timestamptz),
+       completed = case when :position::json is null then greatest(created, :now::timestamptz) end
+     where id = :id and completed is null`,
+    { id, position: position && JSON.stringify(position), now: toIsoTime(now) },
+  );
+}
+
+/** An order whose personal data is to be erased: a payment order or one that follows it. */
+export interface OrderToErase {
+  id: string;
+  project_id: string;
+  kind: OrderKind;
+  status: OrderStatus;
+  related_payment_link_id: string | null;
+}
+
+/** The payment order and the orders that follow it, first the payment order. */
+export async function ordersToErase(
+  db: Database,
+  { project_id }: Pick<StoredErasure, 'project_id'>,
+  order_id: string,
+): Promise<OrderToErase[]> {
+  return await queryRows<OrderToErase>(
+    db,
+    `select id, project_id, kind, status, related_payment_link_id from orders
+     where (id = :order_id or related_order_id = :order_id) and project_id = :project_id
+     order by related_order_id is not null, created, id`,
+    { project_id, order_id },
+  );
+}
+
+/** Fields of a payment method that name no person: the masked number, and what payments need. */
+const KEPT_DETAILS = [
+  'truncated_pan',
+  'card_expiry',
+  'vault_token',
+  'liability_shift',
+  'receiver_account_number',
+  'receiver_account_number_type',
+];
+
+/**
+ * Erases the personal data of orders in the record (rules 29.4), of the payment link that they pay, and of the answers
+ * kept about them. Amounts, ids, statuses and events stay. Repeat-safe.
+ */
+export async function eraseOrders(
+  db: Database,
+  erasure_id: string,
+  orders: readonly OrderToErase[],
+  now: number,
+): Promise<void> {
+  const link_ids = orders.flatMap(({ related_payment_link_id: id }) => (id === null ? [] : [id]));
+  const order_ids = orders.map(({ id }) => id);
+  const bindings = { order_ids, link_ids, now: toIsoTime(now) };
+  await db.transaction(async (trx) => {
+    await queryRows(
+      trx,
+      `update orders set customer = null, order_lines = null, extra = null, description = null, ${nextVersion('orders')}
+       where id = any(:order_ids::uuid[])`,
+      bindings,
+    );
+    await queryRows(
+      trx,
+      `update transactions set payment_method_details = (
+         select json_object_agg(key, value) from json_each(payment_method_details) where key = any(:kept::text[]))
+       where order_id = any(:order_ids::uuid[]) and payment_method_details is not null`,
+      { ...bindings, kept: KEPT_DETAILS },
+    );
+    await queryRows(
+      trx,
+      `update payment_links set description = null, ${nextVersion('payment_links')} where id = any(:link_ids::uuid[])`,
+      bindings,
+    );
+    await queryRows(
+      trx,
+      `update idempotency_keys set body = null
+       where object_id = any(:order_ids::uuid[] || :link_ids::uuid[]) and body is not null`,
+      bindings,
+    );
+    // The index may have repeated a value in its reason. The change of the order has it written again.
+    await queryRows(trx, 'delete from search_refusals where order_id = any(:order_ids::uuid[])', bindings);
+    await queryRows(trx, 'update erasures set orders = orders + 1 where id = :erasure_id', { erasure_id });
+  });
+}

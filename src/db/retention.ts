@@ -1,0 +1,88 @@
+import { RETAINED, type Retained, type RetentionDays } from '../domain/retention';
+import { queryRows, toIsoTime, type Database } from './connection';
+
+const DAY_MS = 24 * 60 * 60_000;
+
+interface RetentionRule {
+  /** Rows that one statement changes: far fewer than its time limit allows. */
+  batch: number;
+  /** The statement; `:before` is the instant, `limit` the number of rows. It returns a row for each that it changed. */
+  sql: (limit: number) => string;
+}
+
+const deleteFrom = (table: string, select: string) =>
+  `delete from ${table} where ctid = any(array(${select})) returning 1`;
+
+/** What goes and what stays (rules 29.1). */
+const RULES: Readonly<Record<Retained, RetentionRule>> = {
+  request_claims: {
+    batch: 10_000,
+    sql: (limit) =>
+      deleteFrom('request_claims', `select ctid from request_claims where claimed < :before limit ${limit}`),
+  },
+  logged_requests: {
+    batch: 10_000,
+    sql: (limit) =>
+      deleteFrom(
+        'logged_requests',
+        // The oldest of each project are the first of its index.
+        `select old.ctid from projects p cross join lateral (
+           select r.ctid from logged_requests r where r.project_id = p.id and r.received < :before limit ${limit}
+         ) old limit ${limit}`,
+      ),
+  },
+  receiver_checks: {
+    batch: 1_000,
+    sql: (limit) =>
+      deleteFrom('receiver_checks', `select ctid from receiver_checks where created < :before limit ${limit}`),
+  },
+  webhook_events: {
+    batch: 10_000,
+    sql: (limit) =>
+      deleteFrom('webhook_events', `select ctid from webhook_events where created < :before limit ${limit}`),
+  },
+  // The key, the hash of its request, the status and the id of the object stay: a repeat is still answered once.
+  idempotency_answers: {
+    batch: 2_000,
+    sql: (limit) => `
+      update idempotency_keys set body = null where ctid = any(array(
+        select ctid from idempotency_keys
+        where created < :before and object_id is not null and body is not null limit ${limit}
+      )) returning 1`,
+  },
+  // The delivery and its status stay. The attempts of an open one are still counted.
+  webhook_attempts: {
+    batch: 10_000,
+    sql: (limit) =>
+      deleteFrom(
+        'webhook_attempts',
+        `select a.ctid from webhook_attempts a join webhook_deliveries d using (order_id, n)
+         where a.started < :before and d.next_attempt_at is null limit ${limit}`,
+      ),
+  },
+};
+
+/** Removes what is older than an instant, epoch milliseconds, in as many statements as it takes. Returns the rows. */
+export async function removeOld(db: Database, name: Retained, before: number): Promise<number> {
+  const { batch, sql } = RULES[name];
+  const statement = sql(batch);
+  for (let removed = 0; ;) {
+    const rows = await queryRows(db, statement, { before: toIsoTime(before) });
+    removed += rows.length;
+    if (rows.length < batch) return removed;
+  }
+}
+
+/** Removes everything that was kept for its days. `now` in epoch milliseconds. Returns how many rows of each. */
+export async function applyRetention(
+  db: Database,
+  days: RetentionDays,
+  now: number,
+): Promise<Partial<Record<Retained, number>>> {
+  const removed: Partial<Record<Retained, number>> = {};
+  for (const name of RETAINED) {
+    const rows = await removeOld(db, name, now - days[name] * DAY_MS);
+    if (rows > 0) removed[name] = rows;
+  }
+  return removed;
+}

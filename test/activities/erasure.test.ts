@@ -1,0 +1,127 @@
+import { v7 as uuidv7 } from 'uuid';
+import { erasePage } from '../../activities/erasure';
+import type { ActivityServices } from '../../activities/services';
+import { toIsoTime } from '../../src/db/connection';
+import { findErasure, insertErasure } from '../../src/db/erasures';
+import { insertFollowUp } from '../../src/db/orders/follow-ups';
+import { findStoredOrder } from '../../src/db/orders/stored-order';
+import { claimKey, findKey, keepAnswer } from '../../src/db/requests/idempotency-keys';
+import type { ErasureField } from '../../src/domain/erasure';
+import type { NewOrder } from '../../src/domain/new-order';
+import { orderWorkflowId } from '../../workflows/messages';
+import { createTestDatabase } from '../support/database';
+import { NOW, PROJECT } from '../support/domain';
+import { aFollowUp, aStoredOrder, anAcceptedPayment } from '../support/rows';
+import { setUp } from '../support/set-up';
+
+const database = setUp(() => createTestDatabase());
+/** What the activity asks of Temporal; a failure is that of a deletion. */
+let [deleted, resumed, running]: [string[], string[], string[]] = [[], [], []];
+let failure: Error | undefined;
+const services = () =>
+  ({
+    db: database.db,
+    workflows: {
+      histories: {
+        delete: async (id: string) => {
+          if (failure) throw failure;
+          deleted.push(id);
+          return running.includes(id);
+        },
+      },
+      orders: { resume: async ({ order_id }: { order_id: string }) => void resumed.push(order_id) },
+      follow_ups: { start: async ({ id }: { id: string }) => void resumed.push(id) },
+    },
+  }) as unknown as ActivityServices;
+beforeEach(() => {
+  [deleted, resumed, running, failure] = [[], [], [], undefined];
+});
+
+const CUSTOMER = { merchant_customer_id: 'C-1', email_address: 'Ada@Shop.example', first_name: 'Ada' };
+const order = (over: Partial<NewOrder> = {}) =>
+  aStoredOrder(database.db, {
+    customer: CUSTOMER,
+    extra: { note: 'Ada' },
+    order_lines: [{ name: 'A ring for Ada' }],
+    description: 'Ring for Ada',
+    merchant_order_id: 'M-1',
+    transaction: { payment_method_details: { truncated_pan: '411111******1111', cardholder_name: 'Ada' } },
+    ...over,
+  });
+
+async function erase(field: ErasureField, value: string): Promise<string> {
+  const erasure = { id: uuidv7(), project_id: PROJECT.id, field, value };
+  const { subject } = await database.db.transaction((trx) => insertErasure(trx, erasure, new Date(NOW)));
+  expect(subject).not.toMatch(/ada/i);
+  const input = { erasure_id: erasure.id, project_id: PROJECT.id, subject };
+  while (await erasePage(services(), input));
+  return erasure.id;
+}
+const of = async (id: string) => (await findErasure(database.db, id))!;
+const shown = async (id: string) => JSON.stringify(await findStoredOrder(database.db, id));
+
+test.each<[ErasureField, string]>([
+  ['merchant_customer_id', 'C-1'],
+  ['email_address', 'aDA@shop.EXAMPLE'],
+])('rules 29.3, 29.4: the orders of a customer named by %s are erased, no others', async (field, value) => {
+  const [{ id }, other] = [await order(), await order({ customer: { ...CUSTOMER, [field]: 'ada-2' } })];
+  const before = (await findStoredOrder(database.db, id))!;
+  const erasure = await erase(field, value);
+  expect(await of(erasure)).toMatchObject({ orders: 1, completed: expect.any(String) });
+  expect(await shown(id)).not.toMatch(/ada|ring/i);
+  const after = (await findStoredOrder(database.db, id))!;
+  const erased = { customer: null, extra: null, order_lines: null, description: null };
+  expect(after).toEqual({
+    ...before,
+    ...erased,
+    version: before.version + 1,
+    modified: expect.any(String),
+    transactions: [{ ...before.transactions[0]!, payment_method_details: { truncated_pan: '411111******1111' } }],
+  });
+  expect(await shown(other.id)).toMatch(/Ring for Ada/);
+  expect((await of(await erase(field, value))).orders).toBe(0);
+  await database.db('orders').update({ customer: null });
+});
+
+test('rules 29.3: orders beyond a page of a thousand are found, and orders of other projects are not looked at', async () => {
+  const { id } = await order();
+  await database.db.raw(
+    `insert into orders (id, project_id, clock_id, kind, currency, amount, status, attempts_max, charged_by, expiration_period, expires_at, created, modified)
+     select gen_random_uuid(), :project, gen_random_uuid(), 'payment', 'EUR', 1, 'new', 1, 'customer', 'PT30M', :at, :at, :at
+     from generate_series(1, 1200)`,
+    { project: PROJECT.id, at: toIsoTime(NOW) } as never,
+  );
+  const last = await order();
+  expect((await of(await erase('merchant_customer_id', 'C-1'))).orders).toBe(2);
+  for (const one of [id, last.id]) expect(await shown(one)).not.toMatch(/ada/i);
+});
+
+test('rules 29.4, 29.5: what follows an order goes with it, and answers kept about them; open workflows go on', async () => {
+  const payment = await anAcceptedPayment(database.db);
+  const refund = aFollowUp(payment, { kind: 'refund', amount: 40, description: 'For Ada', extra: { a: 'Ada' } });
+  await insertFollowUp(database.db, refund);
+  const key = { owner_id: PROJECT.id, key: 'a-refund' };
+  await claimKey(database.db, { ...key, request_hash: Buffer.from('x') }, NOW);
+  await keepAnswer(database.db, key, { status: 200, body: { id: refund.id, description: 'For Ada' } });
+  running = [orderWorkflowId(refund.id)];
+  await erase('order_id', payment.id);
+  expect(deleted).toEqual([orderWorkflowId(payment.id), orderWorkflowId(refund.id)]);
+  expect(resumed).toEqual([refund.id]);
+  for (const { id } of [payment, refund]) expect(await shown(id)).not.toMatch(/ada|two tickets/i);
+  expect(await findKey(database.db, key)).toMatchObject({ answered: { object_id: refund.id } });
+  expect((await findStoredOrder(database.db, payment.id))!.transactions[0]).toMatchObject({
+    amount: 100,
+    refund_pending_amount: 40,
+    payment_method_details: { vault_token: 'tok', truncated_pan: '411111******1111' },
+  });
+});
+
+test('rules 29.5: a failure before the record was changed leaves the customer there to be found again', async () => {
+  const { id } = await order();
+  failure = new Error('Temporal is away');
+  await expect(erase('merchant_customer_id', 'C-1')).rejects.toThrow('Temporal is away');
+  expect(await shown(id)).toMatch(/Ring for Ada/);
+  failure = undefined;
+  expect((await of(await erase('merchant_customer_id', 'C-1'))).orders).toBe(1);
+  expect(resumed).toEqual([id]);
+});

@@ -1,0 +1,69 @@
+import { queryRows, toIsoTime } from '../../../src/db/connection';
+import { applyRetention } from '../../../src/db/retention';
+import { claimKey, findKey, keepAnswer } from '../../../src/db/requests/idempotency-keys';
+import { RETENTION_DAYS } from '../../../src/domain/retention';
+import { createTestDatabase } from '../../support/database';
+import { MINUTE, NOW, PROJECT } from '../../support/domain';
+import { anAcceptedPayment, aStoredOrder } from '../../support/rows';
+import { setUp } from '../../support/set-up';
+
+const database = setUp(() => createTestDatabase());
+const DAY = 24 * 60 * MINUTE;
+const claimed = async (key: string, age_days: number, body: unknown, status = 201) => {
+  const name = { owner_id: PROJECT.id, key };
+  await claimKey(database.db, { ...name, request_hash: Buffer.from(key) }, NOW - age_days * DAY);
+  await keepAnswer(database.db, name, { status, body, version: 3 });
+  return () => findKey(database.db, name);
+};
+
+test('rules 29.1: of an answer that shows an order the body goes after 30 days; other answers and younger ones stay', async () => {
+  const { id } = await aStoredOrder(database.db);
+  const error = { error: { type: 'Conflict' } };
+  const [old, refused, other, young] = [
+    await claimed('old', 31, { id }),
+    await claimed('refused', 31, error, 409),
+    await claimed('other', 31, { id: PROJECT.id }),
+    await claimed('young', 29, { id }),
+  ];
+  expect(await applyRetention(database.db, RETENTION_DAYS, NOW)).toEqual({ idempotency_answers: 1 });
+  expect(await old()).toEqual({
+    request_hash: Buffer.from('old'),
+    claimed_at: NOW - 31 * DAY,
+    answered: { status: 201, object_id: id, has_version: true },
+  });
+  expect((await refused())?.answer?.body).toEqual(error);
+  expect((await other())?.answer?.body).toEqual({ id: PROJECT.id });
+  expect((await young())?.answer?.body).toEqual({ id });
+  // An answer that comes late does not bring it back.
+  await keepAnswer(database.db, { owner_id: PROJECT.id, key: 'old' }, { status: 200, body: { id } });
+  expect((await old())?.answer).toBeUndefined();
+});
+
+test('rules 29.1: attempts of closed webhooks go after 90 days; the webhooks stay, and attempts of open ones', async () => {
+  const { id } = await anAcceptedPayment(database.db);
+  await queryRows(
+    database.db,
+    `with d as (
+       insert into webhook_deliveries (order_id, n, url, status, next_attempt_at, created)
+       select :id, n, 'https://shop.example', status, case when status = 'paused' then now() end, :created
+       from unnest(array[11, 12, 13], array['delivered', 'paused', 'failed']) as t (n, status) returning order_id, n
+     )
+     insert into webhook_attempts (order_id, n, attempt, time_limit_ms, started, duration_ms)
+     select :id, n, 1, 5000, started, 1
+     from unnest(array[11, 12, 13], :started::timestamptz[]) as t (n, started)`,
+    { id, created: toIsoTime(NOW), started: [91, 91, 89].map((age) => toIsoTime(NOW - age * DAY)) },
+  );
+  expect(await applyRetention(database.db, RETENTION_DAYS, NOW)).toEqual({ webhook_attempts: 1 });
+  const rows = (table: string) => database.db(table).where('n', '>=', 11).orderBy('n').pluck('n');
+  expect([await rows('webhook_deliveries'), await rows('webhook_attempts')]).toEqual([
+    [11, 12, 13],
+    [12, 13],
+  ]);
+});
+
+test('rules 29.2: the days of a variable apply in place of the default', async () => {
+  const { id } = await aStoredOrder(database.db);
+  const kept = await claimed('two days', 2, { id });
+  await applyRetention(database.db, { ...RETENTION_DAYS, idempotency_answers: 1 }, NOW);
+  expect((await kept())?.answer).toBeUndefined();
+});
