@@ -25,7 +25,6 @@ import { stack } from '../support/stack';
 const RECEIVING_CARD = '5105105105105100';
 const RECEIVING_ACCOUNT = 'DE89370400440532013000';
 const RECEIVER = { receiver_account_number: RECEIVING_CARD, receiver_account_number_type: 'card-account' };
-const AT = 'transactions.0.payment_method_details';
 
 let project: TestProject;
 let merchant: Merchant;
@@ -120,22 +119,6 @@ describe('rules 14.1 and 14.2: the transaction', () => {
     const accounts = 'select receiver_account_token from transactions where order_id = :id';
     const tokens = await recordRows<{ receiver_account_token: string }>(accounts, { id: order.id });
     expect(new Set(tokens.map(({ receiver_account_token }) => receiver_account_token)).size).toBe(1);
-  });
-
-  test('rules 14.1: any receiver field makes it account funding, and a transaction without one is none', async () => {
-    for (const [details, field] of [
-      [{ receiver_account_number: RECEIVING_ACCOUNT }, 'receiver_account_number_type'],
-      [{ receiver_account_number_type: 'iban' }, 'receiver_account_number'],
-      [{ receiver_acount_number: 'x' }, 'receiver_account_number'],
-    ] as const) {
-      expect(refusal(await fund(merchant, { details }))).toEqual([
-        422,
-        'MissingInformationToCreateTransaction',
-        `${AT}.${field}`,
-      ]);
-    }
-    const { body } = await fund(merchant, { details: {}, customer: undefined });
-    expect(body.transactions![0]).not.toHaveProperty('transaction_type');
   });
 });
 

@@ -7,8 +7,6 @@ import {
   createAuthorization,
   expectNothingEmpty,
   getWholeOrder,
-  untilFollowUp,
-  untilOrder,
 } from '../support/merchant-payments';
 
 /** Money that is reserved, and taken later: by the merchant (manual) or by the service at the end (delayed). */
@@ -58,35 +56,6 @@ describe('an authorization', () => {
       ['PT30M', false],
       ['P1D', false],
     ]);
-  });
-
-  test('rules 8.8: money that is not captured is released at the end of the window, by a void order of the service; the order stays completed', async () => {
-    const order = await createAuthorization(merchant, {
-      transaction: { expiration_period: 'PT5S' },
-      merchant_order_id: 'M-lapses',
-    });
-    const released = await untilFollowUp(merchant, order, 'is-void');
-    expect(released).toMatchObject({
-      status: 'completed',
-      amount: 1_000,
-      void_of_order_id: order.id,
-      merchant_order_id: 'M-lapses',
-    });
-    expect(released.transactions![0]!.events![0]).toMatchObject({ event: 'new', source: 'service' });
-    const lapsed = await untilOrder(
-      merchant,
-      order,
-      'has lapsed',
-      ({ transactions }) => transactions![0]!.status === 'expired',
-    );
-    expect(statusesOf(lapsed)).toBe('completed: expired');
-    expect(lapsed.flags).toEqual(['is-test', 'has-voids']);
-    expect(lapsed.transactions![0]).toMatchObject({
-      is_capturable: false,
-      voided_amount: 1_000,
-      events: [{ event: 'new' }, { event: 'accepted' }, { event: 'expired', source: 'service' }],
-    });
-    expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 1000', 'void approved 1000']);
   });
 });
 

@@ -165,21 +165,4 @@ describe('a chargeback', () => {
     );
     expect(twice.chargeback_orders).toHaveLength(2);
   });
-
-  test.concurrent(
-    'by itself ten seconds after the payment',
-    async () => {
-      const comesAfter = async () => {
-        const order = await merchant.paidOrder('chargeback', { amount: 70 });
-        const charged_back = await untilFollowUp(merchant, order, 'is-chargeback');
-        return Date.parse(charged_back.created) - Date.parse(order.completed!);
-      };
-      // Whoever lets everything that waits happen at once, somewhere else, hurries one; not three in turn.
-      let after = 0;
-      for (let tries = 1; tries <= 3 && after < 9_500; tries += 1) after = await comesAfter();
-      expect(after).toBeGreaterThanOrEqual(9_500);
-      expect(after).toBeLessThan(30_000);
-    },
-    120_000,
-  );
 });

@@ -87,16 +87,3 @@ describe('the same request with the same key', () => {
     },
   );
 });
-
-test.each<[string, Partial<OrderRequest> & { unknown?: number }]>([
-  ['the contract', { amount: -1 }],
-  ['the project', { currency: 'XAU' }],
-  ['the vault', { transactions: [{ payment_method: 'credit-card', payment_method_details: { vault_token: 'none' } }] }],
-])('a ValidationError of %s is not kept: the request may come again corrected, with its key', async (_title, wrong) => {
-  const merchant = new Merchant();
-  const key = aKey();
-  const refused = await create(merchant, key, wrong);
-  expect([refused.status, refused.body.error.type]).toEqual([400, 'ValidationError']);
-  const { status, body } = await create(merchant, key, await charged(merchant));
-  expect([status, statusesOf(body)]).toEqual([200, 'completed: accepted']);
-});

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EVENTS_SUGGESTED_MAX } from '../../src/stack/servers/temporal';
 import { orderWorkflowId, processorAnswered, recordChanged } from '../../workflows/messages';
-import { Merchant, statusesOf } from '../support/merchant';
+import { Merchant } from '../support/merchant';
 import { capturePart, createAuthorization, part, voidAll } from '../support/merchant-payments';
 import { setUp } from '../support/set-up';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
 
-/** An outcome that stays out for days: a history that is long goes on as a new one. */
+/** A history that is long goes on as a new one. Of an order that is not paid: test/journeys/wrong-inputs.test.ts. */
 const merchant = new Merchant();
 const client = setUp(temporalOf, (one) => one.connection.close());
 
@@ -38,13 +38,6 @@ async function untilItGoesOnAsNew(order_id: string, news = processorAnswered): P
   expect((await first.describe()).status.name).toBe('CONTINUED_AS_NEW');
   return runId;
 }
-
-test('an order whose customer is at the issuer goes on in a new run, which knows it at once', async () => {
-  const order = await merchant.paidOrder('challenge');
-  expect(statusesOf(order)).toBe('processing: pending');
-  await untilItGoesOnAsNew(order.id);
-  expect(statusesOf(await merchant.cancelOrder(order.id))).toBe('cancelled: cancelled');
-}, 240_000);
 
 test('an authorization whose history is long goes on in a new run, which captures and voids what is left', async () => {
   const order = await createAuthorization(merchant);

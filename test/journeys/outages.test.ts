@@ -7,6 +7,7 @@ import { requestHash } from '../../api/http/idempotency';
 import { cancelOrder, createOrder, type Order } from '../../src/client';
 import { MERCHANT_API } from '../../src/contract/merchant-api';
 import { parseRequest } from '../../src/contract/request';
+import type { LoggedRequestAnswer } from '../../src/contract/requests';
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import { claimKey } from '../../src/db/requests/idempotency-keys';
 import { ledgerDifferences } from '../support/record-differences';
@@ -20,7 +21,7 @@ import {
   type Refusal,
 } from '../support/merchant';
 import { controlSimulator, makeDue, outcomeOf, refund, untilOrder } from '../support/merchant-payments';
-import { Operator } from '../support/operator';
+import { createTestProject, Operator } from '../support/operator';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
 import { OwnStack } from '../support/stack';
@@ -73,11 +74,12 @@ class Sale {
   private constructor(
     private readonly transaction: Awaited<ReturnType<Merchant['cardTransaction']>>,
     private readonly fields: { description?: string },
+    private readonly shop: Merchant,
     private readonly merchant_order_id = `sale-${newIdempotencyKey()}`,
   ) {}
 
-  static async prepare(fields: { description?: string } = {}): Promise<Sale> {
-    return new Sale(await merchant.cardTransaction('approved'), fields);
+  static async prepare(fields: { description?: string } = {}, shop = merchant): Promise<Sale> {
+    return new Sale(await shop.cardTransaction('approved'), fields, shop);
   }
 
   request(amount = 1_250) {
@@ -86,7 +88,7 @@ class Sale {
   }
 
   private call(amount?: number) {
-    return createOrder({ idempotencyKey: this.key, orderRequest: this.request(amount) }, merchant.project);
+    return createOrder({ idempotencyKey: this.key, orderRequest: this.request(amount) }, this.shop.project);
   }
 
   /** The answer to one request. */
@@ -154,8 +156,8 @@ function workerHealthUrl(): string {
 }
 
 /** Completed with one charge at the processor; each move of the order was told under an id of its own. */
-async function expectPaidOnce(id: string): Promise<void> {
-  expect(statusesOf(await merchant.untilStatus(id, 'completed', WITHIN_MS))).toBe('completed: accepted');
+async function expectPaidOnce(id: string, shop = merchant): Promise<void> {
+  expect(statusesOf(await shop.untilStatus(id, 'completed', WITHIN_MS))).toBe('completed: accepted');
   const ledger = await merchant.ledger(id);
   expect(ledger.map(({ operation, result, amount }) => `${operation} ${result} ${amount}`)).toEqual([
     'sale approved 1250',
@@ -380,50 +382,57 @@ describe('no worker', () => {
   });
 
   describe('rules 11.6: with a key, and before the repeat', () => {
-    /** Changes the demo's test project; the result changes it back. Each returns once the API knows it. */
-    async function change(columns: string): Promise<() => Promise<void>> {
-      const before = await merchant.getProject();
+    /** Changes the project; the result changes it back. Each returns once the API knows it. */
+    async function change(shop: Merchant, columns: string): Promise<() => Promise<void>> {
+      const before = await shop.getProject();
       const write = async (sql: string, is_changed: boolean) => {
         await record.raw(`update projects set ${sql} where id = ?`, [before.id]);
-        const isKnown = async () => JSON.stringify(await merchant.getProject()) !== JSON.stringify(before);
+        const isKnown = async () => JSON.stringify(await shop.getProject()) !== JSON.stringify(before);
         await until('the API knows it', async () => (await isKnown()) === is_changed);
       };
       await write(columns, true);
       const methods = `payment_methods = '{${before.payment_methods!.join()}}'`;
       return () => write(`status = 'active', suspended_by = null, ${methods}`, false);
     }
-    const OBSTACLES: [what: string, begin: () => Promise<() => Promise<void>>][] = [
-      ['its project is suspended', () => change(`status = 'suspended', suspended_by = 'operator'`)],
-      [
-        'its payment method is switched off',
-        () => change(`payment_methods = array_remove(payment_methods, 'credit-card')`),
-      ],
-      [
-        'the vault is away',
-        async () => {
-          const { id: project_id } = await merchant.getProject();
-          await merchant.addFault({ operation: 'vault', project_id, kind: 'outage' });
-          return () => merchant.removeFaults();
-        },
-      ],
-    ];
+    const OBSTACLES: Record<string, (shop: Merchant) => Promise<() => Promise<void>>> = {
+      'its project is suspended': (shop) => change(shop, `status = 'suspended', suspended_by = 'operator'`),
+      'its payment method is switched off': (shop) =>
+        change(shop, `payment_methods = array_remove(payment_methods, 'credit-card')`),
+      async 'the vault is away'(shop) {
+        await shop.addFault({ operation: 'vault', project_id: (await shop.getProject()).id, kind: 'outage' });
+        return () => shop.removeFaults();
+      },
+    };
 
-    test.each(OBSTACLES)('%s: the repeat joins the first run, and gets the order that it charges', async (_, begin) => {
-      const sale = await Sale.prepare();
-      let end = async () => {};
+    test(`${Object.keys(OBSTACLES).join(', ')}: the repeat joins the first run, and gets the order that it charges`, async () => {
+      const sales = await Promise.all(
+        Object.entries(OBSTACLES).map(async ([what, begin]) => {
+          const { merchant: shop } = await createTestProject({ webhook_url: receiver.url }, merchant.stack);
+          return { what, begin, shop, sale: await Sale.prepare({}, shop) };
+        }),
+      );
+      const ends: (() => Promise<void>)[] = [];
       try {
-        const repeat = await withoutWorker(async () => {
-          expect((await sale.send()).status).toBe(503);
-          end = await begin();
-          return await sale.send();
-        });
-        expect([repeat.status, repeat.headers.get('retry-after')]).toEqual([503, '1']);
-        expect(repeat.body.error.value).not.toMatch('nothing was stored');
-        const { status, body } = await sale.sendUntilAnswered();
-        expect([status, statusesOf(body)]).toEqual([200, 'completed: accepted']);
-        await expectPaidOnce(body.id!);
+        const repeats = await withoutWorker(() =>
+          Promise.all(
+            sales.map(async ({ what, begin, shop, sale }) => {
+              expect([what, (await sale.send()).status]).toEqual([what, 503]);
+              ends.push(await begin(shop));
+              return { what, ...(await sale.send()) };
+            }),
+          ),
+        );
+        for (const { what, status, headers, body } of repeats) {
+          expect([what, status, headers.get('retry-after')]).toEqual([what, 503, '1']);
+          expect(body.error.value).not.toMatch('nothing was stored');
+        }
+        for (const { what, shop, sale } of sales) {
+          const { status, body } = await sale.sendUntilAnswered();
+          expect([what, status, statusesOf(body)]).toEqual([what, 200, 'completed: accepted']);
+          await expectPaidOnce(body.id!, shop);
+        }
       } finally {
-        await end();
+        await Promise.all(ends.map((end) => end()));
       }
     });
   });
@@ -517,18 +526,17 @@ describe('rules 10.5, 10.8: a 503 says that nothing was stored only where that s
         for each row when (new.description = '${HANGS}') execute function hang();`);
   });
 
-  test('the COMMIT of a refund hangs: 503 without the promise, and the merchant who looks finds one refund', async () => {
+  test('the COMMITs of a refund and of a sale hang: 503 without the promise, and both are there once they end', async () => {
     const order = await merchant.paidOrder('approved', { amount: 10_000 });
-    const answer = await refund(merchant, order, { amount: 4_000, description: HANGS });
-    expect(promised(answer)).toEqual([503, null, false]);
+    const sale = await Sale.prepare({ description: HANGS });
+    const answers = await Promise.all([
+      refund(merchant, order, { amount: 4_000, description: HANGS }),
+      sale.sendWithoutKey(),
+    ]);
+    expect(answers.map(promised)).toEqual(Array(2).fill([503, null, false]));
+    // The merchant who looks finds one refund.
     const { refunded_amount } = await untilOrder(merchant, order, 'is refunded', (one) => 'refunded_amount' in one);
     expect(refunded_amount).toBe(4_000);
-  });
-
-  test('the COMMIT of a sale hangs: 503 without the promise, charged once when it ends', async () => {
-    const sale = await Sale.prepare({ description: HANGS });
-    const answer = await sale.sendWithoutKey();
-    expect(promised(answer)).toEqual([503, null, false]);
     const { id } = await until('the order is committed', async () => (await sale.committed()) ?? false);
     await expectPaidOnce(id);
   });
@@ -550,6 +558,40 @@ describe('rules 10.5, 10.8: a 503 says that nothing was stored only where that s
     await until('the workflow of the refund is over', async () => !(await statuses()).includes('RUNNING'), WITHIN_MS);
     expect((await merchant.getOrder(order.id)).related_orders ?? []).toEqual([]);
     expect(outcomeOf(await refund(merchant, order, { amount: 4_000 }))).toEqual([200, 'completed']);
+  });
+});
+
+describe('rules 25.4: the request log', () => {
+  const sent = async (url: string) => {
+    const { status, headers } = await merchant.send('GET', url);
+    return { status, id: headers.get('x-request-id')! };
+  };
+  const logged = async (id: string) => {
+    const { status, body } = await merchant.send<LoggedRequestAnswer>('GET', `/v1/requests/${id}/`);
+    return status === 200 && body;
+  };
+
+  test('requests of an outage of Postgres are in the log after it', async () => {
+    // The API remembers the key for two seconds.
+    const before = await sent('/v1/orders/?x=1');
+    const during = await own.without('postgres', () => sent('/v1/orders/?x=2'));
+    expect([before.status, during.status]).toEqual([400, 400]);
+    await own.kill('postgres', 'SIGINT');
+    await own.ready();
+    for (const { id } of [before, during]) {
+      expect(await until('it is in the log', () => logged(id))).toMatchObject({ id, status: 400 });
+    }
+  });
+
+  test('an API that is told to stop writes the requests that wait', async () => {
+    const { id } = await sent('/v1/orders/?x=3');
+    const pid = own.pid('api');
+    process.kill(pid, 'SIGTERM');
+    await until('the API is started again', () => own.pid('api') !== pid);
+    expect(await queryRows(record, 'select status from logged_requests where id = :id', { id })).toEqual([
+      { status: 400 },
+    ]);
+    await own.ready();
   });
 });
 

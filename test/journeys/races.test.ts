@@ -6,21 +6,18 @@ import {
   httpStatusesOf,
   outcomeOf,
   payingTransactionId,
-  refund,
   runConcurrently,
   sendOperationUntilAnswered,
   voidAll,
-  type OrderAnswer,
 } from '../support/merchant-payments';
 import { RACES, until } from '../support/waits';
 
 /**
- * Two requests for the same money at the same moment: one gets it. RACES is a multiple of the length of REFUNDS; by
- * default also of that of OFFSETS_MS, each of them as often as the others.
+ * A capture and a void of the same money at the end of its window: one gets it. By default RACES is a multiple of the
+ * length of OFFSETS_MS, so that each of them is met as often as the others. Several refunds at once:
+ * test/journeys/follow-ups.test.ts.
  */
 
-/** Of a payment of 1000: one of each fits into what is left after those before it, two do not. */
-const REFUNDS = [600, 300, 60, 40];
 /** Orders under way at a time. */
 const LANES = 8;
 /**
@@ -63,45 +60,6 @@ function countsOf(values: unknown[]): Record<string, number> {
   for (const value of values) counts[JSON.stringify(value)] = (counts[JSON.stringify(value)] ?? 0) + 1;
   return counts;
 }
-
-/** With the outcome of what was asked for, which a busy machine may not have heard in time for its answer. */
-async function untilOutcomeKnown(answer: OrderAnswer): Promise<OrderAnswer> {
-  if (answer.status !== 200) return answer;
-  return { ...answer, body: await merchant.untilOutcomeKnown(answer.body) };
-}
-
-test(`rules 9.9: ${RACES} times two refunds of one payment at once, of which one fits: one refund each, counted at the processor`, async () => {
-  const transaction = await merchant.cardTransaction('approved');
-  const refunded = await runConcurrently(RACES / REFUNDS.length, LANES, async () => {
-    const order = await merchant.untilOutcomeKnown(
-      await merchant.createOrder({ amount: 1_000, transactions: [transaction] }),
-    );
-    const races: OrderAnswer[][] = [];
-    for (const amount of REFUNDS) {
-      const answers = await Promise.all(
-        [0, 1].map(() => sendOperationUntilAnswered(() => refund(merchant, order, { amount }))),
-      );
-      races.push(await Promise.all(answers.map(untilOutcomeKnown)));
-    }
-    return { id: order.id, races };
-  });
-  const races = refunded.flatMap((order) => order.races);
-  expect(countsOf(races.map(httpStatusesOf))).toEqual({ '[200,400]': RACES });
-  expect(countsOf(races.flat().map(outcomeOf))).toEqual({
-    '[200,"completed"]': RACES,
-    '[400,"RefundError"]': RACES,
-  });
-  const ids = new Set(refunded.map(({ id }) => id));
-  const ledger = await ledgerOf(ids);
-  const expected = ['sale approved 1000', ...REFUNDS.map((amount) => `refund approved ${amount}`)];
-  expect([ids.size, countsOf([...ledger.values()])]).toEqual([
-    refunded.length,
-    { [JSON.stringify(expected)]: refunded.length },
-  ]);
-  expect(
-    countsOf((await moneyOf(ids)).map(({ refunded_amount, pending_amount }) => [refunded_amount, pending_amount])),
-  ).toEqual({ '[1000,0]': refunded.length });
-}, 300_000);
 
 test(`rules 7.1 and 9.9: ${RACES} authorizations, captured and voided at the instant their window ends: one winner each, the record equal to the ledger`, async () => {
   const vaulted = await merchant.cardTransaction('approved');

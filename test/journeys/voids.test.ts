@@ -1,16 +1,7 @@
 import { orderSchema } from '../../src/contract/order';
 import { ledgerOf } from '../support/ledger';
 import { Merchant, statusesOf } from '../support/merchant';
-import {
-  capturePart,
-  createAuthorization,
-  expectNothingEmpty,
-  getWholeOrder,
-  outcomeOf,
-  part,
-  refund,
-  voidAll,
-} from '../support/merchant-payments';
+import { createAuthorization, expectNothingEmpty, getWholeOrder, voidAll } from '../support/merchant-payments';
 
 /** Money that is reserved, and released. */
 const merchant = new Merchant();
@@ -68,30 +59,5 @@ describe('a void', () => {
     });
     expectNothingEmpty(original);
     expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 1000', 'void approved 1000']);
-  });
-
-  test('rules 8.4: after a partial capture the rest is voided, the captured part refunded', async () => {
-    const order = await createAuthorization(merchant);
-    await capturePart(merchant, order, part(250));
-    expect((await voidAll(merchant, order, { slash: false })).body.amount).toBe(750);
-    const original = await getWholeOrder(merchant, order);
-    // Something was taken: the transaction stays accepted.
-    expect([statusesOf(original), original.transactions![0]!.is_capturable]).toEqual(['completed: accepted', false]);
-    expect(original.amount_details).toEqual({
-      capturable: 0,
-      captured: 250,
-      refundable: 250,
-      refunded: 0,
-      voidable: 0,
-      voided: 750,
-    });
-    expect(outcomeOf(await refund(merchant, order, { amount: 251 }))).toEqual([400, 'RefundError']);
-    expect(outcomeOf(await refund(merchant, order, { amount: 250 }))).toEqual([200, 'completed']);
-    expect((await getWholeOrder(merchant, order)).flags).toEqual([
-      'is-test',
-      'has-captures',
-      'has-voids',
-      'has-refunds',
-    ]);
   });
 });

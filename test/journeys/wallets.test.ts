@@ -100,15 +100,4 @@ describe('on the hosted page, with which browsers pay in test/api/page/browser.t
       ]);
     },
   );
-
-  test("a wallet's token can be charged again", async () => {
-    const merchant = shopOf('test');
-    const order = await merchant.createOrder();
-    await press('apple-pay', order);
-    const vault_token = (await merchant.getOrder(order.id)).transactions?.[0]?.payment_method_details?.vault_token;
-    const next = await merchant.createOrder({
-      transactions: [{ payment_method: 'apple-pay', payment_method_details: { vault_token: vault_token! } }],
-    });
-    expect(next).toMatchObject({ status: 'completed', transactions: [expected('apple-pay')] });
-  });
 });

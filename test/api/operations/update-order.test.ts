@@ -4,7 +4,6 @@ import { CUSTOMER } from '../../support/domain';
 import { Merchant, statusesOf, type Answer, type Refusal } from '../../support/merchant';
 import { createTestProject } from '../../support/operator';
 import { startReceiver } from '../../support/servers';
-import { stack } from '../../support/stack';
 
 async function put(
   merchant: Merchant,
@@ -127,20 +126,6 @@ describe('refusals', () => {
     const answer = await put(merchant, order.id, { description: 'late' });
     expect([answer.status, answer.body.error?.type]).toEqual([409, 'Conflict']);
     expect(await merchant.getOrder(order.id)).toEqual(order);
-  });
-
-  test('a live project may name no private address for its webhooks, neither now nor at the creation', async () => {
-    const live = new Merchant(stack(), stack().live_api_key);
-    const order = await live.createOrder(FIELDS);
-    const webhook_url = 'http://10.0.0.5/hook';
-    const answers = [
-      await put(live, order.id, { webhook_url }),
-      await live.send<{ error: Refusal }>('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1, webhook_url } }),
-    ];
-    expect(answers.map(({ status, body }) => [status, body.error?.type, body.error?.property_path])).toEqual(
-      Array(2).fill([400, 'ValidationError', 'webhook_url']),
-    );
-    expect(await live.getOrder(order.id)).toEqual(order);
   });
 });
 

@@ -101,21 +101,6 @@ test('rules 24.12: what others wrote is printed with its control and format char
   });
 });
 
-test('rules 21.21: a name with an escape sequence is refused', async () => {
-  const args = [
-    'merchant',
-    'create',
-    '--name',
-    'Shop\u001b[31m\n\u202e',
-    '--country',
-    'NL',
-    '--default-currency',
-    'EUR',
-  ];
-  const { text, failed } = await run(args);
-  expect([text, failed]).toEqual([expect.stringMatching(/^name: [ -~]+\n$/), true]);
-});
-
 test('rules 22.2: without --json a list has a line for each field, and says how to go on', async () => {
   const { text } = await run(['merchant', 'list', '--limit', '1']);
   expect(text).toMatch(/^id +[0-9a-f-]{36}\nname +/);
