@@ -227,7 +227,9 @@ async function readBody(request: Request, response: Response, optional: boolean)
   if (!isJson) throw new ServiceError('UnsupportedMediaType', 'Expected Content-Type: application/json.');
   const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type ?? '') ?? [];
   if (!/^utf-?8$/i.test(charset)) throw new ServiceError('UnsupportedMediaType', 'The body is not in UTF-8.');
-  return jsonOf(bytes);
+  const body = jsonOf(bytes);
+  // Clients that serialize a body which they do not have send null.
+  return body === null && optional ? {} : body;
 }
 
 /** Text that is not UTF-8 is refused: read anyway, it would be stored altered. */

@@ -65,12 +65,13 @@ def use_token(body):
             details["vault_token"] = VAULT_TOKEN
 
 
-# Objects of which an empty list is read as an empty object (rules 1.15): for the document it is wrong.
+# Objects of which an empty list is read as an empty object (rules 1.15), and null as no body (rules 1.10): for the
+# document they are wrong.
 OBJECTS = ("customer", "client", "extra", "payment_method_details")
 
 
 def without_empty_lists(body):
-    if body == []:
+    if body == [] or body is None:
         return [0]
     if not isinstance(body, dict):
         return body

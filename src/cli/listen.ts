@@ -38,9 +38,16 @@ export async function listen(options: ListenOptions): Promise<never> {
   let cursor = options.from_now ? undefined : readCursor(options.cursor_file);
   let kept: Promise<void> = Promise.resolve();
   let open = 0;
+  let fail: (error: unknown) => void;
+  const failed = new Promise<never>((_resolve, reject) => (fail = reject));
   for (;;) {
-    const page = await nextPage(options, cursor);
-    if (page.cursor === cursor) continue;
+    const asked = performance.now();
+    const page = await Promise.race([nextPage(options, cursor), failed]);
+    if (page.cursor === cursor) {
+      // Too many requests wait, or the API stops: it does not wait.
+      if (performance.now() - asked < AGAIN_AFTER_MS) await sleep(AGAIN_AFTER_MS);
+      continue;
+    }
     const next = page.cursor;
     cursor = next;
     open += 1;
@@ -49,6 +56,7 @@ export async function listen(options: ListenOptions): Promise<never> {
       open -= 1;
       writeCursor(options.cursor_file, next);
     });
+    kept.catch((error: unknown) => fail(error));
     if (open >= OPEN_PAGES_MAX) await kept;
   }
 }

@@ -164,3 +164,17 @@ test('rules 13.22: payments trigger refuses an unknown card and a live project',
   expect(text).toMatch(/^[0-9a-f-]{36} {2}completed {2}accepted\nEvery operation is approved\.\n$/);
   expect(code).toBe(0);
 });
+
+test('payments check prints a line for each case, and exits with 1 unless all have passed', async () => {
+  const receiver = await startReceiver();
+  receiver.answer((response) => void response.writeHead(500).end());
+  try {
+    const place = placeOf(await createTestProject());
+    const { code, text } = await start(place, 'check', '--receiver', receiver.url).ended;
+    expect(text.match(/^failed +[a-z_]+ /gm)).toHaveLength(12);
+    expect(text).toContain('Verify the signature over the raw body');
+    expect(code).toBe(1);
+  } finally {
+    await receiver.close();
+  }
+}, 60_000);

@@ -106,6 +106,11 @@ describe.each([
     ['{}', ['Content-Type: application/json', 'Content-Length: 2'], '{}'],
     ['fields that are ignored', ['Content-Type: application/json', 'Content-Length: 11'], '{"other":1}'],
     ['an empty list, as PHP writes an empty object', ['Content-Type: application/json', 'Content-Length: 2'], '[]'],
+    [
+      'null, as some clients write a body that they do not have',
+      ['Content-Type: application/json', 'Content-Length: 4'],
+      'null',
+    ],
     ['an empty chunk', ['Content-Type: application/json', 'Transfer-Encoding: chunked'], '0\r\n\r\n'],
     [
       'an empty chunk of a foreign type',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { Recovery, recoverEverything } from '../../../src/recovery/recovery';
@@ -735,16 +736,18 @@ describe('a Temporal that never answers', () => {
   test('rules 13.20: a round deletes webhook events that are seven days old', async () => {
     const now = Date.now();
     const day_ms = 24 * 60 * MINUTE;
+    const order_id = randomUUID();
     for (const [n, created] of [now - 7 * day_ms - MINUTE, now - 7 * day_ms + MINUTE].entries()) {
       await queryRows(
         database.db,
         `insert into webhook_events (project_id, order_id, n, created)
-         values (:project, gen_random_uuid(), :n, to_timestamp(:created / 1000.0))`,
-        { project: PROJECT.id, n, created },
+         values (:project, :order_id, :n, to_timestamp(:created / 1000.0))`,
+        { project: PROJECT.id, order_id, n, created },
       );
     }
     await recoveryOf(database.db, client).recover(now);
-    expect(await queryRows(database.db, 'select n from webhook_events', {})).toEqual([{ n: 1 }]);
+    const left = 'select n from webhook_events where order_id = :order_id';
+    expect(await queryRows(database.db, left, { order_id })).toEqual([{ n: 1 }]);
   });
 
   test('rules 25.5: a round deletes logged requests that are 30 days old', async () => {
