@@ -33,6 +33,39 @@ it.each(PAGES)('%s links to files and headings that exist', (file) => {
   expect(wrong.map(([whole]) => whole)).toEqual([]);
 });
 
+describe('the questions of users', () => {
+  const rules = new Set([...text('docs/rules.md').matchAll(/^\*\*(\d+\.\d+)\*\*/gm)].map(([, number]) => number!));
+  const questions = text('test/docs/questions.md')
+    .split(/^(?=\d+\. )/m)
+    .slice(1)
+    .map((part) => /^(\d+)\. (.+)\n +Answer: (.+) Asked: (.+)$/m.exec(part)?.slice(1) ?? [part]);
+
+  it('are sixty, each with its places and the threads that ask it', () => {
+    expect(questions.map(([number]) => number)).toEqual(Array.from({ length: 60 }, (_, index) => String(index + 1)));
+    const thread = /^[\w.-]+\/[\w.-]+#\d+$/;
+    expect(questions.filter(([, , , threads = '']) => !threads.split(', ').every((one) => thread.test(one)))).toEqual(
+      [],
+    );
+    expect(new Set(questions.map(([, question]) => question)).size).toBe(60);
+  });
+
+  it('are answered at places that exist', () => {
+    const wrong = questions.flatMap(([number, , places = '']) =>
+      places
+        .replace(/\.$/, '')
+        .split(', ')
+        .filter((place) => {
+          const rule = /^rules (\d+\.\d+)$/.exec(place)?.[1];
+          if (rule !== undefined) return !rules.has(rule);
+          const [, file, heading] = /^`([\w/.-]+)#([\w-]+)`$/.exec(place) ?? [];
+          return file === undefined || !anchorsOf(file).includes(heading!);
+        })
+        .map((place) => `${number}: ${place}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
 /** As GitHub makes them from headings. */
 function anchorsOf(file: string): string[] {
   return [...text(file).matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
