@@ -179,6 +179,7 @@ export type Order = {
     /** Labels of the order. */
     flags: ("is-test" | "is-capture" | "has-captures" | "is-void" | "has-voids" | "is-refund" | "has-refunds" | "is-chargeback" | "has-chargebacks" | "is-reversal" | "has-reversals")[];
     created: string;
+    /** Of the last change of anything in this object. It never goes back. */
     modified: string;
     /** With status completed only. */
     completed?: string;
@@ -225,7 +226,7 @@ export type Order = {
     /** Chargeback orders of this order. */
     chargeback_orders?: string[];
     reversal_of_order_id?: string;
-    /** Reversal orders of this order. */
+    /** Reversal orders of this order: chargebacks that were won back, and late approvals that were given back. */
     reversal_orders?: string[];
     /** Original order, for any order created from another. */
     related_order_id?: string;

@@ -108,7 +108,7 @@ export const MERCHANT_API = {
         operationId: 'statusChanged',
         summary: 'The status of an order changed',
         description:
-          'Sent to webhook_url of the order, else of the project, signed as Standard Webhooks. Retrieve the order and act on its status. Any 2xx answer counts as received; otherwise it is sent again every two minutes, ten times at most. The same one can arrive twice.',
+          'Sent to webhook_url of the order, else of the project, signed as Standard Webhooks. Retrieve the order and act on its status. Any 2xx answer counts as received; otherwise it is sent again two minutes later, with ten attempts in all. The same one can arrive twice.',
         parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => ({
           name,
           in: 'header',

@@ -86,7 +86,7 @@ export function openApi({ name, description, security, routes, tags = [], schema
         }),
         RateLimit: {
           description:
-            'What the API key has left of its quota (`r`), and the seconds until all of it is there again (`t`).',
+            'What the project, or on the bearer-token host the client, has left of its quota (`r`), and the seconds until all of it is there again (`t`).',
           schema: { type: 'string' },
         },
         RateLimitPolicy: {

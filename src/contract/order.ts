@@ -153,7 +153,7 @@ export const orderSchema = z.strictObject({
   status: z.enum(ORDER_STATUSES),
   flags: z.array(z.string().meta({ enum: FLAGS })).describe('Labels of the order.'),
   created: timestamp(),
-  modified: timestamp(),
+  modified: timestamp().describe('Of the last change of anything in this object. It never goes back.'),
   completed: timestamp().optional().describe('With status completed only.'),
   expiration_period: durationText().optional(),
   expires_at: timestamp()
@@ -183,7 +183,9 @@ export const orderSchema = z.strictObject({
   chargeback_of_order_id: uuid().optional(),
   chargeback_orders: ids().describe('Chargeback orders of this order.'),
   reversal_of_order_id: uuid().optional(),
-  reversal_orders: ids().describe('Reversal orders of this order.'),
+  reversal_orders: ids().describe(
+    'Reversal orders of this order: chargebacks that were won back, and late approvals that were given back.',
+  ),
   related_order_id: uuid().optional().describe('Original order, for any order created from another.'),
   related_orders: ids().describe('Orders created from this order.'),
   related_payment_link_id: uuid().optional(),

@@ -19,7 +19,7 @@ import {
   uuid,
 } from './scalars';
 
-/** A payment link: a reusable address of the hosted page (rules 19). */
+/** A payment link: an address of the hosted page for one payment (rules 19). */
 
 const texts = {
   merchant_order_id: "Merchant's own reference. Orders of the link carry it too.",
@@ -82,7 +82,7 @@ export const PAYMENT_LINK_ROUTES = {
     method: 'post',
     path: '/v1/paymentlinks/',
     summary: 'Create a payment link',
-    description: `A reusable address of the hosted page, \`payment_url\`, to send to a customer. Each attempt to pay makes an order, one at a time and ${PAYMENT_LINK_ATTEMPTS_MAX} at most; the link is paid once.`,
+    description: `An address of the hosted page, \`payment_url\`, to send to a customer. Each attempt to pay makes an order, one at a time and ${PAYMENT_LINK_ATTEMPTS_MAX} at most; the link is paid once.`,
     body: paymentLinkRequestSchema,
     output: paymentLinkSchema,
     success: 201,
