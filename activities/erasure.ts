@@ -32,27 +32,30 @@ export async function eraseNext(services: ErasureServices, input: ErasureInput):
   const began = performance.now();
   let goes_on = true;
   while (goes_on && performance.now() - began < PART_MS) {
-    context.cancellationSignal.throwIfAborted();
-    goes_on = await erasePage(services, input, () => context.heartbeat());
+    goes_on = await erasePage(services, input, () => {
+      context.heartbeat();
+      context.cancellationSignal.throwIfAborted();
+    });
   }
   const { orders, completed } = (await findErasure(services.db, input.erasure_id))!;
   return { orders, is_completed: completed !== null };
 }
 
-/** Looks at the next orders of the project and erases those of the customer. Returns whether there may be more. */
+/**
+ * Looks at the next orders of the project and erases those of the customer. Returns whether there may be more. Calls
+ * `mayGoOn` before each step; it throws when the activity is cancelled.
+ */
 export async function erasePage(
   services: ErasureServices,
   { erasure_id, project_id, subject }: ErasureInput,
-  erased: () => void = () => undefined,
+  mayGoOn: () => void = () => undefined,
 ): Promise<boolean> {
   const { db } = services;
   const erasure = await ensureErasure(db, { id: erasure_id, project_id, subject }, Date.now());
   if (erasure.completed !== null) return false;
+  mayGoOn();
   const { order_ids, position } = await nextToErase(db, erasure);
-  for (const order_id of order_ids) {
-    await eraseOrder(services, erasure, order_id);
-    erased();
-  }
+  for (const order_id of order_ids) await eraseOrder(services, erasure, order_id, mayGoOn);
   await noteErased(db, erasure_id, { position }, Date.now());
   return position !== null;
 }
@@ -61,15 +64,23 @@ export async function erasePage(
  * Erases a payment order with all that follows it. The histories come first: after a crash in between, the order still
  * names the customer and is found again. An open workflow goes on from the record in a new run.
  */
-async function eraseOrder(services: ErasureServices, erasure: StoredErasure, order_id: string): Promise<void> {
+async function eraseOrder(
+  services: ErasureServices,
+  erasure: StoredErasure,
+  order_id: string,
+  mayGoOn: () => void,
+): Promise<void> {
   const { db, workflows } = services;
   const orders = await ordersToErase(db, erasure, order_id);
+  // A restored record may lack it.
+  if (orders.length === 0) return;
   for (const order of orders) {
+    mayGoOn();
     const ran = await workflows.histories.delete(orderWorkflowId(order.id));
     if (ran || OPEN_ORDER_STATUSES.includes(order.status)) await goOn(services, order);
   }
-  const { related_payment_link_id: link_id, project_id } = orders[0] ?? {};
-  if (link_id && project_id && (await workflows.histories.delete(paymentLinkWorkflowId(link_id)))) {
+  const { related_payment_link_id: link_id, project_id } = orders[0]!;
+  if (link_id !== null && (await workflows.histories.delete(paymentLinkWorkflowId(link_id)))) {
     await workflows.payment_links.resume({ id: link_id, project_id });
   }
   await eraseOrders(db, erasure.id, orders, Date.now());

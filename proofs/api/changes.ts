@@ -54,6 +54,7 @@ const WATCHED: Watched[] = [
   { table: 'sandbox_clock_advances', id: 'clock_id', inserted: 'true' },
   { table: 'receiver_checks', id: 'id', inserted: 'true' },
   { table: 'webhook_recoveries', id: 'id', inserted: 'true' },
+  { table: 'erasures', id: 'id', inserted: 'true' },
   {
     table: 'webhook_deliveries',
     id: 'order_id',
@@ -107,11 +108,15 @@ export async function requireWatched(postgres_url: string): Promise<void> {
   }
 }
 
-/** What a receiver check or a recovery of webhooks does after its request is of a request that succeeded. */
+/** What a receiver check, a recovery of webhooks or an erasure does after its request is of a request that succeeded. */
 const OF_A_WORKFLOW = `exists (
     select 1 from orders o join receiver_checks k on k.id::text = o.extra ->> 'receiver_check_id' where o.id::text = c.id
   ) or what like '% webhook_deliveries' and exists (
     select 1 from webhook_deliveries d where d.order_id::text = c.id and d.recovery_id is not null
+  ) or what = 'UPDATE orders' and exists (
+    select 1 from orders o join erasures e on e.project_id = o.project_id
+    where o.id::text = c.id and o.customer is null and o.extra is null and o.description is null
+      and c.at between e.created and e.modified + interval '1 second'
   )`;
 
 /** Clocks of one machine, read by different programs. Seconds. */

@@ -25,6 +25,7 @@ import type { TemporalClient } from '../temporal/connect';
 import { createWorkflowClients, type WorkflowClients } from '../temporal/workflows';
 import { COMMANDS, type CommandRoute } from './commands';
 import { diagnose } from './doctor';
+import { EXPORT_COMMANDS } from './export';
 import { reindex } from './reindex';
 import { OUTCOME_COMMANDS } from './outcomes';
 import { RESTORE_COMMANDS } from './restore';
@@ -63,6 +64,10 @@ export function createProgram(given: ProgramEnvironment): Command {
   const restore = program.command('restore').description('After the record was restored from a backup.');
   for (const { verb, route, run } of RESTORE_COMMANDS) {
     addCommand(restore, verb, route, environment, program, run as Run);
+  }
+  const exported = program.command('export').description('Files for an auditor.');
+  for (const { verb, route, run } of EXPORT_COMMANDS) {
+    addCommand(exported, verb, route, environment, program, run as Run);
   }
   const { config, print, fail } = environment;
   program

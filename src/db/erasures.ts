@@ -216,6 +216,11 @@ export async function eraseOrders(
     );
     // The index may have repeated a value in its reason. The change of the order has it written again.
     await queryRows(trx, 'delete from search_refusals where order_id = any(:order_ids::uuid[])', bindings);
-    await queryRows(trx, 'update erasures set orders = orders + 1 where id = :erasure_id', { erasure_id });
+    // An order that is named by its id is found again after a crash.
+    await queryRows(
+      trx,
+      `update erasures set orders = case when subject like 'order_id:%' then 1 else orders + 1 end where id = :erasure_id`,
+      { erasure_id },
+    );
   });
 }

@@ -116,6 +116,10 @@ test('rules 29.4, 29.5: what follows an order goes with it, and answers kept abo
   });
 });
 
+test('rules 29.6: an order that a restored record lacks is passed over', async () => {
+  expect(await of(await erase('order_id', uuidv7()))).toMatchObject({ orders: 0, completed: expect.any(String) });
+});
+
 test('rules 29.5: a failure before the record was changed leaves the customer there to be found again', async () => {
   const { id } = await order();
   failure = new Error('Temporal is away');
