@@ -44,7 +44,7 @@ export class Recovery {
   private deleted_at = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly services: RecoveryServices) {
-    this.lease = new KeptLease(services.db, LEASE);
+    this.lease = new KeptLease(services.db, { ...LEASE, build: services.build });
     this.checks = new RowChecks(services, {
       mayGoOn: async () => !this.stopping.signal.aborted && (await this.lease.databaseTime()) !== undefined,
     });
@@ -57,9 +57,9 @@ export class Recovery {
     this.loop = this.run();
   }
 
-  /** Whether this process has the lease. */
-  get isHolder(): boolean {
-    return this.lease.holder !== undefined;
+  /** The name of this process as the holder of the lease; `undefined` while it does not have it. */
+  get holder(): string | undefined {
+    return this.lease.holder;
   }
 
   /** Starts no new check. Resolves when the current calls have ended. */
