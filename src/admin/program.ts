@@ -24,6 +24,7 @@ import type { Processor } from '../processor/client';
 import type { TemporalClient } from '../temporal/connect';
 import { createWorkflowClients, type WorkflowClients } from '../temporal/workflows';
 import { COMMANDS, type CommandRoute } from './commands';
+import { DEPLOY_COMMANDS } from './deploy';
 import { diagnose } from './doctor';
 import { reindex } from './reindex';
 import { OUTCOME_COMMANDS } from './outcomes';
@@ -64,6 +65,12 @@ export function createProgram(given: ProgramEnvironment): Command {
   for (const { verb, route, run } of RESTORE_COMMANDS) {
     addCommand(restore, verb, route, environment, program, run as Run);
   }
+  const deploy = program
+    .command('deploy')
+    .description('Versions of the workflows, and which of them begins new orders.');
+  for (const { verb, route, run, failed } of DEPLOY_COMMANDS) {
+    addCommand(deploy, verb, route, environment, program, run as Run, failed as Failed);
+  }
   const { config, print, fail } = environment;
   program
     .command('signing-key')
@@ -100,7 +107,11 @@ const isJson = (program: Command) => program.opts<{ json?: boolean }>().json ===
 /** The action of a command with its parsed arguments and options; the answer is printed. */
 type Run = (services: CommandServices, context: ManageContext, input: unknown) => Promise<unknown>;
 
+/** Whether an answer means that the command failed. */
+type Failed = (answer: unknown) => boolean;
+
 interface CommandServices extends ManageServices {
+  config: Config;
   client: TemporalClient;
   workflows: WorkflowClients;
   /** The caller closes it. Not every machine with the command line reaches the processor. */
@@ -114,6 +125,7 @@ function addCommand(
   { config, print, fail }: ProgramEnvironment,
   program: Command,
   run: Run,
+  failed: Failed = () => false,
 ): void {
   const command = group.command(verb).description(`${route.summary}. ${route.description}`);
   const params = Object.keys(route.params?.shape ?? {});
@@ -132,6 +144,7 @@ function addCommand(
       });
       const answer = await withServices(config(), (services) => run(services, commandContext(), input));
       print(isJson(program) ? `${JSON.stringify(answer, null, 2)}\n` : shownAnswer(answer));
+      if (failed(answer)) fail();
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       print(isJson(program) ? `${JSON.stringify({ error: error.error, value: error.value })}\n` : `${error.value}\n`);
@@ -204,6 +217,7 @@ async function withServices<T>(config: Config, work: (services: CommandServices)
     const { deliveries, webhook_recoveries, incidents } = workflows;
     const { WEBHOOK_PRIVATE_ADDRESSES: webhook_private_addresses } = config;
     return await work({
+      config,
       db,
       secrets,
       deliveries,

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Build } from '../db/current-build';
-import { readFileIfExists, repositoryRoot, writeWhole } from '../stack/files';
+import { readFileIfExists, repositoryRoot } from '../stack/files';
 import { bundleHash } from '../temporal/bundle-hash';
 
 /** The folders of the compiled code that the processes run. */
@@ -32,7 +32,10 @@ export async function describeBuild(now: number): Promise<void> {
   const before = text === undefined ? undefined : (JSON.parse(text) as Build);
   const built_at = before?.build === build ? before.built_at : now;
   const version = `${versionOfService()}+${await bundleHash(compiled())}`;
-  writeWhole(buildFile(), `${JSON.stringify({ build, version, built_at } satisfies Build)}\n`);
+  // In one step: a process that starts meanwhile reads it. In the image another user does.
+  const draft = `${buildFile()}.${process.pid}`;
+  await writeFile(draft, `${JSON.stringify({ build, version, built_at } satisfies Build)}\n`);
+  await rename(draft, buildFile());
 }
 
 /** A hash of the compiled code and of the lock file, which names the packages. */

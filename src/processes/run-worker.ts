@@ -36,6 +36,7 @@ import { buildOfService } from './build';
 import { openDatabase, openProcessor, openTemporal, searchServer, publicUrl } from './connections';
 import { Keeper } from './keeper';
 import { startMetrics } from './metrics';
+import { OwnVersion } from './own-version';
 import type { Started } from './process';
 import { FigureReader } from '../recovery/figures';
 
@@ -91,6 +92,12 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
   const is_versioned = config.DEPLOYMENT_VERSIONING !== 'off';
   const keeper = new Keeper({ db, client, workflows, index, log, build, is_versioned });
   const figures = new FigureReader(db, () => keeper.isHolder);
+  const own_version =
+    config.DEPLOYMENT_VERSIONING === 'automatic'
+      ? new OwnVersion({ db, client, log, build, bundle_path, dataConverter: polled.dataConverter })
+      : undefined;
+  // Before the process is ready: without a current version no new workflow begins.
+  await own_version?.makeCurrent();
   if (config.WORKER_ROLES.includes('keeper')) {
     await keeper.start();
     if (metrics !== undefined) figures.start();
@@ -123,7 +130,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
       const ended = Promise.all(
         runs.map((run) => run.catch((err: unknown) => log.warn({ err }, 'some tasks were not finished'))),
       );
-      await Promise.all([figures.stop(), liveness.stop(), keeper.stop(), ended]);
+      await Promise.all([figures.stop(), liveness.stop(), keeper.stop(), own_version?.stop(), ended]);
       await client.connection.close();
       await connection.close();
       await processor.close();
