@@ -9,13 +9,7 @@ import { recordChange } from '../db/projects/audit-trail';
 import { ServiceError } from '../errors';
 import { buildOfService } from '../processes/build';
 import { dataConverter, type TemporalClient } from '../temporal/connect';
-import {
-  ALL_OPEN,
-  findCurrentVersion,
-  findVersions,
-  makeVersionCurrent,
-  rampVersion,
-} from '../temporal/deployment';
+import { ALL_OPEN, findCurrentVersion, findVersions, makeVersionCurrent, rampVersion } from '../temporal/deployment';
 import type * as OpenHistories from '../temporal/open-histories';
 import type { ReplayedRun } from '../temporal/open-histories';
 import type * as WorkflowBundle from '../temporal/workflow-bundle';
@@ -94,10 +88,10 @@ export const DEPLOY_COMMANDS = [
       let replayed = 0;
       const would_stop: string[] = [];
       const { replayOpenWorkflows, options } = await histories(config);
-      for await (const run of replayOpenWorkflows(client, ALL_OPEN, options)) {
+      await replayOpenWorkflows(client, ALL_OPEN, options, (run) => {
         replayed += 1;
         if (run.problem !== undefined) would_stop.push(shownProblem(run));
-      }
+      });
       return { version: buildOfService().version, replayed, would_stop };
     },
     failed: ({ would_stop }: { would_stop: string[] }) => would_stop.length > 0,

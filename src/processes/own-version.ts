@@ -5,7 +5,7 @@ import { ServiceError } from '../errors';
 import type { Logger } from '../log';
 import type { TemporalClient } from '../temporal/connect';
 import { makeVersionCurrent } from '../temporal/deployment';
-import { drainOthers } from '../temporal/open-histories';
+import { drainOthers, type ReplayOptions } from '../temporal/open-histories';
 
 /** Temporal knows a version soon after its first polls. Milliseconds. */
 const WAIT_MS = 30_000;
@@ -18,7 +18,7 @@ interface OwnVersionServices {
   build: Build;
   /** The workflows that this worker runs. */
   bundle_path: string;
-  dataConverter: Parameters<typeof drainOthers>[2]['dataConverter'];
+  dataConverter: ReplayOptions['dataConverter'];
 }
 
 /** What `admin deploy` does with the version of this worker, for one machine without an operator (rules 24.21). */

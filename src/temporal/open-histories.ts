@@ -6,6 +6,8 @@ import { moveWorkflow, openOfOthers, type WorkflowRun } from './deployment';
 
 /** Histories that are fetched ahead of the replay. */
 const AHEAD = 16;
+/** Replays at a time: more take memory, and processor time from payments. */
+const WORKERS = 2;
 
 /** How the replay of an open workflow ended. */
 export interface ReplayedRun extends WorkflowRun {
@@ -23,26 +25,42 @@ export function quietRuntime(): void {
   });
 }
 
+/** What a replay needs. */
+export interface ReplayOptions {
+  bundle_path: string;
+  dataConverter: DataConverter;
+  /** Ends the replay early. */
+  signal?: AbortSignal;
+}
+
 /**
  * Replays the histories of all open workflows that a query of Temporal's visibility finds, with the workflows in a
- * bundle. Nothing is written. Rejects when Temporal does not answer.
+ * bundle, and passes each result to `replayed`. Nothing is written. Rejects when Temporal does not answer.
  */
-export async function* replayOpenWorkflows(
+export async function replayOpenWorkflows(
   client: Client,
   query: string,
-  options: { bundle_path: string; dataConverter: DataConverter },
-): AsyncGenerator<ReplayedRun> {
-  let replayed: WorkflowRun | undefined;
-  async function* histories() {
-    for await (const { run, history } of fetchHistories(client, query)) {
-      replayed = run;
-      yield { workflowId: run.workflow_id, history };
+  { bundle_path, dataConverter, signal }: ReplayOptions,
+  replayed: (run: ReplayedRun) => unknown,
+): Promise<void> {
+  const source = fetchHistories(client, query);
+  const replay = async () => {
+    let current: WorkflowRun | undefined;
+    async function* histories() {
+      for (;;) {
+        const next = await source.next();
+        if (next.done || signal?.aborted) return;
+        current = next.value.run;
+        yield { workflowId: current.workflow_id, history: next.value.history };
+      }
     }
-  }
-  const { bundle_path, dataConverter } = options;
-  const replays = Worker.runReplayHistories({ workflowBundle: { codePath: bundle_path }, dataConverter }, histories());
-  // One at a time.
-  for await (const { error } of replays) yield { ...replayed!, problem: error?.message };
+    const options = { workflowBundle: { codePath: bundle_path }, dataConverter };
+    // One worker replays one history at a time.
+    for await (const { error } of Worker.runReplayHistories(options, histories())) {
+      await replayed({ ...current!, problem: error?.message });
+    }
+  };
+  await Promise.all(Array.from({ length: WORKERS }, replay));
 }
 
 /** What became of the open workflows of other versions. */
@@ -53,20 +71,14 @@ export interface Drained {
 }
 
 /**
- * Moves the open workflows of other versions whose histories replay with this version's bundle to this version. `signal`
- * ends it early.
+ * Moves the open workflows of other versions whose histories replay with this version's bundle to this version.
  */
-export async function drainOthers(
-  client: Client,
-  version: string,
-  { signal, ...options }: { bundle_path: string; dataConverter: DataConverter; signal?: AbortSignal },
-): Promise<Drained> {
+export async function drainOthers(client: Client, version: string, options: ReplayOptions): Promise<Drained> {
   const drained: Drained = { moved: 0, stay: [] };
-  for await (const run of replayOpenWorkflows(client, openOfOthers(version), options)) {
-    if (signal?.aborted) break;
+  await replayOpenWorkflows(client, openOfOthers(version), options, async (run) => {
     if (run.problem !== undefined) drained.stay.push(run);
     else if (await moveWorkflow(client, run, version)) drained.moved += 1;
-  }
+  });
   return drained;
 }
 

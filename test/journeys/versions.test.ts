@@ -31,12 +31,20 @@ const own = new OwnStack('versions', () => ({ DEPLOYMENT_VERSIONING: 'operator' 
 let stack: RunningStack;
 let temporal: ReturnType<typeof temporalOf>;
 let load: Orders | undefined;
+/** Builds with another workflow of orders: one that continues open orders, and one that cannot. */
+let newer: Built;
+let broken: Built;
 const processes: ChildProcess[] = [];
 const folders: string[] = [];
 
 beforeAll(async () => {
   stack = await own.start();
   temporal = temporalOf(stack);
+  newer = await buildWith((code) => `${code}\n// Another version.\n`);
+  // An order that is open has other first steps in its history.
+  broken = await buildWith((code) =>
+    code.replace('await state.waitForCreation', 'await (0, workflow_1.sleep)(1);\n    await state.waitForCreation'),
+  );
 });
 afterAll(async () => {
   await load?.stop();
@@ -93,9 +101,9 @@ async function admin<Answer>({ folder }: Built, ...args: string[]): Promise<Answ
   return { ...(JSON.parse(text) as Answer), failed: code !== 0 };
 }
 
-async function startWorker({ folder }: Built): Promise<ChildProcess> {
+async function startWorker({ folder }: Built, env: Record<string, string> = {}): Promise<ChildProcess> {
   const worker = spawn(process.execPath, [path.join(folder, 'dist/src/main/worker.js')], {
-    env: environment(),
+    env: { ...environment(), ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   processes.push(worker);
@@ -169,11 +177,6 @@ const STEP_MS = 5_000;
 const LISTED_MS = 1_500;
 
 test('rules 24.21: two versions under load: current, ramp, back, drain; nothing fails and the money is right', async () => {
-  const newer = await buildWith((code) => `${code}\n// Another version.\n`);
-  // An order that is open has other first steps in its history.
-  const broken = await buildWith((code) =>
-    code.replace('await state.waitForCreation', 'await (0, workflow_1.sleep)(1);\n    await state.waitForCreation'),
-  );
   await admin(HEAD, 'deploy', 'current');
   const { items } = await admin<{ items: object[] }>(HEAD, 'deploy', 'status');
   const leases = expect.stringMatching(/^0\.1\.0\+[0-9a-f]{16} since 20/);
@@ -247,3 +250,22 @@ test('rules 24.21: two versions under load: current, ramp, back, drain; nothing 
   expect(await ledgerDifferences(stack)).toEqual([]);
   expect((await failedTasks(stack)).failures).toEqual([]);
 }, 480_000);
+
+test('rules 24.21: orders that a version cannot continue stay where they are; automatic moves what it can', async () => {
+  const merchant = new Merchant(stack);
+  const unpaid = await merchant.createOrder({ expiration_period: 'P1D' });
+  await until('Temporal lists it', async () => (await statusOf(HEAD)).open_workflows! > 0);
+  const breaking = await startWorker(broken);
+  await admin(broken, 'deploy', 'current');
+  const drained = await admin<{ moved: number; stay: string[] }>(broken, 'deploy', 'drain');
+  expect(drained.failed).toBe(true);
+  expect(drained.stay).toContainEqual(expect.stringMatching(`^${orderWorkflowId(unpaid.id)}: .*TMPRL1100`));
+  await stopWorker(breaking);
+
+  const worker = await startWorker(newer, { DEPLOYMENT_VERSIONING: 'automatic' });
+  expect((await statusOf(newer)).status).toBe('current');
+  await until('it has moved the open order', async () => (await statusOf(HEAD)).open_workflows === 0);
+  expect((await merchant.cancelOrder(unpaid.id)).status).toBe('cancelled');
+  expect((await failedTasks(stack)).failures).toEqual([]);
+  await stopWorker(worker);
+}, 240_000);
