@@ -61,14 +61,14 @@ const SCHEDULES = [
 const CALL_MS = 10_000;
 
 /**
- * Creates or updates the schedules; one that an operator has paused stays paused. Their runs carry the build that made
- * them in their memo. Safe in several processes at once.
+ * Creates or updates the schedules; one that an operator has paused stays paused. Their runs name the build that made
+ * them in their details. Safe in several processes at once.
  */
 export async function makeSchedules(client: Client, build: string): Promise<void> {
   await client.withDeadline(Date.now() + CALL_MS, async () => {
     for (const { action, ...schedule } of SCHEDULES) {
       const { scheduleId, ...rest } = schedule;
-      const wanted = { ...rest, action: { ...action, memo: { build } } };
+      const wanted = { ...rest, action: { ...action, staticDetails: `Scheduled by build ${build}` } };
       try {
         await client.schedule.create({ scheduleId, ...wanted });
       } catch (error) {

@@ -178,6 +178,9 @@ const LISTED_MS = 1_500;
 
 test('rules 24.21: two versions under load: current, ramp, back, drain; nothing fails and the money is right', async () => {
   await admin(HEAD, 'deploy', 'current');
+  // A repeat changes nothing.
+  const current = { current: HEAD.version, failed: false };
+  expect(await admin(HEAD, 'deploy', 'current')).toMatchObject(current);
   const { items } = await admin<{ items: object[] }>(HEAD, 'deploy', 'status');
   const leases = expect.stringMatching(/^0\.1\.0\+[0-9a-f]{16} since 20/);
   expect(items).toEqual([{ version: HEAD.version, status: 'current', open_workflows: expect.any(Number), leases }]);

@@ -16,7 +16,7 @@ test('a worker makes the schedules, and a later one keeps what an operator has p
   await Promise.all([makeSchedules(client, 'a build'), makeSchedules(client, 'a build')]);
   const described = await handle.describe();
   expect([described.state.paused, described.state.note, described.spec]).toEqual([true, 'a test', spec]);
-  expect(described.action.memo).toEqual({ build: 'a build' });
+  expect(described.action.staticDetails).toBe('Scheduled by build a build');
   await handle.unpause();
 });
 
