@@ -21,6 +21,10 @@ const whole = (standard: number, [least, most]: [number, number]) =>
 const days = (retained: keyof RetentionDays) => whole(RETENTION_DAYS[retained], [1, 3_650]);
 const rate = (standard: number) => whole(standard, [1, 1_000_000]);
 
+/** What a worker does: runs orders, follow-up orders and payment links; sends webhooks; keeps leases and schedules. */
+export const WORKER_ROLES = ['payments', 'webhooks', 'keeper'] as const;
+export type WorkerRole = (typeof WORKER_ROLES)[number];
+
 const PAGE_PORT_DEFAULT = 3003;
 
 const REQUEST_MS = 12_000;
@@ -111,6 +115,20 @@ export const configSchema = z.object({
   SECRET_KEYS: text().describe(
     'Keys that protect secrets in the database: id:base64 of 32 bytes, separated by commas. The first protects new secrets. npm start creates one.',
   ),
+  WORKER_ROLES: z
+    .string()
+    .default(WORKER_ROLES.join(','))
+    .transform((value) => [...new Set(value.split(',').map((role) => role.trim()))])
+    .pipe(z.array(z.enum(WORKER_ROLES)))
+    .describe(
+      'What a worker does, separated by commas: payments runs orders and links, webhooks sends webhooks, keeper has recovery, indexer and schedules.',
+    ),
+  DEPLOYMENT_VERSIONING: z
+    .enum(['off', 'operator', 'automatic'])
+    .default('off')
+    .describe(
+      'Whether open workflows stay on the version of the code that they began with; the same on every worker. operator: admin deploy chooses the version of new ones. automatic: a worker that starts chooses its own and moves open ones to it, for one machine.',
+    ),
   WORKER_HEALTH_HOST: loopback().describe('Address on which a worker answers health checks.'),
   WORKER_HEALTH_PORT: portNumber()
     .optional()

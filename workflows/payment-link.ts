@@ -28,7 +28,8 @@ export async function paymentLink({ payment_link_id, continued }: PaymentLinkInp
 
   while (state.record !== undefined && !isFinal(PAYMENT_LINK_MOVES, state.record.status)) {
     if (state.needsNewRun) {
-      await state.continueInNewRun<PaymentLinkInput>(() => ({ payment_link_id, continued: true }));
+      // A link is open for months; nothing of its run but its id is needed.
+      await state.continueInNewRun<PaymentLinkInput>(() => ({ payment_link_id, continued: true }), { upgrade: true });
     }
     if (state.recordIsStale) await state.refreshRecord();
     else if (isLinkDue(state.record, state.clock.now())) {

@@ -253,7 +253,7 @@ export class Instance {
   }
 }
 
-/** Thrown by `continueAsNew`. */
+/** Thrown by the function of `makeContinueAsNewFunc`. */
 export class NewRun extends Error {
   constructor(readonly input: unknown) {
     super('continues in a new run');

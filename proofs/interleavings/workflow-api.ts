@@ -53,7 +53,7 @@ export const WORKFLOW_API = {
     current.getStore()!.instance.setHandler(definition.name, { run, validator: options.validator });
   },
   allHandlersFinished: () => current.getStore()!.instance.handlers_running === 0,
-  continueAsNew: async (input: unknown) => await Promise.reject(new NewRun(input)),
+  makeContinueAsNewFunc: () => async (input: unknown) => await Promise.reject(new NewRun(input)),
   workflowInfo: () => ({
     namespace: 'payments',
     continueAsNewSuggested: current.getStore()!.instance.wants_new_run,

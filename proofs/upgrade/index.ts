@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readFacts, readVariables, type LaunchedStack } from '../../src/stack/launch';
 import { runCommand } from '../../src/stack/tools/command';
-import { bundleHash } from '../../src/temporal/workflow-bundle';
+import { bundleHash } from '../../src/temporal/bundle-hash';
 import { startReceiver } from '../../test/support/servers';
 import { serverFolder, stackIn, type RunningStack } from '../../test/support/stack';
 import { temporalOf } from '../../test/support/temporal-client';

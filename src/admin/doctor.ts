@@ -62,7 +62,7 @@ export async function diagnose(config: Config, log: Logger): Promise<Finding[]> 
       ...recordChecks(config, db),
       ...keyChecks(config, db),
       ...otherChecks(config, temporal),
-      ...loopChecks(db, temporal),
+      ...loopChecks(config, db, temporal),
     ]) {
       found.push(await findingOf(check, found));
     }
@@ -169,7 +169,7 @@ function keyChecks(config: Config, db: () => Database): Check[] {
 const BEHIND_SECONDS_MAX = 15 * 60;
 
 /** Work that workers do by themselves, and what they leave to an operator. */
-function loopChecks(db: () => Database, temporal: () => TemporalClient): Check[] {
+function loopChecks(config: Config, db: () => Database, temporal: () => TemporalClient): Check[] {
   return [
     {
       name: 'workers',
@@ -181,7 +181,8 @@ function loopChecks(db: () => Database, temporal: () => TemporalClient): Check[]
       async run() {
         const builds = [...(await findWorkerBuilds(temporal(), Date.now()))];
         if (builds.length === 0) throw new Error('No worker polls for tasks.');
-        const own = await buildOfService();
+        const { build, version } = buildOfService();
+        const own = config.DEPLOYMENT_VERSIONING === 'off' ? build : version;
         const words = builds.map(([build, count]) => `${count} of build ${build}`).join(', ');
         refuse(builds.every(([build]) => build === own) ? undefined : `${words}; this build is ${own}.`);
         return words;

@@ -24,12 +24,34 @@ import type { Processor } from '../processor/client';
 import type { TemporalClient } from '../temporal/connect';
 import { createWorkflowClients, type WorkflowClients } from '../temporal/workflows';
 import { COMMANDS, type CommandRoute } from './commands';
+import { DEPLOY_COMMANDS } from './deploy';
 import { diagnose } from './doctor';
 import { EXPORT_COMMANDS } from './export';
 import { reindex } from './reindex';
 import { OUTCOME_COMMANDS } from './outcomes';
 import { RESTORE_COMMANDS } from './restore';
 import { shownAnswer, shownFindings } from './show';
+
+/** A command that is no operation of the bearer-token host. */
+interface OwnCommand {
+  verb: string;
+  route: CommandRoute;
+  run: (services: never, context: ManageContext, input: never) => Promise<unknown>;
+  /** Whether an answer means that the command failed. */
+  failed?: (answer: never) => boolean;
+}
+
+/** The commands that no operation of the bearer-token host has. */
+const OWN_COMMANDS: readonly { noun: string; description: string; commands: readonly OwnCommand[] }[] = [
+  { noun: 'settle', description: 'Sets outcomes that the processor will never give.', commands: OUTCOME_COMMANDS },
+  { noun: 'restore', description: 'After the record was restored from a backup.', commands: RESTORE_COMMANDS },
+  { noun: 'export', description: 'Files for an auditor.', commands: EXPORT_COMMANDS },
+  {
+    noun: 'deploy',
+    description: 'Versions of the workflows, and which of them begins new orders.',
+    commands: DEPLOY_COMMANDS,
+  },
+];
 
 /** The parts of its process that the program uses. */
 export interface ProgramEnvironment {
@@ -57,17 +79,11 @@ export function createProgram(given: ProgramEnvironment): Command {
       addCommand(group, verb, MANAGE_API.routes[operation], environment, program, runOperation(operation));
     }
   }
-  const settle = program.command('settle').description('Sets outcomes that the processor will never give.');
-  for (const { verb, route, run } of OUTCOME_COMMANDS) {
-    addCommand(settle, verb, route, environment, program, run as Run);
-  }
-  const restore = program.command('restore').description('After the record was restored from a backup.');
-  for (const { verb, route, run } of RESTORE_COMMANDS) {
-    addCommand(restore, verb, route, environment, program, run as Run);
-  }
-  const exported = program.command('export').description('Files for an auditor.');
-  for (const { verb, route, run } of EXPORT_COMMANDS) {
-    addCommand(exported, verb, route, environment, program, run as Run);
+  for (const { noun, description, commands } of OWN_COMMANDS) {
+    const parent = program.command(noun).description(description);
+    for (const { verb, route, run, failed } of commands) {
+      addCommand(parent, verb, route, environment, program, run as Run, failed as Failed);
+    }
   }
   const { config, print, fail } = environment;
   program
@@ -105,7 +121,11 @@ const isJson = (program: Command) => program.opts<{ json?: boolean }>().json ===
 /** The action of a command with its parsed arguments and options; the answer is printed. */
 type Run = (services: CommandServices, context: ManageContext, input: unknown) => Promise<unknown>;
 
+/** Whether an answer means that the command failed. */
+type Failed = (answer: unknown) => boolean;
+
 interface CommandServices extends ManageServices {
+  config: Config;
   client: TemporalClient;
   workflows: WorkflowClients;
   /** The caller closes it. Not every machine with the command line reaches the processor. */
@@ -119,6 +139,7 @@ function addCommand(
   { config, print, fail }: ProgramEnvironment,
   program: Command,
   run: Run,
+  failed: Failed = () => false,
 ): void {
   const command = group.command(verb).description(`${route.summary}. ${route.description}`);
   const params = Object.keys(route.params?.shape ?? {});
@@ -137,6 +158,7 @@ function addCommand(
       });
       const answer = await withServices(config(), (services) => run(services, commandContext(), input));
       print(isJson(program) ? `${JSON.stringify(answer, null, 2)}\n` : shownAnswer(answer));
+      if (failed(answer)) fail();
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       print(isJson(program) ? `${JSON.stringify({ error: error.error, value: error.value })}\n` : `${error.value}\n`);
@@ -209,6 +231,7 @@ async function withServices<T>(config: Config, work: (services: CommandServices)
     const { deliveries, webhook_recoveries, erasures, incidents } = workflows;
     const { WEBHOOK_PRIVATE_ADDRESSES: webhook_private_addresses } = config;
     return await work({
+      config,
       db,
       secrets,
       deliveries,

@@ -2,10 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { checkSearchIndex } from '../../activities/search-index';
 import { requireSetting, type Config } from '../config';
 import { connectDatabase } from '../db/connection';
+import { findCurrentBuild } from '../db/current-build';
 import { requestSearchRebuild, searchRebuild } from '../db/search/search-outbox';
 import { createLogger } from '../log';
 import { SearchWriter } from '../search/writer';
 import { Indexer } from '../indexer/indexer';
+import { buildOfService } from '../processes/build';
 import { searchServer } from '../processes/connections';
 
 /** Milliseconds between two lines about how far a rebuild is. */
@@ -25,7 +27,15 @@ export async function reindex(config: Config, { check }: { check: boolean }): Pr
       process.stdout.write(`${JSON.stringify(found)}\n`);
       return;
     }
-    const indexer = new Indexer({ db, index, log: createLogger({ process: 'reindex', level: config.LOG_LEVEL }) });
+    const { build } = buildOfService();
+    const log = createLogger({ process: 'reindex', level: config.LOG_LEVEL });
+    const indexer = new Indexer({ db, index, log, build });
+    const current = await findCurrentBuild(db);
+    if (current !== undefined && current.build !== build) {
+      process.stderr.write(
+        `reindex: left to the workers, as the current build is ${current.build ?? current.version}\n`,
+      );
+    }
     await requestSearchRebuild(db, Date.now());
     indexer.start();
     try {

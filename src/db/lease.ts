@@ -9,10 +9,14 @@ export type Lease = {
   name: string;
   holder: string;
   lasts_ms: number;
+  /** The build that the holder runs. While another one is current it neither takes nor renews the lease. */
+  build?: string | undefined;
 };
 
 const END = `clock_timestamp() + :lasts_ms * interval '1 millisecond'`;
 const NOW = `${epochOf('clock_timestamp()')} as now`;
+const IS_CURRENT = `not exists (select from current_build where build is distinct from cast(:build as text)
+  and cast(:build as text) is not null)`;
 
 /**
  * Takes a free lease, or renews the holder's. Returns the database's time in epoch milliseconds; `undefined` while
@@ -25,11 +29,12 @@ const NOW = `${epochOf('clock_timestamp()')} as now`;
 export async function takeLease(db: Database, lease: Lease): Promise<number | undefined> {
   const [taken] = await queryRows<{ now: number }>(
     db,
-    `insert into leases (name, holder, expires_at) values (:name, :holder, ${END})
-     on conflict (name) do update set holder = excluded.holder, expires_at = excluded.expires_at
+    `insert into leases (name, holder, build, expires_at)
+     select cast(:name as text), cast(:holder as text), cast(:build as text), ${END} where ${IS_CURRENT}
+     on conflict (name) do update set holder = excluded.holder, build = excluded.build, expires_at = excluded.expires_at
      where leases.holder = excluded.holder or leases.expires_at <= clock_timestamp() or leases.expires_at > ${END}
      returning ${NOW}`,
-    lease,
+    { ...lease, build: lease.build ?? null },
   );
   return taken?.now;
 }
@@ -41,15 +46,20 @@ export async function takeLease(db: Database, lease: Lease): Promise<number | un
 export async function renewLease(db: Database, lease: Lease): Promise<number | undefined> {
   const [renewed] = await queryRows<{ now: number }>(
     db,
-    `update leases set expires_at = ${END} where name = :name and holder = :holder returning ${NOW}`,
-    lease,
+    `update leases set expires_at = ${END} where name = :name and holder = :holder and ${IS_CURRENT} returning ${NOW}`,
+    { ...lease, build: lease.build ?? null },
   );
   return renewed?.now;
 }
 
-/** Ends a lease before its time. */
+/** Ends a lease before its time. Its build keeps the rank of the current one for a while (rules 24.20). */
 export async function releaseLease(db: Database, lease: Pick<Lease, 'name' | 'holder'>): Promise<void> {
-  await queryRows(db, 'delete from leases where name = :name and holder = :holder', lease);
+  await queryRows(
+    db,
+    `with released as (delete from leases where name = :name and holder = :holder returning build)
+     update current_build set seen_at = clock_timestamp() where build in (select build from released)`,
+    lease,
+  );
 }
 
 /**
@@ -65,10 +75,13 @@ export class KeptLease {
   /** The database's time of the last renewal, and when it was requested by this machine's monotonic clock. */
   private renewed: { now: number; asked: number } | undefined;
 
-  /** `every_ms`: the interval of renewals, and of tries while another process has the lease. */
+  /**
+   * `every_ms`: the interval of renewals, and of tries while another process has the lease. `build`: while another build
+   * is current, this process does not have the lease.
+   */
   constructor(
     private readonly db: Database,
-    private readonly options: { name: string; lasts_ms: number; every_ms: number },
+    private readonly options: { name: string; lasts_ms: number; every_ms: number; build?: string | undefined },
   ) {
     this.lease = this.underNewHolder();
   }
@@ -135,6 +148,7 @@ export class KeptLease {
   }
 
   private underNewHolder(): Lease {
-    return { name: this.options.name, lasts_ms: this.options.lasts_ms, holder: randomUUID() };
+    const { name, lasts_ms, build } = this.options;
+    return { name, lasts_ms, build, holder: randomUUID() };
   }
 }

@@ -2,12 +2,14 @@ import knex from 'knex';
 import type { Knex } from 'knex';
 import { connectDatabase, queryRows, type Database } from './connection';
 import * as initial from './migrations/001-initial';
+import * as currentBuild from './migrations/002-current-build';
 import { credentialsIn, grantToService } from './service-role';
 import { NO_TIME_LIMITS, storeSession } from './session';
 
 /** Oldest first. After a release a migration never changes; each change is a new migration. */
 const MIGRATIONS: Record<string, { up(db: Knex): Promise<void> }> = {
   '001-initial': initial,
+  '002-current-build': currentBuild,
 };
 
 /** knex requires a way back. There is none: a dropped column loses its data. */

@@ -30,6 +30,8 @@ export interface IndexerServices {
   db: Database;
   index: SearchWriter;
   log: Logger;
+  /** The build of this process: no work while another one is current. */
+  build?: string;
 }
 
 /**
@@ -48,7 +50,7 @@ export class Indexer {
   private batch_ms = 0;
 
   constructor(private readonly services: IndexerServices) {
-    this.lease = new KeptLease(services.db, LEASE);
+    this.lease = new KeptLease(services.db, { ...LEASE, build: services.build });
     gauge('payments_lease_holder', () => [{ value: this.lease.holder ? 1 : 0, labels: { lease: 'search_indexer' } }]);
   }
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, watch } from 'node:fs';
 import path from 'node:path';
 import { parseConfig } from '../config';
+import { describeBuild } from '../processes/build';
 import type { StackFacts } from '../stack/facts';
 import { readFileIfExists, repositoryRoot } from '../stack/files';
 // Runs the stack of `npm start` in this process, which also stops it.
@@ -66,7 +67,7 @@ function reload(): void {
   );
   compiler.once('close', (code) => {
     compiling = false;
-    if (code === 0) endOurs();
+    if (code === 0) void describeBuild(Date.now()).then(endOurs);
   });
 }
 

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { repositoryRoot } from '../stack/files';
+import type { Build } from '../db/current-build';
+import { readFileIfExists, repositoryRoot } from '../stack/files';
+import { bundleHash } from '../temporal/bundle-hash';
 
 /** The folders of the compiled code that the processes run. */
 const FOLDERS = ['activities', 'api', 'src', 'workflows'];
@@ -13,19 +15,37 @@ export function versionOfService(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/**
- * The build of the compiled code, for example `0.1.0+4f0c2a9b81d35e76`: the version of the service, and a hash of the code
- * and of the lock file, which names the packages. Rejects where the code is not compiled.
- */
-export async function buildOfService(): Promise<string> {
-  const root = repositoryRoot();
-  const compiled = path.join(root, 'dist');
-  const hash = createHash('sha256').update(await readFile(path.join(root, 'package-lock.json')));
+const compiled = () => path.join(repositoryRoot(), 'dist');
+const buildFile = () => path.join(compiled(), 'build.json');
+
+/** The build of the compiled code. Throws an Error where `npm run build` has not made it. */
+export function buildOfService(): Build {
+  const text = readFileIfExists(buildFile());
+  if (text === undefined) throw new Error('dist/build.json is missing: npm run build');
+  return JSON.parse(text) as Build;
+}
+
+/** Describes the compiled code in dist/build.json, at the end of `npm run build`; the same code keeps its time. */
+export async function describeBuild(now: number): Promise<void> {
+  const build = `${versionOfService()}+${await codeHash()}`;
+  const text = readFileIfExists(buildFile());
+  const before = text === undefined ? undefined : (JSON.parse(text) as Build);
+  const built_at = before?.build === build ? before.built_at : now;
+  const version = `${versionOfService()}+${await bundleHash(compiled())}`;
+  // In one step: a process that starts meanwhile reads it. In the image another user does.
+  const draft = `${buildFile()}.${process.pid}`;
+  await writeFile(draft, `${JSON.stringify({ build, version, built_at } satisfies Build)}\n`);
+  await rename(draft, buildFile());
+}
+
+/** A hash of the compiled code and of the lock file, which names the packages. */
+async function codeHash(): Promise<string> {
+  const hash = createHash('sha256').update(await readFile(path.join(repositoryRoot(), 'package-lock.json')));
   for (const folder of FOLDERS) {
-    const names = await readdir(path.join(compiled, folder), { recursive: true });
+    const names = await readdir(path.join(compiled(), folder), { recursive: true });
     for (const name of names.filter((one) => one.endsWith('.js')).toSorted()) {
-      hash.update(`${folder}/${name}`).update(await readFile(path.join(compiled, folder, name)));
+      hash.update(`${folder}/${name}`).update(await readFile(path.join(compiled(), folder, name)));
     }
   }
-  return `${versionOfService()}+${hash.digest('hex').slice(0, 16)}`;
+  return hash.digest('hex').slice(0, 16);
 }

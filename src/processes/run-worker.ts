@@ -6,6 +6,7 @@ import {
   type LogLevel,
   type LogMetadata,
   type Logger as SdkLogger,
+  type WorkerDeploymentOptions,
   type WorkerOptions,
 } from '@temporalio/worker';
 import { PROCESSOR_CALLS, createActivities } from '../../activities/index';
@@ -13,15 +14,16 @@ import type { ActivityServices, OperatorWebhook } from '../../activities/service
 import { serveHealth, type HealthServer } from '../../api/http/health-server';
 import type { Probe } from '../../api/http/health';
 import { SANDBOX_CLOCK_TASK_QUEUE, TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
-import { STOP_LIMITS_MS, requireSetting, retentionDays, type Config } from '../config';
+import { STOP_LIMITS_MS, requireSetting, retentionDays, type Config, type WorkerRole } from '../config';
+import type { Build } from '../db/current-build';
 import { checkWritable } from '../db/connection';
 import type { Logger } from '../log';
 import { SecretKeys } from '../secrets';
 import { activityCauses } from '../temporal/activity-causes';
 import { clientOf, dataConverter, pingTemporal } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
+import { DEPLOYMENT } from '../temporal/deployment';
 import { limitLocalCalls } from '../temporal/local-calls';
-import { makeSchedules } from '../temporal/schedules';
 import { sdkMetrics } from '../temporal/sdk-metrics';
 import { WorkerLiveness } from '../temporal/worker-liveness';
 import { useWorkflowThreads } from '../temporal/workflow-threads';
@@ -33,11 +35,11 @@ import { tracedAttempts } from '../webhook/trace-attempts';
 import { SearchWriter } from '../search/writer';
 import { buildOfService } from './build';
 import { openDatabase, openProcessor, openTemporal, searchServer, publicUrl } from './connections';
+import { Keeper } from './keeper';
 import { startMetrics } from './metrics';
+import { OwnVersion } from './own-version';
 import type { Started } from './process';
-import { Indexer } from '../indexer/indexer';
 import { FigureReader } from '../recovery/figures';
-import { Recovery } from '../recovery/recovery';
 
 /** Opens what the worker needs and polls. `bundle_path`: the workflows it runs, bundled. */
 export async function runWorker(config: Config, log: Logger, bundle_path: string): Promise<Started> {
@@ -69,7 +71,8 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     namespace: config.TEMPORAL_NAMESPACE,
     dataConverter: dataConverter(requireSetting(config, 'PAYLOAD_KEYS')),
   };
-  const workers = await createWorkers(polled, bundle_path, {
+  const build = buildOfService();
+  const workers = await createWorkers(config, polled, bundle_path, build, {
     db,
     secrets: new SecretKeys(requireSetting(config, 'SECRET_KEYS')),
     processor,
@@ -87,16 +90,31 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
   });
   const runs = workers.map((worker) => worker.run());
   const running = Promise.all(runs);
-  const recovery = new Recovery({ db, client, workflows, log }, retentionDays(config));
-  recovery.start();
-  const indexer = new Indexer({ db, index, log });
-  indexer.start();
-  const figures = new FigureReader(db, () => recovery.isHolder);
-  if (metrics !== undefined) figures.start();
+  const is_versioned = config.DEPLOYMENT_VERSIONING !== 'off';
+  const keeper = new Keeper({
+    db,
+    client,
+    workflows,
+    index,
+    log,
+    build,
+    is_versioned,
+    retention: retentionDays(config),
+  });
+  const figures = new FigureReader(db, () => keeper.isHolder);
+  const own_version =
+    config.DEPLOYMENT_VERSIONING === 'automatic'
+      ? new OwnVersion({ db, client, log, build, bundle_path, dataConverter: polled.dataConverter })
+      : undefined;
+  // Before the process is ready: without a current version no new workflow begins.
+  await own_version?.makeCurrent();
+  if (config.WORKER_ROLES.includes('keeper')) {
+    await keeper.start();
+    if (metrics !== undefined) figures.start();
+  }
   const liveness = new WorkerLiveness({ log, readMetrics: () => sdk_metrics.read() });
-  liveness.start();
-  // Payments work without them; the next start of a worker tries again.
-  const scheduled = makeSchedules(client).catch((err: unknown) => log.error({ err }, 'cannot create the schedules'));
+  // A keeper alone polls nothing.
+  if (workers.length > 0) liveness.start();
   let closing = false;
   // A worker that fails for good ends the process: the supervisor starts another.
   running.catch((err: unknown) => {
@@ -109,8 +127,10 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     { name: 'postgres', required: true, check: () => checkWritable(db) },
     { name: 'temporal', required: true, check: () => pingTemporal(client) },
   ];
-  const health = await serveWorkerHealth(config, log, probes, () => liveness.problem());
-  log.info({ task_queues: [TASK_QUEUE, WEBHOOK_TASK_QUEUE, SANDBOX_CLOCK_TASK_QUEUE] }, 'worker runs');
+  const health = await serveWorkerHealth(config, log, probes, () =>
+    workers.length > 0 ? liveness.problem() : undefined,
+  );
+  log.info({ roles: config.WORKER_ROLES, task_queues: workers.map(({ options }) => options.taskQueue) }, 'worker runs');
   return {
     async close() {
       closing = true;
@@ -120,7 +140,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
       const ended = Promise.all(
         runs.map((run) => run.catch((err: unknown) => log.warn({ err }, 'some tasks were not finished'))),
       );
-      await Promise.all([figures.stop(), liveness.stop(), recovery.stop(), indexer.stop(), scheduled, ended]);
+      await Promise.all([figures.stop(), liveness.stop(), keeper.stop(), own_version?.stop(), ended]);
       await client.connection.close();
       await connection.close();
       await processor.close();
@@ -144,20 +164,53 @@ const WORKFLOW_TASKS_AT_ONCE = 100;
  */
 const LOCAL_CALLS_AT_ONCE = WORKFLOW_TASKS_AT_ONCE / 2;
 
-/** A worker for each task queue. */
+/** The slots of a worker of each task queue, and the role that polls it. */
+const QUEUES: readonly { role: WorkerRole; options: Partial<WorkerOptions> & { taskQueue: string } }[] = [
+  {
+    role: 'payments',
+    options: {
+      taskQueue: TASK_QUEUE,
+      // A slot is held during a charge, which is mostly waiting.
+      maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS_AT_ONCE,
+      // Polls of the processor, and charges for which no slot of a workflow task was free.
+      maxConcurrentActivityTaskExecutions: 500,
+      maxCachedWorkflows: 1_000,
+    },
+  },
+  {
+    role: 'webhooks',
+    options: {
+      taskQueue: WEBHOOK_TASK_QUEUE,
+      maxConcurrentWorkflowTaskExecutions: 100,
+      maxConcurrentActivityTaskExecutions: ATTEMPT_TASKS_AT_ONCE,
+      maxCachedWorkflows: 200,
+    },
+  },
+  {
+    role: 'payments',
+    // Advances of sandbox clocks read many rows: only a few run at a time, to leave connections and CPU to payments.
+    options: {
+      taskQueue: SANDBOX_CLOCK_TASK_QUEUE,
+      maxConcurrentWorkflowTaskExecutions: 4,
+      maxConcurrentActivityTaskExecutions: 4,
+      maxConcurrentLocalActivityExecutions: 4,
+      maxCachedWorkflows: 100,
+    },
+  },
+];
+
+/** A worker for each task queue of the roles of this process. */
 async function createWorkers(
+  config: Config,
   polled: Pick<WorkerOptions, 'connection' | 'namespace' | 'dataConverter'>,
   bundle_path: string,
+  build: Build,
   services: ActivityServices,
 ): Promise<Worker[]> {
   const shared = {
     ...polled,
     workflowBundle: { codePath: bundle_path },
-    // Shown with its polls, for doctor. Tasks go to the workers of any build.
-    workerDeploymentOptions: {
-      version: { deploymentName: 'payments', buildId: await buildOfService() },
-      useWorkerVersioning: false,
-    },
+    workerDeploymentOptions: deploymentOptions(config, build),
     activities: createActivities(services),
     interceptors: { activity: [activityCauses, limitLocalCalls(PROCESSOR_CALLS, LOCAL_CALLS_AT_ONCE)] },
     // A killed worker still owns its workflows' queues: after this long another takes them.
@@ -166,33 +219,20 @@ async function createWorkers(
     // Another worker repeats what was not finished by then: every step is safe to repeat.
     shutdownForceTime: STOP_LIMITS_MS.activities,
   } satisfies Partial<WorkerOptions>;
-  return await Promise.all([
-    // A slot is held during a charge, which is mostly waiting.
-    Worker.create({
-      ...shared,
-      taskQueue: TASK_QUEUE,
-      maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS_AT_ONCE,
-      // Polls of the processor, and charges for which no slot of a workflow task was free.
-      maxConcurrentActivityTaskExecutions: 500,
-      maxCachedWorkflows: 1_000,
-    }),
-    Worker.create({
-      ...shared,
-      taskQueue: WEBHOOK_TASK_QUEUE,
-      maxConcurrentWorkflowTaskExecutions: 100,
-      maxConcurrentActivityTaskExecutions: ATTEMPT_TASKS_AT_ONCE,
-      maxCachedWorkflows: 200,
-    }),
-    // Advances of sandbox clocks read many rows: only a few run at a time, to leave connections and CPU to payments.
-    Worker.create({
-      ...shared,
-      taskQueue: SANDBOX_CLOCK_TASK_QUEUE,
-      maxConcurrentWorkflowTaskExecutions: 4,
-      maxConcurrentActivityTaskExecutions: 4,
-      maxConcurrentLocalActivityExecutions: 4,
-      maxCachedWorkflows: 100,
-    }),
-  ]);
+  const queues = QUEUES.filter(({ role }) => config.WORKER_ROLES.includes(role));
+  return await Promise.all(queues.map(({ options }) => Worker.create({ ...shared, ...options })));
+}
+
+/** With versioning a workflow stays on the version that began it, unless its code says otherwise (rules 24.21). */
+function deploymentOptions(config: Config, { build, version }: Build): WorkerDeploymentOptions {
+  return config.DEPLOYMENT_VERSIONING !== 'off'
+    ? {
+        version: { deploymentName: DEPLOYMENT, buildId: version },
+        useWorkerVersioning: true,
+        defaultVersioningBehavior: 'PINNED',
+      }
+    : // Shown with its polls, for doctor. Tasks go to the workers of any build.
+      { version: { deploymentName: DEPLOYMENT, buildId: build }, useWorkerVersioning: false };
 }
 
 /** Answers health checks where a port is configured (rules 24.6). */

@@ -41,7 +41,7 @@ export class Recovery {
     private readonly services: RecoveryServices,
     private readonly retention: RetentionDays = RETENTION_DAYS,
   ) {
-    this.lease = new KeptLease(services.db, LEASE);
+    this.lease = new KeptLease(services.db, { ...LEASE, build: services.build });
     this.checks = new RowChecks(services, {
       mayGoOn: async () => !this.stopping.signal.aborted && (await this.lease.databaseTime()) !== undefined,
     });
@@ -54,9 +54,9 @@ export class Recovery {
     this.loop = this.run();
   }
 
-  /** Whether this process has the lease. */
-  get isHolder(): boolean {
-    return this.lease.holder !== undefined;
+  /** The name of this process as the holder of the lease; `undefined` while it does not have it. */
+  get holder(): string | undefined {
+    return this.lease.holder;
   }
 
   /** Starts no new check. Resolves when the current calls have ended. */

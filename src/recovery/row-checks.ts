@@ -23,6 +23,8 @@ export interface RecoveryServices {
     'orders' | 'follow_ups' | 'payment_links' | 'deliveries' | 'webhook_recoveries' | 'erasures' | 'sandbox_clocks'
   >;
   log: Logger;
+  /** The build of this process: no work while another one is current. */
+  build?: string;
 }
 
 type Handlers = { [Name in SourceName]: (check: Check<Name>) => Promise<void> };

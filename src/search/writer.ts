@@ -8,6 +8,9 @@ import { CUTOFF_MS, INDEX, REBUILT_INDEX, SETTINGS } from './settings';
 
 export type IndexName = typeof INDEX | typeof REBUILT_INDEX;
 
+/** Settings of an index, with the attributes that a build needs. */
+export type IndexSettings = Settings & Pick<typeof SETTINGS, 'filterableAttributes' | 'sortableAttributes'>;
+
 /** How an order looks in the index: no documents when it is not there any more. */
 export interface IndexedOrder {
   order_id: string;
@@ -30,7 +33,11 @@ export class SearchWriter {
   private readonly server: Meilisearch;
   private readonly setUp: Meilisearch;
 
-  constructor(server: SearchServer) {
+  /** `settings`: of the index, by default those of this build. */
+  constructor(
+    server: SearchServer,
+    private readonly settings: IndexSettings = SETTINGS,
+  ) {
     this.server = connectSearch(server, 'write', REQUEST_MS);
     this.setUp = connectSearch(server, 'set-up', REQUEST_MS);
   }
@@ -52,7 +59,7 @@ export class SearchWriter {
   async state(): Promise<'current' | 'outdated' | 'missing'> {
     try {
       const settings = await this.setUp.index(INDEX).getSettings();
-      return isCurrent(settings) ? 'current' : 'outdated';
+      return isCurrent(settings, this.settings) ? 'current' : 'outdated';
     } catch (error) {
       if (isNotThere(error)) return 'missing';
       throw error;
@@ -70,7 +77,7 @@ export class SearchWriter {
   async beginRebuild(): Promise<void> {
     await this.setUp.deleteIndexIfExists(REBUILT_INDEX);
     await ended(this.setUp, await this.setUp.createIndex(REBUILT_INDEX, { primaryKey: 'pk' }));
-    await ended(this.setUp, await this.setUp.index(REBUILT_INDEX).updateSettings(SETTINGS));
+    await ended(this.setUp, await this.setUp.index(REBUILT_INDEX).updateSettings(this.settings));
   }
 
   /** Swaps the rebuilt index in and removes the old one. */
@@ -179,10 +186,10 @@ async function onceMore<T>(call: () => Promise<T>): Promise<T> {
   });
 }
 
-/** Whether an index has the attributes of this version; the server completes and sorts what it was given. */
-function isCurrent({ filterableAttributes, sortableAttributes }: Settings): boolean {
+/** Whether an index has the attributes of `wanted`; the server completes and sorts what it was given. */
+function isCurrent({ filterableAttributes, sortableAttributes }: Settings, wanted: IndexSettings): boolean {
   return (
-    isDeepStrictEqual(filterableAttributes, SETTINGS.filterableAttributes) &&
-    isDeepStrictEqual(sortableAttributes?.toSorted(), SETTINGS.sortableAttributes.toSorted())
+    isDeepStrictEqual(filterableAttributes, wanted.filterableAttributes) &&
+    isDeepStrictEqual(sortableAttributes?.toSorted(), wanted.sortableAttributes.toSorted())
   );
 }

@@ -61,14 +61,16 @@ const SCHEDULES = [
 const CALL_MS = 10_000;
 
 /**
- * Creates or updates the schedules; one that an operator has paused stays paused. Safe in several processes at once.
+ * Creates or updates the schedules; one that an operator has paused stays paused. Their runs name the build that made
+ * them in their details. Safe in several processes at once.
  */
-export async function makeSchedules(client: Client): Promise<void> {
+export async function makeSchedules(client: Client, build: string): Promise<void> {
   await client.withDeadline(Date.now() + CALL_MS, async () => {
-    for (const schedule of SCHEDULES) {
-      const { scheduleId, ...wanted } = schedule;
+    for (const { action, ...schedule } of SCHEDULES) {
+      const { scheduleId, ...rest } = schedule;
+      const wanted = { ...rest, action: { ...action, staticDetails: `Scheduled by build ${build}` } };
       try {
-        await client.schedule.create(schedule);
+        await client.schedule.create({ scheduleId, ...wanted });
       } catch (error) {
         if (!(error instanceof ScheduleAlreadyRunning)) throw error;
         await client.schedule.getHandle(scheduleId).update(({ state }) => ({ ...wanted, state }));

@@ -16,7 +16,7 @@ it('.env.example names the variables of the configuration, in its order', () => 
 
 it('.env.example shows every default', () => {
   const shown = example();
-  const standards: Partial<Record<string, string | number | boolean>> = {
+  const standards: Partial<Record<string, string | number | boolean | readonly string[]>> = {
     ...DEFAULTS,
     DATA_DIR: '.data',
     TOOLS_DIR: '.tools',

@@ -5,9 +5,10 @@ import { repositoryRoot } from '../../src/stack/files';
 import { readVariables } from '../../src/stack/launch';
 import { stack } from './stack';
 
-/** A process of a test's own on the run's stack. */
+/** A process of a test's own on the run's stack; a worker has no address. */
 export interface TestProcess {
   readonly url: string;
+  readonly pid: number;
   /** Memory that the process holds now, in MiB. */
   memory(): number;
   /** `undefined` while it runs; else how it ended, with what it printed last. */
@@ -24,10 +25,10 @@ interface ProcessOptions {
   env?: Record<string, string>;
 }
 
-/** What each logs when it listens. */
-const LISTENS = { api: 'api listens', manage: 'bearer-token host listens' };
+/** What each logs when it listens or polls. */
+const LISTENS = { api: 'api listens', manage: 'bearer-token host listens', worker: 'worker runs' };
 
-/** Starts one more API or bearer-token host. Resolves when it listens. */
+/** Starts one more API, bearer-token host or worker. Resolves when it listens or polls. */
 export async function startProcess(
   name: keyof typeof LISTENS,
   { node_options = [], env = {} }: ProcessOptions = {},
@@ -59,13 +60,14 @@ export async function startProcess(
         const { msg, url: listens_at } = line.startsWith('{')
           ? (JSON.parse(line) as { msg?: string; url?: string })
           : {};
-        if (msg === LISTENS[name]) resolve(listens_at!);
+        if (msg === LISTENS[name]) resolve(listens_at ?? '');
       });
     }
     void closed.then(() => reject(new Error(`${name} ended: ${end}`)));
   });
   return {
     url,
+    pid: child.pid!,
     memory: () => Number(execFileSync('ps', ['-o', 'rss=', '-p', String(child.pid)]).toString()) / 1_024,
     ended: () => end,
     kill: (signal) => void child.kill(signal),

@@ -1,4 +1,4 @@
-import { allHandlersFinished, condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, condition, makeContinueAsNewFunc, setHandler, workflowInfo } from '@temporalio/workflow';
 import { oneAtATime } from '../../src/domain/one-at-a-time';
 import { ServiceError, tooLate } from '../../src/errors';
 import { clockAdvanced, recordChanged } from '../messages';
@@ -138,10 +138,14 @@ export class RecordedObject<Stored extends ObjectRecord> {
     return workflowInfo().continueAsNewSuggested;
   }
 
-  /** Continues in a new run once all handlers have finished; `inputOf` makes its input then. */
-  async continueInNewRun<Input>(inputOf: () => Input): Promise<void> {
+  /**
+   * Continues in a new run once all handlers have finished; `inputOf` makes its input then. `options.upgrade`: the new run
+   * begins with the current version of the code, not with that of this run (rules 24.21).
+   */
+  async continueInNewRun<Input>(inputOf: () => Input, { upgrade = false } = {}): Promise<void> {
     await condition(allHandlersFinished);
-    await continueAsNew<(input: Input) => Promise<unknown>>(inputOf());
+    const options = upgrade ? { initialVersioningBehavior: 'AUTO_UPGRADE' as const } : {};
+    await makeContinueAsNewFunc<(input: Input) => Promise<unknown>>(options)(inputOf());
   }
 
   /** Every change goes through here, so that the Web UI shows the object as recorded. */

@@ -2,9 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { checkSearchIndex, indexedOrders } from '../../../activities/search-index';
 import { queryRows } from '../../../src/db/connection';
-import { requestSearchRebuild, searchRebuild, waitingForSearch } from '../../../src/db/search/search-outbox';
+import { claimCurrentBuild } from '../../../src/db/current-build';
+import {
+  noteSearch,
+  requestSearchRebuild,
+  searchRebuild,
+  waitingForSearch,
+} from '../../../src/db/search/search-outbox';
 import { Indexer } from '../../../src/indexer/indexer';
-import type { SearchWriter } from '../../../src/search/writer';
+import { isIndexBehind } from '../../../src/bench/search-orders';
+import { SETTINGS } from '../../../src/search/settings';
+import { SearchWriter } from '../../../src/search/writer';
 import { writeOrders } from '../../support/rows';
 import { aSearchWorld, type SearchWorld } from '../../support/search';
 import { someOrders } from '../../support/search-orders';
@@ -116,6 +124,46 @@ it('rules 20.13: an order that the index refuses is set aside with the reason, a
   await world.indexed();
   expect([await count('*'), await queryRows(world.db, 'select 1 from search_refusals', {})]).toEqual([20, []]);
 });
+
+test('rules 24.20: of two builds with other settings that alternate, the newer one rebuilds the index once', async () => {
+  const older = { build: 'older', version: 'v', built_at: 1_000 };
+  const newer = { build: 'newer', version: 'v', built_at: 2_000 };
+  const { sortableAttributes } = SETTINGS;
+  const otherSettings = { ...SETTINGS, sortableAttributes: sortableAttributes.slice(1) };
+  const writers = { older: new SearchWriter(world.server, otherSettings), newer: world.writer };
+  const rebuilds: string[] = [];
+  /** Runs the indexer of a build as a worker does, until `done`. */
+  const runIndexer = async ({ build, ...rest }: typeof older, done: () => Promise<unknown>) => {
+    await claimCurrentBuild(world.db, { build, ...rest }, { any_version: true });
+    const index = writers[build as keyof typeof writers];
+    const counting = new Proxy(index, {
+      get(target, key) {
+        if (key === 'beginRebuild') rebuilds.push(build);
+        const value: unknown = Reflect.get(target, key);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    const indexer = new Indexer({ db: world.db, index: counting, log, build });
+    world.statements.length = 0;
+    indexer.start();
+    await until('it is done', done);
+    await indexer.stop();
+  };
+  await runIndexer(older, async () => (await writers.older.state()) === 'current');
+  for (let round = 1; round <= 20; round += 1) {
+    await writeOrders(world.db, [{ merchant_order_id: `round ${round}` }]);
+    if (round % 2 === 0) await runIndexer(older, hasAskedForLease);
+    else await runIndexer(newer, isWritten);
+  }
+  expect(rebuilds).toEqual(['older', 'newer']);
+  expect(await writers.newer.state()).toBe('current');
+});
+const hasAskedForLease = async () => world.statements.some((sql) => sql.includes('insert into leases'));
+const isWritten = async () => {
+  // Without a recent search, changes are gathered.
+  await noteSearch(world.db);
+  return !(await isIndexBehind(world.db)) && (await world.writer.state()) === 'current';
+};
 
 /** The writer, but for how it sends. */
 const writerThat = (writer: SearchWriter, send: SearchWriter['send']): SearchWriter =>

@@ -276,7 +276,7 @@ describe('rules 22.5: doctor', () => {
         problem: 'search-index-check does not exist; settlements does not exist; audit does not exist.',
         remedy: expect.stringContaining('start a worker'),
       });
-      await makeSchedules(client);
+      await makeSchedules(client, 'a build');
       expect(await find('schedules')).toEqual({ check: 'schedules', result: 'ok' });
       await client.schedule.getHandle('settlements').pause('during a test');
       const note = 'settlements was paused by an operator (during a test)';

@@ -13,9 +13,10 @@ test('a worker makes the schedules, and a later one keeps what an operator has p
   const { spec } = await handle.describe();
   expect(spec.calendars).toMatchObject([{ hour: [{ start: 3, end: 3 }], minute: [{ start: 0 }], comment: 'daily' }]);
   await handle.pause('a test');
-  await Promise.all([makeSchedules(client), makeSchedules(client)]);
+  await Promise.all([makeSchedules(client, 'a build'), makeSchedules(client, 'a build')]);
   const described = await handle.describe();
   expect([described.state.paused, described.state.note, described.spec]).toEqual([true, 'a test', spec]);
+  expect(described.action.staticDetails).toBe('Scheduled by build a build');
   await handle.unpause();
 });
 

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { bundleHash } from '../../../src/temporal/workflow-bundle';
+import { bundleHash } from '../../../src/temporal/bundle-hash';
 
 const CODE = ['workflows/object/clock.js', 'workflows/order.js', 'src/domain/money.js', 'src/errors.js'];
 

@@ -1,0 +1,157 @@
+import { isGrpcServiceError, type Client } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
+import { ServiceError } from '../errors';
+
+/** The name under which Temporal knows the workers of all versions. */
+export const DEPLOYMENT = 'payments';
+
+const { WorkerDeploymentVersionStatus: Status, VersionDrainageStatus } = temporal.api.enums.v1;
+
+/** A version of the workflows as Temporal knows it (rules 24.21). */
+export interface DeployedVersion {
+  version: string;
+  /** `inactive`: it was never current or ramping. */
+  status: 'current' | 'ramping' | 'draining' | 'drained' | 'inactive';
+  /** Of new workflows, while it is ramping. */
+  percentage?: number;
+  /** Open workflows that only its workers continue. */
+  open_workflows: number;
+}
+
+/** Of gRPC. */
+const NOT_FOUND = 5;
+const FAILED_PRECONDITION = 9;
+
+/** The versions, the newest first. Counts of workflows are up to a second old. Rejects when Temporal does not answer. */
+export async function findVersions(client: Client): Promise<DeployedVersion[]> {
+  const { namespace } = client.options;
+  const described = await client.workflowService
+    .describeWorkerDeployment({ namespace, deploymentName: DEPLOYMENT })
+    .catch((error: unknown) => {
+      if (isGrpcServiceError(error) && Number(error.code) === NOT_FOUND) return undefined;
+      throw error;
+    });
+  const { routingConfig, versionSummaries } = described?.workerDeploymentInfo ?? {};
+  const found: DeployedVersion[] = [];
+  for (const { deploymentVersion, status, drainageInfo } of versionSummaries ?? []) {
+    const version = deploymentVersion?.buildId ?? '';
+    const is_drained = drainageInfo?.status === VersionDrainageStatus.VERSION_DRAINAGE_STATUS_DRAINED;
+    const { count: open_workflows } = await client.workflow.count(`${openOf(version)}`);
+    found.push({
+      version,
+      status: statusOf(status, is_drained),
+      ...(status === Status.WORKER_DEPLOYMENT_VERSION_STATUS_RAMPING && {
+        percentage: routingConfig?.rampingVersionPercentage ?? 0,
+      }),
+      open_workflows,
+    });
+  }
+  return found;
+}
+
+function statusOf(
+  status: temporal.api.enums.v1.WorkerDeploymentVersionStatus | null | undefined,
+  is_drained: boolean,
+): DeployedVersion['status'] {
+  switch (status) {
+    case Status.WORKER_DEPLOYMENT_VERSION_STATUS_CURRENT:
+      return 'current';
+    case Status.WORKER_DEPLOYMENT_VERSION_STATUS_RAMPING:
+      return 'ramping';
+    case Status.WORKER_DEPLOYMENT_VERSION_STATUS_DRAINING:
+      return is_drained ? 'drained' : 'draining';
+    case Status.WORKER_DEPLOYMENT_VERSION_STATUS_DRAINED:
+      return 'drained';
+    default:
+      return 'inactive';
+  }
+}
+
+/** The version of new workflows; `undefined` before an operator has chosen one. */
+export async function findCurrentVersion(client: Client): Promise<string | undefined> {
+  return (await findVersions(client)).find(({ status }) => status === 'current')?.version;
+}
+
+/**
+ * Makes a version current: new workflows begin with it, and open ones stay where they are. Throws Conflict while no
+ * worker of the version polls. Repeat-safe.
+ */
+export async function makeVersionCurrent(client: Client, version: string): Promise<void> {
+  const { namespace } = client.options;
+  await refuseWithoutWorkers(version, () =>
+    client.workflowService.setWorkerDeploymentCurrentVersion({
+      namespace,
+      deploymentName: DEPLOYMENT,
+      buildId: version,
+      identity: IDENTITY,
+    }),
+  );
+}
+
+/** Has a share of new workflows begin with a version; with 0 no longer. Throws Conflict while no worker of it polls. */
+export async function rampVersion(client: Client, version: string, percentage: number): Promise<void> {
+  const { namespace } = client.options;
+  await refuseWithoutWorkers(version, () =>
+    client.workflowService.setWorkerDeploymentRampingVersion({
+      namespace,
+      deploymentName: DEPLOYMENT,
+      buildId: percentage === 0 ? '' : version,
+      percentage,
+      identity: IDENTITY,
+    }),
+  );
+}
+
+const IDENTITY = 'admin deploy';
+
+async function refuseWithoutWorkers(version: string, call: () => Promise<unknown>): Promise<void> {
+  try {
+    await call();
+  } catch (error) {
+    if (!isGrpcServiceError(error)) throw error;
+    const code = Number(error.code);
+    if (code !== NOT_FOUND && code !== FAILED_PRECONDITION) throw error;
+    throw new ServiceError('Conflict', `Temporal refuses version ${version}: ${error.details}. Do its workers run?`);
+  }
+}
+
+/** Open workflows, by a query of Temporal's visibility. */
+export const ALL_OPEN = `ExecutionStatus = 'Running'`;
+const openOf = (version: string) => `TemporalWorkerDeploymentVersion = '${DEPLOYMENT}:${version}' and ${ALL_OPEN}`;
+/** Open workflows of all other versions. */
+export const openOfOthers = (version: string): string =>
+  `TemporalWorkerDeployment = '${DEPLOYMENT}' and TemporalWorkerDeploymentVersion != '${DEPLOYMENT}:${version}' and ${ALL_OPEN}`;
+
+/** A run of a workflow. */
+export interface WorkflowRun {
+  workflow_id: string;
+  run_id: string;
+}
+
+/**
+ * Has a version continue an open workflow from its next task on. Its history must replay with that version. `false`: it
+ * has just ended.
+ */
+export async function moveWorkflow(
+  client: Client,
+  { workflow_id, run_id }: WorkflowRun,
+  version: string,
+): Promise<boolean> {
+  const { PINNED_OVERRIDE_BEHAVIOR_PINNED: behavior } =
+    temporal.api.workflow.v1.VersioningOverride.PinnedOverrideBehavior;
+  try {
+    await client.workflowService.updateWorkflowExecutionOptions({
+      namespace: client.options.namespace,
+      workflowExecution: { workflowId: workflow_id, runId: run_id },
+      workflowExecutionOptions: {
+        versioningOverride: { pinned: { behavior, version: { deploymentName: DEPLOYMENT, buildId: version } } },
+      },
+      updateMask: { paths: ['versioning_override'] },
+      identity: IDENTITY,
+    });
+    return true;
+  } catch (error) {
+    if (isGrpcServiceError(error) && Number(error.code) === NOT_FOUND) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,274 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import {
+  cpSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { failedTasks } from '../../proofs/upgrade/ends';
+import type { Order } from '../../src/contract/order';
+import { findVersions, type DeployedVersion } from '../../src/temporal/deployment';
+import { repositoryRoot } from '../../src/stack/files';
+import { readVariables } from '../../src/stack/launch';
+import { runCommand } from '../../src/stack/tools/command';
+import { orderWorkflowId, paymentLinkWorkflowId } from '../../workflows/messages';
+import { Merchant, newIdempotencyKey } from '../support/merchant';
+import { capture, createAuthorization } from '../support/merchant-payments';
+import { ledgerDifferences } from '../support/record-differences';
+import { OwnStack, type RunningStack } from '../support/stack';
+import { temporalOf } from '../support/temporal-client';
+import { until } from '../support/waits';
+
+/** Two versions of the workflows side by side, under load, as an operator deploys them. */
+const own = new OwnStack('versions', () => ({ DEPLOYMENT_VERSIONING: 'operator' }));
+let stack: RunningStack;
+let temporal: ReturnType<typeof temporalOf>;
+let load: Orders | undefined;
+/** Builds with another workflow of orders: one that continues open orders, and one that cannot. */
+let newer: Built;
+let broken: Built;
+const processes: ChildProcess[] = [];
+const folders: string[] = [];
+
+beforeAll(async () => {
+  stack = await own.start();
+  temporal = temporalOf(stack);
+  newer = await buildWith((code) => `${code}\n// Another version.\n`);
+  // An order that is open has other first steps in its history.
+  broken = await buildWith((code) =>
+    code.replace('await state.waitForCreation', 'await (0, workflow_1.sleep)(1);\n    await state.waitForCreation'),
+  );
+});
+afterAll(async () => {
+  await load?.stop();
+  await temporal.connection.close();
+  for (const one of processes) one.kill('SIGKILL');
+  await own.discard();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** The compiled code in a folder, and its version of the workflows. */
+interface Built {
+  folder: string;
+  version: string;
+}
+
+const builtIn = (folder: string): Built => {
+  const { version } = JSON.parse(readFileSync(path.join(folder, 'dist/build.json'), 'utf8')) as { version: string };
+  return { folder, version };
+};
+const HEAD = builtIn(repositoryRoot());
+
+/** A build of this code with another workflow of orders, described and bundled as `npm run build` and a worker do it. */
+async function buildWith(change: (code: string) => string): Promise<Built> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'payments-build-'));
+  folders.push(folder);
+  mkdirSync(path.join(folder, 'dist'));
+  for (const name of ['activities', 'api', 'src', 'workflows']) {
+    cpSync(path.join(HEAD.folder, 'dist', name), path.join(folder, 'dist', name), { recursive: true });
+  }
+  for (const name of ['package.json', 'package-lock.json']) {
+    copyFileSync(path.join(HEAD.folder, name), path.join(folder, name));
+  }
+  symlinkSync(path.join(HEAD.folder, 'node_modules'), path.join(folder, 'node_modules'));
+  const file = path.join(folder, 'dist/workflows/order.js');
+  const code = readFileSync(file, 'utf8');
+  const changed = change(code);
+  if (changed === code) throw new Error('the change does not fit the code');
+  writeFileSync(file, changed);
+  await runCommand(process.execPath, [path.join(folder, 'dist/src/main/describe-build.js')]);
+  return builtIn(folder);
+}
+
+const environment = () => ({ ...process.env, NODE_ENV: 'production', ...readVariables(own.data_dir) });
+
+/** A command of a build; `failed`: it ended with 1. */
+async function admin<Answer>({ folder }: Built, ...args: string[]): Promise<Answer & { failed: boolean }> {
+  const child = spawn(process.execPath, [path.join(folder, 'dist/src/main/admin.js'), '--json', ...args], {
+    env: environment(),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  return { ...(JSON.parse(text) as Answer), failed: code !== 0 };
+}
+
+async function startWorker({ folder }: Built, env: Record<string, string> = {}): Promise<ChildProcess> {
+  const worker = spawn(process.execPath, [path.join(folder, 'dist/src/main/worker.js')], {
+    env: { ...environment(), ...env },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  processes.push(worker);
+  await new Promise<void>((resolve, reject) => {
+    worker.once('message', () => resolve());
+    worker.once('exit', (code) => reject(new Error(`the worker ended with code ${code}`)));
+  });
+  return worker;
+}
+
+async function stopWorker(worker: ChildProcess): Promise<void> {
+  const ended = new Promise((resolve) => worker.once('exit', resolve));
+  worker.kill('SIGTERM');
+  await ended;
+}
+
+const statusOf = async ({ version }: Built): Promise<Partial<DeployedVersion>> =>
+  (await findVersions(temporal)).find((one) => one.version === version) ?? {};
+
+/** Orders at a steady pace: paid, declined and refunded ones. */
+class Orders {
+  /** Answers by status. */
+  readonly answers: Record<string, number> = {};
+  readonly wrong: string[] = [];
+  private stopping = false;
+  private readonly sent: Promise<void>[] = [];
+  private readonly running: Promise<void>;
+
+  constructor(private readonly merchant: Merchant) {
+    this.running = this.run();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await this.running;
+    await Promise.all(this.sent);
+  }
+
+  private async run(): Promise<void> {
+    const cards = await Promise.all(
+      (['approved', 'insufficient_funds'] as const).map((c) => this.merchant.cardTransaction(c)),
+    );
+    for (let n = 0; !this.stopping; n += 1) {
+      this.sent.push(this.order(cards[n % 4 === 3 ? 1 : 0]!, n % 4 === 0));
+      await sleep(1_000 / ORDERS_PER_SECOND);
+    }
+  }
+
+  private async order(transaction: object, refunds: boolean): Promise<void> {
+    const order = await this.send('/v1/orders/', { currency: 'EUR', amount: 900, transactions: [transaction] });
+    if (refunds && order?.status === 'completed') await this.send(`/v1/orders/${order.id}/refunds/`, { amount: 400 });
+  }
+
+  private async send(url: string, body: object): Promise<Order | undefined> {
+    try {
+      const headers = { 'idempotency-key': newIdempotencyKey() };
+      const answer = await this.merchant.send<Order>('POST', url, { body, headers });
+      this.answers[answer.status] = (this.answers[answer.status] ?? 0) + 1;
+      if (answer.status < 300) return answer.body;
+      this.wrong.push(`${answer.status} ${JSON.stringify(answer.body)}`);
+    } catch (error) {
+      this.wrong.push(String(error));
+    }
+    return undefined;
+  }
+}
+const ORDERS_PER_SECOND = 5;
+/** How long the load goes on after each step. Milliseconds. */
+const STEP_MS = 5_000;
+/** Temporal lists a workflow a second after its start. Milliseconds. */
+const LISTED_MS = 1_500;
+
+test('rules 24.21: two versions under load: current, ramp, back, drain; nothing fails and the money is right', async () => {
+  await admin(HEAD, 'deploy', 'current');
+  // A repeat changes nothing.
+  const current = { current: HEAD.version, failed: false };
+  expect(await admin(HEAD, 'deploy', 'current')).toMatchObject(current);
+  const { items } = await admin<{ items: object[] }>(HEAD, 'deploy', 'status');
+  const leases = expect.stringMatching(/^0\.1\.0\+[0-9a-f]{16} since 20/);
+  expect(items).toEqual([{ version: HEAD.version, status: 'current', open_workflows: expect.any(Number), leases }]);
+
+  const merchant = new Merchant(stack);
+  const [unpaid, held, link] = await Promise.all([
+    merchant.createOrder({ expiration_period: 'P1D' }),
+    createAuthorization(merchant),
+    merchant.createPaymentLink(),
+  ]);
+  const open = [unpaid, held].map(({ id }) => orderWorkflowId(id)).concat(paymentLinkWorkflowId(link.id));
+  await until('Temporal lists the open workflows', async () => (await statusOf(HEAD)).open_workflows! >= open.length);
+
+  // Before any worker of the build starts.
+  const fits = await admin<{ replayed: number; would_stop: string[] }>(newer, 'deploy', 'check');
+  expect(fits).toMatchObject({ version: newer.version, would_stop: [], failed: false });
+  expect(fits.replayed).toBeGreaterThanOrEqual(open.length);
+  const stops = await admin<{ would_stop: string[] }>(broken, 'deploy', 'check');
+  expect(stops.failed).toBe(true);
+  const named = expect.arrayContaining(
+    open.slice(0, 2).map((id) => expect.stringMatching(`^${id}: .*TMPRL1100`) as string),
+  );
+  expect(stops.would_stop).toEqual(named);
+  expect(stops.would_stop.join()).not.toContain(link.id);
+
+  load = new Orders(merchant);
+  await sleep(STEP_MS);
+  // A version without workers is refused.
+  expect(await admin(newer, 'deploy', 'ramp', '--percentage', '10')).toMatchObject({ error: 'Conflict', failed: true });
+  const worker = await startWorker(newer);
+  await admin(newer, 'deploy', 'ramp', '--percentage', '10');
+  expect(await statusOf(newer)).toMatchObject({ status: 'ramping', percentage: 10 });
+  const ramped: string[] = [];
+  await until('one in ten begins with the newer version', async () => {
+    const made = await Promise.all(
+      Array.from({ length: 10 }, () => merchant.createOrder({ expiration_period: 'P1D' })),
+    );
+    ramped.push(...made.map(({ id }) => id));
+    await sleep(LISTED_MS);
+    return (await statusOf(newer)).open_workflows! > 0;
+  });
+  expect((await statusOf(newer)).open_workflows).toBeLessThan(ramped.length / 2);
+  await admin(newer, 'deploy', 'ramp', '--percentage', '0');
+  expect((await statusOf(newer)).status).toBe('draining');
+  await sleep(STEP_MS);
+
+  await admin(newer, 'deploy', 'current');
+  expect((await statusOf(newer)).status).toBe('current');
+  await sleep(STEP_MS);
+  // Open orders stay where they began, and only the current build drains.
+  expect((await statusOf(HEAD)).open_workflows).toBeGreaterThanOrEqual(open.length);
+  expect(await admin(HEAD, 'deploy', 'drain')).toMatchObject({ error: 'Conflict', failed: true });
+
+  // Back, and the newer version goes.
+  await admin(HEAD, 'deploy', 'current');
+  await sleep(STEP_MS);
+  const drained = await admin<{ moved: number; stay: string[] }>(HEAD, 'deploy', 'drain');
+  expect(drained).toMatchObject({ stay: [], failed: false });
+  expect(drained.moved).toBeGreaterThan(0);
+  await until('no workflow needs the newer version', async () => (await statusOf(newer)).open_workflows === 0);
+  await stopWorker(worker);
+  await sleep(STEP_MS);
+  await load.stop();
+
+  expect(load.wrong).toEqual([]);
+  expect(Object.keys(load.answers).every((status) => status.startsWith('2'))).toBe(true);
+  expect((await capture(merchant, held)).status).toBe(200);
+  for (const id of [unpaid.id, ...ramped]) expect((await merchant.cancelOrder(id)).status).toBe('cancelled');
+  expect((await merchant.endPaymentLink(link.id)).status).toBe('expired');
+  expect(await ledgerDifferences(stack)).toEqual([]);
+  expect((await failedTasks(stack)).failures).toEqual([]);
+}, 480_000);
+
+test('rules 24.21: orders that a version cannot continue stay where they are; automatic moves what it can', async () => {
+  const merchant = new Merchant(stack);
+  const unpaid = await merchant.createOrder({ expiration_period: 'P1D' });
+  await until('Temporal lists it', async () => (await statusOf(HEAD)).open_workflows! > 0);
+  const breaking = await startWorker(broken);
+  await admin(broken, 'deploy', 'current');
+  const drained = await admin<{ moved: number; stay: string[] }>(broken, 'deploy', 'drain');
+  expect(drained.failed).toBe(true);
+  expect(drained.stay).toContainEqual(expect.stringMatching(`^${orderWorkflowId(unpaid.id)}: .*TMPRL1100`));
+  await stopWorker(breaking);
+
+  const worker = await startWorker(newer, { DEPLOYMENT_VERSIONING: 'automatic' });
+  expect((await statusOf(newer)).status).toBe('current');
+  await until('it has moved the open order', async () => (await statusOf(HEAD)).open_workflows === 0);
+  expect((await merchant.cancelOrder(unpaid.id)).status).toBe('cancelled');
+  expect((await failedTasks(stack)).failures).toEqual([]);
+  await stopWorker(worker);
+}, 240_000);
