@@ -139,7 +139,13 @@ const GINGER_PHP: Record<string, Call> = {
   'retrieves an order': {
     on: 'a payment',
     call: 'GET /v1/orders/{order}',
-    reads: { id: UUID, status: 'completed', merchant_order_id: '1001', transactions: [{ id: UUID }], flags: ['is-test'] },
+    reads: {
+      id: UUID,
+      status: 'completed',
+      merchant_order_id: '1001',
+      transactions: [{ id: UUID }],
+      flags: ['is-test'],
+    },
   },
   'reads the currencies': {
     on: 'nothing',
