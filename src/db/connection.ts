@@ -179,7 +179,8 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof Error && AWAY_WORDS.test(error.message);
 }
 
-function codeOf(error: unknown): string | undefined {
+/** The SQLSTATE of an error of Postgres, or the code of Node. */
+export function codeOf(error: unknown): string | undefined {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === 'string' ? code : undefined;
 }

@@ -13,10 +13,15 @@ const SESSION = {
 /** Instants are read as texts. */
 const TIME_ZONE = 'UTC';
 
-/** For a migration, which may take long and wait for another one. */
-export const NO_TIME_LIMITS = Object.keys(SESSION)
-  .map((name) => `set ${name} = 0`)
-  .join('; ');
+/**
+ * For a migration. A statement may take long. While it waits for the lock of a table, every later statement on that
+ * table waits behind it, so the wait is short; the migration then tries again. Milliseconds.
+ */
+export const MIGRATION_LIMITS = [
+  'set statement_timeout = 0',
+  'set lock_timeout = 2000',
+  'set idle_in_transaction_session_timeout = 0',
+].join('; ');
 
 /** A role in a database. */
 interface Place {

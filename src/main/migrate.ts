@@ -7,7 +7,10 @@ import { migrate } from '../db/migrate';
  */
 async function main(): Promise<void> {
   const config = parseConfig(process.env);
-  await migrate(requireSetting(config, 'POSTGRES_URL'), config.POSTGRES_OWNER_URL);
+  await migrate(requireSetting(config, 'POSTGRES_URL'), {
+    owner_url: config.POSTGRES_OWNER_URL,
+    onRetry: (attempt) => process.stderr.write(`A lock was not free, attempt ${attempt}; trying again.\n`),
+  });
 }
 
 main().catch((error: unknown) => {

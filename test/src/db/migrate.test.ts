@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { checkWritable, connectDatabase, queryRows } from '../../../src/db/connection';
-import { migrate } from '../../../src/db/migrate';
+import { checkWritable, connectDatabase, queryRows, type Database } from '../../../src/db/connection';
+import { migrate, type Migration } from '../../../src/db/migrate';
+import { buildIndex } from '../../../src/db/build-index';
+import { createTestDatabase } from '../../support/database';
 import { stack } from '../../support/stack';
+import { until } from '../../support/waits';
 
 const freshUrl = () => stack().postgres_url.replace(/\/\w+$/, `/test_${randomBytes(6).toString('hex')}`);
 
@@ -42,4 +45,66 @@ test('amounts are numbers, instants are texts in UTC that keep their microsecond
   await checkWritable(db);
   await db.destroy();
   expect(row).toEqual({ amount: 9_007_199_254_740_991, at: '2026-01-15 10:00:05.433502+00' });
+});
+
+describe('a migration beside the service', () => {
+  const migrations = (next: Migration): Record<string, Migration> => ({
+    '001-initial': { up: () => Promise.resolve() },
+    '002-orders-completed': { up: () => Promise.resolve() },
+    '003-next': next,
+  });
+
+  /** Resolves when a statement waits for a lock. */
+  async function untilLocked(db: Database, statement: string): Promise<void> {
+    const sql = `select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like :statement`;
+    await until('the migration waits', async () => (await queryRows(db, sql, { statement })).length > 0);
+  }
+
+  test('rules 24.2: while a report holds its table, statements behind the migration go on, and it tries again', async () => {
+    const database = await createTestDatabase();
+    const report = await database.db.transaction();
+    await report.raw('select count(*) from orders');
+    let retries = 0;
+    const migrated = migrate(database.url, {
+      migrations: migrations({ up: (db) => db.raw('alter table orders add column next_release text') }),
+      onRetry: () => (retries += 1),
+    });
+    await untilLocked(database.db, 'alter table orders%');
+    // It stands in the queue behind the migration, and the report has not ended.
+    await expect(queryRows(database.db, 'select count(*) from orders', {})).resolves.toEqual([{ count: 0 }]);
+    expect(report.isCompleted()).toBe(false);
+    await until('it has tried again', () => retries > 0);
+    await report.commit();
+    await migrated;
+    await expect(queryRows(database.db, 'select next_release from orders', {})).resolves.toEqual([]);
+    await database.close();
+  });
+
+  test('an index is built while a payment is being written, and one that was interrupted is built again', async () => {
+    const database = await createTestDatabase();
+    const { db, url } = database;
+    // Two rows that a unique index refuses leave it half built.
+    await db.raw(`insert into leases values ('a', 'same', now()), ('b', 'same', now())`);
+    const unique = 'create unique index concurrently leases_holder on leases (holder)';
+    await expect(db.raw(unique)).rejects.toThrow('could not create unique index');
+    const payment = await db.transaction();
+    await payment.raw(`insert into leases values ('c', 'other', now())`);
+    const build: Migration = {
+      config: { transaction: false },
+      up: (knex) => buildIndex(knex, 'leases_holder', 'on leases (holder)'),
+    };
+    const migrated = migrate(url, { migrations: migrations(build) });
+    await untilLocked(db, 'drop index concurrently%');
+    await expect(queryRows(db, `insert into leases values ('d', 'third', now())`, {})).resolves.toEqual([]);
+    await payment.commit();
+    await migrated;
+    const [index] = await queryRows<{ indisvalid: boolean; indisunique: boolean }>(
+      db,
+      `select indisvalid, indisunique from pg_index where indexrelid = to_regclass('leases_holder')`,
+      {},
+    );
+    expect(index).toEqual({ indisvalid: true, indisunique: false });
+    await database.close();
+  });
 });
