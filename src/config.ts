@@ -161,11 +161,18 @@ export const configSchema = z.object({
     ),
   PROCESSOR_NOTIFICATION_SECRET: z
     .string()
-    .regex(/^whsec_[A-Za-z0-9+/]{20,}={0,2}$/)
+    .regex(/^whsec_[A-Za-z0-9+/]{20,}={0,2}(,whsec_[A-Za-z0-9+/]{20,}={0,2})?$/)
     .default('whsec_c2ltdWxhdG9yX2RldmVsb3BtZW50X29ubHk=')
-    .describe('Secret that signs the notifications of the processor (Standard Webhooks): whsec_ and base64.'),
+    .describe(
+      'Secret that signs the notifications of the processor (Standard Webhooks): whsec_ and base64. Of two, separated by a comma, the API accepts both, and the simulator signs with the first.',
+    ),
 
-  POSTGRES_URL: text().describe('PostgreSQL 16 or newer; default: the embedded one.'),
+  POSTGRES_URL: text().describe(
+    'PostgreSQL 16 or newer; default: the embedded one. For TLS add ?sslmode=verify-full, and &sslrootcert= with the PEM file of a CA of your own.',
+  ),
+  POSTGRES_PASSWORD_FILE: text().describe(
+    'File with the password of the role in POSTGRES_URL, read again when it has changed; default: the password in POSTGRES_URL.',
+  ),
   POSTGRES_OWNER_URL: text().describe(
     'For the migration only: the same database with the role that owns the schema; default: POSTGRES_URL.',
   ),

@@ -63,6 +63,18 @@ const FIND_SESSION = `
   from pg_roles r, pg_database d where r.rolname = current_user and d.datname = current_database()`;
 
 /**
+ * Called when a process starts. Throws an Error when the server is a standby, which cannot write: a process that
+ * started there would take requests and refuse them all (rules 24.20).
+ */
+export async function checkPrimary(db: Database): Promise<void> {
+  const [server] = await queryRows<{ is_standby: boolean }>(db, 'select pg_is_in_recovery() as is_standby', {});
+  if (!server!.is_standby) return;
+  throw new Error(
+    'POSTGRES_URL leads to a standby: let it lead to the primary, or promote the standby, then start again.',
+  );
+}
+
+/**
  * Called when a process starts that may open `connections_max` connections. Throws an Error with the remedy when
  * Postgres lacks the settings, or allows the role fewer connections (rules 24.1, 24.2).
  */

@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { checkWritable, connectDatabase, queryRows, type Database } from '../../../src/db/connection';
 import { migrate, type Migration } from '../../../src/db/migrate';
 import { buildIndex } from '../../../src/db/build-index';
+import { MIGRATION_LIMITS } from '../../../src/db/session';
 import { createTestDatabase } from '../../support/database';
+import { PROJECT } from '../../support/domain';
+import { anAcceptedPayment } from '../../support/rows';
 import { stack } from '../../support/stack';
 import { until } from '../../support/waits';
 
@@ -108,3 +112,73 @@ describe('a migration beside the service', () => {
     await database.close();
   });
 });
+
+/** Orders that the table has. MIGRATION_ROWS=1000000 is a run by hand: docs/operations.md has its figures. */
+const ROWS = Number(process.env['MIGRATION_ROWS'] ?? 2_000);
+const ORDERS_PER_SECOND = 20;
+
+test('rules 24.2: the second migration beside payments and an open report: no statement waits for it', async () => {
+  const database = await createTestDatabase();
+  const { db, url } = database;
+  // As the first release has it.
+  await db.raw(`drop index orders_project_completed; delete from knex_migrations where name = '002-orders-completed'`);
+  // It has no time limits, as another program's reports may have none.
+  const other = connectDatabase(url, { pool_max: 2, session_sql: MIGRATION_LIMITS });
+  await queryRows(
+    other,
+    `insert into orders (id, clock_id, project_id, currency, amount, status, attempts_max, charged_by, expiration_period,
+       expires_at, created, modified, completed)
+     select id, id, :project_id, 'EUR', 1250, 'completed', 1, 'token', 'PT30M', at, at, at, at
+     from (select gen_random_uuid() as id, timestamptz '2026-01-01' + n * interval '1 second' as at
+           from generate_series(1, :rows::int) n) made`,
+    { project_id: PROJECT.id, rows: ROWS },
+  );
+  const report = await other.transaction(undefined, { isolationLevel: 'repeatable read', readOnly: true });
+  await report.raw('select id from orders order by created limit 1000');
+  let [payments, longest_ms, is_over] = [0, 0, false];
+  const paying = (async () => {
+    while (!is_over) {
+      const began = performance.now();
+      await anAcceptedPayment(db);
+      longest_ms = Math.max(longest_ms, performance.now() - began);
+      payments += 1;
+      await sleep(Math.max(0, 1_000 / ORDERS_PER_SECOND - (performance.now() - began)));
+    }
+  })();
+  const began = performance.now();
+  let retries = 0;
+  const migrated = migrate(url, { onRetry: () => (retries += 1) });
+  const building = `select pid from pg_stat_activity where query like 'create index concurrently%' and state = 'active'
+    and datname = current_database()`;
+  const behind = `select query from pg_stat_activity where pg_blocking_pids(pid) && array(${building})`;
+  const waiting = new Set<string>();
+  /** Looks who waits for the migration until as many payments were made meanwhile. */
+  const watch = async (more: number) => {
+    const enough = payments + more;
+    await until('payments go on', async () => {
+      for (const { query } of await queryRows<{ query: string }>(db, behind, {})) waiting.add(query);
+      return payments >= enough;
+    });
+  };
+  const isBuilding = async () => (await queryRows(db, `${building} and wait_event_type = 'Lock'`, {})).length > 0;
+  await until('the build waits for the report', isBuilding, 120_000);
+  await watch(ORDERS_PER_SECOND);
+  expect(await isBuilding()).toBe(true);
+  await report.commit();
+  await Promise.all([migrated, watch(3)]);
+  is_over = true;
+  await paying;
+  expect([[...waiting], retries]).toEqual([[], 0]);
+  const [index] = await queryRows(db, `select indisvalid from pg_index where indexrelid = to_regclass(:name)`, {
+    name: 'orders_project_completed',
+  });
+  expect(index).toEqual({ indisvalid: true });
+  if (process.env['MIGRATION_ROWS'] !== undefined) {
+    const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+    process.stdout.write(
+      `${ROWS} rows, ${seconds} s, ${payments} payments, the longest ${longest_ms.toFixed(0)} ms with all its statements\n`,
+    );
+  }
+  await other.destroy();
+  await database.close();
+}, 600_000);
