@@ -231,10 +231,10 @@ export const configSchema = z.object({
     ),
   PAGE_SECRET: z
     .string()
-    .min(32)
+    .regex(/^[^,]{32,}(,[^,]{32,})?$/, 'needs 32 characters or more, of two separated by a comma each')
     .optional()
     .describe(
-      'Secret that signs the forms of the hosted page: at least 32 characters, the same on every API process. npm start creates one.',
+      'Secret that signs the forms of the hosted page: at least 32 characters, the same on every API process. Of two, separated by a comma, the first signs and both are accepted. npm start creates one.',
     ),
   PAYLOAD_KEYS: text().describe(
     'Keys that encrypt Temporal payloads: id:base64 of 32 bytes, separated by commas, the same on every process. The first encrypts, all decrypt. npm start creates one.',
@@ -316,6 +316,9 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
   const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
   throw new Error(`The environment is wrong:\n${lines.join('\n')}`);
 }
+
+/** The values of a variable that takes several, separated by commas. The first is the one to use, all are accepted. */
+export const valuesOf = (text: string): string[] => text.split(',');
 
 /** Returns a variable that this process requires although others do not. Throws an Error that names it. */
 export function requireSetting<K extends keyof Config>(config: Config, name: K): NonNullable<Config[K]> {

@@ -5,7 +5,7 @@ import { repositoryRoot } from '../../src/stack/files';
 import { readVariables } from '../../src/stack/launch';
 import { stack } from './stack';
 
-/** A process of a test's own on the run's stack. */
+/** A process of a test's own on the run's stack or another. */
 export interface TestProcess {
   readonly url: string;
   /** Memory that the process holds now, in MiB. */
@@ -22,21 +22,23 @@ interface ProcessOptions {
   node_options?: string[];
   /** Variables beside those of the stack. */
   env?: Record<string, string>;
+  /** The folder of the stack, unless it is the run's. */
+  data_dir?: string;
 }
 
-/** What each logs when it listens. */
-const LISTENS = { api: 'api listens', manage: 'bearer-token host listens' };
+/** What each logs when it listens; a worker has no address. */
+const LISTENS = { api: 'api listens', manage: 'bearer-token host listens', worker: 'worker runs' };
 
-/** Starts one more API or bearer-token host. Resolves when it listens. */
+/** Starts one more API, bearer-token host or worker. Resolves when it listens, or works. */
 export async function startProcess(
   name: keyof typeof LISTENS,
-  { node_options = [], env = {} }: ProcessOptions = {},
+  { node_options = [], env = {}, data_dir = stack().data_dir }: ProcessOptions = {},
 ): Promise<TestProcess> {
   const child = spawn(process.execPath, [...node_options, path.join(repositoryRoot(), `dist/src/main/${name}.js`)], {
     cwd: repositoryRoot(),
     env: {
       ...process.env,
-      ...readVariables(stack().data_dir),
+      ...readVariables(data_dir),
       API_PORT: '0',
       MANAGE_PORT: '0',
       LOG_LEVEL: 'info',
@@ -59,7 +61,7 @@ export async function startProcess(
         const { msg, url: listens_at } = line.startsWith('{')
           ? (JSON.parse(line) as { msg?: string; url?: string })
           : {};
-        if (msg === LISTENS[name]) resolve(listens_at!);
+        if (msg === LISTENS[name]) resolve(listens_at ?? '');
       });
     }
     void closed.then(() => reject(new Error(`${name} ended: ${end}`)));
