@@ -113,7 +113,7 @@ describe('a migration beside the service', () => {
   });
 });
 
-/** Orders that the table has. MIGRATION_ROWS=1000000 is a run by hand: docs/operations.md has its figures. */
+/** Orders that the table has. MIGRATION_ROWS=1000000 is a run by hand, whose figures docs/operations.md has. */
 const ROWS = Number(process.env['MIGRATION_ROWS'] ?? 2_000);
 const ORDERS_PER_SECOND = 20;
 
