@@ -18,7 +18,7 @@ export interface Migration {
  * Oldest first. After a release a migration never changes; each change is a new migration. The processes of the release
  * before run on the new schema (docs/operations.md, Change the schema).
  */
-const MIGRATIONS: Record<string, Migration> = {
+export const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
   '002-orders-completed': ordersCompleted,
 };
