@@ -14,8 +14,8 @@ const DEADLINE_MS = 4_000;
 /** The services that check notifications and act on them. */
 export interface NotificationServices {
   processor_notifications: Pick<ProcessorNotifications, 'handle' | 'settlementsCreated'>;
-  /** `whsec_…`, shared with the processor. */
-  secret: string;
+  /** `whsec_…`, shared with the processor: two while one replaces the other. */
+  secrets: string[];
   log: Logger;
 }
 
@@ -24,12 +24,12 @@ export interface NotificationServices {
  * late, repeated or out-of-order notification does no harm. A forged one, or one older than five minutes, is answered
  * 401 and does nothing.
  */
-export function processorNotifications({ processor_notifications, secret, log }: NotificationServices): Router {
-  const webhook = new Webhook(secret);
+export function processorNotifications({ processor_notifications, secrets, log }: NotificationServices): Router {
+  const webhooks = secrets.map((secret) => new Webhook(secret));
   const router = Router();
   const handleNotification: RequestHandler = async (request, response) => {
     noteRequest(response, { operation: 'processor_notification' });
-    const notification = read(webhook, request.body as Buffer, request.headers as Record<string, string>);
+    const notification = read(webhooks, request.body as Buffer, request.headers as Record<string, string>);
     const deadline_at = Date.now() + DEADLINE_MS;
     if (notification.type === 'settlements.created') {
       log.info('settlement notification received');
@@ -48,14 +48,16 @@ export function processorNotifications({ processor_notifications, secret, log }:
   return router;
 }
 
-function read(webhook: Webhook, body: Buffer, headers: Record<string, string>) {
-  let content: unknown;
-  try {
-    content = webhook.verify(body, headers);
-  } catch {
-    throw new ServiceError('Unauthorized', 'The notification is not signed by the processor.');
-  }
-  const notification = notificationSchema.safeParse(content);
+function read(webhooks: readonly Webhook[], body: Buffer, headers: Record<string, string>) {
+  const signed = webhooks.flatMap((webhook) => {
+    try {
+      return [webhook.verify(body, headers)];
+    } catch {
+      return [];
+    }
+  });
+  if (signed.length === 0) throw new ServiceError('Unauthorized', 'The notification is not signed by the processor.');
+  const notification = notificationSchema.safeParse(signed[0]);
   if (!notification.success) throw new ServiceError('ValidationError', 'The notification is not of the expected form.');
   return notification.data;
 }

@@ -181,11 +181,18 @@ export const configSchema = z.object({
     ),
   PROCESSOR_NOTIFICATION_SECRET: z
     .string()
-    .regex(/^whsec_[A-Za-z0-9+/]{20,}={0,2}$/)
+    .regex(/^whsec_[A-Za-z0-9+/]{20,}={0,2}(,whsec_[A-Za-z0-9+/]{20,}={0,2})?$/)
     .default('whsec_c2ltdWxhdG9yX2RldmVsb3BtZW50X29ubHk=')
-    .describe('Secret that signs the notifications of the processor (Standard Webhooks): whsec_ and base64.'),
+    .describe(
+      'Secret that signs the notifications of the processor (Standard Webhooks): whsec_ and base64. Of two, separated by a comma, the API accepts both, and the simulator signs with the first.',
+    ),
 
-  POSTGRES_URL: text().describe('PostgreSQL 16 or newer; default: the embedded one.'),
+  POSTGRES_URL: text().describe(
+    'PostgreSQL 16 or newer; default: the embedded one. For TLS add ?sslmode=verify-full, and &sslrootcert= with the PEM file of a CA of your own.',
+  ),
+  POSTGRES_PASSWORD_FILE: text().describe(
+    'File with the password of the role in POSTGRES_URL, read again when it has changed; default: the password in POSTGRES_URL.',
+  ),
   POSTGRES_OWNER_URL: text().describe(
     'For the migration only: the same database with the role that owns the schema; default: POSTGRES_URL.',
   ),
@@ -252,10 +259,10 @@ export const configSchema = z.object({
     ),
   PAGE_SECRET: z
     .string()
-    .min(32)
+    .regex(/^[^,]{32,}(,[^,]{32,})?$/, 'needs 32 characters or more, of two separated by a comma each')
     .optional()
     .describe(
-      'Secret that signs the forms of the hosted page: at least 32 characters, the same on every API process. npm start creates one.',
+      'Secret that signs the forms of the hosted page: at least 32 characters, the same on every API process. Of two, separated by a comma, the first signs and both are accepted. npm start creates one.',
     ),
   PAYLOAD_KEYS: text().describe(
     'Keys that encrypt Temporal payloads: id:base64 of 32 bytes, separated by commas, the same on every process. The first encrypts, all decrypt. npm start creates one.',
@@ -337,6 +344,9 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
   const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
   throw new Error(`The environment is wrong:\n${lines.join('\n')}`);
 }
+
+/** The values of a variable that takes several, separated by commas. The first is the one to use, all are accepted. */
+export const valuesOf = (text: string): string[] => text.split(',');
 
 /** Returns a variable that this process requires although others do not. Throws an Error that names it. */
 export function requireSetting<K extends keyof Config>(config: Config, name: K): NonNullable<Config[K]> {

@@ -48,6 +48,11 @@ export class SecretKeys {
     this.first = [...this.keys.keys()][0]!;
   }
 
+  /** The ids of its keys, as in SECRET_KEYS. */
+  get ids(): string[] {
+    return [...this.keys.keys()];
+  }
+
   /** Whether secrets protected with this key are usable. */
   has(secret_key_id: string): boolean {
     return this.keys.has(secret_key_id);

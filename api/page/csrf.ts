@@ -23,16 +23,17 @@ export const TOKEN_FIELD = 'token';
  * payable has a cookie of its own (by its path), so that two payments in one browser do not disturb each other.
  */
 export function createCsrfProtection({
-  page_secret,
+  page_secrets,
   public_url,
 }: {
-  page_secret: string;
+  /** The first signs, all are accepted: two while one replaces the other. */
+  page_secrets: string[];
   public_url: string;
 }): CsrfProtection {
   const secure = new URL(public_url).protocol === 'https:';
   const cookieName = secure ? '__Secure-pay' : 'pay';
   const { generateCsrfToken, validateRequest } = doubleCsrf({
-    getSecret: () => page_secret,
+    getSecret: () => page_secrets,
     getSessionIdentifier: (request) => String(request.params['id']),
     cookieName,
     // Lax, not strict: the customer comes from the merchant's site, and must keep the cookie of a tab that is open

@@ -42,7 +42,7 @@ export interface PageServices {
   /** Address at which customers reach the pages, without a slash at its end. */
   public_url: string;
   /** Signs the forms; the same on every api process. */
-  page_secret: string;
+  page_secrets: string[];
   /** Milliseconds until a form is answered, with the outcome or without. */
   deadline_ms: number;
   log: Logger;

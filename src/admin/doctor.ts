@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { requireSetting, type Config } from '../config';
 import { countOpenAttentions } from '../db/attentions';
 import { auditTrailWeakness } from '../db/projects/audit-trail';
-import { checkWritable, connectDatabase, queryRows, type Database } from '../db/connection';
+import { checkWritable, queryRows, type Database } from '../db/connection';
 import { findLags } from '../db/lags';
 import { schemaDifference } from '../db/migrate';
 import { hasOperator } from '../db/projects/oauth-clients';
@@ -17,7 +17,7 @@ import { findWorkerBuilds } from '../temporal/pollers';
 import { inspectSchedules } from '../temporal/schedules';
 import { credentialsOf } from '../temporal/credentials';
 import { buildOfService } from '../processes/build';
-import { searchServer } from '../processes/connections';
+import { recordPool, searchServer } from '../processes/connections';
 
 /** The result of one check. */
 export interface Finding {
@@ -46,7 +46,7 @@ const CHECK_MS = 10_000;
 /** Checks every dependency, the schema and the keys of an installation, each by itself (rules 22.5). */
 export async function diagnose(config: Config, log: Logger): Promise<Finding[]> {
   const open: { db?: Database; temporal?: TemporalClient } = {};
-  const db = () => (open.db ??= connectDatabase(requireSetting(config, 'POSTGRES_URL'), { pool_max: 2, quiet: true }));
+  const db = () => (open.db ??= recordPool(config, { pool_max: 2, quiet: true }));
   // Nothing that is asked here has a payload; the keys have a check of their own.
   const temporal = () =>
     (open.temporal ??= connectTemporal({
@@ -150,9 +150,17 @@ function keyChecks(config: Config, db: () => Database): Check[] {
       remedy: 'Put the missing keys back into SECRET_KEYS, or roll what was made with them.',
       async run() {
         const keys = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
-        const lost = (await secretKeysInUse(db(), new Date())).filter(({ secret_key_id }) => !keys.has(secret_key_id));
-        const missing = lost.map(({ secret_key_id, what, count }) => `${what} (${count}) need key ${secret_key_id}`);
-        refuse(missing.length === 0 ? undefined : `SECRET_KEYS lacks keys: ${missing.join(', ')}.`);
+        const used = await secretKeysInUse(db(), new Date());
+        const of = (id: string) => used.filter(({ secret_key_id }) => secret_key_id === id);
+        const lost = [...new Set(used.map(({ secret_key_id }) => secret_key_id))].filter((id) => !keys.has(id));
+        const needs = (id: string) =>
+          of(id)
+            .map(({ what, count }) => `${what} ${count}`)
+            .join(', ');
+        refuse(
+          lost.length === 0 ? undefined : `SECRET_KEYS lacks ${lost.map((id) => `${id} (${needs(id)})`).join('; ')}.`,
+        );
+        return keys.ids.map((id) => `${id}: ${needs(id) || 'nothing needs it'}`).join('; ');
       },
     },
     {

@@ -12,14 +12,13 @@ import { parseRequest } from '../contract/request';
 import { readsOnly } from '../contract/routes';
 import { requireSetting, type Config } from '../config';
 import { recordChange } from '../db/projects/audit-trail';
-import { connectDatabase } from '../db/connection';
 import { acceptRequest } from '../domain/accepted-request';
 import { inLines } from '../domain/shown-text';
 import { ServiceError } from '../errors';
 import { SERIALIZERS } from '../log';
 import { recoverEverything } from '../recovery/recovery';
 import { SecretKeys } from '../secrets';
-import { openProcessor, openTemporal, managePublicUrl } from '../processes/connections';
+import { openProcessor, openTemporal, managePublicUrl, recordPool } from '../processes/connections';
 import type { Processor } from '../processor/client';
 import type { TemporalClient } from '../temporal/connect';
 import { createWorkflowClients, type WorkflowClients } from '../temporal/workflows';
@@ -223,7 +222,7 @@ function valueOf(type: FieldOption['type'], text: string): unknown {
 
 async function withServices<T>(config: Config, work: (services: CommandServices) => Promise<T>): Promise<T> {
   const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
-  const db = connectDatabase(requireSetting(config, 'POSTGRES_URL'), { pool_max: 2 });
+  const db = recordPool(config, { pool_max: 2 });
   // Lazy: most commands never call it.
   const client = openTemporal(config, pino({ level: 'silent' }));
   const workflows = createWorkflowClients({ client, db });

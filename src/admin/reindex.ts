@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkSearchIndex } from '../../activities/search-index';
-import { requireSetting, type Config } from '../config';
-import { connectDatabase } from '../db/connection';
+import type { Config } from '../config';
 import { findCurrentBuild } from '../db/current-build';
 import { requestSearchRebuild, searchRebuild } from '../db/search/search-outbox';
 import { createLogger } from '../log';
 import { SearchWriter } from '../search/writer';
 import { Indexer } from '../indexer/indexer';
 import { buildOfService } from '../processes/build';
-import { searchServer } from '../processes/connections';
+import { recordPool, searchServer } from '../processes/connections';
 
 /** Milliseconds between two lines about how far a rebuild is. */
 const TELL_MS = 2_000;
@@ -19,7 +18,7 @@ const TELL_MS = 2_000;
  * written again what differs, and prints what it found.
  */
 export async function reindex(config: Config, { check }: { check: boolean }): Promise<void> {
-  const db = connectDatabase(requireSetting(config, 'POSTGRES_URL'));
+  const db = recordPool(config, {});
   const index = new SearchWriter(searchServer(config));
   try {
     if (check) {

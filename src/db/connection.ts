@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import knex, { type Knex } from 'knex';
 import { types, type Client } from 'pg';
 import type { LabelsOf } from '../metrics/catalogue';
@@ -51,10 +53,15 @@ interface Options {
   /** Keeps knex from logging failed connections. */
   quiet?: boolean;
   limits?: Limits;
+  /** The file with the password, instead of one in the address. It is read again when it has changed. */
+  password_file?: string | undefined;
   /** Runs first on every new connection. */
   session_sql?: string;
   onStatement?: (sql: string) => void;
 }
+
+/** Connections of this process that were opened before this instant are closed instead of used. */
+let read_only_at = 0;
 
 /**
  * Opens the pool of one process. Close it with `db.destroy()`. Nothing about the session is sent when a connection is
@@ -62,18 +69,26 @@ interface Options {
  * (session.ts).
  */
 export function connectDatabase(postgres_url: string, options: Options = {}): Database {
-  const { limits, session_sql } = options;
+  const { limits, session_sql, password_file } = options;
   const opened_at = new WeakMap<Client, number>();
-  /** Connections opened before this instant are closed instead of used. */
-  let read_only_at = 0;
+  const settingsWith = (connectionString: string) => ({
+    connectionString,
+    application_name: 'payments',
+    types: TYPES,
+    ...(limits && { connectionTimeoutMillis: limits.connection, query_timeout: limits.silence }),
+  });
+  const changeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+  const settingsOfFile = (file: string) => async () => {
+    const changed = changeOf(file);
+    return {
+      ...settingsWith(withPassword(postgres_url, await readFile(file, 'utf8'))),
+      // Asked before each connection.
+      expirationChecker: () => changeOf(file) !== changed,
+    };
+  };
   const db = knex({
     client: 'pg',
-    connection: {
-      connectionString: postgres_url,
-      application_name: 'payments',
-      types: TYPES,
-      ...(limits && { connectionTimeoutMillis: limits.connection, query_timeout: limits.silence }),
-    },
+    connection: password_file === undefined ? settingsWith(postgres_url) : settingsOfFile(password_file),
     pool: {
       min: 0,
       max: options.pool_max ?? 10,
@@ -90,7 +105,8 @@ export function connectDatabase(postgres_url: string, options: Options = {}): Da
     acquireConnectionTimeout: limits?.connection ?? 10_000,
     ...(options.quiet ? { log: { warn() {}, error() {}, debug() {}, deprecate() {} } } : {}),
   });
-  // After a failover the open connections lead to the old primary, new ones to the address of the new one.
+  // After a failover the open connections lead to the old primary, new ones to the address of the new one. A pool that
+  // only reads, such as that of lists and reports, would never find out.
   db.on('query-error', (error: unknown) => {
     if (codeOf(error) === READ_ONLY) read_only_at = performance.now();
     count('payments_db_errors_total', { class: classOf(error) });
@@ -100,6 +116,13 @@ export function connectDatabase(postgres_url: string, options: Options = {}): Da
     db.on('query', (query: { sql: string }) => onStatement(query.sql));
   }
   return db;
+}
+
+/** The address with the password that a file has. A line break at its end does not belong to it. */
+export function withPassword(postgres_url: string, file_text: string): string {
+  const url = new URL(postgres_url);
+  url.password = encodeURIComponent(file_text.replace(/\r?\n$/, ''));
+  return url.href;
 }
 
 type ErrorClass = LabelsOf<'payments_db_errors_total'>['class'];
@@ -179,7 +202,8 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof Error && AWAY_WORDS.test(error.message);
 }
 
-function codeOf(error: unknown): string | undefined {
+/** The SQLSTATE of an error of Postgres, or the code of Node. */
+export function codeOf(error: unknown): string | undefined {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === 'string' ? code : undefined;
 }

@@ -1,48 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import knex from 'knex';
 import type { Knex } from 'knex';
-import { connectDatabase, queryRows, type Database } from './connection';
+import { codeOf, connectDatabase, queryRows, type Database } from './connection';
 import * as initial from './migrations/001-initial';
-import * as currentBuild from './migrations/002-current-build';
+import * as ordersCompleted from './migrations/002-orders-completed';
+import * as currentBuild from './migrations/003-current-build';
 import { credentialsIn, grantToService } from './service-role';
-import { NO_TIME_LIMITS, storeSession } from './session';
+import { MIGRATION_LIMITS, storeSession } from './session';
 
-/** Oldest first. After a release a migration never changes; each change is a new migration. */
-const MIGRATIONS: Record<string, { up(db: Knex): Promise<void> }> = {
+/** One change of the schema. It may be applied again after a failure, so each statement outside a transaction must allow it. */
+export interface Migration {
+  up(db: Knex): Promise<void>;
+  /** Without `transaction: false` it runs in one transaction. */
+  config?: { transaction: boolean };
+}
+
+/**
+ * Oldest first. After a release a migration never changes; each change is a new migration. The processes of the release
+ * before run on the new schema (docs/operations.md, Change the schema).
+ */
+export const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
-  '002-current-build': currentBuild,
+  '002-orders-completed': ordersCompleted,
+  '003-current-build': currentBuild,
 };
 
 /** knex requires a way back. There is none: a dropped column loses its data. */
 const notReversible = () => Promise.reject(new Error('migrations are not reversed: restore a backup instead'));
 
-const migrationSource: Knex.MigrationSource<string> = {
-  getMigrations: () => Promise.resolve(Object.keys(MIGRATIONS)),
+const sourceOf = (migrations: Record<string, Migration>): Knex.MigrationSource<string> => ({
+  getMigrations: () => Promise.resolve(Object.keys(migrations)),
   getMigrationName: (name) => name,
-  getMigration: (name) => Promise.resolve({ ...MIGRATIONS[name]!, down: notReversible }),
-};
+  getMigration: (name) => Promise.resolve({ ...migrations[name]!, down: notReversible }),
+});
+
+interface MigrateOptions {
+  /** The role that owns the schema, if it differs from the role of the processes, which is then granted its rights. */
+  owner_url?: string | undefined;
+  migrations?: Record<string, Migration>;
+  /** Called when a lock was not free within `lock_timeout`, before the migration tries again. */
+  onRetry?: (attempt: number) => void;
+}
 
 /**
  * Creates the database if it is missing, brings its schema up to date and stores the settings of its sessions with the
- * role. `owner_url`: the role that owns the schema, if it differs from the role of the processes in `postgres_url`,
- * which is then granted its rights. Repeat-safe; two migrations at once run one after the other.
+ * role of `postgres_url`, the role of the processes. Repeat-safe; two migrations at once run one after the other. No
+ * statement of the service waits longer than `lock_timeout` of the migration: if a lock is not free by then, the
+ * migration lets the statements behind it pass and tries again, for about five minutes. Throws an Error after that.
  */
-export async function migrate(postgres_url: string, owner_url = postgres_url): Promise<void> {
+export async function migrate(
+  postgres_url: string,
+  { owner_url = postgres_url, migrations = MIGRATIONS, onRetry }: MigrateOptions = {},
+): Promise<void> {
   await createDatabase(owner_url);
   const service = credentialsIn(postgres_url);
   const hasOwner = service.role !== credentialsIn(owner_url).role;
-  const db = connectDatabase(owner_url, { pool_max: 2, session_sql: NO_TIME_LIMITS });
-  try {
-    await db.transaction(async (waiting) => {
-      await waiting.raw('select pg_advisory_xact_lock(?)', [LOCK]);
+  const db = connectDatabase(owner_url, { pool_max: 2, session_sql: MIGRATION_LIMITS, quiet: true });
+  const migrationSource = sourceOf(migrations);
+  const apply = () =>
+    db.transaction(async (waiting) => {
+      await waitForOthers(waiting);
       // knex's own lock does not wait, and stays behind when its holder is killed.
       await db.migrate.forceFreeMigrationsLock({ migrationSource });
       await db.migrate.latest({ migrationSource });
       await storeSession(waiting);
       if (hasOwner) await grantToService(waiting, service);
     });
+  try {
+    await retryLocks(apply, onRetry);
     if (hasOwner) await storeSessionOf(postgres_url);
   } finally {
     await db.destroy();
+  }
+}
+
+/**
+ * Waits until no other migration runs, for as long as the transaction lasts. An index that is built concurrently waits
+ * for every snapshot: a statement that waits for the lock would have one, so this one asks again and again; and one
+ * with bindings would keep its snapshot until the next statement, so this one has none.
+ */
+async function waitForOthers(trx: Database): Promise<void> {
+  for (;;) {
+    const [asked] = await queryRows<{ is_ours: boolean }>(
+      trx,
+      `select pg_try_advisory_xact_lock(${LOCK}) as is_ours`,
+      {},
+    );
+    if (asked!.is_ours) return;
+    await sleep(LOCK_CHECK_MS);
+  }
+}
+
+/** The advisory lock of the migrations in Postgres, and how often a migration looks whether it is free. */
+const LOCK = 7_264_001;
+const LOCK_CHECK_MS = 200;
+
+/** SQLSTATE: a lock was not free within lock_timeout. */
+const LOCK_NOT_AVAILABLE = '55P03';
+const ATTEMPTS_MAX = 30;
+/** The longest pause between two attempts; the first ones are shorter. Milliseconds. */
+const PAUSE_MAX_MS = 10_000;
+
+async function retryLocks(work: () => Promise<void>, onRetry: MigrateOptions['onRetry']): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (codeOf(error) !== LOCK_NOT_AVAILABLE) throw error;
+      if (attempt === ATTEMPTS_MAX) {
+        const remedy = 'end the long transactions in pg_stat_activity, or migrate when they have ended';
+        throw new Error(`a lock was not free in ${ATTEMPTS_MAX} attempts: ${remedy}`, { cause: error });
+      }
+      onRetry?.(attempt);
+      await sleep(Math.min(attempt * 500, PAUSE_MAX_MS));
+    }
   }
 }
 
@@ -75,9 +146,6 @@ export async function schemaDifference(db: Database): Promise<string | undefined
   if (missing.length > 0) return `The schema lacks ${missing.join(', ')}.`;
   return unknown.length > 0 ? `The schema is of a newer version: ${unknown.join(', ')}.` : undefined;
 }
-
-/** The advisory lock of the migrations in Postgres. */
-const LOCK = 7_264_001;
 
 /** SQLSTATE: the database exists, or is being created at this moment. */
 const DUPLICATE_DATABASE = ['42P04', '23505'];

@@ -13,10 +13,15 @@ const SESSION = {
 /** Instants are read as texts. */
 const TIME_ZONE = 'UTC';
 
-/** For a migration, which may take long and wait for another one. */
-export const NO_TIME_LIMITS = Object.keys(SESSION)
-  .map((name) => `set ${name} = 0`)
-  .join('; ');
+/**
+ * For a migration. A statement may take long. While it waits for the lock of a table, every later statement on that
+ * table waits behind it, so the wait is short; the migration then tries again. Milliseconds.
+ */
+export const MIGRATION_LIMITS = [
+  'set statement_timeout = 0',
+  'set lock_timeout = 2000',
+  'set idle_in_transaction_session_timeout = 0',
+].join('; ');
 
 /** A role in a database. */
 interface Place {
@@ -56,6 +61,18 @@ const FIND_SESSION = `
         else current_setting('superuser_reserved_connections')::int + current_setting('reserved_connections')::int end,
       nullif(r.rolconnlimit, -1), nullif(d.datconnlimit, -1)) as connections
   from pg_roles r, pg_database d where r.rolname = current_user and d.datname = current_database()`;
+
+/**
+ * Called when a process starts. Throws an Error when the server is a standby, which cannot write: a process that
+ * started there would take requests and refuse them all (rules 24.22).
+ */
+export async function checkPrimary(db: Database): Promise<void> {
+  const [server] = await queryRows<{ is_standby: boolean }>(db, 'select pg_is_in_recovery() as is_standby', {});
+  if (!server!.is_standby) return;
+  throw new Error(
+    'POSTGRES_URL leads to a standby: let it lead to the primary, or promote the standby, then start again.',
+  );
+}
 
 /**
  * Called when a process starts that may open `connections_max` connections. Throws an Error with the remedy when

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { parseConfig, requireSetting } from '../config';
+import { withPassword } from '../db/connection';
 import { migrate } from '../db/migrate';
 
 /**
@@ -7,7 +9,12 @@ import { migrate } from '../db/migrate';
  */
 async function main(): Promise<void> {
   const config = parseConfig(process.env);
-  await migrate(requireSetting(config, 'POSTGRES_URL'), config.POSTGRES_OWNER_URL);
+  const { POSTGRES_PASSWORD_FILE: file } = config;
+  const url = requireSetting(config, 'POSTGRES_URL');
+  await migrate(file === undefined ? url : withPassword(url, readFileSync(file, 'utf8')), {
+    owner_url: config.POSTGRES_OWNER_URL,
+    onRetry: (attempt) => process.stderr.write(`A lock was not free, attempt ${attempt}; trying again.\n`),
+  });
 }
 
 main().catch((error: unknown) => {

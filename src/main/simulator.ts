@@ -1,4 +1,4 @@
-import { parseConfig, requireSetting, simulatorDatabase, simulatorPagePort, type Config } from '../config';
+import { parseConfig, requireSetting, simulatorDatabase, simulatorPagePort, valuesOf, type Config } from '../config';
 import { createLogger } from '../log';
 import { startSimulator } from '../simulator/server';
 import { runProcess } from '../processes/process';
@@ -20,7 +20,7 @@ runProcess(log, async () => {
     control_key: requireSetting(config, 'SIMULATOR_CONTROL_KEY'),
     public_url: config.SIMULATOR_PUBLIC_URL,
     notification_url: notificationUrl(config),
-    notification_secret: config.PROCESSOR_NOTIFICATION_SECRET,
+    notification_secret: valuesOf(config.PROCESSOR_NOTIFICATION_SECRET)[0]!,
     log,
   });
   log.info({ url: simulator.url, page_url: simulator.page_url }, 'listening');

@@ -167,7 +167,7 @@ class Stack {
       await reach('POSTGRES_URL', new URL(postgres_url), 5432);
     }
     const demo = await progress.step('PostgreSQL', 'migrating and making the demo merchant', async () => {
-      await migrate(postgres_url, stack.POSTGRES_OWNER_URL);
+      await migrate(postgres_url, { owner_url: stack.POSTGRES_OWNER_URL });
       return createDemo({
         postgres_url,
         data_dir,

@@ -1,6 +1,6 @@
 import { requireSetting, type Config } from '../config';
 import { LIMITS, checkWritable, connectDatabase, observePool, type Database } from '../db/connection';
-import { checkSession } from '../db/session';
+import { checkPrimary, checkSession } from '../db/session';
 import type { Logger } from '../log';
 import { createProcessorClient, type Processor } from '../processor/client';
 import type { SearchServer } from '../search/connection';
@@ -14,13 +14,20 @@ const BULK_SHARE = 5;
 
 /** Opens the connections of a process from its configuration. Throws an Error that names a missing variable. */
 
+/** A pool for the record. It connects with its first statement. */
+export function recordPool(config: Config, options: Parameters<typeof connectDatabase>[1]): Database {
+  const password_file = config.POSTGRES_PASSWORD_FILE;
+  return connectDatabase(requireSetting(config, 'POSTGRES_URL'), { ...options, password_file });
+}
+
 /**
- * The pool of one process, with its share of the connections. Throws when Postgres is unavailable, or not set up as it
- * has to be (rules 24.1, 24.2).
+ * The pool of one process, with its share of the connections. Throws when Postgres is unavailable, a standby (rules
+ * 24.22), or not set up as it has to be (rules 24.1, 24.2).
  */
 export async function openDatabase(config: Config, pool_max = config.POSTGRES_CONNECTIONS_MAX): Promise<Database> {
-  const db = connectDatabase(requireSetting(config, 'POSTGRES_URL'), { pool_max, limits: LIMITS });
+  const db = recordPool(config, { pool_max, limits: LIMITS });
   try {
+    await checkPrimary(db);
     await checkSession(db, config.POSTGRES_CONNECTIONS_MAX);
     observePool(db, 'main');
   } catch (error) {
@@ -42,7 +49,7 @@ export async function openApiDatabases(config: Config): Promise<ApiDatabases> {
   const connections = Math.floor(config.POSTGRES_CONNECTIONS_MAX / BULK_SHARE) || 1;
   const pool_max = config.POSTGRES_CONNECTIONS_MAX - connections;
   const db = await openDatabase(config, pool_max);
-  const bulk = connectDatabase(requireSetting(config, 'POSTGRES_URL'), { pool_max: connections, limits: LIMITS });
+  const bulk = recordPool(config, { pool_max: connections, limits: LIMITS });
   observePool(bulk, 'bulk');
   return { db, bulk: { db: bulk, connections } };
 }

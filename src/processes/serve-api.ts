@@ -14,7 +14,7 @@ import { presentLinkVersion } from '../../api/present/payment-link';
 import { OrderWaits } from '../../api/requests/order-waits';
 import { processorNotifications } from '../../api/processor-notifications';
 import { listen } from '../../api/http/server';
-import { requireSetting, type Config } from '../config';
+import { requireSetting, valuesOf, type Config } from '../config';
 import { MERCHANT_API } from '../contract/merchant-api';
 import { findProjectByApiKey } from '../db/projects/api-keys';
 import { checkWritable, type Database } from '../db/connection';
@@ -40,7 +40,7 @@ export async function serveApi(
   addTo?: (pages: ReturnType<typeof createPages>, client: TemporalClient) => void,
 ): Promise<Started> {
   const metrics = await startMetrics(config, log, 'api');
-  const page_secret = requireSetting(config, 'PAGE_SECRET');
+  const page_secrets = valuesOf(requireSetting(config, 'PAGE_SECRET'));
   const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
   const { db, bulk } = await openApiDatabases(config);
   const processor = openProcessor(config, log);
@@ -50,7 +50,7 @@ export async function serveApi(
   const services = { ...workflows, db, processor, public_url: publicUrl(config) };
   const pages = createPages({
     ...services,
-    page_secret,
+    page_secrets,
     deadline_ms: PAGE_DEADLINE_MS,
     log,
     rates: pageRates(config),
@@ -91,7 +91,7 @@ export async function serveApi(
     ],
     routers: [
       intake.refuseWrites('/pay', '/paymentlinks'),
-      processorNotifications({ processor_notifications, secret: config.PROCESSOR_NOTIFICATION_SECRET, log }),
+      processorNotifications({ processor_notifications, secrets: valuesOf(config.PROCESSOR_NOTIFICATION_SECRET), log }),
       pages,
     ],
     intake,

@@ -6,7 +6,10 @@ import { ServiceError } from '../../src/errors';
 import type { OperationResult } from '../../src/processor/wire';
 import { serveTestApi, type TestApi } from '../support/test-api';
 
-const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
+const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
+const secret = secretOf(3);
+/** The one that replaces it. */
+const next_secret = secretOf(5);
 const ORDER = '0190c000-0000-7000-8000-00000000f001';
 const notification = {
   type: 'operation.updated',
@@ -40,7 +43,7 @@ beforeAll(async () => {
     },
   };
   const notifications = Router().use(
-    processorNotifications({ processor_notifications, secret, log: pino({ level: 'silent' }) }),
+    processorNotifications({ processor_notifications, secrets: [secret, next_secret], log: pino({ level: 'silent' }) }),
   );
   plumbing = await serveTestApi({ routers: [notifications] });
 });
@@ -88,6 +91,11 @@ test('that there are settlements has them fetched', async () => {
   expect([fetches, told]).toEqual([1, []]);
 });
 
+test('rules 10.9: while a secret replaces another one, notifications signed with either are accepted', async () => {
+  expect((await tell(notification, { key: next_secret })).status).toBe(200);
+  expect(told).toEqual([notification.operation]);
+});
+
 test('a second notification does no harm', async () => {
   await tell(notification);
   expect((await tell(notification)).status).toBe(200);
@@ -95,7 +103,7 @@ test('a second notification does no harm', async () => {
 });
 
 test.each<[string, Parameters<typeof tell>[1]]>([
-  ['signed with another key', { key: `whsec_${Buffer.alloc(32, 4).toString('base64')}` }],
+  ['signed with another key', { key: secretOf(4) }],
   ['older than five minutes', { at: new Date(Date.now() - 6 * 60_000) }],
   [
     'with the signature of another body',

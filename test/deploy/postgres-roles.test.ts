@@ -81,7 +81,9 @@ test('rules 17.1 and 24.7: the service and the simulator work with a role and a 
     { rolname: 'payments_owner', more: false },
     { rolname: 'simulator', more: false },
   ]);
-  for (const _ of [1, 2]) await migrate(url('payments', 'payments'), url('payments_owner', 'payments'));
+  for (const _ of [1, 2]) {
+    await migrate(url('payments', 'payments'), { owner_url: url('payments_owner', 'payments') });
+  }
   const db = await openDatabase(parseConfig({ POSTGRES_URL: url('payments', 'payments') }));
   expect(await auditTrailWeakness(db)).toBeUndefined();
   await db.destroy();

@@ -1,3 +1,7 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import {
   DELIVERY_STATUSES,
   OPEN_DELIVERY_STATUSES,
@@ -11,7 +15,7 @@ import {
   UNPAID_ATTEMPT_STATUSES,
   WEBHOOK_RECOVERY_STATUSES,
 } from '../../src/domain/transitions';
-import { files, text } from './repository';
+import { ROOT, files, text } from './repository';
 
 /** Whose moves the status column of a table follows; a new table with statuses gets its line here. */
 const STATUSES: Record<string, readonly string[]> = {
@@ -117,4 +121,36 @@ it('migrations are numbered without a gap and listed once each', () => {
     .toSorted();
   expect(names.map((name) => Number(name.slice(0, 3)))).toEqual(names.map((_, index) => index + 1));
   for (const name of names) expect(text('src/db/migrate.ts').split(`'${name}':`)).toHaveLength(2);
+});
+
+/** Each would stop payments, or break the processes of the release before. */
+const REFUSED_SQL: [rule: string, sql: string][] = [
+  ['require-concurrent-index-creation', 'create index orders_amount on orders (amount)'],
+  ['adding-required-field', 'alter table orders add column channel text not null'],
+  ['adding-not-nullable-field', 'alter table orders alter column locale set not null'],
+  ['constraint-missing-not-valid', 'alter table orders add constraint a check (amount > 0)'],
+  ['adding-foreign-key-constraint', 'alter table orders add foreign key (clock_id) references sandbox_clocks'],
+  ['changing-column-type', 'alter table orders alter column amount type numeric'],
+  ['renaming-column', 'alter table orders rename column locale to language'],
+  ['renaming-table', 'alter table orders rename to payments'],
+  ['ban-drop-column', 'alter table orders drop column locale'],
+  ['ban-drop-table', 'drop table leases'],
+];
+
+it('npm run check refuses SQL of a migration that locks a table for long, or breaks the release before', () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'migrations-'));
+  try {
+    REFUSED_SQL.forEach(([rule, sql], n) => {
+      const name = `${String(n + 100)}-${rule}.js`;
+      writeFileSync(path.join(folder, name), `exports.up = (knex) => knex.raw(${JSON.stringify(sql)});`);
+    });
+    const check = spawnSync(process.execPath, [path.join(ROOT, '.ci/check-migrations.mjs'), folder], {
+      encoding: 'utf8',
+    });
+    expect([check.status, check.stderr]).toEqual([1, '']);
+    const refused = REFUSED_SQL.filter(([rule]) => check.stdout.includes(`docs/${rule}`)).map(([rule]) => rule);
+    expect(refused).toEqual(REFUSED_SQL.map(([rule]) => rule));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { configSchema, parseConfig, requireSetting } from '../../src/config';
+import { configSchema, parseConfig, requireSetting, valuesOf } from '../../src/config';
 
 test('rules 18.5: an empty environment is a whole configuration', () => {
   const config = parseConfig({});
@@ -47,6 +47,21 @@ test('numbers and flags are parsed', () => {
 test('a variable that one process requires is named in its error', () => {
   expect(() => requireSetting(parseConfig({}), 'POSTGRES_URL')).toThrow(/^POSTGRES_URL is not set: PostgreSQL/);
   expect(requireSetting(parseConfig({ POSTGRES_URL: 'postgres://x/y' }), 'POSTGRES_URL')).toBe('postgres://x/y');
+});
+
+const [page, notification] = ['p'.repeat(32), `whsec_${'n'.repeat(32)}`];
+test.each([
+  ['PAGE_SECRET', page, 1],
+  ['PAGE_SECRET', `${page},${page}`, 2],
+  ['PAGE_SECRET', `${page},short`, 0],
+  ['PAGE_SECRET', `${page},${page},${page}`, 0],
+  ['PROCESSOR_NOTIFICATION_SECRET', notification, 1],
+  ['PROCESSOR_NOTIFICATION_SECRET', `${notification},${notification}`, 2],
+  ['PROCESSOR_NOTIFICATION_SECRET', `${notification},${page}`, 0],
+] as const)('rules 24.23: %s takes one value, or two while one replaces the other', (name, value, count) => {
+  const parse = () => valuesOf(parseConfig({ [name]: value })[name] ?? '').length;
+  if (count === 0) expect(parse).toThrow(`${name}: `);
+  else expect(parse()).toBe(count);
 });
 
 test('every variable has a description, and milliseconds in the name are milliseconds in the text', () => {

@@ -5,7 +5,7 @@ import { repositoryRoot } from '../../src/stack/files';
 import { readVariables } from '../../src/stack/launch';
 import { stack } from './stack';
 
-/** A process of a test's own on the run's stack; a worker has no address. */
+/** A process of a test's own on the run's stack or another; a worker has no address. */
 export interface TestProcess {
   readonly url: string;
   readonly pid: number;
@@ -23,6 +23,8 @@ interface ProcessOptions {
   node_options?: string[];
   /** Variables beside those of the stack. */
   env?: Record<string, string>;
+  /** The folder of the stack, unless it is the run's. */
+  data_dir?: string;
 }
 
 /** What each logs when it listens or polls. */
@@ -31,13 +33,13 @@ const LISTENS = { api: 'api listens', manage: 'bearer-token host listens', worke
 /** Starts one more API, bearer-token host or worker. Resolves when it listens or polls. */
 export async function startProcess(
   name: keyof typeof LISTENS,
-  { node_options = [], env = {} }: ProcessOptions = {},
+  { node_options = [], env = {}, data_dir = stack().data_dir }: ProcessOptions = {},
 ): Promise<TestProcess> {
   const child = spawn(process.execPath, [...node_options, path.join(repositoryRoot(), `dist/src/main/${name}.js`)], {
     cwd: repositoryRoot(),
     env: {
       ...process.env,
-      ...readVariables(stack().data_dir),
+      ...readVariables(data_dir),
       API_PORT: '0',
       MANAGE_PORT: '0',
       LOG_LEVEL: 'info',

@@ -8,8 +8,11 @@ export async function secretKeysInUse(
   return await queryRows(
     db,
     `select secret_key_id, what, count(*)::int as count from (
-       select secret_key_id, 'API keys' as what from api_keys where revoked is null
+       select secret_key_id, 'API keys' as what from api_keys
+         where revoked is null and (expires is null or expires > :now)
        union all select secret_key_id, 'client secrets' from oauth_clients where revoked is null
+       union all select previous_secret_key_id, 'client secrets' from oauth_clients
+         where revoked is null and previous_expires > :now
        union all select webhook_secret_key_id, 'webhook secrets' from projects
        union all select previous_webhook_secret_key_id, 'webhook secrets' from projects
          where previous_webhook_secret_expires > :now

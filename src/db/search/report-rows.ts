@@ -199,15 +199,16 @@ export function recordCondition(query: SearchQuery): RecordCondition | undefined
     bindings[name] = epoch_ms;
     return `to_timestamp(:${name}::numeric / 1000)`;
   };
-  const sqlOf = (one: SearchQuery): string => {
+  /** Of an absent value a comparison is null. That counts as false, except within NOT; without it an index serves. */
+  const sqlOf = (one: SearchQuery, is_negated = false): string => {
     switch (one.op) {
       case 'all':
         return 'true';
       case 'and':
       case 'or':
-        return `(${one.of.map(sqlOf).join(` ${one.op} `)})`;
+        return `(${one.of.map((part) => sqlOf(part, is_negated)).join(` ${one.op} `)})`;
       case 'not':
-        return `not (${sqlOf(one.of)})`;
+        return `not (${sqlOf(one.of, true)})`;
       case 'absent':
         return `${columnOf(one.field)} is null`;
       case 'range': {
@@ -216,8 +217,8 @@ export function recordCondition(query: SearchQuery): RecordCondition | undefined
         const ends = [
           ...(from === undefined ? [] : [`${column} >= ${instant(from.value + (from.inclusive ? 0 : 1))}`]),
           ...(to === undefined ? [] : [`${column} < ${instant(to.value + (to.inclusive ? 1 : 0))}`]),
-        ];
-        return `coalesce(${ends.join(' and ')}, false)`;
+        ].join(' and ');
+        return is_negated ? `coalesce(${ends}, false)` : `(${ends})`;
       }
       default:
         return 'false';

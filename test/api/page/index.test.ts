@@ -584,7 +584,7 @@ describe('when a part of the service is away', () => {
         ...createWorkflowClients({ client, db }),
         processor,
         public_url,
-        page_secret: 'x'.repeat(32),
+        page_secrets: ['x'.repeat(32)],
         deadline_ms,
         log,
         rates: options.rates,

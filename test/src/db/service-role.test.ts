@@ -17,7 +17,7 @@ const service_url = Object.assign(new URL(owner_url), { username: name, password
 let owner: Database;
 let service: Database;
 beforeAll(async () => {
-  await migrate(service_url, owner_url);
+  await migrate(service_url, { owner_url });
   [owner, service] = [connectDatabase(owner_url), connectDatabase(service_url)];
 });
 afterAll(async () => {
@@ -83,7 +83,7 @@ test.each([
 });
 
 test('a second migration changes nothing of it', async () => {
-  await migrate(service_url, owner_url);
+  await migrate(service_url, { owner_url });
   expect(await auditTrailWeakness(service)).toBeUndefined();
   expect(await entries()).toBe(1);
 });

@@ -2,7 +2,7 @@ import net from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { parseConfig } from '../../../src/config';
 import { LIMITS, connectDatabase, queryRows, type Database } from '../../../src/db/connection';
-import { NO_TIME_LIMITS, checkSession } from '../../../src/db/session';
+import { MIGRATION_LIMITS, checkSession } from '../../../src/db/session';
 import { openDatabase } from '../../../src/processes/connections';
 import { createTestDatabase } from '../../support/database';
 import { setUp } from '../../support/set-up';
@@ -128,15 +128,15 @@ test('a process opens no more connections than its share', async () => {
   }
 });
 
-test('a migration may take longer and wait longer than a statement of the service', async () => {
-  const db = connectDatabase(migrated.url, { pool_max: 1, session_sql: NO_TIME_LIMITS });
+test('rules 24.2: a migration may take longer than a statement of the service, and waits two seconds for a lock', async () => {
+  const db = connectDatabase(migrated.url, { pool_max: 1, session_sql: MIGRATION_LIMITS });
   try {
     const found = await queryRows<{ setting: string }>(
       db,
-      "select setting from pg_settings where name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout')",
+      "select setting from pg_settings where name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout') order by name",
       {},
     );
-    expect(found.map(({ setting }) => setting)).toEqual(['0', '0', '0']);
+    expect(found.map(({ setting }) => setting)).toEqual(['0', '2000', '0']);
   } finally {
     await db.destroy();
   }

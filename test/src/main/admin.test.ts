@@ -10,7 +10,7 @@ import { connectDatabase } from '../../../src/db/connection';
 import { SOURCE_NAMES } from '../../../src/db/recovery/sources';
 import { inspectSchedules, makeSchedules } from '../../../src/temporal/schedules';
 import { TASK_QUEUE } from '../../../workflows/messages';
-import { createTestDatabase } from '../../support/database';
+import { createTestDatabase, SECRET_KEYS } from '../../support/database';
 import { Merchant } from '../../support/merchant';
 import { answerOfCommand, Operator, runCommand } from '../../support/operator';
 import { NOBODY } from '../../support/shapes';
@@ -210,6 +210,29 @@ describe('rules 22.5: doctor', () => {
     await db.destroy();
     const { found } = await diagnose({ POSTGRES_URL: database.url });
     expect([found('audit trail').result, found('operator').result]).toEqual(['wrong', 'wrong']);
+    await database.close();
+  });
+
+  test('counts what still needs each key of SECRET_KEYS', async () => {
+    const database = await createTestDatabase();
+    const next = `next:${randomBytes(32).toString('base64')}`;
+    const of = async (SECRET_KEYS: string) =>
+      (await diagnose({ POSTGRES_URL: database.url, SECRET_KEYS })).found('secret keys');
+    expect(await of(`${SECRET_KEYS},${next}`)).toEqual({
+      check: 'secret keys',
+      result: 'ok',
+      note: 'test: webhook secrets 1; next: nothing needs it',
+    });
+    // A client whose secret was rolled: the previous one still works. And a rolled API key that has ended.
+    await database.db.raw(`
+      insert into oauth_clients (client_id, name, role, secret_hash, secret_key_id, previous_secret_hash,
+        previous_secret_key_id, previous_expires, created)
+      values (gen_random_uuid(), 'c', 'operator', '', 'next', '', 'test', now() + interval '1 hour', now());
+      insert into api_keys (id, project_id, secret_hash, secret_key_id, created, rolled, expires)
+      select 'a', id, '', 'gone', now(), now(), now() from projects`);
+    const rolled = 'client secrets 1, webhook secrets 1';
+    expect((await of(`${next},${SECRET_KEYS}`)).note).toBe(`next: client secrets 1; test: ${rolled}`);
+    expect(await of(next)).toMatchObject({ result: 'wrong', problem: `SECRET_KEYS lacks test (${rolled}).` });
     await database.close();
   });
 

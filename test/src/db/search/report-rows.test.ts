@@ -1,12 +1,24 @@
 import { queryRows } from '../../../../src/db/connection';
 import { orderIdsByCreation, recordCondition } from '../../../../src/db/search/report-rows';
 import { parseQuery } from '../../../../src/domain/query/parse';
-import { createTestDatabase } from '../../../support/database';
+import { createTestDatabase, planOf } from '../../../support/database';
 import { PROJECT } from '../../../support/domain';
 import { writeOrders } from '../../../support/rows';
 import { setUp } from '../../../support/set-up';
 
 const database = setUp(() => createTestDatabase());
+
+const conditionOf = (query: string) => {
+  const parsed = parseQuery(query);
+  if ('problem' in parsed) throw new Error(parsed.problem);
+  return recordCondition(parsed.query)!;
+};
+
+/** The first orders of the project that a query finds, at most as many as a report reads at a time. */
+async function find(query: string, rows = 1_000) {
+  const wanted = { project_id: PROJECT.id, condition: conditionOf(query), direction: 'asc' as const };
+  return await orderIdsByCreation(database.db, wanted, { rows, after: undefined });
+}
 
 /** How often Postgres has run a part of a plan for the rows of `transactions`, in all. */
 async function lookUps(sql: string, bindings: Record<string, unknown>): Promise<number> {
@@ -31,12 +43,41 @@ test('rules 20.22: the end of an open order is looked up once, however many cond
   const open = Array.from({ length: 7 }, () => ({ status: 'new', expires_at: '2026-01-15T12:30:00Z' }));
   await writeOrders(database.db, [...open, { status: 'completed' }]);
   // As many as a query has room for.
-  const parsed = parseQuery(Array(356).fill('-expires_at:2020-01-01').join(' '));
-  if ('problem' in parsed) throw new Error(parsed.problem);
-  const condition = recordCondition(parsed.query)!;
-  const wanted = { project_id: PROJECT.id, condition, direction: 'asc' as const };
-  const found = await orderIdsByCreation(database.db, wanted, { rows: 100, after: undefined });
+  const query = Array(356).fill('-expires_at:2020-01-01').join(' ');
+  const condition = conditionOf(query);
+  const found = await find(query);
   expect(found.rows).toHaveLength(8);
   const sql = `select o.id from orders o ${condition.join} where o.project_id = :project_id and ${condition.sql}`;
   expect(await lookUps(sql, { ...condition.bindings, project_id: PROJECT.id })).toBe(open.length);
+});
+
+describe('a report of some days in the middle of two years', () => {
+  const DAY_MS = 86_400_000;
+  const dayOf = (n: number) => new Date(Date.UTC(2024, 0, 1) + n * DAY_MS).toISOString();
+
+  beforeAll(async () => {
+    await database.db.raw('truncate orders cascade');
+    await writeOrders(database.db, [
+      ...Array.from({ length: 3_600 }, (_, n) => ({ created: dayOf(n / 5), completed: dayOf(n / 5 + 30) })),
+      { created: dayOf(400), status: 'new', completed: null, expires_at: dayOf(401) },
+    ]);
+    await database.db.raw('analyze orders');
+  });
+
+  test.each([
+    ['completed', 'completed:[2025-01-01 TO 2025-01-02]', 'orders_project_completed', 10],
+    ['created', 'created:[2025-01-01 TO 2025-01-02]', 'orders_project_created', 10],
+  ])('reads only the orders that were %s on them', async (_, query, index, orders) => {
+    expect(await planOf(database, () => find(query))).toMatch(new RegExp(`"Index Name": ?"${index}"[^}]*"Index Cond"`));
+    expect((await find(query)).rows).toHaveLength(orders);
+  });
+
+  test.each([
+    ['-completed:[2024-01-01 TO 2030-01-01]', 1],
+    ['-(-completed:[2024-01-01 TO 2030-01-01])', 3_600],
+    ['created:2025-02-04 -completed:[2024-01-01 TO 2030-01-01]', 1],
+    ['completed:[2030-01-01 TO *] OR created:2025-02-04', 6],
+  ])('an order that has no completed meets a condition as if it were false: %s', async (query, orders) => {
+    expect((await find(query, 10_000)).rows).toHaveLength(orders);
+  });
 });

@@ -1,0 +1,17 @@
+import type { Knex } from 'knex';
+import { MIGRATION_LIMITS } from './session';
+
+/**
+ * Builds an index of a large table while the service writes to it. Call it from a migration with `transaction: false`.
+ * An index that an interrupted migration left half built is dropped first. The build waits for transactions that are
+ * older, such as a backup; nothing waits for the build, so it has no `lock_timeout`. `rest` follows `create index name`.
+ */
+export async function buildIndex(knex: Knex, name: string, rest: string): Promise<void> {
+  await knex.raw('set lock_timeout = 0');
+  const { rows } = (await knex.raw(
+    `select from pg_index where indexrelid = to_regclass('${name}') and not indisvalid`,
+  )) as { rows: unknown[] };
+  if (rows.length > 0) await knex.raw(`drop index concurrently if exists ${name}`);
+  await knex.raw(`create index concurrently if not exists ${name} ${rest}`);
+  await knex.raw(MIGRATION_LIMITS);
+}
