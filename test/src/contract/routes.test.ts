@@ -40,7 +40,7 @@ test('rules 1.11 and 21.1: 201 makes an object that is no order, 204 has no body
   const withStatus = (status: number) => entries.flatMap(({ id, route }) => (route.success === status ? [id] : []));
   expect(withStatus(201).toSorted()).toEqual([
     ...['createApiKey', 'createClient', 'createMerchant', 'createPaymentLink', 'createProject'],
-    ...['createReceiverCheck', 'recoverWebhooks', 'recoverWebhooks', 'redeliver'],
+    ...['createReceiverCheck', 'eraseCustomer', 'recoverWebhooks', 'recoverWebhooks', 'redeliver'],
     ...['redeliverOrderWebhook', 'rollApiKey'],
   ]);
   expect(withStatus(204).toSorted()).toEqual(['revokeApiKey', 'revokeClient']);
