@@ -88,8 +88,9 @@ test.each(['25006', '40001', '40P01', '53100', '53200', '53400'])(
 test('rules 2.7: a read-only database is not ready; when it can write, the pool opens connections that write', async () => {
   const db = open(url, 2);
   const name = new URL(url).pathname.slice(1);
+  // Its connection too is new, and read-only, after the failure in another pool.
   const setReadOnly = (value: string) =>
-    database.db.raw(`alter database ${name} set default_transaction_read_only = ${value}`);
+    database.db.raw(`begin read write; alter database ${name} set default_transaction_read_only = ${value}; commit`);
   const write = () => queryRows(db, 'delete from request_claims', {});
   await setReadOnly('on');
   await expect(checkWritable(open(url))).rejects.toThrow('is read-only');
