@@ -36,7 +36,7 @@ export const polling = proxyActivities<Pick<Activities, 'pollCharge' | 'pollFoll
 
 /**
  * Local activities that call the processor, as tasks of their own: where too many run inside workflow tasks (rules
- * 24.19). The interceptor chooses.
+ * 10.20). The interceptor chooses.
  */
 export const callingAsTasks = proxyActivities<Record<string, (...args: unknown[]) => Promise<unknown>>>({
   startToCloseTimeout: '9 seconds',

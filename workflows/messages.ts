@@ -142,7 +142,7 @@ export type CaptureOrVoidInput = RequestedFollowUpInput & { kind: 'capture' | 'v
 /** The type of the failure of an activity whose record does not exist any more (rules 10.19). */
 export const RECORD_MISSING = 'RecordMissing';
 
-/** The type of the failure of a local activity that has to run as a task of its own (rules 24.19). */
+/** The type of the failure of a local activity that has to run as a task of its own (rules 10.20). */
 export const NO_FREE_SLOT = 'NoFreeSlot';
 
 /** Added to the arguments of a local activity that runs again after a timer of the workflow. */

@@ -4,7 +4,7 @@ import { count } from '../metrics/recorder';
 import { NO_FREE_SLOT } from '../../workflows/messages';
 
 /**
- * Limits how many activities with these names run inside workflow tasks at once, in this worker (rules 24.19). One more
+ * Limits how many activities with these names run inside workflow tasks at once, in this worker (rules 10.20). One more
  * fails at once with NO_FREE_SLOT, and its workflow starts it as a task of its own. A processor that takes long would
  * otherwise hold all slots for workflow tasks, which every order needs.
  */
