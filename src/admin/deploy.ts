@@ -70,14 +70,12 @@ export const DEPLOY_COMMANDS = [
       const versions = await findVersions(client);
       const holder = await findCurrentBuild(db);
       return {
-        items: [
-          ...versions.map((one) => ({
-            ...one,
-            ...(holder?.version === one.version && {
-              leases: `${holder.build ?? 'no build yet'} since ${formatTimestamp(new Date(holder.since).toISOString())}`,
-            }),
-          })),
-        ],
+        items: versions.map((one) => ({
+          ...one,
+          ...(holder?.version === one.version && {
+            leases: `${holder.build ?? 'no build yet'} since ${formatTimestamp(new Date(holder.since).toISOString())}`,
+          }),
+        })),
       };
     },
   },

@@ -1,6 +1,7 @@
 import { isGrpcServiceError, type Client } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { ServiceError } from '../errors';
+import { grpcStatusOf } from './grpc-status';
 
 /** The name under which Temporal knows the workers of all versions. */
 export const DEPLOYMENT = 'payments';
@@ -18,25 +19,26 @@ export interface DeployedVersion {
   open_workflows: number;
 }
 
-/** Of gRPC. */
-const NOT_FOUND = 5;
-const FAILED_PRECONDITION = 9;
+/** What Temporal knows of the deployment; nothing before the first worker of a version. */
+async function describeDeployment(client: Client): Promise<temporal.api.deployment.v1.IWorkerDeploymentInfo> {
+  const { namespace } = client.options;
+  try {
+    const described = await client.workflowService.describeWorkerDeployment({ namespace, deploymentName: DEPLOYMENT });
+    return described.workerDeploymentInfo ?? {};
+  } catch (error) {
+    if (grpcStatusOf(error) === 'not_found') return {};
+    throw error;
+  }
+}
 
 /** The versions, the newest first. Counts of workflows are up to a second old. Rejects when Temporal does not answer. */
 export async function findVersions(client: Client): Promise<DeployedVersion[]> {
-  const { namespace } = client.options;
-  const described = await client.workflowService
-    .describeWorkerDeployment({ namespace, deploymentName: DEPLOYMENT })
-    .catch((error: unknown) => {
-      if (isGrpcServiceError(error) && Number(error.code) === NOT_FOUND) return undefined;
-      throw error;
-    });
-  const { routingConfig, versionSummaries } = described?.workerDeploymentInfo ?? {};
+  const { routingConfig, versionSummaries } = await describeDeployment(client);
   const found: DeployedVersion[] = [];
   for (const { deploymentVersion, status, drainageInfo } of versionSummaries ?? []) {
     const version = deploymentVersion?.buildId ?? '';
     const is_drained = drainageInfo?.status === VersionDrainageStatus.VERSION_DRAINAGE_STATUS_DRAINED;
-    const { count: open_workflows } = await client.workflow.count(`${openOf(version)}`);
+    const { count: open_workflows } = await client.workflow.count(openOf(version));
     found.push({
       version,
       status: statusOf(status, is_drained),
@@ -69,7 +71,9 @@ function statusOf(
 
 /** The version of new workflows; `undefined` before an operator has chosen one. */
 export async function findCurrentVersion(client: Client): Promise<string | undefined> {
-  return (await findVersions(client)).find(({ status }) => status === 'current')?.version;
+  const { versionSummaries } = await describeDeployment(client);
+  const current = versionSummaries?.find(({ status }) => status === Status.WORKER_DEPLOYMENT_VERSION_STATUS_CURRENT);
+  return current && (current.deploymentVersion?.buildId ?? '');
 }
 
 /**
@@ -108,9 +112,8 @@ async function refuseWithoutWorkers(version: string, call: () => Promise<unknown
   try {
     await call();
   } catch (error) {
-    if (!isGrpcServiceError(error)) throw error;
-    const code = Number(error.code);
-    if (code !== NOT_FOUND && code !== FAILED_PRECONDITION) throw error;
+    const status = grpcStatusOf(error);
+    if (!isGrpcServiceError(error) || (status !== 'not_found' && status !== 'failed_precondition')) throw error;
     throw new ServiceError('Conflict', `Temporal refuses version ${version}: ${error.details}. Do its workers run?`);
   }
 }
@@ -151,7 +154,7 @@ export async function moveWorkflow(
     });
     return true;
   } catch (error) {
-    if (isGrpcServiceError(error) && Number(error.code) === NOT_FOUND) return false;
+    if (grpcStatusOf(error) === 'not_found') return false;
     throw error;
   }
 }
