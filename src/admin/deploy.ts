@@ -5,14 +5,15 @@ import type { Input } from '../contract/routes';
 import { requireSetting, type Config } from '../config';
 import type { Database } from '../db/connection';
 import { findCurrentBuild, setCurrentVersion } from '../db/current-build';
-import { recordChange } from '../db/projects/audit-trail';
 import { ServiceError } from '../errors';
 import { buildOfService } from '../processes/build';
 import { dataConverter, type TemporalClient } from '../temporal/connect';
 import { ALL_OPEN, findCurrentVersion, findVersions, makeVersionCurrent, rampVersion } from '../temporal/deployment';
 import type * as OpenHistories from '../temporal/open-histories';
 import type { ReplayedRun } from '../temporal/open-histories';
+import type * as Replay from '../temporal/replay';
 import type * as WorkflowBundle from '../temporal/workflow-bundle';
+import { auditCommand } from './audit';
 import type { CommandRoute } from './commands';
 
 /** Versions of the workflows: which begins new orders, and which continues open ones (rules 24.21). */
@@ -105,7 +106,10 @@ export const DEPLOY_COMMANDS = [
       await db.transaction(async (trx) => {
         // Workers of the version claim the leases; of two builds of one version the one that is asked has them.
         await setCurrentVersion(trx, wanted, body.version === undefined ? own : undefined);
-        await audit(trx, context, 'deployment.current', wanted, { before: { version: before ?? null } });
+        await auditCommand(trx, context, {
+          ...changeOf('current', wanted),
+          before: { version: before ?? null },
+        });
       });
       return { current: wanted, ...(before !== undefined && { before }) };
     },
@@ -116,7 +120,7 @@ export const DEPLOY_COMMANDS = [
     run: async ({ db, client }: DeployServices, context: ManageContext, { body }: Input<typeof RAMP>) => {
       const { percentage, version: wanted = buildOfService().version } = body;
       await rampVersion(client, wanted, percentage);
-      await db.transaction((trx) => audit(trx, context, 'deployment.ramp', wanted, { after: { percentage } }));
+      await db.transaction((trx) => auditCommand(trx, context, { ...changeOf('ramp', wanted), after: { percentage } }));
       return { version: wanted, percentage };
     },
   },
@@ -136,7 +140,10 @@ export const DEPLOY_COMMANDS = [
       const drained = await drainOthers(client, own, options);
       const done = { moved: drained.moved, stay: drained.stay.map(shownProblem) };
       await db.transaction((trx) =>
-        audit(trx, context, 'deployment.drain', own, { after: { moved: done.moved, stay: done.stay.length } }),
+        auditCommand(trx, context, {
+          ...changeOf('drain', own),
+          after: { moved: done.moved, stay: done.stay.length },
+        }),
       );
       return done;
     },
@@ -148,7 +155,8 @@ export const DEPLOY_COMMANDS = [
 async function histories(config: Config) {
   const histories = require('../temporal/open-histories') as typeof OpenHistories;
   const { workflowBundlePath } = require('../temporal/workflow-bundle') as typeof WorkflowBundle;
-  histories.quietRuntime();
+  const { quietRuntime } = require('../temporal/replay') as typeof Replay;
+  quietRuntime();
   const options = {
     bundle_path: await workflowBundlePath(),
     dataConverter: dataConverter(requireSetting(config, 'PAYLOAD_KEYS')),
@@ -159,16 +167,8 @@ async function histories(config: Config) {
 /** An order's workflow is `order:<id>`. */
 const shownProblem = ({ workflow_id, problem }: ReplayedRun) => `${workflow_id}: ${problem}`;
 
-const audit = async (
-  trx: Parameters<typeof recordChange>[0],
-  { caller, request }: ManageContext,
-  action: string,
-  id: string,
-  change: { before?: object; after?: object },
-) =>
-  await recordChange(
-    trx,
-    { action, object: { kind: 'deployment', id }, ...change },
-    { actor: caller.actor, request_id: request.request_id },
-    new Date(),
-  );
+/** The audit trail's name of a change and its object. */
+const changeOf = (verb: 'current' | 'ramp' | 'drain', version: string) => ({
+  action: `deployment.${verb}`,
+  object: { kind: 'deployment', id: version },
+});

@@ -8,10 +8,10 @@ import type { Input } from '../contract/routes';
 import type { Database } from '../db/connection';
 import { auditLines, createdInMonth, eventLines, projectIds, type Month } from '../db/month-export';
 import type { PagePosition } from '../db/pages';
-import { recordChange } from '../db/projects/audit-trail';
 import { orderIdsByCreation, reportTexts } from '../db/search/report-rows';
 import { SEARCH_FIELD_NAMES } from '../domain/query/fields';
 import { validationError } from '../errors';
+import { auditCommand } from './audit';
 import type { CommandRoute } from './commands';
 
 /** Files of a month for an auditor (rules 29.7). */
@@ -39,13 +39,12 @@ export const EXPORT_COMMANDS = [
     route: MONTH,
     run: async (
       { db }: { db: Database },
-      { caller, request }: ManageContext,
+      context: ManageContext,
       { params: { month }, body: { directory } }: Input<typeof MONTH>,
     ) => {
       const files = await exportMonth(db, month, directory, Date.now());
       const change = { action: 'export.month', object: { kind: 'export', id: month }, after: { files } };
-      const by = { actor: caller.actor, request_id: request.request_id };
-      await db.transaction((trx) => recordChange(trx, change, by, new Date()));
+      await db.transaction((trx) => auditCommand(trx, context, change));
       return { items: files };
     },
   },

@@ -4,8 +4,7 @@ import type { ManageContext } from '../../api/manage/manager';
 import { formatTimestamp } from '../../api/present/order';
 import { instant } from '../contract/scalars';
 import type { Input } from '../contract/routes';
-import { recordChange } from '../db/projects/audit-trail';
-import type { Database } from '../db/connection';
+import type { Database, SqlTransaction } from '../db/connection';
 import {
   beginRestore,
   endRestore,
@@ -20,6 +19,7 @@ import { reconcile } from '../recovery/reconcile';
 import type { Processor } from '../processor/client';
 import type { TemporalClient } from '../temporal/connect';
 import type { WorkflowClients } from '../temporal/workflows';
+import { auditCommand } from './audit';
 import type { CommandRoute } from './commands';
 
 /** After the record was restored from a backup (rules 28). */
@@ -133,19 +133,8 @@ async function requireRestore(db: Database): Promise<Restore> {
   return restore;
 }
 
-const audit = async (
-  trx: Parameters<typeof recordChange>[0],
-  { caller, request }: ManageContext,
-  action: string,
-  { id }: Restore,
-  after: object,
-) =>
-  await recordChange(
-    trx,
-    { action, object: { kind: 'restore', id }, after },
-    { actor: caller.actor, request_id: request.request_id },
-    new Date(),
-  );
+const audit = async (trx: SqlTransaction, context: ManageContext, action: string, { id }: Restore, after: object) =>
+  await auditCommand(trx, context, { action, object: { kind: 'restore', id }, after });
 
 const presentRestore = ({ id, began, since, reconciled, rewritten, open_items }: Restore) => ({
   id,

@@ -1,7 +1,6 @@
 import { readFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { DefaultLogger, Runtime, makeTelemetryFilterString } from '@temporalio/worker';
-import { replayHistories, type RecordedHistory } from '../temporal/replay';
+import { quietRuntime, replayHistories, type RecordedHistory } from '../temporal/replay';
 import { workflowBundlePath } from '../temporal/workflow-bundle';
 
 /**
@@ -11,12 +10,7 @@ import { workflowBundlePath } from '../temporal/workflow-bundle';
 async function main(): Promise<void> {
   const [folder] = process.argv.slice(2);
   if (folder === undefined) throw new Error('usage: replay.js <folder of histories>');
-  Runtime.install({
-    logger: new DefaultLogger('ERROR'),
-    telemetryOptions: {
-      logging: { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }), forward: {} },
-    },
-  });
+  quietRuntime();
   const names = (await readdir(folder)).filter((name) => name.endsWith('.json')).toSorted();
   if (names.length === 0) throw new Error(`there are no histories in ${folder}`);
   const histories: RecordedHistory[] = [];

@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { DefaultLogger, Runtime, Worker, makeTelemetryFilterString } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import type { temporal } from '@temporalio/proto';
 import { moveWorkflow, openOfOthers, type WorkflowRun } from './deployment';
 
@@ -13,16 +13,6 @@ const WORKERS = 2;
 export interface ReplayedRun extends WorkflowRun {
   /** Why its version of the code could not continue it; `undefined`: it can. */
   problem: string | undefined;
-}
-
-/** Only errors of the SDK are logged. Call it once in a process, before anything else of the worker's package. */
-export function quietRuntime(): void {
-  Runtime.install({
-    logger: new DefaultLogger('ERROR'),
-    telemetryOptions: {
-      logging: { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }), forward: {} },
-    },
-  });
 }
 
 /** What a replay needs. */

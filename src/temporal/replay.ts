@@ -1,7 +1,23 @@
 import { temporal } from '@temporalio/proto';
-import { Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  Runtime,
+  Worker,
+  makeTelemetryFilterString,
+  type WorkflowBundleOption,
+} from '@temporalio/worker';
 
 const { History } = temporal.api.history.v1;
+
+/** Only errors of the SDK are logged. Call it once in a process, before anything else of the worker's package. */
+export function quietRuntime(): void {
+  Runtime.install({
+    logger: new DefaultLogger('ERROR'),
+    telemetryOptions: {
+      logging: { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }), forward: {} },
+    },
+  });
+}
 
 /** The history of one workflow, as JSON of `historyToJson`, and a name for it. */
 export interface RecordedHistory {

@@ -4,9 +4,7 @@ import { IllegalStateError } from '@temporalio/common';
 import {
   DefaultLogger,
   type NativeConnection,
-  Runtime,
   Worker,
-  makeTelemetryFilterString,
   type ActivityExecuteInput,
   type WorkerOptions,
 } from '@temporalio/worker';
@@ -17,6 +15,7 @@ import { parseConfig } from '../../src/config';
 import { createLogger } from '../../src/log';
 import { activityCauses } from '../../src/temporal/activity-causes';
 import { clientOf, dataConverter } from '../../src/temporal/connect';
+import { quietRuntime as installQuietRuntime } from '../../src/temporal/replay';
 import { repositoryRoot } from '../../src/stack/files';
 import { createProgress } from '../../src/stack/progress';
 import { temporalTool } from '../../src/stack/servers/temporal';
@@ -48,12 +47,7 @@ const KEYWORD = 2;
 /** Temporal's native core tells only of errors of its own. There is one for all test files of a jest worker. */
 export function quietRuntime(): void {
   try {
-    Runtime.install({
-      logger: errorsOnly,
-      telemetryOptions: {
-        logging: { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }), forward: {} },
-      },
-    });
+    installQuietRuntime();
   } catch (error) {
     if (!(error instanceof IllegalStateError)) throw error;
   }
