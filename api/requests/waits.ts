@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { takePlace } from '../../src/domain/places';
 import type { Logger } from '../../src/log';
 import type { WaitPreference } from '../operation';
 
@@ -37,15 +38,14 @@ export class Waits<Known> {
 
   /** The wait for a change of `known`. It does not begin, and is `undefined`, when too many requests wait. */
   begin(project_id: string, known: Known, wait: WaitPreference): Promise<void> | undefined {
-    const count = this.of_projects.get(project_id) ?? 0;
-    const has_place = count < WAITING_MAX.per_project && this.waiting.size < WAITING_MAX.all;
-    if (this.is_closed || !has_place) return undefined;
-    this.of_projects.set(project_id, count + 1);
+    if (this.is_closed || this.waiting.size >= WAITING_MAX.all) return undefined;
+    const leave = takePlace(this.of_projects, project_id, WAITING_MAX.per_project);
+    if (leave === undefined) return undefined;
     wait.apply();
     const ended = wait.begin();
     return this.changeOf(known, wait).finally(() => {
       ended();
-      this.leave(project_id);
+      leave();
     });
   }
 
@@ -71,12 +71,6 @@ export class Waits<Known> {
       if (wait.hasLeft()) end();
       else this.looking ??= this.look();
     });
-  }
-
-  private leave(project_id: string): void {
-    const left = (this.of_projects.get(project_id) ?? 0) - 1;
-    if (left > 0) this.of_projects.set(project_id, left);
-    else this.of_projects.delete(project_id);
   }
 
   /** Looks at what is waited for as long as there are waits. Never rejects. */

@@ -13,12 +13,15 @@ interface RetentionRule {
 const deleteFrom = (table: string, select: string) =>
   `delete from ${table} where ctid = any(array(${select})) returning 1`;
 
+/** Deletes the rows of a table whose instant is older. */
+const olderRows = (table: string, column: string) => (limit: number) =>
+  deleteFrom(table, `select ctid from ${table} where ${column} < :before limit ${limit}`);
+
 /** What goes and what stays (rules 29.1). */
 const RULES: Readonly<Record<Retained, RetentionRule>> = {
   request_claims: {
     batch: 10_000,
-    sql: (limit) =>
-      deleteFrom('request_claims', `select ctid from request_claims where claimed < :before limit ${limit}`),
+    sql: olderRows('request_claims', 'claimed'),
   },
   logged_requests: {
     batch: 10_000,
@@ -33,13 +36,11 @@ const RULES: Readonly<Record<Retained, RetentionRule>> = {
   },
   receiver_checks: {
     batch: 1_000,
-    sql: (limit) =>
-      deleteFrom('receiver_checks', `select ctid from receiver_checks where created < :before limit ${limit}`),
+    sql: olderRows('receiver_checks', 'created'),
   },
   webhook_events: {
     batch: 10_000,
-    sql: (limit) =>
-      deleteFrom('webhook_events', `select ctid from webhook_events where created < :before limit ${limit}`),
+    sql: olderRows('webhook_events', 'created'),
   },
   // The key, the hash of its request, the status and the id of the object stay: a repeat is still answered once.
   idempotency_answers: {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { takePlace } from '../domain/places';
 
 /** The endpoint of a webhook: a host of one project, so that receivers of different projects are judged separately. */
 interface Endpoint {
@@ -49,18 +50,6 @@ export class AttemptLimits {
   learn(endpoint: Endpoint, is_slow: boolean): void {
     this.slow.set(keyOf(endpoint), is_slow);
   }
-}
-
-/** Counts one more of the project until the result is called; `undefined` when it has all that it may have. */
-function takePlace(running: Map<string, number>, project_id: string, at_once: number): (() => void) | undefined {
-  const taken = running.get(project_id) ?? 0;
-  if (taken >= at_once) return undefined;
-  running.set(project_id, taken + 1);
-  return () => {
-    const left = (running.get(project_id) ?? 1) - 1;
-    if (left > 0) running.set(project_id, left);
-    else running.delete(project_id);
-  };
 }
 
 const keyOf = ({ project_id, url }: Endpoint) => `${project_id} ${new URL(url).host}`;

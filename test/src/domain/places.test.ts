@@ -1,0 +1,16 @@
+import { takePlace } from '../../../src/domain/places';
+
+test('a caller has as many places as it may take; a free one can be taken again, and other callers have their own', () => {
+  const taken = new Map<string, number>();
+  const take = (caller: string) => takePlace(taken, caller, 2);
+  const ends = [take('a'), take('a'), take('b')];
+  expect([...ends, take('a')]).toEqual([...Array(3).fill(expect.any(Function)), undefined]);
+  ends[0]!();
+  expect([take('a'), take('a')]).toEqual([expect.any(Function), undefined]);
+});
+
+test('a caller without places is forgotten', () => {
+  const taken = new Map<string, number>();
+  takePlace(taken, 'a', 1)!();
+  expect([...taken]).toEqual([]);
+});
