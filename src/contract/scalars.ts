@@ -40,15 +40,30 @@ export const timestamp = () =>
 
 const INSTANT = 'Expected a date and time of ISO 8601 with Z or an offset, for example 2026-01-15T12:00:05Z.';
 
+/** The first and last second that Postgres and ISO 8601 both know, in epoch milliseconds. */
+const [FIRST_SECOND, LAST_SECOND] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59Z')];
+
+/**
+ * The instant in UTC, with all digits of its seconds; any other text as it is. Postgres reads neither the year 0 nor an
+ * offset of 16 hours or more.
+ */
+function inUtc(text: string): string {
+  const second = Date.parse(text.replace(/\.\d+/, ''));
+  if (Number.isNaN(second)) return text;
+  const known = Math.min(Math.max(second, FIRST_SECOND), LAST_SECOND);
+  return new Date(known).toISOString().replace('.000', /\.\d+/.exec(text)?.[0] ?? '');
+}
+
 /**
  * An instant in a query: ISO 8601 with Z or an offset, whose `+` may have arrived as a space because the client did not
- * encode it.
+ * encode it. Read as UTC.
  */
 export const instantParam = () =>
   z
     .string()
     .overwrite((text) => text.replace(' ', '+'))
     .refine((text) => instant().safeParse(text).success, INSTANT)
+    .overwrite(inUtc)
     .meta({ format: 'date-time', examples: ['2026-01-15T12:00:05Z'] });
 
 /** An instant in a body: ISO 8601 with Z or an offset. */

@@ -29,6 +29,18 @@ test('rules 25.3: lists the requests of the project alone, newest first, also th
   expect(idsOf(await list())).toEqual(ids);
 });
 
+test.each([
+  ['8889-01-23T19:59:04.800347-18:21', 0],
+  ['9999-12-31T23:59:59.9-23:59', 0],
+  ['0000-01-01T00:00:00+23:59', 1],
+])(
+  'every instant of ISO 8601 is understood, also those that Postgres does not read: since %s',
+  async (since, least) => {
+    const { status, body } = await list(`?since=${encodeURIComponent(since)}`);
+    expect([status, Math.min(body.items.length, 1)]).toEqual([200, least]);
+  },
+);
+
 describe('rules 25.3: many are paged', () => {
   let many: TestProject;
   beforeAll(async () => {
