@@ -3,6 +3,7 @@ import type { Order } from '../../src/client';
 export { hidden } from '../../src/cli/page-customer';
 import { Merchant, statusesOf } from './merchant';
 import { postControl, stack } from './stack';
+import { until } from './waits';
 
 /** A customer on the hosted page, in a browser or without one. */
 
@@ -32,9 +33,24 @@ export const CARD = {
   cardholder_name: 'Ada Lovelace',
 };
 
+/** The waiting page loads itself again; the one that leads to the issuer does so at once. */
+const WAITING = /http-equiv="refresh" content="[1-9]/;
+
 /** A customer without a browser, on the run's stack or at another address. */
 export class Client extends PageCustomer {
   constructor(base: string = stack().api_url) {
     super(base);
+  }
+
+  /**
+   * Submits the form of a payment and answers what follows its outcome. While a busy machine has not heard the outcome,
+   * the form is submitted again, which joins the payment (rules 10.6).
+   */
+  async payWithForm(...submission: Parameters<PageCustomer['postForm']>): Promise<Response> {
+    return await until('the outcome is known', async () => {
+      const answer = await this.postForm(...submission);
+      const is_waiting = answer.status === 503 || WAITING.test(await answer.clone().text());
+      return !is_waiting && answer;
+    });
   }
 }

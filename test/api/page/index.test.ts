@@ -136,7 +136,7 @@ describe('a page', () => {
 describe('the card form', () => {
   test('rules 12.4: an approved card leads to the return address with order_id and project_id', async () => {
     const { order, client, path, form } = await opened({ return_url: 'https://shop.example/done?cart=7#top' });
-    const response = await client.postForm(path, form);
+    const response = await client.payWithForm(path, form);
     expect(response.status).toBe(303);
     expect(response.headers.get('location')).toBe(
       `https://shop.example/done?cart=7&order_id=${order.id}&project_id=${order.project_id}#top`,
@@ -180,7 +180,7 @@ describe('the card form', () => {
       const response = await client.postForm(path, { ...form, attempt, number: CARDS.do_not_honor.number });
       expect([attempt, response.status]).toEqual([attempt, 200]);
     }
-    const last = await client.postForm(path, { ...form, attempt: '5', number: CARDS.do_not_honor.number });
+    const last = await client.payWithForm(path, { ...form, attempt: '5', number: CARDS.do_not_honor.number });
     expect([last.status, last.headers.get('location')]).toEqual([
       303,
       `https://shop.example/failed?order_id=${order.id}&project_id=${order.project_id}`,
@@ -353,7 +353,7 @@ describe('rules 12.9: a program, which prefers JSON', () => {
 
   test('that pays is led on as a browser is, without a return address to the page; nothing of the order is told', async () => {
     const one = await opened({ return_url: 'https://shop.example/' });
-    const back = await one.client.postForm(one.path, one.form, PROGRAM);
+    const back = await one.client.payWithForm(one.path, one.form, PROGRAM);
     expect([back.status, back.headers.get('location')]).toEqual([
       303,
       `https://shop.example/?order_id=${one.order.id}&project_id=${one.order.project_id}`,

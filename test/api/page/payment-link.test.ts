@@ -193,9 +193,9 @@ describe('the page of a payment link', () => {
       return_url: 'https://shop.example/done?a=1',
     });
     const { client, form } = await aPayer();
-    const answers = await Promise.all([1, 2, 3].map(() => client.postForm(path, form)));
+    const answers = await Promise.all([1, 2, 3].map(() => client.payWithForm(path, form)));
     const { completed_order_id } = await link();
-    for (const answer of [...answers, await client.postForm(path, form)]) {
+    for (const answer of [...answers, await client.payWithForm(path, form)]) {
       expect([answer.status, answer.headers.get('location')]).toEqual([
         303,
         `https://shop.example/done?a=1&order_id=${completed_order_id}&project_id=${project_id}&payment_link_id=${id}`,
