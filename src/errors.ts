@@ -28,7 +28,7 @@ export const ERRORS = {
   RefundError: {
     status: 400,
     meaning: 'Refund not possible, for example exceeds the remaining amount.',
-    remedy: 'Retrieve the order and refund at most what is left.',
+    remedy: 'Retrieve the order and refund at most what is left, with a new Idempotency-Key.',
   },
   FailedToFetchTransactionInformation: {
     status: 502,
@@ -45,7 +45,7 @@ export const ERRORS = {
     status: 500,
     meaning: 'Unexpected error inside the service.',
     remedy:
-      'With an Idempotency-Key send the request again, as nothing happens twice; without one retrieve or list the orders first.',
+      'With an Idempotency-Key send the request again, as nothing happens twice; without one wait two minutes, then retrieve or list the orders.',
   },
   ServiceUnavailable: {
     status: 503,
@@ -53,7 +53,7 @@ export const ERRORS = {
     meaning:
       'The service could not answer in time. With Retry-After the request may be sent again, and nothing is done twice.',
     remedy:
-      'Send the request again after the seconds in Retry-After; without that header retrieve or list the orders first.',
+      'Send the request again after the seconds in Retry-After; without that header wait two minutes, then retrieve or list the orders.',
   },
   Unauthorized: {
     status: 401,
@@ -83,7 +83,8 @@ export const ERRORS = {
   PreconditionFailed: {
     status: 412,
     meaning: 'The order or payment link has changed since the version named in If-Match.',
-    remedy: 'Retrieve it, and send the request again with its ETag if the change is still wanted.',
+    remedy:
+      'Retrieve it, and send the request again with its ETag and a new Idempotency-Key if the change is still wanted.',
   },
   TooManyRequests: {
     status: 429,

@@ -3,7 +3,7 @@ import { erasing } from './activities';
 import type { ErasureInput } from './messages';
 
 /**
- * Erases the personal data of a customer (rules 29.3). The record holds how far it is; a lost workflow goes on from it,
+ * Erases the personal data of a customer (rules 29.3). Its position is in the record: a lost workflow goes on from it,
  * and one that is started after a restore of the record erases again. Returns how many payment orders it has erased.
  */
 export async function erasure(input: ErasureInput): Promise<number> {

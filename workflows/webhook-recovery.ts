@@ -6,7 +6,7 @@ import type { WebhookRecoveryInput } from './messages';
 import { RecordedObject } from './object/recorded-object';
 
 /**
- * Sends the failed webhooks of a project again (rules 13.16). The record holds how far it is and whether it is paused;
+ * Sends the failed webhooks of a project again (rules 13.16). Its position, and whether it is paused, is in the record:
  * a lost workflow goes on from it. Returns the final status.
  */
 export async function webhookRecovery(input: WebhookRecoveryInput): Promise<WebhookRecoveryStatus> {

@@ -143,7 +143,7 @@ export type Transaction = {
     captured_amount?: number;
     voided_amount?: number;
     settlement_currency?: string;
-    /** Amount that the processor paid out, or took back; once it is settled. */
+    /** What the processor paid out (`credit_debit` is `credit`) or took back (`debit`), never negative; once it is settled. */
     settlement_amount?: number;
     fee_currency?: string;
     /** Fee that the processor kept; once it is settled. */
@@ -525,7 +525,7 @@ export type SearchResult = {
     hits: number;
     /** `hits` is more than 10,000 and counts transactions: there are at most so many orders. */
     hits_is_estimate?: true;
-    /** The orders of this page, as they are now. */
+    /** The orders of this page, as they are now, with all amounts in minor units. */
     orders: Order[];
     /** There are fewer orders than `size` because more would have been over 16 MiB of JSON: `sort` leads to the rest. */
     is_truncated?: true;

@@ -37,7 +37,7 @@ import { eventSchema, transactionRequestSchema, transactionSchema } from './tran
 export const MERCHANT_API = {
   name: 'Payments API',
   description:
-    'Collect payments for orders. A 2xx answer means that the request was accepted, not that the payment succeeded: read the status of the order. A declined card is answered with 200 and the transaction status `error`.',
+    'Collect payments for orders. A 2xx answer means that the request was accepted, not that the payment succeeded: read the status of the order. A declined card is not an error: the answer is 200, and the transaction has status `error`.',
   security: {
     name: 'apiKey',
     scheme: 'basic',

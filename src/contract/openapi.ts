@@ -76,11 +76,14 @@ export function openApi({ name, description, security, routes, tags = [], schema
       },
       headers: {
         ...(Object.values(routes).some((route) => route.etag) && {
-          ETag: { description: 'Version of the order, for If-Match and If-None-Match.', schema: { type: 'string' } },
+          ETag: {
+            description: 'Version of the order or payment link, for If-Match and If-None-Match.',
+            schema: { type: 'string' },
+          },
         }),
         ...(Object.values(routes).some((route) => route.waits) && {
           PreferenceApplied: {
-            description: 'The preference of the header Prefer that was heeded, for example `wait=60`.',
+            description: 'The preference of the header Prefer that was applied, for example `wait=60`.',
             schema: { type: 'string' },
           },
         }),
@@ -193,7 +196,8 @@ function operation(
       },
       ...(isConditional(route) && {
         '304': {
-          description: 'The order has not changed since the version named in If-None-Match; without a body.',
+          description:
+            'The order or payment link has not changed since the version named in If-None-Match; without a body.',
           headers: { ...HEADERS, ETag: ETAG },
         },
       }),
@@ -232,19 +236,19 @@ const headerParameter = (name: string, description: string, limits: JsonSchema =
 
 const IF_MATCH = headerParameter(
   'If-Match',
-  'The ETag of the order as you know it: when it has changed since, the request is refused with 412.',
+  'The ETag of the order or payment link as you know it: if it has changed since, the request is refused with 412.',
 );
 const IF_NONE_MATCH = headerParameter(
   'If-None-Match',
-  'The ETag of the order as you know it: while it has not changed, the answer is 304 without a body.',
+  'The ETag of the order or payment link as you know it: if it has not changed since, the answer is 304 without a body.',
 );
 const PREFER = headerParameter(
   'Prefer',
-  '`wait=60` (RFC 7240, 1 to 60 seconds): while the status is not final, the answer comes when it changes, and that of a list of events when there is an event; at the latest after so many seconds. Other preferences are ignored.',
+  '`wait=60` (RFC 7240, 1 to 60 seconds): the longest time to wait for the answer. An order is returned as soon as its status changes, at once if the status is final; a list of events as soon as there is an event. Other preferences are ignored.',
 );
 const IDEMPOTENCY_KEY = headerParameter(
   'Idempotency-Key',
-  'The same key with the same request answers the first answer again and does nothing twice. 1 to 255 visible ASCII characters.',
+  'A repeat of the request with the same key returns the first answer again, and nothing is done twice. 1 to 255 visible ASCII characters.',
   { minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
 );
 

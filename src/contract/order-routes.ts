@@ -24,7 +24,7 @@ export const ORDER_ROUTES = {
     path: '/v1/orders/',
     summary: 'Create an order',
     description:
-      'Without a transaction the customer is sent to `order_url`, the hosted payment page. With one, to its `payment_url`; a transaction with a `vault_token` is charged at once and the answer holds the outcome. A declined card is answered with 200: read the status of the order.',
+      'Without a transaction the customer is sent to `order_url`, the hosted payment page. With one, to its `payment_url`; a transaction with a `vault_token` is charged at once and the answer has the outcome. A declined card is not an error: the answer is 200, so read the status of the order.',
     body: orderRequestSchema,
     output: orderSchema,
     waits: true,
@@ -41,7 +41,7 @@ export const ORDER_ROUTES = {
     path: '/v1/orders/',
     summary: 'List orders',
     description:
-      'The orders of the project that were created in a period of at most 31 days, newest first, both ends included. It answers 10,000 orders at most: for the older ones ask again with `created_until` set to `created` of the last one, which then comes again. It counts as one request more for each 100 orders.',
+      'The orders of the project that were created in a period of at most 31 days, newest first, both ends included. It returns at most 10,000 orders: for older ones ask again with `created_until` set to `created` of the last one, which is returned again. It counts as one request more for each 100 orders.',
     query: createdPeriod(),
     output: orderListSchema,
     stream: true,
@@ -110,7 +110,7 @@ export const ORDER_ROUTES = {
     path: '/v1/orders/{order_id}/',
     summary: 'Cancel an order',
     description:
-      'Cancels an order that is not final, and answers it. While the outcome of a transaction is not known, the order cannot be cancelled. Cancelling it again answers the same.',
+      'Cancels an order that is not final, and returns it. While the outcome of a transaction is not known, the order cannot be cancelled. Cancelling it again returns the same.',
     params: orderParams,
     output: orderSchema,
     etag: true,
@@ -122,7 +122,7 @@ export const ORDER_ROUTES = {
     path: '/v1/orders/{order_id}/refunds/',
     summary: 'Create a refund',
     description:
-      'Gives captured money back, in full or in part, also long after the payment, and answers the refund order. It can be repeated while the total stays within what was captured. A refund that the processor refuses is answered with 200 and status `error`; its amount is refundable again.',
+      'Gives captured money back, in full or in part, also long after the payment, and returns the refund order. It can be repeated while the total stays within what was captured. A refund that the processor refuses is returned with 200 and status `error`; its amount is refundable again.',
     params: orderParams,
     body: refundRequestSchema,
     output: orderSchema,
@@ -134,7 +134,7 @@ export const ORDER_ROUTES = {
     path: '/v1/orders/{order_id}/transactions/{transaction_id}/captures/',
     summary: 'Capture a transaction',
     description:
-      'Takes all that an authorization with capture_mode `manual` still holds, within its capture window, and answers the capture order. Without a body.',
+      'Takes all that an authorization with capture_mode `manual` still holds, within its capture window, and returns the capture order. Without a body.',
     params: transactionParams,
     body: fullAmountRequestSchema,
     body_optional: true,
@@ -147,7 +147,7 @@ export const ORDER_ROUTES = {
     path: '/v1/orders/{order_id}/transactions/{transaction_id}/captures/amount/',
     summary: 'Capture a part of a transaction',
     description:
-      'Takes a part of what an authorization with capture_mode `manual` holds, and answers the capture order. The rest stays capturable: repeat it until nothing is left.',
+      'Takes a part of what an authorization with capture_mode `manual` holds, and returns the capture order. The rest stays capturable: repeat it until nothing is left.',
     params: transactionParams,
     body: partialAmountRequestSchema,
     output: orderSchema,
@@ -159,7 +159,7 @@ export const ORDER_ROUTES = {
     path: '/v1/orders/{order_id}/transactions/{transaction_id}/voids/',
     summary: 'Void a transaction',
     description:
-      'Releases all that an authorization still holds, and answers the void order. Without a body. What was captured is refunded instead.',
+      'Releases all that an authorization still holds, and returns the void order. Without a body. What was captured is refunded instead.',
     params: transactionParams,
     body: fullAmountRequestSchema,
     body_optional: true,
@@ -172,7 +172,7 @@ export const ORDER_ROUTES = {
     path: '/v1/orders/{order_id}/transactions/{transaction_id}/voids/amount/',
     summary: 'Void a part of a transaction',
     description:
-      'Reduces an authorization by an amount, and answers the void order. The rest stays capturable; of a `delayed` one that much less is captured.',
+      'Reduces an authorization by an amount, and returns the void order. The rest stays capturable; of a `delayed` one that much less is captured.',
     params: transactionParams,
     body: partialAmountRequestSchema,
     output: orderSchema,

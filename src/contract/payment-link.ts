@@ -93,7 +93,7 @@ export const PAYMENT_LINK_ROUTES = {
     path: '/v1/paymentlinks/',
     summary: 'List payment links',
     description:
-      'The payment links of the project that were created in a period of at most 31 days, newest first, both ends included. It answers 10,000 links at most: for the older ones ask again with `created_until` set to `created` of the last one, which then comes again. It counts as one request more for each 100 links.',
+      'The payment links of the project that were created in a period of at most 31 days, newest first, both ends included. It returns at most 10,000 links: for older ones ask again with `created_until` set to `created` of the last one, which is returned again. It counts as one request more for each 100 links.',
     query: createdPeriod(),
     output: paymentLinkListSchema,
     stream: true,
@@ -116,7 +116,7 @@ export const PAYMENT_LINK_ROUTES = {
     path: '/v1/paymentlinks/{payment_link_id}/',
     summary: 'End a payment link',
     description:
-      'Ends a link that is new or all_unsuccessful: it cannot be paid any more, and its status is expired. Ending it again answers the link as it is.',
+      'Ends a link that is new or all_unsuccessful: it cannot be paid any more, and its status is expired. Ending it again returns the link as it is.',
     params: linkParams,
     output: paymentLinkSchema,
     etag: true,

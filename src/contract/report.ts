@@ -33,7 +33,7 @@ export const REPORT_ROUTES = {
     path: '/v1/reports/totals/',
     summary: 'Get the control totals of a day',
     description:
-      'Sums of the orders that were created on a day in UTC, by currency, in minor units: those of the transaction report for `created:` that day. Amounts of earlier days change when a later refund, chargeback or settlement changes their transactions.',
+      'Sums of the orders that were created on a day in UTC, by currency, in minor units: those of the transaction report, which has main units, for `created:` that day. Amounts of earlier days change when a later refund, chargeback or settlement changes their transactions.',
     query: z.strictObject({ day: day().optional().describe('A day in UTC; yesterday if it is absent.') }),
     output: dayTotalsSchema,
     success: 200,

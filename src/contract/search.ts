@@ -52,7 +52,7 @@ export const searchResultSchema = z.strictObject({
     .literal(true)
     .optional()
     .describe('`hits` is more than 10,000 and counts transactions: there are at most so many orders.'),
-  orders: z.array(orderSchema).describe('The orders of this page, as they are now.'),
+  orders: z.array(orderSchema).describe('The orders of this page, as they are now, with all amounts in minor units.'),
   is_truncated: z
     .literal(true)
     .optional()
@@ -71,12 +71,12 @@ export const SEARCH_ROUTES = {
     summary: 'Search orders',
     description:
       'The orders that meet a query, found within a second of their last change. Pages with `start` and `size` reach the first 10,000 orders; with `search_after` a sequence of requests gets all of them, each once while nothing moves that it is sorted by.',
-    // Strict: a misspelt format must not answer a page instead of the report.
+    // Strict: a misspelt format must not return a page instead of the report.
     query: z.strictObject({
       format: z
         .literal('csv')
         .optional()
-        .describe('`csv` answers the transaction report of all orders found: a row for each transaction.'),
+        .describe('`csv` returns the transaction report of all orders found: a row for each transaction.'),
     }),
     body: searchRequestSchema,
     file: 'text/csv',

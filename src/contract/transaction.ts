@@ -123,7 +123,9 @@ export const transactionSchema = z.strictObject({
   settlement_currency: currency().optional(),
   settlement_amount: amount()
     .optional()
-    .describe('Amount that the processor paid out, or took back; once it is settled.'),
+    .describe(
+      'What the processor paid out (`credit_debit` is `credit`) or took back (`debit`), never negative; once it is settled.',
+    ),
   fee_currency: currency().optional(),
   fee_amount: amount().optional().describe('Fee that the processor kept; once it is settled.'),
   status: z.enum(TRANSACTION_STATUSES),

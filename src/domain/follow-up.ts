@@ -13,7 +13,7 @@ import type { TransactionStatus } from './transitions';
 
 /**
  * Follow-up orders move a payment's money after it was taken or reserved. Each is a separate order that points to the
- * payment and never edits it (rules 9.1). A new kind is a row in this table.
+ * payment and never changes its status or what was sent with it (rules 9.1). A new kind is a row in this table.
  *
  * `confirmed` and `pending` name the columns of the payment's transaction that it moves; a kind without `pending` sets
  * no amount aside first.

@@ -40,7 +40,7 @@ export const RECEIVER_CHECK_LOST_AFTER_MS = 2 * 60_000;
 export interface SentWebhook {
   order_id: string;
   webhook_id: string;
-  /** What a right receiver does: `accepted` is a 2xx, `refused` any other answer. */
+  /** What a correct receiver does: `accepted` is a 2xx, `refused` any other answer. */
   expected: 'accepted' | 'refused';
   sent_at: number;
   duration_ms: number;
@@ -87,7 +87,7 @@ const SLOW_MS = 2_000;
 /** A body in halves takes so much longer. Milliseconds. */
 const HALVES_MS = 1_000;
 
-/** The text of a passed case, and the advice when a right webhook was refused. */
+/** The text of a passed case, and the advice when a valid webhook was refused. */
 const CASES: Readonly<Record<ReceiverCase, { passed: string; if_refused: string }>> = {
   once: {
     passed: 'It accepted the webhook and retrieved the order.',

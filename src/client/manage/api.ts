@@ -120,7 +120,7 @@ export type WebhookSecret = {
     previous_expires?: string;
 };
 export type WebhookSecretRollRequest = {
-    /** How long what is replaced goes on working; default PT24H, P30D at most, PT0S not at all. */
+    /** How long the replaced key or secret keeps working: PT24H by default, P30D at most; PT0S ends it at once. */
     overlap?: string;
 };
 export type ApiKey = {
@@ -154,7 +154,7 @@ export type NewApiKey = {
     key: string;
 };
 export type ApiKeyRollRequest = {
-    /** How long what is replaced goes on working; default PT24H, P30D at most, PT0S not at all. */
+    /** How long the replaced key or secret keeps working: PT24H by default, P30D at most; PT0S ends it at once. */
     overlap?: string;
 };
 export type Client = {
@@ -198,7 +198,7 @@ export type NewClient = {
     client_secret: string;
 };
 export type ClientRollRequest = {
-    /** How long what is replaced goes on working; default PT0S, P30D at most, PT0S not at all. */
+    /** How long the replaced key or secret keeps working: PT0S by default, P30D at most; PT0S ends it at once. */
     overlap?: string;
 };
 export type Delivery = {

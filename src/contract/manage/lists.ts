@@ -5,7 +5,7 @@ import { limitParam, overlap } from '../scalars';
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 100;
 
-/** The query of a list. Strict: a misspelt filter must not answer everything. */
+/** The query of a list. Strict: a misspelt filter must not return everything. */
 export const pageQuery = <Shape extends z.ZodRawShape>(filters: Shape) =>
   z.strictObject({
     ...filters,
@@ -25,5 +25,7 @@ export const overlapField = (standard: string) =>
   z.object({
     overlap: overlap()
       .optional()
-      .describe(`How long what is replaced goes on working; default ${standard}, P30D at most, PT0S not at all.`),
+      .describe(
+        `How long the replaced key or secret keeps working: ${standard} by default, P30D at most; PT0S ends it at once.`,
+      ),
   });
