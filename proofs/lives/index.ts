@@ -36,8 +36,9 @@ export const lives: Proof = {
 
 async function run({ seed, size, single, say }: ProofInput): Promise<ProofOutcome> {
   const receiver = await startFailingReceiver(SHARE_OF_FAILED_WEBHOOKS);
-  const worker = path.join(repositoryRoot(), 'dist', 'proofs', 'lives', 'worker.js');
-  const own = new OwnStack('lives', () => ({ RATE_LIMIT_PER_SECOND: '0' }), ['--worker', worker]);
+  const program = (name: string) => path.join(repositoryRoot(), 'dist', 'proofs', 'lives', `${name}.js`);
+  const programs = ['--api', program('api'), '--worker', program('worker')];
+  const own = new OwnStack('lives', () => ({ RATE_LIMIT_PER_SECOND: '0' }), programs);
   const closing: (() => Promise<unknown>)[] = [() => own.discard(), () => receiver.close()];
   try {
     const stack = await own.start();

@@ -1,0 +1,2 @@
+import './short-tasks';
+import '../../src/main/api';
