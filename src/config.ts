@@ -199,6 +199,10 @@ export const configSchema = z.object({
   POSTGRES_CONNECTIONS_MAX: whole(10, [3, 1_000]).describe('Maximum connections to Postgres per process.'),
   POSTGRES_PORT: port(5433).describe('Port of the embedded PostgreSQL; 0 picks a free one.'),
 
+  BACKUP_RESTORE_COMMAND: text().describe(
+    'For admin backup check: command of the shell that restores the newest backup into the folder %p, which is empty, and writes restore_command and recovery.signal, as pgbackrest restore does; %% is a percent sign.',
+  ),
+
   TEMPORAL_ADDRESS: text().describe('host:port of a Temporal server; default: the embedded one.'),
   TEMPORAL_PORT: port(7233).describe('Port of the embedded Temporal server; 0 picks a free one.'),
   TEMPORAL_UI_PORT: port(8233).describe('Port of the embedded Temporal Web UI; 0 picks a free one.'),

@@ -27,7 +27,8 @@ export class RecordServer {
     return `postgres://postgres:${PASSWORD}@127.0.0.1:${this.port}/${database}`;
   }
 
-  private place(name: 'archive' | 'backup'): string {
+  /** Folder of the archived log or of the backup. */
+  place(name: 'archive' | 'backup'): string {
     return path.join(this.program.cwd, '..', name);
   }
 
@@ -59,13 +60,14 @@ export class RecordServer {
       });
       const [stop] = await queryRows<{ labelfile: string }>(db, 'select labelfile from pg_backup_stop()', {});
       writeFileSync(path.join(this.place('backup'), 'backup_label'), stop!.labelfile);
+      this.own(this.place('backup'));
     } finally {
       await db.destroy();
     }
   }
 
-  /** Archives all that was committed. */
-  async archive(): Promise<void> {
+  /** Archives all that was committed. Returns the name of the last file. */
+  async archive(): Promise<string> {
     const db = connectDatabase(this.url('postgres'), { pool_max: 1 });
     try {
       const [wal] = await queryRows<{ file: string }>(
@@ -73,7 +75,15 @@ export class RecordServer {
         'select pg_walfile_name(pg_current_wal_lsn()) as file, pg_switch_wal()',
         {},
       );
-      await until(`${wal!.file} is archived`, () => existsSync(path.join(this.place('archive'), wal!.file)));
+      await until(`${wal!.file} is archived`, async () => {
+        const [last] = await queryRows<{ wal: string }>(
+          db,
+          'select last_archived_wal as wal from pg_stat_archiver where last_archived_wal >= :file',
+          wal!,
+        );
+        return last?.wal;
+      });
+      return wal!.file;
     } finally {
       await db.destroy();
     }

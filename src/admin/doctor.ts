@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { requireSetting, type Config } from '../config';
 import { countOpenAttentions } from '../db/attentions';
+import { findArchive, findLastBackupCheck } from '../db/backups';
 import { auditTrailWeakness } from '../db/projects/audit-trail';
 import { checkWritable, queryRows, type Database } from '../db/connection';
 import { findLags } from '../db/lags';
@@ -61,6 +62,7 @@ export async function diagnose(config: Config, log: Logger): Promise<Finding[]> 
     for (const check of [
       ...recordChecks(config, db),
       ...keyChecks(config, db),
+      ...backupChecks(db),
       ...otherChecks(config, temporal),
       ...loopChecks(config, db, temporal),
     ]) {
@@ -168,6 +170,50 @@ function keyChecks(config: Config, db: () => Database): Check[] {
       remedy: 'Set PAYLOAD_KEYS as the worker has it: id:base64 of 32 bytes, with commas.',
       async run() {
         dataConverter(requireSetting(config, 'PAYLOAD_KEYS'));
+      },
+    },
+  ];
+}
+
+/** As the alerts ArchiveOld and BackupCheckOld, in seconds. */
+const ARCHIVE_AGE_MAX = 15 * 60;
+const BACKUP_CHECK_AGE_MAX = 8 * 24 * 3_600;
+
+function backupChecks(db: () => Database): Check[] {
+  return [
+    {
+      name: 'archive',
+      needs: 'schema',
+      remedy: 'See the log of Postgres for what archive_command answers (docs/operations.md, ArchiveFails).',
+      async run() {
+        const { is_on, age, fails, failed_count, ...files } = await findArchive(db());
+        if (!is_on) {
+          const live = files.live_projects === 0 ? '' : `, with ${files.live_projects} live projects`;
+          return `archive_mode is off${live}: see Backup and restore in docs/operations.md`;
+        }
+        const words = [
+          files.last_archived_wal === null ? 'nothing was archived' : `last archived ${files.last_archived_wal}`,
+          `${Math.floor(age!)} s ago`,
+          ...(failed_count > 0 ? [`${failed_count} failed attempts, the last with ${files.last_failed_wal}`] : []),
+        ].join(', ');
+        refuse(fails === 1 || age! > ARCHIVE_AGE_MAX ? `${words}.` : undefined);
+        return words;
+      },
+    },
+    {
+      name: 'backup check',
+      needs: 'schema',
+      remedy: 'Run npm run admin -- backup check, and mend what it names (docs/operations.md, BackupCheckOld).',
+      async run() {
+        const last = await findLastBackupCheck(db());
+        if (last === undefined) return 'no backup was ever checked: npm run admin -- backup check';
+        const days =
+          last.age === null
+            ? 'none of the record has ever passed'
+            : `a backup of the record passed ${Math.floor(last.age / 86_400)} days ago`;
+        refuse(last.passed ? undefined : `The check of ${last.at} failed; ${days}.`);
+        refuse((last.age ?? 0) > BACKUP_CHECK_AGE_MAX ? `The last check: ${days}.` : undefined);
+        return days;
       },
     },
   ];

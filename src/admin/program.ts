@@ -22,6 +22,7 @@ import { openProcessor, openTemporal, managePublicUrl, recordPool } from '../pro
 import type { Processor } from '../processor/client';
 import type { TemporalClient } from '../temporal/connect';
 import { createWorkflowClients, type WorkflowClients } from '../temporal/workflows';
+import { BACKUP_COMMANDS } from './backup';
 import { COMMANDS, type CommandRoute } from './commands';
 import { DEPLOY_COMMANDS } from './deploy';
 import { diagnose } from './doctor';
@@ -43,6 +44,7 @@ interface OwnCommand {
 /** The commands that no operation of the bearer-token host has. */
 const OWN_COMMANDS: readonly { noun: string; description: string; commands: readonly OwnCommand[] }[] = [
   { noun: 'settle', description: 'Sets outcomes that the processor will never give.', commands: OUTCOME_COMMANDS },
+  { noun: 'backup', description: 'Backups of the record.', commands: BACKUP_COMMANDS },
   { noun: 'restore', description: 'After the record was restored from a backup.', commands: RESTORE_COMMANDS },
   { noun: 'export', description: 'Files for an auditor.', commands: EXPORT_COMMANDS },
   {

@@ -1,3 +1,4 @@
+import { ARCHIVE_AGE, ARCHIVE_FAILS, BACKUP_CHECK_AGE } from './backups';
 import { queryRows, type Database } from './connection';
 
 /** What the record shows of the work that waits. Counts end at a limit; ages in seconds, 0 without a row. */
@@ -13,8 +14,11 @@ export interface Figures {
   rolled_keys_in_use: number;
   /** Age of the instant until which recovery has checked all rows; null before its first round. */
   recovery_behind: number | null;
-  /** Age of the last log file that Postgres has archived; null where it archives none. */
+  /** Time since Postgres last archived its log, and whether its last attempt failed: 1 or 0; null where it archives none. */
   archive_age: number | null;
+  archive_fails: number | null;
+  /** Time since a check of the newest backup last succeeded; null before the first. */
+  backup_check_age: number | null;
 }
 
 const countOf = (rows: string, limit: number) => `(select count(*)::int from (select 1 from ${rows} limit ${limit}) x)`;
@@ -39,8 +43,7 @@ const FIND_FIGURES = `
     ${countOf(DUE, 100_000)} as deliveries_due, ${ageOf(`min(next_attempt_at) from ${DUE}`)} as delivery_age,
     ${countOf(ROLLED_KEYS_IN_USE, 10_000)} as rolled_keys_in_use,
     (select extract(epoch from clock_timestamp() - min(checked_until))::float8 from recovery_progress) as recovery_behind,
-    (select extract(epoch from clock_timestamp() - last_archived_time)::float8 from pg_stat_archiver
-     where current_setting('archive_mode') <> 'off') as archive_age`;
+    ${ARCHIVE_AGE} as archive_age, ${ARCHIVE_FAILS} as archive_fails, ${BACKUP_CHECK_AGE} as backup_check_age`;
 
 /** The figures now. Each part reads an index, and no more rows than its limit. */
 export async function findFigures(db: Database): Promise<Figures> {

@@ -468,6 +468,20 @@ export const METRICS = metrics({
     processes: WORKER,
     only: `${HOLDER_OF_RECOVERY}, where archive_mode of Postgres is on`,
   },
+  payments_postgres_archive_failing: {
+    type: 'gauge',
+    help: 'Whether the last attempt of Postgres to archive its log failed: 1 or 0.',
+    labels: {},
+    processes: WORKER,
+    only: `${HOLDER_OF_RECOVERY}, where archive_mode of Postgres is on`,
+  },
+  payments_backup_check_age_seconds: {
+    type: 'gauge',
+    help: 'Time since admin backup check last succeeded with a backup of the record, in seconds.',
+    labels: {},
+    processes: WORKER,
+    only: `${HOLDER_OF_RECOVERY}, once it has`,
+  },
 });
 
 export type MetricName = keyof typeof METRICS;

@@ -23,6 +23,8 @@ const METRIC_OF = {
   recovery_behind: 'payments_recovery_behind_seconds',
   rolled_keys_in_use: 'payments_rolled_api_keys_in_use',
   archive_age: 'payments_postgres_archive_age_seconds',
+  archive_fails: 'payments_postgres_archive_failing',
+  backup_check_age: 'payments_backup_check_age_seconds',
 } as const satisfies Record<keyof Figures, Unlabelled>;
 
 /**

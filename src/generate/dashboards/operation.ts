@@ -103,6 +103,29 @@ export const OPERATION_DASHBOARD: Dashboard = {
       ],
     },
     {
+      title: 'Backup',
+      panels: [
+        {
+          title: 'Age of the archive',
+          description: 'Time since Postgres last archived its log. Above 15 minutes: alert ArchiveOld.',
+          unit: 's',
+          queries: [query('archive', 'max(payments_postgres_archive_age_seconds)')],
+        },
+        {
+          title: 'Failing archive',
+          description: '1: the last attempt failed, alert ArchiveFails.',
+          unit: 'short',
+          queries: [query('failing', 'max(payments_postgres_archive_failing)')],
+        },
+        {
+          title: 'Age of the last check',
+          description: 'Time since a backup was last restored and found whole. Above 8 days: alert BackupCheckOld.',
+          unit: 's',
+          queries: [query('check', 'max(payments_backup_check_age_seconds)')],
+        },
+      ],
+    },
+    {
       title: 'Recovery and search index',
       panels: [
         {

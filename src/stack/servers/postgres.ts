@@ -19,7 +19,7 @@ import type { Program } from '../programs/program';
 import { commandLine, identify, stopProcess } from '../programs/running-processes';
 import type { Progress } from '../progress';
 import { baseEnvironment } from '../settings';
-import { runCommand } from '../tools/command';
+import { onPath, runCommand } from '../tools/command';
 
 /** The settings of one server of PostgreSQL. */
 export interface PostgresServer {
@@ -57,6 +57,42 @@ export async function preparePostgres(server: PostgresServer, progress: Progress
     // The last processes of a killed server are still exiting.
     passing: /pre-existing shared memory block|lock file "postmaster.pid" already exists/,
   };
+}
+
+/** Where a server's programs are and its data belong, and the user that runs it if this process is root. */
+export interface ServerPlace {
+  /** Folder with pg_ctl and postgres. */
+  programs: string;
+  /** PostgreSQL's own data folder, which need not exist. */
+  data: string;
+  user: User | undefined;
+}
+
+/**
+ * Without the package of the embedded server, as in a deployment, its programs are those on PATH. Throws a StackFailure
+ * where there are none.
+ */
+export async function placeOfServer(data_dir: string, progress: Progress): Promise<ServerPlace> {
+  const user = await serverUser(progress);
+  if (isPackaged()) {
+    const { native, data } = await findPlace(data_dir, user, progress);
+    return { programs: path.join(native, 'bin'), data, user };
+  }
+  const installed = onPath('pg_ctl');
+  if (installed === undefined) {
+    throw new StackFailure(
+      "pg_ctl is not on PATH: add the folder of PostgreSQL's programs, of the server's major version.",
+    );
+  }
+  return { programs: path.dirname(installed), data: path.join(data_dir, 'postgres'), user };
+}
+
+function isPackaged(): boolean {
+  try {
+    return packagedFolder() !== '';
+  } catch {
+    return false;
+  }
 }
 
 const SETTINGS = [

@@ -173,7 +173,7 @@ describe('rules 22.5: doctor', () => {
   test('finds nothing on a healthy installation', async () => {
     const { failed, findings } = await diagnose();
     expect(findings.filter(({ result }) => result !== 'ok')).toEqual([]);
-    expect([failed, findings.length]).toEqual([false, 16]);
+    expect([failed, findings.length]).toEqual([false, 18]);
     expect(findings.find(({ check }) => check === 'workers')).toMatchObject({
       note: expect.stringMatching(/^\d+ of build 0\.\d+\.\d+\+[0-9a-f]{16}$/),
     });

@@ -1,0 +1,211 @@
+import { codeOf, queryRows, type Database } from './connection';
+
+/** What Postgres and the audit trail know of backups of the record, and what is looked at in a restored copy. */
+
+const ARCHIVES = `current_setting('archive_mode') <> 'off'`;
+
+/**
+ * Time since Postgres last archived its log, in seconds; null where it archives none. Before the first file, and when a
+ * crash has lost the statistics, time counts from the later of the start of the server and of its statistics.
+ */
+export const ARCHIVE_AGE = `
+  (select extract(epoch from clock_timestamp() - coalesce(last_archived_time,
+     greatest(stats_reset, pg_postmaster_start_time())))::float8 from pg_stat_archiver where ${ARCHIVES})`;
+
+const FAILS = `last_failed_time is not null and last_failed_time > coalesce(last_archived_time, '-infinity')`;
+/** Whether its last attempt failed: 1 or 0; null where it archives none. */
+export const ARCHIVE_FAILS = `(select (${FAILS})::int from pg_stat_archiver where ${ARCHIVES})`;
+
+/** The object of the checks in the audit trail, and their action. */
+export const BACKUP_OBJECT = { kind: 'backup', id: 'backup' } as const;
+export const BACKUP_CHECK = 'backup.check';
+const CHECKS = `audit_trail where object_id = '${BACKUP_OBJECT.id}' and action = '${BACKUP_CHECK}'`;
+
+/** Time since a check of a backup of the record last succeeded, in seconds; null before the first. */
+export const BACKUP_CHECK_AGE = `
+  (select extract(epoch from clock_timestamp() - at)::float8 from ${CHECKS}
+     and after ->> 'passed' = 'true' and after ->> 'of_record' = 'true' order by n desc limit 1)`;
+
+/** How Postgres archives its log. */
+export interface Archive {
+  is_on: boolean;
+  /** Seconds; null where it is off. */
+  age: number | null;
+  fails: number | null;
+  /** Failed attempts since the statistics began, and the file of the last one. */
+  failed_count: number;
+  last_failed_wal: string | null;
+  last_archived_wal: string | null;
+  live_projects: number;
+}
+
+export async function findArchive(db: Database): Promise<Archive> {
+  const [found] = await queryRows<Archive>(
+    db,
+    `select ${ARCHIVES} as is_on, ${ARCHIVE_AGE} as age, ${ARCHIVE_FAILS} as fails,
+       failed_count, last_failed_wal, last_archived_wal,
+       (select count(*)::int from projects where not is_test) as live_projects
+     from pg_stat_archiver`,
+    {},
+  );
+  return found!;
+}
+
+/** The last check of a backup. */
+export interface LastBackupCheck {
+  passed: boolean;
+  /** ISO 8601. */
+  at: string;
+  /** Seconds since a backup of the record last passed; null before the first. */
+  age: number | null;
+}
+
+/** `undefined` before the first. */
+export async function findLastBackupCheck(db: Database): Promise<LastBackupCheck | undefined> {
+  const [last] = await queryRows<LastBackupCheck>(
+    db,
+    `select after ->> 'passed' = 'true' as passed, at, ${BACKUP_CHECK_AGE} as age from ${CHECKS} order by n desc limit 1`,
+    {},
+  );
+  return last;
+}
+
+/** How far a server has archived its log. */
+export interface Archived {
+  /** The same in every copy of a server's files. */
+  system_identifier: string;
+  /** Where the last archived file begins, in bytes of the log; null where nothing is archived. */
+  archived_from: number | null;
+  last_archived_wal: string | null;
+}
+
+export async function findArchived(db: Database): Promise<Archived> {
+  const [found] = await queryRows<Archived & { segment_bytes: number }>(
+    db,
+    `select (select cast(system_identifier as text) from pg_control_system()) as system_identifier,
+       pg_size_bytes(current_setting('wal_segment_size')) as segment_bytes,
+       (select last_archived_wal from pg_stat_archiver where ${ARCHIVES}) as last_archived_wal`,
+    {},
+  );
+  const { segment_bytes, ...archived } = found!;
+  return { ...archived, archived_from: beginOf(archived.last_archived_wal, segment_bytes) };
+}
+
+/** Where a file of the log begins, by its name: timeline, number of 4 GiB, and number of the file within these. */
+function beginOf(file: string | null, segment_bytes: number): number | null {
+  const [, high, low] = /^[0-9A-F]{8}([0-9A-F]{8})([0-9A-F]{8})/.exec(file ?? '') ?? [];
+  return high === undefined || low === undefined
+    ? null
+    : parseInt(high, 16) * 2 ** 32 + parseInt(low, 16) * segment_bytes;
+}
+
+/** SQLSTATE: the server is starting, or replays its log. */
+const CANNOT_CONNECT_NOW = '57P03';
+
+/** Whether a server accepts connections yet. Throws if it cannot be reached. */
+export async function acceptsConnections(db: Database): Promise<boolean> {
+  return await queryRows(db, 'select 1', {}).then(
+    () => true,
+    (error: unknown) => {
+      if (codeOf(error) === CANNOT_CONNECT_NOW) return false;
+      throw error;
+    },
+  );
+}
+
+/** A restored server. */
+export interface Restored {
+  system_identifier: string;
+  /** Until where its log was replayed, in bytes; null if none was. */
+  replayed_to: number | null;
+  /** The instant of the last commit in the log, epoch milliseconds; null if none was replayed. */
+  newest_commit: number | null;
+  databases: string[];
+}
+
+export async function findRestored(db: Database): Promise<Restored> {
+  const [found] = await queryRows<Restored>(
+    db,
+    `select (select cast(system_identifier as text) from pg_control_system()) as system_identifier,
+       (pg_last_wal_replay_lsn() - '0/0')::float8 as replayed_to,
+       floor(extract(epoch from pg_last_xact_replay_timestamp()) * 1000)::float8 as newest_commit,
+       array(select cast(datname as text) from pg_database where not datistemplate) as databases`,
+    {},
+  );
+  return found!;
+}
+
+/** Tables, indexes and the like of a database, with their first files below the data folder. */
+export async function relationFiles(db: Database): Promise<{ relation: string; file: string }[]> {
+  return await queryRows(
+    db,
+    `select cast(c.oid::regclass as text) as relation, pg_relation_filepath(c.oid) as file
+     from pg_class c where pg_relation_filepath(c.oid) is not null order by 1`,
+    {},
+  );
+}
+
+/** The tables of a database with the numbers of their rows, each of which is read; a text says why a table cannot be. */
+export async function countRows(db: Database): Promise<Record<string, number | string>> {
+  const tables = await queryRows<{ name: string }>(
+    db,
+    `select cast(c.oid::regclass as text) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where c.relkind = 'r' and n.nspname not in ('pg_catalog', 'information_schema') order by 1`,
+    {},
+  );
+  const counts: Record<string, number | string> = {};
+  for (const { name } of tables) {
+    counts[name] = await queryRows<{ rows: number }>(db, `select count(*) as rows from ${name}`, {}).then(
+      ([counted]) => counted!.rows,
+      // knex puts the statement before the text.
+      (error: unknown) => (error as Error).message.replace(/^.* - /, ''),
+    );
+  }
+  return counts;
+}
+
+/** The foreign keys of a database with rows whose parent is missing, in words. */
+export async function brokenReferences(db: Database): Promise<string[]> {
+  const keys = await queryRows<{ name: string; missing: string }>(
+    db,
+    `select k.conname as name, format('select count(*) as rows from %s c where %s and not exists (select from %s p where %s)',
+       k.conrelid::regclass, string_agg(format('c.%I is not null', own.attname), ' and '), k.confrelid::regclass,
+       string_agg(format('p.%I = c.%I', other.attname, own.attname), ' and ')) as missing
+     from pg_constraint k, unnest(k.conkey, k.confkey) pair (own, other)
+       join pg_attribute own on own.attnum = pair.own join pg_attribute other on other.attnum = pair.other
+     where k.contype = 'f' and own.attrelid = k.conrelid and other.attrelid = k.confrelid
+     group by k.oid, k.conname, k.conrelid, k.confrelid order by 1`,
+    {},
+  );
+  const broken: string[] = [];
+  for (const { name, missing } of keys) {
+    const [found] = await queryRows<{ rows: number }>(db, missing, {});
+    if (found!.rows > 0) broken.push(`${found!.rows} rows break ${name}`);
+  }
+  return broken;
+}
+
+/** The currencies in which amounts of payments differ from those of their captures, voids and refunds, in words. */
+export async function wrongSums(db: Database): Promise<string[]> {
+  const rows = await queryRows<{ words: string }>(
+    db,
+    `with moved as (
+       select f.original_transaction_id as id, sum(f.amount) filter (where o.kind = 'capture') as captured,
+         sum(f.amount) filter (where o.kind = 'void') as voided, sum(f.amount) filter (where o.kind = 'refund') as refunded
+       from transactions f join orders o on o.id = f.order_id where o.status = 'completed' and o.kind <> 'payment' group by 1
+     ), sums as (
+       select t.currency,
+         coalesce(sum(t.captured_amount) filter (where t.capture_mode is not null), 0) as captured,
+         coalesce(sum(m.captured) filter (where t.capture_mode is not null), 0) as captured_by_orders,
+         coalesce(sum(t.voided_amount) filter (where t.capture_mode is not null), 0) as voided,
+         coalesce(sum(m.voided) filter (where t.capture_mode is not null), 0) as voided_by_orders,
+         sum(t.refunded_amount) as refunded, coalesce(sum(m.refunded), 0) as refunded_by_orders
+       from transactions t left join moved m on m.id = t.id where t.original_transaction_id is null group by 1
+     )
+     select format('%s: captured %s, voided %s, refunded %s; by the orders %s, %s, %s', currency, captured, voided,
+       refunded, captured_by_orders, voided_by_orders, refunded_by_orders) as words
+     from sums where (captured, voided, refunded) <> (captured_by_orders, voided_by_orders, refunded_by_orders)`,
+    {},
+  );
+  return rows.map(({ words }) => words);
+}
