@@ -203,6 +203,12 @@ export const configSchema = z.object({
     'For admin backup check: command of the shell that restores the newest backup into the folder %p, which is empty, and writes restore_command and recovery.signal, as pgbackrest restore does; %% is a percent sign.',
   ),
 
+  TEMPORAL: z
+    .enum(['dev', 'cluster'])
+    .default('dev')
+    .describe(
+      'Embedded Temporal server. dev: the development server; cluster: server, database and Web UI that docker-compose.yml deploys.',
+    ),
   TEMPORAL_ADDRESS: text().describe('host:port of a Temporal server; default: the embedded one.'),
   TEMPORAL_PORT: port(7233).describe('Port of the embedded Temporal server; 0 picks a free one.'),
   TEMPORAL_UI_PORT: port(8233).describe('Port of the embedded Temporal Web UI; 0 picks a free one.'),

@@ -15,7 +15,21 @@ import { Supervisor } from '../stack/programs/supervisor';
 import { createProgress } from '../stack/progress';
 import { meilisearchData, meilisearchProgram, meilisearchTool } from '../stack/servers/meilisearch';
 import { preparePostgres } from '../stack/servers/postgres';
-import { setUpNamespace, temporalData, temporalProgram, temporalTool } from '../stack/servers/temporal';
+import {
+  setUpNamespace,
+  temporalData,
+  temporalProgram,
+  temporalTool,
+  type TemporalServer,
+} from '../stack/servers/temporal';
+import {
+  clusterDatabase,
+  clusterProgram,
+  clusterTools,
+  clusterUiProgram,
+  setUpClusterNamespace,
+  setUpSchemas,
+} from '../stack/servers/temporal-cluster';
 import {
   localApiUrl,
   localManageUrl,
@@ -45,7 +59,13 @@ const { values: instead } = parseArgs({ options: { api: { type: 'string' }, work
  * The order of the stop: no new requests, then no new work, then the simulator and the codec, then the servers they all
  * need.
  */
-const STOP_ORDER = [['api', 'manage'], ['worker'], ['simulator', 'codec'], ['postgres', 'temporal', 'meilisearch']];
+const STOP_ORDER = [
+  ['api', 'manage'],
+  ['worker'],
+  ['simulator', 'codec', 'temporal-ui'],
+  ['postgres', 'temporal', 'meilisearch'],
+  ['temporal-postgres'],
+];
 /** A group has the time limit of one of its programs. Milliseconds. */
 const STOP_MS = STOP_ORDER.length * STOP_LIMITS_MS.supervisor;
 
@@ -112,7 +132,7 @@ class Stack {
 
     const [demo] = await Promise.all([
       this.startRecord(stack, secrets),
-      this.startTemporal(stack),
+      this.startTemporal(stack, secrets),
       this.startMeilisearch(stack),
     ]);
     await Promise.all([
@@ -182,7 +202,7 @@ class Stack {
     return demo;
   }
 
-  private async startTemporal(stack: StackConfig): Promise<void> {
+  private async startTemporal(stack: StackConfig, secrets: Secrets): Promise<void> {
     if (this.config.TEMPORAL_ADDRESS !== undefined) {
       return reach('TEMPORAL_ADDRESS', new URL(`tcp://${stack.TEMPORAL_ADDRESS}`), 7233);
     }
@@ -195,11 +215,32 @@ class Stack {
       codec_url: `http://${stack.CODEC_HOST}:${stack.CODEC_PORT}`,
       namespace: stack.TEMPORAL_NAMESPACE,
     };
+    if (stack.TEMPORAL === 'cluster') return this.startCluster(server, stack, secrets);
     const marker = path.join(stack.DATA_DIR, 'temporal.first-start');
     await guardFirstStart(marker, [temporalData(stack.DATA_DIR)], () =>
       this.supervisor.keep(temporalProgram(server), 'Temporal'),
     );
     await setUpNamespace(server);
+  }
+
+  /** Temporal as docker-compose.yml deploys it: a database of its own, the server, the Web UI. */
+  private async startCluster(server: TemporalServer, stack: StackConfig, secrets: Secrets): Promise<void> {
+    const cluster = {
+      ...server,
+      programs: {
+        server: await this.tool(clusterTools.server),
+        sql_tool: await this.tool(clusterTools.sql_tool),
+        ui: await this.tool(clusterTools.ui),
+      },
+      ports: stack.CLUSTER_PORTS,
+      password: secrets.postgres_temporal_password,
+    };
+    const database = clusterDatabase(cluster, this.supervisor.logFile('temporal-postgres'));
+    await this.supervisor.keep(await preparePostgres(database, progress), 'PostgreSQL of Temporal');
+    await progress.step('Temporal', 'bringing its schemas up to date', () => setUpSchemas(cluster));
+    await this.supervisor.keep(clusterProgram(cluster), 'Temporal');
+    await progress.step('Temporal', 'setting up its namespace', () => setUpClusterNamespace(cluster));
+    await this.supervisor.keep(clusterUiProgram(cluster, this.supervisor.logFile('temporal-ui')), 'Temporal Web UI');
   }
 
   private async startMeilisearch(stack: StackConfig): Promise<void> {

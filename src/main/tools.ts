@@ -4,6 +4,7 @@ import { displayPath } from '../stack/files';
 import { createProgress } from '../stack/progress';
 import { meilisearchTool } from '../stack/servers/meilisearch';
 import { temporalTool } from '../stack/servers/temporal';
+import { clusterTools } from '../stack/servers/temporal-cluster';
 import { timeSkippingTool } from '../stack/servers/time-skipping';
 import { findTool } from '../stack/tools/find-tool';
 
@@ -13,6 +14,7 @@ async function main(): Promise<void> {
   const progress = createProgress();
   const tools = [
     temporalTool(config.TEMPORAL_CLI_PATH),
+    ...(config.TEMPORAL === 'cluster' ? Object.values(clusterTools) : []),
     meilisearchTool(config.MEILISEARCH_PATH),
     timeSkippingTool(config.TEMPORAL_TEST_SERVER_PATH),
   ];

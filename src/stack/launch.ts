@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { configSchema } from '../config';
 import type { StackFacts } from './facts';
 import { readFileIfExists, repositoryRoot } from './files';
+import { clusterData } from './servers/temporal-cluster';
 
 /** A stack that another program has started: the benchmark's and the tests' own. */
 export interface LaunchedStack {
@@ -91,10 +92,12 @@ export async function discardStack(launched: LaunchedStack, data_dir: string): P
   removeData(data_dir);
 }
 
-/** Removes the folder of servers that do not run, and the one outside of it that PostgreSQL may have. */
+/** Removes the folder of servers that do not run, and those outside of it that PostgreSQL may have. */
 export function removeData(data_dir: string): void {
-  const elsewhere = readFileIfExists(path.join(data_dir, 'postgres.path'))?.trim();
-  for (const folder of [data_dir, elsewhere]) {
+  const elsewhere = [data_dir, clusterData(data_dir)].map((folder) =>
+    readFileIfExists(path.join(folder, 'postgres.path'))?.trim(),
+  );
+  for (const folder of [data_dir, ...elsewhere]) {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -19,22 +19,40 @@ export type StackConfig = Config & {
   MANAGE_PUBLIC_URL: string;
   SECRET_KEYS: string;
   METRICS_PORTS: MetricsPorts;
+  CLUSTER_PORTS: ClusterPorts;
 };
 
 /** Each process that exports metrics has a METRICS_PORT of its own. */
 type MetricsPorts = Record<(typeof WITH_METRICS)[number], number>;
 const WITH_METRICS = ['api', 'manage', 'worker'] as const;
 
+/** Ports of the cluster's own, by the variables of Temporal's server; POSTGRES_PORT is that of its database. */
+type ClusterPorts = Partial<Record<(typeof OF_CLUSTER)[number], number>>;
+const OF_CLUSTER = [
+  'POSTGRES_PORT',
+  'FRONTEND_HTTP_PORT',
+  'FRONTEND_MEMBERSHIP_PORT',
+  'HISTORY_GRPC_PORT',
+  'HISTORY_MEMBERSHIP_PORT',
+  'MATCHING_GRPC_PORT',
+  'MATCHING_MEMBERSHIP_PORT',
+  'WORKER_GRPC_PORT',
+  'WORKER_MEMBERSHIP_PORT',
+] as const;
+
 const LOOPBACK = '127.0.0.1';
 
 /** How withPorts names the port of a process. */
 const metricsPort = (name: string) => `METRICS_PORT of ${name}`;
+const clusterPort = (name: string) => `${name} of the Temporal cluster`;
 
 /**
  * The configuration with the ports of all servers and processes to start. METRICS_PORT is that of the API, the next
  * ports those of the others. Throws a StackFailure that names the ports in use.
  */
-export async function withPorts(config: Config): Promise<Config & { METRICS_PORTS: MetricsPorts }> {
+export async function withPorts(
+  config: Config,
+): Promise<Config & Pick<StackConfig, 'METRICS_PORTS' | 'CLUSTER_PORTS'>> {
   const wanted: WantedPort[] = [
     { variable: 'API_PORT', host: config.API_HOST, port: config.API_PORT },
     { variable: 'MANAGE_PORT', host: config.MANAGE_HOST, port: config.MANAGE_PORT },
@@ -57,6 +75,9 @@ export async function withPorts(config: Config): Promise<Config & { METRICS_PORT
       { variable: 'TEMPORAL_UI_PORT', host: LOOPBACK, port: config.TEMPORAL_UI_PORT },
       { variable: 'CODEC_PORT', host: config.CODEC_HOST, port: config.CODEC_PORT },
     );
+    if (config.TEMPORAL === 'cluster') {
+      wanted.push(...OF_CLUSTER.map((name) => ({ variable: clusterPort(name), host: LOOPBACK, port: 0 })));
+    }
   }
   const { METRICS_HOST: host, METRICS_PORT: first = 0 } = config;
   WITH_METRICS.forEach((name, n) =>
@@ -65,12 +86,15 @@ export async function withPorts(config: Config): Promise<Config & { METRICS_PORT
   const chosen = await choosePorts(wanted);
   const [api, manage, worker] = WITH_METRICS.map((name) => chosen[metricsPort(name)]!) as [number, number, number];
   const ports = Object.fromEntries(Object.entries(chosen).filter(([variable]) => variable in config));
-  return { ...config, ...ports, METRICS_PORT: undefined, METRICS_PORTS: { api, manage, worker } };
+  const CLUSTER_PORTS = Object.fromEntries(
+    OF_CLUSTER.flatMap((name) => (clusterPort(name) in chosen ? [[name, chosen[clusterPort(name)]]] : [])),
+  ) as ClusterPorts;
+  return { ...config, ...ports, METRICS_PORT: undefined, METRICS_PORTS: { api, manage, worker }, CLUSTER_PORTS };
 }
 
 /** Fills in the addresses and secrets that the environment leaves to the stack. */
 export function resolveStack(
-  config: Config & Pick<StackConfig, 'METRICS_PORTS'>,
+  config: Config & Pick<StackConfig, 'METRICS_PORTS' | 'CLUSTER_PORTS'>,
   secrets: Secrets,
   env: NodeJS.ProcessEnv,
 ): StackConfig {
@@ -159,9 +183,12 @@ export function baseEnvironment(): Record<string, string> {
 /** The configuration of the processes as variables of the environment, every default resolved. */
 export function configVariables(config: Config): Record<string, string> {
   return Object.fromEntries(
-    Object.entries({ ...config, POSTGRES_OWNER_URL: undefined, METRICS_PORTS: undefined }).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, String(value)]],
-    ),
+    Object.entries({
+      ...config,
+      POSTGRES_OWNER_URL: undefined,
+      METRICS_PORTS: undefined,
+      CLUSTER_PORTS: undefined,
+    }).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
   );
 }
 
@@ -175,6 +202,7 @@ const SECRETS = {
   /** Of the role of the processes. */
   postgres_service_password: hex(24),
   postgres_simulator_password: hex(24),
+  postgres_temporal_password: hex(24),
   meilisearch_key: hex(24),
   page_secret: hex(32),
   payload_keys: encryptionKey,

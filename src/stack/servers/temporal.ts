@@ -5,12 +5,12 @@ import type { Program } from '../programs/program';
 import { baseEnvironment } from '../settings';
 import { runCommand } from '../tools/command';
 import { downloadOfficial } from '../tools/download';
-import type { Tool } from '../tools/find-tool';
+import type { Tool, ToolSource } from '../tools/find-tool';
 import { buildGoProgram } from '../tools/go';
 
 /** The release that the flags below were measured with, and the server in it. */
 const RELEASE = 'v1.8.2';
-const SERVER = '1.31.2';
+export const SERVER = '1.31.2';
 
 /** The command line tool, which contains the server and its Web UI. */
 export function temporalTool(given: string | undefined): Tool {
@@ -27,16 +27,17 @@ export function temporalTool(given: string | undefined): Tool {
         text: 'downloading it',
         make: (draft, signal) => downloadOfficial({ artifact: 'cli', version: RELEASE }, draft, signal),
       },
-      { text: 'building it from its Go module (about 4 minutes, once)', make: build },
+      goSource('github.com/temporalio/cli/cmd/temporal', 'building it from its Go module (about 4 minutes, once)'),
     ],
     remedy:
       'Or put the temporal command line tool on PATH, or set TEMPORAL_CLI_PATH to it, or TEMPORAL_ADDRESS to a running server.',
   };
 }
 
-async function build(draft: string, signal: AbortSignal): Promise<void> {
+/** The way to make a program of the module that pins the versions of Temporal's programs. */
+export function goSource(name: string, text: string): ToolSource {
   const module = path.join(repositoryRoot(), 'src', 'stack', 'servers', 'temporal-server');
-  await buildGoProgram({ module, package: 'github.com/temporalio/cli/cmd/temporal', to: draft, signal });
+  return { text, make: (to, signal) => buildGoProgram({ module, package: name, to, signal }) };
 }
 
 async function serverVersion(program: string): Promise<string> {
@@ -96,14 +97,17 @@ export function temporalProgram(server: TemporalServer): Program {
     cwd: server.data_dir,
     log_file: server.log_file,
     stop_signal: 'SIGTERM',
-    isReady: async () => {
-      const said = await runCommand(server.program, ['operator', 'cluster', 'health', ...connection(server)], {
-        env: baseEnvironment(),
-        timeout_ms: 5_000,
-      });
-      return said.trim() === 'SERVING';
-    },
+    isReady: () => isServing(server),
   };
+}
+
+/** Whether the server takes calls. */
+export async function isServing(server: Pick<TemporalServer, 'program' | 'port'>): Promise<boolean> {
+  const said = await runCommand(server.program, ['operator', 'cluster', 'health', ...connection(server)], {
+    env: baseEnvironment(),
+    timeout_ms: 5_000,
+  });
+  return said.trim() === 'SERVING';
 }
 
 /**
@@ -121,7 +125,7 @@ export async function setUpNamespace(server: TemporalServer): Promise<void> {
   await operator('search-attribute', 'create', ...names);
 }
 
-const connection = ({ port }: TemporalServer) => ['--address', `127.0.0.1:${port}`, ...ISOLATED];
+const connection = ({ port }: Pick<TemporalServer, 'port'>) => ['--address', `127.0.0.1:${port}`, ...ISOLATED];
 
 /** The user's own Temporal profile does not apply to this server. */
 const ISOLATED = ['--disable-config-file', '--disable-config-env'];
@@ -129,11 +133,16 @@ const ISOLATED = ['--disable-config-file', '--disable-config-env'];
 /** Events of a history from which on the server suggests to continue the workflow in a new run; its default is 4,096. */
 export const EVENTS_SUGGESTED_MAX = 512;
 
-/** With the defaults every dispatch of a task waits up to 50 ms for the next of 20 polls a second. */
+/**
+ * Temporal's dynamic configuration, of the dev server and of `deploy/temporal/dynamic-config.yaml`, which is generated
+ * from it for a deployment.
+ */
 const DYNAMIC = {
   'limit.historyCount.suggestContinueAsNew': EVENTS_SUGGESTED_MAX,
+  // With the defaults every dispatch of a task waits up to 50 ms for the next of 20 polls a second.
   'history.transferProcessorMaxPollRPS': 10_000,
   'history.timerProcessorMaxPollRPS': 10_000,
+  // One server of matching: tasks need not be forwarded between partitions.
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
   'system.enableActivityEagerExecution': true,
@@ -144,9 +153,19 @@ const DYNAMIC = {
   'history.visibilityProcessorMaxPollRPS': 1,
   // At one poll a second, the default of 100 would limit writes to 100 workflows a second.
   'history.visibilityTaskBatchSize': 1_000,
+  // The default of 10 searches of workflows a second is the whole namespace's.
+  'frontend.namespaceRPS.visibility': 100,
+  // Workflows that stay in memory for an hour after their last step: the default of 128,000 needs gigabytes.
+  'history.hostLevelCacheMaxSize': 8_192,
   // The dev server's default, true, reads the database in every call.
   'system.forceSearchAttributesCacheRefreshOnRead': false,
 };
+
+/** The text of the dynamic configuration as a server reads it from a file. */
+export function dynamicConfigText(): string {
+  const lines = Object.entries(DYNAMIC).map(([key, value]) => `${key}: [{ value: ${value} }]\n`);
+  return `# Generated from src/stack/servers/temporal.ts, which has the reasons, by npm run generate.\n${lines.join('')}`;
+}
 
 /** Twice the throughput of the defaults; a kill -9 of the server still loses nothing. */
 const PRAGMAS = ['journal_mode=WAL', 'synchronous=1'];

@@ -13,8 +13,8 @@ export interface Tool {
   /** Its file in TOOLS_DIR. */
   file: string;
   /** The variable of the environment that names a path, and its value. */
-  variable: string;
-  given: string | undefined;
+  variable?: string;
+  given?: string | undefined;
   /** Its name on PATH. */
   name_on_path: string;
   /** Whether a program found on PATH or named by the variable is it, and new enough. */

@@ -9,8 +9,9 @@ import { until } from '../../support/waits';
 // Whole stacks start and stop here.
 jest.setTimeout(180_000);
 
-const NAMES = ['start', 'postgres', 'temporal', 'meilisearch', 'simulator', 'worker', 'api', 'manage', 'codec'];
-const SERVERS = ['postgres', 'temporal', 'meilisearch'];
+const OF_CLUSTER = process.env['TEMPORAL'] === 'cluster' ? ['temporal-postgres', 'temporal-ui'] : [];
+const SERVERS = ['postgres', 'temporal', 'meilisearch', ...OF_CLUSTER];
+const NAMES = ['start', ...SERVERS, 'simulator', 'worker', 'api', 'manage', 'codec'];
 
 const data_dir = serverFolder('start');
 const factsFile = path.join(data_dir, 'stack.json');

@@ -3,11 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { parse } from 'yaml';
 import { parseConfig } from '../../../../src/config';
 import { choosePorts } from '../../../../src/stack/ports';
 import { keepRunning } from '../../../../src/stack/programs/program';
 import { silent } from '../../../../src/stack/progress';
 import {
+  EVENTS_SUGGESTED_MAX,
   SEARCH_ATTRIBUTE_NAMES,
   setUpNamespace,
   temporalProgram,
@@ -15,12 +17,24 @@ import {
 } from '../../../../src/stack/servers/temporal';
 import { findTool } from '../../../../src/stack/tools/find-tool';
 import * as attributes from '../../../../workflows/search-attributes';
+import { text } from '../../../guards/repository';
 import { until } from '../../../support/waits';
 
 const names = Object.values(attributes).map(({ name }) => name);
 
 test('the server registers the search attributes of the workflows', () => {
   expect(SEARCH_ATTRIBUTE_NAMES.toSorted()).toEqual(names.toSorted());
+});
+
+test('the dev server has the dynamic configuration that docker-compose.yml gives to Temporal', async () => {
+  const file = parse(text('deploy/temporal/dynamic-config.yaml')) as Record<string, [{ value: unknown }]>;
+  const server = { program: '', log_file: '', port: 1, ui_port: 2, codec_url: '', namespace: '' };
+  await inFolder(async (data_dir) => {
+    const { args } = temporalProgram({ ...server, data_dir });
+    const flags = args.filter((_, index) => args[index - 1] === '--dynamic-config-value');
+    expect(flags).toEqual(Object.entries(file).map(([key, [{ value }]]) => `${key}=${String(value)}`));
+    expect(flags).toContain(`limit.historyCount.suggestContinueAsNew=${EVENTS_SUGGESTED_MAX}`);
+  });
 });
 
 test.each([

@@ -1,0 +1,25 @@
+#!/bin/sh
+# Makes the namespace (closed workflows stay visible for 30 days) and what operators search by: workflows/search-attributes.ts.
+# May run again at every start. TEMPORAL_ADDRESS says where; TEMPORAL_CLI is the program, if it is not on PATH.
+set -eu
+namespace=${TEMPORAL_NAMESPACE:-payments}
+cli() {
+  "${TEMPORAL_CLI:-temporal}" "$@" --address "$TEMPORAL_ADDRESS" --disable-config-file --disable-config-env
+}
+# A new namespace is known everywhere only after some seconds, a new server answers after some.
+patiently() {
+  for _ in $(seq 60); do
+    "$@" && return
+    sleep 1
+  done
+  "$@"
+}
+patiently cli operator cluster health
+cli operator namespace describe --namespace "$namespace" >/dev/null 2>&1 ||
+  patiently cli operator namespace create --namespace "$namespace" --retention 720h
+patiently cli operator namespace update --namespace "$namespace" --retention 720h
+for name in Attention OrderStatus PaymentLinkStatus ProjectId RelatedOrderId; do
+  patiently cli operator search-attribute create --namespace "$namespace" --name "$name" --type Keyword
+done
+# Workflows may use them now.
+patiently cli workflow count --namespace "$namespace" --query 'Attention is not null'
