@@ -14,6 +14,7 @@ import { measureBesideSilentReceivers } from '../bench/silent-receivers';
 import { startBenchStack, type BenchStack } from '../bench/stack';
 import { measureWaits } from '../bench/waits';
 import { withBlock } from '../generate/generated';
+import { parseConfig } from '../config';
 import { repositoryRoot } from '../stack/files';
 import { createLogger } from '../log';
 import { connectTemporal } from '../temporal/connect';
@@ -79,10 +80,10 @@ async function main(): Promise<void> {
   }
 }
 
-/** Prints figures and, with `isKept`, writes them to their place in BENCHMARKS.md. */
+/** Prints figures and, with `isKept`, writes those of the dev server to their place in BENCHMARKS.md. */
 function publish(place: string, figures: string, isKept: boolean): void {
   process.stdout.write(`\n${figures}\n`);
-  if (!isKept) return;
+  if (!isKept || parseConfig(process.env).TEMPORAL === 'cluster') return;
   const file = path.join(repositoryRoot(), 'BENCHMARKS.md');
   writeFileSync(file, withBlock(readFileSync(file, 'utf8'), place, figures));
 }
