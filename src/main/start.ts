@@ -56,8 +56,8 @@ const progress = createProgress();
 const { values: instead } = parseArgs({ options: { api: { type: 'string' }, worker: { type: 'string' } } });
 
 /**
- * The order of the stop: no new requests, then no new work, then the simulator and the codec, then the servers they all
- * need.
+ * The order of the stop: no new requests, then no new work, then the simulator, the codec and Temporal's Web UI, then the
+ * servers they all need, and last the database of Temporal's cluster.
  */
 const STOP_ORDER = [
   ['api', 'manage'],
@@ -225,6 +225,7 @@ class Stack {
 
   /** Temporal as docker-compose.yml deploys it: a database of its own, the server, the Web UI. */
   private async startCluster(server: TemporalServer, stack: StackConfig, secrets: Secrets): Promise<void> {
+    const { signal } = this.abort;
     const cluster = {
       ...server,
       programs: {
@@ -237,9 +238,9 @@ class Stack {
     };
     const database = clusterDatabase(cluster, this.supervisor.logFile('temporal-postgres'));
     await this.supervisor.keep(await preparePostgres(database, progress), 'PostgreSQL of Temporal');
-    await progress.step('Temporal', 'bringing its schemas up to date', () => setUpSchemas(cluster));
+    await progress.step('Temporal', 'bringing its schemas up to date', () => setUpSchemas(cluster, signal));
     await this.supervisor.keep(clusterProgram(cluster), 'Temporal');
-    await progress.step('Temporal', 'setting up its namespace', () => setUpClusterNamespace(cluster));
+    await progress.step('Temporal', 'setting up its namespace', () => setUpClusterNamespace(cluster, signal));
     await this.supervisor.keep(clusterUiProgram(cluster, this.supervisor.logFile('temporal-ui')), 'Temporal Web UI');
   }
 

@@ -68,7 +68,7 @@ export function clusterData(data_dir: string): string {
 const deployed = (file: string) => path.join(repositoryRoot(), 'deploy', 'temporal', file);
 
 /** Makes the databases, and brings their schemas up to date, as docker-compose.yml does. Repeat-safe. */
-export async function setUpSchemas({ programs, ports, password }: TemporalCluster): Promise<void> {
+export async function setUpSchemas({ programs, ports, password }: TemporalCluster, signal: AbortSignal): Promise<void> {
   const env = {
     ...baseEnvironment(),
     SQL_TOOL: programs.sql_tool,
@@ -78,18 +78,21 @@ export async function setUpSchemas({ programs, ports, password }: TemporalCluste
     SQL_USER: 'postgres',
     SQL_PASSWORD: password,
   };
-  await runCommand('/bin/sh', [deployed('schema.sh')], { env });
+  await runCommand('/bin/sh', [deployed('schema.sh')], { env, signal });
 }
 
 /** Makes the namespace and its search attributes, as docker-compose.yml does. Repeat-safe. */
-export async function setUpClusterNamespace({ program, port, namespace }: TemporalCluster): Promise<void> {
+export async function setUpClusterNamespace(
+  { program, port, namespace }: TemporalCluster,
+  signal: AbortSignal,
+): Promise<void> {
   const env = {
     ...baseEnvironment(),
     TEMPORAL_CLI: program,
     TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
     TEMPORAL_NAMESPACE: namespace,
   };
-  await runCommand('/bin/sh', [deployed('namespace.sh')], { env });
+  await runCommand('/bin/sh', [deployed('namespace.sh')], { env, signal });
 }
 
 /** All services of the server in one process, with the settings of docker-compose.yml. */
