@@ -21,9 +21,9 @@ import { RecordWatch } from './object/record-missing';
  * charge, and merchants cancel orders through the API. A plain Error in an update handler would fail the workflow task
  * for ever and block the order; here it rejects only that update, and the API logs the details.
  *
- * Local activities run one at a time, and the result of one that outlasts a workflow task comes after everything else
- * that the next task brings. The live run gets these events one by one, but a replay gets them together, and the workflow
- * would continue in another order than its history.
+ * Local activities run one at a time, and the result of one that outlasts its workflow task is handled after everything
+ * else of the task that delivers it. The live run gets these events one by one, but a replay gets them together, and the
+ * workflow would continue in another order than its history.
  *
  * After a long retry pause the SDK schedules a local activity again with the same input: the activity also receives the
  * time since the first schedule (rules 4.15). A workflow whose record is lost ends (rules 10.19).
@@ -96,9 +96,9 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
           const retry: LocalRetry = { waited_ms: now - at };
           const args = first === undefined ? input.args : [...input.args, retry];
           const headers = withCause(input.headers, cause);
-          const activity = () => record.runActivity(() => next({ ...input, args, headers }));
+          const activity = () => afterTheRestOfItsTask(() => next({ ...input, args, headers }));
           try {
-            return await oneLocalActivityAtATime(() => afterTheRestOfItsTask(activity));
+            return await oneLocalActivityAtATime(() => record.runActivity(activity));
           } catch (failure) {
             if (!(failure instanceof ApplicationFailure) || failure.type !== NO_FREE_SLOT) throw failure;
             return await callingAsTasks[input.activityType]!(...args);
@@ -112,12 +112,12 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
   };
 };
 
-/** More waits than the handler of one event ever ends, one through the other. */
+/** Upper limit of waits in a row that one event can resolve. */
 const WAITS_IN_A_ROW = 10;
 
 /**
  * Runs a local activity. If it outlasts its workflow task, the result waits until the workflow has handled the signals,
- * updates and timers of the task in which it comes: in a replay they come in one activation.
+ * updates and timers of the task that delivers it: in a replay they come in one activation.
  */
 async function afterTheRestOfItsTask<Result>(activity: () => Promise<Result>): Promise<Result> {
   const { historyLength } = workflowInfo();
