@@ -12,7 +12,7 @@ import { numbersFrom } from '../support/random';
 import { count } from '../support/shop';
 import { Life, type World } from './life';
 
-const LIVES: Record<Size, number> = { ci: 20, full: 1_000 };
+const LIVES: Record<Size, number> = { ci: 12, full: 1_000 };
 const STEPS = 40;
 /** Lives that are lived at the same time. */
 const AT_ONCE = 20;

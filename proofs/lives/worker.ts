@@ -3,7 +3,7 @@ import { Worker, type ActivityInterceptorsFactory } from '@temporalio/worker';
 import './short-tasks';
 
 /** Local activities that outlast their workflow tasks, and how long they wait at most. Milliseconds. */
-const SHARE_OF_SLOW_ACTIVITIES = 0.1;
+const SHARE_OF_SLOW_ACTIVITIES = 0.05;
 const SLOW_MS = 1_800;
 
 const slowActivities: ActivityInterceptorsFactory = ({ info: { isLocal } }) => ({

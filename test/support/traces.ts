@@ -22,13 +22,18 @@ export function tracesIn(spans: () => readonly ReceivedSpan[]) {
   const traceOf = (request_id: string) => spans().filter(({ trace_id }) => trace_id === request_id.replaceAll('-', ''));
   return {
     traceOf,
-    /** The tree of a request's trace, once it has a span of each name. */
+    /** The tree of a request's trace, once it has a span of each name and the parents of all spans, which end later. */
     async treeOf(request_id: string, names: readonly string[]): Promise<string> {
       const missing = () => names.filter((name) => !traceOf(request_id).some((span) => span.name === name));
-      await until(`spans of ${request_id}`, () => missing().length === 0, 30_000).catch(() => {
-        throw new Error(`no span ${missing().join(', ')} in:\n${treeOf(traceOf(request_id))}`);
+      const tree = () => treeOf(traceOf(request_id));
+      await until(
+        `spans of ${request_id}`,
+        () => missing().length === 0 && !tree().includes(PARENT_MISSING),
+        30_000,
+      ).catch(() => {
+        throw new Error(`no span ${missing().join(', ')}, or parents are missing, in:\n${tree()}`);
       });
-      return treeOf(traceOf(request_id));
+      return tree();
     },
   };
 }
@@ -52,7 +57,10 @@ const received = (span: ReadableSpan): ReceivedSpan => ({
   is_failed: span.status.code === SpanStatusCode.ERROR,
 });
 
-/** Spans as an indented list, by parent and start; a parent that was not received is named. */
+/** Before a span whose parent was not received. */
+const PARENT_MISSING = '? ';
+
+/** Spans as an indented list, by parent and start; one whose parent was not received stands at the end. */
 function treeOf(spans: readonly ReceivedSpan[]): string {
   const ids = new Set(spans.map(({ span_id }) => span_id));
   const below = (parent_id: string, indent: string): string[] =>
@@ -61,7 +69,7 @@ function treeOf(spans: readonly ReceivedSpan[]): string {
       .toSorted((a, b) => (a.started < b.started ? -1 : 1))
       .flatMap((span) => [`${indent}${nameIn(span)}`, ...below(span.span_id, `${indent}  `)]);
   const lost = spans.filter(({ parent_id }) => parent_id !== '' && !ids.has(parent_id));
-  return [...below('', ''), ...lost.map((span) => `? ${nameIn(span)}`)].join('\n');
+  return [...below('', ''), ...lost.map((span) => `${PARENT_MISSING}${nameIn(span)}`)].join('\n');
 }
 
 const nameIn = ({ name, service, is_failed }: ReceivedSpan) =>
