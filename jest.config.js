@@ -37,8 +37,8 @@ module.exports = {
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   setupFiles: process.env.KILL_WORKER === 'true' ? ['<rootDir>/test/support/resend-unavailable.ts'] : [],
-  // More than the two cores of CI: while some files wait for timers and restarts, others work.
-  maxWorkers: 6,
+  // More than the two cores of CI: while some files wait for timers and restarts, others work. With six a slow machine stalls.
+  maxWorkers: 4,
   testTimeout: 180_000,
   maxConcurrency: 12,
 };

@@ -112,7 +112,7 @@ describe('rules 13.21: payments listen', () => {
     } finally {
       await api.stop();
     }
-  }, 90_000);
+  });
 
   test.each<[what: string, place: () => Promise<Place>, says: RegExp]>([
     ['a live project', async () => placeOf(await createTestProject({ is_test: false })), /of a live project/],
@@ -154,7 +154,7 @@ test('rules 13.22: payments trigger makes an order of every card and event', asy
     return `${names[n]} ${(ENDS[names[n]!] ?? /^completed accepted$/).test(end) ? 'as expected' : end}`;
   });
   expect(made.toSorted()).toEqual(names.map((name) => `${name} as expected`).toSorted());
-}, 60_000);
+});
 
 test('rules 13.22: payments trigger refuses an unknown card and a live project', async () => {
   const live = placeOf(await createTestProject({ is_test: false }));
@@ -177,4 +177,4 @@ test('payments check prints a line for each case, and exits with 1 unless all ha
   } finally {
     await receiver.close();
   }
-}, 60_000);
+});

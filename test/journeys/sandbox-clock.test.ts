@@ -221,7 +221,12 @@ test('a payment link with attempts, for a year over the change to summer time: 3
   const { orders } = await merchant.getPaymentLink(link.id);
   const attempt = await merchant.getOrder(orders['processing']![0]!);
   expect(attempt.created).toMatch(/^2027-03-28T01:3/);
-  const after = await advanceLink(link.id, { advance: 'P250D' });
+  await advanceLink(link.id, { advance: 'P250D' });
+  // On a busy machine it is answered before all is done.
+  const after = await until('the link has expired', async () => {
+    const now = await merchant.getPaymentLink(link.id);
+    return now.status === 'expired' && now;
+  });
   expect([after.status, after.orders]).toEqual(['expired', { error: orders['error'], expired: [attempt.id] }]);
   expect(Date.parse(after.modified) - Date.parse(link.created) - 365 * 24 * 60 * 60_000).toBeLessThan(60_000);
 });

@@ -71,7 +71,7 @@ beforeAll(async () => {
     .catch(() => undefined);
   await operator.connection.close();
   await new Merchant(place, `${place.test_api_key.slice(0, -1)}x`).send('GET', '/v1/orders/');
-}, 90_000);
+});
 
 /** Card numbers and keys in a text, each with what stands around it. */
 function found(text: string): string[] {

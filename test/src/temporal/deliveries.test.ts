@@ -62,7 +62,7 @@ describe('on a server that gives the first task to who starts the workflow', () 
     receiver.answer((response) => response.writeHead(200).end());
   });
 
-  /** Starts a delivery twice, waits for its end, and returns the seconds until the first task was done. */
+  /** Starts a delivery twice, waits for its end, and returns how many workflow tasks timed out, after ten seconds each. */
   async function delivered(clients: Pick<TemporalAccess, 'client' | 'worker_client'>): Promise<number> {
     const { db } = world.database;
     const order = await aStoredOrder(db);
@@ -76,13 +76,12 @@ describe('on a server that gives the first task to who starts the workflow', () 
     expect(receiver.received).toHaveLength(1);
     const { events } = await workflow.fetchHistory();
     expect(events?.[0]?.workflowExecutionStartedEventAttributes?.eagerExecutionAccepted).toBe(true);
-    const seconds = events!.map(({ eventTime }) => Number(eventTime?.seconds) + Number(eventTime?.nanos) / 1e9);
-    return seconds.at(-1)! - seconds[0]!;
+    return events!.filter(({ workflowTaskTimedOutEventAttributes: timed_out }) => timed_out != null).length;
   }
 
   test('the worker gets it with the answer, and sends the webhook once', async () => {
     const { client, nativeConnection: connection } = world.env;
-    expect(await delivered({ client, worker_client: clientOf({ connection }) })).toBeLessThan(5);
+    expect(await delivered({ client, worker_client: clientOf({ connection }) })).toBe(0);
   });
 
   test('a task that is lost with the worker that asked goes to another after ten seconds, which sends it once', async () => {
@@ -94,9 +93,9 @@ describe('on a server that gives the first task to who starts the workflow', () 
       startWorkflowExecution: (request: object) => start({ ...request, requestEagerExecution: true }),
     });
     try {
-      expect(await delivered({ client: clientOf({ connection }) })).toBeGreaterThan(9);
+      expect(await delivered({ client: clientOf({ connection }) })).toBeGreaterThan(0);
     } finally {
       await connection.close();
     }
-  }, 60_000);
+  });
 });
