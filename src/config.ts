@@ -200,7 +200,7 @@ export const configSchema = z.object({
   POSTGRES_PORT: port(5433).describe('Port of the embedded PostgreSQL; 0 picks a free one.'),
 
   BACKUP_RESTORE_COMMAND: text().describe(
-    'For admin backup check: command of the shell that restores the newest backup into the folder %p, which is empty, and writes restore_command and recovery.signal, as pgbackrest restore does; %% is a percent sign.',
+    'For admin backup check: shell command that restores the newest backup into the empty folder %p (already quoted), and writes recovery.signal and, in postgresql.auto.conf, restore_command, as pgbackrest restore does; %% is a percent sign.',
   ),
 
   TEMPORAL: z

@@ -21,7 +21,13 @@ import { schemaDifference } from '../db/migrate';
 import { newestChange } from '../db/restores';
 import { auditCommand } from './audit';
 import type { CommandRoute } from './commands';
-import { withRestoredCopy, type RestoredCopy } from './restored-copy';
+import {
+  MAINTENANCE_DATABASE,
+  CheckStopped,
+  RestoreFailure,
+  withRestoredCopy,
+  type RestoredCopy,
+} from './restored-copy';
 
 /** Whether the newest backup can be restored (rules 28.7). */
 
@@ -35,13 +41,13 @@ const CHECK = {
       .array(z.string().min(1))
       .min(1)
       .optional()
-      .describe('That have to be in it, for example temporal,temporal_visibility; by default that of the record.'),
-    role: z.string().min(1).default('postgres').describe('Superuser of the server, by default postgres.'),
+      .describe('Databases that the backup must contain; default: the database of the record.'),
+    role: z.string().min(1).default('postgres').describe('A superuser of the restored server; default: postgres.'),
     directory: z
       .string()
       .min(1)
       .optional()
-      .describe('Where its folder is made, with room for all data; by default where temporary files are.'),
+      .describe('Absolute path of a folder with room for all data; default: the folder for temporary files.'),
   }),
 } as const satisfies CommandRoute;
 
@@ -58,6 +64,8 @@ interface Found {
   /** Rows by table, of each database. */
   rows?: Record<string, Record<string, number>>;
   problems: string[];
+  /** Stand for them in the audit trail, which keeps nothing that other programs print. */
+  kept?: string[];
 }
 
 /** The commands of the noun `backup`. */
@@ -67,17 +75,20 @@ export const BACKUP_COMMANDS = [
     route: CHECK,
     run: async ({ config, db }: BackupServices, context: ManageContext, { body }: Input<typeof CHECK>) => {
       const command = requireSetting(config, 'BACKUP_RESTORE_COMMAND');
-      const record = decodeURIComponent(new URL(requireSetting(config, 'POSTGRES_URL')).pathname.slice(1));
-      const { databases = [record], role, directory } = body;
       // What is archived by now has to be in the backup.
       const archived = await findArchived(db);
+      const { databases = [archived.record], role, directory } = body;
       const began = Date.now();
       const found = await withRestoredCopy({ command, role, directory }, (copy) =>
-        inspect(copy, { databases, record, archived, began }),
-      ).catch((error: unknown): Found => ({ problems: [(error as Error).message] }));
-      const { rows, ...figures } = found;
+        inspect(copy, { databases, archived, began }),
+      ).catch((error: unknown): Found => {
+        if (error instanceof CheckStopped) throw error;
+        const kept = error instanceof RestoreFailure ? error.reason : 'The check failed.';
+        return { problems: [(error as Error).message], kept: [kept] };
+      });
+      const { rows, kept = found.problems, ...figures } = found;
       const checked = { passed: found.problems.length === 0, databases, ...figures };
-      const after = { ...checked, of_record: databases.includes(record) };
+      const after = { ...checked, problems: kept, of_record: databases.includes(archived.record) };
       await db.transaction((trx) => auditCommand(trx, context, { action: BACKUP_CHECK, object: BACKUP_OBJECT, after }));
       return { ...checked, ...(rows && { rows }) };
     },
@@ -87,16 +98,16 @@ export const BACKUP_COMMANDS = [
 
 interface Wanted {
   databases: readonly string[];
-  /** The database of the record. */
-  record: string;
   archived: Archived;
   began: number;
 }
 
-async function inspect(copy: RestoredCopy, { databases, record, archived, began }: Wanted): Promise<Found> {
-  const restored = await copy.inDatabase('postgres', findRestored);
+async function inspect(copy: RestoredCopy, { databases, archived, began }: Wanted): Promise<Found> {
+  const { record } = archived;
+  const restored = await copy.inDatabase(MAINTENANCE_DATABASE, findRestored);
   const rows: Record<string, Record<string, number>> = {};
-  const problems = logProblems(archived, restored);
+  const is_other = databases.includes(record) && archived.system_identifier !== restored.system_identifier;
+  const problems = [...(is_other ? ['The backup is of another server.'] : []), ...logProblems(archived, restored)];
   let newest = restored.newest_commit;
   for (const name of databases) {
     if (!restored.databases.includes(name)) {
@@ -135,9 +146,10 @@ async function readAll(db: Database, data: string): Promise<{ rows: Record<strin
   const counts = Object.entries(await countRows(db));
   const problems = [
     ...(counts.length === 0 ? ['there is no table'] : []),
-    ...files.flatMap(({ relation, file }) =>
-      existsSync(path.join(data, file)) ? [] : [`the file ${file} of ${relation} is missing`],
-    ),
+    ...files.flatMap(({ relation, file, is_cut }) => {
+      if (!existsSync(path.join(data, file))) return [`the file ${file} of ${relation} is missing`];
+      return is_cut ? [`a part of the file ${file} of ${relation} is missing`] : [];
+    }),
     ...counts.flatMap(([name, count]) => (typeof count === 'string' ? [`${name} cannot be read: ${count}`] : [])),
   ];
   return {

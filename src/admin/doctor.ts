@@ -207,12 +207,10 @@ function backupChecks(db: () => Database): Check[] {
       async run() {
         const last = await findLastBackupCheck(db());
         if (last === undefined) return 'no backup was ever checked: npm run admin -- backup check';
-        const days =
-          last.age === null
-            ? 'none of the record has ever passed'
-            : `a backup of the record passed ${Math.floor(last.age / 86_400)} days ago`;
+        if (last.age === null) throw new Error('No backup of the record has ever passed the check.');
+        const days = `a backup of the record passed ${Math.floor(last.age / 86_400)} days ago`;
         refuse(last.passed ? undefined : `The check of ${last.at} failed; ${days}.`);
-        refuse((last.age ?? 0) > BACKUP_CHECK_AGE_MAX ? `The last check: ${days}.` : undefined);
+        refuse(last.age > BACKUP_CHECK_AGE_MAX ? `The last check: ${days}.` : undefined);
         return days;
       },
     },

@@ -21,10 +21,15 @@ export const BACKUP_OBJECT = { kind: 'backup', id: 'backup' } as const;
 export const BACKUP_CHECK = 'backup.check';
 const CHECKS = `audit_trail where object_id = '${BACKUP_OBJECT.id}' and action = '${BACKUP_CHECK}'`;
 
-/** Time since a check of a backup of the record last succeeded, in seconds; null before the first. */
-export const BACKUP_CHECK_AGE = `
-  (select extract(epoch from clock_timestamp() - at)::float8 from ${CHECKS}
-     and after ->> 'passed' = 'true' and after ->> 'of_record' = 'true' order by n desc limit 1)`;
+const OF_RECORD = `${CHECKS} and after ->> 'of_record' = 'true'`;
+const LAST_PASSED = `(select at from ${OF_RECORD} and after ->> 'passed' = 'true' order by n desc limit 1)`;
+const ageOf = (instant: string) => `(extract(epoch from clock_timestamp() - ${instant})::float8)`;
+
+/**
+ * Time since a check of a backup of the record last passed, in seconds, or since the first check where none has; null
+ * before the first.
+ */
+export const BACKUP_CHECK_AGE = ageOf(`coalesce(${LAST_PASSED}, (select at from ${OF_RECORD} order by n limit 1))`);
 
 /** How Postgres archives its log. */
 export interface Archive {
@@ -51,27 +56,29 @@ export async function findArchive(db: Database): Promise<Archive> {
   return found!;
 }
 
-/** The last check of a backup. */
+/** The last check of a backup of the record; of another, where none was of the record. */
 export interface LastBackupCheck {
   passed: boolean;
   /** ISO 8601. */
   at: string;
-  /** Seconds since a backup of the record last passed; null before the first. */
+  /** Seconds since a backup of the record last passed; null where none has. */
   age: number | null;
 }
 
-/** `undefined` before the first. */
+/** `undefined` before the first check of any backup. */
 export async function findLastBackupCheck(db: Database): Promise<LastBackupCheck | undefined> {
   const [last] = await queryRows<LastBackupCheck>(
     db,
-    `select after ->> 'passed' = 'true' as passed, at, ${BACKUP_CHECK_AGE} as age from ${CHECKS} order by n desc limit 1`,
+    `select after ->> 'passed' = 'true' as passed, at, ${ageOf(LAST_PASSED)} as age
+     from ${CHECKS} order by after ->> 'of_record' = 'true' desc, n desc limit 1`,
     {},
   );
   return last;
 }
 
-/** How far a server has archived its log. */
+/** The running server: the database of the record, and how far it has archived its log. */
 export interface Archived {
+  record: string;
   /** The same in every copy of a server's files. */
   system_identifier: string;
   /** Where the last archived file begins, in bytes of the log; null where nothing is archived. */
@@ -82,7 +89,8 @@ export interface Archived {
 export async function findArchived(db: Database): Promise<Archived> {
   const [found] = await queryRows<Archived & { segment_bytes: number }>(
     db,
-    `select (select cast(system_identifier as text) from pg_control_system()) as system_identifier,
+    `select cast(current_database() as text) as record,
+       (select cast(system_identifier as text) from pg_control_system()) as system_identifier,
        pg_size_bytes(current_setting('wal_segment_size')) as segment_bytes,
        (select last_archived_wal from pg_stat_archiver where ${ARCHIVES}) as last_archived_wal`,
     {},
@@ -91,9 +99,12 @@ export async function findArchived(db: Database): Promise<Archived> {
   return { ...archived, archived_from: beginOf(archived.last_archived_wal, segment_bytes) };
 }
 
-/** Where a file of the log begins, by its name: timeline, number of 4 GiB, and number of the file within these. */
+/**
+ * Where a file of the log begins, by its name: timeline, number of 4 GiB, and number of the file within these. A file
+ * that is not complete (.partial) and the history of a timeline count as none.
+ */
 function beginOf(file: string | null, segment_bytes: number): number | null {
-  const [, high, low] = /^[0-9A-F]{8}([0-9A-F]{8})([0-9A-F]{8})/.exec(file ?? '') ?? [];
+  const [, high, low] = /^[0-9A-F]{8}([0-9A-F]{8})([0-9A-F]{8})(?!\.partial)/.exec(file ?? '') ?? [];
   return high === undefined || low === undefined
     ? null
     : parseInt(high, 16) * 2 ** 32 + parseInt(low, 16) * segment_bytes;
@@ -135,28 +146,43 @@ export async function findRestored(db: Database): Promise<Restored> {
   return found!;
 }
 
-/** Tables, indexes and the like of a database, with their first files below the data folder. */
-export async function relationFiles(db: Database): Promise<{ relation: string; file: string }[]> {
+/** The file of a table, an index or the like. */
+export interface RelationFile {
+  relation: string;
+  /** The first one, below the data folder. */
+  file: string;
+  /** Whether it ends where one of its files of 1 GiB does, and had more pages when it was last vacuumed. */
+  is_cut: boolean;
+}
+
+/** Those of a database. Temporary tables belong to sessions of the running server. */
+export async function relationFiles(db: Database): Promise<RelationFile[]> {
   return await queryRows(
     db,
-    `select cast(c.oid::regclass as text) as relation, pg_relation_filepath(c.oid) as file
-     from pg_class c where pg_relation_filepath(c.oid) is not null order by 1`,
+    `select cast(c.oid::regclass as text) as relation, pg_relation_filepath(c.oid) as file,
+       -- What is not logged is empty after a restore.
+       c.relpersistence = 'p' and c.relpages > pg_relation_size(c.oid) / current_setting('block_size')::int
+         and pg_relation_size(c.oid) % pg_size_bytes(current_setting('segment_size')) = 0 as is_cut
+     from pg_class c where c.relpersistence <> 't' and pg_relation_filepath(c.oid) is not null order by 1`,
     {},
   );
 }
 
-/** The tables of a database with the numbers of their rows, each of which is read; a text says why a table cannot be. */
+/**
+ * The tables of a database with the numbers of their rows; a text says why a table cannot be read. Counting them would
+ * read an index alone, and no value that is kept apart from its row: copying reads all.
+ */
 export async function countRows(db: Database): Promise<Record<string, number | string>> {
   const tables = await queryRows<{ name: string }>(
     db,
     `select cast(c.oid::regclass as text) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where c.relkind = 'r' and n.nspname not in ('pg_catalog', 'information_schema') order by 1`,
+     where c.relkind = 'r' and c.relpersistence <> 't' and n.nspname not in ('pg_catalog', 'information_schema') order by 1`,
     {},
   );
   const counts: Record<string, number | string> = {};
   for (const { name } of tables) {
-    counts[name] = await queryRows<{ rows: number }>(db, `select count(*) as rows from ${name}`, {}).then(
-      ([counted]) => counted!.rows,
+    counts[name] = await db.raw(`copy ${name} to '/dev/null'`).then(
+      ({ rowCount }: { rowCount: number }) => rowCount,
       // knex puts the statement before the text.
       (error: unknown) => (error as Error).message.replace(/^.* - /, ''),
     );

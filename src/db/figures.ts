@@ -17,7 +17,7 @@ export interface Figures {
   /** Time since Postgres last archived its log, and whether its last attempt failed: 1 or 0; null where it archives none. */
   archive_age: number | null;
   archive_fails: number | null;
-  /** Time since a check of the newest backup last succeeded; null before the first. */
+  /** Time since a backup of the record last passed its check, or since the first check; null before that. */
   backup_check_age: number | null;
 }
 

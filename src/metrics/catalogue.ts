@@ -477,10 +477,10 @@ export const METRICS = metrics({
   },
   payments_backup_check_age_seconds: {
     type: 'gauge',
-    help: 'Time since admin backup check last succeeded with a backup of the record, in seconds.',
+    help: 'Time since a backup of the record last passed admin backup check, or since the first check where none has, in seconds.',
     labels: {},
     processes: WORKER,
-    only: `${HOLDER_OF_RECOVERY}, once it has`,
+    only: `${HOLDER_OF_RECOVERY}, after the first check`,
   },
 });
 

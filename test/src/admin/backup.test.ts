@@ -1,8 +1,20 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { RecordServer } from '../../../proofs/restore/record-server';
 import { brokenReferences, wrongSums } from '../../../src/db/backups';
 import { connectDatabase, queryRows, type Database } from '../../../src/db/connection';
 import { findFigures } from '../../../src/db/figures';
+import { identify } from '../../../src/stack/programs/running-processes';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 import { answerOfCommand, runCommand } from '../../support/operator';
 import { anAcceptedPayment, aStoredOrder } from '../../support/rows';
@@ -14,6 +26,10 @@ import { until } from '../../support/waits';
 const record = new RecordServer('backup-check');
 let database: TestDatabase;
 let server: Database;
+/** A session of the running server with a table of its own. */
+let session: Database;
+/** Where folders of checks are made, if not where temporary files are. */
+const directory = mkdtempSync(path.join(tmpdir(), 'of-backups-'));
 jest.setTimeout(120_000);
 
 const DATABASES_OF_TEMPORAL = ['temporal', 'temporal_visibility'];
@@ -25,12 +41,20 @@ beforeAll(async () => {
   for (const name of DATABASES_OF_TEMPORAL) {
     await server.raw('create database ??', [name]);
     const db = connectDatabase(record.url(name), { pool_max: 1 });
-    await db.raw('create table executions as select generate_series(1, 7) as n');
+    await db.raw('create table executions (n int primary key, pad text, history text)');
+    await db.raw('alter table executions alter column history set storage external');
+    await db.raw(`insert into executions select n, repeat('x', 1000), case n when 1 then repeat('y', 10000) end
+      from generate_series(1, 2000) n`);
+    await db.raw('vacuum analyze executions');
     await db.destroy();
   }
+  session = connectDatabase(record.url('temporal'), { pool_max: 1 });
+  await session.raw('create temporary table of_session as select 1 as n');
+  chmodSync(directory, 0o711);
 });
 afterAll(async () => {
-  await Promise.all([database?.close(), server?.destroy()]);
+  await Promise.all([database?.close(), server?.destroy(), session?.destroy()]);
+  rmSync(directory, { recursive: true });
   await record.discard();
 });
 
@@ -45,7 +69,7 @@ interface Checked {
 
 const nameOf = (url: string) => new URL(url).pathname.slice(1);
 /** `restore_command`: of the copy, without its percent signs doubled. `damage`: a command that damages the copy. */
-const check = async (args: string[] = [], { restore_command = copyCommand(), damage = 'true' } = {}) => {
+const envOf = ({ restore_command = copyCommand(), damage = 'true', url = database.url } = {}) => {
   const settings = `restore_command = '${restore_command.replaceAll("'", "''")}'`.replaceAll('%', '%%');
   const BACKUP_RESTORE_COMMAND = [
     `cp -R '${record.place('backup')}/.' %p`,
@@ -53,9 +77,10 @@ const check = async (args: string[] = [], { restore_command = copyCommand(), dam
     'touch %p/recovery.signal',
     damage,
   ].join(' && ');
-  const { text, failed } = await runCommand(['--json', 'backup', 'check', ...args], {
-    env: { POSTGRES_URL: database.url, BACKUP_RESTORE_COMMAND },
-  });
+  return { POSTGRES_URL: url, BACKUP_RESTORE_COMMAND };
+};
+const check = async (args: string[] = [], options: Parameters<typeof envOf>[0] = {}) => {
+  const { text, failed } = await runCommand(['--json', 'backup', 'check', ...args], { env: envOf(options) });
   const checked = JSON.parse(text) as Checked;
   expect(failed).toBe(!checked.passed);
   return checked;
@@ -85,7 +110,7 @@ describe('rules 22.5: the age of the archive', () => {
     await server.raw('select pg_reload_conf()');
   };
 
-  test('is exported while Postgres archives, and that it fails', async () => {
+  test('the age of the archive is exported, and whether archiving fails', async () => {
     await record.archive();
     expect(await archives()).toEqual({ archive_age: expect.any(Number), archive_fails: 0 });
     expect(await doctor('archive')).toEqual({
@@ -141,16 +166,26 @@ describe('rules 28.7: backup check', () => {
     return items[0]!;
   };
 
-  test('restores the newest backup, replays the archive, and reads all of it', async () => {
+  test('the age of the checks counts from the first one until one of the record passes', async () => {
     expect((await doctor('backup check')).note).toMatch(/^no backup was ever checked/);
+    expect(await check(['--databases', 'temporal'])).toMatchObject({ passed: true, problems: [] });
     expect((await findFigures(database.db)).backup_check_age).toBeNull();
+    expect(await check([], { damage: 'exit 1' })).toMatchObject({ passed: false });
+    expect((await findFigures(database.db)).backup_check_age).toEqual(expect.any(Number));
+    expect(await doctor('backup check')).toMatchObject({
+      result: 'wrong',
+      problem: 'No backup of the record has ever passed the check.',
+    });
+  });
+
+  test('restores the newest backup, replays the archive, and reads all of it', async () => {
     const name = nameOf(database.url);
     const databases = [name, ...DATABASES_OF_TEMPORAL];
     const checked = await check(['--databases', databases.join(',')]);
     expect(checked).toMatchObject({ passed: true, problems: [], databases });
     const [orders] = await queryRows<{ count: number }>(database.db, 'select count(*) as count from orders', {});
     expect(checked.rows[name]!['orders']).toBe(orders!.count);
-    expect(checked.rows['temporal_visibility']).toEqual({ executions: 7 });
+    expect(checked.rows['temporal_visibility']).toEqual({ executions: 2000 });
     expect(Date.parse(checked.newest_commit)).toBeGreaterThanOrEqual(written_at);
     expect([checked.rpo_seconds, checked.rto_seconds].every((seconds) => seconds >= 0)).toBe(true);
 
@@ -163,20 +198,80 @@ describe('rules 28.7: backup check', () => {
     });
   });
 
-  test('a check of other databases is none of the record', async () => {
+  test('a check of other databases does not count for the record', async () => {
     const [before] = [(await findFigures(database.db)).backup_check_age!];
     expect(await check(['--databases', 'temporal'])).toMatchObject({ passed: true });
     expect((await lastEntry()).after).toMatchObject({ passed: true, of_record: false });
     expect((await findFigures(database.db)).backup_check_age).toBeGreaterThan(before);
+    expect(await check(['--databases', 'another'])).toMatchObject({ passed: false });
+    expect(await doctor('backup check')).toMatchObject({ result: 'ok' });
   });
 
-  /** Where the first file of a table is, below the data folder. */
-  const fileOf = async (table: string) => {
-    const [found] = await queryRows<{ file: string }>(database.db, 'select pg_relation_filepath(:table) as file', {
-      table,
-    });
-    return found!.file;
+  test('files of the running server that are in the backup are not used', async () => {
+    const [running] = await queryRows<{ data: string; since: string }>(
+      server,
+      `select current_setting('data_directory') as data, pg_postmaster_start_time() as since`,
+      {},
+    );
+    const outside = path.join(directory, 'outside.conf');
+    writeFileSync(outside, 'kept');
+    const damage = [
+      `ln -sf ${outside} %p/postgresql.conf`,
+      'echo "log_min_messages = nonsense" >> %p/postgresql.auto.conf',
+      'touch %p/standby.signal',
+      `cp ${running!.data}/postmaster.pid %p`,
+    ].join(' && ');
+    process.env['PGPORT'] = '1';
+    try {
+      expect(await check([], { damage })).toMatchObject({ passed: true });
+      expect(await check([], { damage: `${damage} && exit 1` })).toMatchObject({ passed: false });
+    } finally {
+      delete process.env['PGPORT'];
+    }
+    expect(readFileSync(outside, 'utf8')).toBe('kept');
+    const [now] = await queryRows(server, 'select pg_postmaster_start_time() as since', {});
+    expect(now).toEqual({ since: running!.since });
+  });
+
+  test('a stop ends the processes of the restore, removes the folder, and leaves no entry', async () => {
+    const pids = path.join(record.place('archive'), 'pids');
+    const before = await lastEntry();
+    const env = envOf({ damage: `sh -c 'echo $$ > ${pids}; sleep 600'` });
+    const checking = runCommand(['backup', 'check', '--directory', directory], { env });
+    const stopped = checking.catch((error: unknown) => (error as Error).message);
+    const pid = Number(
+      await until('the restore runs', () => existsSync(pids) && (readFileSync(pids, 'utf8').trim() || undefined)),
+    );
+    process.emit('SIGTERM');
+    expect(await stopped).toBe('The check was stopped.');
+    expect(identify(pid)).toBeUndefined();
+    expect(readdirSync(directory).filter((name) => name.startsWith('payments-backup-'))).toEqual([]);
+    expect(await lastEntry()).toEqual(before);
+  });
+
+  test('removes what a killed check has left, not the folder of one that runs', async () => {
+    const [left, kept] = ['payments-backup-999999999-left', 'payments-backup-1-runs'];
+    for (const name of [left, kept]) mkdirSync(path.join(directory, name));
+    expect(await check(['--directory', path.relative(process.cwd(), directory)])).toMatchObject({ passed: true });
+    expect(readdirSync(directory).filter((name) => name.startsWith('payments-backup-'))).toEqual([kept]);
+  });
+
+  /** The first files of a table and of its values that are kept apart, below the data folder. */
+  const filesOf = async (table: string, url = database.url) => {
+    const db = connectDatabase(url, { pool_max: 1 });
+    const [found] = await queryRows<{ file: string; values: string }>(
+      db,
+      `select pg_relation_filepath(oid) as file, pg_relation_filepath(nullif(reltoastrelid, 0)) as values
+       from pg_class where oid = cast(:table as regclass)`,
+      { table },
+    );
+    await db.destroy();
+    return found!;
   };
+  const fileOf = async (table: string) => (await filesOf(table)).file;
+  const damaged = (file: string, byte: number) =>
+    `printf damaged | dd of=%p/${file} bs=1 seek=${byte} conv=notrunc status=none`;
+  const OF_TEMPORAL = ['--databases', 'temporal'];
 
   test.each<[what: string, given: () => Promise<Parameters<typeof check>>, problem: RegExp]>([
     [
@@ -206,11 +301,51 @@ describe('rules 28.7: backup check', () => {
     ],
     [
       'a page of a table is damaged',
-      async () => [
-        [],
-        { damage: `printf damaged | dd of=%p/${await fileOf('merchants')} bs=1 seek=4000 conv=notrunc status=none` },
-      ],
+      async () => [[], { damage: damaged(await fileOf('merchants'), 4000) }],
       /: merchants cannot be read: invalid page in block 0 /,
+    ],
+    [
+      'a page of a vacuumed table is damaged',
+      async () => {
+        const { file } = await filesOf('executions', record.url('temporal'));
+        return [OF_TEMPORAL, { damage: damaged(file, 10 * 8192 + 4000) }];
+      },
+      /: executions cannot be read: invalid page in block 10 /,
+    ],
+    [
+      'a value that is kept apart from its row is damaged',
+      async () => {
+        const { values } = await filesOf('executions', record.url('temporal'));
+        return [OF_TEMPORAL, { damage: damaged(values, 4000) }];
+      },
+      /: executions cannot be read: invalid page in block 0 /,
+    ],
+    [
+      'a part of the files of a table is missing',
+      async () => {
+        const { file } = await filesOf('executions', record.url('temporal'));
+        return [OF_TEMPORAL, { damage: `: > %p/${file}` }];
+      },
+      /: a part of the file base\/\d+\/\d+ of executions is missing\.$/,
+    ],
+    [
+      'the folder of the log is outside of the restored folder',
+      () => Promise.resolve([[], { damage: `rm -r %p/pg_wal && ln -s ${record.place('archive')} %p/pg_wal` }]),
+      /^The restored pg_wal leads to \S+, outside of %p: restore into %p alone\.$/,
+    ],
+    [
+      'a tablespace is outside of the restored folder',
+      () => Promise.resolve([[], { damage: `echo 16999 ${record.place('archive')} > %p/tablespace_map` }]),
+      /^The restored \S+ leads to \S+, outside of %p: restore into %p alone\.$/,
+    ],
+    [
+      'its folder has too long a path',
+      () => {
+        const long = path.join(directory, 'x'.repeat(80));
+        mkdirSync(long);
+        return Promise.resolve([['--directory', long]]);
+      },
+      /^The path of the folder is too long for a socket: set a shorter --directory\.$/,
     ],
     [
       'a database is not in it',
@@ -223,7 +358,11 @@ describe('rules 28.7: backup check', () => {
       passed: false,
       problems: expect.arrayContaining([expect.stringMatching(problem)]),
     });
-    expect((await lastEntry()).after).toMatchObject({ passed: false, problems: checked.problems });
+    // Without what other programs print.
+    const problems = checked.problems.map((one) =>
+      one.replace(/^(The restore failed|PostgreSQL does not .*?):.*/, '$1.'),
+    );
+    expect((await lastEntry()).after).toMatchObject({ passed: false, problems });
     expect(await doctor('backup check')).toMatchObject({
       result: 'wrong',
       problem: expect.stringMatching(/^The check of \S.* failed; a backup of the record passed 0 days ago\.$/),
@@ -233,6 +372,11 @@ describe('rules 28.7: backup check', () => {
 
 describe('rules 28.7: what is checked of the record', () => {
   const own = setUp(() => createTestDatabase());
+
+  test('a backup of another server', async () => {
+    const { problems } = await check([], { url: own.url });
+    expect(problems).toContain('The backup is of another server.');
+  });
 
   test('rows whose parent is missing, and amounts that differ from those of the orders', async () => {
     const { transactions } = await anAcceptedPayment(own.db, { mode: 'manual' });
