@@ -119,7 +119,7 @@ export const OPERATION_DASHBOARD: Dashboard = {
         },
         {
           title: 'Age of the last check',
-          description: 'Time since a backup was last restored and found whole. Above 8 days: alert BackupCheckOld.',
+          description: 'Time since the check of a backup last passed. Above 8 days: alert BackupCheckOld.',
           unit: 's',
           queries: [query('check', 'max(payments_backup_check_age_seconds)')],
         },
