@@ -246,6 +246,8 @@ describe('the receivers of the documentation', () => {
     const running = spawn(program, argumentsOf(script, port), {
       env: { ...env, PHP_CLI_SERVER_WORKERS: '16' },
       stdio: ['ignore', 'ignore', 'ignore'],
+      // A process group of its own: PHP's server has workers, which outlive it.
+      detached: true,
     });
     try {
       await until('it listens', () => listens(Number(port)));
@@ -275,7 +277,7 @@ describe('the receivers of the documentation', () => {
   async function end(running: ChildProcess): Promise<void> {
     if (running.exitCode !== null) return;
     const closed = once(running, 'close');
-    running.kill('SIGKILL');
+    process.kill(-running.pid!, 'SIGKILL');
     await closed;
   }
 });
