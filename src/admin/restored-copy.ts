@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import {
   chmodSync,
   chownSync,
@@ -18,7 +16,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connectDatabase, type Database } from '../db/connection';
 import { acceptsConnections } from '../db/backups';
 import { MIGRATION_LIMITS } from '../db/session';
-import { tellingLine } from '../stack/failure';
 import { readFileIfExists } from '../stack/files';
 import { removeData } from '../stack/launch';
 import { commandLine, identify } from '../stack/programs/running-processes';
@@ -65,7 +62,6 @@ export const MAINTENANCE_DATABASE = 'template1';
 
 /** The path of a socket is cut there by some systems. */
 const SOCKET_BYTES_MAX = 103;
-const KEPT_CHARACTERS = 64 * 1024;
 
 /** Pause between two looks whether the log is replayed. Milliseconds. */
 const REPLAY_CHECK_MS = 200;
@@ -189,7 +185,7 @@ class CopyServer {
       throw new RestoreFailure('The path of the folder is too long for a socket: set a shorter --directory.');
     }
     const shell = command.replace(/%(.)/g, (found, sign: string) => ({ p: quoted(data), '%': '%' })[sign] ?? found);
-    await this.restore(shell).catch((error: unknown) => {
+    await runCommand('sh', ['-c', shell], { user, cwd: data, signal, ends_group: true }).catch((error: unknown) => {
       throw new RestoreFailure('The restore failed.', (error as Error).message);
     });
     refuseLinks(data);
@@ -234,32 +230,6 @@ class CopyServer {
     if (!(pid > 0 && commandLine(pid)?.includes(data))) return;
     const args = ['stop', '-D', data, '-s', '-m', 'immediate'];
     await runCommand(path.join(programs, 'pg_ctl'), args, { user, cwd: '/' }).catch(() => undefined);
-  }
-
-  /** Runs the command. A stop ends all its processes, before this returns. */
-  private async restore(shell: string): Promise<void> {
-    const { signal } = this;
-    const { data, user } = this.place;
-    const child = spawn('sh', ['-c', shell], { cwd: data, stdio: ['ignore', 'pipe', 'pipe'], detached: true, ...user });
-    const end = () => {
-      try {
-        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-      } catch {
-        // They have ended.
-      }
-    };
-    signal?.addEventListener('abort', end);
-    if (signal?.aborted) end();
-    let printed = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => void (printed = (printed + chunk.toString('utf8')).slice(-KEPT_CHARACTERS)));
-    }
-    try {
-      const [code] = (await once(child, 'close')) as [number | null];
-      if (code !== 0) throw new Error(tellingLine(printed));
-    } finally {
-      signal?.removeEventListener('abort', end);
-    }
   }
 
   /** Writes a file of its own, also in place of a link. */

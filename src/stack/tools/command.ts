@@ -10,6 +10,8 @@ export interface RunOptions {
   user?: { uid: number; gid: number } | undefined;
   /** Ends the program when it aborts. */
   signal?: AbortSignal | undefined;
+  /** Whether the signal ends all processes that the program has started, before this rejects. */
+  ends_group?: boolean;
   /** Milliseconds it may take. */
   timeout_ms?: number;
 }
@@ -22,14 +24,25 @@ const KEPT_CHARACTERS = 64 * 1024;
  */
 export function runCommand(command: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
+    const { signal: stop, ends_group = false } = options;
     const child = spawn(command, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
+      detached: ends_group,
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       ...(options.env === undefined ? {} : { env: options.env }),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      ...(stop === undefined || ends_group ? {} : { signal: stop }),
       ...(options.timeout_ms === undefined ? {} : { timeout: options.timeout_ms }),
       ...options.user,
     });
+    const endGroup = () => {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      } catch {
+        // They have ended.
+      }
+    };
+    if (ends_group) stop?.addEventListener('abort', endGroup);
+    if (ends_group && stop?.aborted) endGroup();
     let printed = '';
     const keep = (chunk: Buffer) => {
       printed = (printed + chunk.toString('utf8')).slice(-KEPT_CHARACTERS);
@@ -38,6 +51,7 @@ export function runCommand(command: string, args: readonly string[], options: Ru
     child.stderr.on('data', keep);
     child.once('error', reject);
     child.once('close', (code, signal) => {
+      stop?.removeEventListener('abort', endGroup);
       if (code === 0) resolve(printed);
       else if (signal !== null) reject(new Error(`ended by ${signal}`));
       else reject(new Error(tellingLine(printed)));

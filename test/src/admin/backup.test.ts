@@ -199,7 +199,7 @@ describe('rules 28.7: backup check', () => {
   });
 
   test('a check of other databases does not count for the record', async () => {
-    const [before] = [(await findFigures(database.db)).backup_check_age!];
+    const before = (await findFigures(database.db)).backup_check_age!;
     expect(await check(['--databases', 'temporal'])).toMatchObject({ passed: true });
     expect((await lastEntry()).after).toMatchObject({ passed: true, of_record: false });
     expect((await findFigures(database.db)).backup_check_age).toBeGreaterThan(before);
