@@ -4,6 +4,7 @@ import { findStoredOrder, type StoredOrder } from '../src/db/orders/stored-order
 import { findStoredPaymentLink, type StoredPaymentLink } from '../src/db/payment-links';
 import type { Project } from '../src/db/projects/projects';
 import { findWebhookRecovery, type StoredWebhookRecovery } from '../src/db/webhooks/recoveries';
+import type { RetentionDays } from '../src/domain/retention';
 import { ServiceError, preconditionFailed } from '../src/errors';
 import type { Processor } from '../src/processor/client';
 import type { SearchReader } from '../src/search/reader';
@@ -45,6 +46,8 @@ export interface MerchantServices extends Pick<
   public_url: string;
   /** Whether webhooks of test projects may go to private addresses. */
   webhook_private_addresses: boolean;
+  /** How long what is not part of the record is kept (rules 29.1). */
+  retention_days: RetentionDays;
 }
 
 /**

@@ -24,7 +24,7 @@ export interface RequestContext<C extends Caller> {
   readonly spend: (tokens: number) => Promise<void>;
   readonly log: Logger;
   /** The preference `wait` of a request whose route heeds it (rules 5.12). */
-  readonly wait?: WaitPreference;
+  readonly wait?: WaitPreference | undefined;
 }
 
 /** A request that is to be answered when something has changed, or at the end of a time. */

@@ -96,11 +96,14 @@ const mark: RequestHandler = (_request, response, next) => {
 const ONCE = ['Host', 'Authorization'];
 
 /** Refuses a request without Host (RFC 9112), or with two Host or two Authorization headers. */
-const requireClearHeaders: RequestHandler = ({ headers, headersDistinct, httpVersion }, _response, next) => {
+const requireClearHeaders: RequestHandler = ({ headers, rawHeaders, httpVersion }, _response, next) => {
   if (headers.host === undefined && httpVersion === '1.1') {
     throw new ServiceError('ValidationError', 'The header Host is missing.');
   }
-  const twice = ONCE.find((name) => (headersDistinct[name.toLowerCase()]?.length ?? 0) > 1);
+  // Names and values in turn.
+  const names = rawHeaders.filter((_, n) => n % 2 === 0);
+  const count = (name: string) => names.filter((one) => one.toLowerCase() === name.toLowerCase()).length;
+  const twice = ONCE.find((name) => count(name) > 1);
   if (twice !== undefined) throw new ServiceError('ValidationError', `The header ${twice} came more than once.`);
   next();
 };

@@ -12,30 +12,49 @@ const REMEMBERED_MAX = 10_000;
 /** Longer than any key; nothing longer is decoded. */
 const HEADER_LENGTH_MAX = 512;
 
+interface Remembered {
+  /** `undefined`: the key is wrong. */
+  caller: Promise<ProjectCaller | undefined>;
+  /** Epoch milliseconds. */
+  until: number;
+}
+
 /**
  * Checks the header Authorization: Basic with the API key as username and an empty password (rules 2.1). Valid keys are
  * remembered for `remember_ms`, so a revoked key works that much longer, one that runs out does not; wrong keys are not
- * remembered. Memory holds digests only. Rejects with Unauthorized.
+ * remembered. Requests that come during the look-up of their key share it. Memory holds digests only. Rejects with
+ * Unauthorized.
  */
 export function authenticateByApiKey(
   findOwner: FindOwner,
   remember_ms: number,
 ): (header: string | undefined) => Promise<ProjectCaller> {
-  const remembered = new LRUCache<string, { owner: KeyOwner; until: number }>({ max: REMEMBERED_MAX });
+  const remembered = new LRUCache<string, Remembered>({ max: REMEMBERED_MAX });
+
+  function lookUp(api_key: string, digest: string): Remembered {
+    // Measured from before the look-up, because the key may change during it.
+    const until = Date.now() + remember_ms;
+    const looked_up = findOwner(api_key);
+    const entry: Remembered = { caller: looked_up.then((owner) => owner && callerOf(owner)), until };
+    remembered.set(digest, entry);
+    const forget = () => {
+      if (remembered.peek(digest) === entry) remembered.delete(digest);
+    };
+    looked_up.then((owner) => {
+      if (owner === undefined) forget();
+      else entry.until = Math.min(until, owner.expires_at ?? until);
+    }, forget);
+    return entry;
+  }
 
   return async (header) => {
     const api_key = apiKeyOf(header);
     const digest = createHash('sha256').update(api_key).digest('base64');
     const known = remembered.get(digest);
-    if (known && known.until > Date.now()) return callerOf(known.owner);
-    remembered.delete(digest);
-
-    // Measured from before the look-up, because the key may change during it.
-    const until = Date.now() + remember_ms;
-    const owner = await findOwner(api_key);
-    if (!owner) throw new ServiceError('Unauthorized', 'The API key is wrong.');
-    remembered.set(digest, { owner, until: Math.min(until, owner.expires_at ?? until) });
-    return callerOf(owner);
+    const { caller } = known !== undefined && known.until > Date.now() ? known : lookUp(api_key, digest);
+    const found = await caller;
+    if (found === undefined) throw new ServiceError('Unauthorized', 'The API key is wrong.');
+    return found;
   };
 }
 

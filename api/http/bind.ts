@@ -93,7 +93,8 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
     } else {
       const prepare = async (claimed_at: number | undefined) => {
         const repeat = claimed_at !== undefined && { is_repeat: true, first_received_at: claimed_at };
-        const work = await operation({ ...context, request: { ...context.request, ...repeat } }, input as never);
+        const repeated = repeat ? { ...context, request: { ...context.request, ...repeat } } : context;
+        const work = await operation(repeated, input as never);
         return replying(route, work as Work<unknown>, context);
       };
       const onRepeat = () => noteAnswer(response, { is_repeat: true });
@@ -125,10 +126,10 @@ function contextOf<C extends Caller>(
   { rateLimit, deadline_ms, log }: Limits,
 ): RequestContext<C> {
   const request_id = String(response.getHeader('X-Request-Id'));
-  const wait = route.waits && waitPreferenceOf(request, response, started);
+  const wait = route.waits ? waitPreferenceOf(request, response, started) : undefined;
   return {
     caller,
-    ...(wait && { wait }),
+    wait,
     request: acceptRequest({
       request_id,
       received_at: started,
@@ -138,7 +139,10 @@ function contextOf<C extends Caller>(
     }),
     idempotency_key: key,
     spend: (tokens) => rateLimit.spend(caller.id, tokens),
-    log: log.child({ request_id, ...caller.log, operation: id }),
+    // Few operations write lines of their own, and a logger holds much for a request that waits.
+    get log() {
+      return log.child({ request_id, ...caller.log, operation: id });
+    },
   };
 }
 

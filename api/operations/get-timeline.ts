@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import type { timelineSchema } from '../../src/contract/timeline';
-import type { Database } from '../../src/db/connection';
 import { moneyOf, type StoredOrder } from '../../src/db/orders/stored-order';
 import { findTimeline, type StoredTimeline } from '../../src/db/orders/timeline';
-import { webhookProspects } from '../../src/db/webhooks/stored-deliveries';
+import { endedDeliveriesOf, webhookProspects } from '../../src/db/webhooks/stored-deliveries';
 import { decimalAmount } from '../../src/domain/currency';
 import { forecastOf } from '../../src/domain/forecast';
+import { DAY_MS } from '../../src/domain/retention';
 import { TIMELINE_START, pageOfTimeline, timelineEntries, type TimelinePlace } from '../../src/domain/timeline';
 import { byInstant, deliveryWait, pausedDelivery, waitsOf, watchWait } from '../../src/domain/waits';
 import { validationError } from '../../src/errors';
@@ -40,14 +40,14 @@ export const getTimeline =
           .map(({ at, event, text }) => ({ at: formatInstant(Math.max(at, now)), event, text })),
         ...record.deliveries.flatMap((delivery) => pausedDelivery(delivery) ?? []),
       ],
-      ...(forecast === 'true' && { forecast: await futureOf(services.db, order, record, now) }),
+      ...(forecast === 'true' && { forecast: await futureOf(services, order, record, now) }),
       ...(page.next && { cursor: cursorOf(page.next) }),
     };
   };
 
 /** What will happen to the order if nobody acts, as the answer shows it (rules 23.12). */
 async function futureOf(
-  db: Database,
+  { db, retention_days }: MerchantServices,
   order: StoredOrder,
   { orders, deliveries, watches }: StoredTimeline,
   now: number,
@@ -56,8 +56,13 @@ async function futureOf(
   if (snapshot === undefined) return [];
   const accepted = order.transactions.find(({ status }) => status === 'accepted');
   const money = accepted && moneyOf(accepted);
-  const prospects = await webhookProspects(db, order.id);
-  const record = { order, snapshot, money, deliveries, watches, ...prospects, now };
+  const [prospects, ended_deliveries] = await Promise.all([
+    webhookProspects(db, order.id),
+    endedDeliveriesOf(db, order.id, WAITS_MAX),
+  ]);
+  const attempts_kept_ms = retention_days.webhook_attempts * DAY_MS + order.clock_offset_ms;
+  const webhooks = { deliveries, ended_deliveries, attempts_kept_ms, ...prospects };
+  const record = { order, snapshot, money, watches, ...webhooks, now };
   const ids = { closing: closingOrderId, transaction: transactionId };
   return forecastOf(record, ids, amountInWords).map((entry) => ({ ...entry, at: formatInstant(entry.at) }));
 }

@@ -9,7 +9,7 @@ export const WAITING_MAX = { per_project: 100, all: 2_000 };
  * From one look at what requests wait for to the next, in milliseconds; after one that failed. A request learns of a
  * change within this time and that of a look, which with a thousand orders takes a few milliseconds.
  */
-const PAUSE_MS = { next: 25, failed: 500 };
+const PAUSE_MS = { next: 15, failed: 500 };
 
 interface Waiting<Known> {
   known: Known;

@@ -6,6 +6,7 @@ import { insertApiKey, newApiKey } from '../db/projects/api-keys';
 import { insertMerchant } from '../db/projects/merchants';
 import { upsertProject } from '../db/projects/projects';
 import { SecretKeys } from '../secrets';
+import { MEMORY_PATH } from './held-memory';
 import { durationsAtPace, quantile } from './figures';
 import { cpuMilliseconds, memoryMiB } from './processes';
 import { machine, table } from './report';
@@ -71,7 +72,11 @@ export async function measureWaits(stack: BenchStack, plan: WaitsPlan, say: (tex
     };
     await Promise.all(Array.from({ length: CREATED_AT_ONCE }, create));
     await sleep(SETTLE_MS);
-    const without = memoryMiB(pids)['api']!;
+    const heldMemory = async () => {
+      const answer = await request(facts.api_url + MEMORY_PATH, { dispatcher: agent });
+      return ((await answer.body.json()) as { bytes: number }).bytes;
+    };
+    const [held_without, without] = [await heldMemory(), memoryMiB(pids)['api']!];
     say(`${plan.waiting} requests wait`);
     const answered: number[] = [];
     const answers = orders.map(async ({ id, key }) => {
@@ -81,6 +86,7 @@ export async function measureWaits(stack: BenchStack, plan: WaitsPlan, say: (tex
     });
     await sleep(SETTLE_MS);
     const beside = memoryMiB(pids)['api']!;
+    const held = (await heldMemory()) - held_without;
     const before = cpuMilliseconds(pids);
     await sleep(IDLE_MS);
     const after = cpuMilliseconds(pids);
@@ -96,7 +102,11 @@ export async function measureWaits(stack: BenchStack, plan: WaitsPlan, say: (tex
         [
           ['from the move to the answer, p50 ms', quantile(answered, 0.5).toFixed(0)],
           ['from the move to the answer, p99 ms', quantile(answered, 0.99).toFixed(0)],
-          ['memory of the api for each waiting request, KiB', (((beside - without) * 1_024) / plan.waiting).toFixed(1)],
+          ['memory that the api holds for each waiting request, KiB', (held / plan.waiting / 1_024).toFixed(1)],
+          [
+            'growth of its resident memory, garbage included, KiB',
+            (((beside - without) * 1_024) / plan.waiting).toFixed(1),
+          ],
           ['CPU of the api while nothing changes, ms a second', cpu('api').toFixed(0)],
           ['CPU of Postgres while nothing changes, ms a second', cpu('postgres').toFixed(0)],
         ],

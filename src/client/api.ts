@@ -311,7 +311,7 @@ export type Timeline = {
     /** With `forecast=true`: everything that will happen if nobody acts, the next first. */
     forecast?: {
         at: string;
-        /** As in `entries`. */
+        /** As in `entries`, or `webhook.attempts_removed`: the attempts of the webhook are no longer kept. */
         event: string;
         text: string;
         /** Number of the rule by which it happens. */

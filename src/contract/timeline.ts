@@ -33,7 +33,9 @@ export const timelineSchema = z.strictObject({
     .array(
       z.strictObject({
         at: timestamp(),
-        event: z.string().describe('As in `entries`.'),
+        event: z
+          .string()
+          .describe('As in `entries`, or `webhook.attempts_removed`: the attempts of the webhook are no longer kept.'),
         text: z.string(),
         rule: z
           .string()

@@ -1,7 +1,5 @@
-import { RETAINED, type Retained, type RetentionDays } from '../domain/retention';
+import { DAY_MS, RETAINED, type Retained, type RetentionDays } from '../domain/retention';
 import { queryRows, toIsoTime, type Database } from './connection';
-
-const DAY_MS = 24 * 60 * 60_000;
 
 interface RetentionRule {
   /** Rows that one statement changes: far fewer than its time limit allows. */

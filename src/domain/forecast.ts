@@ -17,6 +17,11 @@ export interface ForecastEntry extends Pick<
   rule: string;
 }
 
+/** A webhook that is delivered or failed, and when its last attempt began: epoch milliseconds by the order's clock. */
+export interface EndedDelivery extends DeliveryId {
+  last_attempt_at: number;
+}
+
 type ForecastDelivery = DeliveryId & Pick<DeliveryProgress, 'status' | 'attempts' | 'next_attempt_at'>;
 
 /** The record from which the future of an order follows. */
@@ -28,6 +33,10 @@ export interface ForecastRecord {
   money: TransactionMoney | undefined;
   /** Its open webhooks and those of its follow-up orders. */
   deliveries: readonly ForecastDelivery[];
+  /** Those that have ended, and whose attempts are still kept. */
+  ended_deliveries: readonly EndedDelivery[];
+  /** How long attempts are kept (rules 29.1), by the order's clock: as far as it is ahead, longer. Milliseconds. */
+  attempts_kept_ms: number;
   watches: readonly LateApprovalWatch[];
   /** Number of its latest webhook, 0 without one; whether its next change has an address to send one to. */
   last_delivery: number;
@@ -77,7 +86,8 @@ class Future {
   }
 
   run(): void {
-    const { order, deliveries, watches } = this.record;
+    const { order, deliveries, ended_deliveries, watches } = this.record;
+    for (const { last_attempt_at, ...delivery } of ended_deliveries) this.attemptsGo(delivery, last_attempt_at);
     for (const delivery of deliveries) this.attempts(delivery, delivery.attempts > 0);
     for (const watch of watches) this.question(watch);
     if (order.kind !== 'payment') return;
@@ -219,7 +229,6 @@ class Future {
 
   /** The attempts of a webhook from now on: one that is received, or all that are left. */
   private attempts(delivery: ForecastDelivery, fails: boolean): void {
-    const { order_id, n: number } = delivery;
     const last = fails ? WEBHOOK_ATTEMPTS_MAX : delivery.attempts + 1;
     for (let { attempts, next_attempt_at = 0 } = delivery; attempts < last; attempts += 1) {
       const wait = deliveryWait({
@@ -228,11 +237,22 @@ class Future {
         next_attempt_at: Math.max(next_attempt_at, this.record.now),
       });
       if (wait === undefined) return;
-      const rule = attempts === 0 ? '13.1' : '13.6';
-      const of = order_id === this.record.order.id ? {} : { order_id };
-      this.others.push({ at: wait.at, event: wait.event, text: wait.text, ...of, delivery: number, rule });
-      next_attempt_at = wait.at + WEBHOOK_RETRY_AFTER_MS;
+      const { at, event, text } = wait;
+      this.others.push({ at, event, text, ...this.of(delivery), rule: attempts === 0 ? '13.1' : '13.6' });
+      next_attempt_at = at + WEBHOOK_RETRY_AFTER_MS;
+      if (attempts + 1 === last) this.attemptsGo(delivery, at);
     }
+  }
+
+  /** The attempts of a webhook that has ended are no longer kept. */
+  private attemptsGo(delivery: DeliveryId, last_attempt_at: number): void {
+    const text = 'Webhook attempts removed from the timeline';
+    const at = last_attempt_at + this.record.attempts_kept_ms;
+    this.others.push({ at, event: 'webhook.attempts_removed', text, ...this.of(delivery), rule: '29.1' });
+  }
+
+  private of({ order_id, n: delivery }: DeliveryId): Pick<ForecastEntry, 'order_id' | 'delivery'> {
+    return { ...(order_id !== this.record.order.id && { order_id }), delivery };
   }
 
   /** A question to the processor whether it approved a payment after all. */

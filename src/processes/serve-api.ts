@@ -14,7 +14,7 @@ import { presentLinkVersion } from '../../api/present/payment-link';
 import { OrderWaits } from '../../api/requests/order-waits';
 import { processorNotifications } from '../../api/processor-notifications';
 import { listen } from '../../api/http/server';
-import { requireSetting, valuesOf, type Config } from '../config';
+import { requireSetting, retentionDays, valuesOf, type Config } from '../config';
 import { MERCHANT_API } from '../contract/merchant-api';
 import { findProjectByApiKey } from '../db/projects/api-keys';
 import { checkWritable, type Database } from '../db/connection';
@@ -33,7 +33,7 @@ import type { Started } from './process';
 /** How long a form of the hosted page waits for the outcome (rules 12.4). Milliseconds. */
 const PAGE_DEADLINE_MS = 10_000;
 
-/** Opens what the api needs and listens. `addTo`: the benchmark's own process adds its one route to the pages. */
+/** Opens what the api needs and listens. `addTo`: the benchmark's own process adds its routes to the pages. */
 export async function serveApi(
   config: Config,
   log: Logger,
@@ -74,6 +74,7 @@ export async function serveApi(
         event_waits,
         search: new SearchReader(searchServer(config), () => noteSearch(db), log),
         webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
+        retention_days: retentionDays(config),
       }),
       authenticate: authenticateByApiKey(
         (api_key) => findProjectByApiKey({ db, secrets }, api_key, Date.now()),

@@ -26,6 +26,9 @@ beforeAll(async () => {
   merchants = await Promise.all(projects.map(async (fields) => (await createTestProject(fields)).merchant));
 });
 
+/** Questions to a processor and retention keep real time. */
+const NOT_BY_CLOCK = ['processor.asked', 'webhook.attempts_removed'];
+
 type Forecast = NonNullable<Timeline['forecast']>[number];
 
 const timelineOf = async (merchant: Merchant, id: string): Promise<Timeline & { forecast: Forecast[] }> =>
@@ -86,7 +89,7 @@ async function forecastAndLive(number: number): Promise<{ forecast: number; diff
     (await timelineOf(merchant, id)).next.every(({ text }) => !text.startsWith('Webhook attempt 1 of')),
   );
   const before = await timelineOf(merchant, id);
-  const expected = before.forecast.filter(({ event }) => event !== 'processor.asked');
+  const expected = before.forecast.filter(({ event }) => !NOT_BY_CLOCK.includes(event));
   const last = Math.max(Date.now(), ...expected.map(({ at }) => Date.parse(at)));
   const to = new Date(last + 60_000).toISOString();
   const advanced = await merchant.send('POST', `/v1/orders/${id}/test-clock/`, {
@@ -101,7 +104,7 @@ async function forecastAndLive(number: number): Promise<{ forecast: number; diff
   const after = await timelineOf(merchant, id);
   const known = new Set(before.entries.map((entry) => JSON.stringify(entry)));
   const happened = after.entries.filter(
-    (entry) => !known.has(JSON.stringify(entry)) && !['processor.asked', 'clock.moved'].includes(entry.event),
+    (entry) => !known.has(JSON.stringify(entry)) && ![...NOT_BY_CLOCK, 'clock.moved'].includes(entry.event),
   );
   const difference = compare(expected, happened);
   return { forecast: expected.length, difference: difference && `order ${number}, ${kind}: ${difference}` };
@@ -146,7 +149,7 @@ test('rules 23.12: a delayed authorization: its capture, with id and rule; witho
   const order = await createAuthorization(merchant, { transaction: { capture_mode: 'delayed' } });
   const { forecast } = await timelineOf(merchant, order.id);
   const mark = ({ event, text, rule }: Forecast) => `${rule} ${event}: ${text}`;
-  expect(forecast.filter(({ event }) => event !== 'webhook.attempt').map(mark)).toEqual([
+  expect(forecast.filter(({ event }) => !event.startsWith('webhook.')).map(mark)).toEqual([
     '8.2 order.new: Capture of 10.00 EUR requested',
     '8.2 transaction.new: Transaction created',
     '8.2 transaction.accepted: Approved',
@@ -156,4 +159,22 @@ test('rules 23.12: a delayed authorization: its capture, with id and rule; witho
   expect((await merchant.send<Timeline>('GET', path)).body).not.toHaveProperty('forecast');
   const wrong = await merchant.send<{ error: Refusal }>('GET', `${path}?forecast=yes`);
   expect([wrong.status, wrong.body.error.type]).toEqual([400, 'ValidationError']);
+});
+
+test('rules 23.12: the attempts of a webhook are forecast to go 90 days after the last one, of real time', async () => {
+  const merchant = merchants[0]!;
+  const { id } = await merchant.paidOrder('approved');
+  const attempted = ({ event }: { event: string }) => event === 'webhook.attempt';
+  await until('its webhook was delivered', async () => !(await timelineOf(merchant, id)).next.some(attempted));
+  const daysKept = async () => {
+    const { entries, forecast } = await timelineOf(merchant, id);
+    const [removal, ...rest] = forecast.filter(({ event }) => event === 'webhook.attempts_removed');
+    expect([removal, rest]).toMatchObject([{ delivery: 1, rule: '29.1' }, []]);
+    return (Date.parse(removal!.at) - Date.parse(entries.find(attempted)!.at)) / 86_400_000;
+  };
+  expect(await daysKept()).toBe(90);
+  const to = new Date(Date.now() + 10 * 86_400_000).toISOString();
+  const headers = { 'idempotency-key': newIdempotencyKey() };
+  await merchant.send('POST', `/v1/orders/${id}/test-clock/`, { body: { to }, headers });
+  expect(await daysKept()).toBeCloseTo(100, 1);
 });

@@ -1,4 +1,5 @@
 import type { DeliveryId } from '../../domain/delivery';
+import type { EndedDelivery } from '../../domain/forecast';
 import { OPEN_DELIVERY_STATUSES, type DeliveryStatus } from '../../domain/transitions';
 import { ServiceError } from '../../errors';
 import { queryRows, type Database, type SqlTransaction } from '../connection';
@@ -95,6 +96,18 @@ export async function listStoredDeliveries(
       ],
     },
     page,
+  );
+}
+
+/** The webhooks of an order and its follow-up orders that have ended, the first by their last attempts. */
+export async function endedDeliveriesOf(db: Database, order_id: string, limit: number): Promise<EndedDelivery[]> {
+  return await queryRows<EndedDelivery>(
+    db,
+    `select order_id, n, (extract(epoch from max(a.started)) * 1000)::float8 as last_attempt_at
+     from orders o join webhook_deliveries d on d.order_id = o.id join webhook_attempts a using (order_id, n)
+     where (o.id = :order_id or o.related_order_id = :order_id) and d.next_attempt_at is null
+     group by order_id, n order by last_attempt_at limit :limit`,
+    { order_id, limit },
   );
 }
 

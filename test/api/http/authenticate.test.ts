@@ -49,6 +49,13 @@ test('a key that was found is looked up once while it is remembered', async () =
   expect(findOwner).toHaveBeenCalledTimes(1);
 });
 
+test('requests that come during the look-up of their key share it', async () => {
+  const authenticate = authenticateByApiKey(findOwner, 60_000);
+  const [first, second] = await Promise.all([authenticate(AUTHORIZATION), authenticate(AUTHORIZATION)]);
+  expect(findOwner).toHaveBeenCalledTimes(1);
+  expect(second).toBe(first);
+});
+
 test('rules 2.6: a revoked key ends with the time it is remembered', async () => {
   jest.useFakeTimers();
   try {
@@ -90,5 +97,7 @@ test('a wrong key is looked up each time: it may be new', async () => {
 
 test('a look-up that fails is not taken for a wrong key', async () => {
   findOwner.mockRejectedValueOnce(new Error('no database'));
-  await expect(authenticateByApiKey(findOwner, 0)(AUTHORIZATION)).rejects.toThrow('no database');
+  const authenticate = authenticateByApiKey(findOwner, 60_000);
+  await expect(authenticate(AUTHORIZATION)).rejects.toThrow('no database');
+  await expect(authenticate(AUTHORIZATION)).resolves.toMatchObject({ project: API_PROJECT });
 });

@@ -5,6 +5,7 @@ import type { TransactionStatus } from '../../../src/domain/transitions';
 import { WINDOW_END, anAuthorization, anOrderSnapshot } from '../../support/domain';
 
 const MINUTES = 60_000;
+const KEPT_MS = 90 * 24 * 60 * MINUTES;
 const ids = {
   closing: (transaction_id: string, n: number) => `${transaction_id}-closing-${n}`,
   transaction: (order_id: string) => `${order_id}-t`,
@@ -38,10 +39,13 @@ function forecast(transactions: TransactionStatus[], over: Partial<ForecastRecor
       events: [{ event: status, source: 'processor', result: null, noticed: new Date(100).toISOString() }],
     })),
   };
-  const record = { order, snapshot, money: undefined, deliveries: [], watches: [] };
-  const rest = { last_delivery: 2, has_webhook_address: false, now: 500 };
+  const record = { order, snapshot, money: undefined, deliveries: [], ended_deliveries: [], watches: [] };
+  const rest = { attempts_kept_ms: KEPT_MS, last_delivery: 2, has_webhook_address: false, now: 500 };
   const entries = forecastOf({ ...record, ...rest, ...over }, ids, (amount, currency) => `${amount} ${currency}`);
-  return entries.map(({ at, rule, event, text, order_id = '', delivery = '' }) =>
+  const shown = entries.filter(
+    ({ event }) => event !== 'webhook.attempts_removed' || over.ended_deliveries !== undefined,
+  );
+  return shown.map(({ at, rule, event, text, order_id = '', delivery = '' }) =>
     [at, rule, event, text, order_id, delivery].join(' ').trimEnd(),
   );
 }
@@ -80,6 +84,21 @@ test('a receiver that refused its last attempt refuses all others, those of late
   ]);
   expect(entries.at(-1)).toBe(`${1_000 + 18 * MINUTES} 13.6 webhook.attempt Webhook attempt 10 of 10  3`);
   expect(entries).toHaveLength(13);
+});
+
+test('rules 29.1: the attempts of each webhook go some time after its last one, if it ends', () => {
+  const deliveries = [open({ attempts: 9, next_attempt_at: 600 }), open({ n: 3, status: 'paused', attempts: 3 })];
+  const ended_deliveries = [
+    { order_id: 'o', n: 1, last_attempt_at: 400 },
+    { order_id: 'refund', n: 1, last_attempt_at: 450 },
+  ];
+  const text = 'Webhook attempts removed from the timeline';
+  expect(forecast(['processing'], { deliveries, ended_deliveries })).toEqual([
+    '600 13.6 webhook.attempt Webhook attempt 10 of 10  2',
+    `${KEPT_MS + 400} 29.1 webhook.attempts_removed ${text}  1`,
+    `${KEPT_MS + 450} 29.1 webhook.attempts_removed ${text} refund 1`,
+    `${KEPT_MS + 600} 29.1 webhook.attempts_removed ${text}  2`,
+  ]);
 });
 
 describe('an authorization at the end of its window', () => {
