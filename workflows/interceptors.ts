@@ -10,7 +10,7 @@ import {
 import { oneAtATime } from '../src/domain/one-at-a-time';
 import { callingAsTasks } from './activities';
 import { Causes, withCause, withTrace, type Cause } from './causes';
-import { temporalClock } from './object/clock';
+import { moveStoppedClocks, stopClocks, temporalClock } from './object/clock';
 import { requireStart } from './inputs';
 import { NO_FREE_SLOT, type LocalRetry } from './messages';
 import { trustedArguments } from './payload-converter';
@@ -23,7 +23,7 @@ import { RecordWatch } from './object/record-missing';
  *
  * Local activities run one at a time, and the result of one that outlasts its workflow task is handled after everything
  * else of the task that delivers it. The live run gets these events one by one, but a replay gets them together, and the
- * workflow would continue in another order than its history.
+ * workflow would continue in another order than its history. For the same reason clocks stand still meanwhile.
  *
  * After a long retry pause the SDK schedules a local activity again with the same input: the activity also receives the
  * time since the first schedule (rules 4.15). A workflow whose record is lost ends (rules 10.19).
@@ -79,7 +79,9 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
       {
         async startTimer(input, next) {
           commands.count(workflowInfo().historyLength);
+          const at = temporalClock.now() + input.durationMs;
           await next(input);
+          moveStoppedClocks(at);
           causes.timerFired();
         },
         async scheduleActivity(input, next) {
@@ -117,14 +119,17 @@ const WAITS_IN_A_ROW = 10;
 
 /**
  * Runs a local activity. If it outlasts its workflow task, the result waits until the workflow has handled the signals,
- * updates and timers of the task that delivers it: in a replay they come in one activation.
+ * updates and timers of the task that delivers it: in a replay they come in one activation. Until then the clocks of the
+ * workflow show the time at which the activity began.
  */
 async function afterTheRestOfItsTask<Result>(activity: () => Promise<Result>): Promise<Result> {
   const { historyLength } = workflowInfo();
+  const startClocks = stopClocks();
   try {
     return await activity();
   } finally {
     for (let n = 0; n < WAITS_IN_A_ROW && workflowInfo().historyLength !== historyLength; n += 1) await nextLook();
+    startClocks();
   }
 }
 

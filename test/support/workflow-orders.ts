@@ -70,6 +70,8 @@ interface TestOrderOptions {
   capture_mode?: CaptureMode;
   /** Its window, ISO 8601; without it an hour. */
   capture_period?: string;
+  /** How long one of its workflow tasks may take; a local activity outlasts its task after 80 % of it. */
+  task_timeout_ms?: number;
 }
 
 /** How the time-skipping server fails a call that it gives up. */
@@ -118,6 +120,7 @@ export async function createAnOrder(world: WorkflowEnvironment, options: TestOrd
         ...KINDS.order.start({ order_id: id, project_id: PROJECT.id }),
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        workflowTaskTimeout: options.task_timeout_ms ?? 10_000,
       }),
       updateId: CREATE_UPDATE_ID,
       args: [input],

@@ -1,3 +1,23 @@
+/** When the clocks stopped; undefined while they run. Each run of a workflow has modules, and so clocks, of its own. */
+let stopped_at: number | undefined;
+
+/**
+ * Stops the clocks of this workflow while a local activity runs. In a replay the signals, updates and timers that came
+ * meanwhile arrive together with its result, when `Date.now()` is already the time of the result: decided by that time,
+ * they could differ from the history. Returns how to let the clocks run again.
+ */
+export function stopClocks(): () => void {
+  stopped_at = Date.now();
+  return () => {
+    stopped_at = undefined;
+  };
+}
+
+/** The end of a timer moves stopped clocks on: it is an event of the history, also in a replay. */
+export function moveStoppedClocks(at: number): void {
+  if (stopped_at !== undefined) stopped_at = Math.max(stopped_at, at);
+}
+
 /**
  * The clock of one order, payment link or webhook, in epoch milliseconds: Temporal's time, plus the offset by which a
  * merchant has advanced it in a test project (rules 23.4). Workflows use it instead of `Date.now()`, and pass the time
@@ -7,7 +27,7 @@ export class ObjectClock {
   private offset = 0;
 
   now(): number {
-    return Date.now() + this.offset;
+    return (stopped_at ?? Date.now()) + this.offset;
   }
 
   get offset_ms(): number {
