@@ -56,6 +56,23 @@ it('rules and dashboards use metrics that a process exports, or that a rule reco
   expect([...new Set(unknown)]).toEqual([]);
 });
 
+/** For a closer look: what panels show instead. */
+const NOT_SHOWN: Readonly<Record<string, string>> = {
+  payments_process_start_time_seconds: 'Targets that answer',
+  payments_nodejs_heap_used_bytes: 'Memory',
+  payments_recovery_rounds_total: 'Recovery',
+  payments_indexer_orders_total: 'Changes for the search index',
+  payments_indexer_failures_total: 'Search index behind',
+  payments_rolled_secret_expiry_timestamp_seconds: 'the alert RolledKeyInUse',
+  payments_webhook_attempt_duration_seconds: 'Attempts by result',
+  payments_temporal_update_duration_seconds: 'Slowest operations',
+};
+
+it('a panel or an alert has each metric, or another that an operator looks at first', () => {
+  const used = new Set(expressions.flatMap(selectorsOf).map(({ name }) => name.replace(/_(bucket|sum|count)$/, '')));
+  expect(Object.keys(METRICS).filter((name) => !used.has(name))).toEqual(Object.keys(NOT_SHOWN));
+});
+
 it('rules and dashboards select labels and values that the metrics have', () => {
   const wrong = expressions.flatMap(selectorsOf).flatMap(({ name, labels }) => {
     const metric = metricOf(name);

@@ -1,4 +1,4 @@
-import { query, quantiles, type Dashboard } from './spec';
+import { query, quantiles, rateBy, type Dashboard } from './spec';
 
 /** The windows of deploy/prometheus/recording.yml, shortest first. */
 const WINDOWS = ['5m', '1h', '6h', '3d'] as const;
@@ -60,10 +60,8 @@ export const OBJECTIVES_DASHBOARD: Dashboard = {
             'duration' in objective
               ? quantiles(objective.duration.histogram, objective.duration.selector)
               : [
-                  query(
-                    '{{operation}} {{status}}',
-                    'sum by (operation, status) (rate(payments_http_requests_total{status=~"5.."}[$__rate_interval]))',
-                  ),
+                  query('all', 'sum(rate(payments_http_requests_total{status=~"5.."}[$__rate_interval])) or vector(0)'),
+                  ...rateBy('payments_http_requests_total', ['operation', 'status'], '{status=~"5.."}'),
                 ],
         },
       ],

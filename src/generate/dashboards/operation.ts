@@ -52,6 +52,15 @@ export const OPERATION_DASHBOARD: Dashboard = {
           ],
         },
         {
+          title: 'Deferred',
+          description: 'Made as tasks of their own, a second: the processor, or receivers of webhooks, are slow.',
+          unit: 'ops',
+          queries: [
+            query('calls of the processor', 'sum(rate(payments_processor_calls_deferred_total[$__rate_interval]))'),
+            query('webhooks', 'sum(rate(payments_webhook_attempts_deferred_total[$__rate_interval]))'),
+          ],
+        },
+        {
           title: 'Schedule to start',
           description: 'How long 99 of 100 workflow tasks wait for a worker.',
           unit: 's',
@@ -177,6 +186,12 @@ export const OPERATION_DASHBOARD: Dashboard = {
           description: '0: alert TargetDown.',
           unit: 'short',
           queries: [query('{{job}} {{instance}}', 'up{job=~"payments-.+"}')],
+        },
+        {
+          title: 'Versions',
+          description: 'Processes of each version. More than one version: an upgrade is under way.',
+          unit: 'short',
+          queries: [query('{{process}} {{version}}', 'count by (process, version) (payments_build_info)')],
         },
         {
           title: 'CPU',
