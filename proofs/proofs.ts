@@ -1,6 +1,7 @@
 import { alerts } from './alerts';
 import { api } from './api';
 import { crashPoints } from './crash';
+import { dashboards } from './dashboards';
 import { faults } from './faults';
 import { interleavings } from './interleavings';
 import { linearizable } from './linearizable';
@@ -24,6 +25,7 @@ export const PROOFS: readonly Proof[] = [
   secrets,
   upgrade,
   alerts,
+  dashboards,
   mutants,
   mutation,
 ];

@@ -9,7 +9,7 @@ import { startReceiver } from '../../test/support/servers';
 import { OwnStack } from '../../test/support/stack';
 import { until } from '../../test/support/waits';
 import type { Proof, ProofInput, ProofOutcome } from '../proof';
-import { findPromtool, runPromtool } from '../support/promtool';
+import { findProgram, runPromtool } from '../support/prometheus';
 import { ALERT_FAULTS, type AlertFault, type Scene } from './faults';
 import { SteadyLoad } from './load';
 import { Recorder, type Series } from './recorder';
@@ -44,7 +44,7 @@ export const alerts: Proof = {
  * the rules with these series; RECORD_ALERTS=1 replaces the committed files by them.
  */
 async function run({ size, single, say }: ProofInput): Promise<ProofOutcome> {
-  const promtool = findPromtool();
+  const promtool = findProgram('promtool');
   const violations: string[] = [];
   const check = async (what: string, args: string[]) => {
     await runPromtool(promtool, args).catch((error: unknown) =>

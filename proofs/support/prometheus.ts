@@ -2,13 +2,14 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { onPath } from '../../src/stack/tools/command';
 
-/** The program promtool. Throws an Error that says how to get it where it is missing. */
-export function findPromtool(): string {
-  const program = process.env['PROMTOOL_PATH'] ?? onPath('promtool');
+/** The path of a program of Prometheus. Throws an Error that says how to get it where it is missing. */
+export function findProgram(name: 'prometheus' | 'promtool'): string {
+  const variable = `${name.toUpperCase()}_PATH`;
+  const program = process.env[variable] ?? onPath(name);
   if (program !== undefined && program !== '') return program;
   throw new Error(
-    'promtool is not installed: install Prometheus (Debian: apt-get install --no-install-recommends prometheus; ' +
-      'others: https://prometheus.io/download), or set PROMTOOL_PATH',
+    `${name} is not installed: install Prometheus (Debian: apt-get install --no-install-recommends prometheus; ` +
+      `others: https://prometheus.io/download), or set ${variable}`,
   );
 }
 
