@@ -1,6 +1,6 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { scrape } from './recorder';
+import { scrape } from './recording';
 
 export interface MetricsServer {
   /** Where it listens, without a slash at the end. */

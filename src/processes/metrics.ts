@@ -4,7 +4,8 @@ import type { Config } from '../config';
 import type { Logger } from '../log';
 import type { LabelsOf, MetricsProcess } from '../metrics/catalogue';
 import { readProcess } from '../metrics/process-gauges';
-import { gauge, startRecording } from '../metrics/recorder';
+import { gauge } from '../metrics/recorder';
+import { startRecording } from '../metrics/recording';
 import { serveMetrics, type MetricsServer } from '../metrics/server';
 import { versionOfService } from './build';
 

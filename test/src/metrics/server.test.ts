@@ -1,5 +1,6 @@
 import { readProcess } from '../../../src/metrics/process-gauges';
-import { count, gauge, measure, startRecording } from '../../../src/metrics/recorder';
+import { count, gauge, measure } from '../../../src/metrics/recorder';
+import { startRecording } from '../../../src/metrics/recording';
 import { serveMetrics } from '../../../src/metrics/server';
 import { setUp } from '../../support/set-up';
 
