@@ -4,7 +4,7 @@ import type { WALLETS } from '../../src/processor/wire';
 import { CARD, Client } from '../../test/support/customer';
 import { CARDS, type CardName } from '../../test/support/domain';
 import type { Merchant } from '../../test/support/merchant';
-import { answerOfCommand } from '../../test/support/operator';
+import { answerOfAdmin } from '../../test/support/admin';
 import { callSimulator, postControl } from '../../test/support/stack';
 import { sendUntilAnswered, until } from '../../test/support/waits';
 import { FLOW_HEADER } from './messages';
@@ -190,7 +190,7 @@ export class Actor {
     const command = ['settle', 'transaction', transaction_id, '--outcome', 'approved', '--reason', 'Bank statement'];
     await until(
       'the outcome is set',
-      async () => 'settled' in (await answerOfCommand(command, { data_dir }).catch(() => ({}))),
+      async () => 'settled' in (await answerOfAdmin(command, { data_dir }).catch(() => ({}))),
       STEP_MS,
     );
   }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { queryRows } from '../../src/db/connection';
 import { choosePorts } from '../../src/stack/ports';
 import { Merchant } from '../../test/support/merchant';
-import { answerOfCommand } from '../../test/support/operator';
+import { answerOfAdmin } from '../../test/support/admin';
 import { OwnStack } from '../../test/support/stack';
 import { checkInvariants } from '../invariants';
 import type { Proof, ProofInput, ProofOutcome, Size } from '../proof';
@@ -78,8 +78,7 @@ async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
     const restored = seconds();
     say(`${lost} of ${before} orders are lost`);
     const env = { POSTGRES_URL: record.url('payments') };
-    const admin = (...args: string[]) =>
-      answerOfCommand<Printed>(['restore', ...args], { data_dir: own.data_dir, env });
+    const admin = (...args: string[]) => answerOfAdmin<Printed>(['restore', ...args], { data_dir: own.data_dir, env });
     await admin('begin');
     const again = await own.start();
     const { status } = await new Merchant(again).send('POST', '/v1/orders/', { body: {} });

@@ -7,7 +7,7 @@ import { FAILURE_CONVERTER } from '../../src/temporal/connect';
 import { EncryptingCodec } from '../../src/temporal/payload-codec';
 import { Merchant } from '../../test/support/merchant';
 import { payingTransactionId } from '../../test/support/merchant-payments';
-import { runCommand } from '../../test/support/operator';
+import { runAdmin } from '../../test/support/admin';
 import { callSimulator, postControl, type RunningStack } from '../../test/support/stack';
 import { temporalOf } from '../../test/support/temporal-client';
 import { orderWorkflowId, setOutcomeUpdate } from '../../workflows/messages';
@@ -51,7 +51,7 @@ export function operatorDoors(
   const command = (name: string, args: (written: string) => string[]): Door => ({
     name: `command ${name}`,
     kind: 'other',
-    send: async (_card, written) => (await runCommand(args(written), { data_dir: stack.data_dir })).text,
+    send: async (_card, written) => (await runAdmin(args(written), { data_dir: stack.data_dir })).text,
   });
   return [
     ...inBody('new merchant', 'POST', '/v1/merchants/', { name: 'A', country: 'NL', default_currency: 'EUR' }, [

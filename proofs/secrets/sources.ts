@@ -5,7 +5,7 @@ import { connectDatabase, queryRows } from '../../src/db/connection';
 import { connectSearch } from '../../src/search/connection';
 import { INDEX } from '../../src/search/settings';
 import { EncryptingCodec } from '../../src/temporal/payload-codec';
-import { runCommand } from '../../test/support/operator';
+import { runAdmin } from '../../test/support/admin';
 import type { RunningStack } from '../../test/support/stack';
 import { payloadsIn, temporalOf } from '../../test/support/temporal-client';
 
@@ -137,7 +137,7 @@ export async function* answersOf(stack: RunningStack, token: string): AsyncGener
     ['attention', 'list', '--status', 'all'],
     ['incidents', 'list'],
   ]) {
-    const { text } = await runCommand(args, { data_dir: stack.data_dir });
+    const { text } = await runAdmin(args, { data_dir: stack.data_dir });
     yield { kind: 'answers and reports', name: args.join(' '), text };
   }
   for (const [name, url] of Object.entries(stack.metrics_urls)) {

@@ -10,7 +10,7 @@ import { incidentWorkflowId } from '../../workflows/messages';
 import { recordRows } from '../support/database';
 import { Merchant } from '../support/merchant';
 import { capturePart, createAuthorization, part, refund, untilFollowUp, voidAll } from '../support/merchant-payments';
-import { answerOfCommand } from '../support/operator';
+import { answerOfAdmin } from '../support/admin';
 import { startReceiver, type Receiver } from '../support/servers';
 import { OwnStack, postControl, type RunningStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
@@ -335,14 +335,14 @@ test('rules 26.6: an incident that an operator closed stays closed for the same 
   expect(await runAudit()).toMatchObject({ opened: 1 });
   const [opened] = await openIncidents();
   const where = { data_dir: own.data_dir };
-  expect(await answerOfCommand(['incidents', 'show', opened!.id], where)).toMatchObject({
+  expect(await answerOfAdmin(['incidents', 'show', opened!.id], where)).toMatchObject({
     kind: 'status',
     status: 'open',
   });
   const close = ['incidents', 'close', opened!.id, '--reason', 'Known to the bank, ticket 42'];
-  expect(await answerOfCommand(close, where)).toMatchObject({ status: 'closed', closed_by: 'operator' });
-  expect(await answerOfCommand(close, where)).toMatchObject({ error: 'Conflict' });
-  const { items } = await answerOfCommand<{ items: object[] }>(['audit', 'list', '--object', opened!.id], where);
+  expect(await answerOfAdmin(close, where)).toMatchObject({ status: 'closed', closed_by: 'operator' });
+  expect(await answerOfAdmin(close, where)).toMatchObject({ error: 'Conflict' });
+  const { items } = await answerOfAdmin<{ items: object[] }>(['audit', 'list', '--object', opened!.id], where);
   expect(items).toMatchObject([{ action: 'incident.close', after: { reason: 'Known to the bank, ticket 42' } }]);
   expect(await temporal.workflow.getHandle(incidentWorkflowId(opened!.id)).result()).toBe('closed');
   expect(await runAudit()).toMatchObject(NOTHING);

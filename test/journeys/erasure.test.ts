@@ -7,7 +7,8 @@ import { recordRows } from '../support/database';
 import { CARDS } from '../support/domain';
 import { newIdempotencyKey, statusesOf } from '../support/merchant';
 import { capturePart, createAuthorization, part, refund } from '../support/merchant-payments';
-import { answerOfCommand, createTestProject, type TestProject } from '../support/operator';
+import { answerOfAdmin } from '../support/admin';
+import { createTestProject, type TestProject } from '../support/operator';
 import { setUp } from '../support/set-up';
 import { stack } from '../support/stack';
 import { payloadsIn, temporalOf } from '../support/temporal-client';
@@ -81,9 +82,9 @@ interface Erasure {
   orders: number;
 }
 const erase = async (...named: string[]) => {
-  const { id } = await answerOfCommand<Erasure>(['customer', 'erase', '--project-id', project.id, ...named]);
+  const { id } = await answerOfAdmin<Erasure>(['customer', 'erase', '--project-id', project.id, ...named]);
   return await until('the erasure is completed', async () => {
-    const erasure = await answerOfCommand<Erasure>(['customer', 'erasure', id]);
+    const erasure = await answerOfAdmin<Erasure>(['customer', 'erasure', id]);
     return erasure.status === 'completed' && erasure;
   });
 };
@@ -132,13 +133,13 @@ test('rules 29.3, 29.4, 29.5: nothing of an erased customer stays; money, ids an
   expect((await capturePart(merchant, held, part(300))).status).toBe(200);
   expect(await payOnPage(open.id)).toBe(200);
   expect(statusesOf(await merchant.getOrder(open.id))).toBe('completed: accepted');
-  const trail = await answerOfCommand<{ items: { action: string }[] }>(['audit', 'list', '--object', 'erasure']);
+  const trail = await answerOfAdmin<{ items: { action: string }[] }>(['audit', 'list', '--object', 'erasure']);
   expect(trail.items.map(({ action }) => action)).toContain('erasure.start');
 });
 
 test('rules 29.3: a customer is named by one field, and an order by its project', async () => {
   const refused = (...named: string[]) =>
-    answerOfCommand<{ error: string }>(['customer', 'erase', '--project-id', project.id, ...named]);
+    answerOfAdmin<{ error: string }>(['customer', 'erase', '--project-id', project.id, ...named]);
   expect((await refused()).error).toBe('ValidationError');
   expect((await refused('--email-address', 'a@b.example', '--merchant-customer-id', 'C-1')).error).toBe(
     'ValidationError',

@@ -13,7 +13,8 @@ import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
 import { recordRows } from '../support/database';
 import { Merchant, statusesOf, webhookOf, type Answer } from '../support/merchant';
-import { answerOfCommand, Operator } from '../support/operator';
+import { answerOfAdmin } from '../support/admin';
+import { Operator } from '../support/operator';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
 import { OwnStack, type ProcessName } from '../support/stack';
@@ -292,7 +293,7 @@ async function setOutcomeSlowly(): Promise<{ expectSetOnce(): Promise<void> }> {
   const holder = await db.transaction();
   await holder.raw('lock table audit_trail in share mode');
   const set = () =>
-    answerOfCommand(['settle', 'transaction', transaction_id, '--outcome', 'approved', '--reason', 'Bank statement'], {
+    answerOfAdmin(['settle', 'transaction', transaction_id, '--outcome', 'approved', '--reason', 'Bank statement'], {
       data_dir: own.data_dir,
     });
   const first = set();

@@ -12,7 +12,7 @@ import {
   refund,
   voidPart,
 } from '../support/merchant-payments';
-import { answerOfCommand, runCommand } from '../support/operator';
+import { answerOfAdmin, runAdmin } from '../support/admin';
 import { NOBODY } from '../support/shapes';
 import { temporalOf } from '../support/temporal-client';
 import { orderWorkflowId } from '../../workflows/messages';
@@ -24,11 +24,11 @@ afterEach(() => merchant.removeFaults());
 
 const REASON = 'Bank statement of 15 January, ticket 42';
 const settle = (transaction_id: string, outcome = 'approved', reason = REASON) =>
-  answerOfCommand(['settle', 'transaction', transaction_id, '--outcome', outcome, '--reason', reason]);
+  answerOfAdmin(['settle', 'transaction', transaction_id, '--outcome', outcome, '--reason', reason]);
 const unknownOutcomes = async () =>
-  (await answerOfCommand<{ items: Record<string, unknown>[] }>(['settle', 'list', '--limit', '100'])).items;
+  (await answerOfAdmin<{ items: Record<string, unknown>[] }>(['settle', 'list', '--limit', '100'])).items;
 const entriesOf = async (transaction_id: string) =>
-  (await answerOfCommand<{ items: AuditEntry[] }>(['audit', 'list', '--object', transaction_id])).items;
+  (await answerOfAdmin<{ items: AuditEntry[] }>(['audit', 'list', '--object', transaction_id])).items;
 
 /** A charge of which the processor knows the outcome after 20 s; asked, it does not answer. */
 async function unansweredCharge(
@@ -144,6 +144,6 @@ test.each<[title: string, args: (transaction_id: string) => string[], error: str
   ],
 ])('rules 22.6: refused: %s', async (_title, args, error, says) => {
   const order = await merchant.paidOrder('approved');
-  const { text, failed } = await runCommand(['--json', 'settle', 'transaction', ...args(payingTransactionId(order))]);
+  const { text, failed } = await runAdmin(['--json', 'settle', 'transaction', ...args(payingTransactionId(order))]);
   expect([JSON.parse(text), failed]).toEqual([{ error, value: expect.stringMatching(says) as unknown }, true]);
 });

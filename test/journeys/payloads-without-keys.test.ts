@@ -33,7 +33,7 @@ import { readVariables } from '../../src/stack/launch';
 import { ledgerOf } from '../support/ledger';
 import { Merchant, statusesOf } from '../support/merchant';
 import { capture, createAuthorization, makeDue, payingTransactionId, refund } from '../support/merchant-payments';
-import { answerOfCommand } from '../support/operator';
+import { answerOfAdmin } from '../support/admin';
 import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { aRequest } from '../support/domain';
@@ -323,7 +323,7 @@ describe('an operator, whom the codec server encrypts for', () => {
     const order = await awaited();
     const client = await sendingAs(settlementOf(order));
     expect(await attack(() => ATTACKS['sets a payment as approved']!.send(client, order), client)).toBe('done');
-    const { items } = await answerOfCommand<{ items: AuditEntry[] }>([
+    const { items } = await answerOfAdmin<{ items: AuditEntry[] }>([
       ...['audit', 'list', '--object', payingTransactionId(order)],
     ]);
     expect(items.map(({ actor, request_id }) => ({ actor, request_id }))).toEqual([

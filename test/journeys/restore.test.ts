@@ -5,7 +5,7 @@ import { CARD, Client } from '../support/customer';
 import { CARDS, MINUTE } from '../support/domain';
 import { Merchant, newIdempotencyKey, statusesOf, type Refusal } from '../support/merchant';
 import { capturePart, createAuthorization, part, refund, voidAll } from '../support/merchant-payments';
-import { answerOfCommand } from '../support/operator';
+import { answerOfAdmin } from '../support/admin';
 import { OwnStack, type RunningStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
@@ -34,7 +34,7 @@ interface Answered {
   rewritten: number;
   open: string[];
 }
-const admin = (...args: string[]) => answerOfCommand<Answered>(['restore', ...args], { data_dir: stack.data_dir });
+const admin = (...args: string[]) => answerOfAdmin<Answered>(['restore', ...args], { data_dir: stack.data_dir });
 const pay = async (path: string, number: string): Promise<number> => {
   const customer = new Client(stack.api_url);
   const form = { ...CARD, ...(await customer.openPage({ id: '' }, path)), number };
@@ -59,7 +59,7 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   await own.ready();
 
   const project = (await merchant.getProject()).id;
-  const erased = await answerOfCommand<{ id: string }>(
+  const erased = await answerOfAdmin<{ id: string }>(
     ['customer', 'erase', '--project-id', project, '--merchant-customer-id', 'C-1'],
     { data_dir: stack.data_dir },
   );
@@ -121,7 +121,7 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   const reconciled = await admin('reconcile');
   // The copy had the customer, and did not know of the erasure.
   expect((await merchant.getOrder(known.id)).customer).toBeUndefined();
-  expect(await answerOfCommand(['customer', 'erasure', erased.id], { data_dir: stack.data_dir })).toMatchObject({
+  expect(await answerOfAdmin(['customer', 'erasure', erased.id], { data_dir: stack.data_dir })).toMatchObject({
     status: 'completed',
     orders: 1,
   });
@@ -142,7 +142,7 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   expect((await refundOnce()).body.id).toBe(refunded.body.id);
   expect(await operations(sale.id)).toEqual(ledger[0]);
 
-  const audited = await answerOfCommand<{ items: { action: string }[] }>(['audit', 'list'], {
+  const audited = await answerOfAdmin<{ items: { action: string }[] }>(['audit', 'list'], {
     data_dir: stack.data_dir,
   });
   const actions = audited.items.map(({ action }) => action).filter((action) => action.startsWith('restore.'));

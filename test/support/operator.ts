@@ -3,9 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { ManageContext, ManageServices } from '../../api/manage/manager';
 import { deliveryOperations } from '../../api/manage/operations/deliveries';
 import { carryOut, type Write } from '../../api/operation';
-import { createProgram } from '../../src/admin/program';
 import * as manage from '../../src/client/manage';
-import { parseConfig } from '../../src/config';
 import type { DeliveryAnswer } from '../../src/contract/delivery';
 import { connectDatabase } from '../../src/db/connection';
 import { insertApiKey, newApiKey } from '../../src/db/projects/api-keys';
@@ -14,7 +12,6 @@ import { upsertProject, type NewProject } from '../../src/db/projects/projects';
 import { webhookSecretOf } from '../../src/db/webhooks/webhook-secrets';
 import type { DeliveryId } from '../../src/domain/delivery';
 import { SecretKeys } from '../../src/secrets';
-import { readVariables } from '../../src/stack/launch';
 import { aRequest } from './domain';
 import { Merchant } from './merchant';
 import { stack, type RunningStack } from './stack';
@@ -102,32 +99,6 @@ export class Operator {
   async update({ id }: Pick<Project, 'id'>, projectUpdate: manage.ProjectUpdate): Promise<manage.Project> {
     return await manage.ok(manage.updateProject({ projectId: id, projectUpdate }, this.options));
   }
-}
-
-/**
- * What a command of `npm run admin` prints, and whether it failed; on the stack of the run unless `data_dir` is that of
- * another. `env`: variables other than those of the stack.
- */
-export async function runCommand(
-  args: string[],
-  { env = {}, data_dir = stack().data_dir }: { env?: Record<string, string>; data_dir?: string } = {},
-): Promise<{ text: string; failed: boolean }> {
-  let [text, failed] = ['', false];
-  const program = createProgram({
-    config: () => parseConfig({ ...readVariables(data_dir), ...env }),
-    print: (printed) => void (text += printed),
-    fail: () => void (failed = true),
-  });
-  await program.parseAsync(args, { from: 'user' });
-  return { text, failed };
-}
-
-/** The answer of a command, a refusal included, as `--json` prints it. */
-export async function answerOfCommand<T = Record<string, string>>(
-  args: string[],
-  where: Parameters<typeof runCommand>[1] = {},
-): Promise<T> {
-  return JSON.parse((await runCommand(['--json', ...args], where)).text) as T;
 }
 
 /** What an operator asks for at the command line, carried out with these services. */

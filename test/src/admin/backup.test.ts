@@ -16,7 +16,7 @@ import { connectDatabase, queryRows, type Database } from '../../../src/db/conne
 import { findFigures } from '../../../src/db/figures';
 import { identify } from '../../../src/stack/programs/running-processes';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
-import { answerOfCommand, runCommand } from '../../support/operator';
+import { answerOfAdmin, runAdmin } from '../../support/admin';
 import { anAcceptedPayment, aStoredOrder } from '../../support/rows';
 import { setUp } from '../../support/set-up';
 import { stack } from '../../support/stack';
@@ -80,7 +80,7 @@ const envOf = ({ restore_command = copyCommand(), damage = 'true', url = databas
   return { POSTGRES_URL: url, BACKUP_RESTORE_COMMAND };
 };
 const check = async (args: string[] = [], options: Parameters<typeof envOf>[0] = {}) => {
-  const { text, failed } = await runCommand(['--json', 'backup', 'check', ...args], { env: envOf(options) });
+  const { text, failed } = await runAdmin(['--json', 'backup', 'check', ...args], { env: envOf(options) });
   const checked = JSON.parse(text) as Checked;
   expect(failed).toBe(!checked.passed);
   return checked;
@@ -88,10 +88,9 @@ const check = async (args: string[] = [], options: Parameters<typeof envOf>[0] =
 const copyCommand = () => `cp ${path.join(record.place('archive'), '%f')} %p`;
 
 const doctor = async (name: string, url = database.url) => {
-  const found = await answerOfCommand<{ check: string; result: string; note?: string; problem?: string }[]>(
-    ['doctor'],
-    { env: { POSTGRES_URL: url } },
-  );
+  const found = await answerOfAdmin<{ check: string; result: string; note?: string; problem?: string }[]>(['doctor'], {
+    env: { POSTGRES_URL: url },
+  });
   return found.find((one) => one.check === name)!;
 };
 
@@ -159,7 +158,7 @@ describe('rules 28.7: backup check', () => {
   });
 
   const lastEntry = async () => {
-    const { items } = await answerOfCommand<{ items: { action: string; after: Checked & { of_record: boolean } }[] }>(
+    const { items } = await answerOfAdmin<{ items: { action: string; after: Checked & { of_record: boolean } }[] }>(
       ['audit', 'list', '--object', 'backup'],
       { env: { POSTGRES_URL: database.url } },
     );
@@ -237,7 +236,7 @@ describe('rules 28.7: backup check', () => {
     const pids = path.join(record.place('archive'), 'pids');
     const before = await lastEntry();
     const env = envOf({ damage: `sh -c 'echo $$ > ${pids}; sleep 600'` });
-    const checking = runCommand(['backup', 'check', '--directory', directory], { env });
+    const checking = runAdmin(['backup', 'check', '--directory', directory], { env });
     const stopped = checking.catch((error: unknown) => (error as Error).message);
     const pid = Number(
       await until('the restore runs', () => existsSync(pids) && (readFileSync(pids, 'utf8').trim() || undefined)),

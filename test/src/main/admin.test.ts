@@ -12,7 +12,8 @@ import { inspectSchedules, makeSchedules } from '../../../src/temporal/schedules
 import { TASK_QUEUE } from '../../../workflows/messages';
 import { createTestDatabase, SECRET_KEYS } from '../../support/database';
 import { Merchant } from '../../support/merchant';
-import { answerOfCommand, Operator, runCommand } from '../../support/operator';
+import { answerOfAdmin, runAdmin } from '../../support/admin';
+import { Operator } from '../../support/operator';
 import { NOBODY } from '../../support/shapes';
 import { aStoredOrder } from '../../support/rows';
 import { setUp } from '../../support/set-up';
@@ -25,8 +26,8 @@ import { until } from '../../support/waits';
 const CLOSED = '127.0.0.1:1';
 const HOUR = 3_600_000;
 
-const run = (args: string[], env: Record<string, string> = {}) => runCommand(args, { env });
-const json = <T = Record<string, string>>(...args: string[]) => answerOfCommand<T>(args);
+const run = (args: string[], env: Record<string, string> = {}) => runAdmin(args, { env });
+const json = <T = Record<string, string>>(...args: string[]) => answerOfAdmin<T>(args);
 
 test('rules 22.4: from an empty installation to a first order', async () => {
   const merchant = await json('merchant', 'create', '--name', 'Shop', '--country', 'NL', '--default-currency', 'EUR');
@@ -121,7 +122,7 @@ test('rules 22.1 and 22.4: what it changes is in the audit trail under the name 
 describe('rules 22.7: recover --all', () => {
   const database = setUp(() => createTestDatabase());
   const recover = (env: Record<string, string> = {}) =>
-    runCommand(['--json', 'recover', '--all'], { env: { POSTGRES_URL: database.url, ...env } });
+    runAdmin(['--json', 'recover', '--all'], { env: { POSTGRES_URL: database.url, ...env } });
   const actions = async () =>
     (await database.db('audit_trail').orderBy('n')).map(({ action }: { action: string }) => action);
 
