@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { connectDatabase } from '../db/connection';
 import { median } from './figures';
-import { eventNamesOf, workflowTasksIn } from './history';
+import { actionsIn, eventNamesOf, workflowTasksIn } from './history';
 import type { BenchRow } from './rows';
 import type { BenchStack } from './stack';
 
@@ -16,6 +16,8 @@ export interface Counts {
   row: string;
   events: number;
   workflow_tasks: number;
+  /** What Temporal Cloud bills. */
+  actions: number;
   /** Statements of the service only; the simulator has its own database. */
   statements: number;
 }
@@ -50,6 +52,7 @@ export async function count(
       taken.push({
         events: history.events - history_before.events,
         workflow_tasks: history.workflow_tasks - history_before.workflow_tasks,
+        actions: history.actions - history_before.actions,
         statements: statementsIn(log_file) - log_before,
       });
     }
@@ -58,17 +61,20 @@ export async function count(
       row: row.name,
       events: of('events'),
       workflow_tasks: of('workflow_tasks'),
+      actions: of('actions'),
       statements: of('statements'),
     });
   }
   return counts;
 }
 
-const NOTHING = { events: 0, workflow_tasks: 0 };
+const NOTHING = { events: 0, workflow_tasks: 0, actions: 0 };
 
 async function historyOf(client: Client, workflow_ids: readonly string[]): Promise<typeof NOTHING> {
-  const names = (await Promise.all(workflow_ids.map((id) => eventNamesOf(client, id)))).flat();
-  return { events: names.length, workflow_tasks: workflowTasksIn(names) };
+  const histories = await Promise.all(workflow_ids.map((id) => eventNamesOf(client, id)));
+  const sum = (figure: (names: readonly string[]) => number) =>
+    histories.reduce((total, names) => total + figure(names), 0);
+  return { events: sum(({ length }) => length), workflow_tasks: sum(workflowTasksIn), actions: sum(actionsIn) };
 }
 
 /** From now on the server writes every statement that it carries out, with the database's name before it. */

@@ -126,13 +126,13 @@ function speeds(results: readonly Result[]): string {
 function costs(results: readonly Result[], counts: readonly Counts[]): string {
   const cpuOf = (row: string) => results.find((one) => one.row === row && one.at_once === BUSY)?.cpu ?? {};
   const names = [...new Set(results.flatMap(({ cpu }) => Object.keys(cpu)))];
-  const rows = counts.map(({ row, events, workflow_tasks, statements }) => {
+  const rows = counts.map(({ row, events, workflow_tasks, actions, statements }) => {
     const cpu = cpuOf(row);
     const milliseconds = [...names.map((name) => cpu[name] ?? 0), sum(cpu)].map((used) => used.toFixed(1));
     const share = percent(sum(cpuOf(BARE_FLOOR)) / sum(cpu));
-    return [row, ...[events, workflow_tasks, statements].map(String), ...milliseconds, share];
+    return [row, ...[events, workflow_tasks, actions, statements].map(String), ...milliseconds, share];
   });
-  return table(['for each', 'events', 'tasks', 'SQL', ...names, 'in all', 'share'], rows);
+  return table(['for each', 'events', 'tasks', 'actions', 'SQL', ...names, 'in all', 'share'], rows);
 }
 
 function besideSilentReceivers({ deliveries, alone, beside }: SilentReceivers): string {

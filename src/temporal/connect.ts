@@ -1,9 +1,10 @@
-import { Client, Connection, type ClientOptions } from '@temporalio/client';
+import { Client, Connection, isGrpcServiceError, type ClientOptions } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { Logger } from '../log';
 import type { Credentials } from './credentials';
 import { isTracing } from '../tracing/tracing';
-import { observeCalls } from './outages';
+import { grpcStatusOf } from './grpc-status';
+import { isRefused, observeCalls } from './outages';
 import { EncryptingCodec } from './payload-codec';
 import { observeStarts } from './starts';
 import { callTracing } from './trace-calls';
@@ -27,10 +28,28 @@ export type TemporalClient = Client;
 /** Time limit of a ping. Milliseconds. */
 const PING_MS = 2_000;
 
-/** Throws unless Temporal answers for the namespace: the readiness probe. */
+/** No workflow has this id. */
+const NO_WORKFLOW = 'ping';
+
+/**
+ * Throws unless Temporal answers for the namespace: the readiness probe. Credentials that may use the namespace and not
+ * describe it are enough: then it asks for a workflow that does not exist.
+ */
 export async function pingTemporal(client: Client): Promise<void> {
   const { namespace } = client.options;
-  await client.withDeadline(Date.now() + PING_MS, () => client.workflowService.describeNamespace({ namespace }));
+  await client.withDeadline(Date.now() + PING_MS, async () => {
+    try {
+      await client.workflowService.describeNamespace({ namespace });
+    } catch (error) {
+      if (grpcStatusOf(error) !== 'permission_denied') throw error;
+      const execution = { workflowId: NO_WORKFLOW };
+      await client.workflowService.describeWorkflowExecution({ namespace, execution }).catch(throwUnlessNotFound);
+    }
+  });
+}
+
+function throwUnlessNotFound(error: unknown): void {
+  if (!isGrpcServiceError(error) || isRefused(error) || grpcStatusOf(error) !== 'not_found') throw error;
 }
 
 /**

@@ -18,7 +18,10 @@ const OUTAGE = [2, 8, 13, 14];
 
 /** The calls that need an answer of a worker. */
 const UPDATES = /\/(UpdateWorkflowExecution|PollWorkflowExecutionUpdate|ExecuteMultiOperation)$/;
-/** The call of pingTemporal. Not retried: a retry could come after the connection is closed. */
+/**
+ * The call of pingTemporal. Not retried: a retry could come after the connection is closed. Credentials may be refused
+ * for it alone; then pingTemporal makes another.
+ */
 const PING = /\/DescribeNamespace$/;
 
 /**
@@ -96,6 +99,7 @@ export function observeCalls(log: Logger, check: ServerChecks): Interceptor {
     const began_at = Date.now();
     const retryableDecider = (attempt: number, status: Status) => {
       const cause = `${statusOf(status.code)}: ${status.details}`;
+      if (PING.test(path) && statusOf(status.code) === 'permission_denied') return false;
       if (isRefused(status) || OUTAGE.includes(status.code)) temporal.failed(cause, began_at);
       else if (isTimeout(status, options.deadline)) {
         if (is_update) void updateFailed(cause, began_at);
@@ -116,6 +120,7 @@ function isTimeout({ code }: Status, deadline: Date | number | undefined): boole
   return statusOf(code) === 'deadline_exceeded' || (code === CANCELLED && Number(deadline) <= Date.now());
 }
 
-function isRefused({ code, details }: Status): boolean {
+/** Whether Temporal refuses the credentials, or does not know the namespace. */
+export function isRefused({ code, details }: Pick<Status, 'code' | 'details'>): boolean {
   return REFUSED.includes(statusOf(code)) || (code === NOT_FOUND && /^Namespace /i.test(details));
 }

@@ -1,4 +1,4 @@
-import { eventNamesOf, workflowTasksIn } from '../../src/bench/history';
+import { actionsIn, eventNamesOf, workflowTasksIn } from '../../src/bench/history';
 import type { Order } from '../../src/client';
 import { deliveryWorkflowId, orderWorkflowId, paymentLinkWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
@@ -37,13 +37,13 @@ test.each([
   ['approved', 'completed'],
   ['do_not_honor', 'error'],
 ] as const)(
-  'an order that is charged at once (%s): 10 events and 1 workflow task, from its creation to its close',
+  'an order that is charged at once (%s): 10 events, 1 workflow task and 4 actions, from its creation to its close',
   async (card, status) => {
     const order = await merchant.paidOrder(card);
     expect(order.status).toBe(status);
     const events = await eventsOf(orderWorkflowId(order.id));
     expect(events.at(-1)).toBe('WORKFLOW_EXECUTION_COMPLETED');
-    expect([events.length <= 10, workflowTasksIn(events)]).toEqual([true, 1]);
+    expect([events.length <= 10, workflowTasksIn(events), actionsIn(events)]).toEqual([true, 1, 4]);
   },
 );
 

@@ -77,14 +77,19 @@ async function startTimeSkippingServer(): Promise<TestWorkflowEnvironment> {
   return env;
 }
 
-/** Suggests a new run to a workflow whose history has so many events, which the other server never does. */
-async function startDevServer(events_max: number): Promise<TestWorkflowEnvironment> {
+/** Temporal's command line tool, which also is its dev server. */
+export async function temporalProgram(): Promise<string> {
   const { TEMPORAL_CLI_PATH, TOOLS_DIR } = parseConfig(process.env);
-  const program = await findTool(temporalTool(TEMPORAL_CLI_PATH), {
+  return await findTool(temporalTool(TEMPORAL_CLI_PATH), {
     tools_dir: TOOLS_DIR,
     progress: createProgress(),
     signal: new AbortController().signal,
   });
+}
+
+/** Suggests a new run to a workflow whose history has so many events, which the other server never does. */
+async function startDevServer(events_max: number): Promise<TestWorkflowEnvironment> {
+  const program = await temporalProgram();
   return await TestWorkflowEnvironment.createLocal({
     server: {
       executable: { type: 'existing-path', path: program },

@@ -28,7 +28,7 @@ const report = reportText({
       cpu: COST,
     })),
   ]),
-  counts: [{ row: PAID_ORDER, events: 9, workflow_tasks: 1, statements: 7 }],
+  counts: [{ row: PAID_ORDER, events: 9, workflow_tasks: 1, actions: 3, statements: 7 }],
   silent: { deliveries: 500, alone: { p50: 50, p95: 60 }, beside: { p50: 60, p95: 120 } },
   memory: { temporal: 400.4 },
   rounds: 4,
@@ -54,7 +54,7 @@ it.each([
 
 it("a row's cost is its counts, the CPU of its processes and the bare floor's share of it", () => {
   const costs = report.split('\n').findLast((line) => line.startsWith(`| ${PAID_ORDER} `))!;
-  expect(split(costs)).toEqual([PAID_ORDER, '9', '1', '7', '10.0', '20.0', '5.0', '3.0', '2.0', '40.0', '50 %']);
+  expect(split(costs)).toEqual([PAID_ORDER, '9', '1', '3', '7', '10.0', '20.0', '5.0', '3.0', '2.0', '40.0', '50 %']);
 });
 
 const split = (line: string) =>
