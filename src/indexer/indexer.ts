@@ -5,6 +5,7 @@ import { KeptLease } from '../db/lease';
 import {
   addSearchChanges,
   allOrderIds,
+  beginSearchRebuild,
   dueSearchChanges,
   finishSearchChanges,
   noteSearchRebuild,
@@ -107,7 +108,10 @@ export class Indexer {
     }
   }
 
-  /** Writes a batch of changes; returns how many there were. */
+  /**
+   * Writes a batch of changes; returns how many there were. What the last of the indexes refuses is set aside; another
+   * one is about to be replaced.
+   */
   private async writeChanges(
     holder: string,
     names: readonly IndexName[],
@@ -119,7 +123,7 @@ export class Indexer {
     const order_ids = [...new Set(changes.map(({ order_id }) => order_id))];
     const orders = await indexedOrders(db, order_ids);
     this.requireLease(holder);
-    const refusals = (await Promise.all(names.map((name) => index.write(name, orders)))).flat();
+    const refusals = (await Promise.all(names.map((name) => index.write(name, orders)))).at(-1) ?? [];
     await this.confirmWritten(holder, order_ids);
     await this.finish(changes, refusals);
     this.batch_ms = performance.now() - began;
@@ -163,6 +167,7 @@ export class Indexer {
     const targets: IndexName[] = isThere ? [INDEX, REBUILT_INDEX] : [REBUILT_INDEX];
     const sent_max = SEARCH_PACE.rebuild_sent[isThere && (await index.count()) > 0 ? 'answering' : 'empty'];
     await index.beginRebuild();
+    await beginSearchRebuild(db);
     const sent: { order_ids: string[]; orders: SentOrders }[] = [];
     let written = 0;
     const finishOldest = async () => {

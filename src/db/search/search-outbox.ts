@@ -150,6 +150,11 @@ export async function searchRebuild(db: Database): Promise<SearchRebuild | undef
   return rebuild;
 }
 
+/** The new index takes every order again: those that the one before refused are refused no more. */
+export async function beginSearchRebuild(db: Database): Promise<void> {
+  await queryRows(db, 'with refused as (delete from search_refusals) update search_rebuild set orders = 0', {});
+}
+
 /** Records the progress of the rebuild; `undefined`: it has ended. */
 export async function noteSearchRebuild(db: Database, orders: number | undefined): Promise<void> {
   if (orders === undefined) await queryRows(db, 'delete from search_rebuild', {});

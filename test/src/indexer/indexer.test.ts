@@ -11,8 +11,8 @@ import {
 } from '../../../src/db/search/search-outbox';
 import { Indexer } from '../../../src/indexer/indexer';
 import { isIndexBehind } from '../../../src/bench/search-orders';
-import { SETTINGS } from '../../../src/search/settings';
-import { SearchWriter } from '../../../src/search/writer';
+import { INDEX, SETTINGS } from '../../../src/search/settings';
+import { SearchWriter, type IndexName, type IndexedOrder } from '../../../src/search/writer';
 import { writeOrders } from '../../support/rows';
 import { aSearchWorld, type SearchWorld } from '../../support/search';
 import { someOrders } from '../../support/search-orders';
@@ -97,19 +97,20 @@ it('rules 20.12: changes are gathered while nobody searches; the first search wa
 /** Long enough for the indexer to look for changes. Milliseconds. */
 const LOOKED_MS = 600;
 
+/** A writer whose documents of some orders have a key that the server refuses. */
+const writerThatSpoils = (isSpoilt: (order_id: string, name: IndexName) => boolean) =>
+  writerThat(world.writer, (name, orders) => {
+    const spoilt = (order: IndexedOrder) => order.documents.map((document) => ({ ...document, pk: 'no key!' }));
+    return world.writer.send(
+      name,
+      orders.map((order) => (isSpoilt(order.order_id, name) ? { ...order, documents: spoilt(order) } : order)),
+    );
+  });
+
 it('rules 20.13: an order that the index refuses is set aside with the reason, and the rest goes on', async () => {
   const orders = await writeOrders(world.db, someOrders(20, 3));
   const [refused] = orders;
-  const spoilt = writerThat(world.writer, (name, orders) =>
-    world.writer.send(
-      name,
-      orders.map((order) =>
-        order.order_id === refused
-          ? { ...order, documents: order.documents.map((document) => ({ ...document, pk: 'no key!' })) }
-          : order,
-      ),
-    ),
-  );
+  const spoilt = writerThatSpoils((order_id) => order_id === refused);
   const indexer = new Indexer({ db: world.db, index: spoilt, log });
   indexer.start();
   await world.indexed();
@@ -123,6 +124,27 @@ it('rules 20.13: an order that the index refuses is set aside with the reason, a
   await queryRows(world.db, 'update orders set version = version + 1 where id = :refused', { refused });
   await world.indexed();
   expect([await count('*'), await queryRows(world.db, 'select 1 from search_refusals', {})]).toEqual([20, []]);
+});
+
+it('rules 20.13: a rebuilt index takes what the one before refused, also an order that changes meanwhile', async () => {
+  const runOf = async (index: SearchWriter) => {
+    const indexer = new Indexer({ db: world.db, index, log });
+    indexer.start();
+    await world.indexed();
+    await until('no rebuild is under way', async () => (await searchRebuild(world.db)) === undefined);
+    await indexer.stop();
+  };
+  const refusals = async () => (await queryRows(world.db, 'select 1 from search_refusals', {})).length;
+  await runOf(world.writer);
+  const [unchanged, changed] = await writeOrders(world.db, someOrders(20, 7));
+  const spoilt = writerThatSpoils((id, name) => name === INDEX && [unchanged, changed].includes(id));
+  await runOf(spoilt);
+  expect([await count('*'), await refusals()]).toEqual([18, 2]);
+
+  await queryRows(world.db, 'update orders set version = version + 1 where id = :changed', { changed });
+  await requestSearchRebuild(world.db, Date.now());
+  await runOf(spoilt);
+  expect([await count('*'), await refusals()]).toEqual([20, 0]);
 });
 
 test('rules 24.20: of two builds with other settings that alternate, the newer one rebuilds the index once', async () => {
