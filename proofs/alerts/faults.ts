@@ -6,9 +6,12 @@ import { setReadOnly } from '../support/faults';
 import {
   blockWorkflowThreads,
   startUnknownWorkflows,
+  withArchiveThatFails,
   withCertificateThatEnds,
   withClockBehind,
+  withIndexThatRefuses,
   withMoneyThatDiffers,
+  withRolledKeyInUse,
 } from './live-faults';
 import { RATE, type SteadyLoad } from './load';
 import type { Expected } from './rule-tests';
@@ -74,6 +77,24 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
     inject: ({ stack, db }) => withMoneyThatDiffers(stack, db, () => sleep(20 * SECOND)),
   },
   {
+    name: 'rolled-key-in-use',
+    what: 'a client uses an API key that was rolled a day ago and ends in ten hours.',
+    expected: [fires('RolledKeyInUse')],
+    inject: ({ stack, db }) => withRolledKeyInUse(stack, db, () => sleep(80 * SECOND)),
+  },
+  {
+    name: 'search-refuses-orders',
+    what: 'the search index was made again by hand, with a primary key that orders do not have.',
+    expected: [fires('SearchIndexRefusesOrders')],
+    inject: ({ stack, db }) => withIndexThatRefuses(stack, db, () => sleep(30 * SECOND)),
+  },
+  {
+    name: 'archive-fails',
+    what: 'Postgres cannot archive its log; when it last did is told 20 minutes earlier. The only check of a backup has failed, and is made nine days older.',
+    expected: ['ArchiveFails', 'ArchiveOld', 'BackupCheckOld'].map(fires),
+    inject: ({ own, db }) => withArchiveThatFails(own, db, () => sleep(150 * SECOND)),
+  },
+  {
     name: 'clock-behind',
     what: 'the clock of the database is 0.8 s behind that of the machine.',
     expected: [fires('ClockWrong')],
@@ -87,11 +108,16 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
   },
   {
     name: 'workflow-thread-blocked',
-    what: 'an endless loop runs in the workflow threads of the only worker.',
-    expected: [fires('WorkflowThreadBlocked')],
-    async inject({ own }) {
-      await blockWorkflowThreads(own, 35 * SECOND);
-      await sleep(10 * SECOND);
+    what: 'an endless loop runs in the workflow threads of the only worker, and orders go on to come.',
+    expected: ['WorkflowThreadBlocked', 'NoFreeSlots'].map(fires),
+    async inject({ own, load }) {
+      load.rate = 3 * RATE;
+      try {
+        await blockWorkflowThreads(own, 35 * SECOND);
+      } finally {
+        load.rate = RATE;
+      }
+      await sleep(20 * SECOND);
     },
   },
   {
@@ -174,16 +200,14 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
       } finally {
         await callSimulator(stack, '/control/faults/', { method: 'DELETE' });
       }
-      // The slow alert takes an hour.
-      await sleep(30 * SECOND);
+      // The slow alert takes an hour from the first errors, which come when requests time out.
+      await sleep(50 * SECOND);
     },
   },
   {
     name: 'processor-silent',
     what: 'the processor takes charges and questions and does not answer. The record of the oldest unknown outcome is made 20 minutes older.',
-    expected: ['ProcessorUnavailable', 'UnknownOutcomeOld', 'CreateOrderSlow', 'NoFreeSlots']
-      .map(fires)
-      .concat(burns('paid_order')),
+    expected: ['ProcessorUnavailable', 'UnknownOutcomeOld', 'CreateOrderSlow'].map(fires).concat(burns('paid_order')),
     async inject({ stack, db, load }) {
       for (const operation of ['sale', 'ask']) {
         await postControl(stack, 'faults', { kind: 'no_answer', operation, milliseconds: 600_000 });

@@ -5,12 +5,19 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'undici';
+import { BACKUP_CHECK } from '../../src/db/backups';
 import { queryRows, type Database } from '../../src/db/connection';
+import { requestSearchRebuild } from '../../src/db/search/search-outbox';
+import { INDEX } from '../../src/search/settings';
 import { readVariables } from '../../src/stack/launch';
+import { Merchant } from '../../test/support/merchant';
+import { runAdmin } from '../../test/support/admin';
+import { Operator } from '../../test/support/operator';
 import type { OwnStack, RunningStack } from '../../test/support/stack';
 import { temporalOf } from '../../test/support/temporal-client';
 import { until } from '../../test/support/waits';
 import { TASK_QUEUE } from '../../workflows/messages';
+import { setArchiveCommand } from '../support/archive';
 
 /** Faults that need more than a stopped process, each for the length of some work. */
 
@@ -51,8 +58,80 @@ export async function withCertificateThatEnds(
   }
 }
 
-/** A clock of the database that is behind that of the machine, for every session that begins meanwhile. */
+/** A client that uses an API key that was rolled a day ago. Revokes the key at the end. */
+export async function withRolledKeyInUse(stack: RunningStack, db: Database, work: () => Promise<void>): Promise<void> {
+  const operator = await Operator.signIn(stack);
+  const old = await operator.aKey(await operator.aProject());
+  await operator.roll(old, 'PT10H');
+  await new Merchant(stack, old.key).getProject();
+  await queryRows(db, `update api_keys set rolled = rolled - interval '1 day' where id = :id`, { id: old.id });
+  try {
+    await work();
+  } finally {
+    await operator.revoke(old);
+  }
+}
+
+/** A search index that was made again by hand, with another primary key. Rebuilds it at the end, as an operator does. */
+export async function withIndexThatRefuses(
+  { meilisearch_url, meilisearch_key }: RunningStack,
+  db: Database,
+  work: () => Promise<void>,
+): Promise<void> {
+  const ask = async (method: string, path: string, body: object = {}) => {
+    const headers = { authorization: `Bearer ${meilisearch_key}`, 'content-type': 'application/json' };
+    const answer = await fetch(new URL(path, meilisearch_url), { method, headers, body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${method} ${path}: ${await answer.text()}`);
+  };
+  await ask('DELETE', `/indexes/${INDEX}`);
+  await ask('POST', '/indexes', { uid: INDEX, primaryKey: 'number' });
+  try {
+    await work();
+  } finally {
+    await requestSearchRebuild(db, Date.now());
+    await until('the index is rebuilt', async () => {
+      const refused = await queryRows(db, 'select 1 from search_refusals limit 1', {});
+      return refused.length === 0;
+    });
+  }
+}
+
+/** A clock of the database that is behind that of the machine. */
 export async function withClockBehind(db: Database, seconds: number, work: () => Promise<void>): Promise<void> {
+  const definition = `
+    create function shadows.clock_timestamp() returns timestamptz volatile language sql
+      as $$ select pg_catalog.clock_timestamp() - interval '${seconds} seconds' $$`;
+  await withShadows(db, definition, work);
+}
+
+/**
+ * Postgres cannot archive its log; when it last did is told 20 minutes earlier. The only check of a backup has failed,
+ * and is made nine days older.
+ */
+export async function withArchiveThatFails(own: OwnStack, db: Database, work: () => Promise<void>): Promise<void> {
+  await runAdmin(['backup', 'check'], { data_dir: own.data_dir, env: { BACKUP_RESTORE_COMMAND: 'exit 1' } });
+  await db.transaction(async (transaction) => {
+    // The audit trail is append-only otherwise.
+    await queryRows(transaction, 'set local session_replication_role = replica', {});
+    await queryRows(transaction, `update audit_trail set at = at - interval '9 days' where action = :action`, {
+      action: BACKUP_CHECK,
+    });
+  });
+  await setArchiveCommand(db, 'false');
+  const definition = `
+    create view shadows.pg_stat_archiver as
+      select last_archived_time - interval '20 minutes' as last_archived_time, archived_count, last_archived_wal,
+        failed_count, last_failed_wal, last_failed_time, stats_reset from pg_catalog.pg_stat_archiver;
+    grant select on shadows.pg_stat_archiver to public`;
+  try {
+    await withShadows(db, definition, work);
+  } finally {
+    await setArchiveCommand(db, 'true');
+  }
+}
+
+/** Functions and views in the schema "shadows" that hide those of Postgres from every session that begins meanwhile. */
+async function withShadows(db: Database, definition: string, work: () => Promise<void>): Promise<void> {
   const [{ name } = { name: '' }] = await queryRows<{ name: string }>(db, 'select current_database() as name', {});
   const endSessions = () =>
     queryRows(
@@ -60,19 +139,15 @@ export async function withClockBehind(db: Database, seconds: number, work: () =>
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = :name and pid <> pg_backend_pid()`,
       { name },
     );
-  await db.raw(`
-    create schema wrong_clock;
-    grant usage on schema wrong_clock to public;
-    create function wrong_clock.clock_timestamp() returns timestamptz volatile language sql
-      as $$ select pg_catalog.clock_timestamp() - interval '${seconds} seconds' $$`);
-  await db.raw('alter database ?? set search_path = wrong_clock, pg_catalog, public', [name]);
+  await db.raw(`create schema shadows; grant usage on schema shadows to public; ${definition}`);
+  await db.raw('alter database ?? set search_path = shadows, pg_catalog, public', [name]);
   try {
     await endSessions();
     await work();
   } finally {
     await db.raw('alter database ?? reset search_path', [name]);
     await endSessions();
-    await db.raw('drop schema wrong_clock cascade');
+    await db.raw('drop schema shadows cascade');
   }
 }
 

@@ -1,21 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { table } from '../../src/bench/report';
-import { connectDatabase, queryRows } from '../../src/db/connection';
-import { runCommand } from '../../test/support/operator';
+import { runAdmin } from '../../test/support/admin';
 import { startReceiver } from '../../test/support/servers';
-import { OwnStack, type RunningStack } from '../../test/support/stack';
+import { OwnStack } from '../../test/support/stack';
 import { SteadyLoad } from '../alerts/load';
 import type { Proof, ProofInput, ProofOutcome } from '../proof';
+import { archiveLog } from '../support/archive';
 import { runLoad } from '../support/load';
 import { panelQueries, type PanelQuery } from './panels';
 import { Prometheus } from './prometheus';
 
-/** Stories of merchants and customers, two a second: about three minutes in full. */
+/** Stories of merchants and customers: about three minutes in full. */
 const ORDERS = { ci: 60, full: 360 };
+/** Stories, and as many orders beside them. */
 const PER_SECOND = 2;
 const MERCHANTS = 4;
 const SHARE_OF_PROCESSOR_FAULTS = 0.05;
-/** Searches are refused meanwhile, so that some requests are answered with 503. */
+/** Then searches are refused for so long, so that some requests are answered with 503. */
 const SEARCH_AWAY_MS = 10_000;
 
 export const dashboards: Proof = {
@@ -41,14 +42,14 @@ async function run({ seed, size, single, say }: ProofInput): Promise<ProofOutcom
     const prometheus = await Prometheus.start(stack);
     try {
       // Also a check that fails has an age.
-      await runCommand(['backup', 'check'], { data_dir: own.data_dir, env: { BACKUP_RESTORE_COMMAND: 'exit 1' } });
+      await runAdmin(['backup', 'check'], { data_dir: own.data_dir, env: { BACKUP_RESTORE_COMMAND: 'exit 1' } });
       const steady = await SteadyLoad.start(stack, receiver.url);
-      const away = own.without('meilisearch', () => sleep(SEARCH_AWAY_MS));
+      steady.rate = PER_SECOND;
       await runLoad({
         ...{ stack, seed, say, orders: ORDERS[size], per_second: PER_SECOND, merchants: MERCHANTS },
         ...{ webhook_url: receiver.url, processor_faults: SHARE_OF_PROCESSOR_FAULTS },
+        onBegun: () => own.without('meilisearch', () => sleep(SEARCH_AWAY_MS)),
       });
-      await away;
       await steady.stop();
       return await judged(prometheus, single);
     } finally {
@@ -58,16 +59,6 @@ async function run({ seed, size, single, say }: ProofInput): Promise<ProofOutcom
     await own.discard();
     await receiver.close();
   }
-}
-
-/** Postgres archives its log, as deployed; its figures are exported only then. */
-async function archiveLog(own: OwnStack, { postgres_url }: RunningStack): Promise<void> {
-  const db = connectDatabase(postgres_url, { pool_max: 1, quiet: true });
-  await queryRows(db, 'alter system set archive_mode = on', {});
-  await queryRows(db, `alter system set archive_command = 'true'`, {});
-  await db.destroy();
-  await own.kill('postgres', 'SIGINT');
-  await own.ready();
 }
 
 /** Asks every query of the panels; `single`: of one panel, by its title. */
