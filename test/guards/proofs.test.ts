@@ -1,7 +1,7 @@
 import { applies, commandOf, readMutants } from '../../proofs/mutants/patches';
 import { FIGURE, withFigures } from '../../proofs/promises';
 import { PROOFS } from '../../proofs/proofs';
-import { readResults } from '../../proofs/report';
+import { readResults, reportText } from '../../proofs/report';
 import { ROOT, files, text } from './repository';
 
 const PROMISES = 'docs/promises.md';
@@ -23,6 +23,10 @@ it('docs/promises.md has the figure of the proof that each row names, from its l
   });
   expect(wrong).toEqual([]);
   expect(withFigures(text(PROMISES), readResults())).toBe(text(PROMISES));
+});
+
+it('PROOFS.md is what `npm run proofs -- --report` writes', () => {
+  expect(reportText(PROOFS, readResults())).toBe(text('PROOFS.md'));
 });
 
 it('docs/promises.md names tests that exist', () => {
