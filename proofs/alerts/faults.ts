@@ -51,6 +51,25 @@ async function withFailingReceiver(receiver: Receiver, work: () => Promise<void>
   }
 }
 
+/** Orders come at another rate, in orders a second, while the work runs. */
+async function withRate(load: SteadyLoad, rate: number, work: () => Promise<void>): Promise<void> {
+  load.rate = rate;
+  try {
+    await work();
+  } finally {
+    load.rate = RATE;
+  }
+}
+
+/** A session has a table locked, given as `lock table` takes it, while the work runs. */
+async function withLock(db: Database, table: string, work: () => Promise<void>): Promise<void> {
+  await db.transaction(async (transaction) => {
+    await queryRows(transaction, 'set local idle_in_transaction_session_timeout = 0', {});
+    await queryRows(transaction, `lock table ${table}`, {});
+    await work();
+  });
+}
+
 /** Those that are felt longest come last. */
 export const ALERT_FAULTS: readonly AlertFault[] = [
   {
@@ -111,12 +130,7 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
     what: 'an endless loop runs in the workflow threads of the only worker, and orders go on to come.',
     expected: ['WorkflowThreadBlocked', 'NoFreeSlots'].map(fires),
     async inject({ own, load }) {
-      load.rate = 3 * RATE;
-      try {
-        await blockWorkflowThreads(own, 35 * SECOND);
-      } finally {
-        load.rate = RATE;
-      }
+      await withRate(load, 3 * RATE, () => blockWorkflowThreads(own, 35 * SECOND));
       await sleep(20 * SECOND);
     },
   },
@@ -127,11 +141,7 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
     async inject({ stack, db, targets }) {
       await withCertificateThatEnds(stack, 10, async (metrics_url) => {
         targets.set('manage-with-tls', metrics_url);
-        await db.transaction(async (transaction) => {
-          await queryRows(transaction, 'set local idle_in_transaction_session_timeout = 0', {});
-          await queryRows(transaction, 'lock table recovery_progress in exclusive mode', {});
-          await sleep(160 * SECOND);
-        });
+        await withLock(db, 'recovery_progress in exclusive mode', () => sleep(160 * SECOND));
         targets.delete('manage-with-tls');
       });
     },
@@ -172,18 +182,8 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
     name: 'postgres-slow',
     what: 'a lock on the table of orders makes every statement about orders wait.',
     expected: ['PostgresPoolExhausted', 'PostgresErrors', 'CreateOrderSlow'].map(fires),
-    async inject({ db, load }) {
-      load.rate = 10;
-      try {
-        await db.transaction(async (transaction) => {
-          await queryRows(transaction, 'set local idle_in_transaction_session_timeout = 0', {});
-          await queryRows(transaction, 'lock table orders in access exclusive mode', {});
-          await sleep(40 * SECOND);
-        });
-      } finally {
-        load.rate = RATE;
-      }
-    },
+    inject: ({ db, load }) =>
+      withRate(load, 10, () => withLock(db, 'orders in access exclusive mode', () => sleep(40 * SECOND))),
   },
   {
     name: 'temporal-stopped',
@@ -212,17 +212,17 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
       for (const operation of ['sale', 'ask']) {
         await postControl(stack, 'faults', { kind: 'no_answer', operation, milliseconds: 600_000 });
       }
-      load.rate = 40;
       try {
-        await sleep(50 * SECOND);
-        await queryRows(
-          db,
-          `update transactions set modified = modified - interval '20 minutes' where status = 'processing'`,
-          {},
-        );
-        await sleep(30 * SECOND);
+        await withRate(load, 40, async () => {
+          await sleep(50 * SECOND);
+          await queryRows(
+            db,
+            `update transactions set modified = modified - interval '20 minutes' where status = 'processing'`,
+            {},
+          );
+          await sleep(30 * SECOND);
+        });
       } finally {
-        load.rate = RATE;
         await callSimulator(stack, '/control/faults/', { method: 'DELETE' });
       }
     },

@@ -5,19 +5,20 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'undici';
+import { setServerSettings } from '../../src/bench/server-settings';
 import { BACKUP_CHECK } from '../../src/db/backups';
 import { queryRows, type Database } from '../../src/db/connection';
-import { requestSearchRebuild } from '../../src/db/search/search-outbox';
+import { requestSearchRebuild, searchRebuild } from '../../src/db/search/search-outbox';
+import { connectSearch } from '../../src/search/connection';
 import { INDEX } from '../../src/search/settings';
 import { readVariables } from '../../src/stack/launch';
 import { Merchant } from '../../test/support/merchant';
-import { runAdmin } from '../../test/support/admin';
 import { Operator } from '../../test/support/operator';
 import type { OwnStack, RunningStack } from '../../test/support/stack';
 import { temporalOf } from '../../test/support/temporal-client';
 import { until } from '../../test/support/waits';
 import { TASK_QUEUE } from '../../workflows/messages';
-import { setArchiveCommand } from '../support/archive';
+import { failBackupCheck } from '../support/archive';
 
 /** Faults that need more than a stopped process, each for the length of some work. */
 
@@ -74,25 +75,18 @@ export async function withRolledKeyInUse(stack: RunningStack, db: Database, work
 
 /** A search index that was made again by hand, with another primary key. Rebuilds it at the end, as an operator does. */
 export async function withIndexThatRefuses(
-  { meilisearch_url, meilisearch_key }: RunningStack,
+  { search_server }: RunningStack,
   db: Database,
   work: () => Promise<void>,
 ): Promise<void> {
-  const ask = async (method: string, path: string, body: object = {}) => {
-    const headers = { authorization: `Bearer ${meilisearch_key}`, 'content-type': 'application/json' };
-    const answer = await fetch(new URL(path, meilisearch_url), { method, headers, body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(`${method} ${path}: ${await answer.text()}`);
-  };
-  await ask('DELETE', `/indexes/${INDEX}`);
-  await ask('POST', '/indexes', { uid: INDEX, primaryKey: 'number' });
+  const server = connectSearch(search_server, 'set-up');
+  await server.deleteIndex(INDEX);
+  await server.createIndex(INDEX, { primaryKey: 'number' });
   try {
     await work();
   } finally {
     await requestSearchRebuild(db, Date.now());
-    await until('the index is rebuilt', async () => {
-      const refused = await queryRows(db, 'select 1 from search_refusals limit 1', {});
-      return refused.length === 0;
-    });
+    await until('the index is rebuilt', async () => (await searchRebuild(db)) === undefined);
   }
 }
 
@@ -109,7 +103,7 @@ export async function withClockBehind(db: Database, seconds: number, work: () =>
  * and is made nine days older.
  */
 export async function withArchiveThatFails(own: OwnStack, db: Database, work: () => Promise<void>): Promise<void> {
-  await runAdmin(['backup', 'check'], { data_dir: own.data_dir, env: { BACKUP_RESTORE_COMMAND: 'exit 1' } });
+  await failBackupCheck(own);
   await db.transaction(async (transaction) => {
     // The audit trail is append-only otherwise.
     await queryRows(transaction, 'set local session_replication_role = replica', {});
@@ -117,7 +111,7 @@ export async function withArchiveThatFails(own: OwnStack, db: Database, work: ()
       action: BACKUP_CHECK,
     });
   });
-  await setArchiveCommand(db, 'false');
+  await setServerSettings(db, { archive_command: 'false' });
   const definition = `
     create view shadows.pg_stat_archiver as
       select last_archived_time - interval '20 minutes' as last_archived_time, archived_count, last_archived_wal,
@@ -126,7 +120,7 @@ export async function withArchiveThatFails(own: OwnStack, db: Database, work: ()
   try {
     await withShadows(db, definition, work);
   } finally {
-    await setArchiveCommand(db, 'true');
+    await setServerSettings(db, { archive_command: 'true' });
   }
 }
 

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { table } from '../../src/bench/report';
-import { runAdmin } from '../../test/support/admin';
 import { startReceiver } from '../../test/support/servers';
 import { OwnStack } from '../../test/support/stack';
 import { SteadyLoad } from '../alerts/load';
 import type { Proof, ProofInput, ProofOutcome } from '../proof';
-import { archiveLog } from '../support/archive';
+import { archiveLog, failBackupCheck } from '../support/archive';
 import { runLoad } from '../support/load';
 import { panelQueries, type PanelQuery } from './panels';
 import { Prometheus } from './prometheus';
@@ -42,7 +41,7 @@ async function run({ seed, size, single, say }: ProofInput): Promise<ProofOutcom
     const prometheus = await Prometheus.start(stack);
     try {
       // Also a check that fails has an age.
-      await runAdmin(['backup', 'check'], { data_dir: own.data_dir, env: { BACKUP_RESTORE_COMMAND: 'exit 1' } });
+      await failBackupCheck(own);
       const steady = await SteadyLoad.start(stack, receiver.url);
       steady.rate = PER_SECOND;
       await runLoad({

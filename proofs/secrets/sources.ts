@@ -69,7 +69,7 @@ export async function* historiesOf(stack: RunningStack): AsyncGenerator<Source> 
 
 /** Every document of the search index. */
 export async function* documentsOf(stack: RunningStack): AsyncGenerator<Source> {
-  const index = connectSearch({ url: stack.meilisearch_url, master_key: stack.meilisearch_key }, 'set-up').index(INDEX);
+  const index = connectSearch(stack.search_server, 'set-up').index(INDEX);
   const limit = 1_000;
   for (let offset = 0; ; offset += limit) {
     const { results } = await index.getDocuments({ limit, offset });

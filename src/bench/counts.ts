@@ -6,6 +6,7 @@ import { connectDatabase } from '../db/connection';
 import { median } from './figures';
 import { actionsIn, eventNamesOf, workflowTasksIn } from './history';
 import type { BenchRow } from './rows';
+import { setServerSettings } from './server-settings';
 import type { BenchStack } from './stack';
 
 /**
@@ -81,10 +82,7 @@ async function historyOf(client: Client, workflow_ids: readonly string[]): Promi
 async function logStatements(postgres_url: string): Promise<void> {
   const db = connectDatabase(postgres_url, { pool_max: 1 });
   try {
-    await db.raw(`alter system set log_line_prefix = '%d| '`);
-    await db.raw(`alter system set log_parameter_max_length = 0`);
-    await db.raw(`alter system set log_statement = 'all'`);
-    await db.raw('select pg_reload_conf()');
+    await setServerSettings(db, { log_line_prefix: '%d| ', log_parameter_max_length: '0', log_statement: 'all' });
   } finally {
     await db.destroy();
   }

@@ -232,8 +232,7 @@ describe('rules 26.3, 26.4, 26.5 and 26.7: seven differences', () => {
   let mend: (() => Promise<unknown>)[];
   let found: StoredIncident[];
   let broken: { pk: string };
-  const index = () =>
-    connectSearch({ url: running.meilisearch_url, master_key: running.meilisearch_key }, 'set-up').index(INDEX);
+  const index = () => connectSearch(running.search_server, 'set-up').index(INDEX);
   const documentOf = async (pk: string) =>
     (await index().getDocuments<{ pk: string; amount: number }>({ ids: [pk] })).results[0];
 

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
+import { setServerSettings } from '../../src/bench/server-settings';
 import { listOrders } from '../../src/client';
 import { checkWritable, connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import { readFacts, removeData } from '../../src/stack/launch';
@@ -146,8 +147,7 @@ beforeAll(async () => {
   primary = connectDatabase(urlOf(first.port), { pool_max: 1, quiet: true });
   standby = connectDatabase(urlOf(second.port), { pool_max: 1, quiet: true });
   // No commit is confirmed before the standby has it.
-  await primary.raw(`alter system set synchronous_standby_names = '*'`);
-  await primary.raw('select pg_reload_conf()');
+  await setServerSettings(primary, { synchronous_standby_names: '*' });
   address = await startAddress(first.port);
   running_stack = await own.start();
 });
@@ -212,8 +212,7 @@ test('rules 2.7: a standby is promoted while the old primary stays up read-only:
   };
   await until('some orders are paid and listed', async () => paid.length > 5 && (await listed()).length > 5);
 
-  await primary.raw('alter system set default_transaction_read_only = on');
-  await primary.raw('select pg_reload_conf()');
+  await setServerSettings(primary, { default_transaction_read_only: 'on' });
   await standby.raw('select pg_promote()');
   address.leadTo(second.port);
   const before = new Set(paid);

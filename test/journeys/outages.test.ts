@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client as Temporal } from '@temporalio/client';
 import { v5 as uuidv5 } from 'uuid';
 import { requestHash } from '../../api/http/idempotency';
+import { setServerSettings } from '../../src/bench/server-settings';
 import { cancelOrder, createOrder, type Order } from '../../src/client';
 import { MERCHANT_API } from '../../src/contract/merchant-api';
 import { parseRequest } from '../../src/contract/request';
@@ -244,10 +245,7 @@ test('rules 2.7: Postgres is read-only: not ready with the cause, writes are 503
     const { status, body } = await merchant.send<{ error?: Refusal }>('GET', '/health/ready');
     return [status, body.error?.value];
   };
-  const setReadOnly = async (value: string) => {
-    await record.raw(`alter system set default_transaction_read_only = ${value}`);
-    await record.raw('select pg_reload_conf()');
-  };
+  const setReadOnly = (value: string) => setServerSettings(record, { default_transaction_read_only: value });
   const logged = logOf('api');
   await setReadOnly('on');
   try {

@@ -1,4 +1,5 @@
 import { parseConfig } from '../../src/config';
+import { setServerSettings } from '../../src/bench/server-settings';
 import { connectDatabase } from '../../src/db/connection';
 import type { StackFacts } from '../../src/stack/facts';
 import { createProgress } from '../../src/stack/progress';
@@ -58,10 +59,7 @@ async function withoutDisk({ postgres_url, pids }: StackFacts): Promise<void> {
   if (pids['postgres'] === undefined) return;
   const db = connectDatabase(postgres_url, { pool_max: 1 });
   try {
-    for (const setting of ['synchronous_commit', 'fsync', 'full_page_writes']) {
-      await db.raw('alter system set ?? = off', [setting]);
-    }
-    await db.raw('select pg_reload_conf()');
+    await setServerSettings(db, { synchronous_commit: 'off', fsync: 'off', full_page_writes: 'off' });
   } finally {
     await db.destroy();
   }

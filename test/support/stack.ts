@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, statfsSync } from 'node:fs';
 import { freemem, tmpdir } from 'node:os';
 import path from 'node:path';
 import { createProcessorClient, type Processor } from '../../src/processor/client';
+import type { SearchServer } from '../../src/search/connection';
 import type { StackFacts } from '../../src/stack/facts';
 import { discardStack, launchStack, readFacts, readVariables, type LaunchedStack } from '../../src/stack/launch';
 import { until } from './waits';
@@ -14,8 +15,8 @@ export interface RunningStack extends StackFacts {
   payload_keys: string;
   /** What its API keys and signing keys are protected with. */
   secret_keys: string;
-  /** The master key of its search server. */
-  meilisearch_key: string;
+  /** With its master key. */
+  search_server: SearchServer;
 }
 
 /** The stack that global-setup has started for the whole run: its addresses, keys and pids, and its folder. */
@@ -27,14 +28,14 @@ export function stack(): RunningStack {
 
 /** The stack that runs on this folder. */
 export function stackIn(data_dir: string): RunningStack {
-  const variables = readVariables(data_dir);
+  const [variables, facts] = [readVariables(data_dir), readFacts(data_dir)];
   return {
-    ...readFacts(data_dir),
+    ...facts,
     data_dir,
     processor_key: variables['PROCESSOR_KEY'] ?? '',
     payload_keys: variables['PAYLOAD_KEYS'] ?? '',
     secret_keys: variables['SECRET_KEYS'] ?? '',
-    meilisearch_key: variables['MEILISEARCH_KEY'] ?? '',
+    search_server: { url: facts.meilisearch_url, master_key: variables['MEILISEARCH_KEY'] },
   };
 }
 

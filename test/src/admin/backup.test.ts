@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { RecordServer } from '../../../proofs/restore/record-server';
+import { setServerSettings } from '../../../src/bench/server-settings';
 import { brokenReferences, wrongSums } from '../../../src/db/backups';
 import { connectDatabase, queryRows, type Database } from '../../../src/db/connection';
 import { findFigures } from '../../../src/db/figures';
@@ -104,10 +105,6 @@ describe('rules 22.5: the age of the archive', () => {
     await aStoredOrder(database.db);
     await server.raw('select pg_switch_wal()');
   };
-  const setCommand = async (value: string) => {
-    await server.raw(`alter system ${value}`);
-    await server.raw('select pg_reload_conf()');
-  };
 
   test('the age of the archive is exported, and whether archiving fails', async () => {
     await record.archive();
@@ -117,7 +114,7 @@ describe('rules 22.5: the age of the archive', () => {
       result: 'ok',
       note: expect.stringMatching(/^last archived [0-9A-F]{24}, \d+ s ago$/),
     });
-    await setCommand(`set archive_command = 'false'`);
+    await setServerSettings(server, { archive_command: 'false' });
     await switchLog();
     await until('an attempt has failed', async () => (await archives()).archive_fails === 1);
     expect(await doctor('archive')).toMatchObject({
@@ -126,7 +123,7 @@ describe('rules 22.5: the age of the archive', () => {
         /^last archived [0-9A-F]{24}, \d+ s ago, \d+ failed attempts, the last with [0-9A-F]{24}\.$/,
       ),
     });
-    await setCommand('reset archive_command');
+    await setServerSettings(server, { archive_command: null });
     await until('it is archived', async () => {
       await switchLog();
       return (await archives()).archive_fails === 0;
