@@ -39,8 +39,11 @@ const isReady = ({ url }: TestProcess) =>
     () => false,
   );
 
-/** A load balancer that leads each new connection to the next process that is ready, and lets the others be. */
-async function startBalancer() {
+/**
+ * A load balancer that uses the processes that are ready in turn. It leads each connection to one, or with
+ * `of: 'requests'` each request over a connection of its own: so a client never sends on one that a process closes.
+ */
+async function startBalancer({ of }: { of: 'connections' | 'requests' } = { of: 'connections' }) {
   const processes = new Map<TestProcess, boolean>();
   let next = 0;
   const check = async () => {
@@ -53,14 +56,37 @@ async function startBalancer() {
       await sleep(CHECK_MS, undefined, { signal: over.signal }).catch(() => undefined);
     }
   })();
-  const server = net.createServer((socket) => {
+  /** The address of the next one that is ready. */
+  const choose = (): { host: string; port: number } | undefined => {
     const ready = [...processes].filter(([, is_ready]) => is_ready);
     const chosen = ready[(next += 1) % ready.length];
-    if (chosen === undefined) return void socket.destroy();
-    const upstream = net.connect(Number(new URL(chosen[0].url).port), '127.0.0.1');
+    return chosen && { host: '127.0.0.1', port: Number(new URL(chosen[0].url).port) };
+  };
+  const leadConnection = (socket: net.Socket): void => {
+    const address = choose();
+    if (address === undefined) return void socket.destroy();
+    const upstream = net.connect(address);
     socket.on('error', () => upstream.destroy());
     upstream.on('error', () => socket.destroy());
     socket.pipe(upstream).pipe(socket);
+  };
+  const leadRequest = (request: http.IncomingMessage, response: http.ServerResponse): void => {
+    const address = choose();
+    if (address === undefined) return void response.destroy();
+    const { method, url, headers } = request;
+    const upstream = http.request({ ...address, method, path: url, headers, agent: false }, (answer) => {
+      const { connection: _, ...kept } = answer.headers;
+      response.writeHead(answer.statusCode!, kept);
+      answer.pipe(response);
+    });
+    upstream.on('error', () => response.destroy());
+    request.pipe(upstream);
+  };
+  const server = of === 'requests' ? http.createServer(leadRequest) : net.createServer(leadConnection);
+  const sockets = new Set<net.Socket>();
+  server.on('connection', (socket: net.Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as net.AddressInfo;
@@ -76,7 +102,9 @@ async function startBalancer() {
     async close(): Promise<void> {
       over.abort();
       await checking;
-      await new Promise((resolve) => server.close(resolve));
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      await closed;
     },
   };
 }
@@ -192,7 +220,7 @@ describe('every key that several processes share is replaced while they serve re
 
   const receiver = setUp(startReceiver);
   const balancers = setUp(async () => {
-    const [api, manage] = [await startBalancer(), await startBalancer()];
+    const [api, manage] = await Promise.all([startBalancer({ of: 'requests' }), startBalancer({ of: 'requests' })]);
     return { api, manage, close: () => Promise.all([api.close(), manage.close()]) };
   });
   const own = new OwnStack(
