@@ -5,8 +5,6 @@ import type { ComparedSides } from './audit-comparison';
 
 /** Sums by project, operation and currency (rules 26.4). They are compared hour by hour, which is finer than a day. */
 
-export const HOUR_MS = 3_600_000;
-
 interface Hour {
   since: number;
   until: number;

@@ -15,17 +15,17 @@ import type { Comparison } from '../src/domain/audit';
 import type { Difference } from '../src/domain/incident';
 import { REPORT_LIMIT, REPORT_ORDERS_MAX } from '../src/processor/wire';
 import { findDifferences, type Found } from './audit-comparison';
-import { HOUR_MS, differingProjects, sumDifferences, sumOf } from './audit-totals';
+import { differingProjects, sumDifferences, sumOf } from './audit-totals';
 import { comparePage } from './search-index';
 import type { ActivityServices, TimeOfTry } from './services';
 import { atTimeOfTry, waitedMilliseconds } from './time-of-try';
+import { DAY_MS, HOUR_MS } from '../src/domain/period';
 
 type AuditServices = Pick<
   ActivityServices,
   'db' | 'processor' | 'index' | 'workflows' | 'log' | 'audit_margin_ms' | 'audit_orders_per_second'
 >;
 
-const DAY_MS = 24 * HOUR_MS;
 /** An approval that the record still waits for after this long is a difference. Milliseconds. */
 const OPEN_MS = HOUR_MS;
 /** A call of the activity compares slices for about this long. Milliseconds. */

@@ -39,6 +39,7 @@ import {
   type TransactionInput,
 } from './messages';
 import { refusal } from './refusal';
+import { DAY_MS } from '../src/domain/period';
 
 /**
  * Checks the shape and range of every workflow input (rules 24.10). The API, operators and other workflows send inputs,
@@ -58,7 +59,6 @@ type UpdateInputs = {
   ]: Messages[Name] extends UpdateDefinition<infer _Result, [infer Input]> ? Input : never;
 };
 
-const DAY_MS = 24 * 3_600_000;
 /**
  * The longest periods of a request, in milliseconds; equal to MAX_DURATION, whose texts are too expensive to parse
  * here.

@@ -5,7 +5,7 @@ import { findTimeline, type StoredTimeline } from '../../src/db/orders/timeline'
 import { endedDeliveriesOf, webhookProspects } from '../../src/db/webhooks/stored-deliveries';
 import { decimalAmount } from '../../src/domain/currency';
 import { forecastOf } from '../../src/domain/forecast';
-import { DAY_MS } from '../../src/domain/retention';
+import { DAY_MS } from '../../src/domain/period';
 import { TIMELINE_START, pageOfTimeline, timelineEntries, type TimelinePlace } from '../../src/domain/timeline';
 import { byInstant, deliveryWait, pausedDelivery, waitsOf, watchWait } from '../../src/domain/waits';
 import { validationError } from '../../src/errors';

@@ -1,7 +1,7 @@
 import { dayTotals } from '../../src/db/orders/day-totals';
 import type { MerchantOperation, MerchantServices } from '../merchant';
+import { DAY_MS } from '../../src/domain/period';
 
-const DAY_MS = 24 * 3_600_000;
 const yesterday = () => new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
 
 /** The control totals of a day, which are the sums of the transaction report; without a day of yesterday (rules 26.9). */

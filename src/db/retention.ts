@@ -1,4 +1,5 @@
-import { DAY_MS, RETAINED, type Retained, type RetentionDays } from '../domain/retention';
+import { DAY_MS } from '../domain/period';
+import { RETAINED, type Retained, type RetentionDays } from '../domain/retention';
 import { queryRows, toIsoTime, type Database } from './connection';
 
 interface RetentionRule {

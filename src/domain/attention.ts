@@ -1,6 +1,7 @@
 import { lastTransaction, outcomeAwaitedFrom, type OrderSnapshot } from './order-snapshot';
 import { POLLS_BEFORE_ATTENTION } from './transaction';
 import { mismatchInWords } from './waits';
+import { DAY_MS } from './period';
 
 /** The texts of `Attention`: why an operator has to act (rules 24.19). */
 
@@ -9,7 +10,6 @@ export const RECORD_LOST = 'the record does not exist any more';
 /** The processor has not said for a day whether it approved a payment that ended unpaid (rules 10.12). */
 export const LATE_APPROVAL_OVERDUE = 'the processor has given no answer about a late approval for a day';
 const OUTCOME_OVERDUE = 'the processor has given no outcome for about a day';
-const SETTLEMENT_OVERDUE_MS = 24 * 3_600_000;
 
 /** Of an order; undefined when the operator has nothing to do. */
 export function attentionTo(order: OrderSnapshot): string | undefined {
@@ -27,7 +27,7 @@ export function settlementsAttention(
   { waiting, waiting_since }: { waiting: number; waiting_since?: number | undefined },
   now: number,
 ): string | undefined {
-  const is_overdue = waiting_since !== undefined && now - waiting_since > SETTLEMENT_OVERDUE_MS;
+  const is_overdue = waiting_since !== undefined && now - waiting_since > DAY_MS;
   return is_overdue ? `${waiting} settlements have no transaction` : undefined;
 }
 

@@ -1,6 +1,9 @@
+export const HOUR_MS = 60 * 60_000;
+export const DAY_MS = 24 * HOUR_MS;
+
 /** The longest period of one list of orders (rules 5.8). */
 const LIST_PERIOD_MAX_DAYS = 31;
-const LIST_PERIOD_MAX_MS = LIST_PERIOD_MAX_DAYS * 24 * 60 * 60 * 1_000;
+const LIST_PERIOD_MAX_MS = LIST_PERIOD_MAX_DAYS * DAY_MS;
 /**
  * Limits of a period, in epoch milliseconds: no order is outside them, and databases cannot represent all instants
  * beyond.

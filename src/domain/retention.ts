@@ -13,8 +13,6 @@ export const RETENTION_DAYS = {
   webhook_attempts: 90,
 } as const;
 
-export const DAY_MS = 24 * 60 * 60_000;
-
 /** What is kept for some days only. */
 export type Retained = keyof typeof RETENTION_DAYS;
 /** Days of each. */

@@ -1,4 +1,5 @@
 import type { CaptureMode } from './amounts';
+import { DAY_MS, HOUR_MS } from './period';
 
 /**
  * Who made a status change. `service`: the service itself, at the end of a period. `operator`: the outcome was set by
@@ -56,13 +57,13 @@ export function pollAfter(polls: number): number {
  * Intervals of polls after a transaction's end while the customer is still at the issuer: hourly for a day, then less
  * often, and an operator must look. Milliseconds (rules 10.12).
  */
-export const POLL_LATE_CHALLENGE_MS = { first_day: 60 * 60_000, later: 6 * 60 * 60_000 } as const;
+export const POLL_LATE_CHALLENGE_MS = { first_day: HOUR_MS, later: 6 * HOUR_MS } as const;
 /** Without an answer about a possible late approval for this long, an operator must look. Milliseconds. */
-export const LATE_APPROVAL_OVERDUE_MS = 24 * 60 * 60_000;
+export const LATE_APPROVAL_OVERDUE_MS = DAY_MS;
 /**
  * How long the processor's look-up may not find an operation that the processor announced (rules 10.9). Milliseconds.
  */
-const ANNOUNCED_OVERDUE_MS = 6 * 60 * 60_000;
+const ANNOUNCED_OVERDUE_MS = 6 * HOUR_MS;
 
 /**
  * The next question about a transaction that is watched since `began`, after the processor had no answer at `now`: when,

@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors';
 import { WEBHOOK_RECOVERY_MOVES, canMove, isFinal, type WebhookRecoveryStatus } from './transitions';
+import { DAY_MS } from './period';
 
 /** Who paused a recovery: a request, or the service because the receiver fails again. */
 export type PausedBy = 'request' | 'failures';
@@ -41,8 +42,6 @@ export function afterRecoveryRequest(
   if (!canMove(WEBHOOK_RECOVERY_MOVES, status, to)) throw new ServiceError('Conflict', `The recovery is ${status}.`);
   return to;
 }
-
-const DAY_MS = 24 * 60 * 60_000;
 
 /** What is wrong with the time of a recovery; `now` and the ends in epoch milliseconds. */
 export function recoveryTimeProblem(

@@ -9,14 +9,14 @@ import { applyRetention } from '../db/retention';
 import { RETENTION_DAYS, type RetentionDays } from '../domain/retention';
 import { ServiceError } from '../errors';
 import { count, gauge } from '../metrics/recorder';
+import { DAY_MS, HOUR_MS } from '../domain/period';
 
 /** Skip rows that changed in the last minute: their workflow is still at work. Milliseconds. */
 const MIN_AGE_MS = 60_000;
 const EVERY_MS = 30_000;
 
 /** Pause between two deletions of old rows. Milliseconds. */
-const DELETE_EVERY_MS = 60 * 60_000;
-const DAY_MS = 24 * 60 * 60_000;
+const DELETE_EVERY_MS = HOUR_MS;
 
 /** Another worker takes over within ten seconds after the holder was killed or stopped. */
 const LEASE = { name: 'recovery', lasts_ms: 8_000, every_ms: 2_000 };

@@ -1,12 +1,11 @@
 import { queryRows, toIsoTime, type Database } from '../connection';
 import { keyset, type PagePosition } from '../pages';
 import { SOURCES, type RecoverySource, type SourceName, type SourceRows } from './sources';
+import { DAY_MS, HOUR_MS } from '../../domain/period';
 
 const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 /** No order, capture window or unknown outcome lasts longer than this. */
-const LONGEST = 45 * DAY;
+const LONGEST = 45 * DAY_MS;
 
 /**
  * When rows are checked, in milliseconds after the first check: after 4, 14 and 29 minutes, every hour, after a day
@@ -14,8 +13,8 @@ const LONGEST = 45 * DAY;
  */
 const INTERVALS = [
   ...[0, 4, 14, 29].map((minutes) => minutes * MINUTE),
-  ...every(HOUR, { from: HOUR - MINUTE, to: DAY - MINUTE }),
-  ...every(6 * HOUR, { from: DAY - MINUTE, to: LONGEST }),
+  ...every(HOUR_MS, { from: HOUR_MS - MINUTE, to: DAY_MS - MINUTE }),
+  ...every(6 * HOUR_MS, { from: DAY_MS - MINUTE, to: LONGEST }),
 ];
 
 function every(interval: number, { from, to }: { from: number; to: number }): number[] {

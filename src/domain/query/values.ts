@@ -1,6 +1,7 @@
 import { FIELDS, type Field, type FieldName } from './fields';
 import type { Bound, SearchQuery } from './query';
 import { fold, nearest } from './text';
+import { DAY_MS } from '../period';
 
 /**
  * Thrown for a value that its field cannot have. Says which values the field takes, with a suggestion if one is near.
@@ -30,7 +31,6 @@ const DECIMAL = /^\d{1,16}(?:\.\d{1,4})?$/;
 const DAY = /^(\d{4})-(\d\d)-(\d\d)$/;
 const INSTANT =
   /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])([01]\d|2[0-3]):?([0-5]\d))$/i;
-const DAY_MS = 86_400_000;
 /** Currencies are too many to be listed in a message. */
 const CHOICES_SHOWN_MAX = 12;
 
