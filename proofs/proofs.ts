@@ -11,6 +11,7 @@ import { mutation } from './mutation';
 import type { Proof } from './proof';
 import { restore } from './restore';
 import { secrets } from './secrets';
+import { temporalLost } from './temporal-lost';
 import { upgrade } from './upgrade';
 
 /** All proofs, in the order in which they run. */
@@ -21,6 +22,7 @@ export const PROOFS: readonly Proof[] = [
   interleavings,
   lives,
   restore,
+  temporalLost,
   api,
   secrets,
   upgrade,

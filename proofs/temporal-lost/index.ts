@@ -1,0 +1,290 @@
+import { cpSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import type { Order } from '../../src/contract/order';
+import { temporalData } from '../../src/stack/servers/temporal';
+import { ALL_OPEN } from '../../src/temporal/deployment';
+import { answerOfAdmin } from '../../test/support/admin';
+import { Merchant } from '../../test/support/merchant';
+import {
+  amountDetailsOf,
+  capture,
+  capturePart,
+  createAuthorization,
+  part,
+  runConcurrently,
+} from '../../test/support/merchant-payments';
+import { createTestProject } from '../../test/support/operator';
+import { OwnStack, postControl, type RunningStack } from '../../test/support/stack';
+import { temporalOf } from '../../test/support/temporal-client';
+import { sendUntilAnswered, until } from '../../test/support/waits';
+import { orderWorkflowId, paymentLinkWorkflowId } from '../../workflows/messages';
+import { checkInvariants } from '../invariants';
+import type { Proof, ProofInput, ProofOutcome, Size } from '../proof';
+import { startFailingReceiver } from '../support/receivers';
+
+/** Objects that are open at the same time. */
+const OPEN: Record<Size, number> = { ci: 120, full: 10_000 };
+/** Requests of merchants at the same time. */
+const LANES = 24;
+/** After the start of an empty or older Temporal every open object has its workflow again within this time. Seconds. */
+const RECOVERED_WITHIN = 300;
+/** The replay of all open workflows takes no longer. Seconds. */
+const CHECKED_WITHIN = 300;
+
+export const temporalLost: Proof = {
+  name: 'temporal-lost',
+  title:
+    'With 10,000 open orders and links Temporal is set back to an earlier copy of its database, and later starts with an empty one: `recover --all` gives each its workflow again within five minutes, and each ends as its merchant asks, charged once.',
+  not_proved: [
+    'An older copy of another Temporal than the development server: what PostgreSQL restores for it.',
+    'Requests while Temporal is away; the proofs `faults` and `linearizable` send them.',
+    'Objects that nobody asks for and no command recovers: they wait for their next check (rules 10.13), up to six hours.',
+    'Histories of closed workflows: an empty Temporal has lost them.',
+  ],
+  seeds: [1],
+  in_ci: false,
+  run,
+};
+
+/** An object that a merchant has opened. */
+interface Opened {
+  kind: Kind;
+  id: string;
+  /** Of an authorization. */
+  order?: Order;
+}
+
+interface Kind {
+  name: string;
+  /** Of 20 objects. */
+  share: number;
+  workflowId: (id: string) => string;
+  open: (merchant: Merchant) => Promise<Omit<Opened, 'kind'>>;
+  /** The merchant ends it. Returns how it has ended. */
+  end: (merchant: Merchant, opened: Opened) => Promise<string>;
+  ended: string;
+}
+
+const AMOUNT = 1_000;
+
+const KINDS: readonly Kind[] = [
+  {
+    name: 'orders that wait for their payment',
+    share: 14,
+    workflowId: orderWorkflowId,
+    open: (merchant) => merchant.createOrder({ amount: AMOUNT }),
+    end: async (merchant, { id }) => (await merchant.cancelOrder(id)).status,
+    ended: 'cancelled',
+  },
+  {
+    name: 'authorizations',
+    share: 4,
+    workflowId: orderWorkflowId,
+    open: async (merchant) => {
+      const order = await createAuthorization(merchant, { amount: AMOUNT });
+      return { id: order.id, order };
+    },
+    async end(merchant, { order }) {
+      await sendUntilAnswered(() => capture(merchant, order!));
+      const { captured, capturable } = await amountDetailsOf(merchant, order!);
+      return `${captured} captured, ${capturable} left`;
+    },
+    ended: `${AMOUNT} captured, 0 left`,
+  },
+  {
+    name: 'payment links',
+    share: 2,
+    workflowId: paymentLinkWorkflowId,
+    open: (merchant) => merchant.createPaymentLink({ amount: AMOUNT }),
+    end: async (merchant, { id }) => (await merchant.endPaymentLink(id)).status,
+    ended: 'expired',
+  },
+];
+
+/** The kinds, each as often as its share of 20. */
+const MIX = KINDS.flatMap((kind) => Array<Kind>(kind.share).fill(kind));
+
+async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
+  const receiver = await startFailingReceiver(0);
+  const own = new OwnStack('temporal-lost', () => ({ RATE_LIMIT_PER_SECOND: '0' }));
+  const drill = new Drill(own, say);
+  try {
+    const stack = await own.start();
+    const { merchant } = await createTestProject({ webhook_url: receiver.url }, stack);
+    drill.use(stack, merchant);
+    const half = OPEN[size] / 2;
+    await drill.open(half);
+    await drill.copyTemporal();
+    // What changes after the copy: Temporal will not know of it.
+    const ended = await drill.endEvery(10);
+    await drill.capturePartOfEvery(3);
+    await drill.open(half + ended.length);
+    const checked = await drill.checkDeploy();
+    const behind = await drill.restartWith('copy');
+    // Asked again, an order that Temporal takes for open is still what the record says.
+    await drill.endAgain(ended);
+    await drill.endEvery(2);
+    const empty = await drill.restartWith('nothing');
+    await drill.endEvery(1);
+    await postControl(drill.stack, 'due', {});
+    const violations = [...drill.violations, ...(await checkInvariants(drill.stack, { within_ms: 600_000, say }))].map(
+      (violation) => `seed ${seed}: ${violation}`,
+    );
+    return {
+      counts: {
+        'open objects': OPEN[size],
+        'seconds to replay all open workflows': checked,
+        'open when Temporal was set back': behind.open,
+        'workflows started again then': behind.restarted,
+        'seconds until all had theirs': behind.seconds,
+        'open when Temporal was emptied': empty.open,
+        'workflows started again in the empty one': empty.restarted,
+        'seconds until all had them': empty.seconds,
+      },
+      violations,
+      details: KINDS.map(({ name, share }) => `${name}: ${share * 5} %`).join(', '),
+    };
+  } finally {
+    await own.discard();
+    await receiver.close();
+  }
+}
+
+/** The objects of one merchant, and the Temporal that they are in. */
+class Drill {
+  readonly violations: string[] = [];
+  stack!: RunningStack;
+  private merchant!: Merchant;
+  private opened: Opened[] = [];
+  private readonly copy: string;
+
+  constructor(
+    private readonly own: OwnStack,
+    private readonly say: (line: string) => void,
+  ) {
+    this.copy = path.join(own.data_dir, 'temporal-copy');
+  }
+
+  use(stack: RunningStack, merchant: Merchant): void {
+    [this.stack, this.merchant] = [stack, merchant];
+  }
+
+  async open(count: number): Promise<void> {
+    await runConcurrently(count, LANES, async (n) => {
+      const kind = MIX[n % MIX.length]!;
+      this.opened.push({ kind, ...(await kind.open(this.merchant)) });
+    });
+    this.say(`${this.opened.length} open`);
+  }
+
+  /** Of a server that stands still: what its files would be after a power failure. */
+  async copyTemporal(): Promise<void> {
+    await this.own.without('temporal', () =>
+      Promise.resolve(cpSync(temporalData(this.own.data_dir), this.copy, { recursive: true })),
+    );
+  }
+
+  /** Ends every n-th open object. Returns them. */
+  async endEvery(n: number): Promise<Opened[]> {
+    const chosen = this.opened.filter((_, at) => at % n === 0);
+    this.opened = this.opened.filter((_, at) => at % n !== 0);
+    await this.endAgain(chosen);
+    this.say(`${chosen.length} ended, ${this.opened.length} open`);
+    return chosen;
+  }
+
+  /** Asks for the end of each, which may have come already, and compares how it ended. */
+  async endAgain(chosen: readonly Opened[]): Promise<void> {
+    await runConcurrently(chosen.length, LANES, async (at) => {
+      const opened = chosen[at]!;
+      const { kind, id } = opened;
+      const how = await kind.end(this.merchant, opened).catch((error: unknown) => String(error));
+      if (how !== kind.ended) this.violations.push(`${kind.name}: ${id} has ended with ${how}, not ${kind.ended}`);
+    });
+  }
+
+  /** Captures a part of every n-th open authorization. */
+  async capturePartOfEvery(n: number): Promise<void> {
+    const authorizations = this.opened.filter(({ order }, at) => order !== undefined && at % n === 0);
+    await runConcurrently(authorizations.length, LANES, async (at) => {
+      const { id, order } = authorizations[at]!;
+      const { status } = await sendUntilAnswered(() => capturePart(this.merchant, order!, part(AMOUNT / 4)));
+      if (status !== 200) this.violations.push(`a part of ${id} is not captured: ${status}`);
+    });
+  }
+
+  /** Replays all open workflows, as before an upgrade. Returns how long that took, in seconds. */
+  async checkDeploy(): Promise<number> {
+    // Temporal lists a workflow a moment after its start.
+    await this.withTemporal((client) =>
+      until('Temporal lists all', async () => (await client.workflow.count(ALL_OPEN)).count >= this.opened.length),
+    );
+    const began = performance.now();
+    const { replayed, would_stop } = await this.admin<{ replayed: number; would_stop: string[] }>('deploy', 'check');
+    const seconds = secondsSince(began);
+    this.say(`${replayed} open workflows replayed in ${seconds} s`);
+    this.violations.push(...would_stop);
+    if (replayed < this.opened.length) this.violations.push(`deploy check replayed ${replayed} workflows only`);
+    if (seconds > CHECKED_WITHIN) this.violations.push(`deploy check took ${seconds} s`);
+    return seconds;
+  }
+
+  /**
+   * Ends all processes, gives Temporal the copy of its database or an empty one, starts all again, and recovers as an
+   * operator does. `seconds`: from the start until every open object has its workflow.
+   */
+  async restartWith(database: 'copy' | 'nothing'): Promise<{ open: number; restarted: number; seconds: number }> {
+    await this.own.killAll();
+    const data = temporalData(this.own.data_dir);
+    rmSync(data, { recursive: true });
+    if (database === 'copy') cpSync(this.copy, data, { recursive: true });
+    const began = performance.now();
+    const stack = await this.own.start();
+    this.use(stack, new Merchant(stack, this.merchant.api_key));
+    const counts = Object.values(await this.admin<Record<string, CheckCounts>>('recover', '--all'));
+    const missing = await this.withoutWorkflow();
+    const seconds = secondsSince(began);
+    const sum = (what: keyof CheckCounts) => counts.reduce((all, one) => all + one[what], 0);
+    this.say(`${database}: ${sum('checked')} checked, ${sum('restarted')} restarted in ${seconds} s`);
+    this.violations.push(...missing.map(({ kind, id }) => `${database}: ${kind.name}: ${id} has no workflow`));
+    if (sum('failed') > 0) this.violations.push(`${database}: ${sum('failed')} checks failed`);
+    if (seconds > RECOVERED_WITHIN) this.violations.push(`${database}: recovered after ${seconds} s only`);
+    return { open: this.opened.length, restarted: sum('restarted'), seconds };
+  }
+
+  /** Open objects that no workflow continues. */
+  private async withoutWorkflow(): Promise<Opened[]> {
+    const missing: Opened[] = [];
+    await this.withTemporal((client) =>
+      runConcurrently(this.opened.length, LANES, async (at) => {
+        const opened = this.opened[at]!;
+        const workflow = client.workflow.getHandle(opened.kind.workflowId(opened.id));
+        const described = await workflow.describe().catch(() => undefined);
+        if (described?.status.name !== 'RUNNING') missing.push(opened);
+      }),
+    );
+    return missing;
+  }
+
+  private async withTemporal(work: (client: ReturnType<typeof temporalOf>) => Promise<unknown>): Promise<void> {
+    const client = temporalOf(this.stack);
+    try {
+      await work(client);
+    } finally {
+      await client.connection.close();
+    }
+  }
+
+  private async admin<T>(...args: string[]): Promise<T> {
+    return await answerOfAdmin<T>(args, { data_dir: this.own.data_dir });
+  }
+}
+
+/** What `recover --all` prints of each kind of rows. */
+interface CheckCounts {
+  checked: number;
+  restarted: number;
+  failed: number;
+}
+
+const secondsSince = (began: number) => Math.round((performance.now() - began) / 1_000);
