@@ -18,14 +18,15 @@ import {
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/connection';
-import { findStoredOrder } from '../db/orders/stored-order';
-import { findStoredPaymentLink } from '../db/payment-links';
+import { findStoredOrder, type StoredOrder } from '../db/orders/stored-order';
+import { findStoredPaymentLink, type StoredPaymentLink } from '../db/payment-links';
 import type { OpenItem } from '../db/restores';
+import { isProcessorInitiated } from '../domain/follow-up';
 import { acceptRequest, type AcceptedRequest } from '../domain/accepted-request';
 import { ORDER_MOVES, PAYMENT_LINK_MOVES, isFinal } from '../domain/transitions';
 import { minorUnitsInWords } from '../domain/waits';
 import { chargeIdempotencyKey } from '../domain/transaction';
-import { transactionId } from '../ids';
+import { processorOrderId, transactionId } from '../ids';
 import type { Processor } from '../processor/client';
 import { REPORT_LIMIT, type ReportedOperation } from '../processor/wire';
 import { unlessClosed } from '../temporal/call';
@@ -38,11 +39,12 @@ import {
   type SentUpdate,
 } from '../temporal/sent-inputs';
 import type { WorkflowClients } from '../temporal/workflows';
+import { CHECKS_AT_ONCE } from './row-checks';
 
 interface Services {
   db: Database;
   client: TemporalClient;
-  workflows: Pick<WorkflowClients, 'orders' | 'follow_ups' | 'payment_links' | 'erasures'>;
+  workflows: Pick<WorkflowClients, 'orders' | 'follow_ups' | 'payment_links' | 'erasures' | 'processor_notifications'>;
   processor: Pick<Processor, 'operations' | 'totals'>;
 }
 
@@ -79,21 +81,44 @@ export async function reconcile(services: Services, since: number): Promise<Reco
   const seen = await workflowsSince(services.client, TYPES, since);
   const found: Reconciliation = { compared: seen.length, rewritten: 0, open_items: [] };
   const restorer = new Restorer(services, keys);
+  const attempt = async <T>(object: string, work: () => Promise<T>): Promise<T | undefined> =>
+    await work().catch((error: Error) => {
+      found.open_items.push({ object, reason: error.message });
+      return undefined;
+    });
   for (const type of TYPES) {
-    for (const workflow of seen.filter((one) => one.type === type)) {
-      try {
-        if (await restorer.restore(type, workflow)) found.rewritten += 1;
-      } catch (error) {
-        found.open_items.push({ object: workflow.workflow_id, reason: (error as Error).message });
-      }
+    const of_type = seen.filter((one) => one.type === type);
+    const read = await severalAtOnce(of_type, (workflow) =>
+      attempt(workflow.workflow_id, () => restorer.read(type, workflow)),
+    );
+    // What shares a limit is sent again in its order.
+    const groups = new Map<string, Missing[]>();
+    for (const missing of read.filter((one) => one !== undefined)) {
+      groups.set(missing.in_turn_with, [...(groups.get(missing.in_turn_with) ?? []), missing]);
     }
+    await severalAtOnce([...groups.values()], async (group) => {
+      for (const { object, write } of group) if (await attempt(object, write)) found.rewritten += 1;
+    });
   }
+  await severalAtOnce(operations, async (operation) => {
+    if (await attempt(`order:${operation.order_id}`, () => restorer.initiated(operation))) found.rewritten += 1;
+  });
   found.open_items.push(...(await eraseAgain(services, since)));
   found.open_items.push(...(await differences(services, new Set(operations.map(({ order_id }) => order_id)))));
   return found;
 }
 
-/** Writes one object again. Each method returns whether it was missing or behind. */
+/** An object that the record lacks, or has in an older state. */
+interface Missing {
+  /** The id of its workflow. */
+  object: string;
+  /** Objects with the same value share a limit: attempts of a link, follow-up orders of a payment. */
+  in_turn_with: string;
+  /** Sends again what was sent to it. Returns whether the record was changed. */
+  write: () => Promise<boolean>;
+}
+
+/** Finds out what the record lacks, from the histories of workflows, and writes it again. */
 class Restorer {
   constructor(
     private readonly services: Services,
@@ -101,24 +126,38 @@ class Restorer {
     private readonly keys: ReadonlySet<string>,
   ) {}
 
-  async restore(type: Type, workflow: SeenWorkflow): Promise<boolean> {
-    const id = workflow.workflow_id.slice(workflow.workflow_id.indexOf(':') + 1);
-    switch (type) {
-      case PAYMENT_LINK_WORKFLOW:
-        return await this.paymentLink(id, workflow);
-      case ORDER_WORKFLOW:
-        return await this.order(id, workflow);
-      case FOLLOW_UP_WORKFLOW:
-        return await this.followUp(id, workflow);
+  /** `undefined`: the record has it in its final state. */
+  async read(type: Type, workflow: SeenWorkflow): Promise<Missing | undefined> {
+    const object = workflow.workflow_id;
+    const id = object.slice(object.indexOf(':') + 1);
+    const { db, client } = this.services;
+    if (type === PAYMENT_LINK_WORKFLOW) {
+      const link = await findStoredPaymentLink(db, id);
+      if (link !== undefined && isFinal(PAYMENT_LINK_MOVES, link.status)) return undefined;
+      const sent = await sentInputs(client, object);
+      return { object, in_turn_with: id, write: () => this.paymentLink(link, id, workflow, sent) };
     }
+    const stored = await findStoredOrder(db, id);
+    if (stored !== undefined && isFinal(ORDER_MOVES, stored.status)) return undefined;
+    const sent = await sentInputs(client, object);
+    if (type === FOLLOW_UP_WORKFLOW) {
+      const input = sent.start as FollowUpInput;
+      const write = () => this.followUp(stored, id, workflow, { ...sent, start: input });
+      return { object, in_turn_with: input.original_order_id, write };
+    }
+    const creation = inputIn<CreateOrderInput>(sent.updates, createOrderUpdate.name);
+    const write = () => this.order(stored, id, workflow, sent);
+    return { object, in_turn_with: creation?.payment_link?.id ?? id, write };
   }
 
-  private async paymentLink(id: string, workflow: SeenWorkflow): Promise<boolean> {
-    const { db, workflows, client } = this.services;
-    const link = await findStoredPaymentLink(db, id);
-    if (link !== undefined && isFinal(PAYMENT_LINK_MOVES, link.status)) return false;
+  private async paymentLink(
+    link: StoredPaymentLink | undefined,
+    id: string,
+    workflow: SeenWorkflow,
+    { updates }: SentInputs,
+  ): Promise<boolean> {
+    const { workflows } = this.services;
     if (link !== undefined) await workflows.payment_links.resume(link, Date.now() + DEADLINE_MS);
-    const { updates } = await sentInputs(client, workflow.workflow_id);
     const creation = doneIn<CreatePaymentLinkInput>(updates, createPaymentLinkUpdate.name);
     const end = doneIn<{ request: AcceptedRequest }>(updates, endPaymentLinkUpdate.name);
     if (link === undefined) {
@@ -130,14 +169,16 @@ class Restorer {
     return link === undefined || end !== undefined;
   }
 
-  private async order(id: string, workflow: SeenWorkflow): Promise<boolean> {
-    const { db, workflows, client } = this.services;
-    const stored = await findStoredOrder(db, id);
-    if (stored !== undefined && isFinal(ORDER_MOVES, stored.status)) return false;
+  private async order(
+    stored: StoredOrder | undefined,
+    id: string,
+    workflow: SeenWorkflow,
+    { updates }: SentInputs,
+  ): Promise<boolean> {
+    const { workflows } = this.services;
     if (stored !== undefined) {
       await workflows.orders.resume({ order_id: id, project_id: stored.project_id }, Date.now() + DEADLINE_MS);
     }
-    const { updates } = await sentInputs(client, workflow.workflow_id);
     const sent = updates.filter((update) => update.result === 'done' || this.wasCharged(id, update));
     const creation = inputIn<CreateOrderInput>(sent, createOrderUpdate.name);
     if (stored === undefined) {
@@ -169,12 +210,14 @@ class Restorer {
   }
 
   /** Its amount is set aside and its operation sent again; the processor knows it by its key. */
-  private async followUp(id: string, workflow: SeenWorkflow): Promise<boolean> {
-    const { db, workflows, client } = this.services;
-    const stored = await findStoredOrder(db, id);
-    if (stored !== undefined && isFinal(ORDER_MOVES, stored.status)) return false;
-    const sent = await sentInputs(client, workflow.workflow_id);
-    const input = sent.start as FollowUpInput;
+  private async followUp(
+    stored: StoredOrder | undefined,
+    id: string,
+    workflow: SeenWorkflow,
+    sent: SentInputs & { start: FollowUpInput },
+  ): Promise<boolean> {
+    const { workflows } = this.services;
+    const input = sent.start;
     if (stored === undefined) {
       if (wasRefused(sent)) return false;
       await this.endRun(workflow);
@@ -186,14 +229,34 @@ class Restorer {
     await resume();
     // A possible reversal has no record until there is something to reverse.
     if (stored !== undefined || (input.kind === 'reversal' && input.requested_by === 'service')) return false;
-    // Refused while the outcome of its payment is not known again.
+    await this.untilStored(id, input.kind, resume);
+    return true;
+  }
+
+  /**
+   * Records what the processor has initiated: a notification that came while the record lacked the payment was ignored.
+   */
+  async initiated(operation: ReportedOperation): Promise<boolean> {
+    const { db, workflows } = this.services;
+    const { operation: kind, result, order_id, transaction_id, idempotency_key } = operation;
+    if (!isProcessorInitiated(kind) || result !== 'approved') return false;
+    const id = processorOrderId(transaction_id, idempotency_key);
+    if ((await findStoredOrder(db, order_id)) === undefined) return false;
+    if ((await findStoredOrder(db, id)) !== undefined) return false;
+    const notify = () => workflows.processor_notifications.handle(operation, Date.now() + DEADLINE_MS);
+    await notify();
+    await this.untilStored(id, kind, notify);
+    return true;
+  }
+
+  /** Waits for a follow-up order, which is refused while the outcome of its payment is not known again. */
+  private async untilStored(id: string, kind: string, resume: () => Promise<unknown>): Promise<void> {
     const give_up = Date.now() + DEADLINE_MS;
-    for (let tries = 1; (await findStoredOrder(db, id)) === undefined; tries += 1) {
-      if (Date.now() > give_up) throw new Error(`The ${input.kind} is refused.`);
+    for (let tries = 1; (await findStoredOrder(this.services.db, id)) === undefined; tries += 1) {
+      if (Date.now() > give_up) throw new Error(`The ${kind} is refused.`);
       await sleep(TRY_AGAIN_MS);
       if (tries % 4 === 0) await resume();
     }
-    return true;
   }
 
   /** A running workflow whose record is missing holds a copy of it; a new run begins without. */
@@ -235,6 +298,20 @@ const doneIn = <Input>(updates: readonly SentUpdate[], name: string) =>
     updates.filter(({ result }) => result === 'done'),
     name,
   );
+
+/** Reads or writes these, in their order, several at a time. Returns the results in the same order. */
+async function severalAtOnce<One, Result>(all: readonly One[], work: (one: One) => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = [];
+  let next = 0;
+  const lane = async () => {
+    while (next < all.length) {
+      const n = next++;
+      results[n] = await work(all[n]!);
+    }
+  };
+  await Promise.all(Array.from({ length: CHECKS_AT_ONCE }, lane));
+  return results;
+}
 
 /** Such a follow-up order was never written, or there was nothing to record. */
 const wasRefused = ({ result }: SentInputs) => result === 'refused';

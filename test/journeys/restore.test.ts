@@ -2,9 +2,18 @@ import type { Client as Temporal } from '@temporalio/client';
 import { copyRecord, restoreCopy } from '../../proofs/restore/record-copy';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
+import { recordRows } from '../support/database';
 import { CARDS, MINUTE } from '../support/domain';
 import { Merchant, newIdempotencyKey, statusesOf, type Refusal } from '../support/merchant';
-import { capturePart, createAuthorization, part, refund, voidAll } from '../support/merchant-payments';
+import {
+  capturePart,
+  controlSimulator,
+  createAuthorization,
+  part,
+  payingTransactionId,
+  refund,
+  voidAll,
+} from '../support/merchant-payments';
 import { answerOfAdmin } from '../support/admin';
 import { OwnStack, type RunningStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
@@ -81,6 +90,7 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   const link = await merchant.createPaymentLink({});
   await pay(new URL(link.payment_url!).pathname, CARDS.approved.number);
   const unknown = await merchant.paidOrder('approved');
+  const disputed = await merchant.paidOrder('approved');
   const ids = [sale, held, released, cancelled, declined, page].map(({ id }) => id);
   await until('all have their outcome', async () =>
     (await Promise.all(ids.map(summary))).every((one) => !/new|processing|pending/.test(one)),
@@ -91,6 +101,13 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   await restoreCopy(stack);
   await own.ready();
   await until('the order is gone', async () => (await merchant.send('GET', `/v1/orders/${sale.id}/`)).status === 404);
+  // The notification of a chargeback comes while the payment is not in the record.
+  await controlSimulator(merchant, 'chargebacks', { transaction_id: payingTransactionId(disputed), amount: 100 });
+  await until('the notification is received', async () => {
+    const sent = `select 1 from notifications join operations using (idempotency_key)
+                  where order_id = :id and operation = 'chargeback' and sent is not null`;
+    return (await recordRows(sent, disputed, { ...stack, database: 'simulator' })).length === 1;
+  });
   // Temporal has lost the history of one order too.
   const execution = { workflowId: orderWorkflowId(unknown.id) };
   const { namespace } = temporal.options;
@@ -127,6 +144,7 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   });
   expect(await Promise.all(ids.map(summary))).toEqual(before);
   expect(await Promise.all(ids.map(operations))).toEqual(ledger);
+  expect(await summary(disputed.id)).toBe('completed: accepted; chargeback completed');
   expect(Date.parse((await merchant.getOrder(sale.id)).created)).toBeGreaterThan(Date.parse(sale.created));
   const paid = await merchant.send<{ status: string }>('GET', `/v1/paymentlinks/${link.id}/`);
   expect(paid.body.status).toBe('completed');
