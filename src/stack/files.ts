@@ -62,3 +62,8 @@ export function displayPath(file: string): string {
   const relative = path.relative(process.cwd(), file);
   return relative.startsWith('..') ? file : relative || '.';
 }
+
+/** The folder of the cluster's database. */
+export function clusterData(data_dir: string): string {
+  return path.join(data_dir, 'temporal-cluster');
+}

@@ -4,8 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { configSchema } from '../config';
 import type { StackFacts } from './facts';
-import { readFileIfExists, repositoryRoot } from './files';
-import { clusterData } from './servers/temporal-cluster';
+import { clusterData, readFileIfExists, repositoryRoot } from './files';
 
 /** A stack that another program has started: the benchmark's and the tests' own. */
 export interface LaunchedStack {

@@ -15,7 +15,7 @@ import { createTestDatabase } from '../support/database';
 import { aCharge, anOrder, BY_TOKEN, CARDS, MINUTE, NOW, transactionIdOf, type CardName } from '../support/domain';
 import { Merchant } from '../support/merchant';
 import { setUp } from '../support/set-up';
-import { runProcessor } from '../support/stack';
+import { runProcessor } from '../support/processor';
 import { followUpOf, vaultToken } from '../support/workflow-orders';
 
 /** Each activity may have been killed anywhere and is run again. */

@@ -25,7 +25,7 @@ import {
 import { Merchant } from '../support/merchant';
 import { aStoredOrder } from '../support/rows';
 import { setUp } from '../support/set-up';
-import { runProcessor } from '../support/stack';
+import { runProcessor } from '../support/processor';
 import { vaultToken } from '../support/workflow-orders';
 
 /**

@@ -9,7 +9,7 @@ import { createTestDatabase, secrets } from '../support/database';
 import { PROJECT } from '../support/domain';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
-import { runProcessor } from '../support/stack';
+import { runProcessor } from '../support/processor';
 
 const receiver = setUp(startReceiver);
 const database = setUp(() => createTestDatabase());

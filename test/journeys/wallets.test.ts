@@ -3,7 +3,8 @@ import { Client } from '../support/customer';
 import { readLedger } from '../support/ledger';
 import { Merchant, type Refusal } from '../support/merchant';
 import { setUp } from '../support/set-up';
-import { runProcessor, stack } from '../support/stack';
+import { runProcessor } from '../support/processor';
+import { stack } from '../support/stack';
 
 /**
  * Every wallet through both doors, in a test and in a live project: by token over REST, and pressed on the hosted page.

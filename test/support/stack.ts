@@ -1,7 +1,6 @@
 import { chmodSync, mkdtempSync, statfsSync } from 'node:fs';
 import { freemem, tmpdir } from 'node:os';
 import path from 'node:path';
-import { createProcessorClient, type Processor } from '../../src/processor/client';
 import type { SearchServer } from '../../src/search/connection';
 import type { StackFacts } from '../../src/stack/facts';
 import { discardStack, launchStack, readFacts, readVariables, type LaunchedStack } from '../../src/stack/launch';
@@ -135,12 +134,6 @@ export class OwnStack {
 }
 
 export type SimulatorPlace = Pick<RunningStack, 'simulator_url' | 'simulator_control_key'>;
-
-/** A client of the run's processor. Close it. */
-export function runProcessor(timeout_ms = 6_000): Processor {
-  const { simulator_url: url, processor_key: key } = stack();
-  return createProcessorClient({ url, key, timeout_ms });
-}
 
 /** Calls the control API or the ledger of a simulator, by its path or an address. Throws when it refuses. */
 export async function callSimulator(

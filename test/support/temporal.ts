@@ -28,7 +28,7 @@ import { postWebhook } from '../../src/webhook/post';
 import { SANDBOX_CLOCK_TASK_QUEUE, TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import * as searchAttributes from '../../workflows/search-attributes';
 import { createTestDatabase, secrets } from './database';
-import { runProcessor } from './stack';
+import { runProcessor } from './processor';
 
 export type WorkflowEnvironment = Awaited<ReturnType<typeof createWorkflowEnvironment>>;
 

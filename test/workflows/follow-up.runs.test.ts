@@ -6,7 +6,7 @@ import { ORDER_STATUS, orderWorkflowId, processorAnswered } from '../../workflow
 import { CARDS, transactionIdOf } from '../support/domain';
 import { Merchant } from '../support/merchant';
 import { setUp } from '../support/set-up';
-import { runProcessor } from '../support/stack';
+import { runProcessor } from '../support/processor';
 import { createWorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/waits';
 import { createAnOrder, executeFollowUp, followUpOf, statusesOf } from '../support/workflow-orders';

@@ -21,7 +21,8 @@ import { aLateRequest, CARDS, PROJECT, transactionIdOf } from '../support/domain
 import { Merchant } from '../support/merchant';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
-import { postControl, runProcessor, stack } from '../support/stack';
+import { runProcessor } from '../support/processor';
+import { postControl, stack } from '../support/stack';
 import { createWorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/waits';
 import {

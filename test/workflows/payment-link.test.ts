@@ -22,7 +22,7 @@ import { aCharge, aLateRequest, aRequest, CARDS } from '../support/domain';
 import { readLedger } from '../support/ledger';
 import { Merchant } from '../support/merchant';
 import { setUp } from '../support/set-up';
-import { runProcessor } from '../support/stack';
+import { runProcessor } from '../support/processor';
 import { createWorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/waits';
 import { createALink, vaultToken, type TestLink } from '../support/workflow-orders';

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
-import { repositoryRoot, writeWhole } from '../files';
+import { clusterData, repositoryRoot, writeWhole } from '../files';
 import type { Program } from '../programs/program';
 import { baseEnvironment, type StackConfig } from '../settings';
 import { runCommand } from '../tools/command';
@@ -58,11 +58,6 @@ export function clusterDatabase(cluster: TemporalCluster, log_file: string): Pos
   mkdirSync(data_dir, { recursive: true, mode: 0o711 });
   const { POSTGRES_PORT: port = 0 } = cluster.ports;
   return { name: 'temporal-postgres', data_dir, log_file, port, password: cluster.password, connections_max: 100 };
-}
-
-/** The folder of the cluster's database. */
-export function clusterData(data_dir: string): string {
-  return path.join(data_dir, 'temporal-cluster');
 }
 
 const deployed = (file: string) => path.join(repositoryRoot(), 'deploy', 'temporal', file);

@@ -5,7 +5,7 @@ import { historyToJson, replayHistories } from '../../../src/temporal/replay';
 import { CARDS } from '../../support/domain';
 import { readLedger } from '../../support/ledger';
 import { setUp } from '../../support/set-up';
-import { runProcessor } from '../../support/stack';
+import { runProcessor } from '../../support/processor';
 import { createWorkflowEnvironment, workflowBundle } from '../../support/temporal';
 import { until } from '../../support/waits';
 import { createAnOrder } from '../../support/workflow-orders';
