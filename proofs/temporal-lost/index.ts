@@ -125,6 +125,7 @@ async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
     await drill.endAgain(ended);
     await drill.endEvery(2);
     const empty = await drill.restartWith('nothing');
+    await drill.checkDoctor();
     await drill.endEvery(1);
     await postControl(drill.stack, 'due', {});
     const violations = [...drill.violations, ...(await checkInvariants(drill.stack, { within_ms: 600_000, say }))].map(
@@ -250,6 +251,17 @@ class Drill {
     if (sum('failed') > 0) this.violations.push(`${database}: ${sum('failed')} checks failed`);
     if (seconds > RECOVERED_WITHIN) this.violations.push(`${database}: recovered after ${seconds} s only`);
     return { open: this.opened.length, restarted: sum('restarted'), seconds };
+  }
+
+  /** Namespace, search attributes and schedules are there again. */
+  async checkDoctor(): Promise<void> {
+    const findWrong = async () =>
+      (await this.admin<{ check: string; result: string; problem?: string }[]>('doctor'))
+        .filter(({ result }) => result === 'wrong')
+        .map(({ check, problem }) => `doctor: ${check}: ${problem}`);
+    await until('doctor finds nothing wrong', async () => (await findWrong()).length === 0).catch(async () => {
+      this.violations.push(...(await findWrong()));
+    });
   }
 
   /** Open objects that no workflow continues. */
