@@ -33,7 +33,7 @@ export interface LoadOptions {
   webhook_url: string;
   /** The share of calls to the processor that meet a fault of it, 0 to 1. */
   processor_faults: number;
-  /** A story gives up a step after this long. Milliseconds; three minutes by default. */
+  /** How long a request is sent again that is not answered. Milliseconds; three minutes by default. */
   patience_ms?: number;
   /** Called when all orders are begun, while their stories go on. */
   onBegun?: () => Promise<void>;
@@ -62,6 +62,7 @@ const PROCESSOR_FAULTS: readonly Pick<Fault, 'kind' | 'milliseconds'>[] = [
   { kind: 'garbage' },
 ];
 
+/** A story gives up a step after this long. Milliseconds. */
 const PATIENCE_MS = 180_000;
 
 type Answer = { status: number; body: Order & { error?: unknown } };
@@ -91,7 +92,7 @@ export class Shop {
 
   /** Waits for something that is no request of a merchant, such as a token of a card. */
   async eventually<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
-    const give_up = performance.now() + (this.options.patience_ms ?? PATIENCE_MS);
+    const give_up = performance.now() + PATIENCE_MS;
     for (;;) {
       const answer = await ask().catch((error: unknown) => {
         if (performance.now() > give_up) throw new Error(`${what}: ${String(error)}`);
@@ -170,7 +171,7 @@ export class Shop {
 
   /** The order once `is` holds. */
   async untilOrder(id: string, what: string, is: (order: Order) => boolean): Promise<Order> {
-    const give_up = performance.now() + (this.options.patience_ms ?? PATIENCE_MS);
+    const give_up = performance.now() + PATIENCE_MS;
     for (let pause = 250; ; pause = Math.min(4_000, pause * 2)) {
       const order = await this.getOrder(id);
       if (is(order)) return order;

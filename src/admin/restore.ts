@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import type { ManageContext } from '../../api/manage/manager';
@@ -5,6 +6,7 @@ import { formatTimestamp } from '../../api/present/order';
 import { instant } from '../contract/scalars';
 import type { Input } from '../contract/routes';
 import type { Database, SqlTransaction } from '../db/connection';
+import { releaseLease, renewLease, takeLease } from '../db/lease';
 import {
   beginRestore,
   endRestore,
@@ -68,6 +70,9 @@ const END = {
   }),
 } as const satisfies CommandRoute;
 
+/** Renewed while a reconciliation runs. */
+const RECONCILIATION_LEASE = { name: 'reconciliation', lasts_ms: 60_000 };
+
 /** The commands of the noun `restore`. */
 export const RESTORE_COMMANDS = [
   {
@@ -91,10 +96,12 @@ export const RESTORE_COMMANDS = [
     route: RECONCILE,
     run: async (services: RestoreServices, context: ManageContext) => {
       const restore = await requireRestore(services.db);
-      const processor = services.openProcessor();
-      const done = await reconcile({ ...services, processor }, Date.parse(restore.since)).finally(
-        () => void processor.close(),
-      );
+      const done = await alone(services.db, async () => {
+        const processor = services.openProcessor();
+        return await reconcile({ ...services, processor }, Date.parse(restore.since)).finally(
+          () => void processor.close(),
+        );
+      });
       await services.db.transaction(async (trx) => {
         await recordReconciliation(trx, restore, done, new Date());
         const { compared, rewritten, open_items } = done;
@@ -126,6 +133,21 @@ export const RESTORE_COMMANDS = [
     },
   },
 ];
+
+/** Two reconciliations at once would end each other's workflows. Throws Conflict while another one runs. */
+async function alone<T>(db: Database, work: () => Promise<T>): Promise<T> {
+  const lease = { ...RECONCILIATION_LEASE, holder: randomUUID() };
+  if ((await takeLease(db, lease)) === undefined) {
+    throw new ServiceError('Conflict', 'Another reconciliation runs, or was stopped less than a minute ago.');
+  }
+  const renewing = setInterval(() => void renewLease(db, lease).catch(() => undefined), lease.lasts_ms / 4);
+  try {
+    return await work();
+  } finally {
+    clearInterval(renewing);
+    await releaseLease(db, lease);
+  }
+}
 
 async function requireRestore(db: Database): Promise<Restore> {
   const restore = await openRestore(db);

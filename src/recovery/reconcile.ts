@@ -8,6 +8,7 @@ import {
   createOrderUpdate,
   createPaymentLinkUpdate,
   endPaymentLinkUpdate,
+  orderWorkflowId,
   submitPaymentUpdate,
   type CreateOrderInput,
   type ErasureInput,
@@ -18,10 +19,10 @@ import {
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/connection';
-import { findStoredOrder, type StoredOrder } from '../db/orders/stored-order';
-import { findStoredPaymentLink, type StoredPaymentLink } from '../db/payment-links';
+import { findStoredOrder } from '../db/orders/stored-order';
+import { findStoredPaymentLink } from '../db/payment-links';
 import type { OpenItem } from '../db/restores';
-import { isProcessorInitiated } from '../domain/follow-up';
+import { followUpIdempotencyKey, isProcessorInitiated } from '../domain/follow-up';
 import { acceptRequest, type AcceptedRequest } from '../domain/accepted-request';
 import { ORDER_MOVES, PAYMENT_LINK_MOVES, isFinal } from '../domain/transitions';
 import { minorUnitsInWords } from '../domain/waits';
@@ -76,33 +77,40 @@ type Type = (typeof TYPES)[number];
  * first one's outcome. What cannot be written again is left for a person. Safe to repeat (rules 28.3).
  */
 export async function reconcile(services: Services, since: number): Promise<Reconciliation> {
-  const operations = await operationsSince(services.processor, since);
-  const keys = new Set(operations.map(({ idempotency_key }) => idempotency_key));
   const seen = await workflowsSince(services.client, TYPES, since);
   const found: Reconciliation = { compared: seen.length, rewritten: 0, open_items: [] };
-  const restorer = new Restorer(services, keys);
   const attempt = async <T>(object: string, work: () => Promise<T>): Promise<T | undefined> =>
     await work().catch((error: Error) => {
       found.open_items.push({ object, reason: error.message });
       return undefined;
     });
+  /** What shares a limit is written in its order, up to the first that cannot be. */
+  const writeAll = async (missing: readonly Missing[]) => {
+    const groups = new Map<string, Missing[]>();
+    for (const one of missing) groups.set(one.in_turn_with, [...(groups.get(one.in_turn_with) ?? []), one]);
+    await severalAtOnce([...groups.values()], async (group) => {
+      for (const { object, write } of group) {
+        const is_changed = await attempt(object, write);
+        if (is_changed === undefined) return;
+        if (is_changed) found.rewritten += 1;
+      }
+    });
+  };
+  const ends: Missing[] = [];
   for (const type of TYPES) {
+    // The processor may go on with what was under way: its operations are asked for again.
+    const restorer = new Restorer(services, await operationsSince(services.processor, since), ends);
     const of_type = seen.filter((one) => one.type === type);
     const read = await severalAtOnce(of_type, (workflow) =>
       attempt(workflow.workflow_id, () => restorer.read(type, workflow)),
     );
-    // What shares a limit is sent again in its order.
-    const groups = new Map<string, Missing[]>();
-    for (const missing of read.filter((one) => one !== undefined)) {
-      groups.set(missing.in_turn_with, [...(groups.get(missing.in_turn_with) ?? []), missing]);
-    }
-    await severalAtOnce([...groups.values()], async (group) => {
-      for (const { object, write } of group) if (await attempt(object, write)) found.rewritten += 1;
-    });
+    await writeAll(read.filter((one) => one !== undefined));
   }
-  await severalAtOnce(operations, async (operation) => {
-    if (await attempt(`order:${operation.order_id}`, () => restorer.initiated(operation))) found.rewritten += 1;
-  });
+  // A link that has ended takes no attempt.
+  await writeAll(ends);
+  const operations = await operationsSince(services.processor, since);
+  const restorer = new Restorer(services, operations, ends);
+  await writeAll(operations.map((operation) => restorer.initiated(operation)));
   found.open_items.push(...(await eraseAgain(services, since)));
   found.open_items.push(...(await differences(services, new Set(operations.map(({ order_id }) => order_id)))));
   return found;
@@ -120,11 +128,17 @@ interface Missing {
 
 /** Finds out what the record lacks, from the histories of workflows, and writes it again. */
 class Restorer {
+  /** By their keys. */
+  private readonly operations: ReadonlyMap<string, ReportedOperation>;
+
+  /** `operations`: all that the processor has carried out since. `ends`: takes the ends of payment links. */
   constructor(
     private readonly services: Services,
-    /** The keys of all operations that the processor has carried out since. */
-    private readonly keys: ReadonlySet<string>,
-  ) {}
+    operations: readonly ReportedOperation[],
+    private readonly ends: Missing[],
+  ) {
+    this.operations = new Map(operations.map((operation) => [operation.idempotency_key, operation]));
+  }
 
   /** `undefined`: the record has it in its final state. */
   async read(type: Type, workflow: SeenWorkflow): Promise<Missing | undefined> {
@@ -135,28 +149,24 @@ class Restorer {
       const link = await findStoredPaymentLink(db, id);
       if (link !== undefined && isFinal(PAYMENT_LINK_MOVES, link.status)) return undefined;
       const sent = await sentInputs(client, object);
-      return { object, in_turn_with: id, write: () => this.paymentLink(link, id, workflow, sent) };
+      return { object, in_turn_with: id, write: () => this.paymentLink(id, workflow, sent) };
     }
     const stored = await findStoredOrder(db, id);
     if (stored !== undefined && isFinal(ORDER_MOVES, stored.status)) return undefined;
     const sent = await sentInputs(client, object);
     if (type === FOLLOW_UP_WORKFLOW) {
       const input = sent.start as FollowUpInput;
-      const write = () => this.followUp(stored, id, workflow, { ...sent, start: input });
+      const write = () => this.followUp(id, workflow, { ...sent, start: input });
       return { object, in_turn_with: input.original_order_id, write };
     }
     const creation = inputIn<CreateOrderInput>(sent.updates, createOrderUpdate.name);
-    const write = () => this.order(stored, id, workflow, sent);
+    const write = () => this.order(id, workflow, sent);
     return { object, in_turn_with: creation?.payment_link?.id ?? id, write };
   }
 
-  private async paymentLink(
-    link: StoredPaymentLink | undefined,
-    id: string,
-    workflow: SeenWorkflow,
-    { updates }: SentInputs,
-  ): Promise<boolean> {
-    const { workflows } = this.services;
+  private async paymentLink(id: string, workflow: SeenWorkflow, { updates }: SentInputs): Promise<boolean> {
+    const { db, workflows } = this.services;
+    const link = await findStoredPaymentLink(db, id);
     if (link !== undefined) await workflows.payment_links.resume(link, Date.now() + DEADLINE_MS);
     const creation = doneIn<CreatePaymentLinkInput>(updates, createPaymentLinkUpdate.name);
     const end = doneIn<{ request: AcceptedRequest }>(updates, endPaymentLinkUpdate.name);
@@ -165,17 +175,19 @@ class Restorer {
       await this.endRun(workflow);
       await workflows.payment_links.create({ ...creation, request: again(creation.request) });
     }
-    if (end !== undefined) await workflows.payment_links.end(id, again(end.request));
-    return link === undefined || end !== undefined;
+    if (end !== undefined) {
+      const write = async () => {
+        await workflows.payment_links.end(id, again(end.request));
+        return link !== undefined;
+      };
+      this.ends.push({ object: workflow.workflow_id, in_turn_with: id, write });
+    }
+    return link === undefined;
   }
 
-  private async order(
-    stored: StoredOrder | undefined,
-    id: string,
-    workflow: SeenWorkflow,
-    { updates }: SentInputs,
-  ): Promise<boolean> {
-    const { workflows } = this.services;
+  private async order(id: string, workflow: SeenWorkflow, { updates }: SentInputs): Promise<boolean> {
+    const { db, workflows } = this.services;
+    const stored = await findStoredOrder(db, id);
     if (stored !== undefined) {
       await workflows.orders.resume({ order_id: id, project_id: stored.project_id }, Date.now() + DEADLINE_MS);
     }
@@ -211,20 +223,24 @@ class Restorer {
 
   /** Its amount is set aside and its operation sent again; the processor knows it by its key. */
   private async followUp(
-    stored: StoredOrder | undefined,
     id: string,
     workflow: SeenWorkflow,
-    sent: SentInputs & { start: FollowUpInput },
+    { start: input, is_refused }: SentInputs & { start: FollowUpInput },
   ): Promise<boolean> {
-    const { workflows } = this.services;
-    const input = sent.start;
+    const { db, workflows } = this.services;
+    const stored = await findStoredOrder(db, id);
     if (stored === undefined) {
-      if (wasRefused(sent)) return false;
+      // It was never written, or there was nothing to record.
+      if (is_refused) return false;
       await this.endRun(workflow);
     }
+    // All that was left then may be more than is left now.
+    const key = followUpIdempotencyKey(input.original_transaction_id, input.kind, id);
+    const amount = input.amount ?? this.operations.get(key)?.amount;
     const resume = async () => {
       const request = input.request && again(input.request);
-      await workflows.follow_ups.resume({ ...input, ...(request && { request }) }, Date.now() + DEADLINE_MS);
+      const sent = { ...input, ...(request && { request }), ...(amount !== undefined && { amount }) };
+      await workflows.follow_ups.resume(sent, Date.now() + DEADLINE_MS);
     };
     await resume();
     // A possible reversal has no record until there is something to reverse.
@@ -236,17 +252,20 @@ class Restorer {
   /**
    * Records what the processor has initiated: a notification that came while the record lacked the payment was ignored.
    */
-  async initiated(operation: ReportedOperation): Promise<boolean> {
+  initiated(operation: ReportedOperation): Missing {
     const { db, workflows } = this.services;
     const { operation: kind, result, order_id, transaction_id, idempotency_key } = operation;
-    if (!isProcessorInitiated(kind) || result !== 'approved') return false;
-    const id = processorOrderId(transaction_id, idempotency_key);
-    if ((await findStoredOrder(db, order_id)) === undefined) return false;
-    if ((await findStoredOrder(db, id)) !== undefined) return false;
-    const notify = () => workflows.processor_notifications.handle(operation, Date.now() + DEADLINE_MS);
-    await notify();
-    await this.untilStored(id, kind, notify);
-    return true;
+    const write = async () => {
+      if (!isProcessorInitiated(kind) || result !== 'approved') return false;
+      const id = processorOrderId(transaction_id, idempotency_key);
+      if ((await findStoredOrder(db, order_id)) === undefined) return false;
+      if ((await findStoredOrder(db, id)) !== undefined) return false;
+      const notify = () => workflows.processor_notifications.handle(operation, Date.now() + DEADLINE_MS);
+      await notify();
+      await this.untilStored(id, kind, notify);
+      return true;
+    };
+    return { object: orderWorkflowId(order_id), in_turn_with: order_id, write };
   }
 
   /** Waits for a follow-up order, which is refused while the outcome of its payment is not known again. */
@@ -260,9 +279,9 @@ class Restorer {
   }
 
   /** A running workflow whose record is missing holds a copy of it; a new run begins without. */
-  private async endRun({ workflow_id, is_running }: SeenWorkflow): Promise<void> {
-    if (!is_running) return;
-    const handle = this.services.client.workflow.getHandle(workflow_id);
+  private async endRun({ workflow_id, open_run_id }: SeenWorkflow): Promise<void> {
+    if (open_run_id === undefined) return;
+    const handle = this.services.client.workflow.getHandle(workflow_id, open_run_id);
     // It may have ended itself, as its record is missing (rules 10.19).
     await unlessClosed(() => handle.terminate('its record was lost, and is written again'));
   }
@@ -276,7 +295,7 @@ class Restorer {
         : name === createOrderUpdate.name
           ? transactionId(order_id, 1)
           : undefined;
-    return transaction_id !== undefined && this.keys.has(chargeIdempotencyKey(transaction_id));
+    return transaction_id !== undefined && this.operations.has(chargeIdempotencyKey(transaction_id));
   }
 }
 
@@ -312,9 +331,6 @@ async function severalAtOnce<One, Result>(all: readonly One[], work: (one: One) 
   await Promise.all(Array.from({ length: CHECKS_AT_ONCE }, lane));
   return results;
 }
-
-/** Such a follow-up order was never written, or there was nothing to record. */
-const wasRefused = ({ result }: SentInputs) => result === 'refused';
 
 /** How long an erasure may take until a person has to look. Milliseconds. */
 const ERASURE_MS = 60_000;

@@ -9,7 +9,8 @@ export interface SeenWorkflow {
   workflow_id: string;
   type: string;
   started: number;
-  is_running: boolean;
+  /** The run that is open, if there is one. */
+  open_run_id: string | undefined;
 }
 
 /** An update that a workflow accepted. */
@@ -25,8 +26,8 @@ export interface SentInputs {
   /** Of its first run that Temporal still has. */
   start: unknown;
   updates: SentUpdate[];
-  /** The result of the last run, if that is completed. */
-  result: unknown;
+  /** Every run ended with the result `refused`. */
+  is_refused: boolean;
 }
 
 /** The workflows of these types that were started, or ended, since an instant (epoch milliseconds), oldest first. */
@@ -41,7 +42,7 @@ export async function workflowsSince(client: Client, types: readonly string[], s
         workflow_id: run.workflowId,
         type: run.type,
         started: Math.min(known?.started ?? Number.POSITIVE_INFINITY, run.startTime.getTime()),
-        is_running: known?.is_running === true || run.status.name === 'RUNNING',
+        open_run_id: run.status.name === 'RUNNING' ? run.runId : known?.open_run_id,
       });
     }
   }
@@ -54,10 +55,11 @@ export async function sentInputs(client: Client, workflow_id: string): Promise<S
   for await (const run of client.workflow.list({ query: `WorkflowId = '${workflow_id}'` })) {
     runs.push({ run_id: run.runId, started: run.startTime.getTime() });
   }
-  const inputs: SentInputs = { start: undefined, updates: [], result: undefined };
+  const inputs: SentInputs = { start: undefined, updates: [], is_refused: runs.length > 0 };
   for (const { run_id } of runs.toSorted((a, b) => a.started - b.started)) {
     const { events } = await client.workflow.getHandle(workflow_id, run_id).fetchHistory();
-    await addRun(client, inputs, events ?? []);
+    const result = await addRun(client, inputs, events ?? []);
+    inputs.is_refused &&= result === 'refused';
   }
   return inputs;
 }
@@ -65,11 +67,12 @@ export async function sentInputs(client: Client, workflow_id: string): Promise<S
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 type Payloads = temporal.api.common.v1.IPayloads | null | undefined;
 
-async function addRun(client: Client, inputs: SentInputs, events: readonly HistoryEvent[]): Promise<void> {
+/** Returns its result, if it is completed. */
+async function addRun(client: Client, inputs: SentInputs, events: readonly HistoryEvent[]): Promise<unknown> {
   const decoded = async (payloads: Payloads) =>
     (await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads?.payloads))[0];
   const accepted = new Map<string, SentUpdate>();
-  inputs.result = undefined;
+  let result: unknown;
   for (const event of events) {
     const started = event.workflowExecutionStartedEventAttributes;
     const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest;
@@ -87,6 +90,7 @@ async function addRun(client: Client, inputs: SentInputs, events: readonly Histo
     }
     const answered = completed && accepted.get(completed.meta?.updateId ?? '');
     if (answered) answered.result = completed.outcome?.failure ? 'refused' : 'done';
-    if (ended) inputs.result = await decoded(ended.result);
+    if (ended) result = await decoded(ended.result);
   }
+  return result;
 }
