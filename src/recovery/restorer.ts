@@ -1,0 +1,247 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  FOLLOW_UP_WORKFLOW,
+  type ORDER_WORKFLOW,
+  PAYMENT_LINK_WORKFLOW,
+  cancelOrderUpdate,
+  createOrderUpdate,
+  createPaymentLinkUpdate,
+  endPaymentLinkUpdate,
+  orderWorkflowId,
+  submitPaymentUpdate,
+  type CreateOrderInput,
+  type CreatePaymentLinkInput,
+  type FollowUpInput,
+  type SubmitPaymentInput,
+} from '../../workflows/messages';
+import type { Database } from '../db/connection';
+import { findStoredOrder } from '../db/orders/stored-order';
+import { findStoredPaymentLink } from '../db/payment-links';
+import { acceptRequest, type AcceptedRequest } from '../domain/accepted-request';
+import { followUpIdempotencyKey, isProcessorInitiated } from '../domain/follow-up';
+import { chargeIdempotencyKey } from '../domain/transaction';
+import { ORDER_MOVES, PAYMENT_LINK_MOVES, isFinal } from '../domain/transitions';
+import { processorOrderId, transactionId } from '../ids';
+import type { ReportedOperation } from '../processor/wire';
+import { unlessClosed } from '../temporal/call';
+import type { TemporalClient } from '../temporal/connect';
+import { sentInputs, type SeenWorkflow, type SentInputs, type SentUpdate } from '../temporal/sent-inputs';
+import type { WorkflowClients } from '../temporal/workflows';
+
+/** What the record lacks after a restore, and how it is written again (rules 28.3). */
+
+export interface RestorerServices {
+  db: Database;
+  client: TemporalClient;
+  workflows: Pick<WorkflowClients, 'orders' | 'follow_ups' | 'payment_links' | 'processor_notifications'>;
+}
+
+/** A request of the reconciliation is answered within this time. Milliseconds. */
+const DEADLINE_MS = 20_000;
+/** Pause before a follow-up order is looked for again. Milliseconds. */
+const TRY_AGAIN_MS = 500;
+
+type Type = typeof PAYMENT_LINK_WORKFLOW | typeof ORDER_WORKFLOW | typeof FOLLOW_UP_WORKFLOW;
+
+/** An object that the record lacks, or has in an older state. */
+export interface Missing {
+  /** The id of its workflow. */
+  object: string;
+  /** Objects with the same value share a limit: attempts of a link, follow-up orders of a payment. */
+  in_turn_with: string;
+  /** Sends again what was sent to it. Returns whether the record was changed. */
+  write: () => Promise<boolean>;
+}
+
+/** Finds out what the record lacks, from the histories of workflows, and writes it again. */
+export class Restorer {
+  /** By their keys. */
+  private readonly operations: ReadonlyMap<string, ReportedOperation>;
+
+  /** `operations`: all that the processor has carried out since. `ends`: takes the ends of payment links. */
+  constructor(
+    private readonly services: RestorerServices,
+    operations: readonly ReportedOperation[],
+    private readonly ends: Missing[],
+  ) {
+    this.operations = new Map(operations.map((operation) => [operation.idempotency_key, operation]));
+  }
+
+  /** `undefined`: the record has it in its final state. */
+  async read(type: Type, workflow: SeenWorkflow): Promise<Missing | undefined> {
+    const object = workflow.workflow_id;
+    const id = object.slice(object.indexOf(':') + 1);
+    const { db, client } = this.services;
+    if (type === PAYMENT_LINK_WORKFLOW) {
+      const link = await findStoredPaymentLink(db, id);
+      if (link !== undefined && isFinal(PAYMENT_LINK_MOVES, link.status)) return undefined;
+      const sent = await sentInputs(client, object);
+      return { object, in_turn_with: id, write: () => this.paymentLink(id, workflow, sent) };
+    }
+    const stored = await findStoredOrder(db, id);
+    if (stored !== undefined && isFinal(ORDER_MOVES, stored.status)) return undefined;
+    const sent = await sentInputs(client, object);
+    if (type === FOLLOW_UP_WORKFLOW) {
+      const input = sent.start as FollowUpInput;
+      const write = () => this.followUp(id, workflow, { ...sent, start: input });
+      return { object, in_turn_with: input.original_order_id, write };
+    }
+    const creation = inputIn<CreateOrderInput>(sent.updates, createOrderUpdate.name);
+    const write = () => this.order(id, workflow, sent);
+    return { object, in_turn_with: creation?.payment_link?.id ?? id, write };
+  }
+
+  private async paymentLink(id: string, workflow: SeenWorkflow, { updates }: SentInputs): Promise<boolean> {
+    const { db, workflows } = this.services;
+    const link = await findStoredPaymentLink(db, id);
+    if (link !== undefined) await workflows.payment_links.resume(link, Date.now() + DEADLINE_MS);
+    const creation = doneIn<CreatePaymentLinkInput>(updates, createPaymentLinkUpdate.name);
+    const end = doneIn<{ request: AcceptedRequest }>(updates, endPaymentLinkUpdate.name);
+    if (link === undefined) {
+      if (creation === undefined) return false;
+      await this.endRun(workflow);
+      await workflows.payment_links.create({ ...creation, request: again(creation.request) });
+    }
+    if (end !== undefined) {
+      const write = async () => {
+        await workflows.payment_links.end(id, again(end.request));
+        return link !== undefined;
+      };
+      this.ends.push({ object: workflow.workflow_id, in_turn_with: id, write });
+    }
+    return link === undefined;
+  }
+
+  private async order(id: string, workflow: SeenWorkflow, { updates }: SentInputs): Promise<boolean> {
+    const { db, workflows } = this.services;
+    const stored = await findStoredOrder(db, id);
+    if (stored !== undefined) {
+      await workflows.orders.resume({ order_id: id, project_id: stored.project_id }, Date.now() + DEADLINE_MS);
+    }
+    const sent = updates.filter((update) => update.result === 'done' || this.wasCharged(id, update));
+    const creation = inputIn<CreateOrderInput>(sent, createOrderUpdate.name);
+    if (stored === undefined) {
+      if (creation === undefined) return false;
+      await this.endRun(workflow);
+      await workflows.orders.create({ ...creation, request: again(creation.request) });
+    }
+    let is_changed = stored === undefined;
+    for (const { input } of sent.filter(({ name }) => name === submitPaymentUpdate.name)) {
+      is_changed = (await this.pay(id, input as SubmitPaymentInput)) || is_changed;
+    }
+    const cancellation = doneIn<{ source: 'customer' | 'merchant'; request: AcceptedRequest }>(
+      updates,
+      cancelOrderUpdate.name,
+    );
+    if (cancellation === undefined) return is_changed;
+    const { source, request } = cancellation;
+    await workflows.orders.cancel(id, { source, request: again(request) });
+    return true;
+  }
+
+  private async pay(order_id: string, input: SubmitPaymentInput): Promise<boolean> {
+    const { db, workflows } = this.services;
+    const order = await findStoredOrder(db, order_id);
+    const attempt = order?.transactions.find(({ id }) => id === input.transaction.id);
+    if (attempt !== undefined && attempt.status !== 'new') return false;
+    await workflows.orders.pay(order_id, { ...input, request: again(input.request) });
+    return true;
+  }
+
+  /** Its amount is set aside and its operation sent again; the processor knows it by its key. */
+  private async followUp(
+    id: string,
+    workflow: SeenWorkflow,
+    { start: input, is_refused }: SentInputs & { start: FollowUpInput },
+  ): Promise<boolean> {
+    const { db, workflows } = this.services;
+    const stored = await findStoredOrder(db, id);
+    if (stored === undefined) {
+      // It was never written, or there was nothing to record.
+      if (is_refused) return false;
+      await this.endRun(workflow);
+    }
+    // All that was left then may be more than is left now.
+    const key = followUpIdempotencyKey(input.original_transaction_id, input.kind, id);
+    const amount = input.amount ?? this.operations.get(key)?.amount;
+    const resume = async () => {
+      const request = input.request && again(input.request);
+      const sent = { ...input, ...(request && { request }), ...(amount !== undefined && { amount }) };
+      await workflows.follow_ups.resume(sent, Date.now() + DEADLINE_MS);
+    };
+    await resume();
+    // A possible reversal has no record until there is something to reverse.
+    if (stored !== undefined || (input.kind === 'reversal' && input.requested_by === 'service')) return false;
+    await this.untilStored(id, input.kind, resume);
+    return true;
+  }
+
+  /**
+   * Records what the processor has initiated: a notification that came while the record lacked the payment was ignored.
+   */
+  initiated(operation: ReportedOperation): Missing {
+    const { db, workflows } = this.services;
+    const { operation: kind, result, order_id, transaction_id, idempotency_key } = operation;
+    const write = async () => {
+      if (!isProcessorInitiated(kind) || result !== 'approved') return false;
+      const id = processorOrderId(transaction_id, idempotency_key);
+      if ((await findStoredOrder(db, order_id)) === undefined) return false;
+      if ((await findStoredOrder(db, id)) !== undefined) return false;
+      const notify = () => workflows.processor_notifications.handle(operation, Date.now() + DEADLINE_MS);
+      await notify();
+      await this.untilStored(id, kind, notify);
+      return true;
+    };
+    return { object: orderWorkflowId(order_id), in_turn_with: order_id, write };
+  }
+
+  /** Waits for a follow-up order, which is refused while the outcome of its payment is not known again. */
+  private async untilStored(id: string, kind: string, resume: () => Promise<unknown>): Promise<void> {
+    const give_up = Date.now() + DEADLINE_MS;
+    for (let tries = 1; (await findStoredOrder(this.services.db, id)) === undefined; tries += 1) {
+      if (Date.now() > give_up) throw new Error(`The ${kind} is refused.`);
+      await sleep(TRY_AGAIN_MS);
+      if (tries % 4 === 0) await resume();
+    }
+  }
+
+  /** A running workflow whose record is missing holds a copy of it; a new run begins without. */
+  private async endRun({ workflow_id, open_run_id }: SeenWorkflow): Promise<void> {
+    if (open_run_id === undefined) return;
+    const handle = this.services.client.workflow.getHandle(workflow_id, open_run_id);
+    // It may have ended itself, as its record is missing (rules 10.19).
+    await unlessClosed(() => handle.terminate('its record was lost, and is written again'));
+  }
+
+  /** The processor has carried out the charge of an update that was not answered. */
+  private wasCharged(order_id: string, { name, input, result }: SentUpdate): boolean {
+    if (result !== 'unanswered') return false;
+    const transaction_id =
+      name === submitPaymentUpdate.name
+        ? (input as SubmitPaymentInput).transaction.id
+        : name === createOrderUpdate.name
+          ? transactionId(order_id, 1)
+          : undefined;
+    return transaction_id !== undefined && this.operations.has(chargeIdempotencyKey(transaction_id));
+  }
+}
+
+/**
+ * The same request, which may be carried out now. It has an id of its own and no Idempotency-Key: by its update id
+ * Temporal would answer with the result of the lost one.
+ */
+function again({ first_received_at }: AcceptedRequest): AcceptedRequest {
+  const received_at = Date.now();
+  const request = acceptRequest({ request_id: randomUUID(), received_at, deadline_at: received_at + DEADLINE_MS });
+  return { ...request, is_repeat: true, first_received_at };
+}
+
+const inputIn = <Input>(updates: readonly SentUpdate[], name: string) =>
+  updates.find((update) => update.name === name)?.input as Input | undefined;
+
+const doneIn = <Input>(updates: readonly SentUpdate[], name: string) =>
+  inputIn<Input>(
+    updates.filter(({ result }) => result === 'done'),
+    name,
+  );
