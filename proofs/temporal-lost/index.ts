@@ -60,8 +60,10 @@ interface Kind {
   share: number;
   workflowId: (id: string) => string;
   open: (merchant: Merchant) => Promise<Omit<Opened, 'kind'>>;
-  /** The merchant ends it. Returns how it has ended. */
-  end: (merchant: Merchant, opened: Opened) => Promise<string>;
+  /** The merchant ends it; a late answer may show it as it is still. */
+  end: (merchant: Merchant, opened: Opened) => Promise<unknown>;
+  state: (merchant: Merchant, opened: Opened) => Promise<string>;
+  /** Its state then. */
   ended: string;
 }
 
@@ -73,7 +75,8 @@ const KINDS: readonly Kind[] = [
     share: 14,
     workflowId: orderWorkflowId,
     open: (merchant) => merchant.createOrder({ amount: AMOUNT }),
-    end: async (merchant, { id }) => (await merchant.cancelOrder(id)).status,
+    end: (merchant, { id }) => merchant.cancelOrder(id),
+    state: async (merchant, { id }) => (await merchant.getOrder(id)).status,
     ended: 'cancelled',
   },
   {
@@ -84,8 +87,8 @@ const KINDS: readonly Kind[] = [
       const order = await createAuthorization(merchant, { amount: AMOUNT });
       return { id: order.id, order };
     },
-    async end(merchant, { order }) {
-      await sendUntilAnswered(() => capture(merchant, order!));
+    end: (merchant, { order }) => sendUntilAnswered(() => capture(merchant, order!)),
+    async state(merchant, { order }) {
       const { captured, capturable } = await amountDetailsOf(merchant, order!);
       return `${captured} captured, ${capturable} left`;
     },
@@ -96,7 +99,8 @@ const KINDS: readonly Kind[] = [
     share: 2,
     workflowId: paymentLinkWorkflowId,
     open: (merchant) => merchant.createPaymentLink({ amount: AMOUNT }),
-    end: async (merchant, { id }) => (await merchant.endPaymentLink(id)).status,
+    end: (merchant, { id }) => merchant.endPaymentLink(id),
+    state: async (merchant, { id }) => (await merchant.getPaymentLink(id)).status,
     ended: 'expired',
   },
 ];
@@ -199,8 +203,14 @@ class Drill {
     await runConcurrently(chosen.length, LANES, async (at) => {
       const opened = chosen[at]!;
       const { kind, id } = opened;
-      const how = await kind.end(this.merchant, opened).catch((error: unknown) => String(error));
-      if (how !== kind.ended) this.violations.push(`${kind.name}: ${id} has ended with ${how}, not ${kind.ended}`);
+      let state = 'unknown';
+      const isEnded = async () => (state = await kind.state(this.merchant, opened)) === kind.ended;
+      try {
+        await kind.end(this.merchant, opened);
+        await until(`${id} is ${kind.ended}`, isEnded);
+      } catch (error) {
+        this.violations.push(`${kind.name}: ${id} is ${state}, not ${kind.ended}: ${String(error)}`);
+      }
     });
   }
 
