@@ -94,6 +94,8 @@ async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
     const simulator_postgres_url = processor.url('simulator');
     const violations = [
       ...(status === 503 ? [] : [`a new order is answered with ${status} during the restore`]),
+      // Money of a request without an answer is recorded when it is repeated: the invariants look at it.
+      ...second.open.filter((item) => !item.includes(': The processor approved ')),
       ...(second.rewritten === first.rewritten ? [] : ['a second reconciliation writes more again']),
       ...(await lostOrders(record, load)),
       ...(await checkInvariants(again, { simulator_postgres_url, say })),
