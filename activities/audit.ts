@@ -13,13 +13,13 @@ import { approvedOrders, changedOrders, openOrders, type OrderSlice } from '../s
 import type { PagePosition } from '../src/db/pages';
 import type { Comparison } from '../src/domain/audit';
 import type { Difference } from '../src/domain/incident';
+import { DAY_MS, HOUR_MS } from '../src/domain/period';
 import { REPORT_LIMIT, REPORT_ORDERS_MAX } from '../src/processor/wire';
 import { findDifferences, type Found } from './audit-comparison';
 import { differingProjects, sumDifferences, sumOf } from './audit-totals';
 import { comparePage } from './search-index';
 import type { ActivityServices, TimeOfTry } from './services';
 import { atTimeOfTry, waitedMilliseconds } from './time-of-try';
-import { DAY_MS, HOUR_MS } from '../src/domain/period';
 
 type AuditServices = Pick<
   ActivityServices,

@@ -1,6 +1,6 @@
 import { dayTotals } from '../../src/db/orders/day-totals';
-import type { MerchantOperation, MerchantServices } from '../merchant';
 import { DAY_MS } from '../../src/domain/period';
+import type { MerchantOperation, MerchantServices } from '../merchant';
 
 const yesterday = () => new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
 

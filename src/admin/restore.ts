@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import type { ManageContext } from '../../api/manage/manager';
@@ -136,7 +135,7 @@ export const RESTORE_COMMANDS = [
 
 /** Two reconciliations at once would end each other's workflows. Throws Conflict while another one runs. */
 async function alone<T>(db: Database, work: () => Promise<T>): Promise<T> {
-  const lease = { ...RECONCILIATION_LEASE, holder: randomUUID() };
+  const lease = { ...RECONCILIATION_LEASE, holder: uuidv7() };
   if ((await takeLease(db, lease)) === undefined) {
     throw new ServiceError('Conflict', 'Another reconciliation runs, or was stopped less than a minute ago.');
   }

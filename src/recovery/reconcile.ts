@@ -8,6 +8,7 @@ import {
 } from '../../workflows/messages';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OpenItem } from '../db/restores';
+import { isProcessorInitiated } from '../domain/follow-up';
 import { minorUnitsInWords } from '../domain/waits';
 import type { Processor } from '../processor/client';
 import { REPORT_LIMIT, type ReportedOperation } from '../processor/wire';
@@ -76,7 +77,10 @@ export async function reconcile(services: Services, since: number): Promise<Reco
   await writeAll(ends);
   const operations = await operationsSince(services.processor, since);
   const restorer = new Restorer(services, operations, ends);
-  await writeAll(operations.map((operation) => restorer.initiated(operation)));
+  const initiated = operations.filter(
+    ({ operation, result }) => isProcessorInitiated(operation) && result === 'approved',
+  );
+  await writeAll(initiated.map((operation) => restorer.initiated(operation)));
   found.open_items.push(...(await eraseAgain(services, since)));
   found.open_items.push(...(await differences(services, new Set(operations.map(({ order_id }) => order_id)))));
   return found;

@@ -19,7 +19,7 @@ import type { Database } from '../db/connection';
 import { findStoredOrder } from '../db/orders/stored-order';
 import { findStoredPaymentLink } from '../db/payment-links';
 import { acceptRequest, type AcceptedRequest } from '../domain/accepted-request';
-import { followUpIdempotencyKey, isProcessorInitiated } from '../domain/follow-up';
+import { followUpIdempotencyKey } from '../domain/follow-up';
 import { chargeIdempotencyKey } from '../domain/transaction';
 import { ORDER_MOVES, PAYMENT_LINK_MOVES, isFinal } from '../domain/transitions';
 import { processorOrderId, transactionId } from '../ids';
@@ -178,13 +178,12 @@ export class Restorer {
   }
 
   /**
-   * Records what the processor has initiated: a notification that came while the record lacked the payment was ignored.
+   * Records an operation that the processor has initiated: a notification that came while the record lacked the payment was ignored.
    */
   initiated(operation: ReportedOperation): Missing {
     const { db, workflows } = this.services;
-    const { operation: kind, result, order_id, transaction_id, idempotency_key } = operation;
+    const { operation: kind, order_id, transaction_id, idempotency_key } = operation;
     const write = async () => {
-      if (!isProcessorInitiated(kind) || result !== 'approved') return false;
       const id = processorOrderId(transaction_id, idempotency_key);
       if ((await findStoredOrder(db, order_id)) === undefined) return false;
       if ((await findStoredOrder(db, id)) !== undefined) return false;

@@ -1,7 +1,7 @@
+import { DAY_MS, HOUR_MS } from '../../domain/period';
 import { queryRows, toIsoTime, type Database } from '../connection';
 import { keyset, type PagePosition } from '../pages';
 import { SOURCES, type RecoverySource, type SourceName, type SourceRows } from './sources';
-import { DAY_MS, HOUR_MS } from '../../domain/period';
 
 const MINUTE = 60_000;
 /** No order, capture window or unknown outcome lasts longer than this. */
