@@ -7,13 +7,15 @@ import { checkWritable, queryRows, type Database } from '../db/connection';
 import { findLags } from '../db/lags';
 import { schemaDifference } from '../db/migrate';
 import { hasOperator } from '../db/projects/oauth-clients';
+import { findPayloadKeyUses } from '../db/payload-key-uses';
 import { secretKeysInUse } from '../db/projects/secret-keys';
 import { checkSession } from '../db/session';
 import type { Logger } from '../log';
 import { SearchWriter } from '../search/writer';
-import { SecretKeys } from '../secrets';
+import { SecretKeys, parseKeys } from '../secrets';
 import { missingSearchAttributes } from '../temporal/search-attributes';
 import { connectTemporal, dataConverter, pingTemporal, type TemporalClient } from '../temporal/connect';
+import { countBegunBefore } from '../temporal/payload-key-use';
 import { findWorkerBuilds } from '../temporal/pollers';
 import { inspectSchedules } from '../temporal/schedules';
 import { credentialsOf } from '../temporal/credentials';
@@ -34,8 +36,8 @@ export interface Finding {
 
 interface Check {
   readonly name: string;
-  /** The check that has to be ok before. */
-  readonly needs?: string;
+  /** The checks that have to be ok before. */
+  readonly needs?: readonly string[];
   readonly remedy: string;
   /** Rejects with the fault. Returns a note, if there is something to say. */
   readonly run: () => Promise<string | void>;
@@ -64,6 +66,7 @@ export async function diagnose(config: Config, log: Logger): Promise<Finding[]> 
       ...keyChecks(config, db),
       ...backupChecks(db),
       ...otherChecks(config, temporal),
+      payloadKeyUse(config, db, temporal),
       ...loopChecks(config, db, temporal),
     ]) {
       found.push(await findingOf(check, found));
@@ -75,9 +78,9 @@ export async function diagnose(config: Config, log: Logger): Promise<Finding[]> 
   return found;
 }
 
-async function findingOf({ name, needs, remedy, run }: Check, before: readonly Finding[]): Promise<Finding> {
-  const is_missing = needs !== undefined && before.find(({ check }) => check === needs)?.result !== 'ok';
-  if (is_missing) return { check: name, result: 'skipped', problem: `It needs ${needs}.` };
+async function findingOf({ name, needs = [], remedy, run }: Check, before: readonly Finding[]): Promise<Finding> {
+  const missing = needs.find((need) => before.find(({ check }) => check === need)?.result !== 'ok');
+  if (missing !== undefined) return { check: name, result: 'skipped', problem: `It needs ${missing}.` };
   const late = setTimeout(CHECK_MS, undefined, { ref: false });
   try {
     const note = await Promise.race([run(), late.then(() => refuse('It did not answer in time.'))]);
@@ -110,26 +113,26 @@ function recordChecks(config: Config, db: () => Database): Check[] {
     },
     {
       name: 'schema',
-      needs: 'postgres',
+      needs: ['postgres'],
       remedy: 'Run node dist/src/main/migrate.js of the version that is deployed.',
       run: async () => refuse(await schemaDifference(db())),
     },
     {
       name: 'postgres writes',
-      needs: 'schema',
+      needs: ['schema'],
       remedy:
         'Let POSTGRES_URL lead to the primary, end its read-only mode, or correct the clock of the machine that is wrong.',
       run: () => checkWritable(db()),
     },
     {
       name: 'postgres role',
-      needs: 'postgres',
+      needs: ['postgres'],
       remedy: 'Run the statements above, or node dist/src/main/migrate.js with the role of the processes.',
       run: () => checkSession(db(), config.POSTGRES_CONNECTIONS_MAX),
     },
     {
       name: 'audit trail',
-      needs: 'schema',
+      needs: ['schema'],
       remedy:
         'Where the trigger is off, find out who switched it off, then: alter table audit_trail enable trigger audit_trail_keep; ' +
         'where the role is wrong, migrate with POSTGRES_OWNER_URL (docs/operations.md, Roles in Postgres).',
@@ -137,7 +140,7 @@ function recordChecks(config: Config, db: () => Database): Check[] {
     },
     {
       name: 'operator',
-      needs: 'schema',
+      needs: ['schema'],
       remedy: 'Create a client: npm run admin -- client create --name "First operator" --role operator',
       run: async () => refuse((await hasOperator(db())) ? undefined : 'No client can call the bearer-token host.'),
     },
@@ -148,7 +151,7 @@ function keyChecks(config: Config, db: () => Database): Check[] {
   return [
     {
       name: 'secret keys',
-      needs: 'schema',
+      needs: ['schema'],
       remedy: 'Put the missing keys back into SECRET_KEYS, or roll what was made with them.',
       async run() {
         const keys = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
@@ -183,7 +186,7 @@ function backupChecks(db: () => Database): Check[] {
   return [
     {
       name: 'archive',
-      needs: 'schema',
+      needs: ['schema'],
       remedy: 'See the log of Postgres for what archive_command answers (docs/operations.md, ArchiveFails).',
       async run() {
         const { is_on, age, fails, failed_count, ...files } = await findArchive(db());
@@ -202,7 +205,7 @@ function backupChecks(db: () => Database): Check[] {
     },
     {
       name: 'backup check',
-      needs: 'schema',
+      needs: ['schema'],
       remedy: 'Run npm run admin -- backup check, and mend what it names (docs/operations.md, BackupCheckOld).',
       async run() {
         const last = await findLastBackupCheck(db());
@@ -217,6 +220,31 @@ function backupChecks(db: () => Database): Check[] {
   ];
 }
 
+/** Which workflows may have payloads that need each key: those that began while a process encrypted with it. */
+function payloadKeyUse(config: Config, db: () => Database, temporal: () => TemporalClient): Check {
+  return {
+    name: 'payload key use',
+    needs: ['schema', 'temporal', 'payload keys'],
+    remedy: 'Put the missing keys back into PAYLOAD_KEYS of every process: without them these workflows stand still.',
+    async run() {
+      const ids = parseKeys('PAYLOAD_KEYS', requireSetting(config, 'PAYLOAD_KEYS')).map(([id]) => id);
+      const uses = await findPayloadKeyUses(db());
+      const found = await Promise.all(
+        uses.map(async ({ key_id, used_until }) => {
+          const { open, closed } = await countBegunBefore(temporal(), used_until);
+          const needs = open + closed > 0 ? `${open} open and ${closed} closed workflows` : 'nothing needs it';
+          return { key_id, is_needed: open + closed > 0, text: `${key_id}, used until ${used_until}: ${needs}` };
+        }),
+      );
+      const lost = found.filter(({ key_id, is_needed }) => is_needed && !ids.includes(key_id));
+      refuse(lost.length === 0 ? undefined : `PAYLOAD_KEYS lacks ${lost.map(({ text }) => text).join('; ')}.`);
+      return ids
+        .map((id) => found.find(({ key_id }) => key_id === id)?.text ?? `${id}: no process has encrypted with it`)
+        .join('; ');
+    },
+  };
+}
+
 /** How long each loop of the workers may be behind, in seconds: long enough for a restart of all of them. */
 const BEHIND_SECONDS_MAX = 15 * 60;
 
@@ -225,7 +253,7 @@ function loopChecks(config: Config, db: () => Database, temporal: () => Temporal
   return [
     {
       name: 'workers',
-      needs: 'temporal',
+      needs: ['temporal'],
       remedy:
         'Where none polls, start one: node dist/src/main/worker.js. Where the build differs, finish the upgrade ' +
         '(docs/operations.md, Upgrade), or run doctor of the build that is deployed. ' +
@@ -242,7 +270,7 @@ function loopChecks(config: Config, db: () => Database, temporal: () => Temporal
     },
     {
       name: 'schedules',
-      needs: 'temporal',
+      needs: ['temporal'],
       remedy:
         'Where one does not exist, start a worker, which creates it. Where one is due or runs too long, see the log of ' +
         'the workers and of Temporal. Where a run failed, look at its workflow in the Web UI, then trigger the schedule.',
@@ -255,7 +283,7 @@ function loopChecks(config: Config, db: () => Database, temporal: () => Temporal
     },
     {
       name: 'lags',
-      needs: 'schema',
+      needs: ['schema'],
       remedy: 'See the log of the workers: the indexer, recovery or webhooks do not keep up.',
       async run() {
         const { outbox_rows, ...seconds } = await findLags(db());
@@ -272,7 +300,7 @@ function loopChecks(config: Config, db: () => Database, temporal: () => Temporal
     },
     {
       name: 'attention',
-      needs: 'schema',
+      needs: ['schema'],
       remedy: 'See npm run admin -- attention list',
       async run() {
         const open = (await countOpenAttentions(db())).map(({ kind, count }) => `${kind} ${count}`);
@@ -291,7 +319,7 @@ function otherChecks(config: Config, temporal: () => TemporalClient): Check[] {
     },
     {
       name: 'search attributes',
-      needs: 'temporal',
+      needs: ['temporal'],
       remedy: 'Register each: temporal operator search-attribute create --name <name> --type Keyword',
       async run() {
         const missing = await missingSearchAttributes(temporal());

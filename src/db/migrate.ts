@@ -5,6 +5,7 @@ import { codeOf, connectDatabase, queryRows, type Database } from './connection'
 import * as initial from './migrations/001-initial';
 import * as ordersCompleted from './migrations/002-orders-completed';
 import * as currentBuild from './migrations/003-current-build';
+import * as payloadKeyUses from './migrations/004-payload-key-uses';
 import { credentialsIn, grantToService } from './service-role';
 import { MIGRATION_LIMITS, storeSession } from './session';
 
@@ -23,6 +24,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '001-initial': initial,
   '002-orders-completed': ordersCompleted,
   '003-current-build': currentBuild,
+  '004-payload-key-uses': payloadKeyUses,
 };
 
 /** knex requires a way back. There is none: a dropped column loses its data. */

@@ -1,6 +1,7 @@
 import { parseConfig, requireSetting } from '../config';
 import { createLogger } from '../log';
 import { openDatabase } from '../processes/connections';
+import { announcePayloadKey } from '../processes/payload-key-use';
 import { startCodecServer } from '../temporal/codec-server';
 import { signInOf } from '../temporal/operator-sign-in';
 import { runProcess } from '../processes/process';
@@ -8,12 +9,13 @@ import { runProcess } from '../processes/process';
 const config = parseConfig(process.env);
 const log = createLogger({ process: 'codec', level: config.LOG_LEVEL });
 
-/** Its only statements are the entries of the audit trail. */
+/** Its only statements are the entries of the audit trail, and which key it uses. */
 const CONNECTIONS = 2;
 
 /** Lets operators read encrypted payloads in the Temporal Web UI, until it is stopped. */
 runProcess(log, async () => {
   const db = await openDatabase(config, CONNECTIONS);
+  const endKeyUse = await announcePayloadKey(config, db, log);
   const server = await startCodecServer({
     host: config.CODEC_HOST,
     port: config.CODEC_PORT,
@@ -27,6 +29,7 @@ runProcess(log, async () => {
   return {
     async close() {
       await server.close();
+      endKeyUse();
       await db.destroy();
     },
   };

@@ -38,6 +38,7 @@ import { openDatabase, openProcessor, openTemporal, searchServer, publicUrl } fr
 import { Keeper } from './keeper';
 import { startMetrics } from './metrics';
 import { OwnVersion } from './own-version';
+import { announcePayloadKey } from './payload-key-use';
 import type { Started } from './process';
 import { FigureReader } from '../recovery/figures';
 
@@ -58,6 +59,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
   const db = await openDatabase(config);
   const processor = openProcessor(config, log);
   const client = openTemporal(config, log, db);
+  const endKeyUse = await announcePayloadKey(config, db, log);
   const workflows = createWorkflowClients({ client, db });
   const index = new SearchWriter(searchServer(config));
   const connection = await NativeConnection.connect({
@@ -141,6 +143,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
         runs.map((run) => run.catch((err: unknown) => log.warn({ err }, 'some tasks were not finished'))),
       );
       await Promise.all([figures.stop(), liveness.stop(), keeper.stop(), own_version?.stop(), ended]);
+      endKeyUse();
       await client.connection.close();
       await connection.close();
       await processor.close();

@@ -28,6 +28,7 @@ import { SearchReader } from '../search/reader';
 import { SecretKeys } from '../secrets';
 import { openApiDatabases, openProcessor, openTemporal, searchServer, publicUrl } from './connections';
 import { startMetrics } from './metrics';
+import { announcePayloadKey } from './payload-key-use';
 import type { Started } from './process';
 
 /** How long a form of the hosted page waits for the outcome (rules 12.4). Milliseconds. */
@@ -45,6 +46,7 @@ export async function serveApi(
   const { db, bulk } = await openApiDatabases(config);
   const processor = openProcessor(config, log);
   const client = openTemporal(config, log, db);
+  const endKeyUse = await announcePayloadKey(config, db, log);
   const workflows = createWorkflowClients({ client, db });
   const { processor_notifications } = workflows;
   const services = { ...workflows, db, processor, public_url: publicUrl(config) };
@@ -104,6 +106,7 @@ export async function serveApi(
     async close() {
       await Promise.all([order_waits.close(), event_waits.close(), server.close()]);
       intake.close();
+      endKeyUse();
       await recorder.close();
       await client.connection.close();
       await processor.close();

@@ -17,6 +17,7 @@ import { pingTemporal } from '../temporal/connect';
 import { createWorkflowClients } from '../temporal/workflows';
 import { openDatabase, openTemporal, managePublicUrl } from './connections';
 import { startMetrics } from './metrics';
+import { announcePayloadKey } from './payload-key-use';
 import type { Started } from './process';
 
 /** Opens what the bearer-token host needs and listens. */
@@ -25,6 +26,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
   const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
   const db = await openDatabase(config);
   const client = openTemporal(config, log, db);
+  const endKeyUse = await announcePayloadKey(config, db, log);
   const { deliveries, webhook_recoveries, erasures, incidents } = createWorkflowClients({ client, db });
   const issuer = managePublicUrl(config);
   const tokens = new Tokens({ db, secrets, issuer });
@@ -69,6 +71,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
     async close() {
       await server.close();
       intake.close();
+      endKeyUse();
       await client.connection.close();
       await db.destroy();
       await metrics?.close();

@@ -174,7 +174,7 @@ describe('rules 22.5: doctor', () => {
   test('finds nothing on a healthy installation', async () => {
     const { failed, findings } = await diagnose();
     expect(findings.filter(({ result }) => result !== 'ok')).toEqual([]);
-    expect([failed, findings.length]).toEqual([false, 18]);
+    expect([failed, findings.length]).toEqual([false, 19]);
     expect(findings.find(({ check }) => check === 'workers')).toMatchObject({
       note: expect.stringMatching(/^\d+ of build 0\.\d+\.\d+\+[0-9a-f]{16}$/),
     });
@@ -234,6 +234,28 @@ describe('rules 22.5: doctor', () => {
     const rolled = 'client secrets 1, webhook secrets 1';
     expect((await of(`${next},${SECRET_KEYS}`)).note).toBe(`next: client secrets 1; test: ${rolled}`);
     expect(await of(next)).toMatchObject({ result: 'wrong', problem: `SECRET_KEYS lacks test (${rolled}).` });
+    await database.close();
+  });
+
+  test('counts the workflows that may need each key of PAYLOAD_KEYS', async () => {
+    const database = await createTestDatabase();
+    const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
+    const of = async (PAYLOAD_KEYS: string) =>
+      (await diagnose({ POSTGRES_URL: database.url, PAYLOAD_KEYS })).found('payload key use');
+    const used = (key_id: string, until: string) =>
+      database.db.raw(`insert into payload_key_uses values ('${key_id}', ${until})`);
+    await new Merchant().createOrder();
+    await used('first', `'2026-01-01'`);
+    await used('next', `now() + interval '2 hours'`);
+    await until('Temporal counts the open order', async () =>
+      /^first, used until 2026-01-01T00:00:00Z: nothing needs it; next, .*Z: [1-9]\d* open and \d+ closed workflows; new: no process/.test(
+        (await of(`${key('first')},${key('next')},${key('new')}`)).note ?? '',
+      ),
+    );
+    expect(await of(key('new'))).toMatchObject({
+      result: 'wrong',
+      problem: expect.stringMatching(/^PAYLOAD_KEYS lacks next, used until .* open and \d+ closed workflows\.$/),
+    });
     await database.close();
   });
 
