@@ -11,6 +11,7 @@ import { mutation } from './mutation';
 import type { Proof } from './proof';
 import { restore } from './restore';
 import { secrets } from './secrets';
+import { severalWorkers } from './several-workers';
 import { temporalLost } from './temporal-lost';
 import { upgrade } from './upgrade';
 
@@ -23,6 +24,7 @@ export const PROOFS: readonly Proof[] = [
   lives,
   restore,
   temporalLost,
+  severalWorkers,
   api,
   secrets,
   upgrade,

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import type { Order } from '../../src/contract/order';
+import { repositoryRoot } from '../../src/stack/files';
 import { readVariables } from '../../src/stack/launch';
 import { CARD, Client } from '../support/customer';
 import { recordRows } from '../support/database';
@@ -14,7 +14,7 @@ import { Operator } from '../support/operator';
 import { startProcess, type TestProcess } from '../support/process';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
-import { OwnStack, serverFolder, type RunningStack } from '../support/stack';
+import { OwnStack, type RunningStack } from '../support/stack';
 import { until } from '../support/waits';
 
 /** Restarts of processes that others stand in for: no request fails. */
@@ -213,10 +213,8 @@ describe('every key that several processes share is replaced while they serve re
   /** Between two requests of a client. Milliseconds. */
   const PAUSE_MS = 100;
 
-  const folder = serverFolder('key-rotation-entries');
   /** In place of the stack's own worker and API, which would keep the old keys. */
-  const idle = path.join(folder, 'idle.js');
-  writeFileSync(idle, `process.send({ ready: true }); process.once('disconnect', () => process.exit());\n`);
+  const idle = path.join(repositoryRoot(), 'dist/test/support/idle-process.js');
 
   const receiver = setUp(startReceiver);
   const balancers = setUp(async () => {
@@ -283,7 +281,6 @@ describe('every key that several processes share is replaced while they serve re
   afterAll(async () => {
     await Promise.all(KINDS.flatMap((kind) => replaced[kind].map((one) => one.stop())));
     await own.discard();
-    rmSync(folder, { recursive: true });
   });
 
   /** What the processor posts when there are settlements, signed with a secret. */
