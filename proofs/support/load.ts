@@ -12,6 +12,7 @@ const CURRENCIES = ['EUR', 'USD', 'JPY', 'KWD'];
 /** Begins stories until all orders are begun, and returns when the last one has ended. */
 export async function runLoad(options: LoadOptions): Promise<Load> {
   const { stack, seed, orders, per_second, merchants, webhook_url, say = () => undefined } = options;
+  const { under_way_max = Number.POSITIVE_INFINITY } = options;
   const load: Load = { requests: [], processor_faults: {}, begun: {}, order_ids: [], unfinished: [] };
   const random = numbersFrom(seed);
   const shops: Merchant[] = [];
@@ -24,6 +25,7 @@ export async function runLoad(options: LoadOptions): Promise<Load> {
   const began = performance.now();
   for (let n = 0; n < orders; n += 1) {
     await sleep(Math.max(0, began + (n * 1_000) / per_second - performance.now()));
+    while (playing.size >= under_way_max) await Promise.race(playing);
     const { name, play } = stories[Math.floor(random() * stories.length)] as { name: string; play: Play };
     const merchant = shops[Math.floor(random() * shops.length)]!;
     const currency = CURRENCIES[Math.floor(random() * CURRENCIES.length)]!;

@@ -28,6 +28,8 @@ export interface LoadOptions {
   /** Orders, or links, to begin. */
   orders: number;
   per_second: number;
+  /** While so many are under way no further one begins: a machine that is too slow would never end any. */
+  under_way_max?: number;
   merchants: number;
   /** Address for the webhooks of all merchants. */
   webhook_url: string;
