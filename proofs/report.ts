@@ -20,9 +20,14 @@ export interface Result {
 
 const folder = () => path.join(repositoryRoot(), 'proofs', 'results');
 
-export function writeResult(result: Result): void {
+/** Writes what a full run has shown. Runs of other seeds on the same commit and machine stay. */
+export function writeResult({ runs, ...of }: Result): void {
   mkdirSync(folder(), { recursive: true });
-  writeFileSync(path.join(folder(), `${result.proof}.json`), `${JSON.stringify(result, null, 2)}\n`);
+  const before = readResults().find((one) => one.proof === of.proof && one.commit === of.commit);
+  const others = before?.machine === of.machine ? before.runs : [];
+  const kept = others.filter(({ seed }) => runs.every((run) => run.seed !== seed));
+  const result: Result = { ...of, runs: [...kept, ...runs].toSorted((a, b) => a.seed - b.seed) };
+  writeFileSync(path.join(folder(), `${of.proof}.json`), `${JSON.stringify(result, null, 2)}\n`);
 }
 
 export function readResults(): Result[] {

@@ -10,7 +10,7 @@ import { answersAreCut } from './answers-cut';
 
 const SIZES: Record<Size, { orders: number; per_second: number; under_way_max: number; within_ms: number }> = {
   ci: { orders: 150, per_second: 4, under_way_max: 150, within_ms: 180_000 },
-  full: { orders: 10_000, per_second: 20, under_way_max: 100, within_ms: 600_000 },
+  full: { orders: 10_000, per_second: 20, under_way_max: 60, within_ms: 600_000 },
 };
 const MERCHANTS = 12;
 const SHARE_OF_PROCESSOR_FAULTS = 0.2;
@@ -66,7 +66,6 @@ async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
     return {
       counts: {
         orders,
-        'orders begun in a minute': Math.round(orders / minutes),
         requests: load.requests.length,
         'requests that met no fault': requests.length,
         webhooks: receiver.received.length,
@@ -77,7 +76,7 @@ async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
         ...prefixed('receiver ', receiver.failed),
       },
       violations,
-      details: `Orders and links by kind: ${JSON.stringify(load.begun)}`,
+      details: `Orders and links by kind, about ${Math.round(orders / minutes)} a minute: ${JSON.stringify(load.begun)}`,
     };
   } finally {
     await injector.end();
