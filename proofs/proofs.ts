@@ -8,10 +8,12 @@ import { linearizable } from './linearizable';
 import { lives } from './lives';
 import { mutants } from './mutants';
 import { mutation } from './mutation';
+import { openOrders } from './open-orders';
 import type { Proof } from './proof';
 import { restore } from './restore';
 import { secrets } from './secrets';
 import { severalWorkers } from './several-workers';
+import { steadyLoad } from './steady-load';
 import { temporalLost } from './temporal-lost';
 import { upgrade } from './upgrade';
 
@@ -28,6 +30,8 @@ export const PROOFS: readonly Proof[] = [
   api,
   secrets,
   upgrade,
+  openOrders,
+  steadyLoad,
   alerts,
   dashboards,
   mutants,

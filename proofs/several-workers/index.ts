@@ -44,7 +44,7 @@ export const severalWorkers: Proof = {
 async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
   const { seconds, per_second, holders } = SIZES[size];
   const receiver = await startFailingReceiver(0);
-  const idle = path.join(repositoryRoot(), 'dist', 'test', 'support', 'idle-process.js');
+  const idle = path.join(repositoryRoot(), 'test', 'support', 'idle-process.cjs');
   const own = new OwnStack('several-workers', () => ({ RATE_LIMIT_PER_SECOND: '0' }), ['--worker', idle]);
   const processes = new Processes(own);
   let leases: LeaseRecorder | undefined;

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectDatabase, queryRows } from '../db/connection';
 import { cpuMilliseconds, memoryMiB } from './processes';
+import { readFacts } from '../stack/launch';
 import { machine, table } from './report';
 import { runRounds, type RoundsOptions } from './rounds';
 import type { BenchRow } from './rows';
@@ -12,11 +13,12 @@ import type { BenchStack } from './stack';
 /** What is measured while so many orders are open. */
 interface OpenOrdersPlan {
   stack: BenchStack;
-  /** The bare floor and the paid order. */
+  /** The paid order last; the bare floor may come before it. */
   rows: readonly BenchRow[];
   createOpenOrder: () => Promise<unknown>;
+  createOpenLink: () => Promise<unknown>;
   pids: () => Record<string, number>;
-  /** The last step; the others are a tenth and a hundredth of it. */
+  /** The last step; the others are a tenth and a hundredth of it. For ten orders there is a payment link. */
   orders: number;
   say: (text: string) => void;
 }
@@ -28,18 +30,28 @@ const ROUNDS = { rounds: 5, window_ms: 2_000, concurrencies: { main: [1, 16], ot
 const IDLE_MS = 35_000;
 /** Between two looks whether the index has all orders; a search would change the pace of indexing. Milliseconds. */
 const INDEXED_CHECK_MS = 500;
+const START_CHECK_MS = 50;
 /** From the first step to the last a figure may grow by so much. */
-const GROWTH_MAX = 1.1;
+export const GROWTH_MAX = 1.1;
+/** An open payment link for so many open orders. */
+const ORDERS_PER_LINK = 10;
 const DATABASE_MIB = 'select pg_database_size(current_database()) / 1048576.0::float8 as mib';
 /** Less is the error of the measurement: CPU milliseconds, or MiB. */
 const LEAST = 1;
 
+/** What was measured, by name, at each step: so many open orders. */
+export interface OpenOrdersFigures {
+  steps: number[];
+  taken: Record<string, number>[];
+  minutes: number;
+}
+
 /**
- * Opens orders step by step, each with its row, its workflow and its timer, and measures at each step what a paid order
- * costs, what the processes do without requests, and how much memory and disk they have. Returns the figures as
- * Markdown.
+ * Opens orders and links step by step, each with its row, its workflow and its timer, and measures at each step what a
+ * paid order costs, how long a start takes, what the processes do without requests, and how much memory and disk they
+ * have.
  */
-export async function measureOpenOrders({ stack, orders, say, ...plan }: OpenOrdersPlan): Promise<string> {
+export async function measureOpenOrders({ stack, orders, say, ...plan }: OpenOrdersPlan): Promise<OpenOrdersFigures> {
   const began = performance.now();
   const db = connectDatabase(stack.facts.postgres_url);
   const steps = [...new Set([100, 10, 1].map((part) => Math.ceil(orders / part)))];
@@ -52,7 +64,9 @@ export async function measureOpenOrders({ stack, orders, say, ...plan }: OpenOrd
         Array.from({ length: CREATED_AT_ONCE }, async () => {
           while (open < step) {
             open += 1;
+            const with_link = open % ORDERS_PER_LINK === 0;
             await plan.createOpenOrder();
+            if (with_link) await plan.createOpenLink();
           }
         }),
       );
@@ -60,11 +74,14 @@ export async function measureOpenOrders({ stack, orders, say, ...plan }: OpenOrd
       say(`measuring beside ${step} open orders`);
       const cost = await costOf(plan.rows, { ...ROUNDS, pids: plan.pids });
       const idle = await idleCpu(plan.pids);
+      const memory = memoryMiB(plan.pids());
+      const start = await secondsToStart(stack, plan.rows.at(-1)!);
       const [database] = await queryRows<{ mib: number }>(db, DATABASE_MIB, {});
       taken.push({
         ...cost,
         ...prefixed('idle, CPU ms a second: ', idle),
-        ...prefixed('memory MiB: ', memoryMiB(plan.pids())),
+        ...prefixed('memory MiB: ', memory),
+        [START]: start,
         ...prefixed('disk MiB: ', {
           postgres: database?.mib ?? 0,
           temporal: folderMiB(path.join(stack.data_dir, 'temporal')),
@@ -75,7 +92,23 @@ export async function measureOpenOrders({ stack, orders, say, ...plan }: OpenOrd
   } finally {
     await db.destroy();
   }
-  return reportOf(steps, taken, (performance.now() - began) / 60_000);
+  return { steps, taken, minutes: (performance.now() - began) / 60_000 };
+}
+
+const START = 'start of API and worker, seconds until an order is paid';
+
+/** From the kill of both until an order is paid. */
+async function secondsToStart({ data_dir }: BenchStack, row: BenchRow): Promise<number> {
+  const began = performance.now();
+  const { pids } = readFacts(data_dir);
+  for (const name of ['api', 'worker']) process.kill(pids[name]!, 'SIGKILL');
+  const isPaid = () =>
+    row.once(undefined).then(
+      () => true,
+      () => false,
+    );
+  while (!(await isPaid())) await sleep(START_CHECK_MS);
+  return (performance.now() - began) / 1_000;
 }
 
 /** Both rows at each concurrency; CPU time at the higher one. */
@@ -116,9 +149,20 @@ function folderMiB(folder: string): number {
   return sizes.reduce((sum, size) => sum + size, 0) / 2 ** 20;
 }
 
-function reportOf(steps: readonly number[], taken: readonly Record<string, number>[], minutes: number): string {
-  const first = taken[0]!;
-  const last = taken.at(-1)!;
+/** What has grown by more than GROWTH_MAX from the first step to the last, by name. */
+export function grownFigures({ taken }: OpenOrdersFigures): string[] {
+  const [first, last] = [taken[0]!, taken.at(-1)!];
+  const hasGrown = (name: string) => {
+    const [before, after] = [first[name] ?? 0, last[name] ?? 0];
+    return after > before * GROWTH_MAX && after - before >= LEAST;
+  };
+  return Object.keys(last).filter(hasGrown);
+}
+
+/** The figures as Markdown. */
+export function reportOpenOrders(figures: OpenOrdersFigures): string {
+  const { steps, taken, minutes } = figures;
+  const [first, last] = [taken[0]!, taken.at(-1)!];
   const names = Object.keys(first).filter((name) => taken.some((step) => (step[name] ?? 0) >= LEAST));
   const growth = (name: string) => (last[name] ?? 0) / (first[name] ?? 0);
   const rows = names.map((name) => [
@@ -126,12 +170,11 @@ function reportOf(steps: readonly number[], taken: readonly Record<string, numbe
     ...taken.map((step) => (step[name] ?? 0).toFixed(1)),
     `${growth(name).toFixed(2)} times`,
   ]);
-  const grown = names.filter((name) => growth(name) > GROWTH_MAX && (last[name] ?? 0) - (first[name] ?? 0) >= LEAST);
   const cost = growth('paid order: CPU ms in all');
   return [
-    `${machine()}. Orders that wait for their payment, each with its row, workflow and timer; ${minutes.toFixed(0)} minutes in all.`,
+    `${machine()}. Orders that wait for their payment, and a payment link for ten of them, each with its row, workflow and timer; ${minutes.toFixed(0)} minutes in all.`,
     `Aim: the CPU of a paid order grows by at most ${Math.round((GROWTH_MAX - 1) * 100)} %. Reached: ${((cost - 1) * 100).toFixed(0)} %.`,
     table(['', ...steps.map((step) => `${step.toLocaleString('en')} open`), 'growth'], rows),
-    `Grown by more than ${Math.round((GROWTH_MAX - 1) * 100)} %: ${grown.join('; ') || 'nothing'}.`,
+    `Grown by more than ${Math.round((GROWTH_MAX - 1) * 100)} %: ${grownFigures(figures).join('; ') || 'nothing'}.`,
   ].join('\n\n');
 }

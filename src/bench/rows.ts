@@ -29,8 +29,10 @@ export interface BenchRow {
 export interface Rows {
   /** The floor on our worker and api first. */
   rows: BenchRow[];
-  /** Creates an order that waits for its payment for a week, and answers its id. */
-  createOpenOrder: () => Promise<string>;
+  /** Creates an order that waits for its payment for a week. */
+  createOpenOrder: () => Promise<unknown>;
+  /** Creates a payment link that is open for a week. */
+  createOpenLink: () => Promise<unknown>;
   close: () => Promise<void>;
 }
 
@@ -55,8 +57,9 @@ const CARD = {
 };
 const RETURN_URL = 'https://shop.example/thanks/';
 const ORDER = { currency: 'EUR', amount: 1_250 };
+const LINK = { ...ORDER, merchant_order_id: 'bench', return_url: RETURN_URL };
 
-/** How often an order that is to stay open is requested, and the pause in between in milliseconds. */
+/** How often an order or link that is to stay open is requested, and the pause in between in milliseconds. */
 const OPEN_TRIES = 10;
 const OPEN_PAUSE_MS = 1_000;
 
@@ -208,8 +211,7 @@ export async function createRows(stack: BenchStack, receiver: WebhookReceiver): 
       // The link's workflow, from the events before the payment on, and the order's.
       name: LINK_PAYMENT,
       async prepare() {
-        const link = { ...ORDER, merchant_order_id: 'bench', return_url: RETURN_URL };
-        return (await call('POST', '/v1/paymentlinks/', 'new', link)).id;
+        return (await call('POST', '/v1/paymentlinks/', 'new', LINK)).id;
       },
       once: async (id) => `${id} ${await payOnPage(`/paymentlinks/${id}/`)}`,
       workflows(ids) {
@@ -246,18 +248,26 @@ export async function createRows(stack: BenchStack, receiver: WebhookReceiver): 
       workflows: () => [],
     },
   ];
-  // Of many thousands of requests a few may be too slow, while another program uses the machine: nothing was stored then.
-  const createOpenOrder = async () => {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return (await createOrder({ expiration_period: 'P7D' }, 'new')).id;
-      } catch (error) {
-        if (!(error instanceof UnexpectedAnswer && error.status === 503) || tries === OPEN_TRIES) throw error;
-        await sleep(OPEN_PAUSE_MS);
-      }
-    }
+  const open = { expiration_period: 'P7D' };
+  return {
+    rows,
+    createOpenOrder: () => untilOpen(() => createOrder(open, 'new')),
+    createOpenLink: () => untilOpen(() => call('POST', '/v1/paymentlinks/', 'new', { ...LINK, ...open })),
+    close,
   };
-  return { rows, createOpenOrder, close };
+}
+
+/** Of many thousands of requests a few may be too slow, while another program uses the machine: nothing was stored then. */
+async function untilOpen(create: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await create();
+      return;
+    } catch (error) {
+      if (!(error instanceof UnexpectedAnswer && error.status === 503) || tries === OPEN_TRIES) throw error;
+      await sleep(OPEN_PAUSE_MS);
+    }
+  }
 }
 
 /** What the benchmark reads of an order or payment link. */

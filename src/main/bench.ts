@@ -3,7 +3,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { BARE_FLOOR, startBareFloor } from '../bench/bare-floor';
 import { count } from '../bench/counts';
-import { measureOpenOrders } from '../bench/open-orders';
+import { measureOpenOrders, reportOpenOrders } from '../bench/open-orders';
 import { memoryMiB } from '../bench/processes';
 import { startReceiver, type WebhookReceiver } from '../bench/receiver';
 import { reportText } from '../bench/report';
@@ -16,6 +16,7 @@ import { measureWaits } from '../bench/waits';
 import { withBlock } from '../generate/generated';
 import { parseConfig } from '../config';
 import { repositoryRoot } from '../stack/files';
+import { readFacts } from '../stack/launch';
 import { createLogger } from '../log';
 import { connectTemporal } from '../temporal/connect';
 
@@ -91,12 +92,12 @@ function publish(place: string, figures: string, isKept: boolean): void {
 /** What is measured on a stack: all rows, the bare floor first. */
 async function openRows(stack: BenchStack, receiver: WebhookReceiver) {
   const bare = await startBareFloor(stack);
-  const { rows, createOpenOrder, close } = await createRows(stack, receiver);
+  const { rows, close, ...open } = await createRows(stack, receiver);
   return {
     rows: [bare.row, ...rows],
-    createOpenOrder,
+    ...open,
     // The merchants and customers of all rows, and the receiver, work in this process and share the machine.
-    pids: () => ({ ...stack.facts.pids, ...bare.pids, bench: process.pid }),
+    pids: () => ({ ...readFacts(stack.data_dir).pids, ...bare.pids, bench: process.pid }),
     close: async () => {
       await bare.close();
       await close();
@@ -135,7 +136,7 @@ async function besideOpenOrders(stack: BenchStack, receiver: WebhookReceiver, or
   const { rows, close, ...opened } = await openRows(stack, receiver);
   try {
     const measured = rows.filter(({ name }) => name === BARE_FLOOR || name === PAID_ORDER);
-    return await measureOpenOrders({ stack, rows: measured, ...opened, orders, say });
+    return reportOpenOrders(await measureOpenOrders({ stack, rows: measured, ...opened, orders, say }));
   } finally {
     await close();
   }

@@ -214,7 +214,7 @@ describe('every key that several processes share is replaced while they serve re
   const PAUSE_MS = 100;
 
   /** In place of the stack's own worker and API, which would keep the old keys. */
-  const idle = path.join(repositoryRoot(), 'dist/test/support/idle-process.js');
+  const idle = path.join(repositoryRoot(), 'test/support/idle-process.cjs');
 
   const receiver = setUp(startReceiver);
   const balancers = setUp(async () => {
