@@ -49,7 +49,7 @@ async function main(): Promise<void> {
     for (const violation of violations) say(`${proof.name}: VIOLATION: ${violation}`);
     const is_of_proof = seed === undefined || proof.seeds.includes(seed);
     if (result !== undefined && size === 'full' && is_of_proof && values.case === undefined) {
-      writeResult(result);
+      writeResult(result, proof.seeds);
       writePages();
     }
   }

@@ -8,7 +8,7 @@ import type { Proof, ProofInput, ProofOutcome, Size } from '../proof';
 /** Orders of the last step; a tenth and a hundredth of them at the steps before. */
 const ORDERS: Record<Size, number> = { ci: 1_000, full: 100_000 };
 
-/** What may not grow: what the processes of the service cost and hold. Servers beside them grow with their data. */
+/** What may not grow: a paid order, a start, and what the processes of the service hold. Servers grow with their data. */
 const FLAT = [
   /^paid order, .* p50 ms$/,
   /^paid order: CPU ms in all$/,
@@ -33,15 +33,17 @@ export const openOrders: Proof = {
 
 async function run({ size, say }: ProofInput): Promise<ProofOutcome> {
   const stack = await startBenchStack();
-  const receiver = await startReceiver();
+  const closing: (() => unknown)[] = [() => stack.discard()];
   try {
+    const receiver = await startReceiver();
+    closing.unshift(() => receiver.close());
     const { rows, close, ...open } = await createRows(stack, receiver);
+    closing.unshift(close);
     const figures = await measureOpenOrders({
       ...{ stack, ...open, orders: ORDERS[size], say },
       rows: rows.filter(({ name }) => name === PAID_ORDER),
-      pids: () => ({ ...readFacts(stack.data_dir).pids, proof: process.pid }),
+      pids: () => ({ ...readFacts(stack.data_dir).pids, bench: process.pid }),
     });
-    await close();
     const grown = grownFigures(figures);
     const figureOf = (name: string, step: Record<string, number>) => (step[name] ?? 0).toFixed(1);
     return {
@@ -52,7 +54,6 @@ async function run({ size, say }: ProofInput): Promise<ProofOutcome> {
       details: reportOpenOrders(figures),
     };
   } finally {
-    receiver.close();
-    await stack.discard();
+    for (const end of closing) await end();
   }
 }

@@ -50,8 +50,11 @@ export class LeaseRecorder {
     return last?.process;
   }
 
-  /** How often leases passed to another process, and what a process did after another one had its lease. */
-  async judge(): Promise<{ passed_on: number; violations: string[] }> {
+  /**
+   * Statements of work, how often leases passed to another process, and what a process did after another one had its
+   * lease.
+   */
+  async judge(): Promise<{ work: number; passed_on: number; violations: string[] }> {
     const events = await queryRows<LeaseEvent>(
       this.db,
       'select process, lease, is_work, at from proof_events order by n',
@@ -59,17 +62,27 @@ export class LeaseRecorder {
     );
     const holders = new Map<LeaseName, string>();
     const violations: string[] = [];
-    let passed_on = 0;
+    /** Who did the work of each lease. */
+    const worked = new Map<LeaseName, Set<string>>();
+    let [work, passed_on] = [0, 0];
     for (const { process, lease, is_work, at } of events) {
       const holder = holders.get(lease);
       if (!is_work) {
         if (holder !== undefined && holder !== process) passed_on += 1;
         holders.set(lease, process);
-      } else if (process.startsWith(KEEPER) && holder !== process) {
-        violations.push(`${process} did the work of ${lease} at ${at.toISOString()}, when ${holder} had the lease`);
+      } else if (process.startsWith(KEEPER)) {
+        work += 1;
+        worked.set(lease, (worked.get(lease) ?? new Set()).add(process));
+        if (holder !== process) {
+          violations.push(`${process} did the work of ${lease} at ${at.toISOString()}, when ${holder} had the lease`);
+        }
       }
     }
-    return { passed_on, violations };
+    for (const lease of Object.keys(LEASES) as LeaseName[]) {
+      const by = worked.get(lease)?.size ?? 0;
+      if (by < 2) violations.push(`the work of ${lease} was seen of ${by} keepers only`);
+    }
+    return { work, passed_on, violations };
   }
 
   async close(): Promise<void> {

@@ -5,7 +5,8 @@ import { startReceiver } from '../../src/bench/receiver';
 import { table } from '../../src/bench/report';
 import { createRows, PAID_ORDER_WITH_WEBHOOK } from '../../src/bench/rows';
 import { startBenchStack, type BenchStack } from '../../src/bench/stack';
-import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
+import { connectDatabase, type Database } from '../../src/db/connection';
+import { findLags } from '../../src/db/lags';
 import { readFacts } from '../../src/stack/launch';
 import type { Proof, ProofInput, ProofOutcome, Size } from '../proof';
 
@@ -20,8 +21,10 @@ const UNDER_WAY_MAX = 200;
 const GROWTH_MAX = 1.1;
 /** Memory that comes and goes with a garbage collection. MiB. */
 const MEMORY_LEAST = 20;
-/** Changes that the indexer has not written are at most those of so many seconds. */
-const OUTBOX_SECONDS = 10;
+/** How far behind the indexer may be: it gathers changes for ten seconds while nobody searches. */
+const INDEX_SECONDS_MAX = 20;
+/** So many of the orders of this rate were begun: otherwise the machine has stalled, and little is shown. */
+const BEGUN_LEAST = 0.95;
 const FAILED_MAX = 0.001;
 /** An order is paid and its webhook delivered within this time: two attempts. Milliseconds. */
 const WITHIN_MS = 180_000;
@@ -45,8 +48,9 @@ export const steadyLoad: Proof = {
 interface Minute {
   /** MiB by process. */
   memory: Record<string, number>;
-  /** Changes that wait for the indexer. */
-  outbox: number;
+  pids: Record<string, number>;
+  /** Seconds since the oldest change that the indexer has not written. */
+  index_seconds: number;
   /** Orders that were paid and whose webhook was delivered, and how long that took, in milliseconds. */
   paid: number;
   p50: number;
@@ -55,32 +59,37 @@ interface Minute {
 async function run({ size, say }: ProofInput): Promise<ProofOutcome> {
   const { minutes, warm_minutes, compared_minutes } = SIZES[size];
   const stack = await startBenchStack();
-  const receiver = await startReceiver();
-  const db = connectDatabase(stack.facts.postgres_url, { pool_max: 1 });
+  const closing: (() => unknown)[] = [() => stack.discard()];
   try {
+    const receiver = await startReceiver();
+    closing.unshift(() => receiver.close());
+    const db = connectDatabase(stack.facts.postgres_url, { pool_max: 1 });
+    closing.unshift(() => db.destroy());
     const { rows, close } = await createRows(stack, receiver);
+    closing.unshift(close);
     const load = new SteadyLoad(rows.find(({ name }) => name === PAID_ORDER_WITH_WEBHOOK)!);
-    const seen: Minute[] = [];
+    closing.unshift(() => load.end());
     load.start();
-    for (let minute = 1; minute <= minutes; minute += 1) {
+    const seen: Minute[] = [];
+    while (seen.length < minutes) {
       await sleep(60_000);
       seen.push(await lookAt(stack, db, load.takeDurations()));
-      const { memory, outbox, paid, p50 } = seen.at(-1)!;
+      const { memory, index_seconds, paid, p50 } = seen.at(-1)!;
       const held = OWN.map((name) => `${name} ${Math.round(memory[name] ?? 0)}`).join(', ');
-      say(`minute ${minute}: ${paid} paid, p50 ${Math.round(p50)} ms, ${outbox} changes wait, MiB: ${held}`);
+      say(
+        `minute ${seen.length}: ${paid} paid, p50 ${p50.toFixed(0)} ms, index ${index_seconds} s behind, MiB: ${held}`,
+      );
     }
     await load.end();
-    await close();
-    const first = seen.slice(warm_minutes, warm_minutes + compared_minutes);
+    const compared = seen.slice(warm_minutes);
+    const parts = [compared.slice(0, compared_minutes), compared.slice(-compared_minutes)] as const;
     return {
       counts: { minutes, orders: load.begun, 'not paid or without webhook': load.failures.length },
-      violations: judge(load, first, seen.slice(-compared_minutes)),
+      violations: [...judgeLoad(load, minutes), ...judgeProcesses(compared, ...parts)],
       details: tableOf(seen, warm_minutes),
     };
   } finally {
-    await db.destroy();
-    receiver.close();
-    await stack.discard();
+    for (const end of closing) await end();
   }
 }
 
@@ -134,26 +143,36 @@ class SteadyLoad {
 }
 
 async function lookAt({ data_dir }: BenchStack, db: Database, durations: number[]): Promise<Minute> {
-  const [waiting] = await queryRows<{ count: number }>(db, 'select count(*)::int as count from search_outbox', {});
-  const memory = memoryMiB({ ...readFacts(data_dir).pids });
-  return { memory, outbox: waiting!.count, paid: durations.length, p50: quantile(durations, 0.5) };
+  const { outbox_seconds } = await findLags(db);
+  const { pids } = readFacts(data_dir);
+  const p50 = durations.length === 0 ? Number.NaN : quantile(durations, 0.5);
+  return { pids, memory: memoryMiB(pids), index_seconds: outbox_seconds ?? 0, paid: durations.length, p50 };
 }
 
-function judge({ begun, failures }: SteadyLoad, first: readonly Minute[], last: readonly Minute[]): string[] {
-  const memoryOf = (name: string, of: readonly Minute[]) => mean(of.map(({ memory }) => memory[name] ?? 0));
-  const grown = OWN.flatMap((name) => {
-    const [before, after] = [memoryOf(name, first), memoryOf(name, last)];
-    const has_grown = after > before * GROWTH_MAX && after - before > MEMORY_LEAST;
-    return has_grown ? [`memory of ${name} grew from ${before.toFixed(0)} to ${after.toFixed(0)} MiB`] : [];
-  });
-  const outbox = Math.max(...last.map((minute) => minute.outbox));
+function judgeLoad({ begun, failures }: SteadyLoad, minutes: number): string[] {
+  const wanted = minutes * 60 * PER_SECOND;
   return [
-    ...grown,
-    ...(outbox > PER_SECOND * OUTBOX_SECONDS ? [`${outbox} changes waited for the indexer`] : []),
+    ...(begun < wanted * BEGUN_LEAST ? [`${begun} of ${wanted} orders were begun only`] : []),
     ...(failures.length > begun * FAILED_MAX
       ? [`${failures.length} of ${begun} orders failed, such as: ${failures.slice(0, 3).join('; ')}`]
       : []),
   ];
+}
+
+/** `first` and `last`: the minutes whose memory is compared. */
+function judgeProcesses(seen: readonly Minute[], first: readonly Minute[], last: readonly Minute[]): string[] {
+  const memoryOf = (name: string, of: readonly Minute[]) => mean(of.map(({ memory }) => memory[name] ?? 0));
+  const wrong = OWN.flatMap((name) => {
+    const [before, after] = [memoryOf(name, first), memoryOf(name, last)];
+    const has_grown = after > before * GROWTH_MAX && after - before > MEMORY_LEAST;
+    const is_restarted = new Set(seen.map(({ pids }) => pids[name])).size > 1;
+    return [
+      ...(has_grown ? [`memory of ${name} grew from ${before.toFixed(0)} to ${after.toFixed(0)} MiB`] : []),
+      ...(is_restarted ? [`${name} was started again`] : []),
+    ];
+  });
+  const behind = Math.max(...seen.map(({ index_seconds }) => index_seconds));
+  return [...wrong, ...(behind > INDEX_SECONDS_MAX ? [`the search index was ${behind} s behind`] : [])];
 }
 
 /** The memory of each process after the first minutes, in the middle and at the end. */
@@ -163,7 +182,7 @@ function tableOf(seen: readonly Minute[], warm_minutes: number): string {
   const names = Object.keys(at(seen.length).memory);
   const rows = [
     ...names.map((name) => [`memory MiB: ${name}`, ...shown.map((n) => (at(n).memory[name] ?? 0).toFixed(0))]),
-    ['changes that wait for the indexer', ...shown.map((n) => String(at(n).outbox))],
+    ['seconds that the search index is behind', ...shown.map((n) => String(at(n).index_seconds))],
     ['paid and webhook delivered, in the minute', ...shown.map((n) => String(at(n).paid))],
     ['p50 ms', ...shown.map((n) => at(n).p50.toFixed(0))],
   ];

@@ -225,22 +225,22 @@ function payloadKeyUse(config: Config, db: () => Database, temporal: () => Tempo
   return {
     name: 'payload key use',
     needs: ['schema', 'temporal', 'payload keys'],
-    remedy: 'Put the missing keys back into PAYLOAD_KEYS of every process: without them these workflows stand still.',
+    remedy: 'Put missing keys back into PAYLOAD_KEYS of every process: these workflows cannot be read without them.',
     async run() {
       const ids = parseKeys('PAYLOAD_KEYS', requireSetting(config, 'PAYLOAD_KEYS')).map(([id]) => id);
-      const uses = await findPayloadKeyUses(db());
-      const found = await Promise.all(
-        uses.map(async ({ key_id, used_until }) => {
+      const found = new Map<string, { is_needed: boolean; text: string }>();
+      for (const { key_id, is_in_use, used_until } of await findPayloadKeyUses(db())) {
+        if (is_in_use) found.set(key_id, { is_needed: true, text: `${key_id}: in use` });
+        else {
           const { open, closed } = await countBegunBefore(temporal(), used_until);
-          const needs = open + closed > 0 ? `${open} open and ${closed} closed workflows` : 'nothing needs it';
-          return { key_id, is_needed: open + closed > 0, text: `${key_id}, used until ${used_until}: ${needs}` };
-        }),
-      );
-      const lost = found.filter(({ key_id, is_needed }) => is_needed && !ids.includes(key_id));
-      refuse(lost.length === 0 ? undefined : `PAYLOAD_KEYS lacks ${lost.map(({ text }) => text).join('; ')}.`);
-      return ids
-        .map((id) => found.find(({ key_id }) => key_id === id)?.text ?? `${id}: no process has encrypted with it`)
-        .join('; ');
+          const is_needed = open + closed > 0;
+          const needs = is_needed ? `${open} open and ${closed} closed workflows` : 'nothing needs it';
+          found.set(key_id, { is_needed, text: `${key_id}, not used since ${used_until}: ${needs}` });
+        }
+      }
+      const lost = [...found].filter(([id, { is_needed }]) => is_needed && !ids.includes(id));
+      refuse(lost.length === 0 ? undefined : `PAYLOAD_KEYS lacks ${lost.map(([, { text }]) => text).join('; ')}.`);
+      return ids.map((id) => found.get(id)?.text ?? `${id}: no process has it`).join('; ');
     },
   };
 }

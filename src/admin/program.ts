@@ -19,6 +19,7 @@ import { SERIALIZERS } from '../log';
 import { recoverEverything } from '../recovery/recovery';
 import { SecretKeys } from '../secrets';
 import { openProcessor, openTemporal, managePublicUrl, recordPool } from '../processes/connections';
+import { notePayloadKey } from '../processes/payload-key-use';
 import type { Processor } from '../processor/client';
 import type { TemporalClient } from '../temporal/connect';
 import { createWorkflowClients, type WorkflowClients } from '../temporal/workflows';
@@ -229,6 +230,8 @@ async function withServices<T>(config: Config, work: (services: CommandServices)
   const client = openTemporal(config, pino({ level: 'silent' }));
   const workflows = createWorkflowClients({ client, db });
   try {
+    // Where Postgres takes nothing, no command changes anything.
+    await notePayloadKey(config, db).catch(() => undefined);
     const { deliveries, webhook_recoveries, erasures, incidents } = workflows;
     const { WEBHOOK_PRIVATE_ADDRESSES: webhook_private_addresses } = config;
     return await work({

@@ -14,6 +14,7 @@ import {
   recordReconciliation,
   type Restore,
 } from '../db/restores';
+import { extendPayloadKeyUses } from '../db/payload-key-uses';
 import { REASON_LENGTH_MAX } from '../domain/transaction';
 import { ServiceError } from '../errors';
 import { reconcile } from '../recovery/reconcile';
@@ -84,6 +85,7 @@ export const RESTORE_COMMANDS = [
       const restore = await db.transaction(async (trx) => {
         const id = uuidv7();
         const began = await beginRestore(trx, id, since, now);
+        await extendPayloadKeyUses(trx);
         if (began.id === id) await audit(trx, context, 'restore.begin', began, { since: began.since });
         return began;
       });

@@ -29,7 +29,7 @@ runProcess(log, async () => {
   return {
     async close() {
       await server.close();
-      await endKeyUse();
+      endKeyUse();
       await db.destroy();
     },
   };

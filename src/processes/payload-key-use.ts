@@ -12,34 +12,36 @@ const LASTS_SECONDS = 2 * 3_600;
 /** After Postgres did not take it. Milliseconds. */
 const AGAIN_MS = 10_000;
 
+/** Says once that this process encrypts with the first of its PAYLOAD_KEYS. Throws when Postgres does not take it. */
+export async function notePayloadKey(config: Config, db: Database): Promise<void> {
+  const key_ids = parseKeys('PAYLOAD_KEYS', requireSetting(config, 'PAYLOAD_KEYS')).map(([id]) => id);
+  await notePayloadKeyUse(db, key_ids, LASTS_SECONDS);
+}
+
 /**
- * Says in the record, for as long as the process runs, which key of PAYLOAD_KEYS it encrypts with, so that `doctor`
- * knows which workflows may need a key (rules 22.5). A process that starts while Postgres is read-only says so once it
- * can. Returns what ends it. Throws on a bad key.
+ * Says for as long as the process runs which of its PAYLOAD_KEYS it encrypts with, so that `doctor` knows which
+ * workflows may need a key (rules 22.5). A process that starts while Postgres is read-only says so once it can. Returns
+ * what ends it.
  */
-export async function announcePayloadKey(config: Config, db: Database, log: Logger): Promise<() => Promise<void>> {
-  const [[key_id]] = parseKeys('PAYLOAD_KEYS', requireSetting(config, 'PAYLOAD_KEYS')) as [[string, Buffer]];
+export async function announcePayloadKey(config: Config, db: Database, log: Logger): Promise<() => void> {
   const stopping = new AbortController();
   const { signal } = stopping;
-  /** How long to wait until it is said again. Milliseconds. */
+  /** Returns how long to wait until it is said again. Milliseconds. */
   const announce = async () => {
     try {
-      await notePayloadKeyUse(db, key_id, LASTS_SECONDS);
+      await notePayloadKey(config, db);
       return EVERY_MS;
     } catch (err) {
-      log.warn({ err, key_id }, 'could not record which payload key is used');
+      if (!signal.aborted) log.warn({ err }, 'could not record which payload key is used');
       return AGAIN_MS;
     }
   };
   const run = async (first_ms: number) => {
-    for (let pause_ms = first_ms; ; pause_ms = await announce()) {
+    for (let pause_ms = first_ms; !signal.aborted; pause_ms = await announce()) {
       await sleep(pause_ms, undefined, { signal, ref: false }).catch(() => undefined);
       if (signal.aborted) return;
     }
   };
-  const running = run(await announce());
-  return async () => {
-    stopping.abort();
-    await running;
-  };
+  void run(await announce());
+  return () => stopping.abort();
 }

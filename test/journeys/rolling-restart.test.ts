@@ -7,6 +7,7 @@ import { Webhook } from 'standardwebhooks';
 import type { Order } from '../../src/contract/order';
 import { repositoryRoot } from '../../src/stack/files';
 import { readVariables } from '../../src/stack/launch';
+import { answerOfAdmin } from '../support/admin';
 import { CARD, Client } from '../support/customer';
 import { recordRows } from '../support/database';
 import { Merchant, newIdempotencyKey } from '../support/merchant';
@@ -362,6 +363,12 @@ describe('every key that several processes share is replaced while they serve re
       stack,
     );
     expect(used.map(({ secret_key_id }) => secret_key_id)).toContain('next');
+    const PAYLOAD_KEYS = `${NEW.PAYLOAD_KEYS},${old.PAYLOAD_KEYS}`;
+    const checks = await answerOfAdmin<{ check: string; note?: string }[]>(['doctor'], {
+      data_dir: own.data_dir,
+      env: { PAYLOAD_KEYS, SECRET_KEYS: `${NEW.SECRET_KEYS},${old.SECRET_KEYS}` },
+    });
+    expect(checks.find(({ check }) => check === 'payload key use')?.note).toMatch(/^next: in use; \w+: in use$/);
     await until('every webhook is delivered', async () => {
       const [open] = await recordRows<{ count: number }>(
         `select count(*) from webhook_deliveries where status <> 'delivered'`,

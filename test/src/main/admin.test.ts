@@ -7,6 +7,7 @@ import { parseConfig } from '../../../src/config';
 import { MANAGE_API } from '../../../src/contract/manage/manage-api';
 import { recordAttention } from '../../../src/db/attentions';
 import { connectDatabase } from '../../../src/db/connection';
+import { extendPayloadKeyUses, notePayloadKeyUse } from '../../../src/db/payload-key-uses';
 import { SOURCE_NAMES } from '../../../src/db/recovery/sources';
 import { inspectSchedules, makeSchedules } from '../../../src/temporal/schedules';
 import { TASK_QUEUE } from '../../../workflows/messages';
@@ -239,23 +240,34 @@ describe('rules 22.5: doctor', () => {
 
   test('counts the workflows that may need each key of PAYLOAD_KEYS', async () => {
     const database = await createTestDatabase();
-    const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
-    const of = async (PAYLOAD_KEYS: string) =>
-      (await diagnose({ POSTGRES_URL: database.url, PAYLOAD_KEYS })).found('payload key use');
-    const used = (key_id: string, until: string) =>
-      database.db.raw(`insert into payload_key_uses values ('${key_id}', ${until})`);
+    const keys = (...ids: string[]) => ids.map((id) => `${id}:${randomBytes(32).toString('base64')}`).join(',');
+    const of = async (...ids: string[]) =>
+      (await diagnose({ POSTGRES_URL: database.url, PAYLOAD_KEYS: keys(...ids) })).found('payload key use');
     await new Merchant().createOrder();
-    await used('first', `'2026-01-01'`);
-    await used('next', `now() + interval '2 hours'`);
+    await notePayloadKeyUse(database.db, ['new'], 60);
+    expect((await of('new', 'old')).note).toBe('new: in use; old: no process has it');
+    // Processes have both: it is not known whether the second one was used before.
+    await notePayloadKeyUse(database.db, ['new', 'old'], 60);
     await until('Temporal counts the open order', async () =>
-      /^first, used until 2026-01-01T00:00:00Z: nothing needs it; next, .*Z: [1-9]\d* open and \d+ closed workflows; new: no process/.test(
-        (await of(`${key('first')},${key('next')},${key('new')}`)).note ?? '',
+      /^new: in use; old, not used since 20\S+Z: [1-9]\d* open and \d+ closed workflows$/.test(
+        (await of('new', 'old')).note ?? '',
       ),
     );
-    expect(await of(key('new'))).toMatchObject({
+    expect(await of('new')).toMatchObject({
       result: 'wrong',
-      problem: expect.stringMatching(/^PAYLOAD_KEYS lacks next, used until .* open and \d+ closed workflows\.$/),
+      problem: expect.stringMatching(/^PAYLOAD_KEYS lacks old, not used since .* closed workflows\.$/),
     });
+    expect((await of('other')).problem).toMatch(/^PAYLOAD_KEYS lacks new: in use; old, /);
+    // A later process with `old` first, and then without any workflow of its time.
+    await notePayloadKeyUse(database.db, ['old', 'new'], 60);
+    expect((await of('new', 'old')).note).toBe('new: in use; old: in use');
+    await database.db('payload_key_uses').where({ key_id: 'old' }).update({ used_until: '2026-01-01' });
+    await notePayloadKeyUse(database.db, ['new', 'old'], 60);
+    expect((await of('new', 'old')).note).toBe(
+      'new: in use; old, not used since 2026-01-01T00:00:00Z: nothing needs it',
+    );
+    await extendPayloadKeyUses(database.db);
+    expect((await of('new')).problem).toMatch(/^PAYLOAD_KEYS lacks old, not used since/);
     await database.close();
   });
 
