@@ -71,19 +71,25 @@ async function eraseOrder(
   mayGoOn: () => void,
 ): Promise<void> {
   const { db, workflows } = services;
-  const orders = await ordersToErase(db, erasure, order_id);
-  // A restored record may lack it.
-  if (orders.length === 0) return;
-  for (const order of orders) {
-    mayGoOn();
-    const ran = await workflows.histories.delete(orderWorkflowId(order.id));
-    if (ran || OPEN_ORDER_STATUSES.includes(order.status)) await goOn(services, order);
+  const erased = new Set<string>();
+  for (;;) {
+    const orders = await ordersToErase(db, erasure, order_id);
+    const left = orders.filter(({ id }) => !erased.has(id));
+    // A restored record may lack the order.
+    if (left.length === 0) return;
+    for (const order of left) {
+      mayGoOn();
+      const ran = await workflows.histories.delete(orderWorkflowId(order.id));
+      if (ran || OPEN_ORDER_STATUSES.includes(order.status)) await goOn(services, order);
+    }
+    const { related_payment_link_id: link_id, project_id } = left[0]!;
+    if (link_id !== null && (await workflows.histories.delete(paymentLinkWorkflowId(link_id)))) {
+      await workflows.payment_links.resume({ id: link_id, project_id });
+    }
+    await eraseOrders(db, erasure.id, left, Date.now());
+    // A follow-up order that was written meanwhile has copied texts of the payment.
+    for (const { id } of left) erased.add(id);
   }
-  const { related_payment_link_id: link_id, project_id } = orders[0]!;
-  if (link_id !== null && (await workflows.histories.delete(paymentLinkWorkflowId(link_id)))) {
-    await workflows.payment_links.resume({ id: link_id, project_id });
-  }
-  await eraseOrders(db, erasure.id, orders, Date.now());
 }
 
 async function goOn({ db, workflows }: ErasureServices, { id, project_id, kind }: OrderToErase): Promise<void> {

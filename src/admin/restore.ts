@@ -16,7 +16,7 @@ import {
 } from '../db/restores';
 import { extendPayloadKeyUses } from '../db/payload-key-uses';
 import { REASON_LENGTH_MAX } from '../domain/transaction';
-import { ServiceError } from '../errors';
+import { ServiceError, validationError } from '../errors';
 import { reconcile } from '../recovery/reconcile';
 import type { Processor } from '../processor/client';
 import type { TemporalClient } from '../temporal/connect';
@@ -82,6 +82,7 @@ export const RESTORE_COMMANDS = [
       const now = new Date();
       const newest = (await newestChange(db)) ?? now.getTime();
       const since = body.since === undefined ? newest - MARGIN_MS : Date.parse(body.since);
+      if (since > now.getTime()) throw validationError('since', 'Expected an instant that has passed.');
       const restore = await db.transaction(async (trx) => {
         const id = uuidv7();
         const began = await beginRestore(trx, id, since, now);

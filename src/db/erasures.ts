@@ -219,8 +219,8 @@ export async function eraseOrders(
     // An order that is named by its id is found again after a crash.
     await queryRows(
       trx,
-      `update erasures set orders = case when subject like 'order_id:%' then 1 else orders + 1 end where id = :erasure_id`,
-      { erasure_id },
+      `update erasures set orders = case when subject like 'order_id:%' then 1 else orders + :payments end where id = :erasure_id`,
+      { erasure_id, payments: orders.filter(({ kind }) => kind === 'payment').length },
     );
   });
 }

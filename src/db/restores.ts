@@ -27,11 +27,16 @@ export async function openRestore(db: Database): Promise<Restore | undefined> {
   return row;
 }
 
-/** The instant of the newest change in the record, epoch milliseconds; undefined in an empty one. */
+/**
+ * The instant of the newest change in the record, epoch milliseconds; undefined in an empty one. Objects whose sandbox
+ * clock is ahead are left out: their instants are not of real time.
+ */
 export async function newestChange(db: Database): Promise<number | undefined> {
+  const newestOf = (table: string, clock: string) =>
+    `(select max(modified) from ${table} where ${clock} not in (select id from sandbox_clocks where offset_ms > 0))`;
   const [row] = await queryRows<{ newest: string | null }>(
     db,
-    'select greatest((select max(modified) from orders), (select max(modified) from payment_links)) as newest',
+    `select greatest(${newestOf('orders', 'clock_id')}, ${newestOf('payment_links', 'id')}) as newest`,
     {},
   );
   return row?.newest == null ? undefined : Date.parse(row.newest);

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/connection';
 import { setCurrentVersion, type Build } from '../db/current-build';
-import { ServiceError } from '../errors';
 import type { Logger } from '../log';
 import type { TemporalClient } from '../temporal/connect';
 import { makeVersionCurrent } from '../temporal/deployment';
@@ -10,6 +9,7 @@ import { drainOthers, type ReplayOptions } from '../temporal/open-histories';
 /** Temporal knows a version soon after its first polls. Milliseconds. */
 const WAIT_MS = 30_000;
 const AGAIN_MS = 250;
+const LATER_MS = 10_000;
 
 interface OwnVersionServices {
   db: Database;
@@ -24,46 +24,68 @@ interface OwnVersionServices {
 /** What `admin deploy` does with the version of this worker, for one machine without an operator (rules 24.21). */
 export class OwnVersion {
   private readonly stopping = new AbortController();
-  private draining: Promise<void> = Promise.resolve();
+  private working: Promise<void> = Promise.resolve();
 
   constructor(private readonly services: OwnVersionServices) {}
 
   /**
-   * Makes the version current, then moves open workflows of other versions to it in the background. Logs an error where
-   * Temporal refuses the version: workers of the current one continue.
+   * Makes the version current, then moves open workflows of other versions to it in the background. Where that does not
+   * succeed within WAIT_MS it logs an error and goes on trying in the background: workers of the current one continue.
    */
   async makeCurrent(): Promise<void> {
-    const { db, client, log, build } = this.services;
+    const { log, build } = this.services;
+    const { signal } = this.stopping;
     const give_up = performance.now() + WAIT_MS;
-    for (;;) {
-      try {
-        await makeVersionCurrent(client, build.version);
-        await setCurrentVersion(db, build.version, build);
-        break;
-      } catch (error) {
-        if (!(error instanceof ServiceError) || performance.now() > give_up || this.stopping.signal.aborted) {
-          log.error({ err: error, version: build.version }, 'cannot make this version current');
-          return;
-        }
+    for (let error = await this.tryOnce(); error !== undefined; error = await this.tryOnce()) {
+      if (signal.aborted) return;
+      if (performance.now() > give_up) {
+        log.error({ err: error, version: build.version }, 'cannot make this version current');
+        this.working = this.goOn();
+        return;
       }
-      await sleep(AGAIN_MS);
+      await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
     }
-    this.draining = this.drain().catch((err: unknown) => log.error({ err }, 'cannot move open workflows'));
+    this.working = this.drain();
+  }
+
+  private async goOn(): Promise<void> {
+    const { signal } = this.stopping;
+    do {
+      await sleep(LATER_MS, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+    } while ((await this.tryOnce()) !== undefined);
+    await this.drain();
+  }
+
+  /** Returns why the version is not current: for Temporal, and in the record, which gives its workers the leases. */
+  private async tryOnce(): Promise<unknown> {
+    const { db, client, build } = this.services;
+    try {
+      await makeVersionCurrent(client, build.version);
+      await setCurrentVersion(db, build.version, build);
+      return undefined;
+    } catch (error) {
+      return error ?? new Error('unknown');
+    }
   }
 
   /** Resolves when the move has ended. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    await this.draining;
+    await this.working;
   }
 
   private async drain(): Promise<void> {
     const { client, log, build, bundle_path, dataConverter } = this.services;
     const { signal } = this.stopping;
-    const { moved, stay } = await drainOthers(client, build.version, { bundle_path, dataConverter, signal });
-    if (moved > 0) log.info({ moved, version: build.version }, 'moved open workflows to this version');
-    for (const { workflow_id, problem } of stay) {
-      log.error({ workflow_id, problem }, 'this version cannot continue an open workflow: start its own version');
+    try {
+      const { moved, stay } = await drainOthers(client, build.version, { bundle_path, dataConverter, signal });
+      if (moved > 0) log.info({ moved, version: build.version }, 'moved open workflows to this version');
+      for (const { workflow_id, problem } of stay) {
+        log.error({ workflow_id, problem }, 'this version cannot continue an open workflow: start its own version');
+      }
+    } catch (err) {
+      log.error({ err }, 'cannot move open workflows');
     }
   }
 }

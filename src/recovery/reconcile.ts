@@ -19,7 +19,7 @@ import { CHECKS_AT_ONCE } from './row-checks';
 
 interface Services extends RestorerServices {
   workflows: RestorerServices['workflows'] & Pick<WorkflowClients, 'erasures'>;
-  processor: Pick<Processor, 'operations' | 'totals'>;
+  processor: Pick<Processor, 'operations' | 'totals' | 'findOperation'>;
 }
 
 /** What a reconciliation has done. */

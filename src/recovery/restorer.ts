@@ -23,6 +23,7 @@ import { followUpIdempotencyKey } from '../domain/follow-up';
 import { chargeIdempotencyKey } from '../domain/transaction';
 import { ORDER_MOVES, PAYMENT_LINK_MOVES, isFinal } from '../domain/transitions';
 import { processorOrderId, transactionId } from '../ids';
+import type { Processor } from '../processor/client';
 import type { ReportedOperation } from '../processor/wire';
 import { unlessClosed } from '../temporal/call';
 import type { TemporalClient } from '../temporal/connect';
@@ -34,6 +35,7 @@ import type { WorkflowClients } from '../temporal/workflows';
 export interface RestorerServices {
   db: Database;
   client: TemporalClient;
+  processor: Pick<Processor, 'findOperation'>;
   workflows: Pick<WorkflowClients, 'orders' | 'follow_ups' | 'payment_links' | 'processor_notifications'>;
 }
 
@@ -113,7 +115,7 @@ export class Restorer {
     return link === undefined;
   }
 
-  private async order(id: string, workflow: SeenWorkflow, { updates }: SentInputs): Promise<boolean> {
+  private async order(id: string, workflow: SeenWorkflow, { updates, result }: SentInputs): Promise<boolean> {
     const { db, workflows } = this.services;
     const stored = await findStoredOrder(db, id);
     if (stored !== undefined) {
@@ -123,6 +125,10 @@ export class Restorer {
     const creation = inputIn<CreateOrderInput>(sent, createOrderUpdate.name);
     if (stored === undefined) {
       if (creation === undefined) return false;
+      const is_over = result === 'error' || result === 'expired';
+      if (is_over && creation.order.charged_by === 'token' && !(await this.isCharged(transactionId(id, 1)))) {
+        throw new Error(`It had ended as ${result} without a charge, which would be made now.`);
+      }
       await this.endRun(workflow);
       await workflows.orders.create({ ...creation, request: again(creation.request) });
     }
@@ -145,6 +151,8 @@ export class Restorer {
     const order = await findStoredOrder(db, order_id);
     const attempt = order?.transactions.find(({ id }) => id === input.transaction.id);
     if (attempt !== undefined && attempt.status !== 'new') return false;
+    // It had failed; made now, it might charge a customer who has paid elsewhere.
+    if (!(await this.isCharged(input.transaction.id))) return false;
     await workflows.orders.pay(order_id, { ...input, request: again(input.request) });
     return true;
   }
@@ -211,6 +219,13 @@ export class Restorer {
     const handle = this.services.client.workflow.getHandle(workflow_id, open_run_id);
     // It may have ended itself, as its record is missing (rules 10.19).
     await unlessClosed(() => handle.terminate('its record was lost, and is written again'));
+  }
+
+  /** Whether the processor knows the charge of an attempt. Throws when it does not say. */
+  private async isCharged(transaction_id: string): Promise<boolean> {
+    const found = await this.services.processor.findOperation(chargeIdempotencyKey(transaction_id), {});
+    if (found === 'unknown') throw new Error('The processor does not say whether it was charged.');
+    return found !== 'not_found';
   }
 
   /** The processor has carried out the charge of an update that was not answered. */

@@ -28,6 +28,8 @@ export interface SentInputs {
   updates: SentUpdate[];
   /** Every run ended with the result `refused`. */
   is_refused: boolean;
+  /** The result of the last run that has one: the final status of an order, if it is that. */
+  result: unknown;
 }
 
 /** The workflows of these types that were started, or ended, since an instant (epoch milliseconds), oldest first. */
@@ -55,11 +57,12 @@ export async function sentInputs(client: Client, workflow_id: string): Promise<S
   for await (const run of client.workflow.list({ query: `WorkflowId = '${workflow_id}'` })) {
     runs.push({ run_id: run.runId, started: run.startTime.getTime() });
   }
-  const inputs: SentInputs = { start: undefined, updates: [], is_refused: runs.length > 0 };
+  const inputs: SentInputs = { start: undefined, updates: [], is_refused: runs.length > 0, result: undefined };
   for (const { run_id } of runs.toSorted((a, b) => a.started - b.started)) {
     const { events } = await client.workflow.getHandle(workflow_id, run_id).fetchHistory();
     const result = await addRun(client, inputs, events ?? []);
     inputs.is_refused &&= result === 'refused';
+    inputs.result = result ?? inputs.result;
   }
   return inputs;
 }

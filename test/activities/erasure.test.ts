@@ -18,6 +18,8 @@ const database = setUp(() => createTestDatabase());
 /** What the activity asks of Temporal; a failure is that of a deletion. */
 let [deleted, resumed, running]: [string[], string[], string[]] = [[], [], []];
 let failure: Error | undefined;
+/** What happens once while a history is deleted. */
+let meanwhile: (() => Promise<unknown>) | undefined;
 const services = () =>
   ({
     db: database.db,
@@ -25,6 +27,9 @@ const services = () =>
       histories: {
         delete: async (id: string) => {
           if (failure) throw failure;
+          const happens = meanwhile;
+          meanwhile = undefined;
+          await happens?.();
           deleted.push(id);
           return running.includes(id);
         },
@@ -114,6 +119,16 @@ test('rules 29.4, 29.5: what follows an order goes with it, and answers kept abo
     refund_pending_amount: 40,
     payment_method_details: { vault_token: 'tok', truncated_pan: '411111******1111' },
   });
+});
+
+test('rules 29.4: a follow-up order that is written while histories are deleted is erased too', async () => {
+  const payment = await anAcceptedPayment(database.db);
+  const refund = aFollowUp(payment, { kind: 'refund', amount: 40, description: 'For Ada' });
+  meanwhile = () => insertFollowUp(database.db, refund);
+  const erasure = await erase('order_id', payment.id);
+  expect(deleted).toEqual([orderWorkflowId(payment.id), orderWorkflowId(refund.id)]);
+  for (const { id } of [payment, refund]) expect(await shown(id)).not.toMatch(/ada|two tickets/i);
+  expect((await of(erasure)).orders).toBe(1);
 });
 
 test('rules 29.6: an order that a restored record lacks is passed over', async () => {

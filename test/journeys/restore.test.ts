@@ -24,7 +24,7 @@ const own = new OwnStack('restored');
 let stack: RunningStack;
 let merchant: Merchant;
 let temporal: Temporal;
-jest.setTimeout(240_000);
+jest.setTimeout(360_000);
 
 beforeAll(async () => {
   stack = await own.start();
@@ -64,6 +64,11 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   const known = await merchant.paidOrder('approved', PERSONAL);
   // Before the backup: a page that is paid after it.
   const page = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
+  // Its clock is ahead: what it says is not the time of the backup.
+  const ahead = await merchant.createOrder();
+  const idempotent = { 'idempotency-key': newIdempotencyKey() };
+  await merchant.send('POST', `/v1/orders/${ahead.id}/test-clock/`, { body: { advance: 'P1D' }, headers: idempotent });
+  await until('it has ended', async () => (await merchant.getOrder(ahead.id)).status === 'expired');
   await copyRecord(stack);
   await own.ready();
 
@@ -74,6 +79,12 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   );
   await until('the customer is erased', async () => (await merchant.getOrder(known.id)).customer === undefined);
 
+  // The processor is away for a charge until its order has ended: nothing was charged, as the merchant was told.
+  const away = await merchant.cardTransaction('approved');
+  const { vault_token } = away.payment_method_details;
+  const fault = { operation: 'sale', vault_token, kind: 'outage', times: 1_000 } as const;
+  await merchant.addFault(fault);
+  const failing = await merchant.createOrder({ transactions: [away], expiration_period: 'PT5S' });
   const sale = await merchant.paidOrder('approved');
   const key = newIdempotencyKey();
   const refundOnce = () => refund(merchant, sale, { amount: 100 }, { headers: { 'idempotency-key': key } });
@@ -91,6 +102,9 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   await pay(new URL(link.payment_url!).pathname, CARDS.approved.number);
   const unknown = await merchant.paidOrder('approved');
   const disputed = await merchant.paidOrder('approved');
+  const isFailed = async () => /^(error|expired)$/.test((await merchant.getOrder(failing.id)).status);
+  await until('the order without a charge has ended', isFailed, 150_000);
+  await merchant.removeFaults();
   const ids = [sale, held, released, cancelled, declined, page].map(({ id }) => id);
   await until('all have their outcome', async () =>
     (await Promise.all(ids.map(summary))).every((one) => !/new|processing|pending/.test(one)),
@@ -126,6 +140,7 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   const { since } = await admin('begin');
   expect(Date.parse(since)).toBe(Date.parse(page.modified) - 10 * MINUTE);
   expect(await admin('begin', '--since', '2026-01-01T00:00:00Z')).toMatchObject({ since });
+  expect(await admin('begin', '--since', '2100-01-01T00:00:00Z')).toMatchObject({ error: 'ValidationError' });
   const refused = await until('new orders are refused', async () => {
     const answer = await merchant.send<{ error: Refusal }>('POST', '/v1/orders/', { body: {} });
     return answer.status === 503 && answer;
@@ -150,9 +165,10 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   expect(Date.parse((await merchant.getOrder(sale.id)).created)).toBeGreaterThan(Date.parse(sale.created));
   const paid = await merchant.send<{ status: string }>('GET', `/v1/paymentlinks/${link.id}/`);
   expect(paid.body.status).toBe('completed');
-  expect(reconciled.open).toEqual([expect.stringContaining(unknown.id)]);
+  expect(reconciled.open).toEqual([expect.stringContaining(failing.id), expect.stringContaining(unknown.id)]);
+  expect(await operations(failing.id)).toEqual([]);
   expect((await admin('reconcile')).rewritten).toBe(reconciled.rewritten);
-  expect(await admin('end')).toMatchObject({ error: 'Conflict', value: expect.stringMatching(/^1 objects? /) });
+  expect(await admin('end')).toMatchObject({ error: 'Conflict', value: expect.stringMatching(/^2 objects? /) });
   await admin('end', '--accept', 'The merchant gives the money back.');
   await until(
     'new orders are accepted',

@@ -46,7 +46,10 @@ test('rules 28.3: a follow-up order was refused when every run of it was: not on
   await ended.terminate('its record was lost');
   await temporal.workflow.execute(FOLLOW_UP_WORKFLOW, options);
   await runsOf(workflowId, 2);
-  expect(await sentInputs(temporal, workflowId)).toEqual({ start: input, updates: [], is_refused: false });
+  expect(await sentInputs(temporal, workflowId)).toEqual({
+    ...{ start: input, updates: [], is_refused: false },
+    result: 'refused',
+  });
 
   const other = await aRefusedRefund();
   for (const _ of [1, 2]) await temporal.workflow.execute(FOLLOW_UP_WORKFLOW, other.options);
