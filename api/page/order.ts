@@ -114,7 +114,7 @@ export function toOrderPayable(order: StoredOrder, now: number): OrderPayable {
   };
 }
 
-/** An order is expired at its expires_at, even before its timer fires. */
+/** An order is expired at its expires_at, even before its timer fires, unless an outcome is awaited (rules 10.10). */
 function stateOf(order: StoredOrder, now: number): PaymentState {
   const last = order.transactions.at(-1);
   const last_failure = failureOf(last);
@@ -134,11 +134,15 @@ function stateOf(order: StoredOrder, now: number): PaymentState {
   };
   if (isFinal(ORDER_MOVES, order.status)) return ended(order.status as PageOutcome);
   if (last?.status === 'processing') return awaitsOutcome;
+  // Its charge may be at the processor: nobody may be told that nothing was charged.
+  const is_sent = last?.status === 'new' && (last.charge_began || order.charged_by === 'token');
   const expires_at = paymentExpiresAt({
     expires_at: epoch(order.expires_at),
     transactions: order.transactions.map((one) => ({ status: one.status, expires_at: epoch(one.expires_at) })),
   });
-  if (isExpired(expires_at, now)) return ended('expired', undefined);
+  if (isExpired(expires_at, now)) {
+    return is_sent || last?.status === 'pending' ? awaitsOutcome : ended('expired', undefined);
+  }
   if (last?.status === 'pending') {
     return {
       kind: 'waiting',
@@ -148,7 +152,7 @@ function stateOf(order: StoredOrder, now: number): PaymentState {
     };
   }
   if (order.charged_by !== 'customer') return awaitsOutcome;
-  if (order.project_status === 'suspended') return SUSPENDED;
+  if (order.project_status === 'suspended') return is_sent ? awaitsOutcome : SUSPENDED;
   const attempt = last?.status === 'new' ? last.attempt : order.transactions.length + 1;
   const attempts_left = order.attempts_max - attempt + 1;
   return { kind: 'payable', attempt, attempts_left, last_failure, cancellable: true, expires_at };

@@ -76,6 +76,7 @@ type ShownOrder = Shown<
 type ShownTransaction = Shown<
   StoredTransaction,
   | 'attempt'
+  | 'charge_began'
   | 'method_chosen_by'
   | 'capture_period'
   | 'capture_ends_at'

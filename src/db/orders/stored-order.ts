@@ -93,6 +93,8 @@ export interface StoredTransaction extends Omit<TransactionMoney, 'capture_ends_
   expires_at: string | null;
   response_code: string | null;
   response_code_description: string | null;
+  /** Whether a customer's charge was about to be sent to the processor. */
+  charge_began: boolean;
   /** Where the issuer waits for the customer while the transaction is pending. */
   challenge_url: string | null;
   received_3ds_result: 'authenticated' | 'attempted' | 'failed' | null;
@@ -140,7 +142,7 @@ const TRANSACTION_FIELDS = {
     from (select n, ${EVENT_COLUMNS} from transaction_events where transaction_id = t.id) e)`,
 } satisfies Partial<Record<keyof StoredTransaction, string>>;
 const TRANSACTION_COLUMNS = columnsOf<Omit<StoredTransaction, keyof typeof TRANSACTION_FIELDS>>()(
-  'id, attempt, status, amount, currency, credit_debit, payment_method, payment_method_brand, payment_method_details, method_chosen_by, transaction_type, capture_mode, capture_period, capture_ends_at, captured_amount, voided_amount, refunded_amount, charged_back_amount, won_back_amount, capture_pending_amount, void_pending_amount, refund_pending_amount, original_transaction_id, receiver_account_token, expiration_period, expires_at, response_code, response_code_description, challenge_url, received_3ds_result, liability_shift, polls, polled_at, settlement_currency, settlement_amount, fee_currency, fee_amount, created, modified',
+  'id, attempt, status, amount, currency, credit_debit, payment_method, payment_method_brand, payment_method_details, method_chosen_by, transaction_type, capture_mode, capture_period, capture_ends_at, captured_amount, voided_amount, refunded_amount, charged_back_amount, won_back_amount, capture_pending_amount, void_pending_amount, refund_pending_amount, original_transaction_id, receiver_account_token, expiration_period, expires_at, response_code, response_code_description, charge_began, challenge_url, received_3ds_result, liability_shift, polls, polled_at, settlement_currency, settlement_amount, fee_currency, fee_amount, created, modified',
 );
 
 /** The fields of an order `o` that are not columns of it, in SQL; `p` is its project, `m` its merchant. */

@@ -113,6 +113,20 @@ test.each<[string, StoredOrder, string]>([
   expect(inWords(toOrderPayable(order, NOW).state)).toBe(expected);
 });
 
+test.each<[string, StoredOrder]>([
+  ['a customer who has been at the issuer', anOrder('processing', [transaction('pending', 1)])],
+  ['a charge that has begun', anOrder('new', [transaction('new', 1, { charge_began: true })])],
+  ['a charge by card token', anOrder('new', [transaction('new', 1)], { charged_by: 'token' })],
+])('rules 10.10: at the end, the outcome of %s is waited for', (_title, order) => {
+  expect(inWords(toOrderPayable(order, Date.parse(END)).state)).toBe('wait for outcome');
+});
+
+test('rules 21.10: a charge that has begun before its project was suspended is waited for', () => {
+  const begun = transaction('new', 1, { charge_began: true });
+  const order = anOrder('new', [begun], { project_status: 'suspended' });
+  expect(inWords(toOrderPayable(order, NOW).state)).toBe('wait for outcome');
+});
+
 test('a second before the end it can be paid, at the end not', () => {
   const end = Date.parse(END);
   expect(toOrderPayable(anOrder('new'), end - 1_000).state.kind).toBe('payable');
