@@ -9,6 +9,7 @@ import { transactionExpiresAt, type Ending } from '../src/domain/order';
 import {
   lastTransaction,
   outcomeAwaitedFrom,
+  shouldExpire,
   transactionOf,
   withPoll,
   type OrderSnapshot,
@@ -144,7 +145,10 @@ export async function endUnpaidOrder(
     const details = { source, now, versions: versions && [order.version] };
     // Planned again if the order changed first: a charge that was sent meanwhile is waited for.
     order = await moveAsPlanned(db, order, (current) =>
-      isFinal(ORDER_MOVES, current.status) || outcomeAwaitedFrom(current) === 'processor'
+      isFinal(ORDER_MOVES, current.status) ||
+      outcomeAwaitedFrom(current) === 'processor' ||
+      // What ended was a transaction, and the processor has failed it: further attempts may follow.
+      (ended === 'expired' && !shouldExpire(current, now))
         ? undefined
         : { change: { ended }, details },
     );

@@ -357,6 +357,20 @@ describe('endUnpaidOrder', () => {
     expect(await statuses(order.id)).toBe('cancelled error');
   });
 
+  test('rules 6.7: at the end of a transaction the processor says that it failed: the order goes on to the next attempt', async () => {
+    const input = { ...aCharge(await tokenOf('challenge')), now: NOW, period: 24 * 60 * MINUTE };
+    Object.assign(input.order, { attempts_max: 5 });
+    const order = await activities.createAndCharge(input);
+    const failed = withProcessor({
+      findOperation: async (...asked) =>
+        ({ ...((await processor.findOperation(...asked)) as object), result: 'error' }) as never,
+    });
+    const now = order.transactions[0]!.expires_at;
+    expect((await failed.endUnpaidOrder({ order, ...ending, now })).status).toBe('processing');
+    expect(await statuses(order.id)).toBe('processing error');
+    expect((await failed.endUnpaidOrder({ order, ...ending, now: now + 24 * 60 * MINUTE })).status).toBe('expired');
+  });
+
   test('rules 10.10: while the processor does not say, nothing ends', async () => {
     const { order } = await anOrderKilledAtTheCharge();
     for (const end of [ending, cancelling]) {
