@@ -111,7 +111,7 @@ export async function callOperation(
       const { challenge_url = '' } = result.data;
       if (!holdsCardNumber(challenge_url)) {
         logAnswer(connection, result.data, performance.now() - began);
-        return withoutCardNumbers(result.data);
+        return withStorableTexts(result.data);
       }
     }
     why = answer.status === 200 ? 'not an answer of the wire format' : `status ${answer.status}`;
@@ -129,10 +129,11 @@ function logAnswer({ log, log_operations }: Connection, answer: OperationResult,
   log?.info({ operation, result, transaction_id, idempotency_key, ms: Math.round(ms) }, 'processor answered');
 }
 
-/** The result with texts that repeat no card number: they are stored and shown (rules 15.8). */
-function withoutCardNumbers(result: OperationResult): OperationResult {
+/** The result with texts that can be stored, and that repeat no card number (rules 15.8). */
+function withStorableTexts(result: OperationResult): OperationResult {
   const { response_code, response_code_description } = result;
-  const cleaned = (text: string) => replaceCardNumbers(text, '[card number]');
+  // Fields of ISO 8583 may be filled up with NUL, which Postgres refuses.
+  const cleaned = (text: string) => replaceCardNumbers(text.replaceAll('\u0000', ''), '[card number]');
   return {
     ...result,
     ...(response_code !== undefined && { response_code: cleaned(response_code) }),

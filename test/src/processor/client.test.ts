@@ -138,13 +138,18 @@ test.each([
   },
 );
 
-test('rules 15.8: a card number that the processor repeats is in no outcome', async () => {
+test('rules 15.8: a card number that the processor repeats is in no outcome, nor what Postgres cannot store', async () => {
   const { number } = CARDS.approved;
   const approved = { ...OPERATION, idempotency_key: 'key', result: 'approved', occurred: '2026-01-15T12:00:00Z' };
   answer = json(200, { ...approved, response_code: number, response_code_description: `Card ${number} is fine` });
   const texts = { response_code: '[card number]', response_code_description: 'Card [card number] is fine' };
   expect(await stranger.execute(OPERATION, 'key')).toMatchObject(texts);
   expect(await stranger.findOperation('key', OPERATION)).toMatchObject(texts);
+  answer = json(200, { ...approved, response_code: '00\u0000', response_code_description: 'Fine\u0000\u0000' });
+  expect(await stranger.execute(OPERATION, 'key')).toMatchObject({
+    response_code: '00',
+    response_code_description: 'Fine',
+  });
   answer = json(200, { ...approved, result: 'challenge', challenge_url: `https://issuer.example/${number}` });
   expect(await stranger.execute(OPERATION, 'key')).toBe('unknown');
 });
