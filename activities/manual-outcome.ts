@@ -1,9 +1,9 @@
 import { recordFollowUpOutcome } from '../src/db/orders/follow-ups';
-import { endWatch, findWatch, postponeWatch } from '../src/db/orders/late-approvals';
+import { endWatch, findWatch, insertWatch, postponeWatch } from '../src/db/orders/late-approvals';
 import { moveAsPlanned } from '../src/db/orders/move-order';
 import { loadOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { recordManualOutcome } from '../src/db/orders/manual-outcomes';
-import { setAttention } from '../src/db/orders/update-order';
+import { endAttention, setAttention } from '../src/db/orders/update-order';
 import { holdsCardNumber } from '../src/domain/card';
 import { isAttemptOpen } from '../src/domain/order';
 import { lastTransaction, type OrderSnapshot } from '../src/domain/order-snapshot';
@@ -67,7 +67,14 @@ export async function verifyManualOutcome(
   const { amount, currency } = order;
   const answer = await processor.findOperation(key, { amount, currency });
   const watch = await findWatch(db, last.id);
-  if (watch !== undefined && !isMismatch(answer) && isUndecided(answer, watch.began, now)) {
+  const began = watch?.began ?? now;
+  const is_undecided = !isMismatch(answer) && isUndecided(answer, began, now);
+  if (watch === undefined && is_undecided && last.outcome_set_by_hand) {
+    // The processor was heard of, and says nothing definite: it is asked until it does.
+    await insertWatch(db, last.id, { poll_at: nextLatePoll(now, now).poll_at, began: now });
+    return order;
+  }
+  if (watch !== undefined && is_undecided) {
     // Recovery requests the next poll.
     const { poll_at, is_overdue } = nextLatePoll(watch.began, now);
     if (is_overdue) await setAttention(db, order_id, OVERDUE);
@@ -76,8 +83,9 @@ export async function verifyManualOutcome(
   }
   const attention = contradictionOf(order, last, answer);
   if (attention !== undefined) await setAttention(db, order_id, attention);
+  else await endAttention(db, order_id, OVERDUE);
   await endWatch(db, last.id);
-  return attention === undefined ? order : { ...order, attention };
+  return attention === undefined ? await loadOrderSnapshot(db, order_id) : { ...order, attention };
 }
 
 const OVERDUE = 'the processor has given no answer for a day about a sign that it has another outcome';

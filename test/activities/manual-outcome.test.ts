@@ -114,6 +114,22 @@ describe('verifyManualOutcome', () => {
     expect((await loadOrderSnapshot(database.db, order_id)).attention ?? null).toBe(attention);
   });
 
+  test('rules 10.14: of an approval about which the processor says nothing at that moment: it is asked until it does', async () => {
+    const { input } = await awaited();
+    const { order_id } = input;
+    const transaction_id = transactionId(order_id, 1);
+    await activities().setChargeOutcome({ ...manualOutcomeOf(input), now: NOW });
+    const verify = (answer: OperationOutcome, now: number) =>
+      activities(answer).verifyManualOutcome({ order_id, key: 'k', now });
+    await verify('unknown', NOW);
+    const { poll_at } = (await findWatch(database.db, transaction_id))!;
+    expect(poll_at).toBeGreaterThan(NOW);
+    await verify('unknown', poll_at);
+    expect((await findWatch(database.db, transaction_id))!.poll_at).toBeGreaterThan(poll_at);
+    expect((await verify(processorThatAnswers('declined'), poll_at + 1)).attention).toMatch(/processor says declined/);
+    expect(await findWatch(database.db, transaction_id)).toBeUndefined();
+  });
+
   test('of an order whose outcome is open: the processor is not asked', async () => {
     const { order } = await awaited();
     expect(
@@ -158,6 +174,15 @@ describe('rules 10.18: a sign that a refund was approved, although it is recorde
       /recorded as declined, but the processor says approved/,
     );
     expect(await findWatch(database.db, transaction_id)).toBeUndefined();
+  });
+
+  test('rules 24.19: attention to an answer that was late ends with an answer that contradicts nothing', async () => {
+    const { order_id } = await signed();
+    await verify(order_id, 'unknown', NOW + 24 * HOUR);
+    const open = { object_id: order_id, until: null };
+    expect(await database.db('attentions').where(open)).toHaveLength(1);
+    expect((await verify(order_id, answered('refused'), NOW + 25 * HOUR)).attention).toBeUndefined();
+    expect(await database.db('attentions').where(open)).toEqual([]);
   });
 
   test('ends when the processor does not know it for hours, or says no', async () => {

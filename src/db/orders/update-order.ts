@@ -64,3 +64,16 @@ export async function setAttention(db: Database, order_id: string, attention: st
     { order_id, attention },
   );
 }
+
+/** Ends an order's `attention` if it is this one. */
+export async function endAttention(db: Database, order_id: string, attention: string): Promise<void> {
+  await queryRows(
+    db,
+    `with changed as (
+       update orders set attention = null where id = :order_id and attention = :attention returning id
+     )
+     update attentions a set until = clock_timestamp() from changed
+     where object_kind = 'order' and object_id = changed.id::text and until is null and reason = :attention`,
+    { order_id, attention },
+  );
+}
