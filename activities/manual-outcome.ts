@@ -82,10 +82,12 @@ export async function verifyManualOutcome(
     return is_overdue ? { ...order, attention: OVERDUE } : order;
   }
   const attention = contradictionOf(order, last, answer);
+  const is_late_answer = attention === undefined && order.attention === OVERDUE;
   if (attention !== undefined) await setAttention(db, order_id, attention);
-  else await endAttention(db, order_id, OVERDUE);
+  else if (is_late_answer) await endAttention(db, order_id, OVERDUE);
   await endWatch(db, last.id);
-  return attention === undefined ? await loadOrderSnapshot(db, order_id) : { ...order, attention };
+  if (is_late_answer) return await loadOrderSnapshot(db, order_id);
+  return attention === undefined ? order : { ...order, attention };
 }
 
 const OVERDUE = 'the processor has given no answer for a day about a sign that it has another outcome';
