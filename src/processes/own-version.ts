@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/connection';
-import { setCurrentVersion, type Build } from '../db/current-build';
+import { findCurrentBuild, setCurrentVersion, type Build } from '../db/current-build';
 import type { Logger } from '../log';
 import type { TemporalClient } from '../temporal/connect';
 import { makeVersionCurrent } from '../temporal/deployment';
@@ -35,12 +35,13 @@ export class OwnVersion {
   async makeCurrent(): Promise<void> {
     const { log, build } = this.services;
     const { signal } = this.stopping;
+    const began = Date.now();
     const give_up = performance.now() + WAIT_MS;
     for (let error = await this.tryOnce(); error !== undefined; error = await this.tryOnce()) {
       if (signal.aborted) return;
       if (performance.now() > give_up) {
         log.error({ err: error, version: build.version }, 'cannot make this version current');
-        this.working = this.goOn();
+        this.working = this.goOn(began);
         return;
       }
       await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
@@ -48,11 +49,15 @@ export class OwnVersion {
     this.working = this.drain();
   }
 
-  private async goOn(): Promise<void> {
+  /** Tries until it succeeds, or another version was made current after an instant, epoch milliseconds. */
+  private async goOn(began: number): Promise<void> {
+    const { db, build } = this.services;
     const { signal } = this.stopping;
     do {
       await sleep(LATER_MS, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return;
+      const current = await findCurrentBuild(db).catch(() => undefined);
+      const is_replaced = current !== undefined && current.version !== build.version && current.since > began;
+      if (signal.aborted || is_replaced) return;
     } while ((await this.tryOnce()) !== undefined);
     await this.drain();
   }
