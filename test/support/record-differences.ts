@@ -103,12 +103,9 @@ async function compare(record: Database, ledger: Database): Promise<string[]> {
     `select t.id as transaction_id, t.order_id, t.capture_mode, t.status, t.amount, t.captured_amount,
        t.voided_amount, t.refunded_amount, t.charged_back_amount,
        t.won_back_amount, t.capture_pending_amount + t.void_pending_amount + t.refund_pending_amount as pending_amount,
-       coalesce(reversed.amount, 0) as reversed_amount
-     from transactions t join orders o on o.id = t.order_id left join (
-       select rt.original_transaction_id, sum(r.amount)::bigint as amount from orders r join transactions rt on rt.order_id = r.id
-       where r.kind = 'reversal' and r.status = 'completed' and rt.credit_debit = 'debit' group by 1
-     ) reversed on reversed.original_transaction_id = t.id
-     where o.kind = 'payment'`,
+       coalesce(back.amount, 0) as reversed_amount from transactions t join orders o on o.id = t.order_id left join (
+         select rt.original_transaction_id as id, sum(r.amount)::bigint as amount from orders r join transactions rt on rt.order_id = r.id
+         where r.kind = 'reversal' and r.status = 'completed' and rt.credit_debit = 'debit' group by 1) back on back.id = t.id where o.kind = 'payment'`,
     {},
   );
   const follow_ups = await queryRows<FollowUp>(
