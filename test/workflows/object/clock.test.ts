@@ -63,10 +63,10 @@ test('rules 24.11: a payment just before the end of its order, while a local act
   afterActivity = async (activity) => {
     if (activity !== 'startDeliveries' || paid !== undefined) return;
     paid = order.pay('', 2, approved);
-    // Within the nine seconds of a local activity.
+    // Within the nine seconds of a local activity. The next workflow task, which takes the payment, comes after four.
     await until('the order is past its end', async () => (await world.now()) > end);
   };
-  await sleepUntil(world, end - 6_500);
+  await sleepUntil(world, end - 8_000);
   await order.pay('', 1, declined);
   await paid;
   await replayedEventsOf(order);
