@@ -7,7 +7,7 @@ import {
   type StoredTransaction,
 } from '../../src/db/orders/stored-order';
 import { isExpired, mayCancel } from '../../src/domain/order';
-import { paymentExpiresAt } from '../../src/domain/order-snapshot';
+import { outcomeAwaitedFrom, paymentExpiresAt } from '../../src/domain/order-snapshot';
 import { paymentPeriod } from '../../src/domain/payment-period';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { reversalOrderId, transactionId } from '../../src/ids';
@@ -134,15 +134,13 @@ function stateOf(order: StoredOrder, now: number): PaymentState {
   };
   if (isFinal(ORDER_MOVES, order.status)) return ended(order.status as PageOutcome);
   if (last?.status === 'processing') return awaitsOutcome;
-  // Its charge may be at the processor: nobody may be told that nothing was charged.
-  const is_sent = last?.status === 'new' && (last.charge_began || order.charged_by === 'token');
+  // While an outcome is awaited nobody may be told that nothing was charged.
+  const awaited_from = outcomeAwaitedFrom(order);
   const expires_at = paymentExpiresAt({
     expires_at: epoch(order.expires_at),
     transactions: order.transactions.map((one) => ({ status: one.status, expires_at: epoch(one.expires_at) })),
   });
-  if (isExpired(expires_at, now)) {
-    return is_sent || last?.status === 'pending' ? awaitsOutcome : ended('expired', undefined);
-  }
+  if (isExpired(expires_at, now)) return awaited_from === undefined ? ended('expired', undefined) : awaitsOutcome;
   if (last?.status === 'pending') {
     return {
       kind: 'waiting',
@@ -152,7 +150,7 @@ function stateOf(order: StoredOrder, now: number): PaymentState {
     };
   }
   if (order.charged_by !== 'customer') return awaitsOutcome;
-  if (order.project_status === 'suspended') return is_sent ? awaitsOutcome : SUSPENDED;
+  if (order.project_status === 'suspended') return awaited_from === undefined ? SUSPENDED : awaitsOutcome;
   const attempt = last?.status === 'new' ? last.attempt : order.transactions.length + 1;
   const attempts_left = order.attempts_max - attempt + 1;
   return { kind: 'payable', attempt, attempts_left, last_failure, cancellable: true, expires_at };

@@ -159,8 +159,11 @@ function withTransaction(
  *   and a follow-up order executed, as soon as its order is written.
  * - `issuer`: the customer is in 3-D Secure, and may pay there without a notification.
  */
-export function outcomeAwaitedFrom(order: OrderSnapshot): 'processor' | 'issuer' | undefined {
-  const last = lastTransaction(order);
+export function outcomeAwaitedFrom(order: {
+  charged_by: ChargedBy | null;
+  transactions: readonly { status: TransactionStatus; charge_began?: boolean }[];
+}): 'processor' | 'issuer' | undefined {
+  const last = order.transactions.at(-1);
   if (last?.status === 'pending') return 'issuer';
   const is_sent = order.charged_by !== 'customer' || last?.charge_began === true;
   return last?.status === 'processing' || (last?.status === 'new' && is_sent) ? 'processor' : undefined;
