@@ -7,32 +7,27 @@ import type { Proof, ProofOutcome } from './proof';
 /** One seed of a proof. */
 export interface Run extends ProofOutcome {
   seed: number;
+  /** What was checked out, `+` if files differed from it. */
+  commit: string;
+  machine: string;
   seconds: number;
 }
 
-/** The last full run of a proof: a file of `proofs/results`. */
+/** The last full run of each seed of a proof: a file of `proofs/results`. */
 export interface Result {
   proof: string;
-  commit: string;
-  machine: string;
   runs: Run[];
 }
 
 const folder = () => path.join(repositoryRoot(), 'proofs', 'results');
 
-/**
- * Writes what a full run has shown. Runs of other seeds on the same commit and machine stay. A part of the seeds does
- * not replace all of them on another commit.
- */
-export function writeResult({ runs, ...of }: Result, seeds: readonly number[]): void {
+/** Writes what full runs have shown, each instead of the last one of its seed. Other seeds stay. */
+export function writeResult({ proof, runs }: Result): void {
   mkdirSync(folder(), { recursive: true });
-  const before = readResults().find(({ proof }) => proof === of.proof);
-  const is_same = before?.commit === of.commit && before.machine === of.machine && !of.commit.endsWith('+');
-  if (!is_same && runs.length < seeds.length && before?.runs.length === seeds.length) return;
-  const others = is_same ? before.runs : [];
-  const kept = others.filter(({ seed }) => runs.every((run) => run.seed !== seed));
-  const result: Result = { ...of, runs: [...kept, ...runs].toSorted((a, b) => a.seed - b.seed) };
-  writeFileSync(path.join(folder(), `${of.proof}.json`), `${JSON.stringify(result, null, 2)}\n`);
+  const before = readResults().find((result) => result.proof === proof)?.runs ?? [];
+  const kept = before.filter(({ seed }) => runs.every((run) => run.seed !== seed));
+  const result: Result = { proof, runs: [...kept, ...runs].toSorted((a, b) => a.seed - b.seed) };
+  writeFileSync(path.join(folder(), `${proof}.json`), `${JSON.stringify(result, null, 2)}\n`);
 }
 
 export function readResults(): Result[] {
@@ -41,6 +36,7 @@ export function readResults(): Result[] {
     .map((name) => JSON.parse(readFileSync(path.join(folder(), name), 'utf8')) as Result);
 }
 
+const distinct = (texts: readonly string[]) => [...new Set(texts)].join(', ');
 const isPart = ({ seeds }: Proof, runs: readonly Run[]) => runs.length > 0 && runs.length < seeds.length;
 
 /** PROOFS.md. */
@@ -56,11 +52,11 @@ export function reportText(proofs: readonly Proof[], results: readonly Result[])
       .map(([what, count]) => `${count.toLocaleString('en')} ${what}`)
       .join(', ');
   const rows = proofs.map((proof) => {
-    const { runs = [], commit = 'not run yet' } = resultOf(proof) ?? {};
+    const { runs = [] } = resultOf(proof) ?? {};
     const violations = String(runs.flatMap((run) => run.violations).length);
     return [
       `[${proof.name}](#${proof.name})`,
-      commit,
+      runs.length === 0 ? 'not run yet' : distinct(runs.map(({ commit }) => commit)),
       runs.map(({ seed }) => seed).join(', ') + (isPart(proof, runs) ? ` of ${proof.seeds.join(', ')}` : ''),
       inWords(total(runs.map(({ counts }) => counts))),
       runs.length === 0 ? '' : violations,
@@ -76,11 +72,12 @@ export function reportText(proofs: readonly Proof[], results: readonly Result[])
       ...(result === undefined
         ? ['No full run yet.']
         : [
-            `Commit ${result.commit}; ${result.machine}.`,
+            `Machine: ${distinct(result.runs.map(({ machine }) => machine))}.`,
             table(
-              ['seed', 'seconds', 'counts', 'violations'],
+              ['seed', 'commit', 'seconds', 'counts', 'violations'],
               result.runs.map((run) => [
                 String(run.seed),
+                run.commit,
                 String(run.seconds),
                 inWords(run.counts),
                 String(run.violations.length),
@@ -105,7 +102,7 @@ export function reportText(proofs: readonly Proof[], results: readonly Result[])
     [
       '# Proofs',
       'What the service promises, tried on the real servers with faults, crashes and random schedules. [proofs/README.md](proofs/README.md) explains how each proof works, [promises.md](docs/promises.md) which promise it shows.',
-      'Written by `npm run proofs`; each row is the last full run of that proof. A `+` behind a commit means that files differed from it.',
+      'Written by `npm run proofs`; each row is the last full run of that proof, or of each of its seeds. A `+` behind a commit means that files differed from it.',
       table(['proof', 'commit', 'seeds', 'counts', 'violations'], rows),
       ...sections,
       '',

@@ -12,8 +12,8 @@ import { readResults, reportText, writeResult, type Result, type Run } from './r
 /**
  * `npm run proofs`: runs all proofs in full and writes PROOFS.md and the figures of docs/promises.md. `--only
  * crash,faults` runs these, `--seed 7` one seed, `--case 123` one case of it, `--size ci` the part that CI runs.
- * `--report` runs nothing and writes both pages again. They take only full runs; seeds may be run one by one, on one
- * commit. A proof that throws counts as a violation, and the others still run. Ends with exit code 1 if a promise is broken.
+ * `--report` runs nothing and writes both pages again. They take only full runs; seeds may be run one by one. A
+ * proof that throws counts as a violation, and the others still run. Ends with exit code 1 if a promise is broken.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -49,7 +49,7 @@ async function main(): Promise<void> {
     for (const violation of violations) say(`${proof.name}: VIOLATION: ${violation}`);
     const is_of_proof = seed === undefined || proof.seeds.includes(seed);
     if (result !== undefined && size === 'full' && is_of_proof && values.case === undefined) {
-      writeResult(result, proof.seeds);
+      writeResult(result);
       writePages();
     }
   }
@@ -64,15 +64,16 @@ async function runProof(
   const runs: Run[] = [];
   for (const seed of seeds) {
     say(`${proof.name}, seed ${seed}: ${proof.title}`);
+    const of = { commit: commit(), machine: machine() };
     const began = performance.now();
     const outcome = await proof.run({ seed, size, single, say: (line) => say(`${proof.name}: ${line}`) });
     const seconds = Math.round((performance.now() - began) / 1_000);
-    runs.push({ seed, seconds, ...outcome });
+    runs.push({ seed, ...of, seconds, ...outcome });
     say(
       `${proof.name}, seed ${seed}: ${outcome.violations.length} violations in ${seconds} s ${counted(outcome.counts)}`,
     );
   }
-  return { proof: proof.name, commit: commit(), machine: machine(), runs };
+  return { proof: proof.name, runs };
 }
 
 /** PROOFS.md, and the figures of docs/promises.md. */
