@@ -182,7 +182,7 @@ function handlePayment<P extends Payable, Method extends PageMethod>(
       // It changed in the meantime, or the payment was not possible: show the record.
       const after = await findPayable(context, request);
       const result = isCurrentAttempt(after, attempt)
-        ? { ...notCharged(error), cardholder_name: readName(body) }
+        ? { ...resultOf(error, after), cardholder_name: readName(body) }
         : { error: alreadyStarted() };
       return await respond(request, response, after, 'form', result);
     }
@@ -224,9 +224,13 @@ function alreadyStarted(): ServiceError {
   );
 }
 
-/** The attempt was not made, and can be: nothing was charged, or another customer is paying at this moment. */
-function notCharged(error: ServiceError): FormResult {
-  if (error instanceof OutcomeUnknown) return outcomeUnknown();
+/**
+ * The attempt was not made by this form, and can be: nothing was charged, or a charge was begun from another tab, or
+ * another customer is paying at this moment.
+ */
+function resultOf(error: ServiceError, { state }: Payable): FormResult {
+  const charge_began = state.kind === 'payable' && state.charge_began;
+  if (error instanceof OutcomeUnknown || charge_began) return outcomeUnknown();
   if (error.error === 'TransactionAlreadyStarted') return { error, waiting_for: 'other_payment' };
   const { status } = ERRORS[error.error];
   return { status: status >= 500 ? status : 503, error, notice: 'not_charged' };

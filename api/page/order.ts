@@ -153,7 +153,8 @@ function stateOf(order: StoredOrder, now: number): PaymentState {
   if (order.project_status === 'suspended') return awaited_from === undefined ? SUSPENDED : awaitsOutcome;
   const attempt = last?.status === 'new' ? last.attempt : order.transactions.length + 1;
   const attempts_left = order.attempts_max - attempt + 1;
-  return { kind: 'payable', attempt, attempts_left, last_failure, cancellable: true, expires_at };
+  const charge_began = awaited_from !== undefined;
+  return { kind: 'payable', attempt, attempts_left, last_failure, cancellable: true, charge_began, expires_at };
 }
 
 /** Without expires_at it never expires. */

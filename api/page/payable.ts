@@ -54,6 +54,8 @@ export type PaymentState =
       attempts_left: number;
       last_failure: AttemptFailure | undefined;
       cancellable: boolean;
+      /** The charge of this attempt was begun, from another tab or by a form that was answered too late. */
+      charge_began: boolean;
       /** Epoch milliseconds. */
       expires_at: number;
     }

@@ -141,7 +141,8 @@ function stateOf(link: StoredPaymentLink, own: StoredOrder | undefined, attempt:
   if (link.project_status === 'suspended') return SUSPENDED;
   const attempts_left = PAYMENT_LINK_ATTEMPTS_MAX - link.attempts;
   // Nothing is begun that could be cancelled: the link stays for the next customer.
-  return { kind: 'payable', attempt, attempts_left, last_failure, cancellable: false, expires_at };
+  const nothing_begun = { cancellable: false, charge_began: false };
+  return { kind: 'payable', attempt, attempts_left, last_failure, ...nothing_begun, expires_at };
 }
 
 /** Why the payer's last attempt failed; `undefined` while it has not. */

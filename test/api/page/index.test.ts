@@ -626,6 +626,23 @@ describe('when a part of the service is away', () => {
     expect(`${html}${lines.join('')}`).not.toMatch(/41111111|"123"/);
   });
 
+  test('rules 12.5: while the charge of another tab is under way nobody is told that nothing was charged', async () => {
+    const order = await createPageOrder();
+    const slow = { operation: 'sale', order_id: order.id, kind: 'latency', milliseconds: 3_000, times: 1 } as const;
+    const fault = await new Merchant().addFault(slow);
+    const first = new Client();
+    const paid = first.postForm(`/pay/${order.id}/`, { ...CARD, ...(await first.openPage(order)) });
+    await fault.hit;
+    const { url } = await pages({ processor_url: 'http://127.0.0.1:9' });
+    const second = new Client(url);
+    const response = await second.postForm(`/pay/${order.id}/`, { ...CARD, ...(await second.openPage(order)) });
+    const html = await response.text();
+    expect([response.status, html]).toEqual([503, expect.stringContaining('We have not heard back yet')]);
+    expect(html).not.toContain('Nothing was charged');
+    expect((await paid).status).toBe(200);
+    expect(await readStatuses(order.id)).toBe('completed: accepted');
+  });
+
   test('rules 12.4: an answer that does not come in time is waited for', async () => {
     const order = await createPageOrder();
     const { url } = await pages({ deadline_ms: 1 });
