@@ -9,8 +9,13 @@ const AHEAD = 16;
 /** Replays at a time: more take memory, and processor time from payments. */
 const WORKERS = 2;
 
+/** How often drain replays a workflow that goes on meanwhile. */
+const TRIES = 5;
+
 /** How the replay of an open workflow ended. */
 export interface ReplayedRun extends WorkflowRun {
+  /** Events of the history that was replayed. */
+  events: number;
   /** Why its version of the code could not continue it; `undefined`: it can. */
   problem: string | undefined;
 }
@@ -30,17 +35,26 @@ export interface ReplayOptions {
 export async function replayOpenWorkflows(
   client: Client,
   query: string,
+  options: ReplayOptions,
+  replayed: (run: ReplayedRun) => unknown,
+): Promise<void> {
+  await replayRuns(client, listedRuns(client, query), options, replayed);
+}
+
+async function replayRuns(
+  client: Client,
+  runs: Iterable<WorkflowRun> | AsyncIterable<WorkflowRun>,
   { bundle_path, dataConverter, signal }: ReplayOptions,
   replayed: (run: ReplayedRun) => unknown,
 ): Promise<void> {
-  const source = fetchHistories(client, query);
+  const source = fetchHistories(client, runs);
   const replay = async () => {
-    let current: WorkflowRun | undefined;
+    let current: Omit<ReplayedRun, 'problem'> | undefined;
     async function* histories() {
       for (;;) {
         const next = await source.next();
         if (next.done || signal?.aborted) return;
-        current = next.value.run;
+        current = { ...next.value.run, events: next.value.history.events?.length ?? 0 };
         yield { workflowId: current.workflow_id, history: next.value.history };
       }
     }
@@ -61,15 +75,37 @@ export interface Drained {
 }
 
 /**
- * Moves the open workflows of other versions whose histories replay with this version's bundle to this version.
+ * Moves the open workflows of other versions whose histories replay with this version's bundle to this version. One that
+ * has gone on since its history was read is replayed again, as its old version may have done what this one would not.
  */
 export async function drainOthers(client: Client, version: string, options: ReplayOptions): Promise<Drained> {
   const drained: Drained = { moved: 0, stay: [] };
-  await replayOpenWorkflows(client, openOfOthers(version), options, async (run) => {
-    if (run.problem !== undefined) drained.stay.push(run);
-    else if (await moveWorkflow(client, run, version)) drained.moved += 1;
-  });
+  const move = async (runs: AsyncIterable<WorkflowRun> | Iterable<WorkflowRun>): Promise<ReplayedRun[]> => {
+    const went_on: ReplayedRun[] = [];
+    await replayRuns(client, runs, options, async (run) => {
+      if (run.problem !== undefined) drained.stay.push(run);
+      else if ((await eventsOf(client, run)) > run.events) went_on.push(run);
+      else if (await moveWorkflow(client, run, version)) drained.moved += 1;
+    });
+    return went_on;
+  };
+  let went_on = await move(listedRuns(client, openOfOthers(version)));
+  for (let tries = 2; went_on.length > 0 && tries <= TRIES; tries += 1) went_on = await move(went_on);
+  const problem = 'It goes on all the time.';
+  drained.stay.push(...went_on.map((run) => ({ ...run, problem })));
   return drained;
+}
+
+/** The events of a run by now; 0 for one that is gone. */
+async function eventsOf(client: Client, { workflow_id, run_id }: WorkflowRun): Promise<number> {
+  const described = await unlessGone(client.workflow.getHandle(workflow_id, run_id).describe());
+  return described?.historyLength ?? 0;
+}
+
+async function* listedRuns(client: Client, query: string): AsyncGenerator<WorkflowRun> {
+  for await (const { workflowId, runId } of client.workflow.list({ query })) {
+    yield { workflow_id: workflowId, run_id: runId };
+  }
 }
 
 interface FetchedHistory {
@@ -78,14 +114,17 @@ interface FetchedHistory {
 }
 
 /** Several at a time; one that has ended meanwhile and is gone is left out. */
-async function* fetchHistories(client: Client, query: string): AsyncGenerator<FetchedHistory> {
+async function* fetchHistories(
+  client: Client,
+  runs: Iterable<WorkflowRun> | AsyncIterable<WorkflowRun>,
+): AsyncGenerator<FetchedHistory> {
   const ahead: Promise<FetchedHistory | undefined>[] = [];
   const next = async function* () {
     const fetched = await ahead.shift();
     if (fetched !== undefined) yield fetched;
   };
-  for await (const { workflowId, runId } of client.workflow.list({ query })) {
-    const fetched = fetchHistory(client, { workflow_id: workflowId, run_id: runId });
+  for await (const run of runs) {
+    const fetched = fetchHistory(client, run);
     // It is reported where it is awaited.
     fetched.catch(() => undefined);
     ahead.push(fetched);
@@ -95,9 +134,13 @@ async function* fetchHistories(client: Client, query: string): AsyncGenerator<Fe
 }
 
 async function fetchHistory(client: Client, run: WorkflowRun): Promise<FetchedHistory | undefined> {
+  const history = await unlessGone(client.workflow.getHandle(run.workflow_id, run.run_id).fetchHistory());
+  return history && { run, history };
+}
+
+async function unlessGone<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
-    const history = await client.workflow.getHandle(run.workflow_id, run.run_id).fetchHistory();
-    return { run, history };
+    return await answer;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;

@@ -1,3 +1,4 @@
+import type { Client } from '@temporalio/client';
 import { spawn, type ChildProcess } from 'node:child_process';
 import {
   cpSync,
@@ -14,11 +15,15 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failedTasks } from '../../proofs/upgrade/ends';
 import type { Order } from '../../src/contract/order';
+import { parseConfig } from '../../src/config';
+import { dataConverter } from '../../src/temporal/connect';
 import { findVersions, type DeployedVersion } from '../../src/temporal/deployment';
+import { drainOthers } from '../../src/temporal/open-histories';
+import { workflowBundlePath } from '../../src/temporal/workflow-bundle';
 import { repositoryRoot } from '../../src/stack/files';
 import { readVariables } from '../../src/stack/launch';
 import { runCommand } from '../../src/stack/tools/command';
-import { orderWorkflowId, paymentLinkWorkflowId } from '../../workflows/messages';
+import { orderWorkflowId, paymentLinkWorkflowId, recordChanged } from '../../workflows/messages';
 import { Merchant, newIdempotencyKey } from '../support/merchant';
 import { capture, createAuthorization } from '../support/merchant-payments';
 import { ledgerDifferences } from '../support/record-differences';
@@ -269,6 +274,38 @@ test('rules 24.21: orders that a version cannot continue stay where they are; au
   expect((await statusOf(newer)).status).toBe('current');
   await until('it has moved the open order', async () => (await statusOf(HEAD)).open_workflows === 0);
   expect((await merchant.cancelOrder(unpaid.id)).status).toBe('cancelled');
+
+  const busy = await merchant.createOrder({ expiration_period: 'P1D' });
+  await admin(HEAD, 'deploy', 'current');
+  await until('Temporal lists it', async () => (await statusOf(newer)).open_workflows === 1);
+  const { PAYLOAD_KEYS } = parseConfig(environment());
+  const options = {
+    bundle_path: await workflowBundlePath(path.join(HEAD.folder, 'dist')),
+    dataConverter: dataConverter(PAYLOAD_KEYS!),
+  };
+  const { client, fetched } = goingOn(2);
+  expect(await drainOthers(client, HEAD.version, options)).toEqual({ moved: 1, stay: [] });
+  expect(fetched).toEqual([busy, busy, busy].map(({ id }) => orderWorkflowId(id)));
+  expect((await merchant.cancelOrder(busy.id)).status).toBe('cancelled');
   expect((await failedTasks(stack)).failures).toEqual([]);
   await stopWorker(worker);
 }, 240_000);
+
+/** A client that has a workflow go on, so many times, after its history was fetched. */
+function goingOn(times: number): { client: Client; fetched: string[] } {
+  const fetched: string[] = [];
+  const getHandle: Client['workflow']['getHandle'] = (workflow_id: string, run_id?: string) => {
+    const handle = temporal.workflow.getHandle(workflow_id, run_id);
+    const fetchHistory = async () => {
+      const history = await handle.fetchHistory();
+      if (fetched.push(workflow_id) <= times) {
+        await handle.signal(recordChanged);
+        await until('it has gone on', async () => (await handle.describe()).historyLength > history.events!.length + 2);
+      }
+      return history;
+    };
+    return Object.assign(Object.create(handle), { fetchHistory });
+  };
+  const workflow = Object.create(temporal.workflow, { getHandle: { value: getHandle } }) as Client['workflow'];
+  return { client: Object.create(temporal, { workflow: { value: workflow } }) as Client, fetched };
+}
