@@ -11,6 +11,7 @@ import {
   endRestore,
   newestChange,
   openRestore,
+  postponeEnds,
   recordReconciliation,
   type Restore,
 } from '../db/restores';
@@ -35,6 +36,8 @@ interface RestoreServices {
 
 /** What changed last before the backup may have begun earlier. Milliseconds. */
 const MARGIN_MS = 10 * 60_000;
+/** What was open in the backup ends this much after the beginning of the restore at the earliest (rules 28.4). */
+const ENDS_AFTER_MS = 60 * 60_000;
 
 const BEGIN = {
   summary: 'Begin after the record was restored from a backup',
@@ -87,7 +90,9 @@ export const RESTORE_COMMANDS = [
         const id = uuidv7();
         const began = await beginRestore(trx, id, since, now);
         await extendPayloadKeyUses(trx);
-        if (began.id === id) await audit(trx, context, 'restore.begin', began, { since: began.since });
+        if (began.id !== id) return began;
+        await postponeEnds(trx, since, now.getTime() + ENDS_AFTER_MS);
+        await audit(trx, context, 'restore.begin', began, { since: began.since });
         return began;
       });
       return presentRestore(restore);

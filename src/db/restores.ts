@@ -1,4 +1,5 @@
-import { queryRows, toIsoTime, type Database, type SqlTransaction } from './connection';
+import { OPEN_ORDER_STATUSES, OPEN_PAYMENT_LINK_STATUSES, UNPAID_ATTEMPT_STATUSES } from '../domain/transitions';
+import { queryRows, sqlList, toIsoTime, type Database, type SqlTransaction } from './connection';
 
 /** What could not be written again, for a person (rules 28.5). */
 export interface OpenItem {
@@ -51,6 +52,59 @@ export async function beginRestore(trx: SqlTransaction, id: string, since: numbe
   );
   return (await openRestore(trx))!;
 }
+
+/**
+ * Puts off what was open in the backup and has ended since, or will soon: orders, attempts, capture windows and payment
+ * links. They may have been paid or captured in time, which is still to be written again. `since` and `until`, the new
+ * end, in epoch milliseconds. Their `modified` stays, by which a repeat finds the instant of the backup.
+ */
+export async function postponeEnds(trx: SqlTransaction, since: number, until: number): Promise<void> {
+  const isNear = (column: string) => `${column} >= :since and ${column} < :until`;
+  const bindings = { since: toIsoTime(since), until: toIsoTime(until) };
+  await queryRows(
+    trx,
+    `with periods as (
+       select id from orders
+       where kind = 'payment' and status in ${sqlList(OPEN_ORDER_STATUSES)} and ${isNear('expires_at')}
+     ), attempts as (
+       update transactions set expires_at = :until
+       where original_transaction_id is null and status in ${sqlList(UNPAID_ATTEMPT_STATUSES)} and ${isNear('expires_at')}
+       returning order_id
+     ), windows as (
+       update transactions set capture_ends_at = :until
+       where capture_mode is not null and status = 'accepted' and captured_amount + voided_amount < amount
+         and ${isNear('capture_ends_at')}
+       returning order_id
+     )
+     update orders set
+       expires_at = case when id in (select id from periods) then :until else expires_at end, version = version + 1
+     where id in (
+       select id from periods union select order_id from attempts union select order_id from windows)
+     returning 1`,
+    bindings,
+  );
+  await queryRows(
+    trx,
+    `update payment_links set expires_at = :until, version = version + 1
+     where status in ${sqlList(OPEN_PAYMENT_LINK_STATUSES)} and ${isNear('expires_at')}
+     returning 1`,
+    bindings,
+  );
+}
+
+/** Ends the period of an order or a payment link now, of which its workflow is still to be told. */
+export async function endPeriod(db: Database, table: 'orders' | 'payment_links', id: string, now: Date): Promise<void> {
+  const ended = `update ${table} set expires_at = :now, version = version + 1 where id = :id and expires_at > :now returning 1`;
+  await queryRows(db, ended, { id, now });
+}
+
+/**
+ * The number of an order's next webhook, in SQL. After a restore it is above the minutes from 1970 to its beginning: the
+ * webhooks that were lost have had the numbers from 1, and receivers know an event by its number (rules 28.4).
+ */
+export const nextWebhookNumber = (order_id: string): string =>
+  `(select greatest(coalesce(max(n), 0), (select coalesce(max(floor(extract(epoch from began) / 60)), 0)::int from restores)) + 1
+    from webhook_deliveries where order_id = ${order_id})`;
 
 /** Records what a reconciliation has written again and left open. */
 export async function recordReconciliation(

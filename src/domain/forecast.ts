@@ -38,8 +38,8 @@ export interface ForecastRecord {
   /** How long attempts are kept (rules 29.1), by the order's clock: as far as it is ahead, longer. Milliseconds. */
   attempts_kept_ms: number;
   watches: readonly LateApprovalWatch[];
-  /** Number of its latest webhook, 0 without one; whether its next change has an address to send one to. */
-  last_delivery: number;
+  /** Number of its next webhook; whether its next change has an address to send one to. */
+  next_delivery: number;
   has_webhook_address: boolean;
   /** The order's time, epoch milliseconds. */
   now: number;
@@ -140,7 +140,7 @@ class Future {
     if (move === undefined) throw new Error('an order expires once');
     if (move.transaction !== undefined) this.event(move.transaction.transaction_id, move.transaction.to, at);
     this.expired_at = at;
-    this.webhook({ order_id: record.order.id, n: record.last_delivery + 1 }, at);
+    this.webhook({ order_id: record.order.id, n: record.next_delivery }, at);
     const after = afterMove(snapshot, move, undefined, { source: 'service', now: at });
     for (const { id, late_poll_at } of after.transactions) {
       if (late_poll_at !== undefined) this.question({ transaction_id: id, poll_at: late_poll_at, polls: 0, began: at });

@@ -18,6 +18,7 @@ import {
 import type { Database } from '../db/connection';
 import { findStoredOrder } from '../db/orders/stored-order';
 import { findStoredPaymentLink } from '../db/payment-links';
+import { endPeriod } from '../db/restores';
 import { acceptRequest, type AcceptedRequest } from '../domain/accepted-request';
 import { followUpIdempotencyKey } from '../domain/follow-up';
 import { chargeIdempotencyKey } from '../domain/transaction';
@@ -60,6 +61,8 @@ export interface Missing {
 export class Restorer {
   /** By their keys. */
   private readonly operations: ReadonlyMap<string, ReportedOperation>;
+  /** Transactions that were approved after their order had ended, and reversed: nothing else is (rules 10.11). */
+  private readonly given_back: ReadonlySet<string>;
 
   /** `operations`: all that the processor has carried out since. `ends`: takes the ends of payment links. */
   constructor(
@@ -68,6 +71,8 @@ export class Restorer {
     private readonly ends: Missing[],
   ) {
     this.operations = new Map(operations.map((operation) => [operation.idempotency_key, operation]));
+    const reversals = operations.filter(({ operation, result }) => operation === 'reversal' && result === 'approved');
+    this.given_back = new Set(reversals.map(({ transaction_id }) => transaction_id));
   }
 
   /** `undefined`: the record has it in its final state. */
@@ -94,7 +99,7 @@ export class Restorer {
     return { object, in_turn_with: creation?.payment_link?.id ?? id, write };
   }
 
-  private async paymentLink(id: string, workflow: SeenWorkflow, { updates }: SentInputs): Promise<boolean> {
+  private async paymentLink(id: string, workflow: SeenWorkflow, { updates, result }: SentInputs): Promise<boolean> {
     const { db, workflows } = this.services;
     const link = await findStoredPaymentLink(db, id);
     if (link !== undefined) await workflows.payment_links.resume(link, Date.now() + DEADLINE_MS);
@@ -105,9 +110,10 @@ export class Restorer {
       await this.endRun(workflow);
       await workflows.payment_links.create({ ...creation, request: again(creation.request) });
     }
-    if (end !== undefined) {
+    if (end !== undefined || result === 'expired') {
       const write = async () => {
-        await workflows.payment_links.end(id, again(end.request));
+        if (end !== undefined) await workflows.payment_links.end(id, again(end.request));
+        else await this.expirePaymentLink(id);
         return link !== undefined;
       };
       this.ends.push({ object: workflow.workflow_id, in_turn_with: id, write });
@@ -129,6 +135,9 @@ export class Restorer {
       if (is_over && creation.order.charged_by === 'token' && !(await this.isCharged(transactionId(id, 1)))) {
         throw new Error(`It had ended as ${result} without a charge, which would be made now.`);
       }
+      if (creation.order.charged_by === 'token' && this.given_back.has(transactionId(id, 1))) {
+        throw new Error(`Its payment was given back after its end: written again it would count as paid.`);
+      }
       await this.endRun(workflow);
       await workflows.orders.create({ ...creation, request: again(creation.request) });
     }
@@ -140,10 +149,30 @@ export class Restorer {
       updates,
       cancelOrderUpdate.name,
     );
-    if (cancellation === undefined) return is_changed;
-    const { source, request } = cancellation;
-    await workflows.orders.cancel(id, { source, request: again(request) });
+    if (cancellation !== undefined) {
+      const { source, request } = cancellation;
+      await workflows.orders.cancel(id, { source, request: again(request) });
+      return true;
+    }
+    return result === 'expired' ? (await this.expireOrder(id)) || is_changed : is_changed;
+  }
+
+  /** Its time was over, which its merchant was told. */
+  private async expireOrder(order_id: string): Promise<boolean> {
+    const { db, workflows } = this.services;
+    const { status, project_id } = (await findStoredOrder(db, order_id))!;
+    if (isFinal(ORDER_MOVES, status)) return false;
+    await endPeriod(db, 'orders', order_id, new Date());
+    await workflows.orders.resume({ order_id, project_id }, Date.now() + DEADLINE_MS);
     return true;
+  }
+
+  private async expirePaymentLink(id: string): Promise<void> {
+    const { db, workflows } = this.services;
+    const link = (await findStoredPaymentLink(db, id))!;
+    if (isFinal(PAYMENT_LINK_MOVES, link.status)) return;
+    await endPeriod(db, 'payment_links', id, new Date());
+    await workflows.payment_links.resume(link, Date.now() + DEADLINE_MS);
   }
 
   private async pay(order_id: string, input: SubmitPaymentInput): Promise<boolean> {
@@ -151,6 +180,8 @@ export class Restorer {
     const order = await findStoredOrder(db, order_id);
     const attempt = order?.transactions.find(({ id }) => id === input.transaction.id);
     if (attempt !== undefined && attempt.status !== 'new') return false;
+    // Written again it would count as paid.
+    if (this.given_back.has(input.transaction.id)) return false;
     // It had failed; made now, it might charge a customer who has paid elsewhere.
     if (!(await this.isCharged(input.transaction.id))) return false;
     await workflows.orders.pay(order_id, { ...input, request: again(input.request) });

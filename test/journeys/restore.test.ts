@@ -58,12 +58,34 @@ const summary = async (id: string) => {
 };
 const operations = async (id: string) =>
   (await merchant.ledger(id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`).toSorted();
+/** A payment that was approved after its order had been cancelled. */
+async function givenBack(): Promise<{ id: string }> {
+  const order = await merchant.createOrder({ transactions: [await merchant.cardTransaction('challenge')] });
+  const challenge = 'select challenge_url from transactions where order_id = :id and challenge_url is not null';
+  const issuer = await until('the customer is at the issuer', async () => {
+    const rows = await recordRows<{ challenge_url: string }>(challenge, order, stack);
+    return rows[0] ?? false;
+  });
+  await merchant.cancelOrder(order.id);
+  await fetch(issuer.challenge_url, {
+    method: 'POST',
+    body: new URLSearchParams({ code: '0101' }),
+    redirect: 'manual',
+  });
+  await until('it is given back', async () =>
+    (await operations(order.id)).some((one) => /^reversal .* approved$/.test(one)),
+  );
+  return order;
+}
 
 test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is written again, nothing is done twice, the rest is for a person', async () => {
   const PERSONAL = { customer: { merchant_customer_id: 'C-1', last_name: 'Lovelace' } };
   const known = await merchant.paidOrder('approved', PERSONAL);
   // Before the backup: a page that is paid after it.
-  const page = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
+  const soon = { expiration_period: 'PT2M' };
+  const unpaid = await merchant.createOrder(soon);
+  const unused = await merchant.createPaymentLink(soon);
+  const page = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }], ...soon });
   // Its clock is ahead: what it says is not the time of the backup.
   const ahead = await merchant.createOrder();
   const idempotent = { 'idempotency-key': newIdempotencyKey() };
@@ -100,12 +122,15 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   expect(await pay(`/pay/${page.id}/`, CARDS.approved.number)).toBe(200);
   const link = await merchant.createPaymentLink({});
   await pay(new URL(link.payment_url!).pathname, CARDS.approved.number);
+  const back = await givenBack();
   const unknown = await merchant.paidOrder('approved');
   const disputed = await merchant.paidOrder('approved');
   const isFailed = async () => /^(error|expired)$/.test((await merchant.getOrder(failing.id)).status);
   await until('the order without a charge has ended', isFailed, 150_000);
+  const hasExpired = async () => (await merchant.getOrder(unpaid.id)).status === 'expired';
+  await until('the time of what is in the backup is over', hasExpired, 150_000);
   await merchant.removeFaults();
-  const ids = [sale, held, released, cancelled, declined, page].map(({ id }) => id);
+  const ids = [sale, held, released, cancelled, declined, page, unpaid].map(({ id }) => id);
   await until('all have their outcome', async () =>
     (await Promise.all(ids.map(summary))).every((one) => !/new|processing|pending/.test(one)),
   );
@@ -159,16 +184,23 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
     status: 'completed',
     orders: 1,
   });
+  await until('what had expired expires', hasExpired);
   expect(await Promise.all(ids.map(summary))).toEqual(before);
   expect(await Promise.all(ids.map(operations))).toEqual(ledger);
   expect(await summary(disputed.id)).toBe('completed: accepted; chargeback completed');
   expect(Date.parse((await merchant.getOrder(sale.id)).created)).toBeGreaterThan(Date.parse(sale.created));
   const paid = await merchant.send<{ status: string }>('GET', `/v1/paymentlinks/${link.id}/`);
   expect(paid.body.status).toBe('completed');
-  expect(reconciled.open).toEqual([expect.stringContaining(failing.id), expect.stringContaining(unknown.id)]);
+  await until('the link without a payment has expired again', async () => {
+    const answer = await merchant.send<{ status: string }>('GET', `/v1/paymentlinks/${unused.id}/`);
+    return answer.body.status === 'expired';
+  });
+  expect((await merchant.send('GET', `/v1/orders/${back.id}/`)).status).toBe(404);
+  const open = [failing, back, unknown].map(({ id }) => reconciled.open.some((one) => one.includes(id)));
+  expect([open, reconciled.open.length]).toEqual([[true, true, true], 5]);
   expect(await operations(failing.id)).toEqual([]);
   expect((await admin('reconcile')).rewritten).toBe(reconciled.rewritten);
-  expect(await admin('end')).toMatchObject({ error: 'Conflict', value: expect.stringMatching(/^2 objects? /) });
+  expect(await admin('end')).toMatchObject({ error: 'Conflict', value: expect.stringMatching(/^5 objects /) });
   await admin('end', '--accept', 'The merchant gives the money back.');
   await until(
     'new orders are accepted',

@@ -23,6 +23,7 @@ import type { LabelsOf } from '../../metrics/catalogue';
 import { count } from '../../metrics/recorder';
 import { currentRequestId } from '../../tracing/cause';
 import { modifiedAt, nextVersion, toIsoTime, prepared, type Database } from '../connection';
+import { nextWebhookNumber } from '../restores';
 import { loadOrderSnapshot } from './order-snapshot';
 
 interface MoveResult {
@@ -96,7 +97,7 @@ const writeMove = prepared<MoveResult>(
    from t
  ), d as (
    insert into webhook_deliveries (order_id, n, url, next_attempt_at, created, request_id)
-   select o.id, (select coalesce(max(n), 0) + 1 from webhook_deliveries where order_id = o.id), coalesce(o.webhook_url, p.webhook_url), :now, :now,
+   select o.id, ${nextWebhookNumber('o.id')}, coalesce(o.webhook_url, p.webhook_url), :now, :now,
      :request_id::uuid
    from o join projects p on p.id = o.project_id
    where :status_changed::boolean and coalesce(o.webhook_url, p.webhook_url) is not null

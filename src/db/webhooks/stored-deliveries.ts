@@ -4,6 +4,7 @@ import { OPEN_DELIVERY_STATUSES, type DeliveryStatus } from '../../domain/transi
 import { ServiceError } from '../../errors';
 import { queryRows, type Database, type SqlTransaction } from '../connection';
 import { pageOf, readPart, type Page, type PageRequest } from '../pages';
+import { nextWebhookNumber } from '../restores';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
 /** A delivery with its attempts as the hosts show it. Instants are ISO 8601 texts in UTC. */
@@ -111,26 +112,23 @@ export async function endedDeliveriesOf(db: Database, order_id: string, limit: n
   );
 }
 
-/**
- * The number of an order's latest webhook, 0 if it has none, and whether there is an address to which its next status
- * change is sent.
- */
+/** The number of an order's next webhook, and whether there is an address to which its next status change is sent. */
 export async function webhookProspects(
   db: Database,
   order_id: string,
-): Promise<{ last_delivery: number; has_webhook_address: boolean }> {
-  const [prospects] = await queryRows<{ last_delivery: number; has_webhook_address: boolean }>(
+): Promise<{ next_delivery: number; has_webhook_address: boolean }> {
+  const [prospects] = await queryRows<{ next_delivery: number; has_webhook_address: boolean }>(
     db,
     `select coalesce(o.webhook_url, p.webhook_url) is not null as has_webhook_address,
-       (select coalesce(max(n), 0) from webhook_deliveries d where d.order_id = o.id) as last_delivery
+       ${nextWebhookNumber('o.id')} as next_delivery
      from orders o join projects p on p.id = o.project_id where o.id = :order_id`,
     { order_id },
   );
-  return prospects ?? { last_delivery: 0, has_webhook_address: false };
+  return prospects ?? { next_delivery: 1, has_webhook_address: false };
 }
 
 /**
- * A further delivery of the same event, due at once. The lock on the order numbers its deliveries without gaps, and
+ * A further delivery of the same event, due at once. The lock on the order numbers its deliveries once each, and
  * allows one redelivery of an event at a time. Throws Conflict while another one is open (rules 13.14).
  */
 export async function insertRedelivery(
@@ -153,7 +151,7 @@ export async function insertRedelivery(
   const [made] = await queryRows<{ n: number }>(
     trx,
     `insert into webhook_deliveries (order_id, n, url, next_attempt_at, created, redelivery_of, request_id)
-     select order_id, (select max(n) + 1 from webhook_deliveries where order_id = :order_id), url, :now, :now,
+     select order_id, ${nextWebhookNumber(':order_id')}, url, :now, :now,
        coalesce(redelivery_of, n), :request_id
      from webhook_deliveries where order_id = :order_id and n = :n
      returning n`,

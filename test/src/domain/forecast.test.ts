@@ -40,7 +40,7 @@ function forecast(transactions: TransactionStatus[], over: Partial<ForecastRecor
     })),
   };
   const record = { order, snapshot, money: undefined, deliveries: [], ended_deliveries: [], watches: [] };
-  const rest = { attempts_kept_ms: KEPT_MS, last_delivery: 2, has_webhook_address: false, now: 500 };
+  const rest = { attempts_kept_ms: KEPT_MS, next_delivery: 3, has_webhook_address: false, now: 500 };
   const entries = forecastOf({ ...record, ...rest, ...over }, ids, (amount, currency) => `${amount} ${currency}`);
   const shown = entries.filter(
     ({ event }) => event !== 'webhook.attempts_removed' || over.ended_deliveries !== undefined,
