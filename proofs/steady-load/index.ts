@@ -30,6 +30,9 @@ const FAILED_MAX = 0.001;
 const WITHIN_MS = 180_000;
 /** Processes of the service; the servers beside them are in the table. */
 const OWN = ['api', 'worker', 'manage', 'codec'];
+/** Temporal as docker-compose.yml deploys it, with its `mem_limit` in MiB; else the development server. */
+const ON_CLUSTER = process.env['TEMPORAL'] === 'cluster';
+const CLUSTER_MEMORY_MAX = 2_048;
 
 export const steadyLoad: Proof = {
   name: 'steady-load',
@@ -37,7 +40,7 @@ export const steadyLoad: Proof = {
     'In an hour at 20 paid orders a second, each with its webhook, no process of the service grows, the search index keeps up, and 999 of 1,000 orders are paid.',
   not_proved: [
     'Growth over days.',
-    'Memory and disk of PostgreSQL, Temporal and Meilisearch, which grow with their data: the table has their memory.',
+    'Memory and disk of PostgreSQL, Meilisearch and the development server of Temporal, which grow with their data: the table has their memory.',
   ],
   seeds: [1],
   in_ci: false,
@@ -171,6 +174,8 @@ function judgeProcesses(seen: readonly Minute[], first: readonly Minute[], last:
       ...(is_restarted ? [`${name} was started again`] : []),
     ];
   });
+  const cluster = ON_CLUSTER ? Math.max(...seen.map(({ memory }) => memory['temporal'] ?? 0)) : 0;
+  if (cluster > CLUSTER_MEMORY_MAX) wrong.push(`Temporal's server took ${cluster.toFixed(0)} MiB`);
   const behind = Math.max(...seen.map(({ index_seconds }) => index_seconds));
   return [...wrong, ...(behind > INDEX_SECONDS_MAX ? [`the search index was ${behind} s behind`] : [])];
 }
@@ -186,5 +191,6 @@ function tableOf(seen: readonly Minute[], warm_minutes: number): string {
     ['paid and webhook delivered, in the minute', ...shown.map((n) => String(at(n).paid))],
     ['p50 ms', ...shown.map((n) => at(n).p50.toFixed(0))],
   ];
-  return table(['', ...shown.map((n) => `minute ${n}`)], rows);
+  const server = ON_CLUSTER ? 'as docker-compose.yml deploys it' : 'the development server';
+  return `Temporal: ${server}.\n\n${table(['', ...shown.map((n) => `minute ${n}`)], rows)}`;
 }
