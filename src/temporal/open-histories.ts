@@ -1,16 +1,20 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
-import type { temporal } from '@temporalio/proto';
+import { temporal } from '@temporalio/proto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { moveWorkflow, openOfOthers, type WorkflowRun } from './deployment';
+
+const { PENDING_WORKFLOW_TASK_STATE_STARTED: TASK_STARTED } = temporal.api.enums.v1.PendingWorkflowTaskState;
 
 /** Histories that are fetched ahead of the replay. */
 const AHEAD = 16;
 /** Replays at a time: more take memory, and processor time from payments. */
 const WORKERS = 2;
 
-/** How often drain replays a workflow that goes on meanwhile. */
+/** How often drain replays a workflow that goes on meanwhile, and the pause before. Milliseconds. */
 const TRIES = 5;
+const TRY_AGAIN_MS = 1_000;
 
 /** How the replay of an open workflow ended. */
 export interface ReplayedRun extends WorkflowRun {
@@ -84,22 +88,26 @@ export async function drainOthers(client: Client, version: string, options: Repl
     const went_on: ReplayedRun[] = [];
     await replayRuns(client, runs, options, async (run) => {
       if (run.problem !== undefined) drained.stay.push(run);
-      else if ((await eventsOf(client, run)) > run.events) went_on.push(run);
+      else if (await hasGoneOn(client, run)) went_on.push(run);
       else if (await moveWorkflow(client, run, version)) drained.moved += 1;
     });
     return went_on;
   };
   let went_on = await move(listedRuns(client, openOfOthers(version)));
-  for (let tries = 2; went_on.length > 0 && tries <= TRIES; tries += 1) went_on = await move(went_on);
+  for (let tries = 2; went_on.length > 0 && tries <= TRIES; tries += 1) {
+    await sleep(TRY_AGAIN_MS);
+    went_on = await move(went_on);
+  }
   const problem = 'It goes on all the time.';
   drained.stay.push(...went_on.map((run) => ({ ...run, problem })));
   return drained;
 }
 
-/** The events of a run by now; 0 for one that is gone. */
-async function eventsOf(client: Client, { workflow_id, run_id }: WorkflowRun): Promise<number> {
+/** Its history has grown since it was replayed, or a worker is about to add to it: a task that runs is not moved. */
+async function hasGoneOn(client: Client, { workflow_id, run_id, events }: ReplayedRun): Promise<boolean> {
   const described = await unlessGone(client.workflow.getHandle(workflow_id, run_id).describe());
-  return described?.historyLength ?? 0;
+  const task = described?.raw.pendingWorkflowTask?.state;
+  return described !== undefined && (described.historyLength > events || task === TASK_STARTED);
 }
 
 async function* listedRuns(client: Client, query: string): AsyncGenerator<WorkflowRun> {

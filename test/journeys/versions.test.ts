@@ -24,6 +24,7 @@ import { repositoryRoot } from '../../src/stack/files';
 import { readVariables } from '../../src/stack/launch';
 import { runCommand } from '../../src/stack/tools/command';
 import { orderWorkflowId, paymentLinkWorkflowId, recordChanged } from '../../workflows/messages';
+import { CARD, Client as Customer } from '../support/customer';
 import { Merchant, newIdempotencyKey } from '../support/merchant';
 import { capture, createAuthorization } from '../support/merchant-payments';
 import { ledgerDifferences } from '../support/record-differences';
@@ -275,30 +276,50 @@ test('rules 24.21: orders that a version cannot continue stay where they are; au
   await until('it has moved the open order', async () => (await statusOf(HEAD)).open_workflows === 0);
   expect((await merchant.cancelOrder(unpaid.id)).status).toBe('cancelled');
 
-  const busy = await merchant.createOrder({ expiration_period: 'P1D' });
+  const [busy, held] = await Promise.all(
+    ['sale', 'manual'].map((mode) =>
+      merchant.createOrder({
+        expiration_period: 'P1D',
+        transactions: [{ payment_method: 'credit-card', ...(mode === 'manual' && { capture_mode: mode }) }],
+      }),
+    ),
+  );
   await admin(HEAD, 'deploy', 'current');
-  await until('Temporal lists it', async () => (await statusOf(newer)).open_workflows === 1);
+  await until('Temporal lists them', async () => (await statusOf(newer)).open_workflows === 2);
   const { PAYLOAD_KEYS } = parseConfig(environment());
   const options = {
     bundle_path: await workflowBundlePath(path.join(HEAD.folder, 'dist')),
     dataConverter: dataConverter(PAYLOAD_KEYS!),
   };
-  const { client, fetched } = goingOn(2);
-  expect(await drainOthers(client, HEAD.version, options)).toEqual({ moved: 1, stay: [] });
-  expect(fetched).toEqual([busy, busy, busy].map(({ id }) => orderWorkflowId(id)));
-  expect((await merchant.cancelOrder(busy.id)).status).toBe('cancelled');
+  // A worker of the newer version charges one of them.
+  const slow = { operation: 'authorize', order_id: held!.id, kind: 'latency', milliseconds: 2_500, times: 1 } as const;
+  const fault = await merchant.addFault(slow);
+  const customer = new Customer(stack.api_url);
+  const page = `/pay/${held!.id}/`;
+  const paid = customer.postForm(page, { ...CARD, ...(await customer.openPage(held!)) });
+  await fault.hit;
+  const { client, fetched } = goingOn(orderWorkflowId(busy!.id), 2);
+  expect(await drainOthers(client, HEAD.version, options)).toEqual({ moved: 2, stay: [] });
+  const timesFetched = ({ id }: { id: string }) => fetched.filter((one) => one === orderWorkflowId(id)).length;
+  expect(timesFetched(busy!)).toBe(3);
+  expect(timesFetched(held!)).toBeGreaterThan(1);
+  expect((await paid).status).toBe(200);
+  expect((await capture(merchant, await merchant.getOrder(held!.id))).status).toBe(200);
+  expect((await merchant.cancelOrder(busy!.id)).status).toBe('cancelled');
   expect((await failedTasks(stack)).failures).toEqual([]);
   await stopWorker(worker);
 }, 240_000);
 
-/** A client that has a workflow go on, so many times, after its history was fetched. */
-function goingOn(times: number): { client: Client; fetched: string[] } {
+/** A client that has a workflow go on after its history was fetched, so many times. */
+function goingOn(busy: string, times: number): { client: Client; fetched: string[] } {
   const fetched: string[] = [];
+  let left = times;
   const getHandle: Client['workflow']['getHandle'] = (workflow_id: string, run_id?: string) => {
     const handle = temporal.workflow.getHandle(workflow_id, run_id);
     const fetchHistory = async () => {
       const history = await handle.fetchHistory();
-      if (fetched.push(workflow_id) <= times) {
+      fetched.push(workflow_id);
+      if (workflow_id === busy && left-- > 0) {
         await handle.signal(recordChanged);
         await until('it has gone on', async () => (await handle.describe()).historyLength > history.events!.length + 2);
       }
