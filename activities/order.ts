@@ -33,7 +33,7 @@ import type { TimeOfTry, ActivityServices } from './services';
 
 /** Writes a new order; repeat-safe. Throws ServiceUnavailable when it does not exist and the request came too late. */
 export async function writeOrder(
-  { db }: ActivityServices,
+  { db }: Pick<ActivityServices, 'db'>,
   input: CreateOrderInput & TimeOfTry,
 ): Promise<OrderSnapshot> {
   const { order, transaction, period, payment_link, now, request } = input;
@@ -79,15 +79,24 @@ export async function chargeAttempt(
   services: ActivityServices,
   input: SubmitPaymentInput & TimeOfTry & { order: OrderSnapshot },
 ): Promise<OrderSnapshot> {
-  const { transaction, now, request } = input;
-  const announced = input.order.transactions.find((one) => one.attempt === transaction.attempt);
-  const id = announced?.id ?? transaction.id;
-  const { expires_at: order_expires_at } = input.order;
+  const order = await writeAttempt(services, input);
+  return transactionOf(order, attemptId(input))?.status === 'new' ? await charge(services, order, input) : order;
+}
+
+/** Writes that the charge of an attempt begins, from which on its outcome is awaited; repeat-safe. */
+export async function writeAttempt(
+  { db }: Pick<ActivityServices, 'db'>,
+  input: Pick<SubmitPaymentInput, 'transaction' | 'request'> & Pick<TimeOfTry, 'now'> & { order: OrderSnapshot },
+): Promise<OrderSnapshot> {
+  const { order, transaction, now, request } = input;
+  const { expires_at: order_expires_at } = order;
   const expires_at = transactionExpiresAt({ order_expires_at, created: now, period: transaction.period });
   const details = { created: now, expires_at, request };
-  const order = await beginAttempt(services.db, input.order, { ...withoutPeriod(transaction), id }, details);
-  return transactionOf(order, id)?.status === 'new' ? await charge(services, order, input) : order;
+  return await beginAttempt(db, order, { ...withoutPeriod(transaction), id: attemptId(input) }, details);
 }
+
+const attemptId = ({ order, transaction }: Pick<SubmitPaymentInput, 'transaction'> & { order: OrderSnapshot }) =>
+  order.transactions.find(({ attempt }) => attempt === transaction.attempt)?.id ?? transaction.id;
 
 /** Polls the outcome of a charge and records the move that follows (planOutcome). */
 export async function pollCharge(

@@ -18,7 +18,7 @@ import {
 import { extendPayloadKeyUses } from '../db/payload-key-uses';
 import { REASON_LENGTH_MAX } from '../domain/transaction';
 import { ServiceError, validationError } from '../errors';
-import { reconcile } from '../recovery/reconcile';
+import { ENDS_AFTER_MS, reconcile } from '../recovery/reconcile';
 import type { Processor } from '../processor/client';
 import type { TemporalClient } from '../temporal/connect';
 import type { WorkflowClients } from '../temporal/workflows';
@@ -36,8 +36,6 @@ interface RestoreServices {
 
 /** What changed last before the backup may have begun earlier. Milliseconds. */
 const MARGIN_MS = 10 * 60_000;
-/** What was open in the backup ends this much after the beginning of the restore at the earliest (rules 28.4). */
-const ENDS_AFTER_MS = 60 * 60_000;
 
 const BEGIN = {
   summary: 'Begin after the record was restored from a backup',
@@ -90,11 +88,10 @@ export const RESTORE_COMMANDS = [
         const id = uuidv7();
         const began = await beginRestore(trx, id, since, now);
         await extendPayloadKeyUses(trx);
-        if (began.id !== id) return began;
-        await postponeEnds(trx, since, now.getTime() + ENDS_AFTER_MS);
-        await audit(trx, context, 'restore.begin', began, { since: began.since });
+        if (began.id === id) await audit(trx, context, 'restore.begin', began, { since: began.since });
         return began;
       });
+      await postponeEnds(db, Date.parse(restore.since), now.getTime() + ENDS_AFTER_MS);
       return presentRestore(restore);
     },
   },

@@ -53,43 +53,42 @@ export async function beginRestore(trx: SqlTransaction, id: string, since: numbe
   return (await openRestore(trx))!;
 }
 
+/** Rows that one statement puts off: it ends far within its time limit. */
+const BATCH = 5_000;
+
 /**
  * Puts off what was open in the backup and has ended since, or will soon: orders, attempts, capture windows and payment
  * links. They may have been paid or captured in time, which is still to be written again. `since` and `until`, the new
  * end, in epoch milliseconds. Their `modified` stays, by which a repeat finds the instant of the backup.
  */
-export async function postponeEnds(trx: SqlTransaction, since: number, until: number): Promise<void> {
+export async function postponeEnds(db: Database, since: number, until: number): Promise<void> {
   const isNear = (column: string) => `${column} >= :since and ${column} < :until`;
+  const is_period = `kind = 'payment' and status in ${sqlList(OPEN_ORDER_STATUSES)} and ${isNear('expires_at')}`;
+  const is_attempt = `original_transaction_id is null and status in ${sqlList(UNPAID_ATTEMPT_STATUSES)}
+    and ${isNear('expires_at')}`;
+  const is_window = `capture_mode is not null and status = 'accepted' and captured_amount + voided_amount < amount
+    and ${isNear('capture_ends_at')}`;
   const bindings = { since: toIsoTime(since), until: toIsoTime(until) };
-  await queryRows(
-    trx,
-    `with periods as (
-       select id from orders
-       where kind = 'payment' and status in ${sqlList(OPEN_ORDER_STATUSES)} and ${isNear('expires_at')}
+  const statements = [
+    `with near as (
+       (select id from orders where ${is_period} limit ${BATCH})
+       union (select order_id from transactions where ${is_attempt} limit ${BATCH})
+       union (select order_id from transactions where ${is_window} limit ${BATCH})
      ), attempts as (
-       update transactions set expires_at = :until
-       where original_transaction_id is null and status in ${sqlList(UNPAID_ATTEMPT_STATUSES)} and ${isNear('expires_at')}
-       returning order_id
+       update transactions set expires_at = :until where order_id in (select id from near) and ${is_attempt}
      ), windows as (
-       update transactions set capture_ends_at = :until
-       where capture_mode is not null and status = 'accepted' and captured_amount + voided_amount < amount
-         and ${isNear('capture_ends_at')}
-       returning order_id
+       update transactions set capture_ends_at = :until where order_id in (select id from near) and ${is_window}
      )
-     update orders set
-       expires_at = case when id in (select id from periods) then :until else expires_at end, version = version + 1
-     where id in (
-       select id from periods union select order_id from attempts union select order_id from windows)
+     update orders set expires_at = case when ${is_period} then :until else expires_at end, version = version + 1
+     where id in (select id from near)
      returning 1`,
-    bindings,
-  );
-  await queryRows(
-    trx,
     `update payment_links set expires_at = :until, version = version + 1
-     where status in ${sqlList(OPEN_PAYMENT_LINK_STATUSES)} and ${isNear('expires_at')}
+     where id in (
+       select id from payment_links
+       where status in ${sqlList(OPEN_PAYMENT_LINK_STATUSES)} and ${isNear('expires_at')} limit ${BATCH})
      returning 1`,
-    bindings,
-  );
+  ];
+  for (const statement of statements) while ((await queryRows(db, statement, bindings)).length > 0);
 }
 
 /** Ends the period of an order or a payment link now, of which its workflow is still to be told. */

@@ -7,7 +7,7 @@ import {
   type ErasureInput,
 } from '../../workflows/messages';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { OpenItem } from '../db/restores';
+import { postponeEnds, type OpenItem } from '../db/restores';
 import { isProcessorInitiated } from '../domain/follow-up';
 import { minorUnitsInWords } from '../domain/waits';
 import type { Processor } from '../processor/client';
@@ -31,6 +31,9 @@ export interface Reconciliation {
   open_items: OpenItem[];
 }
 
+/** What was open in the backup ends this much later at the earliest, counted again from each step (rules 28.4). */
+export const ENDS_AFTER_MS = 60 * 60_000;
+
 /** How long the processor and the record may take to agree, in all and without any progress. Milliseconds. */
 const SETTLE_MS = { most: 120_000, unchanged: 15_000 };
 
@@ -51,20 +54,21 @@ export async function reconcile(services: Services, since: number): Promise<Reco
       found.open_items.push({ object, reason: error.message });
       return undefined;
     });
-  /** What shares a limit is written in its order, up to the first that cannot be. */
+  /** What shares a limit is written in its order. */
   const writeAll = async (missing: readonly Missing[]) => {
     const groups = new Map<string, Missing[]>();
     for (const one of missing) groups.set(one.in_turn_with, [...(groups.get(one.in_turn_with) ?? []), one]);
     await severalAtOnce([...groups.values()], async (group) => {
-      for (const { object, write } of group) {
+      for (const { object, write, is_needed_by_later } of group) {
         const is_changed = await attempt(object, write);
-        if (is_changed === undefined) return;
+        if (is_changed === undefined && is_needed_by_later) return;
         if (is_changed) found.rewritten += 1;
       }
     });
   };
   const ends: Missing[] = [];
   for (const type of TYPES) {
+    await postponeEnds(services.db, since, Date.now() + ENDS_AFTER_MS);
     // The processor may go on with what was under way: its operations are asked for again.
     const restorer = new Restorer(services, await operationsSince(services.processor, since), ends);
     const of_type = seen.filter((one) => one.type === type);

@@ -10,20 +10,26 @@ import {
   endPaymentLinkUpdate,
   orderWorkflowId,
   submitPaymentUpdate,
+  type CancelOrderInput,
   type CreateOrderInput,
   type CreatePaymentLinkInput,
   type FollowUpInput,
   type SubmitPaymentInput,
 } from '../../workflows/messages';
+import { writeAttempt, writeOrder } from '../../activities/order';
 import type { Database } from '../db/connection';
+import { moveOrder } from '../db/orders/move-order';
+import { loadOrderSnapshot } from '../db/orders/order-snapshot';
 import { findStoredOrder } from '../db/orders/stored-order';
 import { findStoredPaymentLink } from '../db/payment-links';
 import { endPeriod } from '../db/restores';
 import { acceptRequest, type AcceptedRequest } from '../domain/accepted-request';
 import { followUpIdempotencyKey } from '../domain/follow-up';
-import { chargeIdempotencyKey } from '../domain/transaction';
+import type { StatusChange } from '../domain/move';
+import { lastTransaction, transactionOf, type OrderSnapshot } from '../domain/order-snapshot';
+import { chargeIdempotencyKey, type EventSource } from '../domain/transaction';
 import { ORDER_MOVES, PAYMENT_LINK_MOVES, isFinal } from '../domain/transitions';
-import { processorOrderId, transactionId } from '../ids';
+import { processorOrderId, reversalOrderId, transactionId } from '../ids';
 import type { Processor } from '../processor/client';
 import type { ReportedOperation } from '../processor/wire';
 import { unlessClosed } from '../temporal/call';
@@ -53,6 +59,8 @@ export interface Missing {
   object: string;
   /** Objects with the same value share a limit: attempts of a link, follow-up orders of a payment. */
   in_turn_with: string;
+  /** Where it cannot be written, what comes after it in turn cannot be either. */
+  is_needed_by_later: boolean;
   /** Sends again what was sent to it. Returns whether the record was changed. */
   write: () => Promise<boolean>;
 }
@@ -84,7 +92,8 @@ export class Restorer {
       const link = await findStoredPaymentLink(db, id);
       if (link !== undefined && isFinal(PAYMENT_LINK_MOVES, link.status)) return undefined;
       const sent = await sentInputs(client, object);
-      return { object, in_turn_with: id, write: () => this.paymentLink(id, workflow, sent) };
+      const write = () => this.paymentLink(id, workflow, sent);
+      return { object, in_turn_with: id, is_needed_by_later: true, write };
     }
     const stored = await findStoredOrder(db, id);
     if (stored !== undefined && isFinal(ORDER_MOVES, stored.status)) return undefined;
@@ -92,11 +101,12 @@ export class Restorer {
     if (type === FOLLOW_UP_WORKFLOW) {
       const input = sent.start as FollowUpInput;
       const write = () => this.followUp(id, workflow, { ...sent, start: input });
-      return { object, in_turn_with: input.original_order_id, write };
+      return { object, in_turn_with: input.original_order_id, is_needed_by_later: true, write };
     }
     const creation = inputIn<CreateOrderInput>(sent.updates, createOrderUpdate.name);
     const write = () => this.order(id, workflow, sent);
-    return { object, in_turn_with: creation?.payment_link?.id ?? id, write };
+    // Attempts of a link: one that had failed and is left for a person was no obstacle for the next payer.
+    return { object, in_turn_with: creation?.payment_link?.id ?? id, is_needed_by_later: false, write };
   }
 
   private async paymentLink(id: string, workflow: SeenWorkflow, { updates, result }: SentInputs): Promise<boolean> {
@@ -116,7 +126,7 @@ export class Restorer {
         else await this.expirePaymentLink(id);
         return link !== undefined;
       };
-      this.ends.push({ object: workflow.workflow_id, in_turn_with: id, write });
+      this.ends.push({ object: workflow.workflow_id, in_turn_with: id, is_needed_by_later: true, write });
     }
     return link === undefined;
   }
@@ -124,31 +134,29 @@ export class Restorer {
   private async order(id: string, workflow: SeenWorkflow, { updates, result }: SentInputs): Promise<boolean> {
     const { db, workflows } = this.services;
     const stored = await findStoredOrder(db, id);
-    if (stored !== undefined) {
-      await workflows.orders.resume({ order_id: id, project_id: stored.project_id }, Date.now() + DEADLINE_MS);
-    }
+    const isGivenBack = (transaction_id: string | undefined) => this.given_back.has(transaction_id ?? '');
+    if (stored !== undefined && !isGivenBack(stored.transactions.at(-1)?.id)) await this.resumeOrder(stored);
     const sent = updates.filter((update) => update.result === 'done' || this.wasCharged(id, update));
     const creation = inputIn<CreateOrderInput>(sent, createOrderUpdate.name);
     if (stored === undefined) {
       if (creation === undefined) return false;
       const is_over = result === 'error' || result === 'expired';
-      if (is_over && creation.order.charged_by === 'token' && !(await this.isCharged(transactionId(id, 1)))) {
+      const by_token = creation.order.charged_by === 'token';
+      if (is_over && by_token && !(await this.isCharged(transactionId(id, 1)))) {
         throw new Error(`It had ended as ${result} without a charge, which would be made now.`);
       }
-      if (creation.order.charged_by === 'token' && this.given_back.has(transactionId(id, 1))) {
-        throw new Error(`Its payment was given back after its end: written again it would count as paid.`);
-      }
       await this.endRun(workflow);
-      await workflows.orders.create({ ...creation, request: again(creation.request) });
+      const payment_link = await this.currentLink(creation.payment_link);
+      const input = { ...creation, ...(payment_link && { payment_link }), request: again(creation.request) };
+      if (by_token && isGivenBack(transactionId(id, 1))) await writeOrder({ db }, { ...input, now: Date.now() });
+      else await workflows.orders.create(input);
     }
     let is_changed = stored === undefined;
     for (const { input } of sent.filter(({ name }) => name === submitPaymentUpdate.name)) {
       is_changed = (await this.pay(id, input as SubmitPaymentInput)) || is_changed;
     }
-    const cancellation = doneIn<{ source: 'customer' | 'merchant'; request: AcceptedRequest }>(
-      updates,
-      cancelOrderUpdate.name,
-    );
+    const cancellation = doneIn<CancelOrderInput>(updates, cancelOrderUpdate.name);
+    if (await this.endGivenBack(id, result, cancellation?.source ?? 'service')) return true;
     if (cancellation !== undefined) {
       const { source, request } = cancellation;
       await workflows.orders.cancel(id, { source, request: again(request) });
@@ -157,13 +165,52 @@ export class Restorer {
     return result === 'expired' ? (await this.expireOrder(id)) || is_changed : is_changed;
   }
 
+  private async pay(order_id: string, input: SubmitPaymentInput): Promise<boolean> {
+    const { db, workflows } = this.services;
+    const order = await loadOrderSnapshot(db, order_id);
+    const { id } = input.transaction;
+    const status = transactionOf(order, id)?.status ?? 'new';
+    if (status !== 'new') return false;
+    // It had failed; made now, it might charge a customer who has paid elsewhere.
+    if (!(await this.isCharged(id))) return false;
+    const sent = { ...input, request: again(input.request) };
+    if (this.given_back.has(id)) await writeAttempt({ db }, { ...sent, order, now: timeOf(order) });
+    else await workflows.orders.pay(order_id, sent);
+    return true;
+  }
+
+  /**
+   * Ends an order whose payment was given back (rules 10.11) as it had ended; its workflow would find the payment and
+   * complete it. The workflow of its reversal finds it, and sends the reversal again, by its key.
+   */
+  private async endGivenBack(order_id: string, result: unknown, source: EventSource): Promise<boolean> {
+    const { db, workflows } = this.services;
+    const order = await loadOrderSnapshot(db, order_id);
+    const transaction_id = lastTransaction(order)?.id;
+    if (transaction_id === undefined || !this.given_back.has(transaction_id)) return false;
+    if (isFinal(ORDER_MOVES, order.status)) return false;
+    if (result !== 'cancelled' && result !== 'expired' && result !== 'error') {
+      throw new Error('Its payment was given back, and it is not known how it had ended.');
+    }
+    const change: StatusChange = result === 'error' ? { transaction_id, to: result } : { ended: result };
+    await moveOrder(db, order, change, { source, now: timeOf(order) });
+    await this.resumeOrder(order);
+    const reverse = () => workflows.follow_ups.startReversal({ transaction_id });
+    await reverse();
+    await this.untilStored(reversalOrderId(transaction_id), 'reversal', reverse);
+    return true;
+  }
+
   /** Its time was over, which its merchant was told. */
   private async expireOrder(order_id: string): Promise<boolean> {
-    const { db, workflows } = this.services;
-    const { status, project_id } = (await findStoredOrder(db, order_id))!;
-    if (isFinal(ORDER_MOVES, status)) return false;
+    const { db } = this.services;
+    const order = await loadOrderSnapshot(db, order_id);
+    if (isFinal(ORDER_MOVES, order.status)) return false;
     await endPeriod(db, 'orders', order_id, new Date());
-    await workflows.orders.resume({ order_id, project_id }, Date.now() + DEADLINE_MS);
+    await this.resumeOrder(order);
+    await this.until('It does not expire.', async () =>
+      isFinal(ORDER_MOVES, (await loadOrderSnapshot(db, order_id)).status),
+    );
     return true;
   }
 
@@ -173,19 +220,21 @@ export class Restorer {
     if (isFinal(PAYMENT_LINK_MOVES, link.status)) return;
     await endPeriod(db, 'payment_links', id, new Date());
     await workflows.payment_links.resume(link, Date.now() + DEADLINE_MS);
+    await this.until('It does not expire.', async () =>
+      isFinal(PAYMENT_LINK_MOVES, (await findStoredPaymentLink(db, id))!.status),
+    );
   }
 
-  private async pay(order_id: string, input: SubmitPaymentInput): Promise<boolean> {
-    const { db, workflows } = this.services;
-    const order = await findStoredOrder(db, order_id);
-    const attempt = order?.transactions.find(({ id }) => id === input.transaction.id);
-    if (attempt !== undefined && attempt.status !== 'new') return false;
-    // Written again it would count as paid.
-    if (this.given_back.has(input.transaction.id)) return false;
-    // It had failed; made now, it might charge a customer who has paid elsewhere.
-    if (!(await this.isCharged(input.transaction.id))) return false;
-    await workflows.orders.pay(order_id, { ...input, request: again(input.request) });
-    return true;
+  private async resumeOrder({ id, project_id }: { id: string; project_id: string }): Promise<void> {
+    await this.services.workflows.orders.resume({ order_id: id, project_id }, Date.now() + DEADLINE_MS);
+  }
+
+  /** A link ends later than before the restore, and its sandbox clock may be another one. */
+  private async currentLink(link: CreateOrderInput['payment_link']): Promise<CreateOrderInput['payment_link']> {
+    const stored = link && (await findStoredPaymentLink(this.services.db, link.id));
+    if (stored === undefined) return link;
+    const { id, expires_at, clock_offset_ms } = stored;
+    return { id, expires_at: Date.parse(expires_at), clock_offset_ms };
   }
 
   /** Its amount is set aside and its operation sent again; the processor knows it by its key. */
@@ -231,14 +280,23 @@ export class Restorer {
       await this.untilStored(id, kind, notify);
       return true;
     };
-    return { object: orderWorkflowId(order_id), in_turn_with: order_id, write };
+    return { object: orderWorkflowId(order_id), in_turn_with: order_id, is_needed_by_later: true, write };
   }
 
   /** Waits for a follow-up order, which is refused while the outcome of its payment is not known again. */
   private async untilStored(id: string, kind: string, resume: () => Promise<unknown>): Promise<void> {
+    const isStored = async () => (await findStoredOrder(this.services.db, id)) !== undefined;
+    await this.until(`The ${kind} is refused.`, isStored, resume);
+  }
+
+  private async until(
+    problem: string,
+    isDone: () => Promise<boolean>,
+    resume: () => Promise<unknown> = async () => {},
+  ): Promise<void> {
     const give_up = Date.now() + DEADLINE_MS;
-    for (let tries = 1; (await findStoredOrder(this.services.db, id)) === undefined; tries += 1) {
-      if (Date.now() > give_up) throw new Error(`The ${kind} is refused.`);
+    for (let tries = 1; !(await isDone()); tries += 1) {
+      if (Date.now() > give_up) throw new Error(problem);
       await sleep(TRY_AGAIN_MS);
       if (tries % 4 === 0) await resume();
     }
@@ -281,6 +339,9 @@ function again({ first_received_at }: AcceptedRequest): AcceptedRequest {
   const request = acceptRequest({ request_id: randomUUID(), received_at, deadline_at: received_at + DEADLINE_MS });
   return { ...request, is_repeat: true, first_received_at };
 }
+
+/** The order's time, epoch milliseconds. */
+const timeOf = ({ clock_offset_ms }: OrderSnapshot) => Date.now() + clock_offset_ms;
 
 const inputIn = <Input>(updates: readonly SentUpdate[], name: string) =>
   updates.find((update) => update.name === name)?.input as Input | undefined;
