@@ -131,6 +131,9 @@ export class Life {
     if (name === 'answer the issuer') return await this.answerIssuer(id);
     if (name === 'outcome due') return await postControl(stack, 'due', { transaction_id: last.id }).then(() => 'made');
     if (name === 'chargeback') {
+      // A late approval is given back before its cardholder sees it. Disputed at that instant, its reversal is refused,
+      // and left for an operator (rules 9.11).
+      if (last.status !== 'accepted') return undefined;
       const operation = this.pick(['chargeback', 'chargeback_reversal'] as const);
       // Refused unless there is a payment to take back, or one that was taken back.
       return await postControl(stack, 'chargebacks', { transaction_id: last.id, operation }).then(
