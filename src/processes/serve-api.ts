@@ -93,7 +93,7 @@ export async function serveApi(
       { name: 'temporal', required: false, check: () => pingTemporal(client) },
     ],
     routers: [
-      intake.refuseWrites('/pay', '/paymentlinks'),
+      intake.refuseWrites('/pay', '/paymentlinks', '/processor/notifications'),
       processorNotifications({ processor_notifications, secrets: valuesOf(config.PROCESSOR_NOTIFICATION_SECRET), log }),
       pages,
     ],

@@ -68,13 +68,13 @@ export async function reconcile(services: Services, since: number): Promise<Reco
   };
   const ends: Missing[] = [];
   for (const type of TYPES) {
-    await postponeEnds(services.db, since, Date.now() + ENDS_AFTER_MS);
     // The processor may go on with what was under way: its operations are asked for again.
     const restorer = new Restorer(services, await operationsSince(services.processor, since), ends);
     const of_type = seen.filter((one) => one.type === type);
     const read = await severalAtOnce(of_type, (workflow) =>
       attempt(workflow.workflow_id, () => restorer.read(type, workflow)),
     );
+    await postponeEnds(services.db, since, Date.now() + ENDS_AFTER_MS);
     await writeAll(read.filter((one) => one !== undefined));
   }
   // A link that has ended takes no attempt.

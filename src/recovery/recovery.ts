@@ -5,6 +5,7 @@ import { findProgress, saveProgress, type SourceProgress } from '../db/recovery/
 import { SOURCE_NAMES, type SourceName } from '../db/recovery/sources';
 import { reconcileAttentions } from './attentions';
 import { RowChecks, type CheckResult, type RecoveryServices } from './row-checks';
+import { openRestore } from '../db/restores';
 import { applyRetention } from '../db/retention';
 import { RETENTION_DAYS, type RetentionDays } from '../domain/retention';
 import { ServiceError } from '../errors';
@@ -72,6 +73,8 @@ export class Recovery {
    */
   async recover(now: number): Promise<void> {
     const { db, log } = this.services;
+    // What is open in a restored record may have ended since the backup, which the reconciliation finds out first.
+    if ((await openRestore(db))?.reconciled === null) return;
     const until = now - MIN_AGE_MS;
     const progress = await this.progressAt(until);
     const finished: Partial<Record<SourceName, SourceProgress>> = {};

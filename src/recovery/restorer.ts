@@ -17,8 +17,8 @@ import {
   type SubmitPaymentInput,
 } from '../../workflows/messages';
 import { writeAttempt, writeOrder } from '../../activities/order';
-import type { Database } from '../db/connection';
-import { moveOrder } from '../db/orders/move-order';
+import type { Database, SqlTransaction } from '../db/connection';
+import { moveAsPlanned } from '../db/orders/move-order';
 import { loadOrderSnapshot } from '../db/orders/order-snapshot';
 import { findStoredOrder } from '../db/orders/stored-order';
 import { findStoredPaymentLink } from '../db/payment-links';
@@ -26,9 +26,16 @@ import { endPeriod } from '../db/restores';
 import { acceptRequest, type AcceptedRequest } from '../domain/accepted-request';
 import { followUpIdempotencyKey } from '../domain/follow-up';
 import type { StatusChange } from '../domain/move';
-import { lastTransaction, transactionOf, type OrderSnapshot } from '../domain/order-snapshot';
+import { transactionOf, type OrderSnapshot } from '../domain/order-snapshot';
 import { chargeIdempotencyKey, type EventSource } from '../domain/transaction';
-import { ORDER_MOVES, PAYMENT_LINK_MOVES, isFinal } from '../domain/transitions';
+import {
+  OPEN_ATTEMPT_STATUSES,
+  ORDER_MOVES,
+  PAYMENT_LINK_MOVES,
+  UNPAID_ATTEMPT_STATUSES,
+  isFinal,
+} from '../domain/transitions';
+import type { Ending } from '../domain/order';
 import { processorOrderId, reversalOrderId, transactionId } from '../ids';
 import type { Processor } from '../processor/client';
 import type { ReportedOperation } from '../processor/wire';
@@ -65,11 +72,18 @@ export interface Missing {
   write: () => Promise<boolean>;
 }
 
+/** An attempt that was approved after its end. `ended`: how its order ended with it; absent: it did not. */
+interface LateAttempt {
+  transaction_id: string;
+  ended: Ending | undefined;
+  source: EventSource;
+}
+
 /** Finds out what the record lacks, from the histories of workflows, and writes it again. */
 export class Restorer {
   /** By their keys. */
   private readonly operations: ReadonlyMap<string, ReportedOperation>;
-  /** Transactions that were approved after their order had ended, and reversed: nothing else is (rules 10.11). */
+  /** Transactions that were approved after their end, and reversed: nothing else is (rules 10.11). */
   private readonly given_back: ReadonlySet<string>;
 
   /** `operations`: all that the processor has carried out since. `ends`: takes the ends of payment links. */
@@ -131,32 +145,33 @@ export class Restorer {
     return link === undefined;
   }
 
-  private async order(id: string, workflow: SeenWorkflow, { updates, result }: SentInputs): Promise<boolean> {
+  private async order(id: string, workflow: SeenWorkflow, inputs: SentInputs): Promise<boolean> {
     const { db, workflows } = this.services;
+    const { creation, cancellation, submitted, by_token, result, lateAttempt } = this.sentTo(id, inputs);
     const stored = await findStoredOrder(db, id);
-    const isGivenBack = (transaction_id: string | undefined) => this.given_back.has(transaction_id ?? '');
-    if (stored !== undefined && !isGivenBack(stored.transactions.at(-1)?.id)) await this.resumeOrder(stored);
-    const sent = updates.filter((update) => update.result === 'done' || this.wasCharged(id, update));
-    const creation = inputIn<CreateOrderInput>(sent, createOrderUpdate.name);
-    if (stored === undefined) {
+    const late = lateAttempt(by_token);
+    if (stored !== undefined) {
+      // Its workflow would find that it was paid.
+      if (lateAttempt(stored.transactions.at(-1)?.id) === undefined) await this.resumeOrder(stored);
+      if (late !== undefined) await this.endLate(late, (trx) => loadOrderSnapshot(trx, id));
+    } else {
       if (creation === undefined) return false;
       const is_over = result === 'error' || result === 'expired';
-      const by_token = creation.order.charged_by === 'token';
-      if (is_over && by_token && !(await this.isCharged(transactionId(id, 1)))) {
+      if (is_over && by_token !== undefined && !(await this.isCharged(by_token))) {
         throw new Error(`It had ended as ${result} without a charge, which would be made now.`);
       }
       await this.endRun(workflow);
       const payment_link = await this.currentLink(creation.payment_link);
       const input = { ...creation, ...(payment_link && { payment_link }), request: again(creation.request) };
-      if (by_token && isGivenBack(transactionId(id, 1))) await writeOrder({ db }, { ...input, now: Date.now() });
-      else await workflows.orders.create(input);
+      if (late === undefined) await workflows.orders.create(input);
+      else await this.endLate(late, (trx) => writeOrder({ db: trx }, { ...input, now: Date.now() }));
     }
-    let is_changed = stored === undefined;
-    for (const { input } of sent.filter(({ name }) => name === submitPaymentUpdate.name)) {
-      is_changed = (await this.pay(id, input as SubmitPaymentInput)) || is_changed;
+    let is_changed = stored === undefined || late !== undefined;
+    for (const input of submitted) {
+      const is_paid = await this.pay(id, input, lateAttempt(input.transaction.id));
+      is_changed ||= is_paid;
     }
-    const cancellation = doneIn<CancelOrderInput>(updates, cancelOrderUpdate.name);
-    if (await this.endGivenBack(id, result, cancellation?.source ?? 'service')) return true;
+    if (isFinal(ORDER_MOVES, (await loadOrderSnapshot(db, id)).status)) return is_changed;
     if (cancellation !== undefined) {
       const { source, request } = cancellation;
       await workflows.orders.cancel(id, { source, request: again(request) });
@@ -165,40 +180,72 @@ export class Restorer {
     return result === 'expired' ? (await this.expireOrder(id)) || is_changed : is_changed;
   }
 
-  private async pay(order_id: string, input: SubmitPaymentInput): Promise<boolean> {
+  /**
+   * What was sent to an order and is to be written again. `result`: how it ended. `lateAttempt`: whether an attempt was
+   * approved after its end, or given back (rules 10.11): sent again, or asked about by its workflow, it would count as paid.
+   */
+  private sentTo(id: string, { updates, result }: SentInputs) {
+    const sent = updates.filter((update) => update.result === 'done' || this.wasCharged(id, update));
+    const creation = inputIn<CreateOrderInput>(sent, createOrderUpdate.name);
+    const cancellation = doneIn<CancelOrderInput>(updates, cancelOrderUpdate.name);
+    const submitted = sent
+      .filter(({ name }) => name === submitPaymentUpdate.name)
+      .map(({ input }) => input as SubmitPaymentInput);
+    const by_token = creation?.order.charged_by === 'token' ? transactionId(id, 1) : undefined;
+    const attempts = [by_token, ...submitted.map(({ transaction }) => transaction.id)];
+    const ended = result === 'cancelled' || result === 'expired' ? result : undefined;
+    const lateAttempt = (transaction_id: string | undefined): LateAttempt | undefined => {
+      if (transaction_id === undefined || !attempts.includes(transaction_id)) return undefined;
+      const is_last = attempts.at(-1) === transaction_id;
+      const had_ended = !is_last || ended !== undefined || result === 'error';
+      const charge = this.operations.get(chargeIdempotencyKey(transaction_id));
+      const is_late = this.given_back.has(transaction_id) || (had_ended && charge?.result === 'approved');
+      if (!is_late) return undefined;
+      return { transaction_id, ended: is_last ? ended : undefined, source: cancellation?.source ?? 'service' };
+    };
+    return { creation, cancellation, submitted, by_token, result, lateAttempt };
+  }
+
+  private async pay(order_id: string, input: SubmitPaymentInput, late: LateAttempt | undefined): Promise<boolean> {
     const { db, workflows } = this.services;
-    const order = await loadOrderSnapshot(db, order_id);
     const { id } = input.transaction;
-    const status = transactionOf(order, id)?.status ?? 'new';
-    if (status !== 'new') return false;
+    const sent = { ...input, request: again(input.request) };
+    const isNew = (order: OrderSnapshot) => (transactionOf(order, id)?.status ?? 'new') === 'new';
+    if (late !== undefined) {
+      return await this.endLate(late, async (trx) => {
+        const order = await loadOrderSnapshot(trx, order_id);
+        return isNew(order) ? await writeAttempt({ db: trx }, { ...sent, order, now: timeOf(order) }) : order;
+      });
+    }
+    if (!isNew(await loadOrderSnapshot(db, order_id))) return false;
     // It had failed; made now, it might charge a customer who has paid elsewhere.
     if (!(await this.isCharged(id))) return false;
-    const sent = { ...input, request: again(input.request) };
-    if (this.given_back.has(id)) await writeAttempt({ db }, { ...sent, order, now: timeOf(order) });
-    else await workflows.orders.pay(order_id, sent);
+    await workflows.orders.pay(order_id, sent);
     return true;
   }
 
   /**
-   * Ends an order whose payment was given back (rules 10.11) as it had ended; its workflow would find the payment and
-   * complete it. The workflow of its reversal finds it, and sends the reversal again, by its key.
+   * Records a late attempt as it had ended, in one SQL transaction. The workflow of its reversal then finds the approval,
+   * and gives it back by the key that it had.
    */
-  private async endGivenBack(order_id: string, result: unknown, source: EventSource): Promise<boolean> {
+  private async endLate(
+    { transaction_id, ended, source }: LateAttempt,
+    write: (trx: SqlTransaction) => Promise<OrderSnapshot>,
+  ): Promise<boolean> {
     const { db, workflows } = this.services;
-    const order = await loadOrderSnapshot(db, order_id);
-    const transaction_id = lastTransaction(order)?.id;
-    if (transaction_id === undefined || !this.given_back.has(transaction_id)) return false;
-    if (isFinal(ORDER_MOVES, order.status)) return false;
-    if (result !== 'cancelled' && result !== 'expired' && result !== 'error') {
-      throw new Error('Its payment was given back, and it is not known how it had ended.');
-    }
-    const change: StatusChange = result === 'error' ? { transaction_id, to: result } : { ended: result };
-    await moveOrder(db, order, change, { source, now: timeOf(order) });
+    const { order, is_ended } = await db.transaction(async (trx) => {
+      const written = await write(trx);
+      const change = changeToEnd(written, transaction_id, ended);
+      if (change === undefined) return { order: written, is_ended: false };
+      const plan = (current: OrderSnapshot) =>
+        current.version === written.version ? { change, details: { source, now: timeOf(current) } } : undefined;
+      return { order: await moveAsPlanned(trx, written, plan), is_ended: true };
+    });
     await this.resumeOrder(order);
     const reverse = () => workflows.follow_ups.startReversal({ transaction_id });
     await reverse();
     await this.untilStored(reversalOrderId(transaction_id), 'reversal', reverse);
-    return true;
+    return is_ended;
   }
 
   /** Its time was over, which its merchant was told. */
@@ -338,6 +385,20 @@ function again({ first_received_at }: AcceptedRequest): AcceptedRequest {
   const received_at = Date.now();
   const request = acceptRequest({ request_id: randomUUID(), received_at, deadline_at: received_at + DEADLINE_MS });
   return { ...request, is_repeat: true, first_received_at };
+}
+
+/** How the end of an attempt changes its order; `undefined`: it has ended. */
+function changeToEnd(
+  order: OrderSnapshot,
+  transaction_id: string,
+  ended: Ending | undefined,
+): StatusChange | undefined {
+  const status = transactionOf(order, transaction_id)?.status;
+  if (status === undefined || !OPEN_ATTEMPT_STATUSES.includes(status)) return undefined;
+  // One that was given up has no other end; its order ends with it.
+  const is_unknown = !UNPAID_ATTEMPT_STATUSES.includes(status);
+  if (ended !== undefined && !is_unknown) return { ended };
+  return { transaction_id, to: 'error', ...(ended !== undefined && { ended }) };
 }
 
 /** The order's time, epoch milliseconds. */

@@ -58,19 +58,19 @@ const summary = async (id: string) => {
 };
 const operations = async (id: string) =>
   (await merchant.ledger(id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`).toSorted();
-/** Has the payment of an order approved after the order was cancelled, so that it is given back. */
-async function giveBack(order: { id: string }): Promise<void> {
+/** The customer, at the issuer, passes 3-D Secure. */
+async function passChallenge(order: { id: string }): Promise<void> {
   const challenge = 'select challenge_url from transactions where order_id = :id and challenge_url is not null';
-  const issuer = await until('the customer is at the issuer', async () => {
+  const { challenge_url } = await until('the customer is at the issuer', async () => {
     const rows = await recordRows<{ challenge_url: string }>(challenge, order, stack);
     return rows[0] ?? false;
   });
+  await fetch(challenge_url, { method: 'POST', body: new URLSearchParams({ code: '0101' }), redirect: 'manual' });
+}
+/** Cancels an order whose customer is at the issuer, and then passes: the payment is given back. */
+async function giveBack(order: { id: string }): Promise<void> {
   await merchant.cancelOrder(order.id);
-  await fetch(issuer.challenge_url, {
-    method: 'POST',
-    body: new URLSearchParams({ code: '0101' }),
-    redirect: 'manual',
-  });
+  await passChallenge(order);
   await until('it is given back', async () =>
     (await operations(order.id)).some((one) => /^reversal .* approved$/.test(one)),
   );
@@ -85,7 +85,10 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   const unused = await merchant.createPaymentLink(soon);
   const link_of_two = await merchant.createPaymentLink(soon);
   const linked = new URL(link_of_two.payment_url!).pathname;
-  const known_at_issuer = await merchant.createOrder({ transactions: [await merchant.cardTransaction('challenge')] });
+  const atIssuer = async () =>
+    await merchant.createOrder({ transactions: [await merchant.cardTransaction('challenge')] });
+  const known_at_issuer = await atIssuer();
+  const known_late = await atIssuer();
   const page = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }], ...soon });
   // Its clock is ahead: what it says is not the time of the backup.
   const ahead = await merchant.createOrder();
@@ -126,7 +129,8 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   // A link whose time is over before the restore: the first attempt is declined, the second pays.
   await pay(linked, CARDS.do_not_honor.number);
   await pay(linked, CARDS.approved.number);
-  const by_token = await merchant.createOrder({ transactions: [await merchant.cardTransaction('challenge')] });
+  const by_token = await atIssuer();
+  await merchant.cancelOrder(known_late.id);
   const by_page = await merchant.createOrder();
   await pay(`/pay/${by_page.id}/`, CARDS.challenge.number);
   for (const order of [by_token, by_page, known_at_issuer]) await giveBack(order);
@@ -181,6 +185,9 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   expect([refused.body.error.type, refused.headers.get('retry-after')]).toEqual(['ServerError', '1']);
   expect(await pay(`/pay/${page.id}/`, CARDS.approved.number)).toBe(503);
   expect((await merchant.send('GET', '/v1/orders/')).status).toBe(200);
+  // Its merchant was told that it is cancelled, which the restored record does not know.
+  expect(await summary(known_late.id)).toBe('processing: pending');
+  await passChallenge(known_late);
   expect(await admin('end')).toMatchObject({ error: 'Conflict', value: expect.stringMatching(/not reconciled yet/) });
 
   const both = await Promise.all([admin('reconcile'), admin('reconcile')]);
@@ -195,6 +202,10 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   await until('what had expired expires', hasExpired);
   expect(await Promise.all(ids.map(summary))).toEqual(before);
   expect(await Promise.all(ids.map(operations))).toEqual(ledger);
+  expect([await summary(known_late.id), await operations(known_late.id)]).toEqual([
+    'cancelled: cancelled; reversal completed',
+    ['reversal', 'sale'].map((operation) => `${operation} ${known_late.amount} approved`),
+  ]);
   expect(await summary(disputed.id)).toBe('completed: accepted; chargeback completed');
   expect(Date.parse((await merchant.getOrder(sale.id)).created)).toBeGreaterThan(Date.parse(sale.created));
   const paid = await merchant.send<{ status: string }>('GET', `/v1/paymentlinks/${link.id}/`);
