@@ -171,13 +171,16 @@ export class Restorer {
       const is_paid = await this.pay(id, input, lateAttempt(input.transaction.id));
       is_changed ||= is_paid;
     }
-    if (isFinal(ORDER_MOVES, (await loadOrderSnapshot(db, id)).status)) return is_changed;
+    const order = await loadOrderSnapshot(db, id);
+    if (isFinal(ORDER_MOVES, order.status)) return is_changed;
     if (cancellation !== undefined) {
       const { source, request } = cancellation;
       await workflows.orders.cancel(id, { source, request: again(request) });
       return true;
     }
-    return result === 'expired' ? (await this.expireOrder(id)) || is_changed : is_changed;
+    if (result !== 'expired') return is_changed;
+    await this.expireOrder(order);
+    return true;
   }
 
   /**
@@ -249,16 +252,13 @@ export class Restorer {
   }
 
   /** Its time was over, which its merchant was told. */
-  private async expireOrder(order_id: string): Promise<boolean> {
+  private async expireOrder(order: OrderSnapshot): Promise<void> {
     const { db } = this.services;
-    const order = await loadOrderSnapshot(db, order_id);
-    if (isFinal(ORDER_MOVES, order.status)) return false;
-    await endPeriod(db, 'orders', order_id, new Date());
+    await endPeriod(db, 'orders', order.id, new Date());
     await this.resumeOrder(order);
     await this.until('It does not expire.', async () =>
-      isFinal(ORDER_MOVES, (await loadOrderSnapshot(db, order_id)).status),
+      isFinal(ORDER_MOVES, (await loadOrderSnapshot(db, order.id)).status),
     );
-    return true;
   }
 
   private async expirePaymentLink(id: string): Promise<void> {
