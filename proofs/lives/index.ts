@@ -7,6 +7,7 @@ import { callSimulator, OwnStack, postControl } from '../../test/support/stack';
 import { temporalOf } from '../../test/support/temporal-client';
 import { checkInvariants } from '../invariants';
 import type { Proof, ProofInput, ProofOutcome, Size } from '../proof';
+import { atOnce } from '../support/at-once';
 import { startFailingReceiver } from '../support/receivers';
 import { numbersFrom } from '../support/random';
 import { count } from '../support/shop';
@@ -109,13 +110,10 @@ async function comeToAnEnd(world: World): Promise<void> {
     await postControl(stack, 'due', {});
     const open = await openObjects(world);
     if (open.length === 0) return;
-    const advance = async () => {
-      for (let object = open.pop(); object !== undefined; object = open.pop()) {
-        const headers = { 'idempotency-key': newIdempotencyKey() };
-        await merchant.send('POST', `${object}test-clock/`, { body: { advance: 'P1D' }, headers });
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, advance));
+    await atOnce(AT_ONCE, open, async (object) => {
+      const headers = { 'idempotency-key': newIdempotencyKey() };
+      await merchant.send('POST', `${object}test-clock/`, { body: { advance: 'P1D' }, headers });
+    });
   }
 }
 

@@ -7,6 +7,7 @@ import { startReceiver } from '../../test/support/servers';
 import { OwnStack, type RunningStack } from '../../test/support/stack';
 import { until } from '../../test/support/waits';
 import type { Proof, ProofInput, ProofOutcome } from '../proof';
+import { atOnce } from '../support/at-once';
 import { apiDoors } from './api-doors';
 import { given, type Door, type Given } from './door';
 import { sendKey } from './key-doors';
@@ -98,7 +99,7 @@ async function prove(
     sent += 1;
   };
   for (const [n, card] of cards.entries()) {
-    await atOnce(chosen(doors), (door) => send(door, card, n));
+    await atOnce(AT_ONCE, chosen(doors), (door) => send(door, card, n));
     for (const door of chosen(inTurn)) await send(door, card, n);
     say(`card ${n}: ${sent} sent, ${violations.length} violations`);
   }
@@ -224,15 +225,6 @@ function requireFinds(scanner: Scanner, cards: readonly Card[], keys: readonly S
   for (const { name, text } of keys) {
     if (scanner.hits(`"${text}"`).length === 0) throw new Error(`the scanner does not find the ${name}`);
   }
-}
-
-/** Runs the work for each, a few at once. */
-async function atOnce<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
-  const left = [...all];
-  const run = async () => {
-    for (let one = left.shift(); one !== undefined; one = left.shift()) await work(one);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, run));
 }
 
 /** Calls `look` with everything that is stored or shown, and counts it by kind. */

@@ -7,6 +7,7 @@ import type { RunningStack } from '../../test/support/stack';
 import { temporalOf } from '../../test/support/temporal-client';
 import { until } from '../../test/support/waits';
 import type { OpenObjects } from './load';
+import { atOnce } from '../support/at-once';
 
 /** Longer than two minutes, after which a refused webhook is sent again. Milliseconds. */
 const DELIVERY_MS = 400_000;
@@ -19,10 +20,7 @@ export async function endAll(stack: RunningStack, open: OpenObjects): Promise<vo
     ...open.held.map((order) => () => capture(merchant, order)),
     ...open.links.map((id) => () => merchant.endPaymentLink(id)),
   ];
-  const work = async () => {
-    for (let next = works.shift(); next !== undefined; next = works.shift()) await next();
-  };
-  await Promise.all(Array.from({ length: 8 }, work));
+  await atOnce(8, works, (work) => work());
   await deliverNow(stack);
 }
 
