@@ -25,12 +25,12 @@ test('rules 28.4: what was open in the backup and would have ended is put off, a
     [end + 1, CAPTURE_END],
     [NOW, end],
   ] as const) {
-    await db.transaction((trx) => postponeEnds(trx, since, until));
+    await postponeEnds(db, since, until);
     expect(await Promise.all([open, held].map(found))).toEqual([open, held]);
   }
 
   const later = end + MINUTE;
-  await db.transaction((trx) => postponeEnds(trx, NOW, later));
+  await postponeEnds(db, NOW, later);
   expect(await Promise.all([cancelled, paid, held].map(found))).toEqual([cancelled, paid, held]);
   const put_off = await found(open);
   expect(put_off).toMatchObject({
@@ -39,7 +39,7 @@ test('rules 28.4: what was open in the backup and would have ended is put off, a
     transactions: [{ expires_at: later }],
   });
 
-  await db.transaction((trx) => postponeEnds(trx, CAPTURE_END, CAPTURE_END + MINUTE));
+  await postponeEnds(db, CAPTURE_END, CAPTURE_END + MINUTE);
   const { expires_at, transactions } = await found(held);
   expect([expires_at, transactions[0]!.capture!.capture_ends_at]).toEqual([held.expires_at, CAPTURE_END + MINUTE]);
   expect(await found(open)).toEqual(put_off);
