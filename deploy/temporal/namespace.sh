@@ -19,7 +19,9 @@ cli operator namespace describe --namespace "$namespace" >/dev/null 2>&1 ||
   patiently cli operator namespace create --namespace "$namespace" --retention 720h
 patiently cli operator namespace update --namespace "$namespace" --retention 720h
 for name in Attention OrderStatus PaymentLinkStatus ProjectId RelatedOrderId; do
-  patiently cli operator search-attribute create --namespace "$namespace" --name "$name" --type Keyword
+  set -- "$@" --name "$name" --type Keyword
 done
+# Those that exist stay.
+patiently cli operator search-attribute create --namespace "$namespace" "$@"
 # Workflows may use them now.
 patiently cli workflow count --namespace "$namespace" --query 'Attention is not null'

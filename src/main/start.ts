@@ -27,7 +27,6 @@ import {
   clusterProgram,
   clusterTools,
   clusterUiProgram,
-  setUpClusterNamespace,
   setUpSchemas,
 } from '../stack/servers/temporal-cluster';
 import {
@@ -220,7 +219,7 @@ class Stack {
     await guardFirstStart(marker, [temporalData(stack.DATA_DIR)], () =>
       this.supervisor.keep(temporalProgram(server), 'Temporal'),
     );
-    await setUpNamespace(server);
+    await setUpNamespace(server, this.abort.signal);
   }
 
   /** Temporal as docker-compose.yml deploys it: a database of its own, the server, the Web UI. */
@@ -240,7 +239,7 @@ class Stack {
     await this.supervisor.keep(await preparePostgres(database, progress), 'PostgreSQL of Temporal');
     await progress.step('Temporal', 'bringing its schemas up to date', () => setUpSchemas(cluster, signal));
     await this.supervisor.keep(clusterProgram(cluster), 'Temporal');
-    await progress.step('Temporal', 'setting up its namespace', () => setUpClusterNamespace(cluster, signal));
+    await progress.step('Temporal', 'setting up its namespace', () => setUpNamespace(cluster, signal));
     await this.supervisor.keep(clusterUiProgram(cluster, this.supervisor.logFile('temporal-ui')), 'Temporal Web UI');
   }
 

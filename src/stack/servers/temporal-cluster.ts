@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
-import { clusterData, repositoryRoot, writeWhole } from '../files';
+import { clusterData, writeWhole } from '../files';
 import type { Program } from '../programs/program';
 import { baseEnvironment, type StackConfig } from '../settings';
 import { runCommand } from '../tools/command';
 import type { Tool } from '../tools/find-tool';
 import type { PostgresServer } from './postgres';
-import { goSource, isServing, SERVER, type TemporalServer } from './temporal';
+import { deployed, goSource, isServing, SERVER, type TemporalServer } from './temporal';
 
 /** The Web UI that docker-compose.yml runs. */
 const UI = '2.50.1';
@@ -60,8 +60,6 @@ export function clusterDatabase(cluster: TemporalCluster, log_file: string): Pos
   return { name: 'temporal-postgres', data_dir, log_file, port, password: cluster.password, connections_max: 100 };
 }
 
-const deployed = (file: string) => path.join(repositoryRoot(), 'deploy', 'temporal', file);
-
 /** Makes the databases, and brings their schemas up to date, as docker-compose.yml does. Repeat-safe. */
 export async function setUpSchemas({ programs, ports, password }: TemporalCluster, signal: AbortSignal): Promise<void> {
   const env = {
@@ -74,20 +72,6 @@ export async function setUpSchemas({ programs, ports, password }: TemporalCluste
     SQL_PASSWORD: password,
   };
   await runCommand('/bin/sh', [deployed('schema.sh')], { env, signal });
-}
-
-/** Makes the namespace and its search attributes, as docker-compose.yml does. Repeat-safe. */
-export async function setUpClusterNamespace(
-  { program, port, namespace }: TemporalCluster,
-  signal: AbortSignal,
-): Promise<void> {
-  const env = {
-    ...baseEnvironment(),
-    TEMPORAL_CLI: program,
-    TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
-    TEMPORAL_NAMESPACE: namespace,
-  };
-  await runCommand('/bin/sh', [deployed('namespace.sh')], { env, signal });
 }
 
 /** All services of the server in one process, with the settings of docker-compose.yml. */

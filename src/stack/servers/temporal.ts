@@ -103,29 +103,30 @@ export function temporalProgram(server: TemporalServer): Program {
 
 /** Whether the server takes calls. */
 export async function isServing(server: Pick<TemporalServer, 'program' | 'port'>): Promise<boolean> {
-  const said = await runCommand(server.program, ['operator', 'cluster', 'health', ...connection(server)], {
+  const address = ['--address', `127.0.0.1:${server.port}`];
+  const said = await runCommand(server.program, ['operator', 'cluster', 'health', ...address, ...ISOLATED], {
     env: baseEnvironment(),
     timeout_ms: 5_000,
   });
   return said.trim() === 'SERVING';
 }
 
-/**
- * Keeps closed workflows visible for 30 days instead of the server's one, and adds search attributes that are newer
- * than the namespace. Survives restarts; repeat-safe.
- */
-export async function setUpNamespace(server: TemporalServer): Promise<void> {
-  const operator = (...args: string[]) =>
-    runCommand(server.program, ['operator', ...args, '--namespace', server.namespace, ...connection(server)], {
-      env: baseEnvironment(),
-      timeout_ms: 10_000,
-    });
-  await operator('namespace', 'update', '--retention', '720h');
-  const names = SEARCH_ATTRIBUTE_NAMES.flatMap((name) => ['--name', name, '--type', 'Keyword']);
-  await operator('search-attribute', 'create', ...names);
-}
+/** A file of what docker-compose.yml runs Temporal with. */
+export const deployed = (file: string) => path.join(repositoryRoot(), 'deploy', 'temporal', file);
 
-const connection = ({ port }: Pick<TemporalServer, 'port'>) => ['--address', `127.0.0.1:${port}`, ...ISOLATED];
+/**
+ * Makes the namespace unless it exists, with closed workflows visible for 30 days, and the search attributes that it
+ * lacks, as docker-compose.yml does. Survives restarts; repeat-safe.
+ */
+export async function setUpNamespace({ program, port, namespace }: TemporalServer, signal: AbortSignal): Promise<void> {
+  const env = {
+    ...baseEnvironment(),
+    TEMPORAL_CLI: program,
+    TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
+    TEMPORAL_NAMESPACE: namespace,
+  };
+  await runCommand('/bin/sh', [deployed('namespace.sh')], { env, signal });
+}
 
 /** The user's own Temporal profile does not apply to this server. */
 const ISOLATED = ['--disable-config-file', '--disable-config-env'];

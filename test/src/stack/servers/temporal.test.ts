@@ -135,8 +135,8 @@ test('a namespace that an earlier release has made gets the search attributes th
     // The server takes calls a moment before it has them.
     await until('the first two are registered', async () => (await registered()).length >= 2);
     expect(await registered()).toEqual(SEARCH_ATTRIBUTE_NAMES.slice(0, 2));
-    await setUpNamespace(server);
-    await setUpNamespace(server);
+    await setUpNamespace(server, AbortSignal.timeout(60_000));
+    await setUpNamespace(server, AbortSignal.timeout(60_000));
     expect((await registered()).toSorted()).toEqual(names.toSorted());
   } finally {
     await kept.stop();
