@@ -4,6 +4,7 @@ import type { WALLETS } from '../../src/processor/wire';
 import { CARD, Client } from '../../test/support/customer';
 import { CARDS, type CardName } from '../../test/support/domain';
 import type { Merchant } from '../../test/support/merchant';
+import { answerIssuer } from '../../test/support/processor';
 import { answerOfAdmin } from '../../test/support/admin';
 import { callSimulator, postControl } from '../../test/support/stack';
 import { sendUntilAnswered, until } from '../../test/support/waits';
@@ -160,8 +161,7 @@ export class Actor {
       },
       STEP_MS,
     );
-    const body = new URLSearchParams(form);
-    const answer = await fetch(challenge_url, { method: 'POST', body, redirect: 'manual' });
+    const answer = await answerIssuer(challenge_url, form);
     const back = answer.headers.get('location');
     if (back === null) throw new Error(`the issuer answers ${answer.status} without an address`);
     const { pathname, search } = new URL(back);

@@ -3,6 +3,7 @@ import { connectDatabase, queryRows } from '../../src/db/connection';
 import { repositoryRoot } from '../../src/stack/files';
 import { newIdempotencyKey } from '../../test/support/merchant';
 import { createTestProject } from '../../test/support/operator';
+import { answerIssuer } from '../../test/support/processor';
 import { callSimulator, OwnStack, postControl } from '../../test/support/stack';
 import { temporalOf } from '../../test/support/temporal-client';
 import { checkInvariants } from '../invariants';
@@ -104,8 +105,7 @@ async function comeToAnEnd(world: World): Promise<void> {
       {},
     );
     for (const { challenge_url } of challenges) {
-      const body = new URLSearchParams({ action: 'cancel' });
-      await fetch(challenge_url, { method: 'POST', body, redirect: 'manual' });
+      await answerIssuer(challenge_url, { action: 'cancel' });
     }
     await postControl(stack, 'due', {});
     const open = await openObjects(world);

@@ -5,6 +5,7 @@ import { queryRows, type Database } from '../../src/db/connection';
 import { CARD, Client } from '../../test/support/customer';
 import { CARDS, type CardName } from '../../test/support/domain';
 import { newIdempotencyKey, type Merchant } from '../../test/support/merchant';
+import { answerIssuer } from '../../test/support/processor';
 import { postControl, type RunningStack } from '../../test/support/stack';
 import { WRONG_NOTIFICATIONS } from '../support/notifications';
 
@@ -172,12 +173,7 @@ export class Life {
     );
     if (row?.challenge_url == null) return undefined;
     const form = this.pick<Record<string, string>>([{ code: '0101' }, { code: '3333' }, { action: 'cancel' }]);
-    const answer = await fetch(row.challenge_url, {
-      method: 'POST',
-      body: new URLSearchParams(form),
-      redirect: 'manual',
-    });
-    return String(answer.status);
+    return String((await answerIssuer(row.challenge_url, form)).status);
   }
 
   /** With a key, and now and then twice: the second answer is the first. */

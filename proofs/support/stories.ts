@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Order } from '../../src/contract/order';
 import { Client } from '../../test/support/customer';
 import type { CardName } from '../../test/support/domain';
+import { answerIssuer } from '../../test/support/processor';
 import type { Play, Shop } from './shop';
 
 /** What merchants and customers do with an order or a link. */
@@ -27,15 +28,13 @@ async function follow(shop: Shop, what: 'refund' | 'capture' | 'void', order: Or
 }
 
 /** The customer answers the issuer's question, which the page leads to. */
-async function answerIssuer(shop: Shop, order: { id: string }, code: string): Promise<void> {
+async function passIssuer(shop: Shop, order: { id: string }, code: string): Promise<void> {
   await shop.untilOrder(order.id, 'at the issuer', ({ transactions }) => transactions?.at(-1)?.status === 'pending');
   const address = await shop.eventually('the address of the issuer', async () => {
     const html = await (await new Client(shop.merchant.stack.api_url).send(page(order))).text();
     return /href="([^"]+\/challenge\/[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&');
   });
-  await shop.eventually('the issuer', () =>
-    fetch(address, { method: 'POST', body: new URLSearchParams({ code }), redirect: 'manual' }),
-  );
+  await shop.eventually('the issuer', () => answerIssuer(address, { code }));
 }
 
 const half = ({ amount }: Order) => Math.ceil(amount / 2);
@@ -119,7 +118,7 @@ export const STORIES: Readonly<Record<string, { weight: number; play: Play }>> =
     async play(shop) {
       const order = await shop.createOrder();
       await shop.payOnPage(page(order), 'challenge');
-      await answerIssuer(shop, order, shop.pick(['0101', '3333']));
+      await passIssuer(shop, order, shop.pick(['0101', '3333']));
       await shop.untilOrder(order.id, 'answered', ({ transactions }) => transactions?.at(-1)?.status !== 'pending');
     },
   },

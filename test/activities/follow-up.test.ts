@@ -15,7 +15,7 @@ import { createTestDatabase } from '../support/database';
 import { aCharge, anOrder, BY_TOKEN, CARDS, MINUTE, NOW, transactionIdOf, type CardName } from '../support/domain';
 import { Merchant } from '../support/merchant';
 import { setUp } from '../support/set-up';
-import { runProcessor } from '../support/processor';
+import { answerIssuer, runProcessor } from '../support/processor';
 import { followUpOf, vaultToken } from '../support/workflow-orders';
 
 /** Each activity may have been killed anywhere and is run again. */
@@ -106,10 +106,10 @@ async function approvedTooLate(amount?: number): Promise<OrderSnapshot> {
   return cancelled;
 }
 
-/** The customer enters a code on the issuer's page: 0101 passes, 3333 fails. */
+/** The customer enters a code on the issuer's page of this order. */
 async function atIssuer(order_id: string, code: string): Promise<void> {
   const { challenge_url } = (await view(order_id)).transactions[0]!;
-  await fetch(challenge_url ?? '', { method: 'POST', body: new URLSearchParams({ code }), redirect: 'manual' });
+  await answerIssuer(challenge_url ?? '', { code });
 }
 
 /** A payment of which this kind of order may be asked, and how it is. */

@@ -7,7 +7,7 @@ import { Merchant } from '../support/merchant';
 import { runConcurrently } from '../support/merchant-payments';
 import { Operator } from '../support/operator';
 import { NOBODY } from '../support/shapes';
-import { aRecovery } from '../support/recoveries';
+import { aRecovery } from '../support/database';
 import { stack } from '../support/stack';
 import { sendUntilAnswered, until } from '../support/waits';
 

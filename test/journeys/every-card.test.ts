@@ -2,6 +2,7 @@ import { readLedger } from '../support/ledger';
 import { CARD, Client, createPageOrder, makeOrderDue, readOrder, readStatuses } from '../support/customer';
 import { CARDS, type CardName } from '../support/domain';
 import { Merchant } from '../support/merchant';
+import { answerIssuer } from '../support/processor';
 import { stack } from '../support/stack';
 import { until } from '../support/waits';
 
@@ -76,19 +77,15 @@ describe('on the hosted page', () => {
   }
 
   /** Sends the issuer's form, and goes where it leads. */
-  async function answerIssuer(payer: Payer, form: Record<string, string>): Promise<Response> {
-    const answer = await fetch(await issuerOf(payer), {
-      method: 'POST',
-      body: new URLSearchParams(form),
-      redirect: 'manual',
-    });
+  async function passIssuer(payer: Payer, form: Record<string, string>): Promise<Response> {
+    const answer = await answerIssuer(await issuerOf(payer), form);
     const { pathname, search } = new URL(answer.headers.get('location')!);
     return await payer.customer.send(`${pathname}${search}`);
   }
 
   test('rules 12.6: challenge, code right: to the issuer and back, paid once', async () => {
     const payer = await payWith('challenge');
-    await answerIssuer(payer, { code: '0101' });
+    await passIssuer(payer, { code: '0101' });
     await comesTo(payer.id, 'completed: accepted');
     expect(await (await payer.customer.send(`/pay/${payer.id}/`)).text()).toContain('Payment completed');
     expect(await payments(payer.id)).toHaveLength(1);
@@ -100,7 +97,7 @@ describe('on the hosted page', () => {
 
   test('challenge, code wrong: error with 3-D Secure failed, and the next attempt is paid', async () => {
     const payer = await payWith('challenge');
-    await answerIssuer(payer, { code: '3333' });
+    await passIssuer(payer, { code: '3333' });
     await comesTo(payer.id, 'processing: error');
     const [failed] = (await readOrder(payer.id)).transactions ?? [];
     expect(failed).toMatchObject({ received_3ds_authentication: { result: 'failed' } });

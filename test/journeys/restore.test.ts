@@ -5,6 +5,7 @@ import { CARD, Client } from '../support/customer';
 import { recordRows } from '../support/database';
 import { CARDS, MINUTE } from '../support/domain';
 import { Merchant, newIdempotencyKey, statusesOf, type Refusal } from '../support/merchant';
+import { answerIssuer } from '../support/processor';
 import {
   capturePart,
   controlSimulator,
@@ -65,7 +66,7 @@ async function passChallenge(order: { id: string }): Promise<void> {
     const rows = await recordRows<{ challenge_url: string }>(challenge, order, stack);
     return rows[0] ?? false;
   });
-  await fetch(challenge_url, { method: 'POST', body: new URLSearchParams({ code: '0101' }), redirect: 'manual' });
+  await answerIssuer(challenge_url, { code: '0101' });
 }
 /** Cancels an order whose customer is at the issuer, and then passes: the payment is given back. */
 async function giveBack(order: { id: string }): Promise<void> {

@@ -6,6 +6,7 @@ import { recordRows } from '../support/database';
 import { CARDS } from '../support/domain';
 import { Merchant, statusesOf } from '../support/merchant';
 import { Operator } from '../support/operator';
+import { answerIssuer } from '../support/processor';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
 import { temporalOf } from '../support/temporal-client';
@@ -116,12 +117,11 @@ const OBJECTS: Record<TimerName, Timer> = {
       const { id, transactions } = await merchant.paidOrder('challenge');
       await merchant.cancelOrder(id);
       // The customer gives up there; the last question hears of it.
-      const form = new URLSearchParams({ action: 'cancel' });
       const found = await recordRows<{ challenge_url: string }>(
         'select challenge_url from transactions where id = :id',
         { id: transactions![0]!.id },
       );
-      await fetch(found[0]!.challenge_url, { method: 'POST', body: form, redirect: 'manual' });
+      await answerIssuer(found[0]!.challenge_url, { action: 'cancel' });
       return { id, due: await nextAt(id, 'processor.asked') };
     },
     see: async (id) => ((await timelineOf(id)).next.length === 1 ? 'watched' : 'not watched'),

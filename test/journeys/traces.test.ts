@@ -5,6 +5,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { CARD, Client } from '../support/customer';
 import { CARDS } from '../support/domain';
 import { Merchant, webhookOf } from '../support/merchant';
+import { answerIssuer } from '../support/processor';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
 import { OwnStack } from '../support/stack';
@@ -99,7 +100,7 @@ ${indented(WEBHOOK, 4)}
     );
     const html = await (await customer.send(`/pay/${id}/`)).text();
     const issuer = /href="([^"]+\/challenge\/[^"]*)"/.exec(html)![1]!.replaceAll('&amp;', '&');
-    await fetch(issuer, { method: 'POST', body: new URLSearchParams({ code: '0101' }), redirect: 'manual' });
+    await answerIssuer(issuer, { code: '0101' });
     const told = () => receiver.received.filter(({ body }) => webhookOf(body).order_id === id);
     // One webhook tells of the challenge, one of its end.
     await until('the outcome is told', () => told().length === 2, 60_000);

@@ -31,6 +31,7 @@ import {
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import { KINDS } from '../../src/temporal/kinds';
 import { BY_TOKEN, MINUTE, PROJECT, aRequest, aTransaction, anOrder, transactionIdOf } from './domain';
+import { answerIssuer } from './processor';
 import { postControl, stack } from './stack';
 import type { WorkflowEnvironment } from './temporal';
 
@@ -261,11 +262,7 @@ export const statusesOfOrder = async (order: TestOrder) => statuses(await order.
 /** What the customer does on the issuer's page: `code`, or `action: cancel`. */
 export async function answerAtIssuer(order: TestOrder, form: Record<string, string>): Promise<void> {
   const [transaction] = (await order.view()).transactions.slice(-1);
-  await fetch(transaction?.challenge_url ?? '', {
-    method: 'POST',
-    body: new URLSearchParams(form),
-    redirect: 'manual',
-  });
+  await answerIssuer(transaction?.challenge_url ?? '', form);
 }
 
 export type TestLink = Awaited<ReturnType<typeof createALink>>;

@@ -22,7 +22,7 @@ import { aCharge, aLateRequest, aRequest, CARDS } from '../support/domain';
 import { readLedger } from '../support/ledger';
 import { Merchant } from '../support/merchant';
 import { setUp } from '../support/set-up';
-import { runProcessor } from '../support/processor';
+import { answerIssuer, runProcessor } from '../support/processor';
 import { createWorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/waits';
 import { createALink, vaultToken, type TestLink } from '../support/workflow-orders';
@@ -70,9 +70,8 @@ async function refusalOf(attempt: Promise<unknown>): Promise<string | undefined>
 }
 
 /** What the customer enters on the issuer's page of an order. */
-async function answerIssuer(order: StoredOrder, form: Record<string, string>): Promise<void> {
-  const address = order.transactions[0]?.challenge_url ?? '';
-  await fetch(address, { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' });
+async function answerIssuerOf(order: StoredOrder, form: Record<string, string>): Promise<void> {
+  await answerIssuer(order.transactions[0]?.challenge_url ?? '', form);
   await world.env.client.workflow.getHandle(orderWorkflowId(order.id)).signal(processorAnswered);
 }
 
@@ -121,7 +120,7 @@ describe('attempts, one after the other', () => {
     const pending = await link.pay(CARDS.challenge.number);
     const view_id = uuidv7();
     expect(await refusalOf(link.pay(CARDS.approved.number, view_id))).toBe('TransactionAlreadyStarted');
-    await answerIssuer(pending, { code: '3333' });
+    await answerIssuerOf(pending, { code: '3333' });
     await becomes(link, 'all_unsuccessful: error');
     expect(await link.pay(CARDS.approved.number, view_id)).toMatchObject({ status: 'completed' });
     expect(await link.statuses()).toBe('completed: error completed');
@@ -153,7 +152,7 @@ describe('attempts, one after the other', () => {
     const link = await createALink(world);
     const order = await link.pay(CARDS.challenge.number);
     await until('a payment is in progress', async () => (await shownStatus(link)) === 'processing');
-    await answerIssuer(order, { code: '3333' });
+    await answerIssuerOf(order, { code: '3333' });
     await until('it has failed', async () => (await shownStatus(link)) === 'all_unsuccessful');
     await link.pay(CARDS.approved.number);
     expect(await link.handle.result()).toBe('completed');
@@ -165,7 +164,7 @@ describe('attempts, one after the other', () => {
     let answer = () => {};
     beforeRecord = () => new Promise((resolve) => (answer = resolve));
     const order = await link.pay(CARDS.challenge.number);
-    await answerIssuer(order, { code: '3333' });
+    await answerIssuerOf(order, { code: '3333' });
     await becomes(link, 'all_unsuccessful: error');
     beforeRecord = () => Promise.resolve();
     answer();
@@ -311,7 +310,7 @@ describe('the end of a link', () => {
     const order = await link.pay(CARDS.challenge.number);
     await world.env.sleep(11 * MINUTE);
     await becomes(link, 'expired: expired');
-    await answerIssuer(order, { code: '0101' }).catch(() => undefined);
+    await answerIssuerOf(order, { code: '0101' }).catch(() => undefined);
     await world.env.sleep(16 * MINUTE);
     await until('the money is given back', async () => {
       const view = await findStoredOrder(world.database.db, order.id);
@@ -327,7 +326,7 @@ describe('the end of a link', () => {
     expect(await refusalOf(link.handle.executeUpdate(endPaymentLinkUpdate, { args: [{ request: aRequest() }] }))).toBe(
       'Conflict',
     );
-    await answerIssuer(pending, { code: '3333' });
+    await answerIssuerOf(pending, { code: '3333' });
     await becomes(link, 'all_unsuccessful: error error');
     await link.handle.executeUpdate(endPaymentLinkUpdate, { args: [{ request: aRequest() }] });
     expect(await link.view()).toMatchObject({ status: 'expired', ended_by: 'merchant' });

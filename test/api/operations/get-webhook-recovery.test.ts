@@ -1,7 +1,7 @@
 import { webhookRecoverySchema } from '../../../src/contract/webhook-recovery';
 import type { Refusal } from '../../support/merchant';
 import { createTestProject } from '../../support/operator';
-import { aRecovery } from '../../support/recoveries';
+import { aRecovery } from '../../support/database';
 import { NOBODY } from '../../support/shapes';
 
 test('rules 13.18: a recovery of the project is shown; one of another project is 401, an unknown one 404', async () => {

@@ -1,6 +1,6 @@
 import type { WebhookRecoveryAnswer } from '../../../src/contract/webhook-recovery';
 import { createTestProject } from '../../support/operator';
-import { aRecovery } from '../../support/recoveries';
+import { aRecovery } from '../../support/database';
 
 test('rules 13.18: the recoveries of the project, newest first, page by page', async () => {
   const [{ id, merchant }, other] = [await createTestProject(), await createTestProject()];

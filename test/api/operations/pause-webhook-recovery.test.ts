@@ -1,6 +1,6 @@
 import type { Refusal } from '../../support/merchant';
 import { createTestProject } from '../../support/operator';
-import { aRecovery } from '../../support/recoveries';
+import { aRecovery } from '../../support/database';
 
 test('rules 13.18: one that is paused already is a Conflict, one of another project 401', async () => {
   const [{ id, merchant }, other] = [await createTestProject(), await createTestProject()];

@@ -1,7 +1,7 @@
 import { webhookRecoverySchema, type WebhookRecoveryAnswer } from '../../../src/contract/webhook-recovery';
 import { newIdempotencyKey, type Refusal } from '../../support/merchant';
 import { createTestProject, type TestProject } from '../../support/operator';
-import { aRecovery } from '../../support/recoveries';
+import { aRecovery } from '../../support/database';
 import { setUp } from '../../support/set-up';
 import { until } from '../../support/waits';
 

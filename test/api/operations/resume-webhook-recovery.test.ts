@@ -1,7 +1,7 @@
 import type { WebhookRecoveryAnswer } from '../../../src/contract/webhook-recovery';
 import type { Refusal } from '../../support/merchant';
 import { createTestProject } from '../../support/operator';
-import { aRecovery } from '../../support/recoveries';
+import { aRecovery } from '../../support/database';
 import { until } from '../../support/waits';
 
 test('rules 13.18: a paused one runs on, whose workflow was lost; one that has ended is a Conflict', async () => {

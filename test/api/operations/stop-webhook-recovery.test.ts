@@ -1,7 +1,7 @@
 import type { WebhookRecoveryAnswer } from '../../../src/contract/webhook-recovery';
 import type { Refusal } from '../../support/merchant';
 import { createTestProject } from '../../support/operator';
-import { aRecovery } from '../../support/recoveries';
+import { aRecovery } from '../../support/database';
 
 test('rules 13.18: a stopped one stays stopped, and makes room for another', async () => {
   const { id: project_id, merchant } = await createTestProject();

@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import { startTestSimulator, type TestSimulator } from './support';
+import { answerIssuer } from '../../support/processor';
 import { setUp } from '../../support/set-up';
 
 const bench = setUp(startTestSimulator);
@@ -17,9 +18,6 @@ async function atTheIssuer(
   return { key: charge.transaction_id, url: answer.challenge_url };
 }
 
-const submit = (url: string, form: Record<string, string>): Promise<Response> =>
-  fetch(url, { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' });
-
 const FAILED = { result: 'error', three_ds: { result: 'failed', liability_shift: false } };
 
 test.each([
@@ -35,10 +33,10 @@ test.each([
 ])('%s: back to return_url as it was given, and only the processor knows the end', async (_, forms, end) => {
   const { key, url } = await atTheIssuer();
   for (const form of forms.slice(0, -1)) {
-    expect((await submit(url, form)).headers.get('location')).toBe(new URL(url).pathname);
+    expect((await answerIssuer(url, form)).headers.get('location')).toBe(new URL(url).pathname);
     expect(await bench.processor.findOperation(key, {})).toMatchObject({ result: 'challenge' });
   }
-  const last = await submit(url, forms.at(-1) ?? {});
+  const last = await answerIssuer(url, forms.at(-1) ?? {});
   expect([last.status, last.headers.get('location')]).toEqual([303, BACK]);
   const asked = await bench.processor.findOperation(key, {});
   expect(asked).toMatchObject(end);
@@ -48,7 +46,7 @@ test.each([
 test.each<[string, (at: { key: string; url: string }) => Promise<unknown>]>([
   ['asked by the service', ({ key }) => bench.processor.findOperation(key, {})],
   ['opened by the customer', ({ url }) => fetch(url, { redirect: 'manual' })],
-  ['answered by the customer', ({ url }) => submit(url, { code: '0101' })],
+  ['answered by the customer', ({ url }) => answerIssuer(url, { code: '0101' })],
 ])('rules 17.5: a challenge fails an hour after it began: %s', async (_who, act) => {
   const at = await atTheIssuer();
   const { key } = at;
@@ -69,15 +67,19 @@ test.each<[string, (at: { key: string; url: string }) => Promise<unknown>]>([
 
 test('the first end counts, whatever is submitted afterwards or at the same time', async () => {
   const { key, url } = await atTheIssuer();
-  await Promise.all([submit(url, { code: '0101' }), submit(url, { action: 'cancel' }), submit(url, { code: '0101' })]);
+  await Promise.all([
+    answerIssuer(url, { code: '0101' }),
+    answerIssuer(url, { action: 'cancel' }),
+    answerIssuer(url, { code: '0101' }),
+  ]);
   const first = await bench.processor.findOperation(key, {});
-  expect((await submit(url, { code: '3333' })).headers.get('location')).toBe(BACK);
+  expect((await answerIssuer(url, { code: '3333' })).headers.get('location')).toBe(BACK);
   expect(await bench.processor.findOperation(key, {})).toEqual(first);
 });
 
 test('the page shows amount and card, the mistake after a wrong code, and runs nothing', async () => {
   const { url } = await atTheIssuer({ return_url: BACK, amount: 123_456, currency: 'HUF' });
-  await submit(url, { code: '1111' });
+  await answerIssuer(url, { code: '1111' });
   const answer = await fetch(url, { headers: { 'accept-language': 'de-DE' } });
   const page = await answer.text();
   expect(page).toContain('1.234,56');
@@ -90,7 +92,7 @@ test('the page shows amount and card, the mistake after a wrong code, and runs n
 
 test('without a return_url it says thank you; an unknown address is 404', async () => {
   const { url } = await atTheIssuer({});
-  const answer = await submit(url, { code: '0101' });
+  const answer = await answerIssuer(url, { code: '0101' });
   expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('Thank you')]);
   expect((await fetch(`${bench.simulator.page_url}/challenge/nobody/`)).status).toBe(404);
 });
