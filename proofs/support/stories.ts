@@ -28,7 +28,7 @@ async function follow(shop: Shop, what: 'refund' | 'capture' | 'void', order: Or
 }
 
 /** The customer answers the issuer's question, which the page leads to. */
-async function passIssuer(shop: Shop, order: { id: string }, code: string): Promise<void> {
+async function answerIssuerOf(shop: Shop, order: { id: string }, code: string): Promise<void> {
   await shop.untilOrder(order.id, 'at the issuer', ({ transactions }) => transactions?.at(-1)?.status === 'pending');
   const address = await shop.eventually('the address of the issuer', async () => {
     const html = await (await new Client(shop.merchant.stack.api_url).send(page(order))).text();
@@ -118,7 +118,7 @@ export const STORIES: Readonly<Record<string, { weight: number; play: Play }>> =
     async play(shop) {
       const order = await shop.createOrder();
       await shop.payOnPage(page(order), 'challenge');
-      await passIssuer(shop, order, shop.pick(['0101', '3333']));
+      await answerIssuerOf(shop, order, shop.pick(['0101', '3333']));
       await shop.untilOrder(order.id, 'answered', ({ transactions }) => transactions?.at(-1)?.status !== 'pending');
     },
   },

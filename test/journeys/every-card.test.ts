@@ -77,7 +77,7 @@ describe('on the hosted page', () => {
   }
 
   /** Sends the issuer's form, and goes where it leads. */
-  async function passIssuer(payer: Payer, form: Record<string, string>): Promise<Response> {
+  async function answerIssuerOf(payer: Payer, form: Record<string, string>): Promise<Response> {
     const answer = await answerIssuer(await issuerOf(payer), form);
     const { pathname, search } = new URL(answer.headers.get('location')!);
     return await payer.customer.send(`${pathname}${search}`);
@@ -85,7 +85,7 @@ describe('on the hosted page', () => {
 
   test('rules 12.6: challenge, code right: to the issuer and back, paid once', async () => {
     const payer = await payWith('challenge');
-    await passIssuer(payer, { code: '0101' });
+    await answerIssuerOf(payer, { code: '0101' });
     await comesTo(payer.id, 'completed: accepted');
     expect(await (await payer.customer.send(`/pay/${payer.id}/`)).text()).toContain('Payment completed');
     expect(await payments(payer.id)).toHaveLength(1);
@@ -97,7 +97,7 @@ describe('on the hosted page', () => {
 
   test('challenge, code wrong: error with 3-D Secure failed, and the next attempt is paid', async () => {
     const payer = await payWith('challenge');
-    await passIssuer(payer, { code: '3333' });
+    await answerIssuerOf(payer, { code: '3333' });
     await comesTo(payer.id, 'processing: error');
     const [failed] = (await readOrder(payer.id)).transactions ?? [];
     expect(failed).toMatchObject({ received_3ds_authentication: { result: 'failed' } });
