@@ -129,6 +129,16 @@ export const configSchema = z.object({
     .describe(
       'Whether open workflows stay on the version of the code that they began with; the same on every worker. operator: admin deploy chooses the version of new ones. automatic: a worker that starts chooses its own and moves open ones to it, for one machine.',
     ),
+  TEMPORAL_DEPLOYMENT_NAME: z
+    .string()
+    .regex(/^[\w./-]+$/, 'Expected letters, digits, ".", "/", "_" and "-".')
+    .default('payments')
+    .describe(
+      "Name of the Worker Deployment in Temporal, the same on every process. Temporal's Worker Controller sets it.",
+    ),
+  TEMPORAL_WORKER_BUILD_ID: text().describe(
+    "Version of the workflows in Temporal; default: the service's version and a hash of the workflows. Temporal's Worker Controller sets it.",
+  ),
   WORKER_HEALTH_HOST: loopback().describe('Address on which a worker answers health checks.'),
   WORKER_HEALTH_PORT: portNumber()
     .optional()

@@ -24,6 +24,8 @@ interface DeployServices {
   client: TemporalClient;
 }
 
+const deploymentOf = ({ config, client }: DeployServices) => ({ client, name: config.TEMPORAL_DEPLOYMENT_NAME });
+
 const version = z
   .string()
   .regex(/\S/, 'Expected text that is not empty.')
@@ -67,9 +69,9 @@ export const DEPLOY_COMMANDS = [
   {
     verb: 'status',
     route: STATUS,
-    run: async ({ db, client }: DeployServices) => {
-      const versions = await findVersions(client);
-      const holder = await findCurrentBuild(db);
+    run: async (services: DeployServices) => {
+      const versions = await findVersions(deploymentOf(services));
+      const holder = await findCurrentBuild(services.db);
       return {
         items: versions.map((one) => ({
           ...one,
@@ -91,18 +93,20 @@ export const DEPLOY_COMMANDS = [
         replayed += 1;
         if (run.problem !== undefined) would_stop.push(shownProblem(run));
       });
-      return { version: buildOfService().version, replayed, would_stop };
+      return { version: buildOfService(config).version, replayed, would_stop };
     },
     failed: ({ would_stop }: { would_stop: string[] }) => would_stop.length > 0,
   },
   {
     verb: 'current',
     route: CURRENT,
-    run: async ({ db, client }: DeployServices, context: ManageContext, { body }: Input<typeof CURRENT>) => {
-      const own = buildOfService();
+    run: async (services: DeployServices, context: ManageContext, { body }: Input<typeof CURRENT>) => {
+      const { config, db } = services;
+      const deployment = deploymentOf(services);
+      const own = buildOfService(config);
       const wanted = body.version ?? own.version;
-      const before = await findCurrentVersion(client);
-      await makeVersionCurrent(client, wanted);
+      const before = await findCurrentVersion(deployment);
+      await makeVersionCurrent(deployment, wanted);
       await db.transaction(async (trx) => {
         // Workers of the version claim the leases; of two builds of one version the one that is asked has them.
         await setCurrentVersion(trx, wanted, body.version === undefined ? own : undefined);
@@ -117,9 +121,10 @@ export const DEPLOY_COMMANDS = [
   {
     verb: 'ramp',
     route: RAMP,
-    run: async ({ db, client }: DeployServices, context: ManageContext, { body }: Input<typeof RAMP>) => {
-      const { percentage, version: wanted = buildOfService().version } = body;
-      await rampVersion(client, wanted, percentage);
+    run: async (services: DeployServices, context: ManageContext, { body }: Input<typeof RAMP>) => {
+      const { config, db } = services;
+      const { percentage, version: wanted = buildOfService(config).version } = body;
+      await rampVersion(deploymentOf(services), wanted, percentage);
       await db.transaction((trx) => auditCommand(trx, context, { ...changeOf('ramp', wanted), after: { percentage } }));
       return { version: wanted, percentage };
     },
@@ -127,9 +132,11 @@ export const DEPLOY_COMMANDS = [
   {
     verb: 'drain',
     route: DRAIN,
-    run: async ({ config, db, client }: DeployServices, context: ManageContext) => {
-      const own = buildOfService().version;
-      const current = await findCurrentVersion(client);
+    run: async (services: DeployServices, context: ManageContext) => {
+      const { config, db } = services;
+      const deployment = deploymentOf(services);
+      const own = buildOfService(config).version;
+      const current = await findCurrentVersion(deployment);
       if (current !== own) {
         throw new ServiceError(
           'Conflict',
@@ -137,7 +144,7 @@ export const DEPLOY_COMMANDS = [
         );
       }
       const { drainOthers, options } = await histories(config);
-      const drained = await drainOthers(client, own, options);
+      const drained = await drainOthers(deployment, own, options);
       const done = { moved: drained.moved, stay: drained.stay.map(shownProblem) };
       await db.transaction((trx) =>
         auditCommand(trx, context, {

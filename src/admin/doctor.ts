@@ -261,7 +261,7 @@ function loopChecks(config: Config, db: () => Database, temporal: () => Temporal
       async run() {
         const builds = [...(await findWorkerBuilds(temporal(), Date.now()))];
         if (builds.length === 0) throw new Error('No worker polls for tasks.');
-        const { build, version } = buildOfService();
+        const { build, version } = buildOfService(config);
         const own = config.DEPLOYMENT_VERSIONING === 'off' ? build : version;
         const words = builds.map(([build, count]) => `${count} of build ${build}`).join(', ');
         refuse(builds.every(([build]) => build === own) ? undefined : `${words}; this build is ${own}.`);

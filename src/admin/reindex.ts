@@ -26,7 +26,7 @@ export async function reindex(config: Config, { check }: { check: boolean }): Pr
       process.stdout.write(`${JSON.stringify(found)}\n`);
       return;
     }
-    const { build } = buildOfService();
+    const { build } = buildOfService(config);
     const log = createLogger({ process: 'reindex', level: config.LOG_LEVEL });
     const indexer = new Indexer({ db, index, log, build });
     const current = await findCurrentBuild(db);

@@ -5,7 +5,7 @@ import { queryRows, type Database } from './connection';
 export interface Build {
   /** The version of the service and a hash of its code and packages. */
   build: string;
-  /** The version of the service and a hash of its workflows: the build id in Temporal. */
+  /** The build id in Temporal: the version of the service and a hash of its workflows, or TEMPORAL_WORKER_BUILD_ID. */
   version: string;
   /** Epoch milliseconds. */
   built_at: number;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Config } from '../config';
 import type { Build } from '../db/current-build';
 import { readFileIfExists, repositoryRoot } from '../stack/files';
 import { bundleHash } from '../temporal/bundle-hash';
@@ -19,10 +20,11 @@ const compiled = () => path.join(repositoryRoot(), 'dist');
 const buildFile = () => path.join(compiled(), 'build.json');
 
 /** The build of the compiled code. Throws an Error where `npm run build` has not made it. */
-export function buildOfService(): Build {
+export function buildOfService({ TEMPORAL_WORKER_BUILD_ID }: Pick<Config, 'TEMPORAL_WORKER_BUILD_ID'>): Build {
   const text = readFileIfExists(buildFile());
   if (text === undefined) throw new Error('dist/build.json is missing: npm run build');
-  return JSON.parse(text) as Build;
+  const built = JSON.parse(text) as Build;
+  return { ...built, version: TEMPORAL_WORKER_BUILD_ID ?? built.version };
 }
 
 /** Describes the compiled code in dist/build.json, at the end of `npm run build`; the same code keeps its time. */

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/connection';
 import { findCurrentBuild, setCurrentVersion, type Build } from '../db/current-build';
 import type { Logger } from '../log';
-import type { TemporalClient } from '../temporal/connect';
-import { makeVersionCurrent } from '../temporal/deployment';
+import { makeVersionCurrent, type WorkerDeployment } from '../temporal/deployment';
 import { drainOthers, type ReplayOptions } from '../temporal/open-histories';
 
 /** Temporal knows a version soon after its first polls. Milliseconds. */
@@ -13,7 +12,7 @@ const LATER_MS = 10_000;
 
 interface OwnVersionServices {
   db: Database;
-  client: TemporalClient;
+  deployment: WorkerDeployment;
   log: Logger;
   build: Build;
   /** The workflows that this worker runs. */
@@ -64,9 +63,9 @@ export class OwnVersion {
 
   /** Returns why the version is not current: for Temporal, and in the record, which gives its workers the leases. */
   private async tryOnce(): Promise<unknown> {
-    const { db, client, build } = this.services;
+    const { db, deployment, build } = this.services;
     try {
-      await makeVersionCurrent(client, build.version);
+      await makeVersionCurrent(deployment, build.version);
       await setCurrentVersion(db, build.version, build);
       return undefined;
     } catch (error) {
@@ -81,10 +80,10 @@ export class OwnVersion {
   }
 
   private async drain(): Promise<void> {
-    const { client, log, build, bundle_path, dataConverter } = this.services;
+    const { deployment, log, build, bundle_path, dataConverter } = this.services;
     const { signal } = this.stopping;
     try {
-      const { moved, stay } = await drainOthers(client, build.version, { bundle_path, dataConverter, signal });
+      const { moved, stay } = await drainOthers(deployment, build.version, { bundle_path, dataConverter, signal });
       if (moved > 0) log.info({ moved, version: build.version }, 'moved open workflows to this version');
       for (const { workflow_id, problem } of stay) {
         log.error({ workflow_id, problem }, 'this version cannot continue an open workflow: start its own version');

@@ -22,7 +22,6 @@ import { SecretKeys } from '../secrets';
 import { activityCauses } from '../temporal/activity-causes';
 import { clientOf, dataConverter, pingTemporal } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
-import { DEPLOYMENT } from '../temporal/deployment';
 import { limitLocalCalls } from '../temporal/local-calls';
 import { sdkMetrics } from '../temporal/sdk-metrics';
 import { WorkerLiveness } from '../temporal/worker-liveness';
@@ -73,7 +72,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     namespace: config.TEMPORAL_NAMESPACE,
     dataConverter: dataConverter(requireSetting(config, 'PAYLOAD_KEYS')),
   };
-  const build = buildOfService();
+  const build = buildOfService(config);
   const workers = await createWorkers(config, polled, bundle_path, build, {
     db,
     secrets: new SecretKeys(requireSetting(config, 'SECRET_KEYS')),
@@ -106,7 +105,14 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
   const figures = new FigureReader(db, () => keeper.isHolder);
   const own_version =
     config.DEPLOYMENT_VERSIONING === 'automatic'
-      ? new OwnVersion({ db, client, log, build, bundle_path, dataConverter: polled.dataConverter })
+      ? new OwnVersion({
+          db,
+          deployment: { client, name: config.TEMPORAL_DEPLOYMENT_NAME },
+          log,
+          build,
+          bundle_path,
+          dataConverter: polled.dataConverter,
+        })
       : undefined;
   // Before the process is ready: without a current version no new workflow begins.
   await own_version?.makeCurrent();
@@ -228,14 +234,15 @@ async function createWorkers(
 
 /** With versioning a workflow stays on the version that began it, unless its code says otherwise (rules 24.21). */
 function deploymentOptions(config: Config, { build, version }: Build): WorkerDeploymentOptions {
+  const deploymentName = config.TEMPORAL_DEPLOYMENT_NAME;
   return config.DEPLOYMENT_VERSIONING !== 'off'
     ? {
-        version: { deploymentName: DEPLOYMENT, buildId: version },
+        version: { deploymentName, buildId: version },
         useWorkerVersioning: true,
         defaultVersioningBehavior: 'PINNED',
       }
     : // Shown with its polls, for doctor. Tasks go to the workers of any build.
-      { version: { deploymentName: DEPLOYMENT, buildId: build }, useWorkerVersioning: false };
+      { version: { deploymentName, buildId: build }, useWorkerVersioning: false };
 }
 
 /** Answers health checks where a port is configured (rules 24.6). */

@@ -3,8 +3,11 @@ import { temporal } from '@temporalio/proto';
 import { ServiceError } from '../errors';
 import { grpcStatusOf } from './grpc-status';
 
-/** The name under which Temporal knows the workers of all versions. */
-export const DEPLOYMENT = 'payments';
+/** The workers of all versions: a Worker Deployment of Temporal, by its name (TEMPORAL_DEPLOYMENT_NAME). */
+export interface WorkerDeployment {
+  client: Client;
+  name: string;
+}
 
 const { WorkerDeploymentVersionStatus: Status, VersionDrainageStatus } = temporal.api.enums.v1;
 
@@ -20,10 +23,13 @@ export interface DeployedVersion {
 }
 
 /** What Temporal knows of the deployment; nothing before the first worker of a version. */
-async function describeDeployment(client: Client): Promise<temporal.api.deployment.v1.IWorkerDeploymentInfo> {
+async function describeDeployment({
+  client,
+  name,
+}: WorkerDeployment): Promise<temporal.api.deployment.v1.IWorkerDeploymentInfo> {
   const { namespace } = client.options;
   try {
-    const described = await client.workflowService.describeWorkerDeployment({ namespace, deploymentName: DEPLOYMENT });
+    const described = await client.workflowService.describeWorkerDeployment({ namespace, deploymentName: name });
     return described.workerDeploymentInfo ?? {};
   } catch (error) {
     if (grpcStatusOf(error) === 'not_found') return {};
@@ -32,13 +38,13 @@ async function describeDeployment(client: Client): Promise<temporal.api.deployme
 }
 
 /** The versions, the newest first. Counts of workflows are up to a second old. Rejects when Temporal does not answer. */
-export async function findVersions(client: Client): Promise<DeployedVersion[]> {
-  const { routingConfig, versionSummaries } = await describeDeployment(client);
+export async function findVersions(deployment: WorkerDeployment): Promise<DeployedVersion[]> {
+  const { routingConfig, versionSummaries } = await describeDeployment(deployment);
   const found: DeployedVersion[] = [];
   for (const { deploymentVersion, status, drainageInfo } of versionSummaries ?? []) {
     const version = deploymentVersion?.buildId ?? '';
     const is_drained = drainageInfo?.status === VersionDrainageStatus.VERSION_DRAINAGE_STATUS_DRAINED;
-    const { count: open_workflows } = await client.workflow.count(openOf(version));
+    const { count: open_workflows } = await deployment.client.workflow.count(openOf(deployment.name, version));
     found.push({
       version,
       status: statusOf(status, is_drained),
@@ -70,8 +76,8 @@ function statusOf(
 }
 
 /** The version of new workflows; `undefined` before an operator has chosen one. */
-export async function findCurrentVersion(client: Client): Promise<string | undefined> {
-  const { versionSummaries } = await describeDeployment(client);
+export async function findCurrentVersion(deployment: WorkerDeployment): Promise<string | undefined> {
+  const { versionSummaries } = await describeDeployment(deployment);
   const current = versionSummaries?.find(({ status }) => status === Status.WORKER_DEPLOYMENT_VERSION_STATUS_CURRENT);
   return current && (current.deploymentVersion?.buildId ?? '');
 }
@@ -80,12 +86,12 @@ export async function findCurrentVersion(client: Client): Promise<string | undef
  * Makes a version current: new workflows begin with it, and open ones stay where they are. Throws Conflict while no
  * worker of the version polls. Repeat-safe.
  */
-export async function makeVersionCurrent(client: Client, version: string): Promise<void> {
+export async function makeVersionCurrent({ client, name }: WorkerDeployment, version: string): Promise<void> {
   const { namespace } = client.options;
   await refuseWithoutWorkers(version, () =>
     client.workflowService.setWorkerDeploymentCurrentVersion({
       namespace,
-      deploymentName: DEPLOYMENT,
+      deploymentName: name,
       buildId: version,
       identity: IDENTITY,
     }),
@@ -93,12 +99,16 @@ export async function makeVersionCurrent(client: Client, version: string): Promi
 }
 
 /** Has a share of new workflows begin with a version; with 0 no longer. Throws Conflict while no worker of it polls. */
-export async function rampVersion(client: Client, version: string, percentage: number): Promise<void> {
+export async function rampVersion(
+  { client, name }: WorkerDeployment,
+  version: string,
+  percentage: number,
+): Promise<void> {
   const { namespace } = client.options;
   await refuseWithoutWorkers(version, () =>
     client.workflowService.setWorkerDeploymentRampingVersion({
       namespace,
-      deploymentName: DEPLOYMENT,
+      deploymentName: name,
       buildId: percentage === 0 ? '' : version,
       percentage,
       identity: IDENTITY,
@@ -120,10 +130,11 @@ async function refuseWithoutWorkers(version: string, call: () => Promise<unknown
 
 /** Open workflows, by a query of Temporal's visibility. */
 export const ALL_OPEN = `ExecutionStatus = 'Running'`;
-const openOf = (version: string) => `TemporalWorkerDeploymentVersion = '${DEPLOYMENT}:${version}' and ${ALL_OPEN}`;
-/** Open workflows of all other versions. */
-export const openOfOthers = (version: string): string =>
-  `TemporalWorkerDeployment = '${DEPLOYMENT}' and TemporalWorkerDeploymentVersion != '${DEPLOYMENT}:${version}' and ${ALL_OPEN}`;
+const openOf = (name: string, version: string) =>
+  `TemporalWorkerDeploymentVersion = '${name}:${version}' and ${ALL_OPEN}`;
+/** Open workflows of all other versions, those of a deployment with another name included. */
+export const openOfOthers = ({ name }: WorkerDeployment, version: string): string =>
+  `TemporalWorkerDeployment is not null and TemporalWorkerDeploymentVersion != '${name}:${version}' and ${ALL_OPEN}`;
 
 /** A run of a workflow. */
 export interface WorkflowRun {
@@ -136,7 +147,7 @@ export interface WorkflowRun {
  * has just ended.
  */
 export async function moveWorkflow(
-  client: Client,
+  { client, name }: WorkerDeployment,
   { workflow_id, run_id }: WorkflowRun,
   version: string,
 ): Promise<boolean> {
@@ -147,7 +158,7 @@ export async function moveWorkflow(
       namespace: client.options.namespace,
       workflowExecution: { workflowId: workflow_id, runId: run_id },
       workflowExecutionOptions: {
-        versioningOverride: { pinned: { behavior, version: { deploymentName: DEPLOYMENT, buildId: version } } },
+        versioningOverride: { pinned: { behavior, version: { deploymentName: name, buildId: version } } },
       },
       updateMask: { paths: ['versioning_override'] },
       identity: IDENTITY,

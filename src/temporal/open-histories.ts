@@ -3,7 +3,7 @@ import type { DataConverter } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import { temporal } from '@temporalio/proto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { moveWorkflow, openOfOthers, type WorkflowRun } from './deployment';
+import { moveWorkflow, openOfOthers, type WorkerDeployment, type WorkflowRun } from './deployment';
 
 const { PENDING_WORKFLOW_TASK_STATE_STARTED: TASK_STARTED } = temporal.api.enums.v1.PendingWorkflowTaskState;
 
@@ -82,18 +82,23 @@ export interface Drained {
  * Moves the open workflows of other versions whose histories replay with this version's bundle to this version. One that
  * has gone on since its history was read is replayed again, as its old version may have done what this one would not.
  */
-export async function drainOthers(client: Client, version: string, options: ReplayOptions): Promise<Drained> {
+export async function drainOthers(
+  deployment: WorkerDeployment,
+  version: string,
+  options: ReplayOptions,
+): Promise<Drained> {
+  const { client } = deployment;
   const drained: Drained = { moved: 0, stay: [] };
   const move = async (runs: AsyncIterable<WorkflowRun> | Iterable<WorkflowRun>): Promise<ReplayedRun[]> => {
     const went_on: ReplayedRun[] = [];
     await replayRuns(client, runs, options, async (run) => {
       if (run.problem !== undefined) drained.stay.push(run);
       else if (await hasGoneOn(client, run)) went_on.push(run);
-      else if (await moveWorkflow(client, run, version)) drained.moved += 1;
+      else if (await moveWorkflow(deployment, run, version)) drained.moved += 1;
     });
     return went_on;
   };
-  let went_on = await move(listedRuns(client, openOfOthers(version)));
+  let went_on = await move(listedRuns(client, openOfOthers(deployment, version)));
   for (let tries = 2; went_on.length > 0 && tries <= TRIES; tries += 1) {
     await sleep(TRY_AGAIN_MS);
     went_on = await move(went_on);

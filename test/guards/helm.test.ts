@@ -90,7 +90,10 @@ interface Manifest {
   metadata: { name: string };
   data?: Record<string, string>;
   spec: {
-    template: { spec: { containers: Container[]; securityContext: object; automountServiceAccountToken: boolean } };
+    template: {
+      metadata: { labels: Record<string, string> };
+      spec: { containers: Container[]; securityContext: object; automountServiceAccountToken: boolean };
+    };
   };
 }
 
@@ -143,7 +146,8 @@ if (hasHelm || (isInCi && onPath('go') !== undefined)) {
     }, 900_000);
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-    const workloads = () => manifests.filter(({ kind }) => kind === 'Deployment' || kind === 'Job');
+    const WORKLOADS = ['Deployment', 'WorkerDeployment', 'Job'];
+    const workloads = () => manifests.filter(({ kind }) => WORKLOADS.includes(kind));
     const containerOf = ({ spec }: Manifest) => spec.template.spec.containers[0]!;
 
     it('passes helm lint', async () => {
@@ -195,13 +199,41 @@ if (hasHelm || (isInCi && onPath('go') !== undefined)) {
       }
     });
 
+    it('gives the Worker Controller the version and the sign-in of a versioned worker', () => {
+      const versioned = manifests.filter(({ kind }) => kind === 'WorkerDeployment');
+      const connections = manifests.filter(({ kind }) => kind === 'Connection');
+      expect(versioned.length).toBe(values.endsWith('/worker-controller.yaml') ? 1 : 0);
+      expect(connections.length).toBe(versioned.length);
+      for (const { metadata, spec } of versioned) {
+        const settings = manifests.find(({ kind }) => kind === 'ConfigMap')!.data!;
+        expect(settings).toMatchObject({
+          DEPLOYMENT_VERSIONING: 'operator',
+          TEMPORAL_DEPLOYMENT_NAME: `pay/${metadata.name}`,
+        });
+        expect(spec).toMatchObject({
+          replicas: 3,
+          rollout: { strategy: 'Manual' },
+          workerOptions: {
+            connectionRef: { name: connections[0]!.metadata.name },
+            temporalNamespace: settings['TEMPORAL_NAMESPACE'],
+          },
+        });
+        expect(connections[0]!.spec).toEqual({
+          hostPort: settings['TEMPORAL_ADDRESS'],
+          apiKeySecretRef: { name: 'payments', key: 'TEMPORAL_API_KEY' },
+        });
+        const given = spec.template.spec.containers[0]!.env.map(({ name }) => name);
+        expect(given).not.toContain('TEMPORAL_API_KEY');
+      }
+    });
+
     if (hasValidator || (isInCi && onPath('python3') !== undefined)) {
       it('matches the schemas of Kubernetes, without unknown fields', async () => {
         const validator = await findPythonProgram(VALIDATOR, () => undefined);
         // The schemas of other API groups are those of their operators.
-        const own = manifests.filter(
-          ({ apiVersion }) => !/(keda\.sh|coreos\.com|external-secrets\.io)\//.test(apiVersion),
-        );
+        const own = manifests
+          .map((manifest) => (manifest.kind === 'WorkerDeployment' ? asDeployment(manifest) : manifest))
+          .filter(({ apiVersion }) => !/(keda\.sh|coreos\.com|external-secrets\.io|temporal\.io)\//.test(apiVersion));
         const file = path.join(folder, 'manifests.yaml');
         writeFileSync(file, own.map((manifest) => stringify(manifest)).join('---\n'));
         await runCommand(validator, ['--strict', '--quiet', '--kubernetes-version', '1.37.0', file]);
@@ -213,6 +245,14 @@ if (hasHelm || (isInCi && onPath('go') !== undefined)) {
     }
   });
 }
+
+/** One version's Deployment as the Worker Controller makes it. */
+const asDeployment = ({ metadata, spec: { template } }: Manifest) => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata,
+  spec: { template, selector: { matchLabels: template.metadata.labels } },
+});
 
 /** The variables that docker-compose.yml gives the process and does not leave empty, but for its certificate. */
 function compose(name: string): string[] {

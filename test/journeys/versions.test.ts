@@ -60,10 +60,11 @@ afterAll(async () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** The compiled code in a folder, and its version of the workflows. */
+/** The compiled code in a folder, its version of the workflows, and what its processes get beside the environment of all. */
 interface Built {
   folder: string;
   version: string;
+  env?: Record<string, string>;
 }
 
 const builtIn = (folder: string): Built => {
@@ -71,6 +72,8 @@ const builtIn = (folder: string): Built => {
   return { folder, version };
 };
 const HEAD = builtIn(repositoryRoot());
+/** The name of the Worker Deployment unless TEMPORAL_DEPLOYMENT_NAME says otherwise. */
+const DEPLOYMENT = 'payments';
 
 /** A build of this code with another workflow of orders, described and bundled as `npm run build` and a worker do it. */
 async function buildWith(change: (code: string) => string): Promise<Built> {
@@ -96,9 +99,9 @@ async function buildWith(change: (code: string) => string): Promise<Built> {
 const environment = () => ({ ...process.env, NODE_ENV: 'production', ...readVariables(own.data_dir) });
 
 /** A command of a build; `failed`: it ended with 1. */
-async function admin<Answer>({ folder }: Built, ...args: string[]): Promise<Answer & { failed: boolean }> {
+async function admin<Answer>({ folder, env }: Built, ...args: string[]): Promise<Answer & { failed: boolean }> {
   const child = spawn(process.execPath, [path.join(folder, 'dist/src/main/admin.js'), '--json', ...args], {
-    env: environment(),
+    env: { ...environment(), ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let text = '';
@@ -107,7 +110,7 @@ async function admin<Answer>({ folder }: Built, ...args: string[]): Promise<Answ
   return { ...(JSON.parse(text) as Answer), failed: code !== 0 };
 }
 
-async function startWorker({ folder }: Built, env: Record<string, string> = {}): Promise<ChildProcess> {
+async function startWorker({ folder, env }: Built): Promise<ChildProcess> {
   const worker = spawn(process.execPath, [path.join(folder, 'dist/src/main/worker.js')], {
     env: { ...environment(), ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -126,8 +129,10 @@ async function stopWorker(worker: ChildProcess): Promise<void> {
   await ended;
 }
 
-const statusOf = async ({ version }: Built): Promise<Partial<DeployedVersion>> =>
-  (await findVersions(temporal)).find((one) => one.version === version) ?? {};
+const statusOf = async ({ version, env }: Built): Promise<Partial<DeployedVersion>> => {
+  const name = env?.['TEMPORAL_DEPLOYMENT_NAME'] ?? DEPLOYMENT;
+  return (await findVersions({ client: temporal, name })).find((one) => one.version === version) ?? {};
+};
 
 /** Orders at a steady pace: paid, declined and refunded ones. */
 class Orders {
@@ -271,7 +276,7 @@ test('rules 24.21: orders that a version cannot continue stay where they are; au
   expect(drained.stay).toContainEqual(expect.stringMatching(`^${orderWorkflowId(unpaid.id)}: .*TMPRL1100`));
   await stopWorker(breaking);
 
-  const worker = await startWorker(newer, { DEPLOYMENT_VERSIONING: 'automatic' });
+  const worker = await startWorker({ ...newer, env: { DEPLOYMENT_VERSIONING: 'automatic' } });
   expect((await statusOf(newer)).status).toBe('current');
   await until('it has moved the open order', async () => (await statusOf(HEAD)).open_workflows === 0);
   expect((await merchant.cancelOrder(unpaid.id)).status).toBe('cancelled');
@@ -299,7 +304,7 @@ test('rules 24.21: orders that a version cannot continue stay where they are; au
   const paid = customer.postForm(page, { ...CARD, ...(await customer.openPage(held!)) });
   await fault.hit;
   const { client, fetched } = goingOn(orderWorkflowId(busy!.id), 2);
-  expect(await drainOthers(client, HEAD.version, options)).toEqual({ moved: 2, stay: [] });
+  expect(await drainOthers({ client, name: DEPLOYMENT }, HEAD.version, options)).toEqual({ moved: 2, stay: [] });
   const timesFetched = ({ id }: { id: string }) => fetched.filter((one) => one === orderWorkflowId(id)).length;
   expect(timesFetched(busy!)).toBe(3);
   expect(timesFetched(held!)).toBeGreaterThan(1);
@@ -309,6 +314,30 @@ test('rules 24.21: orders that a version cannot continue stay where they are; au
   expect((await failedTasks(stack)).failures).toEqual([]);
   await stopWorker(worker);
 }, 240_000);
+
+test("rules 24.21: workers have the deployment and the version that Temporal's Worker Controller gives them", async () => {
+  const [TEMPORAL_DEPLOYMENT_NAME, version] = ['pay/payments-worker-all', '0.1.0-5d4c9f'];
+  const given = { ...HEAD, version, env: { TEMPORAL_DEPLOYMENT_NAME, TEMPORAL_WORKER_BUILD_ID: version } };
+  const merchant = new Merchant(stack);
+  const before = await merchant.createOrder({ expiration_period: 'P1D' });
+  await until('Temporal lists it', async () => (await statusOf(HEAD)).open_workflows! > 0);
+  const worker = await startWorker(given);
+  await until('Temporal knows the version', async () => (await statusOf(given)).status === 'inactive');
+  expect(await admin(given, 'deploy', 'current')).toEqual({ current: version, failed: false });
+  const { items } = await admin<{ items: object[] }>(given, 'deploy', 'status');
+  expect(items).toMatchObject([{ version, status: 'current', leases: expect.stringMatching(/^0\.1\.0\+/) }]);
+
+  const order = await merchant.createOrder({ expiration_period: 'P1D' });
+  await until('the order began with it', async () => (await statusOf(given)).open_workflows! > 0);
+  expect((await merchant.cancelOrder(order.id)).status).toBe('cancelled');
+  // An order of before stays with its own worker until it is moved.
+  expect((await statusOf(HEAD)).open_workflows).toBeGreaterThan(0);
+  expect(await admin(given, 'deploy', 'drain')).toMatchObject({ moved: expect.any(Number), stay: [], failed: false });
+  await until('it has been moved', async () => (await statusOf(HEAD)).open_workflows === 0);
+  expect((await merchant.cancelOrder(before.id)).status).toBe('cancelled');
+  expect((await failedTasks(stack)).failures).toEqual([]);
+  await stopWorker(worker);
+});
 
 /** A client that has a workflow go on after its history was fetched, so many times. */
 function goingOn(busy: string, times: number): { client: Client; fetched: string[] } {

@@ -21,7 +21,7 @@ test('rules 24.21: a version is made current in the record too where Postgres fa
   const build = { build: '0.1.0+b', version: 'v2', built_at: 1_000 };
   const own = new OwnVersion({
     db: failing,
-    client,
+    deployment: { client, name: 'payments' },
     log: createLogger({ process: 'test', level: 'silent' }),
     build,
     bundle_path: __filename,

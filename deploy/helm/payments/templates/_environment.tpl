@@ -4,7 +4,10 @@
   valueFrom: { secretKeyRef: { name: {{ .root.Values.secrets.name }}, key: {{ .name }}{{ if .optional }}, optional: true{{ end }} } }
 {{ end -}}
 
-{{/* The variables of a process beside those of the ConfigMap: dict root, process, values. */}}
+{{/*
+The variables of a process beside those of the ConfigMap: dict root, process, values, versioned. `versioned`: the Worker
+Controller adds those with which it signs in to Temporal itself.
+*/}}
 {{- define "payments.environment" -}}
 {{- $root := .root -}}
 {{- $secrets := dict
@@ -23,7 +26,9 @@
 {{- include "payments.secretVariable" (dict "root" $root "name" .) }}
 {{- end }}
 {{- range get $optional .process }}
+{{- if not (and $.versioned $root.Values.workerController.apiKey (eq . "TEMPORAL_API_KEY")) }}
 {{- include "payments.secretVariable" (dict "root" $root "name" . "optional" true) }}
+{{- end }}
 {{- end }}
 {{- if eq .process "codec" }}
 {{- include "payments.required" (dict "root" $root "name" "TEMPORAL_UI_URL") }}
@@ -41,10 +46,12 @@
 - name: METRICS_PORT
   value: "9464"
 {{- if $root.Values.temporalTls.secretName }}
+{{- if not .versioned }}
 - name: TEMPORAL_TLS_CLIENT_CERT_PATH
   value: /run/temporal-tls/tls.crt
 - name: TEMPORAL_TLS_CLIENT_KEY_PATH
   value: /run/temporal-tls/tls.key
+{{- end }}
 {{- if $root.Values.temporalTls.serverCa }}
 - name: TEMPORAL_TLS_SERVER_CA_CERT_PATH
   value: /run/temporal-tls/ca.crt

@@ -36,6 +36,23 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- toYaml $components -}}
 {{- end -}}
 
+{{/* The name of the WorkerDeployment: that of the only worker. Fails where there are more, or where it is scaled. */}}
+{{- define "payments.workerDeployment" -}}
+{{- $workers := list -}}
+{{- range $component, $it := include "payments.components" . | fromYaml -}}
+{{- if eq $it.process "worker" -}}
+{{- $workers = append $workers $component -}}
+{{- if $it.values.autoscaling.enabled -}}
+{{- fail "workerController: the worker cannot have autoscaling; scale it with a WorkerResourceTemplate" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if ne (len $workers) 1 -}}
+{{- fail "workerController needs one worker, with all roles" -}}
+{{- end -}}
+{{ include "payments.name" . }}-{{ first $workers }}
+{{- end -}}
+
 {{/* The image: dict root, tag. */}}
 {{- define "payments.image" -}}
 {{- $image := .root.Values.image -}}
