@@ -116,8 +116,12 @@ test('rules 15.3: what it logs of a call without an answer is the reason, and no
     lines.length = 0;
     await expect(stranger.vaultCard(card)).rejects.toBeInstanceOf(ServiceError);
     expect(lines).toHaveLength(1);
-    expect(JSON.parse(lines[0]!)).toMatchObject({ what: '/v1/vault/cards', why: expect.any(String) as string });
-    expect(lines[0]).not.toMatch(new RegExp(`${card.number}|${card.security_code}|vault_token|card_expiry`));
+    const line = JSON.parse(lines[0]!) as object;
+    expect(line).toMatchObject({ what: '/v1/vault/cards', why: expect.any(String) as string });
+    // The numbers of process and instant may have the digits of a security code.
+    expect(JSON.stringify({ ...line, pid: 0, time: 0 })).not.toMatch(
+      new RegExp(`${card.number}|${card.security_code}|vault_token|card_expiry`),
+    );
   }
 });
 
