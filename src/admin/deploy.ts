@@ -8,7 +8,14 @@ import { findCurrentBuild, setCurrentVersion } from '../db/current-build';
 import { ServiceError } from '../errors';
 import { buildOfService } from '../processes/build';
 import { dataConverter, type TemporalClient } from '../temporal/connect';
-import { ALL_OPEN, findCurrentVersion, findVersions, makeVersionCurrent, rampVersion } from '../temporal/deployment';
+import {
+  ALL_OPEN,
+  deploymentOf,
+  findCurrentVersion,
+  findVersions,
+  makeVersionCurrent,
+  rampVersion,
+} from '../temporal/deployment';
 import type * as OpenHistories from '../temporal/open-histories';
 import type { ReplayedRun } from '../temporal/open-histories';
 import type * as Replay from '../temporal/replay';
@@ -23,8 +30,6 @@ interface DeployServices {
   db: Database;
   client: TemporalClient;
 }
-
-const deploymentOf = ({ config, client }: DeployServices) => ({ client, name: config.TEMPORAL_DEPLOYMENT_NAME });
 
 const version = z
   .string()
@@ -69,9 +74,9 @@ export const DEPLOY_COMMANDS = [
   {
     verb: 'status',
     route: STATUS,
-    run: async (services: DeployServices) => {
-      const versions = await findVersions(deploymentOf(services));
-      const holder = await findCurrentBuild(services.db);
+    run: async ({ config, db, client }: DeployServices) => {
+      const versions = await findVersions(deploymentOf(config, client));
+      const holder = await findCurrentBuild(db);
       return {
         items: versions.map((one) => ({
           ...one,
@@ -100,9 +105,8 @@ export const DEPLOY_COMMANDS = [
   {
     verb: 'current',
     route: CURRENT,
-    run: async (services: DeployServices, context: ManageContext, { body }: Input<typeof CURRENT>) => {
-      const { config, db } = services;
-      const deployment = deploymentOf(services);
+    run: async ({ config, db, client }: DeployServices, context: ManageContext, { body }: Input<typeof CURRENT>) => {
+      const deployment = deploymentOf(config, client);
       const own = buildOfService(config);
       const wanted = body.version ?? own.version;
       const before = await findCurrentVersion(deployment);
@@ -121,10 +125,9 @@ export const DEPLOY_COMMANDS = [
   {
     verb: 'ramp',
     route: RAMP,
-    run: async (services: DeployServices, context: ManageContext, { body }: Input<typeof RAMP>) => {
-      const { config, db } = services;
+    run: async ({ config, db, client }: DeployServices, context: ManageContext, { body }: Input<typeof RAMP>) => {
       const { percentage, version: wanted = buildOfService(config).version } = body;
-      await rampVersion(deploymentOf(services), wanted, percentage);
+      await rampVersion(deploymentOf(config, client), wanted, percentage);
       await db.transaction((trx) => auditCommand(trx, context, { ...changeOf('ramp', wanted), after: { percentage } }));
       return { version: wanted, percentage };
     },
@@ -132,9 +135,8 @@ export const DEPLOY_COMMANDS = [
   {
     verb: 'drain',
     route: DRAIN,
-    run: async (services: DeployServices, context: ManageContext) => {
-      const { config, db } = services;
-      const deployment = deploymentOf(services);
+    run: async ({ config, db, client }: DeployServices, context: ManageContext) => {
+      const deployment = deploymentOf(config, client);
       const own = buildOfService(config).version;
       const current = await findCurrentVersion(deployment);
       if (current !== own) {

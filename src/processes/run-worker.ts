@@ -22,6 +22,7 @@ import { SecretKeys } from '../secrets';
 import { activityCauses } from '../temporal/activity-causes';
 import { clientOf, dataConverter, pingTemporal } from '../temporal/connect';
 import { credentialsOf } from '../temporal/credentials';
+import { deploymentOf } from '../temporal/deployment';
 import { limitLocalCalls } from '../temporal/local-calls';
 import { sdkMetrics } from '../temporal/sdk-metrics';
 import { WorkerLiveness } from '../temporal/worker-liveness';
@@ -107,7 +108,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     config.DEPLOYMENT_VERSIONING === 'automatic'
       ? new OwnVersion({
           db,
-          deployment: { client, name: config.TEMPORAL_DEPLOYMENT_NAME },
+          deployment: deploymentOf(config, client),
           log,
           build,
           bundle_path,

@@ -1,13 +1,20 @@
 import { isGrpcServiceError, type Client } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
+import type { Config } from '../config';
 import { ServiceError } from '../errors';
 import { grpcStatusOf } from './grpc-status';
 
-/** The workers of all versions: a Worker Deployment of Temporal, by its name (TEMPORAL_DEPLOYMENT_NAME). */
+/** The workers of all versions: a Worker Deployment of Temporal, by its name. */
 export interface WorkerDeployment {
   client: Client;
   name: string;
 }
+
+/** That of a process with this configuration. */
+export const deploymentOf = (config: Pick<Config, 'TEMPORAL_DEPLOYMENT_NAME'>, client: Client): WorkerDeployment => ({
+  client,
+  name: config.TEMPORAL_DEPLOYMENT_NAME,
+});
 
 const { WorkerDeploymentVersionStatus: Status, VersionDrainageStatus } = temporal.api.enums.v1;
 
