@@ -204,7 +204,7 @@ export const configSchema = z.object({
     'File with the password of the role in POSTGRES_URL, read again when it has changed; default: the password in POSTGRES_URL.',
   ),
   POSTGRES_OWNER_URL: text().describe(
-    'For the migration only: the same database with the role that owns the schema; default: POSTGRES_URL.',
+    'For the migration and admin export remove: the same database with the role that owns the schema; default: POSTGRES_URL.',
   ),
   POSTGRES_CONNECTIONS_MAX: whole(10, [3, 1_000]).describe('Maximum connections to Postgres per process.'),
   POSTGRES_PORT: port(5433).describe('Port of the embedded PostgreSQL; 0 picks a free one.'),
@@ -260,6 +260,9 @@ export const configSchema = z.object({
   ),
   RETENTION_WEBHOOK_ATTEMPTS_DAYS: days('webhook_attempts').describe(
     'Days for which the attempts of a delivered or failed webhook are kept.',
+  ),
+  RETENTION_ORDERS_YEARS: whole(7, [1, 100]).describe(
+    'Years after the end of a month before which admin export remove refuses to remove its orders and audit trail.',
   ),
   AUDIT_MARGIN_SECONDS: whole(900, [0, 86_400]).describe(
     'Seconds after which the audit expects a change at the processor in the record, and one in the record at the processor.',

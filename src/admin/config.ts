@@ -1,5 +1,5 @@
 import { parseConfig, type Config } from '../config';
-import { readVariables } from '../stack/launch';
+import { readFacts, readVariables } from '../stack/launch';
 
 /**
  * The configuration of a command: that of the environment, without POSTGRES_URL that of the stack that runs on
@@ -7,5 +7,8 @@ import { readVariables } from '../stack/launch';
  */
 export function commandConfig(env: NodeJS.ProcessEnv): Config {
   const given = parseConfig(env);
-  return given.POSTGRES_URL === undefined ? parseConfig({ ...readVariables(given.DATA_DIR), ...env }) : given;
+  if (given.POSTGRES_URL !== undefined) return given;
+  const variables = readVariables(given.DATA_DIR);
+  const { postgres_url: POSTGRES_OWNER_URL } = readFacts(given.DATA_DIR);
+  return parseConfig({ POSTGRES_OWNER_URL, ...variables, ...env });
 }

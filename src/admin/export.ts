@@ -1,29 +1,42 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, open, rename, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { csvOf } from '../../api/large-answers/report-cells';
 import type { ManageContext } from '../../api/manage/manager';
+import { requireSetting, type Config } from '../config';
 import type { Input } from '../contract/routes';
-import type { Database } from '../db/connection';
+import { connectDatabase, type Database } from '../db/connection';
 import { auditLines, createdInMonth, eventLines, projectIds, type Month } from '../db/month-export';
+import { MONTH_EXPORTED, ownsAuditTrail, removeAuditEntries, removeOrders } from '../db/month-removal';
 import type { PagePosition } from '../db/pages';
 import { orderIdsByCreation, reportTexts } from '../db/search/report-rows';
 import { SEARCH_FIELD_NAMES } from '../domain/query/fields';
-import { validationError } from '../errors';
-import { auditCommand } from './audit';
+import { ServiceError, validationError } from '../errors';
+import { auditCommand, type CommandAuthor } from './audit';
 import type { CommandRoute } from './commands';
 
-/** Files of a month for an auditor (rules 29.7). */
+/** Files of a month for an auditor (rules 29.7), and the removal of what they hold (29.8). */
+
+const OF_MONTH = {
+  params: z.object({ month: z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'Expected a month such as 2026-11.') }),
+  body: z.object({
+    directory: z.string().min(1).describe('Where the files are written; it is made if it is missing.'),
+  }),
+};
 
 const MONTH = {
   summary: 'Write the files of a month',
   description:
     'Orders with their transactions as CSV, their events and the audit trail as JSON lines, and SHA-256 sums, of a month (UTC) that is over.',
-  params: z.object({ month: z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'Expected a month such as 2026-11.') }),
-  body: z.object({
-    directory: z.string().min(1).describe('Where the files are written; it is made if it is missing.'),
-  }),
+  ...OF_MONTH,
+} as const satisfies CommandRoute;
+
+const REMOVE = {
+  summary: 'Write the files of a month, then remove its orders and audit trail from the database',
+  description: 'Of a month that ended RETENTION_ORDERS_YEARS ago or earlier. It cannot be undone.',
+  ...OF_MONTH,
 } as const satisfies CommandRoute;
 
 /** Orders that are read and written at a time. */
@@ -41,11 +54,26 @@ export const EXPORT_COMMANDS = [
       { db }: { db: Database },
       context: ManageContext,
       { params: { month }, body: { directory } }: Input<typeof MONTH>,
+    ) => ({ items: await exportMonth(db, month, directory, Date.now(), context) }),
+  },
+  {
+    verb: 'remove',
+    route: REMOVE,
+    run: async (
+      { config }: { config: Config },
+      context: ManageContext,
+      { params: { month }, body: { directory } }: Input<typeof REMOVE>,
     ) => {
-      const files = await exportMonth(db, month, directory, Date.now());
-      const change = { action: 'export.month', object: { kind: 'export', id: month }, after: { files } };
-      await db.transaction((trx) => auditCommand(trx, context, change));
-      return { items: files };
+      const owner_url = config.POSTGRES_OWNER_URL ?? requireSetting(config, 'POSTGRES_URL');
+      const db = connectDatabase(owner_url, { pool_max: 2 });
+      try {
+        return await removeMonth(db, month, directory, Date.now(), {
+          years: config.RETENTION_ORDERS_YEARS,
+          author: context,
+        });
+      } finally {
+        await db.destroy();
+      }
     },
   },
 ];
@@ -58,19 +86,80 @@ export interface ExportedFile {
   sha256: string;
 }
 
+/** A month such as 2026-11 as its period. */
+function monthOf(month: string): Month {
+  const [year = 0, number = 0] = month.split('-').map(Number);
+  return { since: Date.UTC(year, number - 1), until: Date.UTC(year, number) };
+}
+
 /**
- * Writes the files of a month, in place of those of an earlier export. Throws ValidationError for a month that is not
- * over at `now`, epoch milliseconds.
+ * Writes the files of a month, in place of those of an earlier export, and an entry with their sums into the audit
+ * trail. Throws ValidationError for a month that is not over at `now`, epoch milliseconds.
  */
 export async function exportMonth(
   db: Database,
   month: string,
   directory: string,
   now: number,
+  author: CommandAuthor,
 ): Promise<ExportedFile[]> {
-  const [year = 0, number = 0] = month.split('-').map(Number);
-  const period = { since: Date.UTC(year, number - 1), until: Date.UTC(year, number) };
+  const period = monthOf(month);
   if (period.until > now) throw validationError('month', 'Expected a month that is over.');
+  const files = await writeFiles(db, month, period, directory);
+  const after = { files, read_from: new Date(now).toISOString() };
+  const change = { action: MONTH_EXPORTED, object: { kind: 'export', id: month }, after };
+  await db.transaction((trx) => auditCommand(trx, author, change));
+  return files;
+}
+
+/** What was removed with a month. */
+export interface RemovedMonth {
+  files: ExportedFile[];
+  removed: { orders: number; audit_entries: number };
+  /** Orders of the month that stay, with their transactions and events. */
+  orders_kept: number;
+}
+
+/**
+ * Writes the files of a month, then removes its orders and its audit trail from the record (rules 29.8). `db` is a
+ * connection of the owner of the schema. Repeat-safe: after an interruption a repeat removes the rest, and writes files
+ * without what was removed, so it needs another directory. Throws ValidationError for a month that ended less than
+ * `years` before `now`, epoch milliseconds, or for a directory that has files of the month; Forbidden for another role.
+ */
+export async function removeMonth(
+  db: Database,
+  month: string,
+  directory: string,
+  now: number,
+  { years, author }: { years: number; author: CommandAuthor },
+): Promise<RemovedMonth> {
+  const period = monthOf(month);
+  const retained_until = new Date(period.until);
+  retained_until.setUTCFullYear(retained_until.getUTCFullYear() + years);
+  if (retained_until.getTime() > now) {
+    throw validationError('month', `Expected a month that ended at least ${years} years ago.`);
+  }
+  if (existsSync(path.join(directory, sumsName(month)))) {
+    throw validationError(
+      'directory',
+      'It has the files of this month already, which hold what a repeat no longer finds.',
+    );
+  }
+  if (!(await ownsAuditTrail(db))) {
+    throw new ServiceError('Forbidden', 'POSTGRES_OWNER_URL has to name the role that owns the schema.');
+  }
+  const files = await exportMonth(db, month, directory, now, author);
+  let orders = 0;
+  for await (const order_ids of ordersOf(db, period)) orders += await removeOrders(db, order_ids, period);
+  let orders_kept = 0;
+  for await (const order_ids of ordersOf(db, period)) orders_kept += order_ids.length;
+  const removed = { orders, audit_entries: await removeAuditEntries(db, period) };
+  const change = { action: 'export.remove', object: { kind: 'export', id: month }, after: { removed, orders_kept } };
+  await db.transaction((trx) => auditCommand(trx, author, change));
+  return { files, removed, orders_kept };
+}
+
+async function writeFiles(db: Database, month: string, period: Month, directory: string): Promise<ExportedFile[]> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const file = (name: string) => ExportFile.create(directory, name);
   const orders = await file(`orders-${month}.csv`);
@@ -87,11 +176,13 @@ export async function exportMonth(
   const trail = await file(`audit-trail-${month}.jsonl`);
   for await (const lines of auditLines(db, period)) await trail.writeLines(lines);
   const written = [await orders.close(), await events.close(), await trail.close()];
-  const sums = await file(`SHA256SUMS-${month}`);
+  const sums = await file(sumsName(month));
   await sums.writeLines(written.map(({ name, sha256 }) => `${sha256}  ${name}`));
   await sums.close();
   return written;
 }
+
+const sumsName = (month: string) => `SHA256SUMS-${month}`;
 
 /** The ids of the orders of all projects that were created in a month, in parts. */
 async function* ordersOf(db: Database, period: Month): AsyncGenerator<string[]> {

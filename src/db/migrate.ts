@@ -6,6 +6,7 @@ import * as initial from './migrations/001-initial';
 import * as ordersCompleted from './migrations/002-orders-completed';
 import * as currentBuild from './migrations/003-current-build';
 import * as payloadKeyUses from './migrations/004-payload-key-uses';
+import * as originalTransactions from './migrations/005-original-transactions';
 import { credentialsIn, grantToService } from './service-role';
 import { MIGRATION_LIMITS, storeSession } from './session';
 
@@ -25,6 +26,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '002-orders-completed': ordersCompleted,
   '003-current-build': currentBuild,
   '004-payload-key-uses': payloadKeyUses,
+  '005-original-transactions': originalTransactions,
 };
 
 /** knex requires a way back. There is none: a dropped column loses its data. */

@@ -2,12 +2,18 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { exportMonth } from '../../../src/admin/export';
+import { exportMonth, removeMonth } from '../../../src/admin/export';
+import { connectDatabase, queryRows } from '../../../src/db/connection';
+import { insertFollowUp } from '../../../src/db/orders/follow-ups';
+import { applyRetention } from '../../../src/db/retention';
 import { recordChange } from '../../../src/db/projects/audit-trail';
+import { grantToService } from '../../../src/db/service-role';
+import { RETENTION_DAYS } from '../../../src/domain/retention';
 import { createTestDatabase } from '../../support/database';
 import { MINUTE, NOW } from '../../support/domain';
-import { aStoredOrder, anAcceptedPayment } from '../../support/rows';
+import { aFollowUp, aStoredOrder, anAcceptedPayment, answerFollowUp } from '../../support/rows';
 import { setUp } from '../../support/set-up';
+import { NOBODY } from '../../support/shapes';
 
 const database = setUp(() => createTestDatabase());
 const folder = mkdtempSync(path.join(tmpdir(), 'payments-export-'));
@@ -17,6 +23,7 @@ const MONTH = new Date(NOW).toISOString().slice(0, 7);
 const [year, month] = [new Date(NOW).getUTCFullYear(), new Date(NOW).getUTCMonth()];
 /** The first instant after the month, and the last before it. */
 const [AFTER, BEFORE] = [new Date(Date.UTC(year, month + 1)), new Date(Date.UTC(year, month) - 1)];
+const AUTHOR = { caller: { actor: { kind: 'command_line', id: 'ada' } }, request: { request_id: NOBODY } } as const;
 const read = (name: string) => readFileSync(path.join(folder, name), 'utf8');
 
 test('rules 29.7: the files of a month have its orders, events and entries, no customer, and right sums', async () => {
@@ -34,7 +41,7 @@ test('rules 29.7: the files of a month have its orders, events and entries, no c
     await database.db.transaction((trx) => recordChange(trx, change, { actor: { kind: 'client', id: 'x' } }, at));
   }
   for (let time = 0; time < 2; time += 1) {
-    const files = await exportMonth(database.db, MONTH, folder, AFTER.getTime());
+    const files = await exportMonth(database.db, MONTH, folder, AFTER.getTime(), AUTHOR);
     const [orders, events, trail] = [`orders-${MONTH}.csv`, `events-${MONTH}.jsonl`, `audit-trail-${MONTH}.jsonl`];
     expect(files.map(({ name, rows }) => [name, rows])).toEqual([
       [orders, 1],
@@ -61,5 +68,118 @@ test('rules 29.7: the files of a month have its orders, events and entries, no c
 
 test('rules 29.7: a month that is not over is refused', async () => {
   const now = AFTER.getTime() - MINUTE;
-  await expect(exportMonth(database.db, MONTH, folder, now)).rejects.toMatchObject({ error: 'ValidationError' });
+  await expect(exportMonth(database.db, MONTH, folder, now, AUTHOR)).rejects.toMatchObject({
+    error: 'ValidationError',
+  });
+});
+
+describe('rules 29.8: a month is removed with its files', () => {
+  /** Seven years after the end of the month. */
+  const DUE = Date.UTC(year + 7, month + 1);
+  const NEXT = new Date(AFTER).toISOString().slice(0, 7);
+  const remove = (name: string, { of = MONTH, now = DUE, db = database.db } = {}) =>
+    removeMonth(db, of, path.join(folder, name), now, { years: 7, author: AUTHOR });
+  const filesOf = async (name: string, options?: Parameters<typeof remove>[1]) => {
+    const { files, ...counts } = await remove(name, options);
+    return { rows: files.map(({ rows }) => rows), ...counts };
+  };
+  /** A paid order whose webhook was delivered. */
+  const aClosedPayment = async () => {
+    const payment = await anAcceptedPayment(database.db);
+    const closed = { status: 'delivered', next_attempt_at: null };
+    await database.db('webhook_deliveries').where({ order_id: payment.id }).update(closed);
+    return payment;
+  };
+  /** A refund of all of it, that was carried out at an instant, epoch milliseconds. Its id. */
+  const refund = async (payment: Awaited<ReturnType<typeof aClosedPayment>>, now: number) => {
+    const follow_up = aFollowUp(payment, { kind: 'refund', now });
+    const asked = await insertFollowUp(database.db, follow_up);
+    await answerFollowUp(database.db, follow_up, asked, 'approved', now);
+    const closed = { status: 'delivered', next_attempt_at: null };
+    await database.db('webhook_deliveries').where({ order_id: follow_up.id }).update(closed);
+    return follow_up.id;
+  };
+  /** The tables that have the text anywhere. */
+  const tablesWith = async (text: string) => {
+    const tables = await queryRows<{ name: string }>(
+      database.db,
+      "select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'",
+      {},
+    );
+    const found = await Promise.all(
+      tables.map(async ({ name }) => {
+        const rows = await queryRows(database.db, `select from "${name}" t where cast(t as text) like :text limit 1`, {
+          text: `%${text}%`,
+        });
+        return rows.length > 0 ? [name] : [];
+      }),
+    );
+    return found.flat();
+  };
+
+  test('orders with what follows them go; what is open, needs an operator or goes on in a later month stays', async () => {
+    await database.db('webhook_deliveries').update({ status: 'delivered', next_attempt_at: null });
+    await database
+      .db('orders')
+      .where('created', '<', BEFORE)
+      .orWhere({ created: BEFORE })
+      .update({ created: new Date(0) });
+    const refunded = await aClosedPayment();
+    const refund_id = await refund(refunded, NOW);
+    const later = await aClosedPayment();
+    const later_refund_id = await refund(later, AFTER.getTime() + MINUTE);
+    const open = await aStoredOrder(database.db);
+    const attended = await aClosedPayment();
+    await database.db('orders').where({ id: attended.id }).update({ attention: 'look' });
+    const unsent = await anAcceptedPayment(database.db);
+    await expect(remove('early', { now: DUE - MINUTE })).rejects.toMatchObject({ error: 'ValidationError' });
+    expect(readdirSync(folder)).not.toContain('early');
+
+    await applyRetention(database.db, RETENTION_DAYS, DUE);
+    const { removed, orders_kept, rows } = await filesOf('first');
+    // The first test's payment is of this month too.
+    expect([rows[0], removed, orders_kept]).toEqual([7, { orders: 3, audit_entries: 1 }, 4]);
+    for (const id of [refunded.id, refunded.transactions[0]!.id, refund_id]) {
+      expect(read(path.join('first', `orders-${MONTH}.csv`))).toContain(id);
+    }
+    for (const id of [refunded.id, refund_id]) expect(await tablesWith(id)).toEqual(['search_outbox']);
+    expect(await tablesWith(refunded.transactions[0]!.id)).toEqual([]);
+    const kept = [later.id, later_refund_id, open.id, attended.id, unsent.id];
+    expect(await database.db('orders').whereIn('id', kept).pluck('id')).toHaveLength(kept.length);
+    await expect(database.db('audit_trail').delete()).rejects.toThrow('append-only');
+
+    await expect(remove('first')).rejects.toMatchObject({ error: 'ValidationError' });
+    expect(await filesOf('second')).toEqual({
+      rows: [4, expect.any(Number), 0],
+      removed: { orders: 0, audit_entries: 0 },
+      orders_kept: 4,
+    });
+
+    // The next month has the refund of an order of this one, whose files hold the order as it is now.
+    const next = { of: NEXT, now: Date.UTC(year + 7, month + 2) };
+    await database
+      .db('orders')
+      .where({ id: later.id })
+      .update({ modified: new Date(DUE + MINUTE) });
+    expect((await filesOf('changed', next)).removed.orders).toBe(0);
+    await filesOf('third', { now: DUE + 2 * MINUTE });
+    expect((await filesOf('fourth', next)).removed.orders).toBe(2);
+    expect(await tablesWith(later.id)).toEqual(['search_outbox']);
+  });
+
+  test('only the owner of the schema can; nothing is written for another role', async () => {
+    const role = `service_${NOBODY.slice(0, 8)}_${process.pid}`;
+    await grantToService(database.db, { role, password: 'secret' });
+    const service = connectDatabase(
+      Object.assign(new URL(database.url), { username: role, password: 'secret' }).toString(),
+    );
+    try {
+      await expect(remove('service', { db: service })).rejects.toMatchObject({ error: 'Forbidden' });
+      expect(readdirSync(folder)).not.toContain('service');
+    } finally {
+      await service.destroy();
+      await database.db.raw('drop owned by ??', [role]);
+      await database.db.raw('drop role ??', [role]);
+    }
+  });
 });
