@@ -6,6 +6,7 @@ test('rules 18.5: an empty environment is a whole configuration', () => {
   expect(config).toMatchObject({
     API_PORT: 3000,
     API_DEADLINE_MS: 12_000,
+    DRAIN_MS: 5_000,
     PROCESSOR_TIMEOUT_MS: 4_000,
     WEBHOOK_PRIVATE_ADDRESSES: false,
     TEMPORAL_NAMESPACE: 'payments',

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { Client } from 'pg';
 import { identify } from '../../../src/stack/programs/running-processes';
-import { discardStack, launchStack, readFacts, type LaunchedStack } from '../../../src/stack/launch';
+import { discardStack, launchStack, readFacts, readVariables, type LaunchedStack } from '../../../src/stack/launch';
 import { serverFolder } from '../../support/stack';
 import { until } from '../../support/waits';
 
@@ -134,6 +134,7 @@ describe('npm start', () => {
 
   test('SIGTERM ends every process within seconds and leaves no stack.json', async () => {
     const { pids } = readFacts(data_dir);
+    expect(readVariables(data_dir)).toMatchObject({ DRAIN_MS: '0' });
     const began = Date.now();
     launched.process.kill('SIGTERM');
     expect(await launched.ended).toBe(0);
