@@ -139,6 +139,9 @@ export const configSchema = z.object({
   TEMPORAL_WORKER_BUILD_ID: text().describe(
     "Version of the workflows in Temporal; default: the service's version and a hash of the workflows. Temporal's Worker Controller sets it.",
   ),
+  CHARGES_AT_ONCE: whole(50, [1, 500]).describe(
+    'Charges and other calls of the processor that wait for its answer in workflow tasks of one worker; further ones become activity tasks. Charges a second times seconds of a charge, times two for peaks.',
+  ),
   WORKER_HEALTH_HOST: loopback().describe('Address on which a worker answers health checks.'),
   WORKER_HEALTH_PORT: portNumber()
     .optional()

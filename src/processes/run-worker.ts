@@ -166,48 +166,50 @@ function operatorWebhook(config: Config): OperatorWebhook | undefined {
   return url === undefined ? undefined : { url, secret: requireSetting(config, 'OPERATOR_WEBHOOK_SECRET') };
 }
 
-/** Workflow tasks of orders, follow-ups and payment links that a worker executes at once. */
-const WORKFLOW_TASKS_AT_ONCE = 100;
-/**
- * How many of them may wait for the processor at once. A charge takes a fraction of a second: 12 orders a second need
- * ten, and one worker cannot reach fifty unless the processor is slow.
- */
-const LOCAL_CALLS_AT_ONCE = WORKFLOW_TASKS_AT_ONCE / 2;
+/** Workflow tasks of orders, follow-ups and payment links for which a worker has slots, however slow the processor is. */
+const OTHER_TASKS_AT_ONCE = 50;
 
 /** The slots of a worker of each task queue, and the role that polls it. */
-const QUEUES: readonly { role: WorkerRole; options: Partial<WorkerOptions> & { taskQueue: string } }[] = [
-  {
-    role: 'payments',
-    options: {
-      taskQueue: TASK_QUEUE,
-      // A slot is held during a charge, which is mostly waiting.
-      maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS_AT_ONCE,
-      // Polls of the processor, and charges for which no slot of a workflow task was free.
-      maxConcurrentActivityTaskExecutions: 500,
-      maxCachedWorkflows: 1_000,
+function queuesOf({
+  CHARGES_AT_ONCE,
+}: Config): readonly { role: WorkerRole; options: Partial<WorkerOptions> & { taskQueue: string } }[] {
+  const workflow_tasks = CHARGES_AT_ONCE + OTHER_TASKS_AT_ONCE;
+  return [
+    {
+      role: 'payments',
+      options: {
+        taskQueue: TASK_QUEUE,
+        // A slot is held during a charge, which is mostly waiting.
+        maxConcurrentWorkflowTaskExecutions: workflow_tasks,
+        // Each of these tasks runs one at a time.
+        maxConcurrentLocalActivityExecutions: workflow_tasks,
+        // Polls of the processor, and calls of it beyond CHARGES_AT_ONCE.
+        maxConcurrentActivityTaskExecutions: 500,
+        maxCachedWorkflows: 1_000,
+      },
     },
-  },
-  {
-    role: 'webhooks',
-    options: {
-      taskQueue: WEBHOOK_TASK_QUEUE,
-      maxConcurrentWorkflowTaskExecutions: 100,
-      maxConcurrentActivityTaskExecutions: ATTEMPT_TASKS_AT_ONCE,
-      maxCachedWorkflows: 200,
+    {
+      role: 'webhooks',
+      options: {
+        taskQueue: WEBHOOK_TASK_QUEUE,
+        maxConcurrentWorkflowTaskExecutions: 100,
+        maxConcurrentActivityTaskExecutions: ATTEMPT_TASKS_AT_ONCE,
+        maxCachedWorkflows: 200,
+      },
     },
-  },
-  {
-    role: 'payments',
-    // Advances of sandbox clocks read many rows: only a few run at a time, to leave connections and CPU to payments.
-    options: {
-      taskQueue: SANDBOX_CLOCK_TASK_QUEUE,
-      maxConcurrentWorkflowTaskExecutions: 4,
-      maxConcurrentActivityTaskExecutions: 4,
-      maxConcurrentLocalActivityExecutions: 4,
-      maxCachedWorkflows: 100,
+    {
+      role: 'payments',
+      // Advances of sandbox clocks read many rows: only a few run at a time, to leave connections and CPU to payments.
+      options: {
+        taskQueue: SANDBOX_CLOCK_TASK_QUEUE,
+        maxConcurrentWorkflowTaskExecutions: 4,
+        maxConcurrentActivityTaskExecutions: 4,
+        maxConcurrentLocalActivityExecutions: 4,
+        maxCachedWorkflows: 100,
+      },
     },
-  },
-];
+  ];
+}
 
 /** A worker for each task queue of the roles of this process. */
 async function createWorkers(
@@ -222,14 +224,14 @@ async function createWorkers(
     workflowBundle: { codePath: bundle_path },
     workerDeploymentOptions: deploymentOptions(config, build),
     activities: createActivities(services),
-    interceptors: { activity: [activityCauses, limitLocalCalls(PROCESSOR_CALLS, LOCAL_CALLS_AT_ONCE)] },
+    interceptors: { activity: [activityCauses, limitLocalCalls(PROCESSOR_CALLS, config.CHARGES_AT_ONCE)] },
     // A killed worker still owns its workflows' queues: after this long another takes them.
     stickyQueueScheduleToStartTimeout: '5 seconds',
     shutdownGraceTime: '5 seconds',
     // Another worker repeats what was not finished by then: every step is safe to repeat.
     shutdownForceTime: STOP_LIMITS_MS.activities,
   } satisfies Partial<WorkerOptions>;
-  const queues = QUEUES.filter(({ role }) => config.WORKER_ROLES.includes(role));
+  const queues = queuesOf(config).filter(({ role }) => config.WORKER_ROLES.includes(role));
   return await Promise.all(queues.map(({ options }) => Worker.create({ ...shared, ...options })));
 }
 

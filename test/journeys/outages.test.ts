@@ -39,9 +39,12 @@ const receiver = setUp(startReceiver);
 let merchant: Merchant;
 let record: Database;
 let temporal: Temporal;
+/** Fewer than a test begins at once. */
+const CHARGES_AT_ONCE = 2;
 const own = new OwnStack('outages', () => ({
   DEMO_WEBHOOK_URL: receiver.url,
   API_DEADLINE_MS: '4000',
+  CHARGES_AT_ONCE: String(CHARGES_AT_ONCE),
   LOG_LEVEL: 'info',
 }));
 
@@ -63,6 +66,8 @@ type OrderAnswer = Answer<Order & { error: Refusal }>;
  * The processor answers so late that the test can act while it has the charge and nobody has its answer. Milliseconds.
  */
 const SLOW_MS = 2_500;
+/** For more than one charge: just short of the time limit of a call of the processor. */
+const SLOWEST_MS = 3_500;
 /** Temporal gives a task to another worker after 10 s. Milliseconds. */
 const TASK_LOST_MS = 11_000;
 const WITHIN_MS = 60_000;
@@ -108,9 +113,9 @@ class Sale {
   }
 
   /** Sends it and returns once the processor has the charge; `answer` comes later. */
-  async startCharge(): Promise<{ answer: Promise<OrderAnswer> }> {
+  async startCharge(milliseconds = SLOW_MS): Promise<{ answer: Promise<OrderAnswer> }> {
     const { vault_token } = this.transaction.payment_method_details;
-    const fault = { operation: 'sale', vault_token, kind: 'latency', milliseconds: SLOW_MS, times: 1 } as const;
+    const fault = { operation: 'sale', vault_token, kind: 'latency', milliseconds, times: 1 } as const;
     const { hit } = await merchant.addFault(fault);
     const answer = this.send();
     answer.catch(() => undefined);
@@ -167,6 +172,35 @@ async function expectPaidOnce(id: string, shop = merchant): Promise<void> {
   expect(deliveries.length).toBeGreaterThan(0);
   await until(`every webhook of ${id}`, () => webhooksOf(id).length === deliveries.length, WITHIN_MS);
 }
+
+/** How many calls of the processor to charge the new order were tasks of their own. */
+async function chargeTasksOf(id: string): Promise<number> {
+  const { events } = await temporal.workflow.getHandle(orderWorkflowId(id)).fetchHistory();
+  return (events ?? []).filter(
+    (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'createAndCharge',
+  ).length;
+}
+
+test('rules 10.20: a slow processor has more charges than CHARGES_AT_ONCE: an order is created, read and cancelled before one is answered', async () => {
+  const sales = await Promise.all(Array.from({ length: 3 * CHARGES_AT_ONCE }, () => Sale.prepare()));
+  const answered: string[] = [];
+  const charges = await Promise.all(
+    sales.map(async (sale) => {
+      const { answer } = await sale.startCharge(SLOWEST_MS);
+      return { charged: answer.then(() => answered.push('charge')) };
+    }),
+  );
+  const { id } = await merchant.createOrder();
+  answered.push('new order');
+  answered.push(`${(await merchant.getOrder(id)).status} order is read`);
+  answered.push(`${(await merchant.cancelOrder(id)).status} order`);
+  await Promise.all(charges.map(({ charged }) => charged));
+  expect(answered).toEqual(['new order', 'new order is read', 'cancelled order', ...sales.map(() => 'charge')]);
+  const paid = await Promise.all(sales.map((sale) => sale.sendUntilAnswered()));
+  for (const { body } of paid) await expectPaidOnce(body.id!);
+  const tasks = await Promise.all(paid.map(({ body }) => chargeTasksOf(body.id!)));
+  expect(tasks.toSorted((a, b) => a - b)).toEqual(sales.map((_, n) => Number(n >= CHARGES_AT_ONCE)));
+});
 
 test('the processor sends its notification twice at once, and again after the end: one change, one webhook', async () => {
   const order = await merchant.paidOrder('processing_approved');
