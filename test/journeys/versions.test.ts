@@ -17,7 +17,7 @@ import { failedTasks } from '../../proofs/upgrade/ends';
 import type { Order } from '../../src/contract/order';
 import { parseConfig } from '../../src/config';
 import { dataConverter } from '../../src/temporal/connect';
-import { findVersions, type DeployedVersion } from '../../src/temporal/deployment';
+import { findVersions, moveWorkflow, type DeployedVersion } from '../../src/temporal/deployment';
 import { drainOthers } from '../../src/temporal/open-histories';
 import { workflowBundlePath } from '../../src/temporal/workflow-bundle';
 import { repositoryRoot } from '../../src/stack/files';
@@ -315,6 +315,29 @@ test('rules 24.21: orders that a version cannot continue stay where they are; au
   await stopWorker(worker);
 }, 240_000);
 
+test('rules 24.21: the next run of a payment link begins with the current version; that of an order or a moved link stays', async () => {
+  await admin(HEAD, 'deploy', 'current');
+  const merchant = new Merchant(stack);
+  const [order, link, moved] = await Promise.all([
+    merchant.createOrder({ expiration_period: 'P1D' }),
+    merchant.createPaymentLink(),
+    merchant.createPaymentLink(),
+  ]);
+  const ids = [orderWorkflowId(order.id), ...[link, moved].map(({ id }) => paymentLinkWorkflowId(id))];
+  const { workflowId: workflow_id, runId: run_id } = await temporal.workflow.getHandle(ids[2]!).describe();
+  const deployment = { client: temporal, name: DEPLOYMENT };
+  expect(await moveWorkflow(deployment, { workflow_id, run_id }, HEAD.version)).toBe(true);
+  const worker = await startWorker(newer);
+  await admin(newer, 'deploy', 'current');
+  expect(await Promise.all(ids.map(versionOfNextRun))).toEqual([HEAD.version, newer.version, HEAD.version]);
+
+  expect((await merchant.cancelOrder(order.id)).status).toBe('cancelled');
+  for (const { id } of [link, moved]) expect((await merchant.endPaymentLink(id)).status).toBe('expired');
+  expect((await failedTasks(stack)).failures).toEqual([]);
+  await admin(HEAD, 'deploy', 'current');
+  await stopWorker(worker);
+}, 240_000);
+
 test("rules 24.21: workers have the deployment and the version that Temporal's Worker Controller gives them", async () => {
   const [TEMPORAL_DEPLOYMENT_NAME, version] = ['pay/payments-worker-all', '0.1.0-5d4c9f'];
   const given = { ...HEAD, version, env: { TEMPORAL_DEPLOYMENT_NAME, TEMPORAL_WORKER_BUILD_ID: version } };
@@ -338,6 +361,22 @@ test("rules 24.21: workers have the deployment and the version that Temporal's W
   expect((await failedTasks(stack)).failures).toEqual([]);
   await stopWorker(worker);
 });
+
+/** Signals a workflow until its history is so long that it continues in a new run; the version of that run's first task. */
+async function versionOfNextRun(workflow_id: string): Promise<string> {
+  const handle = temporal.workflow.getHandle(workflow_id);
+  const { runId } = await handle.describe();
+  await until(`${workflow_id} continues in a new run`, async () => {
+    if ((await handle.describe()).runId !== runId) return true;
+    await Promise.all(Array.from({ length: 64 }, () => handle.signal(recordChanged)));
+    return false;
+  });
+  return await until('its first task is done', async () => {
+    const { events } = await handle.fetchHistory();
+    const done = events!.find((one) => one.workflowTaskCompletedEventAttributes != null);
+    return done?.workflowTaskCompletedEventAttributes?.deploymentVersion?.buildId ?? undefined;
+  });
+}
 
 /** A client that has a workflow go on after its history was fetched, so many times. */
 function goingOn(busy: string, times: number): { client: Client; fetched: string[] } {
