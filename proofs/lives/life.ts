@@ -124,7 +124,7 @@ export class Life {
     }
     if (name === 'notification') {
       const [way, send] = this.pick(Object.entries(WRONG_NOTIFICATIONS).filter(([one]) => one !== 'late'));
-      return await send(stack, id).then(() => way);
+      return (await send(stack, id)) > 0 ? way : undefined;
     }
     const { transactions = [], amount } = await merchant.getOrder(id);
     const last = transactions.at(-1);

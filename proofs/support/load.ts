@@ -30,14 +30,8 @@ export async function runLoad(options: LoadOptions): Promise<Load> {
     const merchant = shops[Math.floor(random() * shops.length)]!;
     const currency = CURRENCIES[Math.floor(random() * CURRENCIES.length)]!;
     // Each story has numbers of its own, so that it does the same whatever the others do meanwhile.
-    const shop = new Shop(
-      merchant,
-      numbersFrom(seed * 1_000_003 + n),
-      100 + Math.floor(random() * 9_900),
-      currency,
-      load,
-      options,
-    );
+    const amount = 100 + Math.floor(random() * 9_900);
+    const shop = new Shop(merchant, numbersFrom(seed * 1_000_003 + n), amount, currency, load, options);
     count(load.begun, name);
     const played = play(shop)
       .then(() => shop.settled())

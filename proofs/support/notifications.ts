@@ -6,16 +6,17 @@ import { readVariables } from '../../src/stack/launch';
 import { readLedger } from '../../test/support/ledger';
 import { postControl, type RunningStack } from '../../test/support/stack';
 
-/** Notifications of the processor as it never should send them. */
-type Way = (stack: RunningStack, order_id: string) => Promise<void>;
+/** Sends a notification of an order as the processor never should. Returns how many were sent. */
+type Way = (stack: RunningStack, order_id: string) => Promise<number>;
 
 /** Lets the processor notify about these operations, one after the other. */
-async function notify(stack: RunningStack, entries: readonly LedgerEntry[]): Promise<void> {
+async function notify(stack: RunningStack, entries: readonly LedgerEntry[]): Promise<number> {
   for (const { idempotency_key } of entries) await postControl(stack, 'notifications', { idempotency_key });
+  return entries.length;
 }
 
 /** Posts a notification as the processor does; `body` with its signature, which may be wrong. */
-async function post(stack: RunningStack, body: string, signature?: string): Promise<void> {
+async function post(stack: RunningStack, body: string, signature?: string): Promise<number> {
   const secret = readVariables(stack.data_dir)['PROCESSOR_NOTIFICATION_SECRET'] ?? '';
   const [id, now] = [`msg_${Math.random()}`, new Date()];
   await fetch(`${stack.api_url}/processor/notifications/`, {
@@ -28,6 +29,7 @@ async function post(stack: RunningStack, body: string, signature?: string): Prom
     },
     body,
   });
+  return 1;
 }
 
 /** A notification of the payment of an order that says approved, whatever the processor knows. */
@@ -42,18 +44,24 @@ function approvalOf(order_id: string): Notification {
   };
 }
 
-export const WRONG_NOTIFICATIONS: Readonly<Record<string, Way>> = {
+export const WRONG_NOTIFICATIONS = {
   twice: async (stack, order_id) => {
     const entries = await readLedger(order_id, stack);
-    await Promise.all([notify(stack, entries), notify(stack, entries)]);
+    const [sent] = await Promise.all([notify(stack, entries), notify(stack, entries)]);
+    return sent;
   },
   late: async (stack, order_id) => {
     await sleep(5_000);
-    await notify(stack, await readLedger(order_id, stack));
+    return await notify(stack, await readLedger(order_id, stack));
   },
-  'out of order': async (stack, order_id) => await notify(stack, (await readLedger(order_id, stack)).toReversed()),
+  'out of order': async (stack, order_id) => {
+    const entries = await readLedger(order_id, stack);
+    return await notify(stack, entries.length < 2 ? [] : entries.toReversed());
+  },
   early: async (stack, order_id) => await post(stack, JSON.stringify(approvalOf(order_id))),
   garbage: async (stack) => await post(stack, '{"type": "operation.updated", "operation": {"order_id": 7'),
   forged: async (stack, order_id) =>
     await post(stack, JSON.stringify(approvalOf(order_id)), `v1,${Buffer.alloc(32).toString('base64')}`),
-};
+} satisfies Record<string, Way>;
+
+export type WrongNotification = keyof typeof WRONG_NOTIFICATIONS;

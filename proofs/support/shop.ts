@@ -6,7 +6,7 @@ import { CARD, Client, hidden } from '../../test/support/customer';
 import { CARDS, type CardName } from '../../test/support/domain';
 import { newIdempotencyKey, type Merchant } from '../../test/support/merchant';
 import { postControl, type RunningStack } from '../../test/support/stack';
-import { WRONG_NOTIFICATIONS } from './notifications';
+import { WRONG_NOTIFICATIONS, type WrongNotification } from './notifications';
 
 /** A merchant and its customers, who send again what is not answered; each request is recorded. */
 
@@ -55,7 +55,7 @@ export interface Load {
 }
 
 /** Faults of the processor, each for one call. */
-const PROCESSOR_FAULTS: readonly Pick<Fault, 'kind' | 'milliseconds'>[] = [
+export const PROCESSOR_FAULTS: readonly Pick<Fault, 'kind' | 'milliseconds'>[] = [
   { kind: 'error' },
   { kind: 'latency', milliseconds: 2_000 },
   { kind: 'no_answer', milliseconds: 5_000 },
@@ -138,17 +138,19 @@ export class Shop {
   async createOrder(fields: Partial<OrderRequest> & Record<string, unknown> = {}): Promise<Order> {
     const request = { currency: this.currency, amount: this.amount, description: 'Two tickets', ...fields };
     const order = orderOf(await this.send('create', 'POST', '/v1/orders/', request));
-    this.maybeNotify(order.id);
+    // What approves an order is sent before it can be paid.
+    this.maybeNotify(order.id, fields.transactions === undefined ? ['early', 'forged'] : ['twice', 'late', 'garbage']);
     return order;
   }
 
-  /** Lets the processor notify about the order as it should not, by chance. */
-  private maybeNotify(order_id: string): void {
+  /** Lets the processor notify about the order as it should not, by chance, once `after` has resolved. */
+  maybeNotify(order_id: string, ways: readonly WrongNotification[], after: Promise<unknown> = Promise.resolve()): void {
     if (!this.chance(this.options.processor_faults)) return;
-    const [way, send] = this.pick(Object.entries(WRONG_NOTIFICATIONS));
-    const sent = () => count(this.load.processor_faults, `notification ${way}`);
+    const way = this.pick(ways);
+    const notified = after.then(() => WRONG_NOTIFICATIONS[way](this.options.stack, order_id));
+    const note = (sent: number) => void (sent > 0 && count(this.load.processor_faults, `notification ${way}`));
     // The processor may be away; then this notification was never made.
-    this.asides.push(send(this.options.stack, order_id).then(sent, () => undefined));
+    this.asides.push(notified.then(note, () => undefined));
   }
 
   /** Resolves when everything is over that goes on beside the story. */
@@ -222,11 +224,8 @@ export class Shop {
     for (;;) {
       const began = performance.now();
       const answer = await request().catch(() => undefined);
-      const { processor_fault } = this;
-      this.load.requests.push({
-        ...{ what, order_id, began, processor_fault },
-        ...{ ended: performance.now(), status: answer?.status },
-      });
+      const sent = { what, order_id, began, ended: performance.now(), status: answer?.status };
+      this.load.requests.push({ ...sent, processor_fault: this.processor_fault });
       if (answer !== undefined && answer.status < 500) {
         onAnswer(answer);
         return answer;

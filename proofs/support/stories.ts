@@ -9,6 +9,7 @@ import type { Play, Shop } from './shop';
 
 const isFinal = ({ status }: Order) => ['completed', 'error', 'cancelled', 'expired'].includes(status);
 const declines: CardName[] = ['do_not_honor', 'stolen', 'insufficient_funds'];
+const late: CardName[] = ['no_answer', 'lost_answer', 'error_then_fine', 'processing_approved', 'processing_declined'];
 const page = ({ id }: { id: string }) => `/pay/${id}/`;
 
 /** Charged at once with a card token, until its outcome is known. */
@@ -17,8 +18,17 @@ async function charged(shop: Shop, card: CardName, fields: Record<string, unknow
   return await shop.untilOrder(id, 'final', isFinal);
 }
 
-/** A refund, capture or void, which the state may refuse; without an amount all that is left. */
-async function follow(shop: Shop, what: 'refund' | 'capture' | 'void', order: Order, amount?: number): Promise<void> {
+type FollowUp = 'refund' | 'capture' | 'void';
+
+/** A refund, capture or void, after which the processor has several operations of the order to notify about. */
+async function follow(shop: Shop, what: FollowUp, order: Order, amount?: number): Promise<void> {
+  const followed = sendFollowUp(shop, what, order, amount);
+  shop.maybeNotify(order.id, ['twice', 'late', 'out of order'], followed);
+  await followed;
+}
+
+/** The state may refuse it; without an amount it is of all that is left. */
+async function sendFollowUp(shop: Shop, what: FollowUp, order: Order, amount?: number): Promise<void> {
   await shop.maybeFault({ order_id: order.id, operation: what });
   const of_order = `/v1/orders/${order.id}/`;
   const of_transaction = `${of_order}transactions/${order.transactions!.at(-1)!.id}/`;
@@ -51,19 +61,7 @@ export const STORIES: Readonly<Record<string, { weight: number; play: Play }>> =
       await Promise.all([follow(shop, 'refund', order, half(order)), follow(shop, 'refund', order)]);
     },
   },
-  'sale whose outcome comes late': {
-    weight: 6,
-    async play(shop) {
-      const card = shop.pick([
-        'no_answer',
-        'lost_answer',
-        'error_then_fine',
-        'processing_approved',
-        'processing_declined',
-      ] as const);
-      await charged(shop, card);
-    },
-  },
+  'sale whose outcome comes late': { weight: 6, play: async (shop) => void (await charged(shop, shop.pick(late))) },
   'sale that is charged back': {
     weight: 4,
     play: async (shop) => void (await charged(shop, shop.pick(['chargeback', 'chargeback_won']))),
