@@ -15,6 +15,8 @@ export interface World {
 
 interface FaultKind {
   name: string;
+  /** How many times the deck has it; absent: once, as a fault that lasts for seconds. */
+  weight?: number;
   /** For this long after its end it may still slow or fail requests. Milliseconds. */
   aftermath_ms: number;
   /** Begins it, lets it last, and ends it. */
@@ -41,6 +43,7 @@ type Cut = 'reset' | 'answer cut' | 'away';
 /** On the wire between the API or the worker, by the seed, and a server. */
 const onWire = (name: string, to: WireServer, cut: Cut, ends: WireEnd[], ms: [number, number]): FaultKind => ({
   name,
+  weight: 9,
   aftermath_ms: 6_000,
   async inject(world) {
     const proxy = await world.wired.proxy(ends[Math.floor(world.random() * ends.length)]!, to);
@@ -74,7 +77,7 @@ const readOnly: FaultKind = {
     const superuser = connectDatabase(postgres_url, { pool_max: 1, quiet: true });
     try {
       await setReadOnly(superuser, true);
-      await sleep(between(world, 2_000, 20_000));
+      await sleep(between(world, 15_000, 20_000));
     } finally {
       await setReadOnly(superuser, false);
       await superuser.destroy();
@@ -86,17 +89,10 @@ const readOnly: FaultKind = {
 export async function setReadOnly(superuser: Database, is_read_only: boolean): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      const value = is_read_only ? 'on' : 'off';
-      await queryRows(
-        superuser,
-        `alter role payments in database payments set default_transaction_read_only = ${value}`,
-        {},
-      );
-      await queryRows(
-        superuser,
-        `select pg_terminate_backend(pid) from pg_stat_activity where datname = 'payments' and usename = 'payments'`,
-        {},
-      );
+      const setting = `default_transaction_read_only = ${is_read_only ? 'on' : 'off'}`;
+      await queryRows(superuser, `alter role payments in database payments set ${setting}`, {});
+      const own = `datname = 'payments' and usename = 'payments'`;
+      await queryRows(superuser, `select pg_terminate_backend(pid) from pg_stat_activity where ${own}`, {});
       return;
     } catch (error) {
       if (tries >= 60) throw error;
@@ -116,11 +112,7 @@ const FAULT_KINDS: readonly FaultKind[] = [
   killed('worker', TASK_LOST_MS),
   killed('simulator', 6_000),
   killed('temporal', TASK_LOST_MS),
-  {
-    name: 'postgres restarted',
-    aftermath_ms: 10_000,
-    inject: ({ wired }) => wired.own.kill('postgres', 'SIGINT'),
-  },
+  { name: 'postgres restarted', aftermath_ms: 10_000, inject: ({ wired }) => wired.own.kill('postgres', 'SIGINT') },
   stopped('api', [300, 3_000], 3_000),
   stopped('worker', [300, 8_000], TASK_LOST_MS),
   stopped('simulator', [300, 6_000], 6_000),
@@ -133,8 +125,14 @@ const FAULT_KINDS: readonly FaultKind[] = [
   onWire('call of Temporal done, its answer cut', 'temporal', 'answer cut', BOTH, CUT_MS),
   onWire('connections to the processor reset', 'processor', 'reset', BOTH, CUT_MS),
   onWire('call of the processor done, its answer cut', 'processor', 'answer cut', BOTH, CUT_MS),
-  onWire('Meilisearch away', 'meilisearch', 'away', ['worker'], [1_000, 5_000]),
+  onWire('Meilisearch away', 'meilisearch', 'away', ['worker'], [500, 2_000]),
 ];
+
+/** Whether the deck has a kind of fault only once. */
+export const isRareFault = (kind: string) => FAULT_KINDS.some(({ name, weight }) => name === kind && !weight);
+
+/** The end of the name of a kind whose subject was away by another fault. */
+export const NOT_COMPLETE = ', not complete';
 
 /** When a fault was there: performance.now() in milliseconds, its aftermath included. */
 interface Window {
@@ -144,8 +142,8 @@ interface Window {
 }
 
 /**
- * Injects faults in storms, between which nothing is injected for so long that requests can meet no fault. Each storm
- * begins with other kinds, so that all come equally often.
+ * Injects faults in storms, between which nothing is injected for so long that requests can meet no fault. `equal`: all
+ * kinds come equally often, for a run that is too short for a weighted deck.
  */
 export class FaultInjector {
   readonly windows: Window[] = [];
@@ -156,6 +154,7 @@ export class FaultInjector {
   constructor(
     private readonly world: World,
     private readonly options: { lanes: number; storm_ms: number; calm_ms: number; say: (line: string) => void },
+    private readonly weights: 'weighted' | 'equal' = 'weighted',
   ) {}
 
   start(): void {
@@ -204,10 +203,12 @@ export class FaultInjector {
     }
   }
 
-  /** Kinds come in another order each time all were there. */
+  /** The next of the deck, which is shuffled each time it is used up. */
   private next(): FaultKind {
     if (this.deck.length === 0) {
-      const keyed = FAULT_KINDS.map((kind) => [this.world.random(), kind] as const);
+      const timesOf = ({ weight = 1 }: FaultKind) => (this.weights === 'equal' ? 1 : weight);
+      const cards = FAULT_KINDS.flatMap((kind) => Array<FaultKind>(timesOf(kind)).fill(kind));
+      const keyed = cards.map((kind) => [this.world.random(), kind] as const);
       this.deck = keyed.toSorted(([a], [b]) => a - b).map(([, kind]) => kind);
     }
     return this.deck.pop()!;
@@ -219,8 +220,7 @@ export class FaultInjector {
     try {
       await inject(this.world);
     } catch (error) {
-      // Its subject is away by another fault.
-      window.kind = `${name}, not complete`;
+      window.kind = `${name}${NOT_COMPLETE}`;
       this.options.say(`${name}: ${String(error)}`);
     } finally {
       window.ended = performance.now() + aftermath_ms;
