@@ -32,7 +32,6 @@ export const faults: Proof = {
     'That a request during a fault is answered; only that nothing is lost, doubled or guessed.',
     'Twenty orders a second at any time: they begin at this rate only while fewer than sixty are under way, which makes about four a second on two cores.',
     'Later attempts of webhooks: the receivers fail the first attempt only, and the run ends before the tenth.',
-    'Of histories of workflows, more than a thousand of each run, spread evenly.',
   ],
   seeds: [1, 2, 3],
   in_ci: true,
@@ -74,7 +73,9 @@ async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
       ...prefixed('receiver ', receiver.failed),
     };
     violations.push(
-      ...(await checkInvariants(stack, { within_ms, say })).map((violation) => `seed ${seed}: ${violation}`),
+      ...(await checkInvariants(stack, { within_ms, histories_max: Number.POSITIVE_INFINITY, say })).map(
+        (violation) => `seed ${seed}: ${violation}`,
+      ),
       ...unfinished(load, seed),
       ...failedWithoutFault(requests, seed),
       ...(size === 'full' ? injectedTooRarely(injections, seed) : []),

@@ -10,10 +10,9 @@ export interface Place {
   /** The database of the processor simulator, and its address where it is not on the server of the record. */
   processor: Database;
   simulator_postgres_url?: string | undefined;
-  /** Histories of workflows, decrypted: all of them, or a part that is spread evenly. Fetched once. */
-  histories: () => Promise<readonly WorkflowHistory[]>;
 }
 
+/** The history of one run of a workflow, decrypted. */
 export interface WorkflowHistory {
   workflow_id: string;
   run_id: string;
@@ -31,6 +30,15 @@ export interface Invariant {
   eventual?: true;
   /** Each names the object that differs from the promise. */
   violations(place: Place): Promise<string[]>;
+}
+
+/** What must hold of the history of every workflow. */
+export interface HistoryInvariant {
+  name: string;
+  /** The promise, in one sentence. */
+  title: string;
+  /** Gets all histories, a batch at a time. Each names the workflow that differs from the promise. */
+  violations(histories: readonly WorkflowHistory[]): Promise<string[]>;
 }
 
 /** The violations that a statement finds, in its column `violation`. */

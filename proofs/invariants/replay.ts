@@ -1,14 +1,14 @@
 import { replayHistories } from '../../src/temporal/replay';
 import { workflowBundlePath } from '../../src/temporal/workflow-bundle';
 import { quietRuntime } from '../../test/support/temporal';
-import type { Invariant } from './invariant';
+import type { HistoryInvariant } from './invariant';
 
-export const replay: Invariant = {
+export const replay: HistoryInvariant = {
   name: 'replay',
   title: 'Every workflow history replays with the code that wrote it.',
-  async violations({ histories }) {
+  async violations(histories) {
     quietRuntime();
-    const recorded = (await histories()).map(({ workflow_id, history }) => ({ name: workflow_id, history }));
+    const recorded = histories.map(({ workflow_id, history }) => ({ name: workflow_id, history }));
     const failures = await replayHistories({ codePath: await workflowBundlePath() }, recorded);
     return Object.entries(failures).map(
       ([workflow_id, why]) => `the history of ${workflow_id} does not replay: ${why}`,

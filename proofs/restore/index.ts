@@ -36,6 +36,7 @@ export const restore: Proof = {
   not_proved: [
     'What only the database knew since then: new merchants, projects and keys, changed fields of orders, pauses of webhooks.',
     'A restore further back than Temporal keeps histories, a Temporal that is restored too, and a processor that forgets its keys.',
+    'That every workflow history replays: a thousand are tried, spread evenly.',
     'Backup tools: PostgreSQL archives its WAL and replays it alone.',
   ],
   seeds: [1],

@@ -36,6 +36,7 @@ export const severalWorkers: Proof = {
     'Three workers, of which one is killed every 20 seconds, and three keepers, of which the one at work is killed or stopped 20 times: no order is lost or charged twice, 99 of 100 requests are answered within 12 seconds, and one keeper at a time does the work, the next one within 10 seconds.',
   not_proved: [
     'Several machines: their clocks, and a network that splits between them.',
+    'That every workflow history replays: a thousand are tried, spread evenly.',
     'Who writes to the search index while it is handed over; that it equals the record at the end.',
   ],
   seeds: [1],

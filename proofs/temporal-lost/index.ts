@@ -39,6 +39,7 @@ export const temporalLost: Proof = {
     'An older copy of another Temporal than the development server: what PostgreSQL restores for it.',
     'Requests while Temporal is away; the proofs `faults` and `linearizable` send them.',
     'Objects that nobody asks for and no command recovers: they wait for their next check (rules 10.13), up to six hours.',
+    'That every workflow history replays: a thousand are tried, spread evenly.',
     'Histories of closed workflows: an empty Temporal has lost them.',
   ],
   seeds: [1],

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { INVARIANTS } from '../../proofs/invariants';
+import { HISTORY_INVARIANTS, INVARIANTS } from '../../proofs/invariants';
 import type { Place } from '../../proofs/invariants/invariant';
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import { insertFollowUp } from '../../src/db/orders/follow-ups';
@@ -136,7 +136,6 @@ async function aRightPlace(): Promise<Place & { close: () => Promise<void> }> {
     stack: stack(),
     record,
     processor,
-    histories: () => Promise.resolve([]),
     close: async () => void (await Promise.all([close(), processor.destroy()])),
   };
 }
@@ -153,4 +152,13 @@ test.each(BREAKS)('%s: a violation in the %s is found', async (name, where, sql,
   } finally {
     await place.close();
   }
+});
+
+test('no-card-numbers: a violation in a payload of Temporal is found', async () => {
+  const of = (payload: string) => [{ workflow_id: 'order-1', run_id: 'run-1', history: {}, payloads: ['{}', payload] }];
+  const invariant = HISTORY_INVARIANTS.find(({ name }) => name === 'no-card-numbers')!;
+  expect(await invariant.violations(of('card 4111 1111 1111 1234'))).toEqual([]);
+  expect(await invariant.violations(of('card 4111 1111 1111 1111'))).toEqual([
+    'a payload of order-1 holds a card number',
+  ]);
 });
