@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectDatabase } from '../../src/db/connection';
 import { Merchant } from '../../test/support/merchant';
-import { indexDifferences, ledgerDifferences } from '../../test/support/record-differences';
 import { startReceiver } from '../../test/support/servers';
 import { temporalOf } from '../../test/support/temporal-client';
+import { checkInvariants } from '../invariants';
 import { numbersFrom } from '../support/random';
 import { table } from '../../src/bench/report';
 import type { Proof, ProofInput, ProofOutcome } from '../proof';
@@ -25,6 +25,7 @@ export const crashPoints: Proof = {
     'A call that only reads is tried on one side: what is stored is the same before and after it.',
     'One kill for a case: a second crash during the repair is tried only by chance, in cases that share a stack.',
     'Calls of loops, schedules and polls by timer are not numbered: recovery, leases, settlements, the daily check of the index. The receiver of a webhook is called between two numbered calls.',
+    'That every workflow history replays: a thousand are tried, spread evenly.',
     'Processes other than the api and the worker are not killed here.',
     'The order of calls that run at the same time may differ between two runs: a number then names another call of the same flow.',
   ],
@@ -63,7 +64,7 @@ async function run({ seed, size, single, say }: ProofInput): Promise<ProofOutcom
       const proof = new CrashProof({ stack, world, temporal, receiver, shared_ids }, say);
       await proof.learn(flowsOf(size, single));
       await proof.crashAll(chosen(proof.cases(), { seed, size, single }), seed);
-      return await proof.outcome([...(await ledgerDifferences(running)), ...(await indexDifferences(running))]);
+      return await proof.outcome(await checkInvariants(running, { say }));
     } finally {
       await temporal.connection.close();
       await db.destroy();
