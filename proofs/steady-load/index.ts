@@ -29,6 +29,9 @@ const INDEX_SECONDS_MAX = 20;
 /** So many of the orders of this rate were begun: otherwise the machine has stalled, and little is shown. */
 const BEGUN_LEAST = 0.95;
 const FAILED_MAX = 0.001;
+/** Failed orders whose texts PROOFS.md has, and how many characters of each. */
+const FAILURES_LISTED = 10;
+const FAILURE_SHOWN_MAX = 300;
 /** An order is paid and its webhook delivered within this time: two attempts. Milliseconds. */
 const WITHIN_MS = 180_000;
 /** Processes of the service; the servers beside them are in the table. */
@@ -91,7 +94,7 @@ async function run({ size, say }: ProofInput): Promise<ProofOutcome> {
     return {
       counts: { minutes, orders: load.begun, 'not paid or without webhook': load.failures.length },
       violations: [...judgeLoad(load, minutes), ...judgeProcesses(seen, warm_minutes)],
-      details: tableOf(seen, warm_minutes),
+      details: [tableOf(seen, warm_minutes), ...failuresOf(seen, load.failures)].join('\n\n'),
     };
   } finally {
     for (const end of closing) await end();
@@ -200,4 +203,18 @@ function tableOf(seen: readonly Minute[], warm_minutes: number): string {
   ];
   const server = ON_CLUSTER ? 'as docker-compose.yml deploys it' : 'the development server';
   return `Temporal: ${server}.\n\n${table(['', ...shown.map((n) => `minute ${n}`)], rows)}`;
+}
+
+/** How many orders failed in which minutes, and the texts of the first. Empty: none failed. */
+function failuresOf(seen: readonly Minute[], failures: readonly string[]): string[] {
+  if (failures.length === 0) return [];
+  const minutes = seen.flatMap(({ failed }, n) => (failed === 0 ? [] : `${failed} in minute ${n + 1}`));
+  const late = failures.length - seen.reduce((sum, { failed }) => sum + failed, 0);
+  const texts = failures
+    .slice(0, FAILURES_LISTED)
+    .map((failure) => `- ${failure.replace(/\s+/g, ' ').slice(0, FAILURE_SHOWN_MAX)}`);
+  return [
+    `Not paid or without webhook: ${[...minutes, ...(late === 0 ? [] : [`${late} after the last`])].join(', ')}. The first of them:`,
+    texts.join('\n'),
+  ];
 }
