@@ -12,8 +12,10 @@ const AMOUNTS: Record<ProofInput['size'], Record<string, Amount>> = {
     merchant: { phases: 'examples,fuzzing,stateful', examples: 6 },
     manage: { phases: 'examples,fuzzing,stateful', examples: 6 },
   },
-  full: { merchant: { phases: EVERYTHING, examples: 210 }, manage: { phases: EVERYTHING, examples: 170 } },
+  full: { merchant: { phases: EVERYTHING, examples: 240 }, manage: { phases: EVERYTHING, examples: 195 } },
 };
+/** Requests that a full run sends at least. */
+const REQUESTS_LEAST = 10_000;
 /** Payments that are made for the requests. */
 const PAYMENTS = { ci: 9, full: 60 };
 
@@ -63,6 +65,7 @@ async function proveHosts({ seed, size, single, say }: ProofInput): Promise<Proo
       found.push({ requests, failures: failures.map((failure) => `seed ${seed}, case ${host.name}: ${failure}`) });
     }
     const requests = found.flatMap((one) => one.requests);
+    const is_whole = size === 'full' && single === undefined;
     const stored = await refusedButStored(stack.postgres_url, requests);
     return {
       counts: {
@@ -73,6 +76,9 @@ async function proveHosts({ seed, size, single, say }: ProofInput): Promise<Proo
       },
       violations: [
         ...found.flatMap(({ failures }) => failures),
+        ...(is_whole && requests.length < REQUESTS_LEAST
+          ? [`seed ${seed}: ${requests.length} requests were sent, ${REQUESTS_LEAST} are the least`]
+          : []),
         ...stored.map((change) => `seed ${seed}: refused but stored: ${change}`),
       ],
     };
