@@ -97,3 +97,57 @@ export class Load {
     this.answers[what] = (this.answers[what] ?? 0) + 1;
   }
 }
+
+const ORDERS_PER_SECOND = 5;
+
+/** Orders at a steady pace, five a second: paid, declined and refunded ones. */
+export class SteadyOrders {
+  /** Answers by status. A declined card is answered with 200. */
+  readonly answers: Record<string, number> = {};
+  /** Answers other than 2xx, in words. */
+  readonly wrong: string[] = [];
+  private stopping = false;
+  private readonly sent: Promise<void>[] = [];
+  private readonly running: Promise<void>;
+
+  constructor(
+    private readonly merchant: Merchant,
+    private readonly phase = () => 'the load',
+  ) {
+    this.running = this.run();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await this.running;
+    await Promise.all(this.sent);
+  }
+
+  private async run(): Promise<void> {
+    const cards = await Promise.all(
+      (['approved', 'insufficient_funds'] as const).map((c) => this.merchant.cardTransaction(c)),
+    );
+    for (let n = 0; !this.stopping; n += 1) {
+      this.sent.push(this.order(cards[n % 4 === 3 ? 1 : 0]!, n % 4 === 0));
+      await sleep(1_000 / ORDERS_PER_SECOND);
+    }
+  }
+
+  private async order(transaction: object, refunds: boolean): Promise<void> {
+    const order = await this.send('/v1/orders/', { currency: 'EUR', amount: 900, transactions: [transaction] });
+    if (refunds && order?.status === 'completed') await this.send(`/v1/orders/${order.id}/refunds/`, { amount: 400 });
+  }
+
+  private async send(url: string, body: object): Promise<Order | undefined> {
+    try {
+      const headers = { 'idempotency-key': newIdempotencyKey() };
+      const answer = await this.merchant.send<Order>('POST', url, { body, headers });
+      this.answers[answer.status] = (this.answers[answer.status] ?? 0) + 1;
+      if (answer.status < 300) return answer.body;
+      this.wrong.push(`${answer.status} during ${this.phase()}: ${JSON.stringify(answer.body)}`);
+    } catch (error) {
+      this.wrong.push(`during ${this.phase()}: ${String(error)}`);
+    }
+    return undefined;
+  }
+}

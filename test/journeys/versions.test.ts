@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failedTasks } from '../../proofs/upgrade/ends';
-import type { Order } from '../../src/contract/order';
+import { SteadyOrders } from '../../proofs/upgrade/load';
 import { parseConfig } from '../../src/config';
 import { dataConverter } from '../../src/temporal/connect';
 import { findVersions, moveWorkflow, type DeployedVersion } from '../../src/temporal/deployment';
@@ -25,7 +25,7 @@ import { readVariables } from '../../src/stack/launch';
 import { runCommand } from '../../src/stack/tools/command';
 import { orderWorkflowId, paymentLinkWorkflowId, recordChanged } from '../../workflows/messages';
 import { CARD, Client as Customer } from '../support/customer';
-import { Merchant, newIdempotencyKey } from '../support/merchant';
+import { Merchant } from '../support/merchant';
 import { capture, createAuthorization } from '../support/merchant-payments';
 import { ledgerDifferences } from '../support/record-differences';
 import { OwnStack, type RunningStack } from '../support/stack';
@@ -36,7 +36,7 @@ import { until } from '../support/waits';
 const own = new OwnStack('versions', () => ({ DEPLOYMENT_VERSIONING: 'operator' }));
 let stack: RunningStack;
 let temporal: ReturnType<typeof temporalOf>;
-let load: Orders | undefined;
+let load: SteadyOrders | undefined;
 /** Builds with another workflow of orders: one that continues open orders, and one that cannot. */
 let newer: Built;
 let broken: Built;
@@ -134,54 +134,6 @@ const statusOf = async ({ version, env }: Built): Promise<Partial<DeployedVersio
   return (await findVersions({ client: temporal, name })).find((one) => one.version === version) ?? {};
 };
 
-/** Orders at a steady pace: paid, declined and refunded ones. */
-class Orders {
-  /** Answers by status. */
-  readonly answers: Record<string, number> = {};
-  readonly wrong: string[] = [];
-  private stopping = false;
-  private readonly sent: Promise<void>[] = [];
-  private readonly running: Promise<void>;
-
-  constructor(private readonly merchant: Merchant) {
-    this.running = this.run();
-  }
-
-  async stop(): Promise<void> {
-    this.stopping = true;
-    await this.running;
-    await Promise.all(this.sent);
-  }
-
-  private async run(): Promise<void> {
-    const cards = await Promise.all(
-      (['approved', 'insufficient_funds'] as const).map((c) => this.merchant.cardTransaction(c)),
-    );
-    for (let n = 0; !this.stopping; n += 1) {
-      this.sent.push(this.order(cards[n % 4 === 3 ? 1 : 0]!, n % 4 === 0));
-      await sleep(1_000 / ORDERS_PER_SECOND);
-    }
-  }
-
-  private async order(transaction: object, refunds: boolean): Promise<void> {
-    const order = await this.send('/v1/orders/', { currency: 'EUR', amount: 900, transactions: [transaction] });
-    if (refunds && order?.status === 'completed') await this.send(`/v1/orders/${order.id}/refunds/`, { amount: 400 });
-  }
-
-  private async send(url: string, body: object): Promise<Order | undefined> {
-    try {
-      const headers = { 'idempotency-key': newIdempotencyKey() };
-      const answer = await this.merchant.send<Order>('POST', url, { body, headers });
-      this.answers[answer.status] = (this.answers[answer.status] ?? 0) + 1;
-      if (answer.status < 300) return answer.body;
-      this.wrong.push(`${answer.status} ${JSON.stringify(answer.body)}`);
-    } catch (error) {
-      this.wrong.push(String(error));
-    }
-    return undefined;
-  }
-}
-const ORDERS_PER_SECOND = 5;
 /** How long the load goes on after each step. Milliseconds. */
 const STEP_MS = 5_000;
 /** Temporal lists a workflow a second after its start. Milliseconds. */
@@ -217,7 +169,7 @@ test('rules 24.21: two versions under load: current, ramp, back, drain; nothing 
   expect(stops.would_stop).toEqual(named);
   expect(stops.would_stop.join()).not.toContain(link.id);
 
-  load = new Orders(merchant);
+  load = new SteadyOrders(merchant);
   await sleep(STEP_MS);
   // A version without workers is refused.
   expect(await admin(newer, 'deploy', 'ramp', '--percentage', '10')).toMatchObject({ error: 'Conflict', failed: true });
