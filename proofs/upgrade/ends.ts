@@ -12,8 +12,8 @@ import { atOnce } from '../support/at-once';
 /** Longer than two minutes, after which a refused webhook is sent again. Milliseconds. */
 const DELIVERY_MS = 400_000;
 
-/** Ends everything that is open as merchants do, and waits until all is over. The receiver takes webhooks by now. */
-export async function endAll(stack: RunningStack, open: OpenObjects): Promise<void> {
+/** Ends everything that is open as merchants do, and waits until all is over. */
+async function endAll(stack: RunningStack, open: OpenObjects): Promise<void> {
   const merchant = new Merchant(stack);
   const works: (() => Promise<unknown>)[] = [
     ...open.unpaid.map((id) => () => merchant.cancelOrder(id)),
@@ -42,8 +42,19 @@ async function deliverNow(stack: RunningStack): Promise<void> {
   }
 }
 
+/** Ends everything that is open once the receiver takes webhooks, and finds what did not end as it must and the failed workflow tasks, in words. */
+export async function endsOf(
+  stack: RunningStack,
+  open: OpenObjects,
+): Promise<{ histories: number; failed: number; violations: string[] }> {
+  await endAll(stack, open);
+  const ends = await wrongEnds(stack, open);
+  const { histories, failures } = await failedTasks(stack);
+  return { histories, failed: failures.length, violations: [...failures, ...ends] };
+}
+
 /** What did not end as it must, in words. */
-export async function wrongEnds(stack: RunningStack, open: OpenObjects): Promise<string[]> {
+async function wrongEnds(stack: RunningStack, open: OpenObjects): Promise<string[]> {
   const db = connectDatabase(stack.postgres_url, { pool_max: 1 });
   try {
     const statusOf = async (table: string, ids: string[]) =>

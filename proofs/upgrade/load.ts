@@ -14,6 +14,9 @@ export interface OpenObjects {
   links: string[];
 }
 
+/** Open orders, links and webhooks together. */
+export const OPEN = { ci: 100, full: 2_000 };
+
 /** Requests at once. */
 const AT_ONCE = 8;
 

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type * as Launch from '../../src/stack/launch';
-import { repositoryRoot } from '../../src/stack/files';
+import { readFileIfExists, repositoryRoot } from '../../src/stack/files';
 import { runCommand } from '../../src/stack/tools/command';
 
 /** A version of the service, compiled. */
@@ -30,6 +30,25 @@ export function previousCommit(): string {
     // A clone without a branch of this name.
   }
   return git('rev-parse', 'HEAD^1');
+}
+
+/** The last commit with an older schema than this checkout: the parent of the one that added the newest migration. */
+export function commitBeforeMigration(): string {
+  const added = git('log', '-1', '--diff-filter=A', '--format=%H', '--', 'src/db/migrations');
+  return git('rev-parse', `${added}^1`);
+}
+
+/** Migrations of a release, such as `004`. */
+export const migrationsOf = ({ folder }: Release): string[] =>
+  readdirSync(path.join(folder, 'dist/src/db/migrations'))
+    .filter((file) => /^\d+-.*\.js$/.test(file))
+    .map((file) => file.split('-')[0]!)
+    .toSorted();
+
+/** The version of its workflows (rules 24.21); `undefined` for a release that does not know versions. */
+export function versionOf({ folder }: Release): string | undefined {
+  const text = readFileIfExists(path.join(folder, 'dist/build.json'));
+  return text === undefined ? undefined : (JSON.parse(text) as { version: string }).version;
 }
 
 /** Checks a commit out into a temporary folder and compiles it there with the packages of this checkout. */
