@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { oneAtATime } from '../domain/one-at-a-time';
+import { Loop } from '../loop';
 import { epochOf } from './columns';
 import { queryRows, type Database } from './connection';
 
@@ -67,8 +67,11 @@ export async function releaseLease(db: Database, lease: Pick<Lease, 'name' | 'ho
  * new holder name, so that work begun before a loss is not mistaken for current work.
  */
 export class KeptLease {
-  private readonly stopping = new AbortController();
-  private running: Promise<void> = Promise.resolve();
+  private readonly loop = new Loop(async () => {
+    // Without an answer the lease ends by itself.
+    await this.renewOrTake().catch(() => undefined);
+    return this.options.every_ms;
+  });
   /** One try at a time: two could take the lease under different holders. */
   private readonly inTurn = oneAtATime();
   private lease: Lease;
@@ -87,13 +90,12 @@ export class KeptLease {
   }
 
   start(): void {
-    this.running = this.run();
+    this.loop.start();
   }
 
   /** Ends the lease after the try under way. No try uses the database afterwards. */
   async stop(): Promise<void> {
-    this.stopping.abort();
-    await this.running;
+    await this.loop.stop();
     await this.inTurn(async () => {
       this.renewed = undefined;
       await releaseLease(this.db, this.lease);
@@ -124,18 +126,9 @@ export class KeptLease {
     return this.renewed === undefined ? Infinity : performance.now() - this.renewed.asked;
   }
 
-  private async run(): Promise<void> {
-    const { signal } = this.stopping;
-    while (!signal.aborted) {
-      // Without an answer the lease ends by itself.
-      await this.renewOrTake().catch(() => undefined);
-      await sleep(this.options.every_ms, undefined, { signal }).catch(() => undefined);
-    }
-  }
-
   private async renewOrTake(): Promise<void> {
     await this.inTurn(async () => {
-      if (this.stopping.signal.aborted) return;
+      if (this.loop.isStopping) return;
       const asked = performance.now();
       const renewed = this.renewed && (await renewLease(this.db, this.lease));
       if (this.renewed !== undefined && renewed === undefined) {

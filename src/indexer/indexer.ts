@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { indexedOrders } from '../../activities/search-index';
 import type { Database } from '../db/connection';
 import { KeptLease } from '../db/lease';
@@ -17,6 +16,7 @@ import {
 } from '../db/search/search-outbox';
 import { SEARCH_PACE, pauseAfter } from '../domain/search-pace';
 import type { Logger } from '../log';
+import { Loop } from '../loop';
 import { count, gauge, measure } from '../metrics/recorder';
 import { INDEX, REBUILT_INDEX } from '../search/settings';
 import type { IndexName, SearchWriter, SentOrders } from '../search/writer';
@@ -42,8 +42,7 @@ export interface IndexerServices {
  */
 export class Indexer {
   private readonly lease: KeptLease;
-  private readonly stopping = new AbortController();
-  private running: Promise<void> = Promise.resolve();
+  private readonly loop = new Loop(() => this.round());
   /** The holder of the lease that has prepared the index. */
   private prepared_by: string | undefined;
   private is_failing = false;
@@ -57,28 +56,25 @@ export class Indexer {
 
   start(): void {
     this.lease.start();
-    this.running = this.run();
+    this.loop.start();
   }
 
   /** Starts no new batch, and resolves when the current one is done. */
   async stop(): Promise<void> {
-    this.stopping.abort();
-    await this.running;
+    await this.loop.stop();
     await this.lease.stop();
   }
 
-  private async run(): Promise<void> {
-    while (!this.stopping.signal.aborted) {
-      const started = performance.now();
-      try {
-        const { holder } = this.lease;
-        const written = holder === undefined ? 0 : await this.work(holder);
-        this.is_failing = false;
-        await this.pause(pauseAfter({ written, batch_ms: this.batch_ms, since_ms: performance.now() - started }));
-      } catch (error) {
-        this.failed(error);
-        await this.pause(SEARCH_PACE.failed_ms);
-      }
+  private async round(): Promise<number> {
+    const started = performance.now();
+    try {
+      const { holder } = this.lease;
+      const written = holder === undefined ? 0 : await this.work(holder);
+      this.is_failing = false;
+      return pauseAfter({ written, batch_ms: this.batch_ms, since_ms: performance.now() - started });
+    } catch (error) {
+      this.failed(error);
+      return SEARCH_PACE.failed_ms;
     }
   }
 
@@ -103,7 +99,7 @@ export class Indexer {
 
   /** Throws if another process has the lease, or this one is stopping. */
   private requireLease(holder: string): void {
-    if (this.stopping.signal.aborted || this.lease.holder !== holder) {
+    if (this.loop.isStopping || this.lease.holder !== holder) {
       throw new LeaseLost('another process holds the indexer lease, or this one is stopping');
     }
   }
@@ -201,13 +197,9 @@ export class Indexer {
   private failed(error: unknown): void {
     // The server may have lost the index.
     this.prepared_by = undefined;
-    if (error instanceof LeaseLost || this.stopping.signal.aborted) return;
+    if (error instanceof LeaseLost || this.loop.isStopping) return;
     count('payments_indexer_failures_total', {});
     if (!this.is_failing) this.services.log.warn({ err: error }, 'cannot write to the search index; retrying');
     this.is_failing = true;
-  }
-
-  private async pause(pause_ms: number): Promise<void> {
-    if (pause_ms > 0) await sleep(pause_ms, undefined, { signal: this.stopping.signal }).catch(() => undefined);
   }
 }

@@ -29,7 +29,7 @@ runProcess(log, async () => {
   return {
     async close() {
       await server.close();
-      endKeyUse();
+      await endKeyUse();
       await db.destroy();
     },
   };

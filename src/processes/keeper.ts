@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { claimCurrentBuild, type Build } from '../db/current-build';
 import type { Database } from '../db/connection';
 import type { RetentionDays } from '../domain/retention';
 import { Indexer } from '../indexer/indexer';
 import type { Logger } from '../log';
+import { Loop } from '../loop';
 import { Recovery } from '../recovery/recovery';
 import type { SearchWriter } from '../search/writer';
 import type { TemporalClient } from '../temporal/connect';
@@ -36,8 +36,11 @@ interface KeeperServices {
 export class Keeper {
   private readonly recovery: Recovery;
   private readonly indexer: Indexer;
-  private readonly stopping = new AbortController();
-  private loop: Promise<void> = Promise.resolve();
+  private readonly loop = new Loop(async () => {
+    await this.look();
+    await this.schedule();
+    return EVERY_MS;
+  });
   private is_current: boolean | undefined;
   /** The holder of the lease of recovery that has made the schedules. */
   private scheduled_by: string | undefined;
@@ -54,7 +57,7 @@ export class Keeper {
     await this.look();
     this.recovery.start();
     this.indexer.start();
-    this.loop = this.run();
+    this.loop.start(FIRST_MS);
   }
 
   /** Whether this process has the lease of recovery. */
@@ -64,18 +67,7 @@ export class Keeper {
 
   /** Resolves when the work under way has ended and the leases are free. */
   async stop(): Promise<void> {
-    this.stopping.abort();
-    await Promise.all([this.loop, this.recovery.stop(), this.indexer.stop()]);
-  }
-
-  private async run(): Promise<void> {
-    const { signal } = this.stopping;
-    for (let pause_ms = FIRST_MS; !signal.aborted; pause_ms = EVERY_MS) {
-      await sleep(pause_ms, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return;
-      await this.look();
-      await this.schedule();
-    }
+    await Promise.all([this.loop.stop(), this.recovery.stop(), this.indexer.stop()]);
   }
 
   /** Makes this build the current one if it may be. */

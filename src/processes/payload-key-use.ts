@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { requireSetting, type Config } from '../config';
 import type { Database } from '../db/connection';
 import { notePayloadKeyUse } from '../db/payload-key-uses';
 import { HOUR_MS } from '../domain/period';
 import type { Logger } from '../log';
+import { Loop } from '../loop';
 import { parseKeys } from '../secrets';
 
 /** How often a process says that it still encrypts with its key, and how long that holds: for three missed times. */
@@ -23,25 +23,17 @@ export async function notePayloadKey(config: Config, db: Database): Promise<void
  * workflows may need a key (rules 22.5). A process that starts while Postgres is read-only says so once it can. Returns
  * what ends it.
  */
-export async function announcePayloadKey(config: Config, db: Database, log: Logger): Promise<() => void> {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  /** Returns how long to wait until it is said again. Milliseconds. */
+export async function announcePayloadKey(config: Config, db: Database, log: Logger): Promise<() => Promise<void>> {
   const announce = async () => {
     try {
       await notePayloadKey(config, db);
       return EVERY_MS;
     } catch (err) {
-      if (!signal.aborted) log.warn({ err }, 'could not record which payload key is used');
+      log.warn({ err }, 'could not record which payload key is used');
       return AGAIN_MS;
     }
   };
-  const run = async (first_ms: number) => {
-    for (let pause_ms = first_ms; !signal.aborted; pause_ms = await announce()) {
-      await sleep(pause_ms, undefined, { signal, ref: false }).catch(() => undefined);
-      if (signal.aborted) return;
-    }
-  };
-  void run(await announce());
-  return () => stopping.abort();
+  const loop = new Loop(announce);
+  loop.start(await announce());
+  return () => loop.stop();
 }

@@ -150,7 +150,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
         runs.map((run) => run.catch((err: unknown) => log.warn({ err }, 'some tasks were not finished'))),
       );
       await Promise.all([figures.stop(), liveness.stop(), keeper.stop(), own_version?.stop(), ended]);
-      endKeyUse();
+      await endKeyUse();
       await client.connection.close();
       await connection.close();
       await processor.close();

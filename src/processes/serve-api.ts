@@ -106,7 +106,7 @@ export async function serveApi(
     async close() {
       await Promise.all([order_waits.close(), event_waits.close(), server.close()]);
       intake.close();
-      endKeyUse();
+      await endKeyUse();
       await recorder.close();
       await client.connection.close();
       await processor.close();

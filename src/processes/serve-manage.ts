@@ -71,7 +71,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
     async close() {
       await server.close();
       intake.close();
-      endKeyUse();
+      await endKeyUse();
       await client.connection.close();
       await db.destroy();
       await metrics?.close();

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { countOpenIncidents } from '../db/audit/incidents';
 import type { Database } from '../db/connection';
 import { findFigures, findRolledEnds, type Figures, type RolledEnd } from '../db/figures';
 import { INCIDENT_KINDS, type IncidentKind } from '../domain/incident';
+import { Loop } from '../loop';
 import type { GaugeName, LabelsOf } from '../metrics/catalogue';
 import { gauge } from '../metrics/recorder';
 
@@ -32,11 +32,10 @@ const METRIC_OF = {
  * Without the lease, and without an answer of the database, they are not exported.
  */
 export class FigureReader {
-  private readonly stopping = new AbortController();
+  private readonly loop = new Loop(() => this.round());
   private figures: Partial<Figures> = {};
   private incidents: readonly { kind: IncidentKind; open: number }[] | undefined;
   private rolled: readonly RolledEnd[] = [];
-  private loop: Promise<void> = Promise.resolve();
 
   /** `isHolder`: whether this process has the lease now. */
   constructor(
@@ -62,23 +61,18 @@ export class FigureReader {
     gauge('payments_rolled_secret_expiry_timestamp_seconds', () =>
       this.isHolder() ? this.rolled.map(({ kind, ends_at }) => ({ value: ends_at, labels: { kind } })) : [],
     );
-    this.loop = this.run();
+    this.loop.start();
   }
 
   /** Resolves when the current read has ended. */
   async stop(): Promise<void> {
-    this.stopping.abort();
-    await this.loop;
+    await this.loop.stop();
   }
 
-  private async run(): Promise<void> {
-    const { signal } = this.stopping;
-    while (!signal.aborted) {
-      const none = () => ({});
-      this.figures = this.isHolder() ? await findFigures(this.db).catch(none) : {};
-      this.incidents = this.isHolder() ? await countOpenIncidents(this.db).catch(() => undefined) : undefined;
-      this.rolled = this.isHolder() ? await findRolledEnds(this.db).catch(() => []) : [];
-      await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined);
-    }
+  private async round(): Promise<number> {
+    this.figures = this.isHolder() ? await findFigures(this.db).catch(() => ({})) : {};
+    this.incidents = this.isHolder() ? await countOpenIncidents(this.db).catch(() => undefined) : undefined;
+    this.rolled = this.isHolder() ? await findRolledEnds(this.db).catch(() => []) : [];
+    return EVERY_MS;
   }
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isUnavailable } from '../db/connection';
 import { KeptLease } from '../db/lease';
 import { findProgress, saveProgress, type SourceProgress } from '../db/recovery/progress';
@@ -9,6 +8,7 @@ import { openRestore } from '../db/restores';
 import { applyRetention } from '../db/retention';
 import { RETENTION_DAYS, type RetentionDays } from '../domain/retention';
 import { ServiceError } from '../errors';
+import { Loop } from '../loop';
 import { count, gauge } from '../metrics/recorder';
 import { DAY_MS, HOUR_MS } from '../domain/period';
 
@@ -32,9 +32,8 @@ const LEASE = { name: 'recovery', lasts_ms: 8_000, every_ms: 2_000 };
  */
 export class Recovery {
   private readonly lease: KeptLease;
-  private readonly stopping = new AbortController();
+  private readonly loop = new Loop(() => this.round());
   private readonly checks: RowChecks;
-  private loop: Promise<void> = Promise.resolve();
   private deleted_at = Number.NEGATIVE_INFINITY;
 
   /** `retention`: how many days old rows are kept (rules 29.1). */
@@ -44,7 +43,7 @@ export class Recovery {
   ) {
     this.lease = new KeptLease(services.db, { ...LEASE, build: services.build });
     this.checks = new RowChecks(services, {
-      mayGoOn: async () => !this.stopping.signal.aborted && (await this.lease.databaseTime()) !== undefined,
+      mayGoOn: async () => !this.loop.isStopping && (await this.lease.databaseTime()) !== undefined,
     });
     gauge('payments_lease_holder', () => [{ value: this.lease.holder ? 1 : 0, labels: { lease: 'recovery' } }]);
   }
@@ -52,7 +51,7 @@ export class Recovery {
   /** Runs a round now, then one every 30 seconds, while this process has the lease. */
   start(): void {
     this.lease.start();
-    this.loop = this.run();
+    this.loop.start();
   }
 
   /** The name of this process as the holder of the lease; `undefined` while it does not have it. */
@@ -62,8 +61,7 @@ export class Recovery {
 
   /** Starts no new check. Resolves when the current calls have ended. */
   async stop(): Promise<void> {
-    this.stopping.abort();
-    await this.loop;
+    await this.loop.stop();
     await this.lease.stop();
   }
 
@@ -130,22 +128,18 @@ export class Recovery {
     );
   }
 
-  private async run(): Promise<void> {
-    const { log } = this.services;
-    const { signal } = this.stopping;
-    while (!signal.aborted) {
-      try {
-        const now = await this.lease.databaseTime();
-        if (now !== undefined) {
-          await this.recover(now);
-          count('payments_recovery_rounds_total', { result: 'finished' });
-        }
-      } catch (error) {
-        count('payments_recovery_rounds_total', { result: 'failed' });
-        log.warn({ err: error }, 'recovery round failed');
+  private async round(): Promise<number> {
+    try {
+      const now = await this.lease.databaseTime();
+      if (now !== undefined) {
+        await this.recover(now);
+        count('payments_recovery_rounds_total', { result: 'finished' });
       }
-      await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined);
+    } catch (error) {
+      count('payments_recovery_rounds_total', { result: 'failed' });
+      this.services.log.warn({ err: error }, 'recovery round failed');
     }
+    return EVERY_MS;
   }
 }
 

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../log';
+import { Loop } from '../loop';
 import { gauge } from '../metrics/recorder';
 import { workflowThreadSilence } from './workflow-threads';
 
@@ -26,8 +26,7 @@ function answeredPolls(sdk_metrics: string): number {
  * still (rules 24.6). The log has a line when that ends, and when it is so again.
  */
 export class WorkerLiveness {
-  private readonly stopping = new AbortController();
-  private loop: Promise<void> = Promise.resolve();
+  private readonly loop = new Loop(() => this.look());
   private answered = 0;
   private answered_at = performance.now();
   private is_live = true;
@@ -46,12 +45,11 @@ export class WorkerLiveness {
 
   start(): void {
     this.answered_at = performance.now();
-    this.loop = this.run();
+    this.loop.start();
   }
 
   async stop(): Promise<void> {
-    this.stopping.abort();
-    await this.loop;
+    await this.loop.stop();
   }
 
   /** Why the worker is not live; `undefined` while it is. */
@@ -66,15 +64,7 @@ export class WorkerLiveness {
     return performance.now() - this.answered_at;
   }
 
-  private async run(): Promise<void> {
-    const { signal } = this.stopping;
-    while (!signal.aborted) {
-      await this.look();
-      await sleep(this.limits.look_every_ms, undefined, { signal }).catch(() => undefined);
-    }
-  }
-
-  private async look(): Promise<void> {
+  private async look(): Promise<number> {
     const { log, readMetrics } = this.services;
     // Without the metrics nothing is known of the polls, and nothing is blamed on Temporal.
     const answered = await readMetrics().then(answeredPolls, () => undefined);
@@ -84,6 +74,7 @@ export class WorkerLiveness {
     if (cause !== undefined && this.is_live) log.error({ cause }, 'the worker is not live');
     if (cause === undefined && !this.is_live) log.info('the worker is live again');
     this.is_live = cause === undefined;
+    return this.limits.look_every_ms;
   }
 }
 
