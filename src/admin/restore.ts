@@ -5,7 +5,7 @@ import { formatTimestamp } from '../../api/present/order';
 import { instant } from '../contract/scalars';
 import type { Input } from '../contract/routes';
 import type { Database, SqlTransaction } from '../db/connection';
-import { releaseLease, renewLease, takeLease } from '../db/lease';
+import { KeptLease } from '../db/lease';
 import {
   beginRestore,
   endRestore,
@@ -71,8 +71,7 @@ const END = {
   }),
 } as const satisfies CommandRoute;
 
-/** Renewed while a reconciliation runs. */
-const RECONCILIATION_LEASE = { name: 'reconciliation', lasts_ms: 60_000 };
+const RECONCILIATION_LEASE = { name: 'reconciliation', lasts_ms: 60_000, every_ms: 15_000 };
 
 /** The commands of the noun `restore`. */
 export const RESTORE_COMMANDS = [
@@ -100,18 +99,19 @@ export const RESTORE_COMMANDS = [
     route: RECONCILE,
     run: async (services: RestoreServices, context: ManageContext) => {
       const restore = await requireRestore(services.db);
-      const done = await alone(services.db, async () => {
+      return await alone(services.db, async (requireLease) => {
         const processor = services.openProcessor();
-        return await reconcile({ ...services, processor }, Date.parse(restore.since)).finally(
-          () => void processor.close(),
-        );
+        const { compared, rewritten, open_items } = await reconcile(
+          { ...services, processor, requireLease },
+          Date.parse(restore.since),
+        ).finally(() => void processor.close());
+        await requireLease();
+        await services.db.transaction(async (trx) => {
+          await recordReconciliation(trx, restore, { rewritten, open_items }, new Date());
+          await audit(trx, context, 'restore.reconcile', restore, { compared, rewritten, open: open_items.length });
+        });
+        return { compared, ...presentRestore(await requireRestore(services.db)) };
       });
-      await services.db.transaction(async (trx) => {
-        await recordReconciliation(trx, restore, done, new Date());
-        const { compared, rewritten, open_items } = done;
-        await audit(trx, context, 'restore.reconcile', restore, { compared, rewritten, open: open_items.length });
-      });
-      return { compared: done.compared, ...presentRestore(await requireRestore(services.db)) };
     },
   },
   {
@@ -138,18 +138,25 @@ export const RESTORE_COMMANDS = [
   },
 ];
 
-/** Two reconciliations at once would end each other's workflows. Throws Conflict while another one runs. */
-async function alone<T>(db: Database, work: () => Promise<T>): Promise<T> {
-  const lease = { ...RECONCILIATION_LEASE, holder: uuidv7() };
-  if ((await takeLease(db, lease)) === undefined) {
-    throw new ServiceError('Conflict', 'Another reconciliation runs, or was stopped less than a minute ago.');
-  }
-  const renewing = setInterval(() => void renewLease(db, lease).catch(() => undefined), lease.lasts_ms / 4);
+/**
+ * Two reconciliations at once would end each other's workflows. Throws Conflict while another one runs; so does
+ * `requireLease` once another one may have begun.
+ */
+async function alone<T>(db: Database, work: (requireLease: () => Promise<void>) => Promise<T>): Promise<T> {
+  const lease = new KeptLease(db, RECONCILIATION_LEASE);
+  lease.start();
   try {
-    return await work();
+    await lease.databaseTime();
+    const { holder } = lease;
+    if (holder === undefined) {
+      throw new ServiceError('Conflict', 'Another reconciliation runs, or was stopped less than a minute ago.');
+    }
+    return await work(async () => {
+      if (await lease.isStillOf(holder)) return;
+      throw new ServiceError('Conflict', 'This reconciliation lost its lease to another one. Run it again.');
+    });
   } finally {
-    clearInterval(renewing);
-    await releaseLease(db, lease);
+    await lease.stop();
   }
 }
 

@@ -20,6 +20,8 @@ import { CHECKS_AT_ONCE } from './row-checks';
 interface Services extends RestorerServices {
   workflows: RestorerServices['workflows'] & Pick<WorkflowClients, 'erasures'>;
   processor: Pick<Processor, 'operations' | 'totals' | 'findOperation'>;
+  /** Throws once another reconciliation may run. */
+  requireLease: () => Promise<void>;
 }
 
 /** What a reconciliation has done. */
@@ -60,6 +62,7 @@ export async function reconcile(services: Services, since: number): Promise<Reco
     for (const one of missing) groups.set(one.in_turn_with, [...(groups.get(one.in_turn_with) ?? []), one]);
     await severalAtOnce([...groups.values()], async (group) => {
       for (const { object, write, is_needed_by_later } of group) {
+        await services.requireLease();
         const is_changed = await attempt(object, write);
         if (is_changed === undefined && is_needed_by_later) return;
         if (is_changed) found.rewritten += 1;
@@ -74,6 +77,7 @@ export async function reconcile(services: Services, since: number): Promise<Reco
     const read = await severalAtOnce(of_type, (workflow) =>
       attempt(workflow.workflow_id, () => restorer.read(type, workflow)),
     );
+    await services.requireLease();
     await postponeEnds(services.db, since, Date.now() + ENDS_AFTER_MS);
     await writeAll(read.filter((one) => one !== undefined));
   }
@@ -108,10 +112,11 @@ async function severalAtOnce<One, Result>(all: readonly One[], work: (one: One) 
 const ERASURE_MS = 60_000;
 
 /** Carries out again the erasures since the backup, which the restored record does not know (rules 29.6). */
-async function eraseAgain({ client, workflows }: Services, since: number): Promise<OpenItem[]> {
+async function eraseAgain({ client, workflows, requireLease }: Services, since: number): Promise<OpenItem[]> {
   const open: OpenItem[] = [];
   for (const { workflow_id: object } of await workflowsSince(client, [ERASURE_WORKFLOW], since)) {
     const { start } = await sentInputs(client, object);
+    await requireLease();
     await workflows.erasures.start(start as ErasureInput);
     const handle = client.workflow.getHandle(object);
     await client

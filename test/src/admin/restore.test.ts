@@ -1,0 +1,58 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { ManageContext } from '../../../api/manage/manager';
+import { RESTORE_COMMANDS } from '../../../src/admin/restore';
+import { queryRows } from '../../../src/db/connection';
+import { findOrderSnapshot } from '../../../src/db/orders/order-snapshot';
+import { beginRestore, openRestore } from '../../../src/db/restores';
+import { createWorkflowClients } from '../../../src/temporal/workflows';
+import { createTestDatabase } from '../../support/database';
+import { MINUTE, aRequest } from '../../support/domain';
+import { runProcessor } from '../../support/processor';
+import { aStoredOrder } from '../../support/rows';
+import { setUp } from '../../support/set-up';
+import { stack } from '../../support/stack';
+import { temporalOf } from '../../support/temporal-client';
+
+const database = setUp(() => createTestDatabase());
+/** A namespace of Temporal without workflows of the service. */
+const temporal = setUp(
+  () => temporalOf({ ...stack(), temporal_namespace: 'temporal-system' }),
+  (client) => client.connection.close(),
+);
+
+const context = { caller: { actor: { kind: 'command_line', id: 'anne' } }, request: aRequest() } as ManageContext;
+
+/** `happens`: what a test does while the processor lists its operations. It has none: other tests use it too. */
+function reconcile(happens: () => Promise<unknown>): Promise<unknown> {
+  const { db } = database;
+  const { run } = RESTORE_COMMANDS.find(({ verb }) => verb === 'reconcile')!;
+  const services = {
+    db,
+    client: temporal,
+    openProcessor: () => ({ ...runProcessor(), operations: () => happens().then(() => []) }),
+    workflows: createWorkflowClients({ client: temporal, db }),
+  };
+  return (run as (...given: [typeof services, ManageContext]) => Promise<unknown>)(services, context);
+}
+
+test('rules 28.3: a reconciliation that lost its lease writes nothing more, and is not recorded', async () => {
+  const { db } = database;
+  const { id } = await aStoredOrder(db);
+  const began = Date.now();
+  await db('orders')
+    .where({ id })
+    .update({ expires_at: new Date(began + MINUTE) });
+  const order = await findOrderSnapshot(db, id);
+  await db.transaction((trx) => beginRestore(trx, uuidv7(), began, new Date()));
+  const another = `update leases set holder = 'another', expires_at = clock_timestamp() + interval '30 seconds'
+    where name = 'reconciliation' returning 1`;
+  await expect(reconcile(() => queryRows(db, another, {}))).rejects.toMatchObject({ error: 'Conflict' });
+  expect([await findOrderSnapshot(db, id), (await openRestore(db))!.reconciled]).toEqual([order, null]);
+  // The other one still has it.
+  await expect(reconcile(() => Promise.resolve())).rejects.toThrow(/Another reconciliation runs/);
+  const free = `update leases set expires_at = clock_timestamp() where name = 'reconciliation' returning 1`;
+  await queryRows(db, free, {});
+  await reconcile(() => Promise.resolve());
+  expect((await findOrderSnapshot(db, id))!.expires_at).toBeGreaterThan(began + 50 * MINUTE);
+  expect((await openRestore(db))!.reconciled).not.toBeNull();
+});
