@@ -3,7 +3,7 @@ import { findPayment } from '../src/db/orders/transactions';
 import type { Project } from '../src/db/projects/projects';
 import { pauseWebhooksOf, type StoredReceiverCheck } from '../src/db/receiver-checks';
 import { beginAdvance, finishAdvance, setClock } from '../src/db/sandbox-clocks/sandbox-clocks';
-import type { AcceptedRequest } from '../src/domain/accepted-request';
+import { acceptRequest, type AcceptedRequest } from '../src/domain/accepted-request';
 import type { DeliveryId } from '../src/domain/delivery';
 import type { NewOrder } from '../src/domain/new-order';
 import { ATTEMPTS_MAX } from '../src/domain/order';
@@ -123,13 +123,8 @@ function newOrder(play: Play, n: number, payer: Pick<NewOrder, 'charged_by' | 'a
 }
 
 /** The service itself asks: nobody waits for an answer, and every repeat is the same request. */
-const requestOf = ({ check, now }: Play): AcceptedRequest => ({
-  request_id: check.id,
-  deadline_at: now,
-  has_idempotency_key: true,
-  is_repeat: false,
-  first_received_at: now,
-});
+const requestOf = ({ check, now }: Play): AcceptedRequest =>
+  acceptRequest({ request_id: check.id, received_at: now, deadline_at: now, has_idempotency_key: true });
 
 /** An attempt with a test card; the card of an attempt that has begun stays, as its charge may have been sent. */
 async function attempt(

@@ -20,12 +20,10 @@ export async function incident(input: IncidentInput): Promise<string> {
   });
   object.setSignalHandlers();
   for (;;) {
-    object.recordIsStale = true;
-    await object.refreshRecord();
-    const { due_event, is_closed, has_failed_event } = object.requireRecord();
+    const { due_event, is_closed, has_failed_event } = await object.readLatest();
     if (due_event !== undefined) await sendEvent(object, input, due_event);
     else if (is_closed) return has_failed_event ? 'closed, an event was not delivered' : 'closed';
-    else await object.waits.untilMet(() => object.recordIsStale || object.needsNewRun);
+    else await object.waits.untilMet(() => object.hasNews);
     if (object.needsNewRun) await object.continueInNewRun(() => input);
   }
 }

@@ -8,5 +8,5 @@ export async function startDueDeliveries(order: RecordedObject<OrderSnapshot>): 
   await localActivities.startDeliveries({ order_id, project_id, deliveries });
   // Read again: a change applied meanwhile may have added a delivery.
   const record = order.requireRecord();
-  order.record = { ...record, deliveries: record.deliveries.filter((n) => !deliveries.includes(n)) };
+  order.applyRecord({ ...record, deliveries: record.deliveries.filter((n) => !deliveries.includes(n)) });
 }

@@ -67,7 +67,7 @@ async function startReversals(state: OrderState): Promise<void> {
     if (transaction_id === transactions.at(-1)?.id && !outcome.shouldVerify) outcome.pollRequested = false;
     await localActivities.startReversal({ transaction_id, now, poll_after_ms });
     // Read again: another change may have been applied meanwhile.
-    state.record = withoutLatePoll(state.requireRecord(), transaction_id);
+    state.applyRecord(withoutLatePoll(state.requireRecord(), transaction_id));
   }
 }
 

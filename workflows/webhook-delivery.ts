@@ -22,12 +22,10 @@ export async function webhookDelivery(id: DeliveryInput): Promise<DeliveryStatus
     show: (progress: DeliveryProgress) => setCurrentDetails(describeDelivery(progress)),
   });
   delivery.setSignalHandlers();
-  const hasNews = () => delivery.recordIsStale || delivery.needsNewRun;
+  const hasNews = () => delivery.hasNews;
 
   for (;;) {
-    delivery.recordIsStale = true;
-    await delivery.refreshRecord();
-    const { status, attempts, next_attempt_at = 0 } = delivery.requireRecord();
+    const { status, attempts, next_attempt_at = 0 } = await delivery.readLatest();
     if (status === 'failed') {
       upsertSearchAttributes([{ key: ATTENTION, value: `webhook failed ${WEBHOOK_ATTEMPTS_MAX} times` }]);
     }

@@ -17,12 +17,10 @@ export async function webhookRecovery(input: WebhookRecoveryInput): Promise<Webh
   });
   recovery.setSignalHandlers();
   for (;;) {
-    recovery.recordIsStale = true;
-    await recovery.refreshRecord();
-    const { status } = recovery.requireRecord();
+    const { status } = await recovery.readLatest();
     if (isFinal(WEBHOOK_RECOVERY_MOVES, status)) return status;
     if (recovery.needsNewRun) await recovery.continueInNewRun(() => input);
-    if (status === 'paused') await recovery.waits.untilMet(() => recovery.recordIsStale || recovery.needsNewRun);
+    if (status === 'paused') await recovery.waits.untilMet(() => recovery.hasNews);
     else await recovering.recoverWebhooks(input);
   }
 }

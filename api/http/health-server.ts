@@ -1,15 +1,8 @@
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import express from 'express';
+import { serveHttp, type HttpServer } from '../../src/http-server';
 import type { Logger } from '../../src/log';
 import { onError } from './errors';
 import { health, type Probe } from './health';
-
-export interface HealthServer {
-  /** Address without trailing slash. */
-  url: string;
-  close(): Promise<void>;
-}
 
 /**
  * Answers `/health/live` and `/health/ready` for a process that has no API (rules 24.6). Rejects when the port is
@@ -18,23 +11,11 @@ export interface HealthServer {
 export async function serveHealth(
   probes: readonly Probe[],
   log: Logger,
-  { host, port, problem }: { host: string; port: number; problem?: () => string | undefined },
-): Promise<HealthServer> {
+  { problem, ...place }: { host: string; port: number; problem?: () => string | undefined },
+): Promise<HttpServer> {
   const app = express();
   app.disable('x-powered-by');
   app.use(health(probes, log, { problem }));
   app.use(onError(log, 'Basic'));
-  const server = http.createServer(app);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  return {
-    url: `http://${host}:${(server.address() as AddressInfo).port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return await serveHttp(app, place);
 }

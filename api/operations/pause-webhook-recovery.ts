@@ -1,11 +1,4 @@
-import { requireRequestedRecovery, type MerchantOperation } from '../merchant';
-import { changeWebhookRecovery, type WebhookRecoveryServices } from '../requests/webhook-recovery';
-import { requestedBy } from './recover-webhooks';
+import { changeRequestedRecovery } from './recover-webhooks';
 
 /** Pauses a recovery of the project (rules 13.18). Throws NotFound, Unauthorized for one of another project, Conflict. */
-export const pauseWebhookRecovery =
-  (services: WebhookRecoveryServices): MerchantOperation<'pauseWebhookRecovery'> =>
-  async (context, { params: { recovery_id } }) => {
-    const recovery = await requireRequestedRecovery(services, context, recovery_id);
-    return changeWebhookRecovery(services, recovery, 'pause', requestedBy(context));
-  };
+export const pauseWebhookRecovery = changeRequestedRecovery('pause');

@@ -1,5 +1,10 @@
-import type { MerchantContext, MerchantOperation } from '../merchant';
-import { startWebhookRecovery, type WebhookRecoveryServices } from '../requests/webhook-recovery';
+import type { WebhookRecoveryRequest } from '../../src/domain/webhook-recovery';
+import { requireRequestedRecovery, type MerchantContext, type MerchantOperation } from '../merchant';
+import {
+  changeWebhookRecovery,
+  startWebhookRecovery,
+  type WebhookRecoveryServices,
+} from '../requests/webhook-recovery';
 
 /** Sends failed webhooks of the project again (rules 13.16). Throws ValidationError and Conflict. */
 export const recoverWebhooks =
@@ -7,7 +12,18 @@ export const recoverWebhooks =
   async (context, { body }) =>
     startWebhookRecovery(services, context.caller.project.id, body, requestedBy(context));
 
+/** The operation that pauses, resumes or stops a recovery of the project. */
+export const changeRequestedRecovery =
+  (request: WebhookRecoveryRequest) =>
+  (
+    services: WebhookRecoveryServices,
+  ): MerchantOperation<'pauseWebhookRecovery' | 'resumeWebhookRecovery' | 'stopWebhookRecovery'> =>
+  async (context, { params: { recovery_id } }) => {
+    const recovery = await requireRequestedRecovery(services, context, recovery_id);
+    return changeWebhookRecovery(services, recovery, request, requestedBy(context));
+  };
+
 /** The API key as the author of a change. */
-export function requestedBy({ caller, request, log }: Pick<MerchantContext, 'caller' | 'request' | 'log'>) {
+function requestedBy({ caller, request, log }: Pick<MerchantContext, 'caller' | 'request' | 'log'>) {
   return { actor: { kind: 'api_key' as const, id: caller.api_key_id }, request_id: request.request_id, log };
 }

@@ -76,7 +76,7 @@ async function main(): Promise<void> {
       publish('bench', await figuresOf(stack, receiver, values.quick ? QUICK : FULL), !values.quick);
     }
   } finally {
-    receiver.close();
+    await receiver.close();
     await stack.discard();
   }
 }

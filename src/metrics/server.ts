@@ -1,26 +1,18 @@
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { serveHttp, type HttpServer } from '../http-server';
 import { scrape } from './recording';
-
-export interface MetricsServer {
-  /** Where it listens, without a slash at the end. */
-  readonly url: string;
-  close(): Promise<void>;
-}
 
 /** The format of Prometheus, version 0.0.4. */
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
- * Answers `GET /metrics`. It asks no other server. `more`: metrics of another source, in the same format,
- * left out when they cannot be read. Rejects when
- * the port is taken.
+ * Answers `GET /metrics`. It asks no other server. `more`: metrics of another source, in the same format, left out when
+ * they cannot be read. Rejects when the port is taken.
  */
 export async function serveMetrics(
-  { host, port }: { host: string; port: number },
+  place: { host: string; port: number },
   more: () => Promise<string> = () => Promise.resolve(''),
-): Promise<MetricsServer> {
-  const server = http.createServer((request, response) => {
+): Promise<HttpServer> {
+  return await serveHttp((request, response) => {
     const end = (status: number, text: string) =>
       response.writeHead(status, { 'content-type': CONTENT_TYPE }).end(text);
     if (request.url?.split('?')[0] !== '/metrics') end(404, 'metrics are at /metrics\n');
@@ -31,18 +23,5 @@ export async function serveMetrics(
         (error: unknown) => end(500, `${error instanceof Error ? error.message : String(error)}\n`),
       );
     }
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  const address = server.address() as AddressInfo;
-  return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  }, place);
 }

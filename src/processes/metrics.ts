@@ -1,12 +1,13 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config';
+import type { HttpServer } from '../http-server';
 import type { Logger } from '../log';
 import type { LabelsOf, MetricsProcess } from '../metrics/catalogue';
 import { readProcess } from '../metrics/process-gauges';
 import { gauge } from '../metrics/recorder';
 import { startRecording } from '../metrics/recording';
-import { serveMetrics, type MetricsServer } from '../metrics/server';
+import { serveMetrics } from '../metrics/server';
 import { versionOfService } from './build';
 
 /**
@@ -18,7 +19,7 @@ export async function startMetrics(
   log: Logger,
   process: MetricsProcess,
   more?: () => Promise<string>,
-): Promise<MetricsServer | undefined> {
+): Promise<HttpServer | undefined> {
   const { METRICS_HOST: host, METRICS_PORT: port } = config;
   if (port === undefined) return undefined;
   startRecording(process);

@@ -11,12 +11,13 @@ import {
 } from '@temporalio/worker';
 import { PROCESSOR_CALLS, createActivities } from '../../activities/index';
 import type { ActivityServices, OperatorWebhook } from '../../activities/services';
-import { serveHealth, type HealthServer } from '../../api/http/health-server';
+import { serveHealth } from '../../api/http/health-server';
 import type { Probe } from '../../api/http/health';
 import { SANDBOX_CLOCK_TASK_QUEUE, TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import { STOP_LIMITS_MS, requireSetting, retentionDays, type Config, type WorkerRole } from '../config';
 import type { Build } from '../db/current-build';
 import { checkWritable } from '../db/connection';
+import type { HttpServer } from '../http-server';
 import type { Logger } from '../log';
 import { SecretKeys } from '../secrets';
 import { activityCauses } from '../temporal/activity-causes';
@@ -254,7 +255,7 @@ async function serveWorkerHealth(
   log: Logger,
   probes: Probe[],
   problem: () => string | undefined,
-): Promise<HealthServer | undefined> {
+): Promise<HttpServer | undefined> {
   const { WORKER_HEALTH_HOST: host, WORKER_HEALTH_PORT: port } = config;
   if (port === undefined) return undefined;
   const server = await serveHealth(probes, log, { host, port, problem });

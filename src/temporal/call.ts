@@ -58,7 +58,7 @@ export async function callThenRead<View>(
   call: () => Promise<void>,
 ): Promise<View> {
   const { kind, purpose } = object;
-  const labels = { object: kind.noun === 'Payment link' ? 'payment_link' : 'order', purpose } as const;
+  const labels = { object: kind.metric_label, purpose };
   const began = performance.now();
   const ended = (result: UpdateResult) => {
     count('payments_temporal_updates_total', { ...labels, result });

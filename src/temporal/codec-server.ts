@@ -1,21 +1,16 @@
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Payload } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import { isUnavailable, type Database } from '../db/connection';
 import { recordChange } from '../db/projects/audit-trail';
 import { holdsCardNumber } from '../domain/card';
+import { serveHttp, type HttpServer } from '../http-server';
 import type { Logger } from '../log';
 import { SignInUnavailable, type SignIn } from './operator-sign-in';
 import { PayloadCipher, isEncrypted } from './payload-codec';
 
 /** The largest page of a history that the Web UI sends at once. */
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
-
-export interface CodecServer {
-  url: string;
-  close(): Promise<void>;
-}
 
 /**
  * Decrypts payloads for the Temporal Web UI in an operator's browser, and encrypts the arguments of updates: `POST
@@ -37,7 +32,7 @@ export async function startCodecServer(options: {
   /** Of the audit trail. */
   db: Database;
   log: Logger;
-}): Promise<CodecServer> {
+}): Promise<HttpServer> {
   const { ui_origin, signIn, db, log } = options;
   const cipher = new PayloadCipher(options.payload_keys);
   const work: Record<string, (payload: Payload, request: { operator: string; read: Reads }) => Payload> = {
@@ -53,7 +48,7 @@ export async function startCodecServer(options: {
     },
   };
   /** Answers a POST. Refusals give no reason, which might contain the payload. */
-  const handle = async (request: http.IncomingMessage, response: http.ServerResponse, path: string) => {
+  const handle = async (request: IncomingMessage, response: ServerResponse, path: string) => {
     if (request.headers.origin !== ui_origin) return void response.writeHead(403).end();
     const operator = await signIn(request);
     if (operator === undefined) return void response.writeHead(401, { 'WWW-Authenticate': 'Bearer' }).end();
@@ -63,7 +58,7 @@ export async function startCodecServer(options: {
     log.info({ operator, path, payloads }, 'payloads were read or written');
     response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }).end(text);
   };
-  const server = http.createServer((request, response) => {
+  return await serveHttp((request, response) => {
     response.setHeader('Access-Control-Allow-Origin', ui_origin);
     response.setHeader('Access-Control-Allow-Credentials', 'true');
     response.setHeader('Access-Control-Allow-Methods', 'POST');
@@ -79,19 +74,7 @@ export async function startCodecServer(options: {
       if (is_unrecorded) log.warn({ err }, 'the audit trail cannot be written, so nothing is decrypted');
       response.writeHead(is_unavailable || is_unrecorded ? 503 : 400).end();
     });
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, resolve);
-  });
-  return {
-    url: `http://${options.host}:${(server.address() as AddressInfo).port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  }, options);
 }
 
 /** Numbers of decrypted payloads, by the workflow for which they were encrypted. */
@@ -111,7 +94,7 @@ async function recordReads(db: Database, operator: string, read: Reads): Promise
 const { Payloads } = temporal.api.common.v1;
 
 async function answer(
-  request: http.IncomingMessage,
+  request: IncomingMessage,
   handle: (payload: Payload) => Payload,
 ): Promise<{ text: string; payloads: number }> {
   const chunks: Buffer[] = [];

@@ -6,6 +6,7 @@ import { findStoredPaymentLink, type StoredPaymentLink } from '../db/payment-lin
 import type { DeliveryId } from '../domain/delivery';
 import type { StartedClock } from '../domain/sandbox-clock';
 import { ORDER_MOVES, PAYMENT_LINK_MOVES, isFinal } from '../domain/transitions';
+import type { LabelsOf } from '../metrics/catalogue';
 import {
   DELIVERY_WORKFLOW,
   FOLLOW_UP_WORKFLOW,
@@ -58,6 +59,8 @@ export interface Kind<Started> {
 export interface Readable<View> {
   /** The object as errors name it. */
   readonly noun: string;
+  /** As metrics name it. */
+  readonly metric_label: LabelsOf<'payments_temporal_updates_total'>['object'];
   readonly find: (db: Database, id: string) => Promise<View | undefined>;
 }
 
@@ -100,6 +103,7 @@ interface Kinds {
 
 const AN_ORDER = {
   noun: 'Order',
+  metric_label: 'order' as const,
   workflowId: orderWorkflowId,
   find: findStoredOrder,
   isFinal: ({ status }: StoredOrder) => isFinal(ORDER_MOVES, status),
@@ -140,6 +144,7 @@ export const KINDS: Kinds = {
   },
   payment_link: {
     noun: 'Payment link',
+    metric_label: 'payment_link',
     workflowId: paymentLinkWorkflowId,
     find: findStoredPaymentLink,
     isFinal: ({ status }) => isFinal(PAYMENT_LINK_MOVES, status),

@@ -39,14 +39,13 @@ export class RecordedObject<Stored extends ObjectRecord> {
   readonly waits = new Waits(this.clock);
   /** Runs changes of the object one at a time. */
   readonly inTurn = oneAtATime();
-  /** The object as last recorded; undefined until it exists. */
-  record: Stored | undefined;
   /** The record may be newer than `record`. */
   recordIsStale = false;
   /** The object does not exist, and will not: its creation was refused, failed, or came too late. */
   refused = false;
   /** A request to create the object has arrived. */
   private creationRequested = false;
+  private lastRecord: Stored | undefined;
 
   constructor(private readonly kind: ObjectKind<Stored>) {}
 
@@ -57,6 +56,11 @@ export class RecordedObject<Stored extends ObjectRecord> {
     };
     setHandler(recordChanged, readAgain, { description: 'The record has changed: read it again.' });
     setHandler(clockAdvanced, readAgain, { description: 'The sandbox clock was advanced: read the record again.' });
+  }
+
+  /** The object as last recorded; undefined until it exists. */
+  get record(): Stored | undefined {
+    return this.lastRecord;
   }
 
   /** The object as recorded. Throws NotFound, the answer of an update, when there is none. */
@@ -90,6 +94,13 @@ export class RecordedObject<Stored extends ObjectRecord> {
   /** Like readRecord; waits for its turn. */
   async refreshRecord(): Promise<void> {
     await this.inTurn(() => this.readRecord());
+  }
+
+  /** Reads the record also when it has not changed: the reading may do what is due. Waits for its turn. */
+  async readLatest(): Promise<Stored> {
+    this.recordIsStale = true;
+    await this.refreshRecord();
+    return this.requireRecord();
   }
 
   /** Changes the object; waits for its turn. */
@@ -130,7 +141,12 @@ export class RecordedObject<Stored extends ObjectRecord> {
 
   /** Whether the main loop has to look at the object again. */
   hasChangedSince(version: number | undefined): boolean {
-    return this.recordIsStale || this.record?.version !== version || this.needsNewRun;
+    return this.record?.version !== version || this.hasNews;
+  }
+
+  /** The record has to be read again, or a new run has to begin. */
+  get hasNews(): boolean {
+    return this.recordIsStale || this.needsNewRun;
   }
 
   /** The history is long enough to continue in a new run. */
@@ -151,7 +167,7 @@ export class RecordedObject<Stored extends ObjectRecord> {
   /** Every change goes through here, so that the Web UI shows the object as recorded. */
   private replaceRecord(record: Stored): void {
     this.clock.advanceTo(record.clock_offset_ms);
-    this.record = { ...record, clock_offset_ms: this.clock.offset_ms };
+    this.lastRecord = { ...record, clock_offset_ms: this.clock.offset_ms };
     this.kind.show(record);
   }
 }

@@ -1,9 +1,10 @@
 import { pino } from 'pino';
-import { serveHealth, type HealthServer } from '../../../api/http/health-server';
+import { serveHealth } from '../../../api/http/health-server';
+import type { HttpServer } from '../../../src/http-server';
 
 let is_available = true;
 let problem: string | undefined;
-let server: HealthServer;
+let server: HttpServer;
 beforeAll(async () => {
   const check = () => (is_available ? Promise.resolve() : Promise.reject(new Error('connection refused')));
   const probes = [
