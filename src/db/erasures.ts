@@ -2,7 +2,7 @@ import type { ErasureField } from '../domain/erasure';
 import type { OrderKind } from '../domain/follow-up';
 import type { OrderStatus } from '../domain/transitions';
 import { nextVersion, queryRows, toIsoTime, type Database, type SqlTransaction } from './connection';
-import { pageOf, type Page, type PagePosition, type PageRequest } from './pages';
+import { BY_SEQUENCE, keyset, pageOf, type Page, type PagePosition, type PageRequest } from './pages';
 
 /** An erasure of the personal data of a customer (rules 29.3). Instants are ISO 8601 texts in UTC. */
 export interface StoredErasure {
@@ -91,7 +91,6 @@ export async function ensureErasure(
 
 /** Orders of a project that one statement looks at. */
 const PAGE = 1_000;
-const START: PagePosition = ['-infinity', '0'];
 
 /** Payment orders of the customer among the next orders of the project. */
 export interface ErasurePage {
@@ -105,22 +104,20 @@ export async function nextToErase(db: Database, erasure: StoredErasure): Promise
   const { project_id, subject } = erasure;
   const [field = '', id = ''] = subject.split(':');
   if (field === 'order_id') return { order_ids: [id], position: null };
-  const [after_created, after_sequence] = erasure.position ?? START;
+  const after = keyset(BY_SEQUENCE, 'asc', erasure.position ?? undefined);
   const [page] = await queryRows<ErasurePage & { looked_at: number }>(
     db,
     `with page as (
        select o.id, o.kind, o.customer ->> :field as value, o.created, o.sequence
-       from orders o where o.project_id = :project_id
-         and (o.created, o.sequence) > (:after_created::timestamptz, :after_sequence::bigint)
-       order by o.created, o.sequence limit ${PAGE}
+       from orders o where o.project_id = :project_id and ${after.isAfter ?? 'true'}
+       order by ${after.order} limit ${PAGE}
      )
      select count(*)::int as looked_at,
        coalesce(json_agg(page.id) filter (
          where page.kind = 'payment' and :field || ':' || ${hashOf('page.value')} = :subject), '[]') as order_ids,
-       (select json_build_array(created::text, sequence::text) from page order by created desc, sequence desc limit 1)
-         as position
+       (select ${after.position} from page order by created desc, sequence desc limit 1) as position
      from page join projects p on p.id = :project_id`,
-    { project_id, subject, field, after_created, after_sequence },
+    { project_id, subject, field, ...after.bindings },
   );
   const { looked_at, order_ids, position } = page!;
   return { order_ids, position: looked_at < PAGE ? null : position };

@@ -1,5 +1,6 @@
 import { OPEN_ORDER_STATUSES, OPEN_PAYMENT_LINK_STATUSES, UNPAID_ATTEMPT_STATUSES } from '../domain/transitions';
 import { queryRows, sqlList, toIsoTime, type Database, type SqlTransaction } from './connection';
+import { RESERVED } from './orders/transactions';
 
 /** What could not be written again, for a person (rules 28.5). */
 export interface OpenItem {
@@ -66,18 +67,17 @@ export async function postponeEnds(db: Database, since: number, until: number): 
   const is_period = `kind = 'payment' and status in ${sqlList(OPEN_ORDER_STATUSES)} and ${isNear('expires_at')}`;
   const is_attempt = `original_transaction_id is null and status in ${sqlList(UNPAID_ATTEMPT_STATUSES)}
     and ${isNear('expires_at')}`;
-  const is_window = `capture_mode is not null and status = 'accepted' and captured_amount + voided_amount < amount
-    and ${isNear('capture_ends_at')}`;
+  const is_window = `${RESERVED} and ${isNear('t.capture_ends_at')}`;
   const bindings = { since: toIsoTime(since), until: toIsoTime(until) };
   const statements = [
     `with near as (
        (select id from orders where ${is_period} limit ${BATCH})
        union (select order_id from transactions where ${is_attempt} limit ${BATCH})
-       union (select order_id from transactions where ${is_window} limit ${BATCH})
+       union (select t.order_id from transactions t where ${is_window} limit ${BATCH})
      ), attempts as (
        update transactions set expires_at = :until where order_id in (select id from near) and ${is_attempt}
      ), windows as (
-       update transactions set capture_ends_at = :until where order_id in (select id from near) and ${is_window}
+       update transactions t set capture_ends_at = :until where t.order_id in (select id from near) and ${is_window}
      )
      update orders set expires_at = case when ${is_period} then :until else expires_at end, version = version + 1
      where id in (select id from near)

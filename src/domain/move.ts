@@ -140,7 +140,8 @@ export function afterMove(
 /**
  * When the processor has to be asked whether it approved what the move of a payment ends unpaid, epoch milliseconds:
  * an outcome was awaited, and the end is not the processor's word (rules 10.11). `undefined` for any other move, and for
- * a card check, whose approval moves no money. This decides alone: what follows reads the stored watch.
+ * a card check, whose approval moves no money. This alone decides what is watched. Whether an approval is given back
+ * when it comes, also without a watch, is decided by endedUnpaid (`src/db/orders/transactions.ts`).
  */
 export function lateApprovalPollAt(
   order: OrderSnapshot,

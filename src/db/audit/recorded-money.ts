@@ -2,6 +2,7 @@ import type { RecordedOrder, RecordedTransaction } from '../../domain/audit';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
 import { epochOf, fieldsAs, jsonOf } from '../columns';
 import { queryRows, sqlList, toIsoTime, type Database } from '../connection';
+import { MAY_BE_CHARGED } from '../orders/transactions';
 import { readPart, type PagePosition } from '../pages';
 
 /** The money of the record as the audit compares it with the processor's (rules 26.3). Reads only. */
@@ -111,8 +112,7 @@ export async function openOrders(
       select: `select o.id, o.modified, coalesce(o.related_order_id, o.id) as payment_id from orders o
         where (o.kind <> 'payment' and o.status in ${OPEN} and o.modified < :before)
           or (o.kind = 'payment' and o.status in ${OPEN} and o.modified < :before and exists (
-            select 1 from transactions t where t.order_id = o.id
-              and (t.status <> 'new' or t.charge_began or o.charged_by = 'token')))`,
+            select 1 from transactions t where t.order_id = o.id and ${MAY_BE_CHARGED}))`,
       bindings: { before: toIsoTime(before) },
       ...SLICED,
     },

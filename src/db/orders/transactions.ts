@@ -20,6 +20,9 @@ export interface Payment {
 /** Whether transaction `t` holds reserved money: the conditions of the index transactions_reserved, in SQL. */
 export const RESERVED = `t.capture_mode is not null and t.status = 'accepted' and t.captured_amount + t.voided_amount < t.amount`;
 
+/** Whether the charge of transaction `t` of payment order `o` was sent, or may have been, in SQL; see outcomeAwaitedFrom. */
+export const MAY_BE_CHARGED = `(t.status <> 'new' or t.charge_began or o.charged_by = 'token')`;
+
 const OPEN_ATTEMPT = sqlList(OPEN_ATTEMPT_STATUSES);
 
 const selectPayment = prepared<Payment>(
@@ -89,9 +92,10 @@ export type EndedPayment = PaymentId & {
 };
 
 /**
- * The order and project of a transaction that ended and was never paid: an approval of it comes too late. A declined
- * transaction counts only `with_declined`, where there is evidence of an approval (rules 10.18), or while it is
- * watched. `undefined` for any other transaction, and for a card check: an approval of 0 has nothing to return.
+ * The order and project of a transaction that ended and was never paid: an approval of it is given back. Whether the
+ * processor is polled for one is decided by lateApprovalPollAt. A declined transaction counts only `with_declined`,
+ * where there is evidence of an approval (rules 10.18), or while it is watched. `undefined` for any other transaction,
+ * and for a card check: an approval of 0 has nothing to return.
  */
 export async function endedUnpaid(
   db: Database,

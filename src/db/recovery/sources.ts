@@ -10,7 +10,7 @@ import { sqlList } from '../connection';
 import type { AnnouncedOperation } from '../orders/announced-operations';
 import { RECORDED_FOLLOW_UP, type RecordedFollowUp } from '../orders/follow-ups';
 import { CLOCK_OFFSET, ordersOfClock } from '../sandbox-clocks/sandbox-clocks';
-import { RESERVED } from '../orders/transactions';
+import { MAY_BE_CHARGED, RESERVED } from '../orders/transactions';
 
 /**
  * The rows that recovery checks: those that still need a workflow. Each source has an instant (`at`), the last change
@@ -111,7 +111,7 @@ export const SOURCES: { [Name in SourceName]: RecoverySource } = {
   attempts: {
     ...ORDER,
     from: `orders o where o.kind = 'payment' and o.status in ${OPEN} and exists (
-      select 1 from transactions t where t.order_id = o.id and (t.status <> 'new' or t.charge_began or o.charged_by = 'token')
+      select 1 from transactions t where t.order_id = o.id and ${MAY_BE_CHARGED}
     )`,
     at: 'o.modified',
     is_repeated: false,

@@ -10,7 +10,7 @@ import {
 import { FAILURES_IN_A_ROW, type PausedBy } from '../../domain/webhook-recovery';
 import { ServiceError } from '../../errors';
 import { queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
-import { pageOf, type Page, type PagePosition, type PageRequest } from '../pages';
+import { keyset, pageOf, type Page, type PagePosition, type PageRequest, type SortKey } from '../pages';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
 /** A recovery of a project's webhooks (rules 13.16). Instants are ISO 8601 texts in UTC. */
@@ -148,33 +148,42 @@ const FAILED = `d.status = 'failed' and not exists (
     and coalesce(later.redelivery_of, later.n) >= coalesce(d.redelivery_of, d.n)
     and (later.status = any(:not_failed::text[]) or later.n > d.n and later.created <= :until))`;
 
-/** The deliveries after the position; each part of the union has its own index. */
-const candidates = (limit: string) =>
-  [FAILED, NEVER_BEGUN]
-    .map(
-      (condition) => `(
+/** Oldest first. */
+const BY_CREATION = [
+  ['d.created', 'timestamptz'],
+  ['d.order_id', 'uuid'],
+  ['d.n', 'int'],
+] as const satisfies SortKey;
+
+/** The deliveries after the position, at most `limit`; each part of the union has its own index. */
+function candidates(
+  { id, project_id, since, until, position }: StoredWebhookRecovery,
+  now: number,
+  limit: number | null,
+) {
+  const after = keyset(BY_CREATION, 'asc', position ?? undefined);
+  const in_order = `order by ${after.order} limit :limit`;
+  const parts = [FAILED, NEVER_BEGUN].map(
+    (condition) => `(
   select d.order_id, d.n, o.project_id, ${CLOCK_OFFSET} as clock_offset_ms, d.status = 'failed' as has_failed, d.created,
-    json_build_array(cast(d.created as text), cast(d.order_id as text), cast(d.n as text)) as position
+    ${after.position} as position
   from webhook_deliveries d join orders o on o.id = d.order_id
   where o.project_id = :project_id and ${condition} and d.created <= :until
-    and (d.created, d.order_id, d.n) > (:after_created::timestamptz, :after_order_id::uuid, :after_n::int)
+    and ${after.isAfter ?? 'true'}
     and (d.created >= :since or exists (
       select 1 from webhook_attempts a where a.order_id = d.order_id and a.n = d.n and a.started between :since and :until))
-  order by d.created, d.order_id, d.n ${limit})`,
-    )
-    .join(' union all ');
+  ${in_order})`,
+  );
+  const never_begun_before = toIsoTime(now - BEGUN_WITHIN_MS);
+  return {
+    from: `(${parts.join(' union all ')}) d`,
+    in_order,
+    bindings: { id, project_id, since, until, ...after.bindings, never_begun_before, not_failed: NOT_FAILED, limit },
+  };
+}
 
-/** Before all ids and instants. */
-const START = ['-infinity', '00000000-0000-0000-0000-000000000000', '0'];
 /** A webhook is due when it is written: one without an attempt after this long was never begun. Milliseconds. */
 const BEGUN_WITHIN_MS = 60_000;
-
-function bindingsOf({ id, project_id, since, until, position }: StoredWebhookRecovery, now: number) {
-  const [after_created, after_order_id, after_n] = position ?? START;
-  const never_begun_before = toIsoTime(now - BEGUN_WITHIN_MS);
-  const after = { after_created, after_order_id, after_n };
-  return { id, project_id, since, until, ...after, never_begun_before, not_failed: NOT_FAILED };
-}
 
 /** The next deliveries that a recovery is to send, oldest first; `now` in epoch milliseconds. */
 export async function nextToRecover(
@@ -182,14 +191,14 @@ export async function nextToRecover(
   recovery: StoredWebhookRecovery,
   { now, limit }: { now: number; limit: number },
 ): Promise<FailedDelivery[]> {
-  const sql = `select * from (${candidates('limit :limit')}) d order by d.created, d.order_id, d.n limit :limit`;
-  return await queryRows<FailedDelivery>(db, sql, { ...bindingsOf(recovery, now), limit });
+  const { from, in_order, bindings } = candidates(recovery, now, limit);
+  return await queryRows<FailedDelivery>(db, `select * from ${from} ${in_order}`, bindings);
 }
 
 /** How many deliveries a recovery is still to send. */
 export async function countToRecover(db: Database, recovery: StoredWebhookRecovery, now: number): Promise<number> {
-  const sql = `select count(*)::int as remaining from (${candidates('')}) d`;
-  const [row] = await queryRows<{ remaining: number }>(db, sql, bindingsOf(recovery, now));
+  const { from, bindings } = candidates(recovery, now, null);
+  const [row] = await queryRows<{ remaining: number }>(db, `select count(*)::int as remaining from ${from}`, bindings);
   return row!.remaining;
 }
 
