@@ -3,10 +3,9 @@ import { existsSync, readdirSync, watch } from 'node:fs';
 import path from 'node:path';
 import { parseConfig } from '../config';
 import { describeBuild } from '../processes/build';
+import { runStack } from '../processes/stack';
 import type { StackFacts } from '../stack/facts';
 import { readFileIfExists, repositoryRoot } from '../stack/files';
-// Runs the stack of `npm start` in this process, which also stops it.
-import './start';
 
 /** The folders that are compiled. */
 const FOLDERS = ['src', 'workflows', 'activities', 'api'];
@@ -25,6 +24,7 @@ const watched = new Set<string>();
 let reloading: NodeJS.Timeout | undefined;
 let compiling = false;
 
+runStack();
 watchAll();
 
 /**

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { findProjectByApiKey } from '../../../src/db/projects/api-keys';
-import { createDemo } from '../../../src/main/demo';
+import { createDemo } from '../../../src/processes/demo';
 import { createTestDatabase, SECRET_KEYS, secrets } from '../../support/database';
 import { setUp } from '../../support/set-up';
 
