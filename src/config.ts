@@ -127,7 +127,7 @@ export const configSchema = z.object({
     .enum(['off', 'operator', 'automatic'])
     .default('off')
     .describe(
-      'Whether open workflows stay on the version of the code that they began with; the same on every worker. operator: admin deploy chooses the version of new ones. automatic: a worker that starts chooses its own and moves open ones to it, for one machine.',
+      'Whether open workflows stay on the version of the code that they began with; the same on every worker. operator: admin deploy chooses the version of new ones. automatic: a worker that starts chooses its own and moves open ones to it, for one machine; npm start sets it.',
     ),
   TEMPORAL_DEPLOYMENT_NAME: z
     .string()

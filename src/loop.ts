@@ -15,7 +15,12 @@ export class Loop {
 
   /** No further round begins. A long one may end early. */
   get isStopping(): boolean {
-    return this.stopping.signal.aborted;
+    return this.signal.aborted;
+  }
+
+  /** Aborted when it is stopped. */
+  get signal(): AbortSignal {
+    return this.stopping.signal;
   }
 
   /** Resolves when the current round has ended. */

@@ -14,7 +14,10 @@ export interface BenchStack {
   discard(): Promise<void>;
 }
 
-/** Starts the stack of `npm start` in its own folder and on free ports; it stops when this process ends. */
+/**
+ * Starts the stack of `npm start` in its own folder and on free ports; it stops when this process ends. Without versions
+ * of workers, as it is deployed by default.
+ */
 export async function startBenchStack(): Promise<BenchStack> {
   const data_dir = mkdtempSync(path.join(tmpdir(), 'payments-bench-'));
   // As npm start makes its own: otherwise PostgreSQL under root needs a copy of its binaries.
@@ -22,6 +25,7 @@ export async function startBenchStack(): Promise<BenchStack> {
   const program = (name: string) => path.join(repositoryRoot(), 'dist/src/main', `${name}.js`);
   const launched = launchStack(data_dir, {
     args: ['--api', program('bench-api'), '--worker', program('bench-worker')],
+    env: { DEPLOYMENT_VERSIONING: process.env['DEPLOYMENT_VERSIONING'] ?? 'off' },
   });
   const discard = () => discardStack(launched, data_dir);
   try {

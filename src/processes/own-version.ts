@@ -2,13 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/connection';
 import { findCurrentBuild, setCurrentVersion, type Build } from '../db/current-build';
 import type { Logger } from '../log';
-import { makeVersionCurrent, type WorkerDeployment } from '../temporal/deployment';
+import { Loop } from '../loop';
+import { findCurrentVersion, makeVersionCurrent, type WorkerDeployment } from '../temporal/deployment';
 import { drainOthers, type ReplayOptions } from '../temporal/open-histories';
 
 /** Temporal knows a version soon after its first polls. Milliseconds. */
 const WAIT_MS = 30_000;
 const AGAIN_MS = 250;
 const LATER_MS = 10_000;
+const WATCH_MS = 15_000;
 
 interface OwnVersionServices {
   db: Database;
@@ -18,12 +20,17 @@ interface OwnVersionServices {
   /** The workflows that this worker runs. */
   bundle_path: string;
   dataConverter: ReplayOptions['dataConverter'];
+  /** How often it looks whether Temporal still knows a current version. Milliseconds. */
+  watch_ms?: number;
 }
 
 /** What `admin deploy` does with the version of this worker, for one machine without an operator (rules 24.21). */
 export class OwnVersion {
-  private readonly stopping = new AbortController();
-  private working: Promise<void> = Promise.resolve();
+  private readonly loop = new Loop(() => this.round());
+  /** Epoch milliseconds. */
+  private readonly began = Date.now();
+  private chosen = false;
+  private drained = false;
 
   constructor(private readonly services: OwnVersionServices) {}
 
@@ -33,32 +40,42 @@ export class OwnVersion {
    */
   async makeCurrent(): Promise<void> {
     const { log, build } = this.services;
-    const { signal } = this.stopping;
-    const began = Date.now();
+    const { signal } = this.loop;
     const give_up = performance.now() + WAIT_MS;
     for (let error = await this.tryOnce(); error !== undefined; error = await this.tryOnce()) {
       if (signal.aborted) return;
       if (performance.now() > give_up) {
         log.error({ err: error, version: build.version }, 'cannot make this version current');
-        this.working = this.goOn(began);
-        return;
+        return this.loop.start(LATER_MS);
       }
       await sleep(AGAIN_MS, undefined, { signal }).catch(() => undefined);
     }
-    this.working = this.drain();
+    this.chosen = true;
+    this.loop.start();
   }
 
-  /** Tries until it succeeds, or another version was made current after an instant, epoch milliseconds. */
-  private async goOn(began: number): Promise<void> {
-    const { db, build } = this.services;
-    const { signal } = this.stopping;
-    do {
-      await sleep(LATER_MS, undefined, { signal }).catch(() => undefined);
+  /** Resolves when the move has ended. */
+  async stop(): Promise<void> {
+    await this.loop.stop();
+  }
+
+  private async round(): Promise<number> {
+    const { db, deployment, build, watch_ms = WATCH_MS } = this.services;
+    if (!this.chosen) {
       const current = await findCurrentBuild(db).catch(() => undefined);
-      const is_replaced = current !== undefined && current.version !== build.version && current.since > began;
-      if (signal.aborted || is_replaced) return;
-    } while ((await this.tryOnce()) !== undefined);
-    await this.drain();
+      // Another version was made current meanwhile: its worker moves open workflows.
+      this.drained = current !== undefined && current.version !== build.version && current.since > this.began;
+      this.chosen = this.drained || (await this.tryOnce()) === undefined;
+      if (!this.chosen) return LATER_MS;
+    }
+    if (!this.drained) await this.drain();
+    this.drained = true;
+    // A Temporal that has lost its data knows no current version, so that no new workflow begins.
+    if ((await findCurrentVersion(deployment).catch(() => build.version)) === undefined) {
+      const current = await findCurrentBuild(db).catch(() => undefined);
+      if (current?.version === build.version) await this.tryOnce();
+    }
+    return watch_ms;
   }
 
   /** Returns why the version is not current: for Temporal, and in the record, which gives its workers the leases. */
@@ -73,15 +90,9 @@ export class OwnVersion {
     }
   }
 
-  /** Resolves when the move has ended. */
-  async stop(): Promise<void> {
-    this.stopping.abort();
-    await this.working;
-  }
-
   private async drain(): Promise<void> {
     const { deployment, log, build, bundle_path, dataConverter } = this.services;
-    const { signal } = this.stopping;
+    const { signal } = this.loop;
     try {
       const { moved, stay } = await drainOthers(deployment, build.version, { bundle_path, dataConverter, signal });
       if (moved > 0) log.info({ moved, version: build.version }, 'moved open workflows to this version');

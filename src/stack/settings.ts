@@ -128,6 +128,8 @@ export function resolveStack(
     SECRET_KEYS: config.SECRET_KEYS ?? secrets.secret_keys,
     // No load balancer looks whether they are ready.
     DRAIN_MS: 0,
+    // One machine without an operator who chooses versions.
+    DEPLOYMENT_VERSIONING: env['DEPLOYMENT_VERSIONING'] === undefined ? 'automatic' : config.DEPLOYMENT_VERSIONING,
     // A merchant who tries things out receives webhooks on the same machine.
     WEBHOOK_PRIVATE_ADDRESSES: env['WEBHOOK_PRIVATE_ADDRESSES'] !== 'false',
   };
