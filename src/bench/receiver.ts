@@ -13,7 +13,7 @@ export async function startReceiver(): Promise<WebhookReceiver> {
   const came = new Set<string>();
   // One waits for each webhook.
   const coming = new EventEmitter().setMaxListeners(0);
-  const { url, close } = await serveHttp(
+  const server = await serveHttp(
     (request, response) => {
       let body = '';
       request.on('data', (chunk: Buffer) => (body += chunk.toString()));
@@ -26,10 +26,10 @@ export async function startReceiver(): Promise<WebhookReceiver> {
     { host: '127.0.0.1', port: 0 },
   );
   return {
-    url: `${url}/`,
+    url: `${server.url}/`,
     async received(order_id) {
       if (!came.delete(order_id)) await once(coming, order_id);
     },
-    close,
+    close: () => server.close(),
   };
 }

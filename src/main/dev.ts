@@ -24,7 +24,7 @@ const watched = new Set<string>();
 let reloading: NodeJS.Timeout | undefined;
 let compiling = false;
 
-runStack();
+runStack(process.env);
 watchAll();
 
 /**

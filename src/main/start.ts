@@ -6,4 +6,4 @@ import { runStack } from '../processes/stack';
  * and one workflow.
  */
 const { values: instead } = parseArgs({ options: { api: { type: 'string' }, worker: { type: 'string' } } });
-runStack(instead);
+runStack(process.env, instead);

@@ -71,19 +71,19 @@ const STOP_MS = STOP_ORDER.length * STOP_LIMITS_MS.supervisor;
  * Starts all servers and processes, keeps them running, and stops them at Ctrl-C, SIGTERM, or the end of the parent
  * process. A start that fails is reported in one line.
  */
-export function runStack(instead: OtherPrograms = {}): void {
+export function runStack(env: NodeJS.ProcessEnv, instead: OtherPrograms = {}): void {
   // The terminal may close before the stack has stopped; later output is dropped.
   process.stdout.on('error', () => undefined);
-  run(instead).catch((error: unknown) => {
+  run(env, instead).catch((error: unknown) => {
     process.stdout.write(`payments: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(1);
   });
 }
 
-async function run(instead: OtherPrograms): Promise<void> {
-  const config = parseConfig(process.env);
+async function run(env: NodeJS.ProcessEnv, instead: OtherPrograms): Promise<void> {
+  const config = parseConfig(env);
   const lock = lockDataFolder(config.DATA_DIR);
-  const stack = new Stack(config, instead);
+  const stack = new Stack(config, env, instead);
   let stopping = false;
   const stop = async () => {
     stopping = true;
@@ -128,6 +128,7 @@ class Stack {
 
   constructor(
     private readonly config: Config,
+    private readonly env: NodeJS.ProcessEnv,
     private readonly instead: OtherPrograms,
   ) {
     this.supervisor = new Supervisor(config.DATA_DIR, progress, () => {
@@ -141,7 +142,7 @@ class Stack {
     await this.supervisor.clearUp();
     await checkRoom(data_dir);
     const secrets = keepSecrets(data_dir);
-    const stack = resolveStack(await withPorts(this.config), secrets, process.env);
+    const stack = resolveStack(await withPorts(this.config), secrets, this.env);
 
     const [demo] = await Promise.all([
       this.startRecord(stack, secrets),
@@ -293,7 +294,7 @@ class Stack {
       args: [this.instead[name as keyof OtherPrograms] ?? path.join(__dirname, '../main', `${name}.js`)],
       env: {
         ...baseEnvironment(),
-        NODE_ENV: process.env['NODE_ENV'] ?? 'production',
+        NODE_ENV: this.env['NODE_ENV'] ?? 'production',
         ...configVariables({ ...stack, METRICS_PORT: metrics_port }),
       },
       cwd: process.cwd(),
