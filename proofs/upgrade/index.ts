@@ -27,6 +27,7 @@ export const upgrade: Proof = {
     'The schema does not go back: migrations are not reversed, and the older release runs on the newer schema.',
     'The bearer-token host, the codec server and the simulator stay at the commit before, and with versions the API does too.',
     'A task that Temporal refuses because a message has just come (UNHANDLED_COMMAND) is not counted as failed: it is done again with the message.',
+    'The leases of workers of an older build, which has them ten minutes after the last worker of a newer one (rules 24.20).',
     'Older commits run with the packages of this checkout.',
   ],
   seeds: [1],
@@ -82,7 +83,11 @@ async function replaceProcesses(input: ProofInput, before: Release): Promise<Pro
       await steps.take('the new workers', () => processes.replaceWorker(HEAD));
       await steps.take('the new API', () => processes.replaceApi(HEAD));
       await steps.take('the old API', () => processes.replaceApi(before));
-      if (workersGoBack) await steps.take('the old workers', () => processes.replaceWorker(before));
+      if (workersGoBack) {
+        await steps.take('the old workers', () => processes.replaceWorker(before));
+        // Those of an older build would have no leases until ten minutes later (rules 24.20).
+        await steps.take('the new workers again', () => processes.replaceWorker(HEAD));
+      }
     } finally {
       await load.stop();
     }
@@ -103,12 +108,12 @@ async function replaceProcesses(input: ProofInput, before: Release): Promise<Pro
         histories: ends.histories,
         'failed workflow tasks': ends.failed,
       },
-      injections: { 'processes replaced': workersGoBack ? 4 : 3 },
+      injections: { 'processes replaced': workersGoBack ? 5 : 3 },
       violations: [...load.failures, ...ends.violations],
       details: [
         `${before.name} before: ${schema_before === schema ? `both have the schema of migration ${schema}` : `its schema is of migration ${schema_before}, that of head of ${schema}`}.`,
         workersGoBack
-          ? 'Both have the same workflow bundle, so the workers went back too.'
+          ? 'Both have the same workflow bundle, so the workers went back too, and forth again.'
           : 'The workflow bundles differ, so the workers did not go back.',
         `Answers under load: ${answers.map(([what, n]) => `${n} ${what}`).join(', ')}.`,
       ].join(' '),

@@ -59,11 +59,19 @@ export async function buildRelease(commit: string): Promise<Release> {
     git('worktree', 'add', '--detach', '--force', folder, commit);
     for (const name of ['node_modules', '.tools']) symlinkSync(path.join(HEAD.folder, name), path.join(folder, name));
     await runCommand('npm', ['run', '--silent', 'build'], { cwd: folder, timeout_ms: BUILD_MS });
+    dateBuild(folder, Number(git('log', '-1', '--format=%ct', commit)) * 1_000);
     return release;
   } catch (error) {
     removeRelease(release);
     throw error;
   }
+}
+
+/** Makes a build as old as its commit: of two builds the one built last has the leases (rules 24.20). */
+function dateBuild(folder: string, built_at: number): void {
+  const file = path.join(folder, 'dist/build.json');
+  const text = readFileIfExists(file);
+  if (text !== undefined) writeFileSync(file, JSON.stringify({ ...(JSON.parse(text) as object), built_at }));
 }
 
 export function removeRelease({ folder }: Release): void {
