@@ -76,7 +76,7 @@ export async function pollFollowUp(
         currency,
       }),
     sendAgain: () => send(services, input, order),
-    record: (current, answer) => recordOutcome(services, input, current, answer, now),
+    record: (current, answer) => recordProcessorAnswer(services, input, current, answer, now),
   });
   return await signalPaymentOfFinal(services, input, polled);
 }
@@ -91,7 +91,7 @@ async function execute(services: ActivityServices, input: FollowUpInput & TimeOf
   if (was_final) await signalPayment(services, input);
   if (order.status !== 'new') return { result: 'recorded', order, was_final };
   const outcome = await send(services, input, order);
-  const after = await recordOutcome(services, input, order, outcome, input.now);
+  const after = await recordProcessorAnswer(services, input, order, outcome, input.now);
   return { result: 'recorded', order: await signalPaymentOfFinal(services, input, after) };
 }
 
@@ -118,7 +118,7 @@ async function send(
 }
 
 /** Records the outcome, or that the processor answered about another amount. Returns the order afterwards. */
-async function recordOutcome(
+async function recordProcessorAnswer(
   services: ActivityServices,
   input: FollowUpInput,
   order: OrderSnapshot,
@@ -243,7 +243,7 @@ async function reverseLateApproval(
   if (isUndecided(found, watch?.began ?? -Infinity, now)) {
     // The customer is still in 3-D Secure, or the processor does not know the charge yet.
     const is_challenge = typeof found === 'object' && found.result === 'challenge';
-    return await askAgain(db, watch, now, found === 'not_found' || is_challenge ? 'undecided' : 'unanswered');
+    return await postponePoll(db, watch, now, found === 'not_found' || is_challenge ? 'undecided' : 'unanswered');
   }
   if (typeof found === 'object' && found.result === 'approved') return await executeReversal(services, input);
   await endDueWatch(db, transaction_id, now);
@@ -260,7 +260,7 @@ async function executeReversal(
 }
 
 /** The processor may still approve the charge: postpones the watch. */
-async function askAgain(
+async function postponePoll(
   db: Database,
   watch: LateApprovalWatch | undefined,
   now: number,

@@ -70,7 +70,7 @@ export async function verifyManualOutcome(
   const began = watch?.began ?? now;
   const is_undecided = !isMismatch(answer) && isUndecided(answer, began, now);
   if (watch === undefined && is_undecided && last.outcome_set_by_hand) {
-    // The processor was heard of, and says nothing definite: it is asked until it does.
+    // A notification arrived but the processor has no final outcome: poll until it has one.
     await insertWatch(db, last.id, { poll_at: nextLatePoll(now, now).poll_at, began: now });
     return order;
   }

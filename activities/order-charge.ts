@@ -42,8 +42,8 @@ export async function charge(
   const outcome = await sendCharge(services, order, payment);
   // Of two requests with different cards the first is charged; the second is not recorded.
   return outcome === 'key_used_for_other_request'
-    ? await recordOutcome(services, order, { transaction_id, outcome: 'unknown', now })
-    : await recordOutcome(services, order, {
+    ? await recordChargeOutcome(services, order, { transaction_id, outcome: 'unknown', now })
+    : await recordChargeOutcome(services, order, {
         transaction_id,
         outcome,
         now,
@@ -83,7 +83,7 @@ export async function findCharge({ processor }: ActivityServices, order: OrderSn
 }
 
 /** Records the outcome of a charge, or the lack of one. Returns the order afterwards. */
-export async function recordOutcome(
+export async function recordChargeOutcome(
   { db }: ActivityServices,
   before: OrderSnapshot,
   facts: Omit<ChargeOutcome, 'machine_now'>,

@@ -21,7 +21,7 @@ import { preconditionFailed } from '../src/errors';
 import { closingOrderId, transactionId } from '../src/ids';
 import type { CaptureOrVoidInput, CreateOrderInput, SubmitPaymentInput, TransactionInput } from '../workflows/messages';
 import { foundOrNull } from './failure';
-import { charge, findCharge, recordOutcome, sendCharge } from './order-charge';
+import { charge, findCharge, recordChargeOutcome, sendCharge } from './order-charge';
 import { pollOutcome, type PollInput } from './order-outcome';
 import { signalLinkOfEndedOrder, signalPaymentLink } from './order-signals';
 import type { TimeOfTry, ActivityServices } from './services';
@@ -113,7 +113,7 @@ export async function pollCharge(
       const sent = await sendCharge(services, order, await findPayment(services.db, transaction_id));
       return sent === 'key_used_for_other_request' ? 'unknown' : sent;
     },
-    record: (order, outcome) => recordOutcome(services, order, { transaction_id, outcome, now }),
+    record: (order, outcome) => recordChargeOutcome(services, order, { transaction_id, outcome, now }),
   });
   return await signalLinkOfEndedOrder(services, polled);
 }
@@ -148,7 +148,7 @@ export async function endUnpaidOrder(
         return poll_at === undefined ? order : withPoll(order, last.id, poll_at);
       }
       if (outcome !== 'not_found') {
-        order = await recordOutcome(services, order, { transaction_id: last.id, outcome, now });
+        order = await recordChargeOutcome(services, order, { transaction_id: last.id, outcome, now });
       }
     }
     const details = { source, now, versions: versions && [order.version] };

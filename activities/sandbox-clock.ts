@@ -78,24 +78,24 @@ export async function advanceToNextDue(
 }
 
 /**
- * Finishes an advance. With `ask`, every open outcome is polled once first; then the result is `asked`, and the
+ * Finishes an advance. With `poll`, every open outcome is polled once first; then the result is `polled`, and the
  * workflow advances again to carry out the consequences. Otherwise `finished`.
  */
 export async function finishClockAdvance(
   services: ActivityServices,
-  { n, ask, ...clock }: StartedClock & { n: number; ask: boolean } & TimeOfTry,
-): Promise<'asked' | 'finished'> {
+  { n, poll, ...clock }: StartedClock & { n: number; poll: boolean } & TimeOfTry,
+): Promise<'polled' | 'finished'> {
   const openPolls = async () =>
     (await findWaits(services, clock, clock.now)).waits.filter(({ is_poll }) => is_poll === true);
-  const polls = ask ? await openPolls() : [];
+  const polls = poll ? await openPolls() : [];
   if (polls.length === 0) {
     await finishAdvance(services.db, { clock_id: clock.clock_id, n });
     return 'finished';
   }
   const began = Date.now();
-  await Promise.all(polls.flatMap(({ poll }) => poll?.() ?? []));
-  const asked = new Set(keysOf(polls));
+  await Promise.all(polls.flatMap((open) => open.poll?.() ?? []));
+  const polled = new Set(keysOf(polls));
   do await sleep(LOOK_AGAIN_MS.first);
-  while (Date.now() - began < SLICE_MS && (await openPolls()).some(({ key }) => asked.has(key)));
-  return 'asked';
+  while (Date.now() - began < SLICE_MS && (await openPolls()).some(({ key }) => polled.has(key)));
+  return 'polled';
 }

@@ -89,11 +89,11 @@ const ofAnotherProject = () => new ServiceError('Unauthorized', 'The API key is 
 
 type PathContext = Pick<MerchantContext, 'caller' | 'request'>;
 
-function requireOfProject<View extends { project_id: string; version: number }>(
+function requireOfProject<Stored extends { project_id: string; version: number }>(
   { caller, request }: PathContext,
-  view: View | undefined,
+  view: Stored | undefined,
   missing: string,
-): View {
+): Stored {
   if (view === undefined) throw new ServiceError('NotFound', missing);
   if (view.project_id !== caller.project.id) throw ofAnotherProject();
   if (!request.is_repeat && request.versions?.includes(view.version) === false) throw preconditionFailed();

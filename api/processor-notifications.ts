@@ -20,7 +20,7 @@ export interface NotificationServices {
 }
 
 /**
- * Receives the processor's notifications. Their content is not trusted: the workflow asks the processor by key, so a
+ * Receives the processor's notifications. Their content is not trusted: the workflow polls the processor by key, so a
  * late, repeated or out-of-order notification does no harm. A forged one, or one older than five minutes, is answered
  * 401 and does nothing.
  */

@@ -102,13 +102,13 @@ async function expire(state: OrderState): Promise<void> {
   outcome.pollRequested = false;
   const record = await state.inTurn(() => state.expireIfDue());
   if (isFinal(ORDER_MOVES, record.status) || !shouldExpire(record, state.clock.now())) return;
-  await outcome.pause('until the processor is asked again whether it has charged', pollAfter(outcome.polls));
+  await outcome.pause('until the charge is polled again', pollAfter(outcome.polls));
 }
 
 /** Polls the outcome of a charge: at once on request, otherwise after a pause. */
 async function pollOutcome(state: OrderState): Promise<void> {
   const { outcome } = state;
-  if (!outcome.pollRequested) await outcome.pause('until the processor is asked for the outcome again');
+  if (!outcome.pollRequested) await outcome.pause('until the outcome is polled again');
   // The order of a customer in 3-D Secure may have expired meanwhile.
   if (!shouldExpire(state.requireRecord(), state.clock.now())) await outcome.poll();
 }

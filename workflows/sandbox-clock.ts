@@ -70,10 +70,10 @@ export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
     setCurrentDetails(`Advance ${n}: to ${to_offset_ms / 1_000} s ahead of real time.`);
     await advanceTo(to_offset_ms);
     // The processor's answers may have consequences, such as webhooks.
-    const finished = await advancingClock.finishClockAdvance({ ...clock, n, ask: true, now: temporalClock.now() });
-    if (finished === 'asked') {
+    const finished = await advancingClock.finishClockAdvance({ ...clock, n, poll: true, now: temporalClock.now() });
+    if (finished === 'polled') {
       await advanceTo(to_offset_ms);
-      await advancingClock.finishClockAdvance({ ...clock, n, ask: false, now: temporalClock.now() });
+      await advancingClock.finishClockAdvance({ ...clock, n, poll: false, now: temporalClock.now() });
     }
     setCurrentDetails(`Advance ${n} is finished: ${to_offset_ms / 1_000} s ahead of real time.`);
   }

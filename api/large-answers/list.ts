@@ -21,10 +21,10 @@ type List = (
  * Lists the objects that a project created in a period, newest first, reading them in parts while sending (rules 5.8,
  * 5.11). `present` converts each for the answer. Throws a ValidationError that names the parameter.
  */
-export function listOperation<View>(
+export function listOperation<Stored>(
   { bulk }: Pick<MerchantServices, 'bulk'>,
-  readPart: (db: Database, project_id: string, part: ListPart) => Promise<Part<View>>,
-  present: (view: View) => unknown,
+  readPart: (db: Database, project_id: string, part: ListPart) => Promise<Part<Stored>>,
+  present: (view: Stored) => unknown,
 ): List {
   return (context, { query }) => {
     const period = listPeriod({ ...query, now: clock.now() });
@@ -37,9 +37,9 @@ export function listOperation<View>(
 }
 
 /** The objects as JSON, a part at a time. */
-async function* partsOf<View>(
-  read: (limits: PartLimits, after: PagePosition | undefined) => Promise<Part<View>>,
-  present: (view: View) => unknown,
+async function* partsOf<Stored>(
+  read: (limits: PartLimits, after: PagePosition | undefined) => Promise<Part<Stored>>,
+  present: (view: Stored) => unknown,
   { spend }: Pick<MerchantContext, 'spend'>,
 ): AsyncGenerator<string[]> {
   let listed = 0;

@@ -16,19 +16,19 @@ export type PollLimit = (transaction_id: string, poll: () => Promise<void>) => P
  * pauses (rules 12.12). A failed poll does not count.
  */
 export function createPollLimit(): PollLimit {
-  const asked = new LRUCache<string, { pause_ms: number; next_at: number }>({ max: REMEMBERED_MAX });
+  const polled = new LRUCache<string, { pause_ms: number; next_at: number }>({ max: REMEMBERED_MAX });
   const running = new Map<string, Promise<void>>();
 
   async function run(transaction_id: string, poll: () => Promise<void>): Promise<void> {
-    const pause_ms = Math.min((asked.get(transaction_id)?.pause_ms ?? FIRST_PAUSE_MS / 2) * 2, LONGEST_PAUSE_MS);
+    const pause_ms = Math.min((polled.get(transaction_id)?.pause_ms ?? FIRST_PAUSE_MS / 2) * 2, LONGEST_PAUSE_MS);
     await poll();
-    asked.set(transaction_id, { pause_ms, next_at: Date.now() + pause_ms });
+    polled.set(transaction_id, { pause_ms, next_at: Date.now() + pause_ms });
   }
 
   return async (transaction_id, poll) => {
     const under_way = running.get(transaction_id);
     if (under_way !== undefined) return await under_way;
-    if (Date.now() < (asked.get(transaction_id)?.next_at ?? 0)) return;
+    if (Date.now() < (polled.get(transaction_id)?.next_at ?? 0)) return;
     const started = run(transaction_id, poll).finally(() => running.delete(transaction_id));
     running.set(transaction_id, started);
     await started;

@@ -8,17 +8,17 @@ import {
 } from '../../src/db/webhooks/events';
 import type { Logger } from '../../src/log';
 import type { WaitPreference } from '../operation';
-import { Waits } from './waits';
+import { WaitingRequests } from './waiting-requests';
 
 /** The requests of this process that wait for webhook events of their project (rules 13.19). */
 export class EventWaits {
-  private readonly waits: Waits<KnownEvents>;
+  private readonly waits: WaitingRequests<KnownEvents>;
 
   constructor(
     private readonly db: Database,
     log: Logger,
   ) {
-    this.waits = new Waits('webhook events', (known) => projectsWithEvents(db, known), log);
+    this.waits = new WaitingRequests('webhook events', (known) => projectsWithEvents(db, known), log);
   }
 
   /** The events after a position; if there are none and the request prefers to wait, once there is one. */

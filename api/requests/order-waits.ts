@@ -4,17 +4,17 @@ import type { StoredOrder } from '../../src/db/orders/stored-order';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import type { Logger } from '../../src/log';
 import type { WaitPreference } from '../operation';
-import { Waits } from './waits';
+import { WaitingRequests } from './waiting-requests';
 
 /** What is read of an order that a request waits for. */
 type WaitedFor = Pick<StoredOrder, 'id' | 'project_id' | 'status' | 'version'>;
 
 /** The requests of this process that wait until the status of their order changes (rules 5.12). */
 export class OrderWaits {
-  private readonly waits: Waits<KnownOrder>;
+  private readonly waits: WaitingRequests<KnownOrder>;
 
   constructor(db: Database, log: Logger) {
-    this.waits = new Waits('orders', (known) => findChanged(db, known), log);
+    this.waits = new WaitingRequests('orders', (known) => findChanged(db, known), log);
   }
 
   /**

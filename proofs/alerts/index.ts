@@ -24,7 +24,7 @@ const HEALTHY_MS = 120_000;
 const BEFORE_MS = 30_000;
 const AFTER_MS = 15_000;
 /** Unknown outcomes are polled once a minute after a while. */
-const SETTLED_WITHIN_MS = 180_000;
+const HEALTHY_WITHIN_MS = 180_000;
 
 export const alerts: Proof = {
   name: 'alerts',
@@ -99,7 +99,7 @@ async function record(
       const scene: Scene = { own, stack, db, load, receiver, targets };
       const isChosen = (name: string) => single === undefined || single.split(',').includes(name);
       if (isChosen(HEALTHY)) {
-        await settle(scene);
+        await untilHealthy(scene);
         const recorder = new Recorder(stack, names, targets);
         recorder.start();
         await sleep(HEALTHY_MS);
@@ -124,15 +124,15 @@ async function record(
 }
 
 /** Waits until nothing is left of the fault before: the stack answers, and no outcome is unknown. */
-async function settle({ own, db }: Scene): Promise<void> {
+async function untilHealthy({ own, db }: Scene): Promise<void> {
   await own.ready();
   const unknown = `select 1 from transactions where status = 'processing' limit 1`;
-  await until('no outcome is unknown', async () => (await queryRows(db, unknown, {})).length === 0, SETTLED_WITHIN_MS);
+  await until('no outcome is unknown', async () => (await queryRows(db, unknown, {})).length === 0, HEALTHY_WITHIN_MS);
   await sleep(AFTER_MS);
 }
 
 async function recordFault(fault: AlertFault, scene: Scene, names: ReadonlySet<string>): Promise<Recording> {
-  await settle(scene);
+  await untilHealthy(scene);
   const recorder = new Recorder(scene.stack, names, scene.targets);
   recorder.start();
   await sleep(BEFORE_MS);

@@ -185,12 +185,12 @@ export class Actor {
   }
 
   /** An operator sets an outcome, with `npm run admin`, again until it is set. */
-  async settle(transaction_id: string): Promise<void> {
+  async setOutcome(transaction_id: string): Promise<void> {
     const { data_dir } = this.world.merchant.stack;
-    const command = ['settle', 'transaction', transaction_id, '--outcome', 'approved', '--reason', 'Bank statement'];
+    const command = ['outcome', 'set', transaction_id, '--outcome', 'approved', '--reason', 'Bank statement'];
     await until(
       'the outcome is set',
-      async () => 'settled' in (await answerOfAdmin(command, { data_dir }).catch(() => ({}))),
+      async () => 'set' in (await answerOfAdmin(command, { data_dir }).catch(() => ({}))),
       STEP_MS,
     );
   }

@@ -115,7 +115,7 @@ const PAYMENTS: Flow[] = [
       const transaction_id = order.transactions![0]!.id;
       await actor.control('faults', { kind: 'outage', operation: 'ask', order_id: order.id });
       await actor.untilStatuses(order.id, 'processing: processing');
-      await actor.settle(transaction_id);
+      await actor.setOutcome(transaction_id);
       // At last the processor answers, and says the same.
       await actor.endFaults(order.id);
       await actor.control('due', { transaction_id });

@@ -39,7 +39,7 @@ const SOON_MS = 16_000;
 /** How long a flow without a kill may take. Milliseconds. */
 const LEARN_MS = 120_000;
 /** A state that stays the same for so long is the last one. Milliseconds. */
-const SETTLED_MS = 2_500;
+const STABLE_MS = 2_500;
 /** How long recovery may take, after all kills. Milliseconds. */
 const FINALLY_MS = 300_000;
 const VICTIMS: readonly Victim[] = ['worker', 'api'];
@@ -138,21 +138,21 @@ class CrashProof {
     const isTimeUp = () => performance.now() > give_up;
     const { state, is_expected } = await stateWithin(this.setting, one, { expected: undefined, isTimeUp });
     // Its last workflows end a moment after its state is as expected.
-    const settled = await this.untilSettled(one, state);
+    const stable = await this.untilStable(one, state);
     if (failure !== undefined || !is_expected) {
-      const why = [failure, settled.ends, ...settled.wrong].filter(Boolean).join('; ');
+      const why = [failure, stable.ends, ...stable.wrong].filter(Boolean).join('; ');
       this.violate(`${flow.name}, without a kill: ${why}, not ${flow.ends}`);
     }
     const { stack } = this.setting;
     const calls = { api: stack.of('api', actor.marker).calls, worker: stack.of('worker', actor.marker).calls };
-    this.known.set(flow.name, { flow, calls, state: settled });
+    this.known.set(flow.name, { flow, calls, state: stable });
   }
 
   /** The state once two looks, a moment apart, see the same. */
-  private async untilSettled(one: Running, state: State): Promise<State> {
+  private async untilStable(one: Running, state: State): Promise<State> {
     let last = state;
     for (;;) {
-      await sleep(SETTLED_MS);
+      await sleep(STABLE_MS);
       const { state: next } = await stateWithin(this.setting, one, { expected: last, isTimeUp: () => true });
       if (differences(next, last).length === 0) return next;
       last = next;

@@ -66,8 +66,8 @@ export class Sandbox {
     this.get(id)?.close(undefined);
   }
 
-  /** Lets all conditions be looked at until none is met any more. */
-  async settle(): Promise<void> {
+  /** Evaluates all conditions until none is met. */
+  async runUntilBlocked(): Promise<void> {
     for (;;) {
       await new Promise((resolve) => setImmediate(resolve));
       if (!this.running().some((instance) => instance.unblock())) return;
@@ -85,7 +85,7 @@ export class Sandbox {
     for (let at = this.nextTimer(); at !== undefined && at <= instant; at = this.nextTimer()) {
       this.now = Math.max(this.now, at);
       for (const workflow of this.running()) workflow.fire(this.now);
-      await this.settle();
+      await this.runUntilBlocked();
     }
     this.now = Math.max(this.now, instant);
   }

@@ -18,7 +18,7 @@ class Act implements Step {
   }
 
   async run(_known: Known, story: Story): Promise<void> {
-    await story.sandbox.settle();
+    await story.sandbox.runUntilBlocked();
     const acting = Promise.resolve(this.act(story));
     acting.catch((error: unknown) =>
       story.sandbox.violations.push(`${this.name}: ${String((error as Error).message)}`),
@@ -95,7 +95,7 @@ export async function trySchedules({
     fc.scheduler({
       act: async (step) => {
         await step();
-        await story?.sandbox.settle();
+        await story?.sandbox.runUntilBlocked();
       },
     }),
     beginnings,

@@ -193,7 +193,7 @@ export class Story {
   async end(): Promise<void> {
     for (let round = 1; ; round += 1) {
       await this.scheduler.waitIdle();
-      await this.sandbox.settle();
+      await this.sandbox.runUntilBlocked();
       if (this.scheduler.count() > 0) continue;
       this.processor.decide('challenge', 'error');
       this.processor.decide('processing', 'approved');

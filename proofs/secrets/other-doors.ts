@@ -131,9 +131,9 @@ export function operatorDoors(
     command('delivery show', (written) => ['delivery', 'show', written]),
     command('delivery pause', (written) => ['delivery', 'pause', `${delivery_id}${written}`]),
     command('audit list', (written) => ['audit', 'list', '--object', written]),
-    command('settle transaction', (written) => [
-      'settle',
-      'transaction',
+    command('outcome set', (written) => [
+      'outcome',
+      'set',
       project_id,
       '--outcome',
       'approved',

@@ -131,7 +131,7 @@ export async function* answersOf(stack: RunningStack, token: string): AsyncGener
   }
   for (const args of [
     ['doctor'],
-    ['settle', 'list'],
+    ['outcome', 'list'],
     ['audit', 'list', '--limit', '100'],
     ['--json', 'delivery', 'list', '--limit', '100'],
     ['attention', 'list', '--status', 'all'],

@@ -34,7 +34,7 @@ export async function runLoad(options: LoadOptions): Promise<Load> {
     const shop = new Shop(merchant, numbersFrom(seed * 1_000_003 + n), amount, currency, load, options);
     count(load.begun, name);
     const played = play(shop)
-      .then(() => shop.settled())
+      .then(() => shop.finishAsides())
       .catch((error: unknown) => void load.unfinished.push(`${name} ${n}: ${String(error)}`));
     const ended = played.finally(() => playing.delete(ended));
     playing.add(ended);

@@ -153,8 +153,8 @@ export class Shop {
     this.asides.push(notified.then(note, () => undefined));
   }
 
-  /** Resolves when everything is over that goes on beside the story. */
-  async settled(): Promise<void> {
+  /** Waits for the notifications that were sent beside the story. */
+  async finishAsides(): Promise<void> {
     await Promise.all(this.asides);
   }
 

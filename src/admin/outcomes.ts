@@ -25,7 +25,7 @@ const LIST = {
   query: pageQuery({}),
 } as const satisfies CommandRoute;
 
-const TRANSACTION = {
+const SET = {
   summary: 'Set an outcome that the processor will never give',
   description:
     'The processor is polled first: an outcome that it gives is recorded instead. A repeated command changes nothing.',
@@ -40,7 +40,7 @@ const TRANSACTION = {
   }),
 } as const satisfies CommandRoute;
 
-/** The commands of the noun `settle`. */
+/** The commands of the noun `outcome`. */
 export const OUTCOME_COMMANDS = [
   {
     verb: 'list',
@@ -49,12 +49,12 @@ export const OUTCOME_COMMANDS = [
       presentPage(await listUnknownOutcomes(db, query), presentUnknownOutcome),
   },
   {
-    verb: 'transaction',
-    route: TRANSACTION,
+    verb: 'set',
+    route: SET,
     run: async (
       { workflows }: OutcomeServices,
       { caller, request }: ManageContext,
-      { params, body }: Input<typeof TRANSACTION>,
+      { params, body }: Input<typeof SET>,
     ) => {
       const outcome = { ...params, ...body, operator: caller.actor.id };
       const entry = await workflows.manual_outcomes.setOutcome(outcome, request);
@@ -69,11 +69,11 @@ const presentUnknownOutcome = ({ since, polled_at, ...outcome }: UnknownOutcome)
   ...(polled_at !== null && { polled_at: formatTimestamp(polled_at) }),
 });
 
-/** `settled`: `now`, or `earlier` if the outcome was set before. */
+/** `set`: `now`, or `earlier` if the outcome was set before. */
 const presentManualOutcome = (entry: ManualOutcomeEntry, { request_id }: AcceptedRequest) => ({
   transaction_id: entry.object_id,
   ...entry.after,
-  settled: entry.request_id === request_id ? 'now' : 'earlier',
-  settled_at: formatTimestamp(entry.at),
-  settled_by: entry.actor_id,
+  set: entry.request_id === request_id ? 'now' : 'earlier',
+  set_at: formatTimestamp(entry.at),
+  set_by: entry.actor_id,
 });

@@ -44,7 +44,11 @@ interface OwnCommand {
 
 /** The commands that no operation of the bearer-token host has. */
 const OWN_COMMANDS: readonly { noun: string; description: string; commands: readonly OwnCommand[] }[] = [
-  { noun: 'settle', description: 'Sets outcomes that the processor will never give.', commands: OUTCOME_COMMANDS },
+  {
+    noun: 'outcome',
+    description: 'Outcomes that the processor has not given, and setting them.',
+    commands: OUTCOME_COMMANDS,
+  },
   { noun: 'backup', description: 'Backups of the record.', commands: BACKUP_COMMANDS },
   { noun: 'restore', description: 'After the record was restored from a backup.', commands: RESTORE_COMMANDS },
   { noun: 'export', description: 'Files for an auditor.', commands: EXPORT_COMMANDS },

@@ -22,7 +22,7 @@ interface WaitsPlan {
 const PER_PROJECT = 100;
 const CREATED_AT_ONCE = 16;
 /** Until the connections are open and the memory is that of waiting. Milliseconds. */
-const SETTLE_MS = 8_000;
+const WARM_UP_MS = 8_000;
 /** Over which the CPU time of waiting is measured. */
 const IDLE_MS = 10_000;
 
@@ -71,7 +71,7 @@ export async function measureWaits(stack: BenchStack, plan: WaitsPlan, say: (tex
       }
     };
     await Promise.all(Array.from({ length: CREATED_AT_ONCE }, create));
-    await sleep(SETTLE_MS);
+    await sleep(WARM_UP_MS);
     const heldMemory = async () => {
       const answer = await request(facts.api_url + MEMORY_PATH, { dispatcher: agent });
       return ((await answer.body.json()) as { bytes: number }).bytes;
@@ -84,7 +84,7 @@ export async function measureWaits(stack: BenchStack, plan: WaitsPlan, say: (tex
       // From before the statement that moves the order to the whole answer.
       if (status === 'cancelled') answered.push(Date.now() - Date.parse(modified));
     });
-    await sleep(SETTLE_MS);
+    await sleep(WARM_UP_MS);
     const beside = memoryMiB(pids)['api']!;
     const held = (await heldMemory()) - held_without;
     const before = cpuMilliseconds(pids);

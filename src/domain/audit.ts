@@ -38,8 +38,8 @@ export interface RecordedOrder {
   project_id: string;
   /** The last change of any of its orders; 0 where a sandbox clock is ahead, as it says nothing about real time. */
   modified: number;
-  /** A late approval or an announced operation is being asked about. */
-  is_being_asked: boolean;
+  /** A late approval or an announced operation is being polled. */
+  is_being_polled: boolean;
   transactions: RecordedTransaction[];
 }
 
@@ -93,7 +93,7 @@ export function compareOrder(
 ): ComparedOrder {
   const { until } = comparison;
   const is_in_flight =
-    recorded?.is_being_asked === true ||
+    recorded?.is_being_polled === true ||
     (recorded?.modified ?? 0) >= until ||
     reported.some(({ occurred }) => occurred >= until);
   if (is_in_flight) return { is_in_flight, differences: [] };

@@ -138,7 +138,7 @@ export function afterMove(
 }
 
 /**
- * When the processor has to be asked whether it approved what the move of a payment ends unpaid, epoch milliseconds:
+ * When the processor is polled for a late approval of a payment that this move ends unpaid, epoch milliseconds:
  * an outcome was awaited, and the end is not the processor's word (rules 10.11). `undefined` for any other move, and for
  * a card check, whose approval moves no money. This alone decides what is watched. Whether an approval is given back
  * when it comes, also without a watch, is decided by endedUnpaid (`src/db/orders/transactions.ts`).
@@ -158,8 +158,8 @@ export function lateApprovalPollAt(
 }
 
 /**
- * When the processor is asked first for the outcome of a transaction that moves to `to`; `undefined` when none is open.
- * Epoch milliseconds.
+ * When the outcome of a transaction that moves to `to` is polled first, epoch milliseconds; `undefined` when none is
+ * open.
  */
 export function firstPollAt(to: TransactionStatus | undefined, now: number): number | undefined {
   if (to === 'pending') return now + POLL_ISSUER_AFTER_MS;

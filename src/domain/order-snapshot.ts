@@ -14,14 +14,14 @@ export interface TransactionSnapshot {
   outcome_set_by_hand?: true;
   /** End of the time for paying. */
   expires_at: number;
-  /** When the processor is asked next for its outcome, epoch milliseconds; only while that is open. */
+  /** When the outcome is polled next, epoch milliseconds; only while that is open. */
   poll_at?: number;
   /**
-   * It ended unpaid, and the processor may have approved it all the same: when the processor is asked, epoch
+   * It ended unpaid, and the processor may have approved it all the same: when it is polled, epoch
    * milliseconds (rules 10.12). A workflow removes it once the reversal's workflow has started.
    */
   late_poll_at?: number;
-  /** How often the processor was asked for an outcome that it did not have; absent: never. */
+  /** How many polls had no outcome; absent: none. */
   polls?: number;
   /** The processor answered about another amount or currency (rules 10.17); minor units. */
   answered?: { amount: number; currency: string };
@@ -119,8 +119,7 @@ export function transactionOf(
 }
 
 /**
- * The order after the processor was asked for an outcome that it did not have; it is asked next at `poll_at`, epoch
- * milliseconds.
+ * The order after a poll without an outcome; the next poll is at `poll_at`, epoch milliseconds.
  */
 export function withPoll(order: OrderSnapshot, transaction_id: string, poll_at: number): OrderSnapshot {
   return withTransaction(order, transaction_id, ({ polls = 0 }) => ({ poll_at, polls: polls + 1 }));
@@ -177,7 +176,7 @@ export function shouldExpire(order: OrderSnapshot, now: number): boolean {
   return outcomeAwaitedFrom(order) !== 'processor' && isExpired(paymentExpiresAt(order), now);
 }
 
-/** Milliseconds until the processor is asked again for an open outcome; `polls` counts the earlier times by schedule. */
+/** Milliseconds until the next poll of an open outcome; `polls` counts the earlier ones by schedule. */
 export function pollPause(order: OrderSnapshot, polls: number, now: number): number {
   if (outcomeAwaitedFrom(order) !== 'issuer') return pollAfter(polls);
   return Math.min(POLL_ISSUER_AFTER_MS, paymentExpiresAt(order) - now);

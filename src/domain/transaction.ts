@@ -11,8 +11,8 @@ export type EventSource = (typeof EVENT_SOURCES)[number];
 export type EventResult = 'approved' | 'declined' | 'failed';
 
 /**
- * How long after a transaction's end the processor is asked whether it approved it after all: a customer may still be
- * at the issuer, but not longer than this (rules 10.12). Milliseconds.
+ * How long after a transaction's end the processor is polled for a late approval: a customer may still be at the
+ * issuer, but not longer than this (rules 10.12). Milliseconds.
  */
 export const POLL_AFTER_END_MS = 15 * 60_000;
 

@@ -95,7 +95,7 @@ export interface LateApprovalWatch {
   began: number;
 }
 
-/** A processor that had no answer is asked again in real time, as about every open outcome. */
+/** After a poll without an answer the next one comes in real time, as for every open outcome. */
 export function watchWait({ poll_at, polls }: LateApprovalWatch): Wait {
   return {
     at: poll_at,

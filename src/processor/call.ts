@@ -92,7 +92,7 @@ async function send({ agent, url, key, timeout_ms }: Connection, call: Call): Pr
 }
 
 /**
- * A call that moves money, or asks whether it moved. Without a valid answer about this key the outcome is `unknown`;
+ * A call that moves money, or polls whether it moved. Without a valid answer about this key the outcome is `unknown`;
  * an answer 404 or 409 is returned as it is.
  */
 export async function callOperation(

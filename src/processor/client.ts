@@ -35,7 +35,7 @@ interface Unusable {
  */
 export type OperationOutcome = OperationResult | AmountMismatch | 'unknown';
 
-/** An operation that the processor is asked about, as the record has it. Absent fields may have any value. */
+/** An operation whose outcome is polled, as the record has it. Absent fields may have any value. */
 type ExpectedOperation = Partial<Pick<OperationResult, 'operation' | 'transaction_id' | 'amount' | 'currency'>>;
 
 /**

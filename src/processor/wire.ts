@@ -63,7 +63,7 @@ export const vaultedAccountSchema = z.object({
 });
 export type VaultedAccount = z.infer<typeof vaultedAccountSchema>;
 
-/** Operations the service asks for. `sale` charges at once, `authorize` reserves; the others follow one of these. */
+/** Operations that the service requests. `sale` charges at once, `authorize` reserves; the others follow one of these. */
 export const OPERATIONS = ['sale', 'authorize', 'capture', 'void', 'refund', 'reversal'] as const;
 
 export const operationSchema = z.object({
@@ -98,7 +98,7 @@ export const operationResultSchema = z.object({
   currency: z.string(),
   /**
    * approved: money moved. declined: the issuer said no. refused: the processor will not do it (a capture, void or
-   * refund). processing: ask again, or wait for the notification. challenge: the customer has to go to `challenge_url`.
+   * refund). processing: poll again, or wait for the notification. challenge: the customer has to go to `challenge_url`.
    * error: ended without money moved and without an issuer's answer (3-D Secure failed, cancelled).
    */
   result: z.enum(OPERATION_RESULTS),

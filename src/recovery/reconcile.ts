@@ -37,7 +37,7 @@ export interface Reconciliation {
 export const ENDS_AFTER_MS = 60 * 60_000;
 
 /** How long the processor and the record may take to agree, in all and without any progress. Milliseconds. */
-const SETTLE_MS = { most: 120_000, unchanged: 15_000 };
+const AGREED_WITHIN_MS = { most: 120_000, unchanged: 15_000 };
 
 /** Links come before the orders that pay them, orders before what follows them. */
 const TYPES = [PAYMENT_LINK_WORKFLOW, ORDER_WORKFLOW, FOLLOW_UP_WORKFLOW] as const;
@@ -138,17 +138,17 @@ async function operationsSince(processor: Services['processor'], since: number):
 
 /** Waits until the record equals the processor's account of these orders; returns what differs in the end. */
 async function differences({ db, processor }: Services, order_ids: ReadonlySet<string>): Promise<OpenItem[]> {
-  const give_up = Date.now() + SETTLE_MS.most;
+  const give_up = Date.now() + AGREED_WITHIN_MS.most;
   let last = { found: '', since: 0 };
   for (;;) {
     const now = Date.now();
     // Settlements are fetched later; the audit compares them.
     const comparison = { until: now, approved_before: now, fetched_up_to: 0, waits_since: 0 };
     const found = await findDifferences({ db, processor }, [...order_ids], comparison);
-    const is_settled = found.differences.length === 0 && found.in_flight === 0;
+    const has_agreed = found.differences.length === 0 && found.in_flight === 0;
     const current = JSON.stringify([found.differences, found.in_flight]);
     if (current !== last.found) last = { found: current, since: now };
-    if (is_settled || now > give_up || now - last.since > SETTLE_MS.unchanged) {
+    if (has_agreed || now > give_up || now - last.since > AGREED_WITHIN_MS.unchanged) {
       return found.differences.map(({ order_id, object_id, description, currency, ...amounts }) => ({
         object: `order:${order_id ?? object_id}`,
         reason: `${description} The record has ${minorUnitsInWords(amounts.record_amount, currency)}, the processor ${minorUnitsInWords(amounts.processor_amount, currency)}.`,

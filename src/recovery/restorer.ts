@@ -185,7 +185,7 @@ export class Restorer {
 
   /**
    * What was sent to an order and is to be written again. `result`: how it ended. `lateAttempt`: whether an attempt was
-   * approved after its end, or given back (rules 10.11): sent again, or asked about by its workflow, it would count as paid.
+   * approved after its end, or given back (rules 10.11): sent again, or polled by its workflow, it would count as paid.
    */
   private sentTo(id: string, { updates, result }: SentInputs) {
     const sent = updates.filter((update) => update.result === 'done' || this.wasCharged(id, update));

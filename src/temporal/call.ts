@@ -39,8 +39,8 @@ export interface TemporalAccess {
 export type Purpose = 'create' | 'pay' | 'change';
 
 /** A call that is answered with the record of an object. */
-interface ObjectCall<View> {
-  kind: Readable<View>;
+interface ObjectCall<Stored> {
+  kind: Readable<Stored>;
   id: string;
   request: AcceptedRequest;
   purpose: Purpose;
@@ -52,11 +52,11 @@ interface ObjectCall<View> {
  * OutcomeUnknown if the outcome of its creation stayed unknown, NotFound otherwise, as the record was lost (rules
  * 10.19).
  */
-export async function callThenRead<View>(
+export async function callThenRead<Stored>(
   temporal: TemporalAccess,
-  object: ObjectCall<View>,
+  object: ObjectCall<Stored>,
   call: () => Promise<void>,
-): Promise<View> {
+): Promise<Stored> {
   const { kind, purpose } = object;
   const labels = { object: kind.metric_label, purpose };
   const began = performance.now();
@@ -84,11 +84,11 @@ function resultOf(error: unknown): UpdateResult {
 }
 
 /** `is_known`: whether the outcome of the call is known; the view may be without its effect otherwise. */
-async function callAndRead<View>(
+async function callAndRead<Stored>(
   { client, db }: TemporalAccess,
-  { kind, id, request, purpose }: ObjectCall<View>,
+  { kind, id, request, purpose }: ObjectCall<Stored>,
   call: () => Promise<void>,
-): Promise<{ view: View; is_known: boolean }> {
+): Promise<{ view: Stored; is_known: boolean }> {
   const { deadline_at } = request;
   const subject = `${kind.noun} ${id}`;
   const read = () => kind.find(db, id);
@@ -112,11 +112,11 @@ async function callAndRead<View>(
  * Idempotency-Key is withdrawn before `refusal` says that nothing was stored. If it cannot be withdrawn, returns the
  * record if there is one by now, otherwise throws OutcomeUnknown.
  */
-async function withdrawOrRead<View>(
+async function withdrawOrRead<Stored>(
   db: Database,
   { request_id, has_idempotency_key }: AcceptedRequest,
-  { refusal, read }: { refusal: ServiceError; read: () => Promise<View | undefined> },
-): Promise<View> {
+  { refusal, read }: { refusal: ServiceError; read: () => Promise<Stored | undefined> },
+): Promise<Stored> {
   if (has_idempotency_key) throw keyMayBeSentAgain();
   if (await withdrawRequest(db, request_id)) throw refusal;
   // The deadline has passed: read once more, for a short time.

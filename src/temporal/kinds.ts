@@ -56,21 +56,21 @@ export interface Kind<Started> {
 }
 
 /** A kind of object that can be read from the record. */
-export interface Readable<View> {
+export interface Readable<Stored> {
   /** The object as errors name it. */
   readonly noun: string;
   /** As metrics name it. */
   readonly metric_label: LabelsOf<'payments_temporal_updates_total'>['object'];
-  readonly find: (db: Database, id: string) => Promise<View | undefined>;
+  readonly find: (db: Database, id: string) => Promise<Stored | undefined>;
 }
 
 /** An object whose workflow receives updates, and can be lost. */
-export interface RecordedKind<Started, View> extends Kind<Started>, Readable<View> {
+export interface RecordedKind<Started, Stored> extends Kind<Started>, Readable<Stored> {
   readonly workflowId: (id: string) => string;
   /** Whether the object can no longer change, so that its workflow is closed. */
-  readonly isFinal: (view: View) => boolean;
+  readonly isFinal: (view: Stored) => boolean;
   /** The fields with which a lost workflow restarts. */
-  readonly startedOf: (view: View, db: Database) => Started | Promise<Started>;
+  readonly startedOf: (view: Stored, db: Database) => Started | Promise<Started>;
 }
 
 /** An order whose workflow is started. */

@@ -16,7 +16,7 @@ interface Update<Args extends unknown[]> {
 }
 
 /** Start options that join a running workflow of the object, and restart a closed or lost one from the record. */
-function joinOrRestart<Started>(kind: Kind<Started>, object: Started) {
+function joinOrRestartOptions<Started>(kind: Kind<Started>, object: Started) {
   return {
     ...kind.start(object),
     workflowIdConflictPolicy: 'USE_EXISTING' as const,
@@ -34,7 +34,7 @@ export async function startWorkflow<Started>(
   object: Started,
   options: { requestEagerStart?: boolean } = {},
 ): Promise<void> {
-  await client.workflow.start(kind.type, { ...joinOrRestart(kind, object), ...options });
+  await client.workflow.start(kind.type, { ...joinOrRestartOptions(kind, object), ...options });
 }
 
 /** Sends an update to the object's workflow, which starts unless it is running. `options`: other start options. */
@@ -44,7 +44,10 @@ export async function startAndUpdate<Started, Args extends unknown[]>(
   { definition, ...update }: Update<Args>,
 ): Promise<void> {
   await client.workflow.executeUpdateWithStart<Workflow, unknown, Args>(definition, {
-    startWorkflowOperation: new WithStartWorkflowOperation(kind.type, { ...joinOrRestart(kind, object), ...options }),
+    startWorkflowOperation: new WithStartWorkflowOperation(kind.type, {
+      ...joinOrRestartOptions(kind, object),
+      ...options,
+    }),
     ...update,
   });
 }
@@ -105,12 +108,12 @@ export class ObjectWorkflows<Started, K extends Kind<Started> = Kind<Started>> {
  * Also creates and updates objects. Methods with a request return the object as stored afterwards; they throw the
  * workflow's refusal as a ServiceError, and ServiceUnavailable when there was no answer in time and nothing was stored.
  */
-export class RecordedWorkflows<Started, View> extends ObjectWorkflows<Started, RecordedKind<Started, View>> {
+export class RecordedWorkflows<Started, Stored> extends ObjectWorkflows<Started, RecordedKind<Started, Stored>> {
   /**
    * The object of an earlier creation with the same Idempotency-Key, once its first answer is known: joins the creation
    * that is under way. `undefined`: there is no object. `is_over`: no creation of it is under way.
    */
-  protected async join(id: string, request: AcceptedRequest): Promise<{ view: View; is_over: boolean } | undefined> {
+  protected async join(id: string, request: AcceptedRequest): Promise<{ view: Stored; is_over: boolean } | undefined> {
     let is_over = false;
     try {
       const view = await this.call(id, request, 'create', async () => {
@@ -138,7 +141,7 @@ export class RecordedWorkflows<Started, View> extends ObjectWorkflows<Started, R
     id: string,
     request: AcceptedRequest,
     { object, update, staticSummary }: { object: Started; update: Update<Args>; staticSummary?: string },
-  ): Promise<View> {
+  ): Promise<Stored> {
     const { client, db } = this.temporal;
     const { kind } = this;
     const start = { kind, object, ...(staticSummary !== undefined && { staticSummary }) };
@@ -173,7 +176,7 @@ export class RecordedWorkflows<Started, View> extends ObjectWorkflows<Started, R
     request: AcceptedRequest,
     purpose: Purpose,
     call: () => Promise<void>,
-  ): Promise<View> {
+  ): Promise<Stored> {
     return await callThenRead(this.temporal, { kind: this.kind, id, request, purpose }, call);
   }
 
@@ -182,7 +185,7 @@ export class RecordedWorkflows<Started, View> extends ObjectWorkflows<Started, R
     id: string,
     request: AcceptedRequest,
     update: Update<Args>,
-  ): Promise<{ view: View; was_closed: boolean }> {
+  ): Promise<{ view: Stored; was_closed: boolean }> {
     let was_closed = false;
     const view = await this.call(id, request, 'change', async () => {
       was_closed = !(await unlessClosed(() => this.update(id, update)));

@@ -39,12 +39,12 @@ export class SandboxClockWorkflows {
     await startWorkflow(this.temporal.client, KINDS.sandbox_clock, clock);
   }
 
-  private async advance<View>(
-    kind: Readable<View>,
+  private async advance<Stored>(
+    kind: Readable<Stored>,
     { id, project_id }: ClockOwner,
     input: AdvanceClockInput,
     request: AcceptedRequest,
-  ): Promise<View> {
+  ): Promise<Stored> {
     const start = { kind: KINDS.sandbox_clock, object: { clock_id: id, project_id } };
     return await callThenRead(this.temporal, { kind, id, request, purpose: 'change' }, () =>
       startAndUpdate(this.temporal.client, start, {

@@ -138,7 +138,7 @@ describe.each(['capture', 'void', 'refund', 'reversal'] as const)('executeFollow
     // Its ETag changes with what it shows: once when the order is there, once when it is completed.
     expect(original.version).toBe(before + 2);
     expect((await view(input.id)).description).toBe('Two books');
-    // Told again by the repeat: whoever settled it may have been killed before it told.
+    // The repeat signals again: the first run may have been killed after recording the outcome.
     expect(calls).toEqual(tells ? Array(2).fill(`signal ${orderWorkflowId(input.original_order_id)}`) : []);
   });
   test('killed between the processor and the record: the next run gets the first answer', async () => {

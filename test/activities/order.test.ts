@@ -287,7 +287,7 @@ describe('an unknown outcome changes nothing', () => {
     ['approved', 'completed accepted'],
     ['do_not_honor', 'error error'],
     ['challenge', 'processing pending'],
-  ] as const)('a charge that somebody else settled meanwhile stays settled (%s)', async (card, expected) => {
+  ] as const)('an outcome recorded meanwhile by another activity stays (%s)', async (card, expected) => {
     const input = { ...aCharge(await tokenOf(card)), now: NOW };
     const order = await beatenTo(() => activities.createAndCharge(input)).createAndCharge(input);
     expect(await statuses(input.order.id)).toBe(expected);

@@ -102,9 +102,9 @@ test('the end of an advance asks the processor for an unknown outcome, once', as
       void (await recordPoll(database.db, { is_unknown: true, transaction_id, now: NOW, poll_at })),
   });
   const finish = { clock_id: order.id, project_id: PROJECT.id, n, now: NOW };
-  expect(await worker.finishClockAdvance({ ...finish, ask: true })).toBe('asked');
+  expect(await worker.finishClockAdvance({ ...finish, poll: true })).toBe('polled');
   expect(await worker.unfinishedClockAdvances({ clock_id: order.id })).toHaveLength(1);
-  expect(await worker.finishClockAdvance({ ...finish, ask: false })).toBe('finished');
+  expect(await worker.finishClockAdvance({ ...finish, poll: false })).toBe('finished');
   expect([called, await worker.unfinishedClockAdvances({ clock_id: order.id })]).toEqual([['polled'], []]);
 });
 

@@ -36,7 +36,7 @@ const untilAttention = (order_id: string, words: RegExp) =>
   until(`${order_id} needs attention`, async () => words.test((await attentionOf(order_id).catch(() => '')) ?? ''));
 /** The processor tells again how an operation stands. */
 const notify = (idempotency_key: string) => controlSimulator(merchant, 'notifications', { idempotency_key });
-const settle = (order_id: string, outcome: 'approved' | 'declined') =>
+const setOutcome = (order_id: string, outcome: 'approved' | 'declined') =>
   temporal.workflow.getHandle(orderWorkflowId(order_id)).executeUpdate(setOutcomeUpdate, {
     args: [{ transaction_id: transactionId(order_id, 1), outcome, reason: 'Bank statement', operator: 'Ada' }],
   });
@@ -57,7 +57,7 @@ describe('rules 10.17: an answer about another amount or currency is no approval
     const order = await merchant.createOrder({ amount: 10_000, transactions: [transaction] });
     await untilAttention(order.id, BOTH_AMOUNTS);
     expect(statusesOf(await merchant.getOrder(order.id))).toBe('processing: processing');
-    await settle(order.id, 'approved');
+    await setOutcome(order.id, 'approved');
     const paid = await getWholeOrder(merchant, order);
     expect([statusesOf(paid), paid.amount_details!.captured]).toEqual(['completed: accepted', 10_000]);
     expect(paid.transactions![0]!.outcomes?.processing?.response_code).toBe('00');
@@ -81,7 +81,7 @@ describe('rules 10.17: an answer about another amount or currency is no approval
     const { amount_details } = await getWholeOrder(merchant, order);
     expect([amount_details!.refunded, amount_details!.voided]).toEqual([0, 0]);
     expect(kind === 'refund' ? amount_details!.refundable : amount_details!.voidable).toBe(6_000);
-    await settle(body.id, 'approved');
+    await setOutcome(body.id, 'approved');
     expect((await merchant.getOrder(body.id)).status).toBe('completed');
   });
 });

@@ -293,7 +293,7 @@ async function setOutcomeSlowly(): Promise<{ expectSetOnce(): Promise<void> }> {
   const holder = await db.transaction();
   await holder.raw('lock table audit_trail in share mode');
   const set = () =>
-    answerOfAdmin(['settle', 'transaction', transaction_id, '--outcome', 'approved', '--reason', 'Bank statement'], {
+    answerOfAdmin(['outcome', 'set', transaction_id, '--outcome', 'approved', '--reason', 'Bank statement'], {
       data_dir: own.data_dir,
     });
   const first = set();
@@ -304,7 +304,7 @@ async function setOutcomeSlowly(): Promise<{ expectSetOnce(): Promise<void> }> {
       await holder.rollback();
       await first;
       // Its time may be over before another worker has started.
-      await until('it is set', async () => (await set())['settled'] === 'earlier', WITHIN_MS);
+      await until('it is set', async () => (await set())['set'] === 'earlier', WITHIN_MS);
       expect((await listChanges(db, { object: transaction_id }, { limit: 10 })).items).toHaveLength(1);
       await db.destroy();
       await merchant.removeFaults();

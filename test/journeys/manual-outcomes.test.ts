@@ -17,20 +17,20 @@ import { NOBODY } from '../support/shapes';
 import { temporalOf } from '../support/temporal-client';
 import { orderWorkflowId } from '../../workflows/messages';
 
-/** `npm run admin -- settle` (rules 22.6): outcomes that the processor never gives. */
+/** `npm run admin -- outcome` (rules 22.6): outcomes that the processor never gives. */
 
 const merchant = new Merchant();
 afterEach(() => merchant.removeFaults());
 
 const REASON = 'Bank statement of 15 January, ticket 42';
-const settle = (transaction_id: string, outcome = 'approved', reason = REASON) =>
-  answerOfAdmin(['settle', 'transaction', transaction_id, '--outcome', outcome, '--reason', reason]);
+const setOutcome = (transaction_id: string, outcome = 'approved', reason = REASON) =>
+  answerOfAdmin(['outcome', 'set', transaction_id, '--outcome', outcome, '--reason', reason]);
 const unknownOutcomes = async () =>
-  (await answerOfAdmin<{ items: Record<string, unknown>[] }>(['settle', 'list', '--limit', '100'])).items;
+  (await answerOfAdmin<{ items: Record<string, unknown>[] }>(['outcome', 'list', '--limit', '100'])).items;
 const entriesOf = async (transaction_id: string) =>
   (await answerOfAdmin<{ items: AuditEntry[] }>(['audit', 'list', '--object', transaction_id])).items;
 
-/** A charge of which the processor knows the outcome after 20 s; asked, it does not answer. */
+/** A charge of which the processor knows the outcome after 20 s; polled, it does not answer. */
 async function unansweredCharge(
   card: 'processing_approved' | 'processing_declined',
   fields: object = {},
@@ -63,18 +63,18 @@ test('rules 22.6: a charge that is set to approved: the order is completed, the 
   const since = order.transactions![0]!.events!.at(-1)!.noticed;
   expect(listed).toMatchObject({ order_id: order.id, kind: 'payment', amount: 1_000, currency: 'EUR', since });
 
-  const first = await settle(transaction_id);
-  expect(first).toMatchObject({ status: 'accepted', order_status: 'completed', reason: REASON, settled: 'now' });
-  const again = await settle(transaction_id, 'approved', 'Asked once more');
-  expect(again).toEqual({ ...first, settled: 'earlier' });
-  expect(await settle(transaction_id, 'declined')).toMatchObject({
+  const first = await setOutcome(transaction_id);
+  expect(first).toMatchObject({ status: 'accepted', order_status: 'completed', reason: REASON, set: 'now' });
+  const again = await setOutcome(transaction_id, 'approved', 'Asked once more');
+  expect(again).toEqual({ ...first, set: 'earlier' });
+  expect(await setOutcome(transaction_id, 'declined')).toMatchObject({
     error: 'Conflict',
     value: expect.stringContaining('set by hand as approved at ') as unknown,
   });
 
-  const settled = await merchant.getOrder(order.id);
-  expect(statusesOf(settled)).toBe('completed: accepted');
-  const { events = [], outcomes } = settled.transactions![0]!;
+  const paid = await merchant.getOrder(order.id);
+  expect(statusesOf(paid)).toBe('completed: accepted');
+  const { events = [], outcomes } = paid.transactions![0]!;
   expect(outcomes?.processing).toEqual({
     status: 'accepted',
     response_code: '00',
@@ -87,8 +87,8 @@ test('rules 22.6: a charge that is set to approved: the order is completed, the 
   ]);
   expect(await entriesOf(transaction_id)).toMatchObject([
     {
-      action: 'transaction.settle',
-      actor: { kind: 'command_line', id: first['settled_by'] },
+      action: 'transaction.set_outcome',
+      actor: { kind: 'command_line', id: first['set_by'] },
       object: { kind: 'transaction', id: transaction_id },
       before: { order_id: order.id, order_status: 'processing', status: 'processing' },
       after: { order_id: order.id, order_status: 'completed', status: 'accepted', outcome: 'approved', reason: REASON },
@@ -112,9 +112,9 @@ test.each([
     kind: operation,
     amount: 600,
   });
-  const first = await settle(transaction_id, outcome);
-  expect(first).toMatchObject({ order_id: order.id, outcome, settled: 'now' });
-  expect(await settle(transaction_id, outcome)).toEqual({ ...first, settled: 'earlier' });
+  const first = await setOutcome(transaction_id, outcome);
+  expect(first).toMatchObject({ order_id: order.id, outcome, set: 'now' });
+  expect(await setOutcome(transaction_id, outcome)).toEqual({ ...first, set: 'earlier' });
   expect(await amountDetailsOf(merchant, original)).toMatchObject(amounts);
   expect(await entriesOf(transaction_id)).toHaveLength(1);
 });
@@ -127,7 +127,7 @@ test.each(['charge', 'refund'])('a %s whose workflow Temporal has lost can be se
   const client = temporalOf();
   await client.workflow.getHandle(orderWorkflowId(order.id)).terminate('lost');
   await client.connection.close();
-  expect(await settle(payingTransactionId(order))).toMatchObject({ order_status: 'completed', settled: 'now' });
+  expect(await setOutcome(payingTransactionId(order))).toMatchObject({ order_status: 'completed', set: 'now' });
   expect(statusesOf(await merchant.getOrder(order.id))).toBe('completed: accepted');
 });
 
@@ -144,6 +144,6 @@ test.each<[title: string, args: (transaction_id: string) => string[], error: str
   ],
 ])('rules 22.6: refused: %s', async (_title, args, error, says) => {
   const order = await merchant.paidOrder('approved');
-  const { text, failed } = await runAdmin(['--json', 'settle', 'transaction', ...args(payingTransactionId(order))]);
+  const { text, failed } = await runAdmin(['--json', 'outcome', 'set', ...args(payingTransactionId(order))]);
   expect([JSON.parse(text), failed]).toEqual([{ error, value: expect.stringMatching(says) as unknown }, true]);
 });

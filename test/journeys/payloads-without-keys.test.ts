@@ -112,7 +112,7 @@ async function awaited(): Promise<Order> {
 }
 
 /** With fields that are not for its sender to say. */
-const settlementOf = (order: Order): SetOutcomeInput =>
+const manualOutcomeOf = (order: Order): SetOutcomeInput =>
   ({
     transaction_id: payingTransactionId(order),
     outcome: 'approved',
@@ -211,7 +211,8 @@ const ATTACKS: Record<string, Attack> = {
   },
   'sets a payment as approved': {
     order: awaited,
-    send: (client, order) => orderOf(client, order.id).executeUpdate(setOutcomeUpdate, { args: [settlementOf(order)] }),
+    send: (client, order) =>
+      orderOf(client, order.id).executeUpdate(setOutcomeUpdate, { args: [manualOutcomeOf(order)] }),
     afterwards: [
       async (order) => {
         await merchant.removeFaults();
@@ -321,7 +322,7 @@ describe('an operator, whom the codec server encrypts for', () => {
 
   test('rules 24.9: sets an outcome: the audit trail has the name of the one who signed in', async () => {
     const order = await awaited();
-    const client = await sendingAs(settlementOf(order));
+    const client = await sendingAs(manualOutcomeOf(order));
     expect(await attack(() => ATTACKS['sets a payment as approved']!.send(client, order), client)).toBe('done');
     const { items } = await answerOfAdmin<{ items: AuditEntry[] }>([
       ...['audit', 'list', '--object', payingTransactionId(order)],
@@ -332,6 +333,6 @@ describe('an operator, whom the codec server encrypts for', () => {
   });
 
   test('settles another transaction with the copy of a settlement: it is refused', async () => {
-    await expectUnharmed('sets a payment as approved', await sendingAs(settlementOf(await awaited())));
+    await expectUnharmed('sets a payment as approved', await sendingAs(manualOutcomeOf(await awaited())));
   });
 });

@@ -329,8 +329,8 @@ const FLOWS: Record<string, Flow> = {
     await becomesDue(open);
     await open.handle.executeUpdate(pollNowUpdate);
   }),
-  'order-outcome-set-approved': order(by('processing_approved'), ({ id }, world) => settle(world, id, 'approved')),
-  'order-outcome-set-declined': order(by('processing_declined'), ({ id }, world) => settle(world, id, 'declined')),
+  'order-outcome-set-approved': order(by('processing_approved'), ({ id }, world) => setOutcome(world, id, 'approved')),
+  'order-outcome-set-declined': order(by('processing_declined'), ({ id }, world) => setOutcome(world, id, 'declined')),
   'sandbox-clock': async (world, receiver) => {
     const workflow_id = await order({}, advanceByAnHour)(world, receiver);
     return sandboxClockWorkflowId(workflow_id.replace(/^order:/, ''));
@@ -382,7 +382,7 @@ const FLOWS: Record<string, Flow> = {
   'refund-outcome-set-declined': followUp(by('refund_processing'), async (paid, world) => {
     const input = refundOf(paid);
     await executeFollowUp(world, input);
-    await settle(world, input.id, 'declined');
+    await setOutcome(world, input.id, 'declined');
     return input.id;
   }),
   chargeback: followUp(by('approved'), (paid) => ofTheProcessor(paid, 'chargeback', 200)),
@@ -453,7 +453,7 @@ async function advanceByAnHour({ id }: TestOrder, { env, database }: WorkflowEnv
   await sandbox_clocks.advanceOrder({ id, project_id: PROJECT.id }, anHour(), aRequest());
 }
 
-async function settle({ env }: WorkflowEnvironment, id: string, outcome: 'approved' | 'declined'): Promise<void> {
+async function setOutcome({ env }: WorkflowEnvironment, id: string, outcome: 'approved' | 'declined'): Promise<void> {
   await env.client.workflow.getHandle(orderWorkflowId(id)).executeUpdate(setOutcomeUpdate, {
     args: [{ transaction_id: transactionIdOf(id, 1), outcome, reason: 'Bank statement', operator: 'Ada' }],
   });

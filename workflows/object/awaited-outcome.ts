@@ -103,7 +103,7 @@ export class AwaitedOutcome {
     await this.object.readRecord();
     if (this.object.record === undefined && !this.object.refused) {
       this.pollRequested = true;
-      return 'Nothing is recorded yet: the processor is asked now whether there is something to record.';
+      return 'Nothing is recorded yet: the processor is polled now.';
     }
     await this.pollIfOpen();
     return inWords(this.object.requireRecord());

@@ -18,13 +18,13 @@ export interface ObjectRecord {
 }
 
 /** The name, reader and display of one kind of object. */
-export interface ObjectKind<Stored> {
+export interface ObjectKind<Snapshot> {
   /** As in `The order does not exist.` */
   name: string;
   /** Reads the record; null when there is none, RecordMissing for one that `must_exist`. */
-  find: (must_exist: boolean) => Promise<Stored | null>;
+  find: (must_exist: boolean) => Promise<Snapshot | null>;
   /** Shows the record in the Web UI. */
-  show: (record: Stored) => void;
+  show: (record: Snapshot) => void;
   /** The record existed when this run began. */
   must_exist?: boolean;
 }
@@ -34,7 +34,7 @@ export interface ObjectKind<Stored> {
  * the row; a lost workflow restarts from it. Changes run one at a time (`inTurn`), as handlers interleave at every
  * await.
  */
-export class RecordedObject<Stored extends ObjectRecord> {
+export class RecordedObject<Snapshot extends ObjectRecord> {
   readonly clock = new ObjectClock();
   readonly waits = new Waits(this.clock);
   /** Runs changes of the object one at a time. */
@@ -45,9 +45,9 @@ export class RecordedObject<Stored extends ObjectRecord> {
   refused = false;
   /** A request to create the object has arrived. */
   private creationRequested = false;
-  private lastRecord: Stored | undefined;
+  private lastRecord: Snapshot | undefined;
 
-  constructor(private readonly kind: ObjectKind<Stored>) {}
+  constructor(private readonly kind: ObjectKind<Snapshot>) {}
 
   /** Sets the handlers of the signals that every kind receives. */
   setSignalHandlers(): void {
@@ -59,12 +59,12 @@ export class RecordedObject<Stored extends ObjectRecord> {
   }
 
   /** The object as last recorded; undefined until it exists. */
-  get record(): Stored | undefined {
+  get record(): Snapshot | undefined {
     return this.lastRecord;
   }
 
   /** The object as recorded. Throws NotFound, the answer of an update, when there is none. */
-  requireRecord(): Stored {
+  requireRecord(): Snapshot {
     if (this.record === undefined) throw refusal(new ServiceError('NotFound', `The ${this.kind.name} does not exist.`));
     return this.record;
   }
@@ -73,7 +73,7 @@ export class RecordedObject<Stored extends ObjectRecord> {
    * Applies the record that an activity returned. An older version does not replace a newer one: the record is read
    * again, as it may be newer by now, or restored from a backup.
    */
-  applyRecord(record: Stored): void {
+  applyRecord(record: Snapshot): void {
     if ((record.version ?? 0) < (this.record?.version ?? 0)) this.recordIsStale = true;
     else this.replaceRecord(record);
   }
@@ -97,14 +97,14 @@ export class RecordedObject<Stored extends ObjectRecord> {
   }
 
   /** Reads the record also when it has not changed: the reading may do what is due. Waits for its turn. */
-  async readLatest(): Promise<Stored> {
+  async readLatest(): Promise<Snapshot> {
     this.recordIsStale = true;
     await this.refreshRecord();
     return this.requireRecord();
   }
 
   /** Changes the object; waits for its turn. */
-  async change(activity: () => Promise<Stored>): Promise<void> {
+  async change(activity: () => Promise<Snapshot>): Promise<void> {
     await this.inTurn(async () => this.applyRecord(await activity()));
   }
 
@@ -112,7 +112,7 @@ export class RecordedObject<Stored extends ObjectRecord> {
    * Creates the object unless it exists; waits for its turn. Throws ServiceUnavailable once its creation counts as
    * lost.
    */
-  async create(write: () => Promise<Stored>): Promise<void> {
+  async create(write: () => Promise<Snapshot>): Promise<void> {
     this.creationRequested = true;
     await this.inTurn(async () => {
       if (this.record !== undefined) return;
@@ -165,7 +165,7 @@ export class RecordedObject<Stored extends ObjectRecord> {
   }
 
   /** Every change goes through here, so that the Web UI shows the object as recorded. */
-  private replaceRecord(record: Stored): void {
+  private replaceRecord(record: Snapshot): void {
     this.clock.advanceTo(record.clock_offset_ms);
     this.lastRecord = { ...record, clock_offset_ms: this.clock.offset_ms };
     this.kind.show(record);

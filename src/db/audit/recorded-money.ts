@@ -44,7 +44,7 @@ const ORDER: Record<keyof RecordedOrder, string> = {
   project_id: 'p.project_id',
   modified: `case when ${IS_AHEAD} then 0 else greatest(${epochOf('p.modified')}, coalesce((
       select max(${epochOf('f.modified')}) from orders f where f.related_order_id = p.id), 0)) end`,
-  is_being_asked: `exists (select 1 from announced_operations a where a.original_order_id = p.id)
+  is_being_polled: `exists (select 1 from announced_operations a where a.original_order_id = p.id)
       or exists (select 1 from late_approval_watches w join transactions t on t.id = w.transaction_id
         join orders o on o.id = t.order_id where o.id = p.id or o.related_order_id = p.id)`,
   transactions: `(

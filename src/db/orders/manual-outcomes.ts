@@ -8,7 +8,7 @@ import { pageOf, type Page, type PageRequest } from '../pages';
 
 /** Outcomes that an operator sets by hand (rules 10.14), and unknown outcomes. */
 
-const ACTION = 'transaction.settle';
+const ACTION = 'transaction.set_outcome';
 
 /** An outcome set by hand, as the audit trail records it. */
 interface ManualOutcomeDetails extends ManualOutcome {

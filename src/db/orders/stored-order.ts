@@ -99,7 +99,7 @@ export interface StoredTransaction extends Omit<TransactionMoney, 'capture_ends_
   challenge_url: string | null;
   received_3ds_result: 'authenticated' | 'attempted' | 'failed' | null;
   liability_shift: boolean | null;
-  /** How often the processor was asked for an outcome that it did not have, and when last. */
+  /** The number of polls without an outcome, and the time of the last one. */
   polls: number;
   polled_at: string | null;
   /** The amounts that the processor paid out and kept; null until it is settled. */

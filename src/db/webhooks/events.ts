@@ -33,7 +33,7 @@ export interface EventsAfter {
 }
 
 /** An event is read once all transactions before its own have ended; later events have later positions. */
-const IS_SETTLED = 'e.xid < pg_snapshot_xmin(pg_current_snapshot())';
+const IS_COMMITTED = 'e.xid < pg_snapshot_xmin(pg_current_snapshot())';
 
 /** The position before all events that are still to be written. */
 const selectCurrent = prepared<{ xid: string }>(
@@ -45,7 +45,7 @@ const selectEvents = prepared<WebhookEvent & Pick<EventPosition, 'xid'>>(
   'events after',
   `select e.order_id, e.project_id, e.n, e.id::text as id, e.created, e.xid::text as xid
    from webhook_events e
-   where e.project_id = :project_id and (e.xid, e.id) > (:xid::xid8, :id::bigint) and ${IS_SETTLED}
+   where e.project_id = :project_id and (e.xid, e.id) > (:xid::xid8, :id::bigint) and ${IS_COMMITTED}
    order by e.xid, e.id limit :limit`,
 );
 
@@ -55,7 +55,7 @@ const selectKnownChanged = prepared<{ place: number }>(
    from unnest(:project_ids::uuid[], :xids::xid8[], :ids::bigint[]) with ordinality known (project_id, xid, id, place)
    where exists (
      select 1 from webhook_events e
-     where e.project_id = known.project_id and (e.xid, e.id) > (known.xid, known.id) and ${IS_SETTLED}
+     where e.project_id = known.project_id and (e.xid, e.id) > (known.xid, known.id) and ${IS_COMMITTED}
    )`,
 );
 

@@ -51,7 +51,7 @@ const READY_MS = 60_000;
 const PASSING_MS = 20_000;
 const BACKOFF_MS = { least: 100, most: 10_000 };
 /** After running this long, a program restarts with the shortest pause again. */
-const SETTLED_MS = 30_000;
+const STABLE_AFTER_MS = 30_000;
 
 /** Starts the program and starts it again whenever it ends, after 0.1 s, 0.2 s … at most 10 s, until it is stopped. */
 export function keepRunning(program: Program, events: KeepEvents): Kept {
@@ -69,7 +69,7 @@ export function keepRunning(program: Program, events: KeepEvents): Kept {
     void run.ended.then((how) => {
       // startFirst handles exits until the first start succeeds; ignore replaced processes.
       if (stopping || !worked || child !== run.child) return;
-      short_lives = performance.now() - began > SETTLED_MS ? 0 : short_lives + 1;
+      short_lives = performance.now() - began > STABLE_AFTER_MS ? 0 : short_lives + 1;
       events.ended(how);
       const pause = Math.min(BACKOFF_MS.least * 2 ** Math.max(short_lives - 1, 0), BACKOFF_MS.most);
       restart = setTimeout(start, pause);

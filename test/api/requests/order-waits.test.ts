@@ -1,7 +1,7 @@
 import pino from 'pino';
 import type { WaitPreference } from '../../../api/operation';
 import { OrderWaits } from '../../../api/requests/order-waits';
-import { WAITING_MAX } from '../../../api/requests/waits';
+import { WAITING_MAX } from '../../../api/requests/waiting-requests';
 import { connectDatabase } from '../../../src/db/connection';
 import { moveOrder } from '../../../src/db/orders/move-order';
 import { loadOrderSnapshot } from '../../../src/db/orders/order-snapshot';

@@ -64,7 +64,7 @@ interface Row {
   transactions?: RecordedTransaction[];
   operations?: ReportedMoney[];
   modified?: number;
-  is_being_asked?: boolean;
+  is_being_polled?: boolean;
 }
 
 /** The differences as `kind record processor`, or `in flight`. */
@@ -73,7 +73,7 @@ function differencesOf({ transactions, operations = [reported()], ...of }: Row):
     order_id: ORDER,
     project_id: PROJECT.id,
     modified: NOW - HOUR,
-    is_being_asked: false,
+    is_being_polled: false,
     transactions,
     ...of,
   };
@@ -172,7 +172,7 @@ test.each<[string, Row, string[]]>([
 test.each<[string, Row]>([
   ['an operation at the margin', { transactions: [], operations: [reported({ occurred: NOW })] }],
   ['a change of the record at the margin', { transactions: [recorded()], operations: [], modified: NOW }],
-  ['a late approval that is being asked about', { transactions: [recorded(declined)], is_being_asked: true }],
+  ['a late approval that is being polled', { transactions: [recorded(declined)], is_being_polled: true }],
   [
     'a reversal without an outcome',
     {

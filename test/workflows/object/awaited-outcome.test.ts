@@ -30,15 +30,15 @@ afterEach(() => merchant.removeFaults());
 
 const REASON = 'Bank statement of 15 January, ticket 42';
 const handleOf = (order_id: string) => world.env.client.workflow.getHandle(orderWorkflowId(order_id));
-const settlementOf = (order_id: string, outcome: ManualOutcome['outcome']) => ({
+const manualOutcomeOf = (order_id: string, outcome: ManualOutcome['outcome']) => ({
   transaction_id: transactionIdOf(order_id, 1),
   outcome,
   reason: REASON,
   operator: 'Ada',
 });
-const settle = (order_id: string, outcome: ManualOutcome['outcome'], reason = REASON) =>
+const setOutcome = (order_id: string, outcome: ManualOutcome['outcome'], reason = REASON) =>
   handleOf(order_id).executeUpdate(setOutcomeUpdate, {
-    args: [{ ...settlementOf(order_id, outcome), reason }],
+    args: [{ ...manualOutcomeOf(order_id, outcome), reason }],
   });
 const refusalOf = (error: unknown) =>
   error instanceof WorkflowUpdateFailedError ? (error.cause as { type?: string }).type : String(error);
@@ -94,17 +94,17 @@ async function lastEventOf(order: TestOrder): Promise<Record<string, unknown> | 
 describe('rules 10.14: setOutcome of a payment', () => {
   test('approved, of an authorization: its capture window opens', async () => {
     const order = await awaited('processing_approved', { capture_mode: 'manual' });
-    const settled_at = await world.now();
-    await settle(order.id, 'approved');
+    const set_at = await world.now();
+    await setOutcome(order.id, 'approved');
     expect([await statusesOfOrder(order), await moneySummaryOf(order)]).toEqual(['completed: accepted', 'nothing']);
     const capture_ends_at = Date.parse((await order.view()).transactions[0]!.capture_ends_at ?? '');
-    expect(capture_ends_at).toBeGreaterThanOrEqual(settled_at + 60 * MINUTE);
+    expect(capture_ends_at).toBeGreaterThanOrEqual(set_at + 60 * MINUTE);
   });
 
   test('a contradiction of an approval needs attention; an agreement does not', async () => {
     const [right, wrong] = [await awaited('processing_approved'), await awaited('processing_declined')];
     for (const order of [right, wrong]) {
-      await settle(order.id, 'approved');
+      await setOutcome(order.id, 'approved');
       await isClosed(order.id);
       await isNotified(order);
       await isClosed(order.id);
@@ -119,7 +119,7 @@ describe('rules 10.14: setOutcome of a payment', () => {
 
   test('declined, and then the processor approved it: given back by a reversal order', async () => {
     const order = await awaited('processing_approved');
-    await settle(order.id, 'declined');
+    await setOutcome(order.id, 'declined');
     expect(await statusesOfOrder(order)).toBe('error: error');
     await isClosed(order.id);
     await isNotified(order);
@@ -127,37 +127,37 @@ describe('rules 10.14: setOutcome of a payment', () => {
     expect(await statusesOfOrder(order)).toBe('error: error');
   });
 
-  test('the processor is asked first: the outcome that it gives is recorded, and nothing is settled', async () => {
+  test('the processor is polled first: the outcome that it gives is recorded, not the one set', async () => {
     const order = await awaited('processing_declined');
     await becomesDue(order);
-    await expect(settle(order.id, 'approved').catch(refusalOf)).resolves.toBe('Conflict');
+    await expect(setOutcome(order.id, 'approved').catch(refusalOf)).resolves.toBe('Conflict');
     expect(await statusesOfOrder(order)).toBe('error: error');
     expect(await lastEventOf(order)).toMatchObject({ source: 'processor', reason: null });
   });
 
   test('refused for another transaction than the one whose outcome is awaited', async () => {
     const order = await awaited('processing_approved');
-    const input = { ...settlementOf(order.id, 'declined'), transaction_id: NOBODY };
+    const input = { ...manualOutcomeOf(order.id, 'declined'), transaction_id: NOBODY };
     const update = handleOf(order.id).executeUpdate(setOutcomeUpdate, { args: [input] });
     await expect(update.catch(refusalOf)).resolves.toBe('Conflict');
     expect(await statusesOfOrder(order)).toBe('processing: processing');
-    await settle(order.id, 'declined');
+    await setOutcome(order.id, 'declined');
   });
 });
 
 describe('rules 10.14: setOutcome of a follow-up order', () => {
   test('refused for another transaction than its own', async () => {
     const { order, refund_id } = await awaitedRefund();
-    const input = settlementOf(order.id, 'approved');
+    const input = manualOutcomeOf(order.id, 'approved');
     const update = handleOf(refund_id).executeUpdate(setOutcomeUpdate, { args: [input] });
     await expect(update.catch(refusalOf)).resolves.toBe('Conflict');
     expect(await moneySummaryOf(order)).toBe('500 captured, 300 refund_pending: refund processing');
-    await settle(refund_id, 'declined');
+    await setOutcome(refund_id, 'declined');
   });
 
   test('declined: the amount is free again; an approval that comes later needs attention, and moves nothing', async () => {
     const { order, refund_id } = await awaitedRefund();
-    await settle(refund_id, 'declined');
+    await setOutcome(refund_id, 'declined');
     expect([await statusesOf(world, refund_id), await moneySummaryOf(order)]).toEqual([
       'error: error',
       '500 captured: refund error',

@@ -23,7 +23,7 @@ interface Waiting<Known> {
  * have Postgres commit the moves one after another. It needs no connection of its own, and what it misses while Postgres
  * does not answer it sees afterwards.
  */
-export class Waits<Known> {
+export class WaitingRequests<Known> {
   private readonly waiting = new Set<Waiting<Known>>();
   private readonly of_projects = new Map<string, number>();
   private looking: Promise<void> | undefined;
