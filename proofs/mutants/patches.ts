@@ -4,7 +4,7 @@ import path from 'node:path';
 import { repositoryRoot } from '../../src/stack/files';
 
 /** A known bug that can be put back: a patch of this folder. */
-export interface Mutant {
+export interface Mutant<By = NamedTest | NamedProof> {
   /** For `--case`: the digits at the beginning of its name. */
   number: string;
   /** The file's name without its ending. */
@@ -13,8 +13,8 @@ export interface Mutant {
   bug: string;
   /** The kind of system that had it. */
   seen_in: string;
-  /** The test that has to fail with it. */
-  test: NamedTest;
+  /** What has to fail with it. */
+  must_fail: By;
   /** Another proof that should find it in the running service; not run here. */
   also: string | undefined;
 }
@@ -25,9 +25,18 @@ export interface NamedTest {
   title: string;
 }
 
+/** A proof, the seed of its part for CI, and a part of the violation that it has to report. */
+export interface NamedProof {
+  proof: string;
+  seed: string;
+  violation: string;
+}
+
 const FOLDER = path.join('proofs', 'mutants');
-const HEADER =
-  /^# bug: (?<bug>.+)\n# seen in: (?<seen_in>.+)\n# proof: npx jest (?<file>\S+) -t '(?<title>[^']+)'\n(?:# also: (?<also>.+)\n)?--- /;
+const HEADER = /^# bug: (?<bug>.+)\n# seen in: (?<seen_in>.+)\n# proof: (?<command>.+)\n(?:# also: (?<also>.+)\n)?--- /;
+const TEST = /^npx jest (?<file>\S+) -t '(?<title>[^']+)'$/;
+const PROOF =
+  /^npm run proofs -- --only (?<proof>\S+) --size ci --seed (?<seed>\d+) 2>&1 \| grep '(?<violation>[^']+)'$/;
 
 /** All mutants, by number. Throws for a patch whose header is not complete. */
 export function readMutants(): Mutant[] {
@@ -39,14 +48,18 @@ export function readMutants(): Mutant[] {
 }
 
 function mutantOf(file: string, text: string): Mutant {
-  const { bug, seen_in, file: test_file, title, also } = HEADER.exec(text)?.groups ?? {};
+  const { bug, seen_in, command = '', also } = HEADER.exec(text)?.groups ?? {};
+  const must_fail = (TEST.exec(command) ?? PROOF.exec(command))?.groups as NamedTest | NamedProof | undefined;
   const number = /^\d+/.exec(file)?.[0];
-  if (!number || !bug || !seen_in || !test_file || !title) throw new Error(`${FOLDER}/${file} has no complete header`);
-  return { number, name: file.replace(/\.patch$/, ''), bug, seen_in, test: { file: test_file, title }, also };
+  if (!number || !bug || !seen_in || !must_fail) throw new Error(`${FOLDER}/${file} has no complete header`);
+  return { number, name: file.replace(/\.patch$/, ''), bug, seen_in, must_fail, also };
 }
 
-/** The command that a person runs to see the test of a mutant. */
-export const commandOf = ({ file, title }: NamedTest): string => `npx jest ${file} -t '${title}'`;
+/** The command that a person runs to see a mutant's test or proof fail. */
+export const commandOf = (it: NamedTest | NamedProof): string =>
+  'file' in it
+    ? `npx jest ${it.file} -t '${it.title}'`
+    : `npm run proofs -- --only ${it.proof} --size ci --seed ${it.seed} 2>&1 | grep '${it.violation}'`;
 
 /** Changes the source in `folder` as the patch says, or back. Throws where the patch does not apply. */
 export function applyPatch({ name }: Mutant, folder: string, how: 'check' | 'apply' | 'reverse'): void {

@@ -1,10 +1,11 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { repositoryRoot } from '../../src/stack/files';
 import { runCommand } from '../../src/stack/tools/command';
-import type { NamedTest } from './patches';
+import type { NamedProof, NamedTest } from './patches';
 
 /** How a test ended. */
 export interface TestResult {
@@ -61,6 +62,22 @@ export class Tree {
     // Jest fails where a test fails, and then has written its report.
     if (!existsSync(report)) throw failure ?? new Error('jest wrote no report');
     return this.read(report);
+  }
+
+  /** Runs the part of the proof for CI and returns its violations. Throws where it does not compile or end. */
+  async prove({ proof, seed }: NamedProof): Promise<string[]> {
+    await this.run('npx', ['tsc', '-p', 'tsconfig.proofs.json']);
+    const args = ['dist/proofs/run.js', '--only', proof, '--size', 'ci', '--seed', seed];
+    const git = ['rev-parse', '--absolute-git-dir'];
+    const GIT_DIR = execFileSync('git', git, { cwd: repositoryRoot(), encoding: 'utf8' }).trim();
+    // The proof names the commit. The tree is no git repository, and git must not write what it sees in it.
+    const env = { ...process.env, GIT_DIR, GIT_OPTIONAL_LOCKS: '0' };
+    // It fails where there are violations, and then has printed their number.
+    const { stderr } = await promisify(execFile)('node', args, { cwd: this.folder, env, timeout: 20 * 60_000 }).catch(
+      (error: unknown) => error as { stderr: string },
+    );
+    if (!/: 1 proofs, \d+ violations\n$/.test(stderr)) throw new Error(`${proof} did not end: ${stderr.slice(-300)}`);
+    return [...stderr.matchAll(/: VIOLATION: ([^]+?)\nproofs: /g)].map(([, violation]) => violation!);
   }
 
   /** Removes it. */
