@@ -318,11 +318,12 @@ test("rules 24.21: workers have the deployment and the version that Temporal's W
 async function versionOfNextRun(workflow_id: string): Promise<string> {
   const handle = temporal.workflow.getHandle(workflow_id);
   const { runId } = await handle.describe();
-  await until(`${workflow_id} continues in a new run`, async () => {
+  const hasNewRun = async () => {
     if ((await handle.describe()).runId !== runId) return true;
     await Promise.all(Array.from({ length: 64 }, () => handle.signal(recordChanged)));
     return false;
-  });
+  };
+  await until(`${workflow_id} continues in a new run`, hasNewRun, 120_000);
   return await until('its first task is done', async () => {
     const { events } = await handle.fetchHistory();
     const done = events!.find((one) => one.workflowTaskCompletedEventAttributes != null);
