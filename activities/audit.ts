@@ -9,7 +9,7 @@ import {
   type AuditStep,
 } from '../src/db/audit/audit-progress';
 import { closeIncident, recordDifferences, unfinishedIncidents, type StoredIncident } from '../src/db/audit/incidents';
-import { approvedOrders, changedOrders, openOrders, type OrderSlice } from '../src/db/audit/recorded-money';
+import { approvedOrders, changedOrders, findOpenOrders, type OrderSlice } from '../src/db/audit/recorded-money';
 import type { PagePosition } from '../src/db/pages';
 import type { Comparison } from '../src/domain/audit';
 import type { Difference } from '../src/domain/incident';
@@ -152,7 +152,7 @@ const SLICES: Record<AuditStep, (services: AuditServices, run: AuditRun, now: nu
     return await compareSlice(
       services,
       run,
-      await openOrders(services.db, before, { rows: ROWS, after: run.position ?? undefined }),
+      await findOpenOrders(services.db, before, { rows: ROWS, after: run.position ?? undefined }),
     );
   },
 

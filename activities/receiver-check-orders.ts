@@ -70,7 +70,7 @@ export async function declinedThenPaidOrder(play: Play): Promise<[DeliveryId, De
 }
 
 /** Refunds an order in full. Returns the webhook of the refund order. */
-export async function refund(play: Play, { order_id }: DeliveryId): Promise<DeliveryId> {
+export async function refundInFull(play: Play, { order_id }: DeliveryId): Promise<DeliveryId> {
   const { services, project, now } = play;
   const id = receiverCheckOrderId(play.check.id, `${play.case}:refund`, 1);
   const input = {

@@ -20,7 +20,7 @@ import {
 } from '../src/domain/receiver-check';
 import type { WebhookRequest } from '../src/webhook/post';
 import { deliveryWorkflowId, receiverCheckWorkflowId, type ReceiverCheckInput } from '../workflows/messages';
-import { advanceClock, declinedThenPaidOrder, paidOrder, refund, type Play } from './receiver-check-orders';
+import { advanceClock, declinedThenPaidOrder, paidOrder, refundInFull, type Play } from './receiver-check-orders';
 import type { ActivityServices, TimeOfTry } from './services';
 
 const TEN_MINUTES_MS = 10 * 60_000;
@@ -88,7 +88,7 @@ const CASES: Readonly<Record<ReceiverCase, (play: Play) => Promise<SentWebhook[]
   },
   async late(play) {
     const webhook = await paidOrder(play);
-    const of_refund = await refund(play, webhook);
+    const of_refund = await refundInFull(play, webhook);
     return [await send(play, of_refund), await send(play, webhook)];
   },
   async out_of_order(play) {

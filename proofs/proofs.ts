@@ -11,7 +11,7 @@ import { mutation } from './mutation';
 import { openOrders } from './open-orders';
 import type { Proof } from './proof';
 import { restore } from './restore';
-import { secrets } from './secrets';
+import { secretsProof } from './secrets';
 import { severalWorkers } from './several-workers';
 import { steadyLoad } from './steady-load';
 import { temporalLost } from './temporal-lost';
@@ -28,7 +28,7 @@ export const PROOFS: readonly Proof[] = [
   temporalLost,
   severalWorkers,
   api,
-  secrets,
+  secretsProof,
   upgrade,
   openOrders,
   steadyLoad,

@@ -14,7 +14,7 @@ export interface Run extends ProofOutcome {
 }
 
 /** The last full run of each seed of a proof: a file of `proofs/results`. */
-export interface Result {
+export interface ProofResult {
   proof: string;
   runs: Run[];
 }
@@ -22,25 +22,25 @@ export interface Result {
 const folder = () => path.join(repositoryRoot(), 'proofs', 'results');
 
 /** Writes what full runs have shown, each instead of the last one of its seed. Other seeds stay. */
-export function writeResult({ proof, runs }: Result): void {
+export function writeResult({ proof, runs }: ProofResult): void {
   mkdirSync(folder(), { recursive: true });
   const before = readResults().find((result) => result.proof === proof)?.runs ?? [];
   const kept = before.filter(({ seed }) => runs.every((run) => run.seed !== seed));
-  const result: Result = { proof, runs: [...kept, ...runs].toSorted((a, b) => a.seed - b.seed) };
+  const result: ProofResult = { proof, runs: [...kept, ...runs].toSorted((a, b) => a.seed - b.seed) };
   writeFileSync(path.join(folder(), `${proof}.json`), `${JSON.stringify(result, null, 2)}\n`);
 }
 
-export function readResults(): Result[] {
+export function readResults(): ProofResult[] {
   return readdirSync(folder())
     .filter((name) => name.endsWith('.json'))
-    .map((name) => JSON.parse(readFileSync(path.join(folder(), name), 'utf8')) as Result);
+    .map((name) => JSON.parse(readFileSync(path.join(folder(), name), 'utf8')) as ProofResult);
 }
 
 const distinct = (texts: readonly string[]) => [...new Set(texts)].join(', ');
 const isPart = ({ seeds }: Proof, runs: readonly Run[]) => runs.length > 0 && runs.length < seeds.length;
 
 /** PROOFS.md. */
-export function reportText(proofs: readonly Proof[], results: readonly Result[]): string {
+export function reportText(proofs: readonly Proof[], results: readonly ProofResult[]): string {
   const resultOf = ({ name }: Proof) => results.find((result) => result.proof === name);
   const total = (record: Record<string, number>[]) => {
     const sums: Record<string, number> = {};

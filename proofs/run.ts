@@ -7,7 +7,7 @@ import { repositoryRoot } from '../src/stack/files';
 import { withFigures } from './promises';
 import type { Proof, Size } from './proof';
 import { PROOFS } from './proofs';
-import { readResults, reportText, writeResult, type Result, type Run } from './report';
+import { readResults, reportText, writeResult, type ProofResult, type Run } from './report';
 
 /**
  * `npm run proofs`: runs all proofs in full and writes PROOFS.md and the figures of docs/promises.md. `--only
@@ -60,7 +60,7 @@ async function main(): Promise<void> {
 async function runProof(
   proof: Proof,
   { seeds, size, single }: { seeds: readonly number[]; size: Size; single: string | undefined },
-): Promise<Result> {
+): Promise<ProofResult> {
   const runs: Run[] = [];
   for (const seed of seeds) {
     say(`${proof.name}, seed ${seed}: ${proof.title}`);

@@ -74,7 +74,7 @@ export function withTrace(headers: Headers, { trace }: Cause): Headers {
 }
 
 /** Headers with request and trace, for a local activity: its headers are in no history. */
-export function withCause(headers: Headers, cause: Cause): Headers {
+export function withCauseHeaders(headers: Headers, cause: Cause): Headers {
   const { request } = cause;
   return withTrace(request === undefined ? headers : { ...headers, [REQUEST_HEADER]: request }, cause);
 }

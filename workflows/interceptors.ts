@@ -9,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 import { oneAtATime } from '../src/domain/one-at-a-time';
 import { callingAsTasks } from './activities';
-import { Causes, withCause, withTrace, type Cause } from './causes';
+import { Causes, withCauseHeaders, withTrace, type Cause } from './causes';
 import { moveStoppedClocks, stopClocks, temporalClock } from './object/clock';
 import { requireStart } from './inputs';
 import { NO_FREE_SLOT, type LocalRetry } from './messages';
@@ -97,7 +97,7 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
           if (first === undefined) scheduled.set(input.args, { at, cause });
           const retry: LocalRetry = { waited_ms: now - at };
           const args = first === undefined ? input.args : [...input.args, retry];
-          const headers = withCause(input.headers, cause);
+          const headers = withCauseHeaders(input.headers, cause);
           const activity = () => afterTheRestOfItsTask(() => next({ ...input, args, headers }));
           try {
             return await oneLocalActivityAtATime(() => record.runActivity(activity));

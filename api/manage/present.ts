@@ -8,7 +8,7 @@ import type { ApiKey } from '../../src/db/projects/api-keys';
 import type { AuditRow } from '../../src/db/projects/audit-trail';
 import type { IncidentAnswer } from '../../src/contract/manage/incident';
 import type { StoredIncident } from '../../src/db/audit/incidents';
-import type { Merchant } from '../../src/db/projects/merchants';
+import type { StoredMerchant } from '../../src/db/projects/merchants';
 import type { OAuthClient } from '../../src/db/projects/oauth-clients';
 import type { StoredProject } from '../../src/db/projects/projects';
 import type { ProjectWebhookSecret } from '../../src/db/webhooks/webhook-secrets';
@@ -19,7 +19,7 @@ import { formatTimestamp } from '../present/order';
  * (rules 1.3).
  */
 
-export const presentMerchant = ({ created, modified, ...merchant }: Merchant): MerchantAnswer => ({
+export const presentMerchant = ({ created, modified, ...merchant }: StoredMerchant): MerchantAnswer => ({
   ...merchant,
   created: formatTimestamp(created),
   modified: formatTimestamp(modified),

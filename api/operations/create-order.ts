@@ -2,7 +2,7 @@ import type { OrderRequest } from '../../src/contract/order';
 import type { TransactionRequest } from '../../src/contract/transaction';
 import { findStoredOrder, type StoredOrder } from '../../src/db/orders/stored-order';
 import type { Project } from '../../src/db/projects/projects';
-import { isAccountFunding, requireFundingInformation, type Receiver } from '../../src/domain/account-funding';
+import { isAccountFunding, requireFundingInformation, type FundingReceiver } from '../../src/domain/account-funding';
 import { ATTEMPTS_MAX } from '../../src/domain/order';
 import { parseDuration } from '../../src/domain/duration';
 import { paymentPeriod } from '../../src/domain/payment-period';
@@ -155,7 +155,7 @@ async function cardOf(
 async function receiverOf(
   { processor }: MerchantServices,
   project_id: string,
-  { receiver_account_number = '', receiver_account_number_type }: Receiver,
+  { receiver_account_number = '', receiver_account_number_type }: FundingReceiver,
 ) {
   const account = await processor.vaultAccount({ project_id, number: receiver_account_number });
   if (!account.usable) {

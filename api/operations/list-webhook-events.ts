@@ -1,4 +1,4 @@
-import { cursorOf, positionAt, currentPosition, type WebhookEvent } from '../../src/db/webhooks/events';
+import { eventCursorOf, positionAt, currentPosition, type WebhookEvent } from '../../src/db/webhooks/events';
 import { ServiceError } from '../../src/errors';
 import { deliveryWorkflowId } from '../../workflows/messages';
 import type { MerchantOperation, MerchantServices } from '../merchant';
@@ -12,10 +12,10 @@ export const listWebhookEvents =
   ({ db, event_waits }: Pick<MerchantServices, 'db' | 'event_waits'>): MerchantOperation<'listWebhookEvents'> =>
   async ({ caller: { project }, wait }, { query: { cursor, limit } }) => {
     if (!project.is_test) throw new ServiceError('Forbidden', 'Only events of test projects can be listed.');
-    if (cursor === undefined) return { items: [], cursor: cursorOf(await currentPosition(db)) };
+    if (cursor === undefined) return { items: [], cursor: eventCursorOf(await currentPosition(db)) };
     const known = { project_id: project.id, ...positionAt(cursor) };
     const { events, position } = await event_waits.read(wait, known, limit);
-    return { items: events.map(presentEvent), cursor: cursorOf(position) };
+    return { items: events.map(presentEvent), cursor: eventCursorOf(position) };
   };
 
 /** `webhook_id` is that of the delivery, if there is one. */

@@ -2,7 +2,7 @@ import { SEARCH_REACH, SEARCH_SIZE, type SearchRequest } from '../../src/contrac
 import { SORT_FIELDS, parseSort } from '../../src/domain/query/fields';
 import { parseQuery } from '../../src/domain/query/parse';
 import { validationError, type ServiceError } from '../../src/errors';
-import { cursorOf, placeOf, type Place } from '../../src/search/cursor';
+import { searchCursorOf, placeOf, type PageEnd } from '../../src/search/cursor';
 import { SEARCH_MS, searchUnavailable, type Wanted } from '../../src/search/reader';
 import { clock } from '../http/clock';
 import { ConcurrencyLimit } from '../http/concurrency-limit';
@@ -47,7 +47,7 @@ export const searchOrders = (
         hits: Math.max(found.hits - left_out, 0),
         ...(found.is_estimate && { hits_is_estimate: true as const }),
         ...(cut_after !== undefined && { is_truncated: true as const }),
-        ...(next && { sort: cursorOf(sequence, next) }),
+        ...(next && { sort: searchCursorOf(sequence, next) }),
       };
     };
     if (first === undefined || first.is_last) {
@@ -89,7 +89,7 @@ function wantedBy(project_id: string, { query: text, sort: sort_text = 'created 
 function pageOf(
   { start, search_after }: SearchRequest,
   size: number,
-  read: (cursor: string) => Place | 'other' | undefined,
+  read: (cursor: string) => PageEnd | 'other' | undefined,
 ) {
   if (search_after === undefined) {
     const position = start ?? 0;

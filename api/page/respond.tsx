@@ -30,7 +30,7 @@ export interface FormResult {
 }
 
 /** The kind of request: the page, the customer's return from the issuer, or a form. */
-export type Cause = 'visit' | 'issuer_return' | 'form';
+export type PageRequestKind = 'visit' | 'issuer_return' | 'form';
 
 /**
  * Answers a request with the current state of a payable: the forms, a waiting page, the result, or a redirect to the
@@ -41,7 +41,7 @@ export type Respond = (
   request: Request,
   response: Response,
   payable: Payable,
-  cause: Cause,
+  cause: PageRequestKind,
   result?: FormResult,
 ) => Promise<void>;
 

@@ -13,7 +13,7 @@ import { archiveLog } from '../support/archive';
 import { findProgram, runPromtool } from '../support/prometheus';
 import { ALERT_FAULTS, type AlertFault, type Scene } from './faults';
 import { SteadyLoad } from './load';
-import { Recorder, type Series } from './recorder';
+import { SeriesRecorder, type Series } from './recorder';
 import { ruleTestText, type Recording } from './rule-tests';
 
 const RULES = path.join(repositoryRoot(), 'deploy', 'prometheus');
@@ -100,7 +100,7 @@ async function record(
       const isChosen = (name: string) => single === undefined || single.split(',').includes(name);
       if (isChosen(HEALTHY)) {
         await untilHealthy(scene);
-        const recorder = new Recorder(stack, names, targets);
+        const recorder = new SeriesRecorder(stack, names, targets);
         recorder.start();
         await sleep(HEALTHY_MS);
         const { steps, series } = await stopped(recorder);
@@ -133,7 +133,7 @@ async function untilHealthy({ own, db }: Scene): Promise<void> {
 
 async function recordFault(fault: AlertFault, scene: Scene, names: ReadonlySet<string>): Promise<Recording> {
   await untilHealthy(scene);
-  const recorder = new Recorder(scene.stack, names, scene.targets);
+  const recorder = new SeriesRecorder(scene.stack, names, scene.targets);
   recorder.start();
   await sleep(BEFORE_MS);
   const healthy_steps = recorder.steps;
@@ -142,7 +142,7 @@ async function recordFault(fault: AlertFault, scene: Scene, names: ReadonlySet<s
   return { name: fault.name, what: fault.what, series, steps, healthy_steps, expected: fault.expected };
 }
 
-async function stopped(recorder: Recorder): Promise<{ series: Series; steps: number }> {
+async function stopped(recorder: SeriesRecorder): Promise<{ series: Series; steps: number }> {
   const series = await recorder.stop();
   return { series, steps: recorder.steps };
 }

@@ -13,7 +13,7 @@ export type Series = ReadonlyMap<string, readonly (number | undefined)[]>;
  * Scrapes the processes of a stack as Prometheus does and keeps the series with the given names. Beside it asks the API
  * whether it is ready, as an orchestrator does: some gauges are those of the last such check.
  */
-export class Recorder {
+export class SeriesRecorder {
   private series = new Map<string, (number | undefined)[]>();
   private step = 0;
   /** Epoch seconds. */

@@ -1,7 +1,7 @@
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 
 /** A request of schemathesis, as `hooks.py` writes it. Times are epoch seconds. */
-export interface SentRequest {
+export interface SchemathesisRequest {
   started: number;
   ended: number;
   operation: string;
@@ -126,7 +126,7 @@ const TOLERANCE = 0.02;
  * Changes that no successful request made, in words: each was made while a request ran that succeeded and named the
  * object. Entries of the audit trail name their request.
  */
-export async function refusedButStored(postgres_url: string, sent: readonly SentRequest[]): Promise<string[]> {
+export async function refusedButStored(postgres_url: string, sent: readonly SchemathesisRequest[]): Promise<string[]> {
   const db = connectDatabase(postgres_url, { pool_max: 1 });
   try {
     const changes = await queryRows<Change>(
@@ -134,7 +134,7 @@ export async function refusedButStored(postgres_url: string, sent: readonly Sent
       `select extract(epoch from at)::float8 as at, what, id from proof_changes c where not (${OF_A_WORKFLOW})`,
       {},
     );
-    const successes = new Map<string, SentRequest[]>();
+    const successes = new Map<string, SchemathesisRequest[]>();
     for (const request of sent) {
       for (const id of request.ids) successes.set(id, [...(successes.get(id) ?? []), request]);
     }
@@ -151,13 +151,13 @@ export async function refusedButStored(postgres_url: string, sent: readonly Sent
   }
 }
 
-function refusedAt(at: number, sent: readonly SentRequest[]): string {
+function refusedAt(at: number, sent: readonly SchemathesisRequest[]): string {
   const during = sent.filter((one) => at >= one.started - TOLERANCE && at <= one.ended + TOLERANCE);
   const requests = during.map((one) => `${one.operation} ${one.status} (${one.request_id})`);
   return requests.length === 0 ? 'stored while no request ran' : `stored during ${requests.join(', ')}`;
 }
 
-async function auditedRefusals(db: Database, sent: readonly SentRequest[]): Promise<string[]> {
+async function auditedRefusals(db: Database, sent: readonly SchemathesisRequest[]): Promise<string[]> {
   const refused = new Map(sent.filter(({ status }) => status >= 400).map((one) => [one.request_id, one]));
   const entries = await queryRows<{ action: string; request_id: string }>(
     db,

@@ -4,10 +4,10 @@ import type { Proof, ProofInput, ProofOutcome } from '../proof';
 import { refusedButStored, requireWatched, watchChanges } from './changes';
 import { makePayments } from './payments';
 import { proveParsers } from './parsers';
-import { findSchemathesis, runSchemathesis, type Amount, type Host } from './schemathesis';
+import { findSchemathesis, runSchemathesis, type RunSize, type Host } from './schemathesis';
 
 const EVERYTHING = 'examples,coverage,fuzzing,stateful';
-const AMOUNTS: Record<ProofInput['size'], Record<string, Amount>> = {
+const AMOUNTS: Record<ProofInput['size'], Record<string, RunSize>> = {
   ci: {
     merchant: { phases: 'examples,fuzzing,stateful', examples: 6 },
     manage: { phases: 'examples,fuzzing,stateful', examples: 6 },

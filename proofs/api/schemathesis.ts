@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { repositoryRoot } from '../../src/stack/files';
 import { findPythonProgram } from '../support/python';
-import type { SentRequest } from './changes';
+import type { SchemathesisRequest } from './changes';
 
 /** The program `st`. Throws an Error with the remedy where Python is missing. */
 export async function findSchemathesis(say: (line: string) => void): Promise<string> {
@@ -24,20 +24,20 @@ export interface Host {
 }
 
 /** How much a run does: its phases, and how many examples of each operation and each sequence it makes. */
-export interface Amount {
+export interface RunSize {
   phases: string;
   examples: number;
 }
 
 interface RunOptions {
   seed: number;
-  amount: Amount;
+  amount: RunSize;
   say: (line: string) => void;
 }
 
 /** What a run of schemathesis has found. */
 export interface Findings {
-  requests: SentRequest[];
+  requests: SchemathesisRequest[];
   /** Failed checks, each with the call that repeats it. */
   failures: string[];
 }
@@ -71,7 +71,7 @@ export async function runSchemathesis(program: string, host: Host, options: RunO
     const lines = readFileSync(requests, 'utf8').trim().split('\n');
     options.say(`${host.name}: ${lines.length} requests, ${failures.length} kinds of failures`);
     return {
-      requests: lines.map((line) => JSON.parse(line) as SentRequest),
+      requests: lines.map((line) => JSON.parse(line) as SchemathesisRequest),
       failures: failures.length + errors.length === 0 ? [] : failedChecks(output),
     };
   } finally {

@@ -11,7 +11,7 @@ import { sendUntilAnswered, until } from '../../test/support/waits';
 import { FLOW_HEADER } from './messages';
 
 /** What all actors of a proof share. */
-export interface World {
+export interface CrashWorld {
   merchant: Merchant;
   db: Database;
   /** Receives the webhooks; each flow has a path of its own below it. */
@@ -27,14 +27,14 @@ const AMOUNT = 1_000;
  * The merchant and the customer of one flow. What was not answered is sent again, with the same Idempotency-Key or the
  * same form. Every request names the flow, and so does the merchant_order_id of what it makes.
  */
-export class Actor {
+export class CrashActor {
   /** The payment orders and links that it made. */
   readonly orders: string[] = [];
   readonly links: string[] = [];
   private keys = 0;
 
   constructor(
-    readonly world: World,
+    readonly world: CrashWorld,
     readonly marker: string,
   ) {}
 
@@ -242,6 +242,6 @@ async function persist<Body>(call: Parameters<typeof sendUntilAnswered>[0]) {
 }
 
 /** The page of an order. */
-export const pageOf = ({ id }: { id: string }) => `/pay/${id}/`;
+export const pagePathOf = ({ id }: { id: string }) => `/pay/${id}/`;
 /** The page of a link. */
 export const linkPageOf = ({ id }: { id: string }) => `/paymentlinks/${id}/`;

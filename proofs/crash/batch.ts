@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Receiver } from '../../test/support/servers';
-import { Actor, type World } from './actor';
+import { CrashActor, type CrashWorld } from './actor';
 import { stateOf, type State } from './check';
 import type { Flow } from './flow';
 import type { CrashPoint, Victim } from './messages';
@@ -20,7 +20,7 @@ export const nameOf = ({ flow, victim, point }: Case) => `${flow.name}:${victim}
 /** Everything that the flows of a proof are made with. */
 export interface Setting {
   stack: CrashStack;
-  world: World;
+  world: CrashWorld;
   temporal: Client;
   receiver: Receiver;
   /** Ids that all flows share. */
@@ -30,7 +30,7 @@ export interface Setting {
 /** A flow that is under way. */
 export interface Running {
   flow: Flow;
-  actor: Actor;
+  actor: CrashActor;
   /** Settles when its merchant and its customer have done everything; the failure if they could not. */
   acted: Promise<string | undefined>;
   isOver: () => boolean;
@@ -55,7 +55,7 @@ export async function begin(
   for (const victim of victims) await stack.order(victim, { flows: begun, shared_ids, with_index });
   for (const { marker, flow } of begun) refuse(receiver, marker, flow.refused_webhooks ?? 0);
   return begun.map(({ flow, marker }) => {
-    const actor = new Actor(world, marker);
+    const actor = new CrashActor(world, marker);
     let is_over = false;
     const acted = flow
       .act(actor)

@@ -3,7 +3,7 @@ import { queryRows, type Database } from '../../src/db/connection';
 import { orderStatus, type Ending } from '../../src/domain/order';
 import type { OrderStatus, TransactionStatus } from '../../src/domain/transitions';
 import { orderWorkflowId, deliveryWorkflowId, paymentLinkWorkflowId } from '../../workflows/messages';
-import type { Actor } from './actor';
+import type { CrashActor } from './actor';
 
 /** What became of a flow. Two runs of a flow, killed or not, end in the same. */
 export interface State {
@@ -41,7 +41,7 @@ interface DeliveryRow {
 
 /** What the record, the processor and Temporal say of a flow. `received`: the webhook ids that its receiver got. */
 export async function stateOf(
-  actor: Actor,
+  actor: CrashActor,
   { temporal, received }: { temporal: Client; received: ReadonlySet<string> },
 ): Promise<State> {
   const { db, merchant } = actor.world;
@@ -89,7 +89,7 @@ export async function stateOf(
   };
 }
 
-async function ordersOf(db: Database, { orders, links }: Actor): Promise<OrderRow[]> {
+async function ordersOf(db: Database, { orders, links }: CrashActor): Promise<OrderRow[]> {
   return await queryRows<OrderRow>(
     db,
     `select o.id, o.kind, o.status, o.amount, o.attempts_max, o.ended, o.related_payment_link_id as payment_link_id,
@@ -189,7 +189,7 @@ const UNHANDLED_COMMAND = 1;
 /** How the workflows of the flow stand, and the tasks and runs of them that failed. */
 async function workflowsOf(
   temporal: Client,
-  { links }: Actor,
+  { links }: CrashActor,
   orders: OrderRow[],
   deliveries: DeliveryRow[],
 ): Promise<{ statuses: string; wrong: string[] }> {

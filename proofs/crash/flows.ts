@@ -1,5 +1,5 @@
 import { CUSTOMER } from '../../test/support/domain';
-import { pageOf } from './actor';
+import { pagePathOf } from './actor';
 import { SALE, type Flow } from './flow';
 import { LINKS, MONEY, WEBHOOKS } from './later-flows';
 
@@ -9,14 +9,14 @@ const PAYMENTS: Flow[] = [
   {
     name: 'page',
     ends: `completed: accepted | ${SALE}`,
-    act: async (actor) => actor.pay(pageOf(await actor.create()), 'approved'),
+    act: async (actor) => actor.pay(pagePathOf(await actor.create()), 'approved'),
   },
   {
     name: 'page-announced',
     ends: `completed: accepted | ${SALE}`,
     act: async (actor) =>
       actor.pay(
-        pageOf(await actor.create({ transactions: [{ payment_method: 'credit-card' }] })),
+        pagePathOf(await actor.create({ transactions: [{ payment_method: 'credit-card' }] })),
         'approved_mastercard',
       ),
   },
@@ -25,9 +25,9 @@ const PAYMENTS: Flow[] = [
     ends: `completed: error accepted | ${SALE}, sale declined 1000`,
     async act(actor) {
       const order = await actor.create();
-      await actor.pay(pageOf(order), 'do_not_honor');
+      await actor.pay(pagePathOf(order), 'do_not_honor');
       await actor.untilStatuses(order.id, 'processing: error');
-      await actor.pay(pageOf(order), 'approved');
+      await actor.pay(pagePathOf(order), 'approved');
     },
   },
   {
@@ -35,7 +35,7 @@ const PAYMENTS: Flow[] = [
     ends: `completed: accepted | ${SALE}`,
     async act(actor) {
       const order = await actor.create();
-      await actor.pay(pageOf(order), 'challenge');
+      await actor.pay(pagePathOf(order), 'challenge');
       await actor.answerIssuer(order.id, { code: '0101' });
     },
   },
@@ -44,10 +44,10 @@ const PAYMENTS: Flow[] = [
     ends: `completed: error accepted | ${SALE}, sale error 1000`,
     async act(actor) {
       const order = await actor.create();
-      await actor.pay(pageOf(order), 'challenge');
+      await actor.pay(pagePathOf(order), 'challenge');
       await actor.answerIssuer(order.id, { code: '3333' });
       await actor.untilStatuses(order.id, 'processing: error');
-      await actor.pay(pageOf(order), 'approved');
+      await actor.pay(pagePathOf(order), 'approved');
     },
   },
   {
@@ -66,12 +66,12 @@ const PAYMENTS: Flow[] = [
   {
     name: 'apple-pay',
     ends: `completed: accepted | ${SALE}`,
-    act: async (actor) => actor.payByWallet(pageOf(await actor.create()), 'apple-pay'),
+    act: async (actor) => actor.payByWallet(pagePathOf(await actor.create()), 'apple-pay'),
   },
   {
     name: 'google-pay',
     ends: `completed: accepted | ${SALE}`,
-    act: async (actor) => actor.payByWallet(pageOf(await actor.create()), 'google-pay'),
+    act: async (actor) => actor.payByWallet(pagePathOf(await actor.create()), 'google-pay'),
   },
   {
     name: 'card-check',
@@ -136,7 +136,7 @@ const PAYMENTS: Flow[] = [
     async act(actor) {
       const order = await actor.create();
       await actor.send('PUT', `/v1/orders/${order.id}/`, { description: 'Two books', extra: { shelf: 7 } });
-      await actor.pay(pageOf(order), 'approved');
+      await actor.pay(pagePathOf(order), 'approved');
     },
   },
   {
@@ -162,7 +162,7 @@ const ENDS: Flow[] = [
     ends: 'expired: error | sale declined 1000',
     async act(actor) {
       const order = await actor.create();
-      await actor.pay(pageOf(order), 'stolen');
+      await actor.pay(pagePathOf(order), 'stolen');
       await actor.untilStatuses(order.id, 'processing: error');
       await actor.advance(order.id, 'P1D');
     },
@@ -173,7 +173,7 @@ const ENDS: Flow[] = [
     ends: 'cancelled: error | sale declined 1000',
     async act(actor) {
       const order = await actor.create();
-      await actor.pay(pageOf(order), 'do_not_honor');
+      await actor.pay(pagePathOf(order), 'do_not_honor');
       await actor.untilStatuses(order.id, 'processing: error');
       await actor.cancel(order);
     },
@@ -183,7 +183,7 @@ const ENDS: Flow[] = [
     ends: 'cancelled: cancelled',
     async act(actor) {
       const order = await actor.create({ transactions: [{ payment_method: 'credit-card' }] });
-      await actor.cancelOnPage(pageOf(order));
+      await actor.cancelOnPage(pagePathOf(order));
     },
   },
   {

@@ -1,5 +1,5 @@
 import { until } from '../../test/support/waits';
-import { linkPageOf, pageOf } from './actor';
+import { linkPageOf, pagePathOf } from './actor';
 import { AUTHORIZED, MANUAL, SALE, type Flow } from './flow';
 
 /** What happens to money after the payment. */
@@ -33,7 +33,7 @@ export const MONEY: Flow[] = [
     ends: `completed: accepted | ${AUTHORIZED}, capture approved 1000`,
     async act(actor) {
       const order = await actor.create({ transactions: [{ payment_method: 'credit-card', capture_mode: 'manual' }] });
-      await actor.pay(pageOf(order), 'approved');
+      await actor.pay(pagePathOf(order), 'approved');
       await actor.untilStatuses(order.id, 'completed: accepted');
       await actor.follow('captures', order);
     },

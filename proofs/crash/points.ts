@@ -11,7 +11,7 @@ interface Flow {
 }
 
 /** The work that a call belongs to: a request, an activity, a batch of the indexer. */
-export interface Work {
+export interface TracedWork {
   flow?: Flow | undefined;
   /** Text that names the flow or one of its ids; read until the flow is found. */
   text: () => string;
@@ -37,7 +37,7 @@ const MARKER = /crash-\d+-\d+/g;
  * names the flow or an id that an earlier call of the flow named. Calls of loops, pollers and schedules are of no flow.
  */
 export class CrashPoints {
-  readonly work = new AsyncLocalStorage<Work>();
+  readonly work = new AsyncLocalStorage<TracedWork>();
   private readonly flows = new Map<string, Flow>();
   /** The flow of each id that was seen with one; `null`: an id of several flows. */
   private readonly owners = new Map<string, Flow | null>();

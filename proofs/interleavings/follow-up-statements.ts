@@ -1,5 +1,5 @@
 import { FINAL_TRANSACTION_STATUSES } from '../../src/domain/transitions';
-import type { Rows } from './rows';
+import type { SandboxRows } from './rows';
 import { NO_AMOUNTS } from '../../test/support/domain';
 import { NEW_ORDER, NEW_TRANSACTION, mayBegin, type Claim, type Statement } from './statement';
 
@@ -19,7 +19,7 @@ type FollowUpBindings = Claim &
   };
 
 /** Statements of captures, voids, refunds and reversals. */
-export function followUpStatements(rowsOf: () => Rows): Statement[] {
+export function followUpStatements(rowsOf: () => SandboxRows): Statement[] {
   return [
     {
       name: 'lock payment',
@@ -90,7 +90,7 @@ export function followUpStatements(rowsOf: () => Rows): Statement[] {
   ];
 }
 
-function insertFollowUp(rows: Rows, bindings: FollowUpBindings): unknown[] {
+function insertFollowUp(rows: SandboxRows, bindings: FollowUpBindings): unknown[] {
   const { id, kind, amount, transaction_id, requested_by, original_order_id, original_transaction_id } = bindings;
   const payment = rows.orders[original_order_id];
   if (payment === undefined || !mayBegin(rows, bindings)) return [];
@@ -115,7 +115,7 @@ interface WatchBindings {
 }
 
 /** Statements of possible late approvals. */
-export function watchStatements(rowsOf: () => Rows): Statement[] {
+export function watchStatements(rowsOf: () => SandboxRows): Statement[] {
   return [
     {
       name: 'insert watch',

@@ -5,8 +5,8 @@ import type { Sandbox } from './sandbox';
 type Result = OperationResult['result'];
 
 /** How the processor answers the first request of a key; named by the card of a charge. */
-export const CARDS = ['approved', 'declined', 'challenge', 'processing'] as const;
-export type Card = (typeof CARDS)[number];
+export const CARD_ANSWERS = ['approved', 'declined', 'challenge', 'processing'] as const;
+export type CardAnswer = (typeof CARD_ANSWERS)[number];
 
 interface Operation extends Omit<OperationRequest, 'operation'> {
   operation: OperationRequest['operation'];
@@ -50,7 +50,7 @@ export class MemoryProcessor {
 
   private carryOut(request: OperationRequest, key: string): Operation {
     const is_charge = request.operation === 'sale' || request.operation === 'authorize';
-    const result = is_charge ? (request.vault_token as Card) : this.resultOf(request);
+    const result = is_charge ? (request.vault_token as CardAnswer) : this.resultOf(request);
     const operation = { ...request, key, result, occurred: new Date(this.sandbox.now).toISOString() };
     this.operations.set(key, operation);
     return operation;

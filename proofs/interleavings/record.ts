@@ -1,5 +1,5 @@
 import type { StoredOrder } from '../../src/db/orders/stored-order';
-import type { Rows, TransactionRow } from './rows';
+import type { SandboxRows, TransactionRow } from './rows';
 import type { Statement } from './statement';
 import { statementsOf } from './statements';
 import type { Sandbox } from './sandbox';
@@ -11,7 +11,7 @@ export type Bindings = Record<string, unknown>;
  * as if it held a lock on everything. Before and after a statement anything may happen; its answer may be lost.
  */
 export class MemoryRecord {
-  rows: Rows = { orders: {}, transactions: {}, events: [], deliveries: [], watches: {}, claims: {} };
+  rows: SandboxRows = { orders: {}, transactions: {}, events: [], deliveries: [], watches: {}, claims: {} };
   private locked: Promise<unknown> = Promise.resolve();
   private readonly statements = statementsOf(() => this.rows);
 

@@ -43,7 +43,7 @@ export type TransactionRow = Reservation & {
   refund_pending_amount: number;
 };
 
-export interface Rows {
+export interface SandboxRows {
   orders: Record<string, OrderRow>;
   transactions: Record<string, TransactionRow>;
   events: { transaction_id: string; event: string; source: string; noticed: string }[];

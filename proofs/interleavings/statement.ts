@@ -1,5 +1,5 @@
 import { NO_AMOUNTS } from '../../test/support/domain';
-import type { Rows } from './rows';
+import type { SandboxRows } from './rows';
 
 /** A statement of src/db/orders, as the model carries it out. */
 export interface Statement {
@@ -31,7 +31,7 @@ export interface Claim {
 }
 
 /** Whether the request may be carried out; it is claimed then. */
-export function mayBegin({ claims }: Rows, { request_id }: Claim): boolean {
+export function mayBegin({ claims }: SandboxRows, { request_id }: Claim): boolean {
   if (request_id === null) return true;
   if (claims[request_id] !== undefined) return false;
   claims[request_id] = false;

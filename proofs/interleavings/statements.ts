@@ -1,10 +1,10 @@
 import { OPEN_ATTEMPT_STATUSES, OPEN_ORDER_STATUSES } from '../../src/domain/transitions';
 import { followUpStatements, watchStatements } from './follow-up-statements';
 import { NEW_ORDER, NEW_TRANSACTION, mayBegin, type Claim, type Statement } from './statement';
-import type { OrderRow, Rows, TransactionRow } from './rows';
+import type { OrderRow, SandboxRows, TransactionRow } from './rows';
 
 /** All statements of orders and follow-up orders, on rows in memory. */
-export function statementsOf(rowsOf: () => Rows): Statement[] {
+export function statementsOf(rowsOf: () => SandboxRows): Statement[] {
   return [
     ...paymentStatements(rowsOf),
     ...moveStatements(rowsOf),
@@ -13,7 +13,7 @@ export function statementsOf(rowsOf: () => Rows): Statement[] {
   ];
 }
 
-const transactionsOf = ({ transactions }: Rows, order_id: string) =>
+const transactionsOf = ({ transactions }: SandboxRows, order_id: string) =>
   Object.values(transactions)
     .filter((one) => one.order_id === order_id)
     .toSorted((a, b) => a.attempt - b.attempt);
@@ -25,7 +25,7 @@ const epoch = (text: string | null): number | null => (text === null ? null : Da
 const end = (text: string | null): number => epoch(text) ?? Number.MAX_SAFE_INTEGER;
 
 /** As `find order` answers. */
-function orderRow(rows: Rows, order: OrderRow): object {
+function orderRow(rows: SandboxRows, order: OrderRow): object {
   const { id, project_id, status, version, amount, currency, attempts_max, charged_by, ended, attention } = order;
   const closings = Object.values(rows.orders).filter(
     ({ kind, related_order_id, requested_by }) =>
@@ -45,7 +45,7 @@ function orderRow(rows: Rows, order: OrderRow): object {
   };
 }
 
-function transactionFields(rows: Rows, row: TransactionRow): object {
+function transactionFields(rows: SandboxRows, row: TransactionRow): object {
   const { id, attempt, status, amount, capture_mode, capture_period, captured_amount, voided_amount } = row;
   const { capture_pending_amount, void_pending_amount, answered_amount, answered_currency } = row;
   const is_by_hand = rows.events.some(({ transaction_id, source }) => transaction_id === id && source === 'operator');
@@ -73,7 +73,7 @@ function transactionFields(rows: Rows, row: TransactionRow): object {
 }
 
 /** Voids of the merchant that were refused after the window of a delayed authorization. */
-function freedOf(rows: Rows, row: TransactionRow): number {
+function freedOf(rows: SandboxRows, row: TransactionRow): number {
   if (row.capture_mode !== 'delayed' || row.status !== 'accepted') return 0;
   const refused = Object.values(rows.transactions).filter((one) => {
     const order = rows.orders[one.order_id]!;
@@ -92,7 +92,7 @@ function freedOf(rows: Rows, row: TransactionRow): number {
 
 type Written = Claim & { transaction: string; created: string };
 
-function paymentStatements(rowsOf: () => Rows): Statement[] {
+function paymentStatements(rowsOf: () => SandboxRows): Statement[] {
   return [
     {
       name: 'insert order',
@@ -187,7 +187,7 @@ interface MoveBindings {
   late_approval_poll_at: string | null;
 }
 
-function moveStatements(rowsOf: () => Rows): Statement[] {
+function moveStatements(rowsOf: () => SandboxRows): Statement[] {
   return [
     { name: 'move order', is: /^move order$/, run: (bindings: MoveBindings) => [move(rowsOf(), bindings)] },
     {
@@ -214,7 +214,7 @@ function moveStatements(rowsOf: () => Rows): Statement[] {
 }
 
 /** Moves an order and its transaction, both or neither. */
-function move(rows: Rows, to: MoveBindings): { moved: number; delivery: number | null } {
+function move(rows: SandboxRows, to: MoveBindings): { moved: number; delivery: number | null } {
   const nothing = { moved: 0, delivery: null };
   const order = rows.orders[to.order_id];
   if (order === undefined || order.version !== to.version || !to.order_sources.includes(order.status)) return nothing;

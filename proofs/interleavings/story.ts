@@ -15,11 +15,11 @@ import { followUp } from '../../workflows/follow-up';
 import { order as orderWorkflow } from '../../workflows/order';
 import { orderWorkflowId } from '../../workflows/messages';
 import { RecordedObject } from '../../workflows/object/recorded-object';
-import { MemoryProcessor, CARDS, type Card } from './processor';
+import { MemoryProcessor, CARD_ANSWERS, type CardAnswer } from './processor';
 import { MemoryRecord } from './record';
 import type { TransactionRow } from './rows';
 import { Sandbox, current } from './sandbox';
-import { clientOf } from './temporal';
+import { sandboxClientOf } from './temporal';
 
 const ORDER_ID = '0190c000-0000-7000-8000-0000000000a1';
 const PROJECT_ID = '0190c000-0000-7000-8000-0000000000b1';
@@ -29,7 +29,7 @@ const AMOUNT = 500;
 /** How an order begins. */
 export interface Beginning {
   charged_by: 'token' | 'customer';
-  card: Card;
+  card: CardAnswer;
   capture_mode: 'manual' | 'delayed' | undefined;
 }
 
@@ -61,7 +61,7 @@ export class Story {
     this.record = new MemoryRecord(this.sandbox);
     this.processor = new MemoryProcessor(this.sandbox, () => FOLLOW_UP_RESULTS[chance() % FOLLOW_UP_RESULTS.length]!);
     const db = this.record as unknown as Database;
-    this.clients = createWorkflowClients({ client: clientOf(this.sandbox), db });
+    this.clients = createWorkflowClients({ client: sandboxClientOf(this.sandbox), db });
     const deliveries = { start: ({ order_id, n }: { order_id: string; n: number }) => this.deliver(order_id, n) };
     const activities = createActivities({
       db,
@@ -85,7 +85,7 @@ export class Story {
     return { request_id, deadline_at: now + 1e9, has_idempotency_key, is_repeat: false, first_received_at: now };
   }
 
-  transaction(attempt: number, card: Card | undefined, capture_mode: Beginning['capture_mode']) {
+  transaction(attempt: number, card: CardAnswer | undefined, capture_mode: Beginning['capture_mode']) {
     return {
       id: transactionId(ORDER_ID, attempt),
       attempt,
@@ -114,7 +114,7 @@ export class Story {
     );
   }
 
-  async pay(attempt: number, card: Card): Promise<void> {
+  async pay(attempt: number, card: CardAnswer): Promise<void> {
     const transaction = this.transaction(attempt, card, undefined);
     const project = { project_id: PROJECT_ID, is_test: true };
     await this.answer(() =>
@@ -301,6 +301,6 @@ export function watchRecords(violate: (text: string) => void): void {
 
 export const beginnings: fc.Arbitrary<Beginning> = fc.record({
   charged_by: fc.constantFrom('token' as const, 'customer' as const),
-  card: fc.constantFrom(...CARDS),
+  card: fc.constantFrom(...CARD_ANSWERS),
   capture_mode: fc.constantFrom(undefined, undefined, 'manual' as const, 'delayed' as const),
 });

@@ -10,7 +10,7 @@ interface StartOptions {
 }
 
 /** The part of Temporal's client that src/temporal uses, on the workflows of a sandbox. */
-export function clientOf(sandbox: Sandbox): Client {
+export function sandboxClientOf(sandbox: Sandbox): Client {
   const update = async (id: string, { name }: Named, args: unknown[]) => {
     const instance = sandbox.get(id);
     if (instance === undefined) throw sandbox.notFound(id);

@@ -6,8 +6,8 @@ import { capturedAndVoided } from './captured-and-voided';
 import { deliveries } from './deliveries';
 import { ends } from './ends';
 import { indexEqualsRecord } from './index-equals-record';
-import type { HistoryInvariant, Invariant, Place, WorkflowHistory } from './invariant';
-import { ledger } from './ledger';
+import type { HistoryInvariant, Invariant, Evidence, WorkflowHistory } from './invariant';
+import { ledgerInvariant } from './ledger';
 import { ledgerSums } from './ledger-sums';
 import { links } from './links';
 import { noCardNumbers, noCardNumbersInPayloads } from './no-card-numbers';
@@ -20,7 +20,7 @@ import { webhooks } from './webhooks';
 
 /** Invariants of the servers. The first wait until nothing is under way. */
 export const INVARIANTS: readonly Invariant[] = [
-  ledger,
+  ledgerInvariant,
   ledgerSums,
   ends,
   deliveries,
@@ -66,7 +66,7 @@ export async function checkInvariants(stack: RunningStack, options: CheckOptions
   const { simulator_postgres_url } = options;
   const processor_url = simulator_postgres_url ?? stack.postgres_url.replace(/\/[^/]+$/, '/simulator');
   const processor = connectDatabase(processor_url, { pool_max: 2 });
-  const place: Place = { stack, record, processor, simulator_postgres_url };
+  const place: Evidence = { stack, record, processor, simulator_postgres_url };
   const isChosen = ({ name }: { name: string }) => only?.includes(name) ?? true;
   const broken: string[] = [];
   const report = (name: string, violations: readonly string[], began: number) => {
@@ -90,7 +90,7 @@ export async function checkInvariants(stack: RunningStack, options: CheckOptions
 }
 
 /** An eventual invariant is looked at until it holds, or its time is over. A server of it may still be starting. */
-async function violationsOf(invariant: Invariant, place: Place, within_ms: number): Promise<string[]> {
+async function violationsOf(invariant: Invariant, place: Evidence, within_ms: number): Promise<string[]> {
   const give_up = Date.now() + within_ms;
   for (;;) {
     const violations = await invariant.violations(place).catch((error: unknown) => {

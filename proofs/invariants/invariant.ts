@@ -3,7 +3,7 @@ import { queryRows, type Database } from '../../src/db/connection';
 import type { RunningStack } from '../../test/support/stack';
 
 /** Everything that invariants look at. */
-export interface Place {
+export interface Evidence {
   stack: RunningStack;
   /** The database of the service. */
   record: Database;
@@ -29,7 +29,7 @@ export interface Invariant {
   /** Set if it may still be on its way to hold, as with polls and retries: it is then looked at again for a while. */
   eventual?: true;
   /** Each names the object that differs from the promise. */
-  violations(place: Place): Promise<string[]>;
+  violations(place: Evidence): Promise<string[]>;
 }
 
 /** What must hold of the history of every workflow. */

@@ -1,7 +1,7 @@
 import { ledgerDifferences } from '../../test/support/record-differences';
 import type { Invariant } from './invariant';
 
-export const ledger: Invariant = {
+export const ledgerInvariant: Invariant = {
   name: 'ledger',
   title: "The record equals the processor's ledger, operation by operation, and nothing is open.",
   eventual: true,

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { queryRows, type Database } from '../../src/db/connection';
 import { replaceCardNumbers } from '../../src/domain/card';
 import { TEST_CARDS } from '../../src/simulator/cards';
-import type { HistoryInvariant, Invariant, Place } from './invariant';
+import type { HistoryInvariant, Invariant, Evidence } from './invariant';
 
 const PUBLISHED = Object.values(TEST_CARDS).map(({ number }) => number);
 const MARK = '\u2588';
@@ -52,7 +52,7 @@ async function inTables(db: Database, name: string): Promise<string[]> {
 const withBytes = (line: string) =>
   line.replace(/"\\\\x([0-9a-f]*)"/g, (_, hex: string) => Buffer.from(hex, 'hex').toString('latin1'));
 
-function inLogs({ data_dir }: Place['stack']): string[] {
+function inLogs({ data_dir }: Evidence['stack']): string[] {
   const folder = path.join(data_dir, 'logs');
   return readdirSync(folder).flatMap((name) => {
     const lines = readFileSync(path.join(folder, name), 'utf8').split('\n').filter(holdsCard).length;

@@ -1,13 +1,13 @@
 import { replayHistories } from '../../src/temporal/replay';
 import { workflowBundlePath } from '../../src/temporal/workflow-bundle';
-import { quietRuntime } from '../../test/support/temporal';
+import { quietTestRuntime } from '../../test/support/temporal';
 import type { HistoryInvariant } from './invariant';
 
 export const replay: HistoryInvariant = {
   name: 'replay',
   title: 'Every workflow history replays with the code that wrote it.',
   async violations(histories) {
-    quietRuntime();
+    quietTestRuntime();
     const recorded = histories.map(({ workflow_id, history }) => ({ name: workflow_id, history }));
     const failures = await replayHistories({ codePath: await workflowBundlePath() }, recorded);
     return Object.entries(failures).map(

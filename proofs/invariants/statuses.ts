@@ -1,7 +1,7 @@
 import { queryRows } from '../../src/db/connection';
 import { orderStatus, type Ending } from '../../src/domain/order';
 import { TRANSACTION_MOVES, canMove, type OrderStatus, type TransactionStatus } from '../../src/domain/transitions';
-import type { Invariant, Place } from './invariant';
+import type { Invariant, Evidence } from './invariant';
 
 /** An order with everything that its status is computed from. */
 export interface OrderHistory {
@@ -20,7 +20,7 @@ export interface OrderHistory {
 }
 
 /** All orders of the record, as their statuses and events tell of them. */
-export const orderHistories = ({ record }: Place): Promise<OrderHistory[]> =>
+export const orderHistories = ({ record }: Evidence): Promise<OrderHistory[]> =>
   queryRows<OrderHistory>(
     record,
     `select o.id, o.status, o.attempts_max, o.ended,

@@ -5,7 +5,7 @@ import { repositoryRoot } from '../../src/stack/files';
 import { buildGoProgram, runGo } from '../../src/stack/tools/go';
 
 /** What a client asked of one order, what it was answered, and when: a line of the model's input. Nanoseconds. */
-export interface Operation {
+export interface ObservedOperation {
   order: string;
   /** Whether the order is an authorization that is captured by hand; otherwise a sale. */
   manual: boolean;
@@ -13,7 +13,7 @@ export interface Operation {
   of: number;
   client: number;
   in: { kind: OperationKind; attempt?: number; card?: string; amount?: number };
-  out: { result: string; amount?: number; status?: string } & Partial<Record<Amount, number>>;
+  out: { result: string; amount?: number; status?: string } & Partial<Record<AmountName, number>>;
   call: number;
   /** Null: it was not answered. */
   return: number | null;
@@ -22,9 +22,9 @@ export interface Operation {
 }
 
 export type OperationKind = 'pay' | 'capture' | 'void' | 'refund' | 'cancel' | 'read';
-export type Amount = 'captured' | 'voided' | 'refunded' | 'capturable' | 'voidable' | 'refundable';
+export type AmountName = 'captured' | 'voided' | 'refunded' | 'capturable' | 'voidable' | 'refundable';
 
-export interface Verdict {
+export interface HistoryVerdict {
   order: string;
   operations: number;
   /** `Unknown`: not decided within a minute. */
@@ -41,7 +41,7 @@ export const testModel = (): Promise<void> => runGo({ module: MODEL }, ['test', 
  * What the model says of each order. Builds its program in `.tools` first; throws an Error that says how to get Go
  * where it is missing.
  */
-export async function checkHistories(operations: readonly Operation[]): Promise<Verdict[]> {
+export async function checkHistories(operations: readonly ObservedOperation[]): Promise<HistoryVerdict[]> {
   const folder = path.join(repositoryRoot(), '.tools');
   mkdirSync(folder, { recursive: true });
   const program = path.join(folder, 'linearizable-model');
@@ -55,5 +55,5 @@ export async function checkHistories(operations: readonly Operation[]): Promise<
   return printed
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as Verdict);
+    .map((line) => JSON.parse(line) as HistoryVerdict);
 }

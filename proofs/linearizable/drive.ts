@@ -1,9 +1,9 @@
 import type { Order } from '../../src/contract/order';
 import { CARD, Client } from '../../test/support/customer';
 import { CARDS, type CardName } from '../../test/support/domain';
-import { Merchant, newIdempotencyKey, type Answer } from '../../test/support/merchant';
+import { Merchant, newIdempotencyKey, type MerchantAnswer } from '../../test/support/merchant';
 import type { RunningStack } from '../../test/support/stack';
-import type { Operation, OperationKind } from './check';
+import type { ObservedOperation, OperationKind } from './check';
 
 /** Clients that act on the same order at the same time, each with a page of its own. */
 
@@ -14,12 +14,12 @@ const PAYING: readonly CardName[] = ['approved', 'approved', 'do_not_honor', 'ca
 const MODEL_CARDS: Partial<Record<CardName, string>> = { do_not_honor: 'declined' };
 const KINDS: readonly OperationKind[] = ['pay', 'capture', 'void', 'refund', 'refund', 'cancel', 'read', 'read'];
 
-type Given = Pick<Operation, 'in' | 'out'>;
+type Given = Pick<ObservedOperation, 'in' | 'out'>;
 type Body = Order & { error?: { type: string; value: string } };
 
 /** One order with its clients, whose operations are recorded. */
 export class SharedOrder {
-  readonly operations: Operation[] = [];
+  readonly operations: ObservedOperation[] = [];
   private constructor(
     private readonly merchant: Merchant,
     private readonly manual: boolean,
@@ -95,7 +95,7 @@ export class SharedOrder {
   }
 
   /** A repeat under the same key is the same operation. Without a key a request is sent once. */
-  private async send(method: string, path: string, body?: unknown): Promise<Answer<Body> | undefined> {
+  private async send(method: string, path: string, body?: unknown): Promise<MerchantAnswer<Body> | undefined> {
     const key = this.random() < 0.5 ? newIdempotencyKey() : undefined;
     const request = {
       ...(body !== undefined && { body }),
@@ -141,7 +141,7 @@ const UNANSWERED = { result: 'unanswered' };
 const now = () => Number(process.hrtime.bigint());
 
 /** What became of a capture, void or refund; undefined when the answer says that nothing was stored (rules 10.5). */
-function moved(answer: Answer<Body> | undefined): Given['out'] | undefined {
+function moved(answer: MerchantAnswer<Body> | undefined): Given['out'] | undefined {
   if (answer === undefined) return UNANSWERED;
   const { status, body } = answer;
   if (status === 200) {
@@ -152,7 +152,7 @@ function moved(answer: Answer<Body> | undefined): Given['out'] | undefined {
   return body.error !== undefined && /nothing was stored/.test(body.error.value) ? undefined : UNANSWERED;
 }
 
-function cancelled(answer: Answer<Body> | undefined): Given['out'] {
+function cancelled(answer: MerchantAnswer<Body> | undefined): Given['out'] {
   if (answer === undefined || answer.status >= 500) return UNANSWERED;
   if (answer.status === 200) return answer.body.status === 'cancelled' ? { result: 'done' } : UNANSWERED;
   return { result: answer.body.error?.type ?? '' };

@@ -11,8 +11,8 @@ import type { Proof, ProofInput, ProofOutcome, Size } from '../proof';
 import { atOnce } from '../support/at-once';
 import { startFailingReceiver } from '../support/receivers';
 import { numbersFrom } from '../support/random';
-import { count } from '../support/shop';
-import { Life, type World } from './life';
+import { countUp } from '../support/shop';
+import { Life, type LivesWorld } from './life';
 
 const LIVES: Record<Size, number> = { ci: 12, full: 1_000 };
 const STEPS = 40;
@@ -51,7 +51,7 @@ async function run({ seed, size, single, say }: ProofInput): Promise<ProofOutcom
       () => db.destroy(),
       () => temporal.connection.close(),
     );
-    const world: World = { stack, merchant, db, temporal };
+    const world: LivesWorld = { stack, merchant, db, temporal };
     const numbers = single === undefined ? Array.from({ length: LIVES[size] }, (_, n) => n) : [Number(single)];
     const lived: Life[] = [];
     while (lived.length < numbers.length) {
@@ -75,7 +75,7 @@ async function run({ seed, size, single, say }: ProofInput): Promise<ProofOutcom
   }
 }
 
-async function liveTogether(world: World, numbers: readonly number[], seed: number): Promise<Life[]> {
+async function liveTogether(world: LivesWorld, numbers: readonly number[], seed: number): Promise<Life[]> {
   return await Promise.all(
     numbers.map(async (number) => {
       const life = new Life(world, number, numbersFrom(seed * 1_000_003 + number));
@@ -89,13 +89,13 @@ async function liveTogether(world: World, numbers: readonly number[], seed: numb
 /** How often each step was taken, with its answers. */
 function answersOf(lived: readonly Life[]): string {
   const tally: Record<string, number> = {};
-  for (const step of lived.flatMap(({ steps }) => steps)) count(tally, step);
+  for (const step of lived.flatMap(({ steps }) => steps)) countUp(tally, step);
   const rows = Object.entries(tally).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return `Steps with their answers, those without anything to do in brackets: ${rows.map(([step, times]) => `${step} (${times})`).join(', ')}.`;
 }
 
 /** Customers leave the issuer, the processor gives every outcome, and the clocks go on until nothing is open. */
-async function comeToAnEnd(world: World): Promise<void> {
+async function comeToAnEnd(world: LivesWorld): Promise<void> {
   const { stack, db, merchant } = world;
   await callSimulator(stack, '/control/faults/', { method: 'DELETE' });
   for (let day = 0; day < DAYS_MAX; day += 1) {
@@ -118,7 +118,7 @@ async function comeToAnEnd(world: World): Promise<void> {
 }
 
 /** Paths of the orders and links that time still changes. */
-async function openObjects({ db }: World): Promise<string[]> {
+async function openObjects({ db }: LivesWorld): Promise<string[]> {
   const rows = await queryRows<{ path: string }>(
     db,
     `select format('/v1/orders/%s/', o.id) as path from orders o
@@ -136,7 +136,7 @@ async function openObjects({ db }: World): Promise<string[]> {
 }
 
 /** What the lives left in the record. */
-async function countRows({ db }: World): Promise<Record<string, number>> {
+async function countRows({ db }: LivesWorld): Promise<Record<string, number>> {
   const [row] = await queryRows<Record<string, number>>(
     db,
     `select (select count(*)::int from orders) as orders, (select count(*)::int from payment_links) as links,

@@ -10,7 +10,7 @@ import { postControl, type RunningStack } from '../../test/support/stack';
 import { WRONG_NOTIFICATIONS } from '../support/notifications';
 
 /** What all lives share. */
-export interface World {
+export interface LivesWorld {
   stack: RunningStack;
   merchant: Merchant;
   db: Database;
@@ -48,7 +48,7 @@ export class Life {
   private link: PaymentLink | undefined;
 
   constructor(
-    private readonly world: World,
+    private readonly world: LivesWorld,
     readonly number: number,
     private readonly random: () => number,
   ) {}

@@ -1,5 +1,5 @@
 import { grownFigures, measureOpenOrders, reportOpenOrders } from '../../src/bench/open-orders';
-import { startReceiver } from '../../src/bench/receiver';
+import { startWebhookReceiver } from '../../src/bench/receiver';
 import { createRows, PAID_ORDER } from '../../src/bench/rows';
 import { startBenchStack } from '../../src/bench/stack';
 import { readFacts } from '../../src/stack/launch';
@@ -35,7 +35,7 @@ async function run({ size, say }: ProofInput): Promise<ProofOutcome> {
   const stack = await startBenchStack();
   const closing: (() => unknown)[] = [() => stack.discard()];
   try {
-    const receiver = await startReceiver();
+    const receiver = await startWebhookReceiver();
     closing.unshift(() => receiver.close());
     const { rows, close, ...open } = await createRows(stack, receiver);
     closing.unshift(close);

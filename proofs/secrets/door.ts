@@ -1,4 +1,4 @@
-import type { Card } from './secrets';
+import type { SentCard } from './secrets';
 
 /** A way into the service. */
 export interface Door {
@@ -9,7 +9,7 @@ export interface Door {
    */
   kind: 'right' | 'refused' | 'other';
   /** Sends the card; `written` is its number in one of the forms that clients send. */
-  send: (card: Card, written: string) => Promise<Response | string>;
+  send: (card: SentCard, written: string) => Promise<Response | string>;
 }
 
 /** An answer that was given at a door. */

@@ -14,7 +14,7 @@ import { sendKey } from './key-doors';
 import { operatorDoors, orderWithoutOutcome, outsideDoors, webUiDoor, type Managed } from './other-doors';
 import { pageDoors } from './page-doors';
 import { Scanner, type Secret } from './scan';
-import { inGroups, makeCards, type Card } from './secrets';
+import { inGroups, makeCards, type SentCard } from './secrets';
 import { answersOf, documentsOf, filesOf, historiesOf, tablesOf, type Source } from './sources';
 
 /** Cards: one of each brand, or fifty. */
@@ -33,7 +33,7 @@ const FORMS: ((number: string) => string)[] = [
 /** Requests at once. */
 const AT_ONCE = 4;
 
-export const secrets: Proof = {
+export const secretsProof: Proof = {
   name: 'secrets',
   title:
     'Card numbers, security codes and keys that are sent through every door, the wrong ones too, are stored, logged, reported and answered nowhere beyond first six and last four digits.',
@@ -94,7 +94,7 @@ async function prove(
     }
   };
   let sent = 0;
-  const send = async ({ name, kind, send }: Door, card: Card, n: number) => {
+  const send = async ({ name, kind, send }: Door, card: SentCard, n: number) => {
     look(await given(name, await send(card, FORMS[n % FORMS.length]!(card.number))), kind);
     sent += 1;
   };
@@ -107,7 +107,7 @@ async function prove(
     for (const { door, answer } of await sendKey(stack, key)) look(await given(door, answer), 'other');
   }
   await close();
-  const kept = new Set<Card>();
+  const kept = new Set<SentCard>();
   const scanned = await scan(stack, managed.token, receiver, (source) => {
     for (const hit of scanner.hits(source.text, source)) {
       violations.push(`${source.kind}: ${source.name} holds ${hit} (seed ${seed})`);
@@ -132,7 +132,7 @@ async function prove(
 }
 
 /** What may be stored of a number: its first six and last four digits. */
-const maskOf = ({ number }: Card) => `${number.slice(0, 6)}${'*'.repeat(number.length - 10)}${number.slice(-4)}`;
+const maskOf = ({ number }: SentCard) => `${number.slice(0, 6)}${'*'.repeat(number.length - 10)}${number.slice(-4)}`;
 
 async function doorsOf(stack: RunningStack, managed: Managed, receiver: Receiver) {
   const merchant = new Merchant(stack);
@@ -199,7 +199,7 @@ async function keysOf(stack: RunningStack, { token, project_id, api_key }: Manag
 }
 
 /** Throws if the scanner misses a number or a key in any form: then that nothing is found would show nothing. */
-function requireFinds(scanner: Scanner, cards: readonly Card[], keys: readonly Secret[]): void {
+function requireFinds(scanner: Scanner, cards: readonly SentCard[], keys: readonly Secret[]): void {
   for (const { number, security_code } of cards) {
     const texts = [
       ...[

@@ -1,4 +1,4 @@
-import type { Card } from './secrets';
+import type { SentCard } from './secrets';
 
 /** A secret that must be nowhere, by a name that may be shown. */
 export interface Secret {
@@ -19,7 +19,7 @@ export class Scanner {
   private readonly needles: Secret[] = [];
   private readonly codes: RegExp;
 
-  constructor(cards: readonly Card[], secrets: readonly Secret[]) {
+  constructor(cards: readonly SentCard[], secrets: readonly Secret[]) {
     for (const [n, { number }] of cards.entries()) {
       const name = `card ${n}`;
       for (let at = 0; at + SHOWN_TOGETHER_MAX < number.length; at += 1) {

@@ -1,7 +1,7 @@
 import { numbersFrom } from '../support/random';
 
 /** A card that a customer or a mistaken client sends. */
-export interface Card {
+export interface SentCard {
   number: string;
   security_code: string;
   brand: string;
@@ -19,10 +19,10 @@ const BRANDS = [
 ];
 
 /** So many cards of all brands with a valid check digit, none of them published; the same seed makes the same. */
-export function makeCards(count: number, seed: number, published: readonly string[]): Card[] {
+export function makeCards(count: number, seed: number, published: readonly string[]): SentCard[] {
   const random = numbersFrom(seed);
   const digit = () => String(Math.floor(random() * 10));
-  const cards: Card[] = [];
+  const cards: SentCard[] = [];
   for (let n = 0; cards.length < count; n += 1) {
     const { brand, prefixes, length, code } = BRANDS[n % BRANDS.length]!;
     let body = prefixes[Math.floor(random() * prefixes.length)]!;

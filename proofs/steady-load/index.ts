@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { quantile } from '../../src/bench/figures';
 import { memoryMiB } from '../../src/bench/processes';
-import { startReceiver } from '../../src/bench/receiver';
+import { startWebhookReceiver } from '../../src/bench/receiver';
 import { table } from '../../src/bench/report';
 import { createRows, PAID_ORDER_WITH_WEBHOOK } from '../../src/bench/rows';
 import { startBenchStack, type BenchStack } from '../../src/bench/stack';
@@ -71,7 +71,7 @@ async function run({ size, say }: ProofInput): Promise<ProofOutcome> {
   const stack = await startBenchStack();
   const closing: (() => unknown)[] = [() => stack.discard()];
   try {
-    const receiver = await startReceiver();
+    const receiver = await startWebhookReceiver();
     closing.unshift(() => receiver.close());
     const db = connectDatabase(stack.facts.postgres_url, { pool_max: 1 });
     closing.unshift(() => db.destroy());

@@ -7,7 +7,7 @@ import type { WiredStack } from './wire';
 
 /** Faults of processes, servers and connections, which hit whatever is under way. */
 
-export interface World {
+export interface FaultTargets {
   wired: WiredStack;
   /** A number from 0 to 1 that follows from the seed. */
   random: () => number;
@@ -20,11 +20,11 @@ interface FaultKind {
   /** For this long after its end it may still slow or fail requests. Milliseconds. */
   aftermath_ms: number;
   /** Begins it, lets it last, and ends it. */
-  inject: (world: World) => Promise<void>;
+  inject: (world: FaultTargets) => Promise<void>;
 }
 
 /** A milliseconds value between both, by the seed. */
-const between = ({ random }: World, least: number, most: number) => least + random() * (most - least);
+const between = ({ random }: FaultTargets, least: number, most: number) => least + random() * (most - least);
 
 const killed = (name: ProcessName, aftermath_ms: number): FaultKind => ({
   name: `${name} killed`,
@@ -152,7 +152,7 @@ export class FaultInjector {
   private deck: FaultKind[] = [];
 
   constructor(
-    private readonly world: World,
+    private readonly world: FaultTargets,
     private readonly options: { lanes: number; storm_ms: number; calm_ms: number; say: (line: string) => void },
     private readonly weights: 'weighted' | 'equal' = 'weighted',
   ) {}

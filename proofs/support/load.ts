@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { numbersFrom } from './random';
 import type { Merchant } from '../../test/support/merchant';
 import { createTestProject } from '../../test/support/operator';
-import { Shop, count, type Load, type LoadOptions, type Play } from './shop';
+import { Shop, countUp, type Load, type LoadOptions, type ShopStory } from './shop';
 import { STORIES } from './stories';
 
 /** Orders of all kinds at a steady rate, as many merchants and their customers make them. */
@@ -26,13 +26,13 @@ export async function runLoad(options: LoadOptions): Promise<Load> {
   for (let n = 0; n < orders; n += 1) {
     await sleep(Math.max(0, began + (n * 1_000) / per_second - performance.now()));
     while (playing.size >= under_way_max) await Promise.race(playing);
-    const { name, play } = stories[Math.floor(random() * stories.length)] as { name: string; play: Play };
+    const { name, play } = stories[Math.floor(random() * stories.length)] as { name: string; play: ShopStory };
     const merchant = shops[Math.floor(random() * shops.length)]!;
     const currency = CURRENCIES[Math.floor(random() * CURRENCIES.length)]!;
     // Each story has numbers of its own, so that it does the same whatever the others do meanwhile.
     const amount = 100 + Math.floor(random() * 9_900);
     const shop = new Shop(merchant, numbersFrom(seed * 1_000_003 + n), amount, currency, load, options);
-    count(load.begun, name);
+    countUp(load.begun, name);
     const played = play(shop)
       .then(() => shop.finishAsides())
       .catch((error: unknown) => void load.unfinished.push(`${name} ${n}: ${String(error)}`));

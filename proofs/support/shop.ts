@@ -120,7 +120,7 @@ export class Shop {
     const { stack } = this.options;
     await this.eventually('a fault of the processor', async () => await postControl(stack, 'faults', fault));
     this.processor_fault = fault.kind;
-    count(this.load.processor_faults, fault.kind);
+    countUp(this.load.processor_faults, fault.kind);
   }
 
   /**
@@ -148,7 +148,7 @@ export class Shop {
     if (!this.chance(this.options.processor_faults)) return;
     const way = this.pick(ways);
     const notified = after.then(() => WRONG_NOTIFICATIONS[way](this.options.stack, order_id));
-    const note = (sent: number) => void (sent > 0 && count(this.load.processor_faults, `notification ${way}`));
+    const note = (sent: number) => void (sent > 0 && countUp(this.load.processor_faults, `notification ${way}`));
     // The processor may be away; then this notification was never made.
     this.asides.push(notified.then(note, () => undefined));
   }
@@ -242,8 +242,8 @@ function orderOf({ status, body }: Answer): Order {
   return body;
 }
 
-export type Play = (shop: Shop) => Promise<void>;
+export type ShopStory = (shop: Shop) => Promise<void>;
 
-export function count(counts: Record<string, number>, what: string): void {
+export function countUp(counts: Record<string, number>, what: string): void {
   counts[what] = (counts[what] ?? 0) + 1;
 }

@@ -3,7 +3,7 @@ import type { Order } from '../../src/contract/order';
 import { Client } from '../../test/support/customer';
 import type { CardName } from '../../test/support/domain';
 import { answerIssuer } from '../../test/support/processor';
-import type { Play, Shop } from './shop';
+import type { ShopStory, Shop } from './shop';
 
 /** What merchants and customers do with an order or a link. */
 
@@ -50,7 +50,7 @@ async function answerIssuerOf(shop: Shop, order: { id: string }, code: string): 
 const half = ({ amount }: Order) => Math.ceil(amount / 2);
 
 /** By name: how often, and what happens. */
-export const STORIES: Readonly<Record<string, { weight: number; play: Play }>> = {
+export const STORIES: Readonly<Record<string, { weight: number; play: ShopStory }>> = {
   'sale by card token': { weight: 16, play: async (shop) => void (await charged(shop, 'approved')) },
   'sale that is declined': { weight: 5, play: async (shop) => void (await charged(shop, shop.pick(declines))) },
   'sale that is refunded': {

@@ -3,7 +3,7 @@ import { bundleHash } from '../../src/temporal/bundle-hash';
 import { startReceiver } from '../../test/support/servers';
 import type { Proof, ProofInput, ProofOutcome } from '../proof';
 import { endsOf } from './ends';
-import { Load, OPEN, openObjects } from './load';
+import { UpgradeLoad, OPEN, openObjects } from './load';
 import { ReleaseProcesses } from './processes';
 import {
   HEAD,
@@ -12,7 +12,7 @@ import {
   migrationsOf,
   previousCommit,
   removeRelease,
-  type Release,
+  type CompiledRelease,
 } from './release';
 import { Steps } from './steps';
 import { deployVersion, haveVersions } from './versions';
@@ -64,7 +64,7 @@ function sum(all: Record<string, number>[]): Record<string, number> {
 }
 
 /** Replaces schema, workers and API of the release before by those of head, and goes back, under load. */
-async function replaceProcesses(input: ProofInput, before: Release): Promise<ProofOutcome> {
+async function replaceProcesses(input: ProofInput, before: CompiledRelease): Promise<ProofOutcome> {
   const { size, say } = input;
   const receiver = await startReceiver();
   receiver.answer((response) => void response.writeHead(500).end());
@@ -74,7 +74,7 @@ async function replaceProcesses(input: ProofInput, before: Release): Promise<Pro
     const stack = await processes.start();
     say(`opening ${OPEN[size]} orders, links and webhooks`);
     const open = await openObjects(stack, OPEN[size], receiver.url);
-    const load = new Load(stack, () => steps.current);
+    const load = new UpgradeLoad(stack, () => steps.current);
     const workersGoBack =
       (await bundleHash(path.join(before.folder, 'dist'))) === (await bundleHash(path.join(HEAD.folder, 'dist')));
     try {

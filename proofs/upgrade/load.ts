@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Merchant, newIdempotencyKey, type Answer } from '../../test/support/merchant';
+import { Merchant, newIdempotencyKey, type MerchantAnswer } from '../../test/support/merchant';
 import { capturePart, createAuthorization, part, refund, voidAll } from '../../test/support/merchant-payments';
 import type { RunningStack } from '../../test/support/stack';
 import type { Order } from '../../src/contract/order';
@@ -39,7 +39,7 @@ export async function openObjects(stack: RunningStack, count: number, webhook_ur
 }
 
 /** Merchants who pay, capture, void, refund and read all the time, and count what they are answered. */
-export class Load {
+export class UpgradeLoad {
   /** Answers by status, such as `200`, and `refused` for connections that the API does not take. */
   readonly answers: Record<string, number> = {};
   /** Answers of 500 and above, in words. */
@@ -80,7 +80,7 @@ export class Load {
     }
   }
 
-  private async send<Body>(call: () => Promise<Answer<Body>>): Promise<Answer<Body> | undefined> {
+  private async send<Body>(call: () => Promise<MerchantAnswer<Body>>): Promise<MerchantAnswer<Body> | undefined> {
     try {
       const answer = await call();
       this.count(String(answer.status));

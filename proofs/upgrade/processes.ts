@@ -9,7 +9,7 @@ import { serverFolder, stackIn, type RunningStack } from '../../test/support/sta
 import { temporalOf } from '../../test/support/temporal-client';
 import { until } from '../../test/support/waits';
 import { TASK_QUEUE } from '../../workflows/messages';
-import { HEAD, ReleaseSwitch, launcherOf, type Release } from './release';
+import { HEAD, ReleaseSwitch, launcherOf, type CompiledRelease } from './release';
 
 /** TASK_QUEUE_TYPE_WORKFLOW. */
 const WORKFLOW_TASKS = 1;
@@ -23,7 +23,7 @@ export class ReleaseProcesses {
   private launched: LaunchedStack | undefined;
   private readonly beside: ChildProcess[] = [];
 
-  constructor(private readonly before: Release) {
+  constructor(private readonly before: CompiledRelease) {
     this.launcher = launcherOf(before);
   }
 
@@ -49,7 +49,7 @@ export class ReleaseProcesses {
   }
 
   /** A command of a release. `failed`: it ended with 1. */
-  async admin({ folder }: Release, ...args: string[]): Promise<Record<string, unknown> & { failed: boolean }> {
+  async admin({ folder }: CompiledRelease, ...args: string[]): Promise<Record<string, unknown> & { failed: boolean }> {
     const command = [path.join(folder, 'dist/src/main/admin.js'), '--json', ...args];
     const env = this.environment();
     const admin = spawn(process.execPath, command, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -60,7 +60,7 @@ export class ReleaseProcesses {
   }
 
   /** As operations.md says: a new worker starts beside the old one, which then finishes its tasks and is replaced. */
-  async replaceWorker(release: Release): Promise<void> {
+  async replaceWorker(release: CompiledRelease): Promise<void> {
     const beside = await this.startWorker(release);
     await this.replaceSupervisedWorker(release);
     beside.kill('SIGTERM');
@@ -68,13 +68,13 @@ export class ReleaseProcesses {
   }
 
   /** Has the supervisor run the worker of a release instead of the one before. */
-  async replaceSupervisedWorker(release: Release): Promise<void> {
+  async replaceSupervisedWorker(release: CompiledRelease): Promise<void> {
     this.releases.use('worker', release);
     await this.replace('worker');
     await this.untilPolls(readFacts(this.data_dir).pids['worker']!);
   }
 
-  async replaceApi(release: Release): Promise<void> {
+  async replaceApi(release: CompiledRelease): Promise<void> {
     this.releases.use('api', release);
     await this.replace('api');
     await until('the API is ready', () =>
@@ -86,7 +86,7 @@ export class ReleaseProcesses {
   }
 
   /** A worker that no supervisor keeps. */
-  async startWorker({ folder }: Release): Promise<ChildProcess> {
+  async startWorker({ folder }: CompiledRelease): Promise<ChildProcess> {
     const env = this.environment();
     const entry = path.join(folder, 'dist/src/main/worker.js');
     const worker = spawn(process.execPath, [entry], { cwd: folder, env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });

@@ -8,7 +8,7 @@ import { readFileIfExists, repositoryRoot } from '../../src/stack/files';
 import { runCommand } from '../../src/stack/tools/command';
 
 /** A version of the service, compiled. */
-export interface Release {
+export interface CompiledRelease {
   /** The short hash of its commit, or `head`. */
   name: string;
   /** Its checkout, with `dist`. */
@@ -19,7 +19,7 @@ const BUILD_MS = 9 * 60_000;
 const git = (...args: string[]) => execFileSync('git', args, { cwd: repositoryRoot(), encoding: 'utf8' }).trim();
 
 /** The version of this checkout. */
-export const HEAD: Release = { name: 'head', folder: repositoryRoot() };
+export const HEAD: CompiledRelease = { name: 'head', folder: repositoryRoot() };
 
 /** The commit that landed before this one: where the branch left `main`, or the first parent. */
 export function previousCommit(): string {
@@ -39,20 +39,20 @@ export function commitBeforeMigration(): string {
 }
 
 /** Migrations of a release, such as `004`. */
-export const migrationsOf = ({ folder }: Release): string[] =>
+export const migrationsOf = ({ folder }: CompiledRelease): string[] =>
   readdirSync(path.join(folder, 'dist/src/db/migrations'))
     .filter((file) => /^\d+-.*\.js$/.test(file))
     .map((file) => file.split('-')[0]!)
     .toSorted();
 
 /** The version of its workflows (rules 24.21); `undefined` for a release that does not know versions. */
-export function versionOf({ folder }: Release): string | undefined {
+export function versionOf({ folder }: CompiledRelease): string | undefined {
   const text = readFileIfExists(path.join(folder, 'dist/build.json'));
   return text === undefined ? undefined : (JSON.parse(text) as { version: string }).version;
 }
 
 /** Checks a commit out into a temporary folder and compiles it there with the packages of this checkout. */
-export async function buildRelease(commit: string): Promise<Release> {
+export async function buildRelease(commit: string): Promise<CompiledRelease> {
   const folder = mkdtempSync(path.join(tmpdir(), 'payments-release-'));
   const release = { name: git('rev-parse', '--short', commit), folder };
   try {
@@ -74,13 +74,13 @@ function dateBuild(folder: string, built_at: number): void {
   if (text !== undefined) writeFileSync(file, JSON.stringify({ ...(JSON.parse(text) as object), built_at }));
 }
 
-export function removeRelease({ folder }: Release): void {
+export function removeRelease({ folder }: CompiledRelease): void {
   if (existsSync(path.join(folder, '.git'))) git('worktree', 'remove', '--force', folder);
   rmSync(folder, { recursive: true, force: true });
 }
 
 /** Its own code to launch a stack: the supervisor, the schema and the other processes are of that release too. */
-export function launcherOf({ folder }: Release): typeof Launch {
+export function launcherOf({ folder }: CompiledRelease): typeof Launch {
   return createRequire(path.join(folder, 'package.json'))('./dist/src/stack/launch.js') as typeof Launch;
 }
 
@@ -104,7 +104,7 @@ export class ReleaseSwitch {
     });
   }
 
-  use(program: 'worker' | 'api', { folder }: Release): void {
+  use(program: 'worker' | 'api', { folder }: CompiledRelease): void {
     writeFileSync(this.choiceOf(program), folder);
   }
 

@@ -6,11 +6,11 @@ import type { ProofInput, ProofOutcome } from '../proof';
 import { endsOf } from './ends';
 import { OPEN, SteadyOrders, openObjects } from './load';
 import { ReleaseProcesses } from './processes';
-import { HEAD, versionOf, type Release } from './release';
+import { HEAD, versionOf, type CompiledRelease } from './release';
 import { Steps } from './steps';
 
 /** Whether both releases know versions of the workflows, and theirs differ. */
-export function haveVersions(before: Release): boolean {
+export function haveVersions(before: CompiledRelease): boolean {
   const version = versionOf(before);
   return version !== undefined && version !== versionOf(HEAD);
 }
@@ -20,7 +20,7 @@ export function haveVersions(before: Release): boolean {
  * workers), under five orders a second: a tenth of the new orders, none, all, none, all. Then moves the open ones to
  * head and stops the worker of the release before.
  */
-export async function deployVersion(input: ProofInput, before: Release): Promise<ProofOutcome> {
+export async function deployVersion(input: ProofInput, before: CompiledRelease): Promise<ProofOutcome> {
   const { size, say } = input;
   const older = versionOf(before)!;
   const receiver = await startReceiver();
@@ -28,7 +28,7 @@ export async function deployVersion(input: ProofInput, before: Release): Promise
   const processes = new ReleaseProcesses(before);
   const steps = new Steps(input);
   const violations: string[] = [];
-  const deploy = async (release: Release, ...args: string[]): Promise<Record<string, unknown>> => {
+  const deploy = async (release: CompiledRelease, ...args: string[]): Promise<Record<string, unknown>> => {
     const answer = await processes.admin(release, 'deploy', ...args);
     if (answer.failed) violations.push(`${release.name}: deploy ${args.join(' ')}: ${JSON.stringify(answer)}`);
     return answer;
@@ -40,7 +40,7 @@ export async function deployVersion(input: ProofInput, before: Release): Promise
     const open = await openObjects(stack, OPEN[size], receiver.url);
     const orders = new SteadyOrders(new Merchant(stack), () => steps.current);
     const temporal = temporalOf(stack);
-    const begunWith = async (release: Release, filter = '') => {
+    const begunWith = async (release: CompiledRelease, filter = '') => {
       const version = `TemporalWorkerDeploymentVersion = 'payments:${versionOf(release)}'`;
       return (await temporal.workflow.count(version + filter)).count;
     };

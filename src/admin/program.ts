@@ -60,7 +60,7 @@ const OWN_COMMANDS: readonly { noun: string; description: string; commands: read
 ];
 
 /** The parts of its process that the program uses. */
-export interface ProgramEnvironment {
+export interface AdminEnvironment {
   /** Read when a command runs, so that help needs none. */
   readonly config: () => Config;
   readonly print: (text: string) => void;
@@ -72,7 +72,7 @@ export interface ProgramEnvironment {
  * `npm run admin -- <noun> <verb>`: the operations of the bearer-token host, with the same code, for users who can read
  * the installation's secrets. Its changes are in the audit trail under the name of the user (rules 22.1).
  */
-export function createProgram(given: ProgramEnvironment): Command {
+export function createAdminProgram(given: AdminEnvironment): Command {
   // Outside texts must have no effect on the terminal; JSON keeps its meaning.
   const environment = { ...given, print: (text: string) => given.print(inLines(text)) };
   const program = new Command('admin')
@@ -142,7 +142,7 @@ function addCommand(
   group: Command,
   verb: string,
   route: CommandRoute,
-  { config, print, fail }: ProgramEnvironment,
+  { config, print, fail }: AdminEnvironment,
   program: Command,
   run: Run,
   failed: Failed = () => false,
@@ -292,7 +292,7 @@ const runOperation =
     return readsOnly(MANAGE_API.routes[id]) ? result : await carryOut(result as Work<unknown>);
   };
 
-async function recover({ config, print, fail }: ProgramEnvironment, program: Command): Promise<void> {
+async function recover({ config, print, fail }: AdminEnvironment, program: Command): Promise<void> {
   const given = config();
   const counts = await withServices(given, async ({ db, client, workflows }) => {
     const { caller, request } = commandContext();

@@ -29,7 +29,7 @@ const FOLLOWING_WORK_MS = 200;
 /**
  * Does each row a few times, alone, and counts: events in the workflows' histories, statements in PostgreSQL's own log.
  */
-export async function count(
+export async function countWork(
   rows: readonly BenchRow[],
   stack: BenchStack,
   client: Client,

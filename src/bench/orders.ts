@@ -2,11 +2,11 @@ import { createLogger } from '../log';
 import { readFacts } from '../stack/launch';
 import { connectTemporal } from '../temporal/connect';
 import { BARE_FLOOR, startBareFloor } from './bare-floor';
-import { count } from './counts';
+import { countWork } from './counts';
 import { measureOpenOrders, reportOpenOrders } from './open-orders';
 import { memoryMiB } from './processes';
 import type { WebhookReceiver } from './receiver';
-import { reportText } from './report';
+import { benchReportText } from './report';
 import { runRounds } from './rounds';
 import { PAID_ORDER, PAID_ORDER_WITH_WEBHOOK, createRows } from './rows';
 import { measureBesideSilentReceivers } from './silent-receivers';
@@ -71,9 +71,9 @@ export async function orderFigures(
     const row = rows.find(({ name }) => name === PAID_ORDER_WITH_WEBHOOK)!;
     const silent = await measureBesideSilentReceivers(row, stack, client, plan.silent);
     say('counting events and statements');
-    const counts = await count(rows, stack, client, plan.samples);
+    const counts = await countWork(rows, stack, client, plan.samples);
     const seconds = (performance.now() - began) / 1_000;
-    return reportText({ ...plan, results, counts, silent, memory, seconds });
+    return benchReportText({ ...plan, results, counts, silent, memory, seconds });
   } finally {
     await close();
     await client.connection.close();

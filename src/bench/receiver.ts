@@ -9,7 +9,7 @@ export interface WebhookReceiver {
   close(): Promise<void>;
 }
 
-export async function startReceiver(): Promise<WebhookReceiver> {
+export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const came = new Set<string>();
   // One waits for each webhook.
   const coming = new EventEmitter().setMaxListeners(0);

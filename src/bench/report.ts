@@ -6,7 +6,7 @@ import { CREATE_ORDER, LINK_PAYMENT, PAGE_PAYMENT, PAID_ORDER, PAID_ORDER_WITH_W
 import type { SilentReceivers } from './silent-receivers';
 
 /** All figures of one run. */
-export interface Figures {
+export interface BenchFigures {
   results: readonly Result[];
   counts: readonly Counts[];
   silent: SilentReceivers;
@@ -18,7 +18,7 @@ export interface Figures {
 }
 
 /** The figures of one run as Markdown tables. */
-export function reportText({ results, counts, silent, memory, rounds, window_ms, seconds }: Figures): string {
+export function benchReportText({ results, counts, silent, memory, rounds, window_ms, seconds }: BenchFigures): string {
   return [
     `${machine()}. ${rounds} rounds of ${window_ms} ms for each row and concurrency, ${Math.round(seconds)} s in all.`,
     aims(results, silent),

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpError, listWebhookEvents, ok, project, type WebhookEventPage } from '../client';
 import { WEBHOOK_ATTEMPTS_MAX, webhookTimeLimit } from '../domain/delivery';
 import { postWebhook } from '../webhook/post';
-import { CommandError, reasonOf, type Place } from './place';
+import { CommandError, failureInWords, type Place } from './place';
 
 type WebhookEvent = WebhookEventPage['items'][number];
 
@@ -34,7 +34,7 @@ const OPEN_PAGES_MAX = 10;
  * time first. It keeps its place once all webhooks up to it were answered, so that after a stop none is lost and some
  * are sent again. While the service does not answer it asks again. Throws CommandError when the service refuses.
  */
-export async function listen(options: ListenOptions): Promise<never> {
+export async function forwardEvents(options: ListenOptions): Promise<never> {
   let cursor = options.from_now ? undefined : readCursor(options.cursor_file);
   let kept: Promise<void> = Promise.resolve();
   let open = 0;
@@ -74,7 +74,7 @@ async function nextPage({ place, print }: ListenOptions, cursor: string | undefi
       if (is_silent) print('The service answers again.');
       return page;
     } catch (error) {
-      const reason = reasonOf(place, error);
+      const reason = failureInWords(place, error);
       if (error instanceof HttpError && error.status < 500 && error.status !== 429) {
         throw new CommandError(reason, { cause: error });
       }

@@ -48,12 +48,12 @@ export async function call<T>(place: Place, send: (options: Options) => Promise<
   try {
     return await send(project(place));
   } catch (error) {
-    throw new CommandError(reasonOf(place, error), { cause: error });
+    throw new CommandError(failureInWords(place, error), { cause: error });
   }
 }
 
 /** Why a call failed, in words. */
-export function reasonOf({ url }: Place, error: unknown): string {
+export function failureInWords({ url }: Place, error: unknown): string {
   if (!(error instanceof HttpError)) return `${url} cannot be reached.`;
   const { error: refusal } = (error.data ?? {}) as { error?: { type?: string; value?: string } };
   return `${url} answered ${error.status} ${refusal?.type ?? ''}: ${refusal?.value ?? ''}`;

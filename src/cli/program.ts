@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import { inLines } from '../domain/shown-text';
 import { checkReceiver, shownReport } from './check';
-import { listen } from './listen';
+import { forwardEvents } from './listen';
 import { CommandError, cursorFile, findPlace, listenSecret, requireTestProject } from './place';
 import { TRIGGERS, trigger } from './trigger';
 
 /** The parts of its process that the program uses. */
-export interface ProgramEnvironment {
+export interface PaymentsEnvironment {
   readonly env: NodeJS.ProcessEnv;
   /** The current folder. */
   readonly folder: string;
@@ -19,7 +19,7 @@ export interface ProgramEnvironment {
 const FORWARD_TO = 'the local address that gets the webhooks';
 
 /** The command `payments`, for developers of merchants' systems: needs nothing but an API key of a test project. */
-export function createProgram({ env, folder, print: printLine, fail }: ProgramEnvironment): Command {
+export function createPaymentsProgram({ env, folder, print: printLine, fail }: PaymentsEnvironment): Command {
   // Outside texts must have no effect on the terminal.
   const print = (line: string) => printLine(inLines(line));
   const program = new Command('payments')
@@ -43,7 +43,7 @@ export function createProgram({ env, folder, print: printLine, fail }: ProgramEn
       print(`Listening to ${name} at ${place.url}. Webhooks go to ${forward_to}.`);
       print(`Webhook secret: ${given.secret === undefined ? secret : 'as given'}`);
       const cursor_file = cursorFile(env, { url: place.url, project_id, forward_to });
-      return await listen({ place, forward_to, secret, cursor_file, from_now: given.fromNow, print });
+      return await forwardEvents({ place, forward_to, secret, cursor_file, from_now: given.fromNow, print });
     });
   program
     .command('trigger')

@@ -27,7 +27,7 @@ export const STATES: Readonly<Record<string, readonly string[]>> = {
 
 type Fields<Name extends string> = { readonly [K in Name]?: string | undefined };
 /** The account to load; fields named as on the wire. */
-export type Receiver = Fields<(typeof RECEIVER_FIELDS)[number]>;
+export type FundingReceiver = Fields<(typeof RECEIVER_FIELDS)[number]>;
 /** The fields of the customer that account funding needs. */
 export type FundingCustomer = Fields<(typeof CUSTOMER_FIELDS)[number] | 'state'>;
 
@@ -53,7 +53,11 @@ export function truncatedAccount(number: string): string {
  * Throws MissingInformationToCreateTransaction naming every field that is missing; else ValidationError for an address
  * that is no billing address and for a state its country does not have. `path`: that of the transaction.
  */
-export function requireFundingInformation(path: string, receiver: Receiver, customer: FundingCustomer = {}): void {
+export function requireFundingInformation(
+  path: string,
+  receiver: FundingReceiver,
+  customer: FundingCustomer = {},
+): void {
   const states = STATES[customer.country ?? ''];
   const details = RECEIVER_FIELDS.filter((field) => isBlank(receiver[field]));
   const fields = [...CUSTOMER_FIELDS, ...(states === undefined ? [] : ['state' as const])];

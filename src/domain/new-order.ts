@@ -1,9 +1,9 @@
-import type { Receiver } from './account-funding';
+import type { FundingReceiver } from './account-funding';
 import type { CaptureMode } from './amounts';
 import type { ChargedBy } from './order';
 
 /** Facts about the card, wallet or account that are known outside the vault; never a card number. */
-export type PaymentMethodDetails = { vault_token?: string } & Receiver & Record<string, unknown>;
+export type PaymentMethodDetails = { vault_token?: string } & FundingReceiver & Record<string, unknown>;
 
 /** A new order, its fields named as on the wire. Its creation and end are passed beside it. */
 export interface NewOrder {

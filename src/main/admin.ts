@@ -1,8 +1,8 @@
 import { inLines } from '../domain/shown-text';
 import { commandConfig } from '../admin/config';
-import { createProgram } from '../admin/program';
+import { createAdminProgram } from '../admin/program';
 
-const program = createProgram({
+const program = createAdminProgram({
   config: () => commandConfig(process.env),
   print: (text) => void process.stdout.write(text),
   fail: () => {

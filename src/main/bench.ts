@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { FULL, QUICK, besideOpenOrders, orderFigures } from '../bench/orders';
-import { startReceiver } from '../bench/receiver';
+import { startWebhookReceiver } from '../bench/receiver';
 import { measureSearch } from '../bench/search';
 import { startBenchStack, type BenchStack } from '../bench/stack';
 import { measureWaits } from '../bench/waits';
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   say('starting a stack of its own');
   const stack = await startBenchStack();
   stopWhenAsked(stack);
-  const receiver = await startReceiver();
+  const receiver = await startWebhookReceiver();
   try {
     if (positionals[0] === 'search') {
       const plan = values.quick ? QUICK_SEARCH : FULL_SEARCH;

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { inLines } from '../domain/shown-text';
-import { createProgram } from '../cli/program';
+import { createPaymentsProgram } from '../cli/program';
 
-const program = createProgram({
+const program = createPaymentsProgram({
   env: process.env,
   folder: process.cwd(),
   print: (line) => void process.stdout.write(`${line}\n`),

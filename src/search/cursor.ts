@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** Where a page of search results ended: the last order's sort value (null: it has none) and its number. */
-export interface Place {
+export interface PageEnd {
   readonly value: number | null;
   readonly order_sequence: number;
 }
@@ -18,12 +18,12 @@ export interface Sequence {
 const VERSION = 1;
 
 /** The cursor that continues a paged search after a place. */
-export function cursorOf(sequence: Sequence, { value, order_sequence }: Place): string {
+export function searchCursorOf(sequence: Sequence, { value, order_sequence }: PageEnd): string {
   return Buffer.from(JSON.stringify([VERSION, digest(sequence), value, order_sequence])).toString('base64url');
 }
 
 /** Where a cursor continues; `other` when it is of another search, `undefined` when it is no cursor. */
-export function placeOf(cursor: string, sequence: Sequence): Place | 'other' | undefined {
+export function placeOf(cursor: string, sequence: Sequence): PageEnd | 'other' | undefined {
   const content = jsonOf(Buffer.from(cursor, 'base64url').toString());
   if (!Array.isArray(content) || content.length !== 4) return undefined;
   const [version, of, value, order_sequence] = content as unknown[];

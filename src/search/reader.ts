@@ -6,7 +6,7 @@ import { SEARCH_PACE } from '../domain/search-pace';
 import { ServiceError } from '../errors';
 import type { Logger } from '../log';
 import { connectSearch, isBroken, isRefusal, reasonOf, type SearchServer } from './connection';
-import type { Place } from './cursor';
+import type { PageEnd } from './cursor';
 import { attemptOf, orderIdOf, type Document } from './documents';
 import { filterOf } from './filter';
 import { CUTOFF_MS, INDEX } from './settings';
@@ -22,13 +22,13 @@ export interface Wanted {
 export interface FoundOrders {
   order_ids: string[];
   /** Where a page begins that follows the order of the same position. */
-  places: Place[];
+  places: PageEnd[];
   /** Orders that meet the query, on all pages. */
   hits: number;
   /** Whether `hits` counts transactions: the orders are so many at most. */
   is_estimate: boolean;
   /** Where the next page begins; absent on the last one. */
-  next?: Place;
+  next?: PageEnd;
 }
 
 /** One row of the report. */
@@ -76,7 +76,7 @@ export class SearchReader {
    */
   async orders(
     wanted: Wanted,
-    page: { size: number; start: number } | { size: number; after: Place },
+    page: { size: number; start: number } | { size: number; after: PageEnd },
   ): Promise<FoundOrders> {
     const { project_id, query, sort } = wanted;
     const byTransaction = concernsTransactions(query);
@@ -196,7 +196,7 @@ const isAlwaysThere = (field: SortField) => field === 'created' || field === 'mo
 const numberOf = (value: unknown) => (typeof value === 'number' ? value : null);
 
 /** Filters the rows after a place in the order of the sort; rows without a value come last. */
-function after({ field, direction }: Sort, number: 'order_sequence' | 'row_sequence', place: Place): string {
+function after({ field, direction }: Sort, number: 'order_sequence' | 'row_sequence', place: PageEnd): string {
   const sign = direction === 'asc' ? '>' : '<';
   const later = `${number} ${sign} ${place.order_sequence}`;
   if (place.value === null) return `${field} NOT EXISTS AND ${later}`;

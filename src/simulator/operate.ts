@@ -1,7 +1,7 @@
 import type { OperationRequest } from '../processor/wire';
 import { availableAmount, type Sums } from './amounts';
 import { APPROVED, chargeOutcome, refused, scenarioOf, type ScenarioOutcome, type Scenario } from './scenarios';
-import type { Next, OperationRow, Recording } from './operation';
+import type { Next, OperationRow, RecordedOperation } from './operation';
 import type { Store } from './store';
 
 /** The result of a request for an operation. */
@@ -81,7 +81,7 @@ function decideFollowUp(
   original: OperationRow | undefined,
   sums: Sums | undefined,
   now: Date,
-): Recording {
+): RecordedOperation {
   const scenario: Scenario = scenarioOf(original?.scenario ?? null);
   const outcome = followUpOutcome(operation, scenario, original, sums);
   const next = operation.operation === 'capture' ? chargebackAfter(scenario, outcome, now) : undefined;

@@ -38,7 +38,7 @@ export interface Next {
 }
 
 /** A requested operation with its outcome. */
-export interface Recording {
+export interface RecordedOperation {
   idempotency_key: string;
   operation: OperationRequest;
   scenario: string | undefined;

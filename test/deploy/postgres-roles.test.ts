@@ -12,10 +12,10 @@ import { choosePorts } from '../../src/stack/ports';
 import { keepRunning, type Kept } from '../../src/stack/programs/program';
 import { silent } from '../../src/stack/progress';
 import { preparePostgres } from '../../src/stack/servers/postgres';
-import { text } from '../guards/repository';
+import { textOfFile } from '../guards/repository';
 
 /** The SQL of the service postgres-roles, on a PostgreSQL of its own. */
-const { services } = parse(text('docker-compose.yml'), { merge: true }) as {
+const { services } = parse(textOfFile('docker-compose.yml'), { merge: true }) as {
   services: { 'postgres-roles': { command: [string] } };
 };
 const script = services['postgres-roles'].command[0];

@@ -1,14 +1,14 @@
 import { parse } from 'yaml';
 import { STOP_LIMITS_MS, parseConfig } from '../../src/config';
 import { WEBHOOK_ATTEMPTS_MAX, webhookTimeLimit } from '../../src/domain/delivery';
-import { text } from '../guards/repository';
+import { textOfFile } from '../guards/repository';
 
 interface Service {
   build?: unknown;
   stop_grace_period?: string;
 }
 
-const { services } = parse(text('docker-compose.yml'), { merge: true }) as { services: Record<string, Service> };
+const { services } = parse(textOfFile('docker-compose.yml'), { merge: true }) as { services: Record<string, Service> };
 const grace = Object.values(services)
   .filter(({ build }) => build !== undefined)
   .map(({ stop_grace_period = '10s' }) => Number(/^(\d+)s$/.exec(stop_grace_period)?.[1]) * 1000);

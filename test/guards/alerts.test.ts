@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 import { DASHBOARDS } from '../../src/generate/dashboards';
 import { METRICS, type Metric } from '../../src/metrics/catalogue';
-import { files, text } from './repository';
+import { files, textOfFile } from './repository';
 
 interface Rule {
   alert?: string;
@@ -13,7 +13,7 @@ interface Rule {
 
 const RULES = ['deploy/prometheus/recording.yml', 'deploy/prometheus/alerts.yml'];
 const TESTS = files().filter((file) => /^deploy\/prometheus\/tests\/.+\.yml$/.test(file));
-const rules = RULES.flatMap((file) => (parse(text(file)) as { groups: { rules: Rule[] }[] }).groups).flatMap(
+const rules = RULES.flatMap((file) => (parse(textOfFile(file)) as { groups: { rules: Rule[] }[] }).groups).flatMap(
   (group) => group.rules,
 );
 const alertNames = [...new Set(rules.flatMap(({ alert }) => alert ?? []))];
@@ -90,7 +90,7 @@ it('rules and dashboards select labels and values that the metrics have', () => 
 });
 
 it('a heading of docs/operations.md explains each alert, and each alert leads there', () => {
-  const section = text('docs/operations.md').split('\n## Alerts\n')[1]!.split('\n## ')[0]!;
+  const section = textOfFile('docs/operations.md').split('\n## Alerts\n')[1]!.split('\n## ')[0]!;
   const headings = [...section.matchAll(/^### (.*)$/gm)].map(([, title]) => title!);
   expect(headings.toSorted()).toEqual(alertNames.toSorted());
   const wrong = rules.filter(
@@ -104,14 +104,14 @@ it('a heading of docs/operations.md explains each alert, and each alert leads th
 });
 
 it('docs/operations.md names the metrics of Temporal that rules and dashboards use', () => {
-  expect(OF_TEMPORAL.filter((name) => !text('docs/operations.md').includes(name))).toEqual([]);
+  expect(OF_TEMPORAL.filter((name) => !textOfFile('docs/operations.md').includes(name))).toEqual([]);
 });
 
 it('a committed test of promtool expects each alert', () => {
-  const tested = TESTS.map((file) => parse(text(file)) as { rule_files: string[]; tests: unknown[] });
+  const tested = TESTS.map((file) => parse(textOfFile(file)) as { rule_files: string[]; tests: unknown[] });
   expect(tested.every(({ rule_files, tests }) => rule_files.length === 2 && tests.length > 0)).toBe(true);
   const expected = new Set(
-    TESTS.flatMap((file) => [...text(file).matchAll(/labels: .*\{alertname="(\w+)"/g)].map(([, name]) => name)),
+    TESTS.flatMap((file) => [...textOfFile(file).matchAll(/labels: .*\{alertname="(\w+)"/g)].map(([, name]) => name)),
   );
   expect(alertNames.filter((name) => !expected.has(name))).toEqual([]);
 });

@@ -1,7 +1,7 @@
-import { code, files, text } from './repository';
+import { code, files, textOfFile } from './repository';
 
 const FILE = 'docs/architecture.md';
-const PAGE = text(FILE);
+const PAGE = textOfFile(FILE);
 /** A path below one of the root folders, in running text or in a diagram. */
 const PATH = /\b(?:\.ci|activities|api|docs|src|test|workflows)\/[\w./-]*\w/g;
 
@@ -21,7 +21,7 @@ it('names only files and folders that exist', () => {
 
 it('names only functions, types, messages and columns that exist', () => {
   const words = new Set(
-    code('activities', 'api', 'src', 'workflows').flatMap((file) => text(file).match(/\w+/g) ?? []),
+    code('activities', 'api', 'src', 'workflows').flatMap((file) => textOfFile(file).match(/\w+/g) ?? []),
   );
   const named = [...PAGE.matchAll(/`(\w+(?:\.\w+)?)`/g)].flatMap(([, name]) => name!.split('.'));
   expect(named.length).toBeGreaterThan(40);

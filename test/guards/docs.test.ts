@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { ORDER_STATUSES, PAYMENT_LINK_STATUSES, TRANSACTION_STATUSES } from '../../src/domain/transitions';
-import { files, text } from './repository';
+import { files, textOfFile } from './repository';
 
 const PAGES = files().filter((file) => file.endsWith('.md'));
-const README = text('README.md');
+const README = textOfFile('README.md');
 
 /** What a first visit needs, in this order. */
 const SECTIONS = ['Start it', 'Make a payment', 'The map', 'How it is built', 'Change it', 'Links'];
@@ -25,17 +25,21 @@ it('the map has one line for every folder of the root and of src', () => {
 
 it.each(PAGES)('%s links to files and headings that exist', (file) => {
   const all = files();
-  const wrong = [...text(file).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)].filter(([, link, heading]) => {
-    const target = link === '' ? file : path.posix.join(path.posix.dirname(file), link!);
-    if (!all.some((one) => one === target || one.startsWith(target.replace(/\/?$/, '/')))) return true;
-    return heading !== undefined && !anchorsOf(target).includes(heading);
-  });
+  const wrong = [...textOfFile(file).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)].filter(
+    ([, link, heading]) => {
+      const target = link === '' ? file : path.posix.join(path.posix.dirname(file), link!);
+      if (!all.some((one) => one === target || one.startsWith(target.replace(/\/?$/, '/')))) return true;
+      return heading !== undefined && !anchorsOf(target).includes(heading);
+    },
+  );
   expect(wrong.map(([whole]) => whole)).toEqual([]);
 });
 
 describe('the questions of users', () => {
-  const rules = new Set([...text('docs/rules.md').matchAll(/^\*\*(\d+\.\d+)\*\*/gm)].map(([, number]) => number!));
-  const questions = text('test/docs/questions.md')
+  const rules = new Set(
+    [...textOfFile('docs/rules.md').matchAll(/^\*\*(\d+\.\d+)\*\*/gm)].map(([, number]) => number!),
+  );
+  const questions = textOfFile('test/docs/questions.md')
     .split(/^(?=\d+\. )/m)
     .slice(1)
     .map((part) => /^(\d+)\. (.+)\n +Answer: (.+) Asked: (.+)$/m.exec(part)?.slice(1) ?? [part]);
@@ -68,7 +72,7 @@ describe('the questions of users', () => {
 
 /** As GitHub makes them from headings. */
 function anchorsOf(file: string): string[] {
-  return [...text(file).matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
+  return [...textOfFile(file).matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
     title!
       .toLowerCase()
       .replace(/[^\w -]/g, '')
@@ -77,15 +81,15 @@ function anchorsOf(file: string): string[] {
 }
 
 it.each(PAGES)('%s names only npm scripts that exist', (file) => {
-  const { scripts } = JSON.parse(text('package.json')) as { scripts: Record<string, string> };
-  const named = [...text(file).matchAll(/npm run ([a-z][a-z:]*)|npm (start|test)\b/g)].map(
+  const { scripts } = JSON.parse(textOfFile('package.json')) as { scripts: Record<string, string> };
+  const named = [...textOfFile(file).matchAll(/npm run ([a-z][a-z:]*)|npm (start|test)\b/g)].map(
     ([, run, short]) => run ?? short!,
   );
   expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
 });
 
 it('docs/statuses.md explains every status', () => {
-  const explained = text('docs/statuses.md')
+  const explained = textOfFile('docs/statuses.md')
     .split(/^## /m)
     .slice(1)
     .map((part) => [...part.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, status]) => status!).toSorted());

@@ -1,11 +1,11 @@
 import { configSchema, parseConfig } from '../../src/config';
-import { code, linesWith, text } from './repository';
+import { code, linesWith, textOfFile } from './repository';
 
 const DEFAULTS = parseConfig({});
 
 /** `NAME=value` and `# NAME=value` alike: a variable without a default is commented out. */
 function example(): Map<string, string> {
-  const lines = [...text('.env.example').matchAll(/^(?:# ?)?([A-Z][A-Z0-9_]*)=(.*)$/gm)];
+  const lines = [...textOfFile('.env.example').matchAll(/^(?:# ?)?([A-Z][A-Z0-9_]*)=(.*)$/gm)];
   expect(lines.length).toBe(new Set(lines.map(([, name]) => name)).size);
   return new Map(lines.map(([, name, value]) => [name!, value!.trim()]));
 }
@@ -27,7 +27,7 @@ it('.env.example shows every default', () => {
 });
 
 it('.env.example says what each variable is for', () => {
-  const example = text('.env.example');
+  const example = textOfFile('.env.example');
   expect(
     Object.values(configSchema.shape).flatMap(({ description = 'nothing' }) =>
       example.includes(description) ? [] : [description],

@@ -1,6 +1,6 @@
 import { GENERATED } from '../../src/generate/generated';
-import { text } from './repository';
+import { textOfFile } from './repository';
 
 it.each(GENERATED)('$file is what npm run generate writes', ({ file, content }) => {
-  expect(text(file)).toBe(content(text(file)));
+  expect(textOfFile(file)).toBe(content(textOfFile(file)));
 });

@@ -9,13 +9,13 @@ import { findTool, type Tool } from '../../src/stack/tools/find-tool';
 import { runGo } from '../../src/stack/tools/go';
 import { findPythonProgram, pythonProgramPath } from '../../proofs/support/python';
 import * as messages from '../../workflows/messages';
-import { ROOT, files, text } from './repository';
+import { ROOT, files, textOfFile } from './repository';
 
 const CHART = 'deploy/helm/payments';
 const chart = files().filter((file) => file.startsWith(`${CHART}/`));
 const templates = chart
   .filter((file) => file.startsWith(`${CHART}/templates/`))
-  .map(text)
+  .map(textOfFile)
   .join('\n');
 const examples = chart.filter((file) => file.startsWith(`${CHART}/ci/`));
 
@@ -26,7 +26,7 @@ describe('the chart as it is written', () => {
   it('names only variables of the configuration', () => {
     // Names of variables have an underscore; nothing else of the chart is written so.
     const named = chart.flatMap((file) =>
-      [...text(file).matchAll(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g)].map(([name]) => `${file} ${name}`),
+      [...textOfFile(file).matchAll(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g)].map(([name]) => `${file} ${name}`),
     );
     expect(named.length).toBeGreaterThan(100);
     expect(named.filter((line) => !Object.hasOwn(configSchema.shape, line.split(' ')[1]!))).toEqual([]);
@@ -35,7 +35,7 @@ describe('the chart as it is written', () => {
   it('has every variable that a process requires', () => {
     const sources = [...PROCESSES.map((name) => `src/main/${name}.ts`), 'src/processes/connections.ts']
       .concat(files().filter((file) => /^src\/processes\/(run|serve)-\w+\.ts$/.test(file)))
-      .map(text)
+      .map(textOfFile)
       .join('\n');
     const required = [...sources.matchAll(/requireSetting\(config, '(\w+)'\)/g)].map(([, name]) => name!);
     expect(required).toContain('POSTGRES_URL');
@@ -45,7 +45,7 @@ describe('the chart as it is written', () => {
   it('probes paths that exist', () => {
     const probed = new Set([...templates.matchAll(/httpGet: \{ path: (\S+),/g)].map(([, found]) => found!));
     expect([...probed].toSorted()).toEqual(['/health/live', '/health/ready']);
-    for (const found of probed) expect(text('api/http/health.ts')).toContain(`'${found}'`);
+    for (const found of probed) expect(textOfFile('api/http/health.ts')).toContain(`'${found}'`);
   });
 
   it('starts processes that exist, and nothing that keeps data', () => {
@@ -72,8 +72,8 @@ describe('the chart as it is written', () => {
   });
 
   it('has the version of the service', () => {
-    const { appVersion } = parse(text(`${CHART}/Chart.yaml`)) as { appVersion: string };
-    expect(appVersion).toBe((JSON.parse(text('package.json')) as { version: string }).version);
+    const { appVersion } = parse(textOfFile(`${CHART}/Chart.yaml`)) as { appVersion: string };
+    expect(appVersion).toBe((JSON.parse(textOfFile('package.json')) as { version: string }).version);
   });
 });
 
@@ -256,7 +256,7 @@ const asDeployment = ({ metadata, spec: { template } }: Manifest) => ({
 
 /** The variables that docker-compose.yml gives the process and does not leave empty, but for its certificate. */
 function compose(name: string): string[] {
-  const { services } = parse(text('docker-compose.yml'), { merge: true }) as {
+  const { services } = parse(textOfFile('docker-compose.yml'), { merge: true }) as {
     services: Record<string, { environment: Record<string, string> }>;
   };
   return Object.entries(services[name]!.environment)

@@ -1,10 +1,10 @@
-import { text } from './repository';
+import { textOfFile } from './repository';
 
 interface Lock {
   packages: Record<string, { optionalDependencies?: Record<string, string>; resolved?: string }>;
 }
 
-const { packages } = JSON.parse(text('package-lock.json')) as Lock;
+const { packages } = JSON.parse(textOfFile('package-lock.json')) as Lock;
 
 /** Whether a package that needs another finds it: in its own folder, then in each above, as Node does. */
 function finds(where: string, name: string): boolean {

@@ -15,7 +15,7 @@ import {
   UNPAID_ATTEMPT_STATUSES,
   WEBHOOK_RECOVERY_STATUSES,
 } from '../../src/domain/transitions';
-import { ROOT, files, text } from './repository';
+import { ROOT, files, textOfFile } from './repository';
 
 /** Whose moves the status column of a table follows; a new table with statuses gets its line here. */
 const STATUSES: Record<string, readonly string[]> = {
@@ -38,7 +38,7 @@ const migrations = () =>
 function statusChecks(): Record<string, string[]> {
   const checks: Record<string, string[]> = {};
   for (const file of migrations()) {
-    for (const [, table, body] of text(file).matchAll(
+    for (const [, table, body] of textOfFile(file).matchAll(
       /\b(?:create|alter) table (?:if (?:not )?exists )?"?(\w+)"?([^;]*)/gi,
     )) {
       for (const [, list] of body!.matchAll(/check \(\s*status in \(([^)]*)\)\s*\)/gi)) {
@@ -70,7 +70,7 @@ const LISTED: Record<string, readonly string[]> = {
 
 it('every other list of statuses in a migration is one that SQL takes from the tables of moves', () => {
   const lists = migrations().flatMap((file) =>
-    text(file)
+    textOfFile(file)
       .replaceAll(/--.*$/gm, '')
       .split(';')
       .flatMap((statement) => {
@@ -100,18 +100,20 @@ const ALIASES: Record<string, string> = {
 it('SQL spells out no list of statuses, and no status that its table of moves does not have', () => {
   const sql = files().filter((file) => file.startsWith('src/db/'));
   const compared = sql.flatMap((file) =>
-    [...text(file).matchAll(/(?:\b(\w+)\.)?\b(?:status|event) (?:=|<>) '([^']*)'/g)].map(([, alias = '', status]) => ({
-      file,
-      status: status!,
-      table: ALIASES[alias],
-    })),
+    [...textOfFile(file).matchAll(/(?:\b(\w+)\.)?\b(?:status|event) (?:=|<>) '([^']*)'/g)].map(
+      ([, alias = '', status]) => ({
+        file,
+        status: status!,
+        table: ALIASES[alias],
+      }),
+    ),
   );
   expect(compared.length).toBeGreaterThan(20);
   const unknown = compared.filter(
     ({ status, table }) => !(table === undefined ? Object.values(STATUSES).flat() : STATUSES[table]!).includes(status),
   );
   expect(unknown).toEqual([]);
-  const lists = sql.filter((file) => !migrations().includes(file) && /\bstatus (?:not )?in \('/.test(text(file)));
+  const lists = sql.filter((file) => !migrations().includes(file) && /\bstatus (?:not )?in \('/.test(textOfFile(file)));
   expect(lists).toEqual([]);
 });
 
@@ -120,7 +122,7 @@ it('migrations are numbered without a gap and listed once each', () => {
     .flatMap((file) => /^src\/db\/migrations\/(.*)\.ts$/.exec(file)?.slice(1) ?? [])
     .toSorted();
   expect(names.map((name) => Number(name.slice(0, 3)))).toEqual(names.map((_, index) => index + 1));
-  for (const name of names) expect(text('src/db/migrate.ts').split(`'${name}':`)).toHaveLength(2);
+  for (const name of names) expect(textOfFile('src/db/migrate.ts').split(`'${name}':`)).toHaveLength(2);
 });
 
 /** Each would stop payments, or break the processes of the release before. */

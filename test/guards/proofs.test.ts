@@ -2,18 +2,18 @@ import { applies, commandOf, readMutants } from '../../proofs/mutants/patches';
 import { FIGURE, withFigures } from '../../proofs/promises';
 import { PROOFS } from '../../proofs/proofs';
 import { readResults, reportText } from '../../proofs/report';
-import { ROOT, files, text } from './repository';
+import { ROOT, files, textOfFile } from './repository';
 
 const PROMISES = 'docs/promises.md';
 const names = PROOFS.map(({ name }) => name);
 
 it('docs/promises.md names every proof, and no other', () => {
-  const named = [...text(PROMISES).matchAll(/npm run proofs -- --only ([\w-]+)/g)].map(([, name]) => name!);
+  const named = [...textOfFile(PROMISES).matchAll(/npm run proofs -- --only ([\w-]+)/g)].map(([, name]) => name!);
   expect([...new Set(named)].toSorted()).toEqual([...names].toSorted());
 });
 
 it('docs/promises.md has the figure of the proof that each row names, from its last full run', () => {
-  const rows = text(PROMISES)
+  const rows = textOfFile(PROMISES)
     .split('\n')
     .filter((line) => line.includes('npm run proofs -- --only '));
   expect(rows.length).toBeGreaterThan(names.length);
@@ -22,21 +22,21 @@ it('docs/promises.md has the figure of the proof that each row names, from its l
     return !row.includes(`--only ${figure}\``);
   });
   expect(wrong).toEqual([]);
-  expect(withFigures(text(PROMISES), readResults())).toBe(text(PROMISES));
+  expect(withFigures(textOfFile(PROMISES), readResults())).toBe(textOfFile(PROMISES));
 });
 
 it('PROOFS.md is what `npm run proofs -- --report` writes', () => {
-  expect(reportText(PROOFS, readResults())).toBe(text('PROOFS.md'));
+  expect(reportText(PROOFS, readResults())).toBe(textOfFile('PROOFS.md'));
 });
 
 it('docs/promises.md names tests that exist', () => {
-  const named = [...text(PROMISES).matchAll(/npx jest ([^`]+)`/g)].flatMap(([, paths]) => paths!.split(' '));
+  const named = [...textOfFile(PROMISES).matchAll(/npx jest ([^`]+)`/g)].flatMap(([, paths]) => paths!.split(' '));
   expect(named.length).toBeGreaterThan(0);
   expect(named.filter((path) => !files().some((file) => file.startsWith(path)))).toEqual([]);
 });
 
 it('proofs/README.md has a section for every proof', () => {
-  const sections = [...text('proofs/README.md').matchAll(/^## ([a-z][\w-]*)$/gm)].map(([, name]) => name!);
+  const sections = [...textOfFile('proofs/README.md').matchAll(/^## ([a-z][\w-]*)$/gm)].map(([, name]) => name!);
   expect(names.filter((name) => !sections.includes(name))).toEqual([]);
 });
 
@@ -53,7 +53,7 @@ describe('a known bug that is put back', () => {
   });
 
   it('names a test or proof that exists, and other proofs that exist', () => {
-    const titleOf = (file: string) => text(file).replace(/\s+/g, ' ');
+    const titleOf = (file: string) => textOfFile(file).replace(/\s+/g, ' ');
     const wrong = mutants.filter(({ must_fail: it, also }) => {
       const is_there =
         'file' in it ? files().includes(it.file) && titleOf(it.file).includes(it.title) : names.includes(it.proof);

@@ -22,14 +22,14 @@ export function code(...folders: string[]): string[] {
 /**
  * The text of a file; nothing where it does not exist, so that a guard says what is missing instead of failing to read.
  */
-export function text(file: string): string {
+export function textOfFile(file: string): string {
   const whole = path.join(ROOT, file);
   return existsSync(whole) ? readFileSync(whole, 'utf8') : '';
 }
 
 /** Lines as `file:line: text`, for a failure that says where. */
 export function linesWith(file: string, pattern: RegExp): string[] {
-  return text(file)
+  return textOfFile(file)
     .split('\n')
     .flatMap((line, index) => (pattern.test(line) ? [`${file}:${index + 1}: ${line.trim()}`] : []));
 }

@@ -1,10 +1,10 @@
 import { rulesOfTests } from '../../src/generate/rule-tests';
-import { code, files, linesWith, text } from './repository';
+import { code, files, linesWith, textOfFile } from './repository';
 
 const FILE = 'docs/rules.md';
 
 /** `## 4 Statuses` and everything below it. */
-const sections = text(FILE)
+const sections = textOfFile(FILE)
   .split(/^## (?=\d)/m)
   .slice(1)
   .map((section) => ({
@@ -29,7 +29,7 @@ it('has every rule in the title of a test, and no other', () => {
 });
 
 it('lists the tests of each section', () => {
-  expect(text(FILE).match(/^<!-- generated:tests -->\nTests: /gm)).toHaveLength(sections.length);
+  expect(textOfFile(FILE).match(/^<!-- generated:tests -->\nTests: /gm)).toHaveLength(sections.length);
 });
 
 /** `rules 4.7`, `rules 8.5, 8.6 and 9.8`: all the numbers of one citation. */
@@ -41,7 +41,7 @@ const cited = () => [
 
 it('has every rule that is cited', () => {
   const wrong = cited().flatMap((file) =>
-    [...text(file).matchAll(CITATION)]
+    [...textOfFile(file).matchAll(CITATION)]
       .flatMap(([, list]) => list!.split(/, | and /))
       .filter((number) => !numbers.has(number))
       .map((number) => `${file}: rules ${number}`),

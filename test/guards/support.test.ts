@@ -1,4 +1,4 @@
-import { files, linesWith, text } from './repository';
+import { files, linesWith, textOfFile } from './repository';
 
 /** Lines of what a new test has to learn: test/support and the helper files beside tests. */
 const LINES_MAX = 3_640;
@@ -11,7 +11,7 @@ test('journeys are tests and nothing else', () => {
 
 test(`helper files of tests have at most ${LINES_MAX} lines together`, () => {
   const helpers = files().filter((file) => /^test\/.*\.(ts|tsx|cjs)$/.test(file) && !isTest(file));
-  const lines = helpers.reduce((sum, file) => sum + text(file).split('\n').length - 1, 0);
+  const lines = helpers.reduce((sum, file) => sum + textOfFile(file).split('\n').length - 1, 0);
   expect(lines).toBeLessThanOrEqual(LINES_MAX);
 });
 

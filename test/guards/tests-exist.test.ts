@@ -1,4 +1,4 @@
-import { code, files, text } from './repository';
+import { code, files, textOfFile } from './repository';
 
 /**
  * What these folders decide or touch is tested under the file's own name; types and tables of contents have nothing to
@@ -8,7 +8,7 @@ const TESTED = ['src/domain', 'api/operations', 'activities', 'workflows'];
 
 const decides = (file: string) =>
   !file.endsWith('/index.ts') &&
-  /^export (async )?(function|class)\b|^export const \w+[^=\n]*= (async )?(\(|<|function)/m.test(text(file));
+  /^export (async )?(function|class)\b|^export const \w+[^=\n]*= (async )?(\(|<|function)/m.test(textOfFile(file));
 
 it('every file that decides or touches has a test of its name', () => {
   const all = new Set(files());

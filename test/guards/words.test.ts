@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import os from 'node:os';
-import { ROOT, code, files, linesWith } from './repository';
+import { ROOT, code, files, linesWith, textOfFile } from './repository';
 
 const OURS = ['src', 'workflows', 'activities', 'api', 'test'];
 /** Written by package managers: nobody's words. */
@@ -29,6 +29,25 @@ it('names say what is done or returned', () => {
     /\b(toldToAsk|untold|unheard|isUnheard|isSilence|isAway|isOver|isDue|hasEnded|isPastEnd|takeIn|hurry|caretaker|tellNews|heldUpPast)\b|\bbecame\(/i;
   const own = code(...OURS).filter((file) => !file.startsWith('test/guards/'));
   expect(found(own, riddles)).toEqual([]);
+});
+
+/**
+ * Files whose exported names may be those of others: the generated clients and the use cases have the names of the
+ * operations that they carry out, and every migration is called `up`.
+ */
+const NAMED_ELSEWHERE = /^(src\/client|api\/operations|api\/manage\/operations|src\/db\/migrations)\//;
+
+it('no name is exported by two files', () => {
+  const files_of = new Map<string, string[]>();
+  for (const file of code(...OURS, 'proofs').filter((one) => !NAMED_ELSEWHERE.test(one))) {
+    const exported = textOfFile(file).matchAll(
+      /^export (?:abstract )?(?:async )?(?:function\*?|const|let|class|interface|type|enum) (\w+)/gm,
+    );
+    for (const name of new Set([...exported].map(([, found]) => found!))) {
+      files_of.set(name, [...(files_of.get(name) ?? []), file]);
+    }
+  }
+  expect([...files_of].filter(([, found]) => found.length > 1)).toEqual([]);
 });
 
 it('present means to make an answer; for the value of now the word is current', () => {

@@ -8,7 +8,7 @@ import {
   capture,
   expectNothingEmpty,
   getWholeOrder,
-  outcomeOf,
+  outcomeInWords,
   part,
   refund,
   sendOperationUntilAnswered,
@@ -141,7 +141,7 @@ describe('rules 14.5: capture_mode may be set; then the standard capture and voi
     const voided = await voidPart(merchant, order, part(100));
     const captured = await capture(merchant, order);
     const refunded = await refund(merchant, order, { amount: 800 });
-    expect([voided, captured, refunded].map(outcomeOf)).toEqual(Array(3).fill([200, 'completed']));
+    expect([voided, captured, refunded].map(outcomeInWords)).toEqual(Array(3).fill([200, 'completed']));
     for (const { body } of [voided, captured, refunded]) {
       expect(JSON.stringify(body)).not.toContain('receiver');
     }

@@ -10,7 +10,7 @@ import { createWorkflowEnvironment } from '../support/temporal';
 import { stack, type RunningStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
-import { createALink, createAnOrder, executeFollowUp, followUpOf, type TestOrder } from '../support/workflow-orders';
+import { createALink, createAnOrder, startFollowUp, followUpOf, type TestOrder } from '../support/workflow-orders';
 
 /** What an order may cost: every event is written and kept, every workflow task is a round trip somebody waits for. */
 const merchant = new Merchant();
@@ -170,7 +170,7 @@ describe('statements', () => {
 
   test('a refund: 16, of them two SQL transactions that hold the payment', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.approved.number });
-    expect(await counted(() => executeFollowUp(world, followUpOf(order.id, 'refund', { amount: 100 })))).toBe(16);
+    expect(await counted(() => startFollowUp(world, followUpOf(order.id, 'refund', { amount: 100 })))).toBe(16);
     expect(world.database.statements.filter((sql) => sql.startsWith('BEGIN'))).toHaveLength(2);
   });
 

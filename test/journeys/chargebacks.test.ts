@@ -10,7 +10,7 @@ import {
   expectNothingEmpty,
   getWholeOrder,
   makeDue,
-  outcomeOf,
+  outcomeInWords,
   part,
   payingTransactionId,
   refund,
@@ -76,9 +76,9 @@ describe('a chargeback', () => {
       voidable: 0,
       voided: 0,
     });
-    expect(outcomeOf(await refund(merchant, order, { amount: 1 }))).toEqual([400, 'RefundError']);
+    expect(outcomeInWords(await refund(merchant, order, { amount: 1 }))).toEqual([400, 'RefundError']);
     const wrong = await refund(merchant, charged_back, { amount: 1 });
-    expect([outcomeOf(wrong), wrong.body.error.value.includes(order.id)]).toEqual([[400, 'RefundError'], true]);
+    expect([outcomeInWords(wrong), wrong.body.error.value.includes(order.id)]).toEqual([[400, 'RefundError'], true]);
     expect(await attentionOf(charged_back.id)).toBeNull();
     expect(await ledgerOf(merchant, order)).toEqual(['sale approved 800', 'chargeback approved 800']);
   });
@@ -108,8 +108,8 @@ describe('a chargeback', () => {
       related_orders: [charged_back.id, won.id],
     });
     expect(original.amount_details!.refundable).toBe(600);
-    expect(outcomeOf(await refund(merchant, order, { amount: 600 }))).toEqual([200, 'completed']);
-    expect(outcomeOf(await refund(merchant, order, { amount: 1 }))).toEqual([400, 'RefundError']);
+    expect(outcomeInWords(await refund(merchant, order, { amount: 600 }))).toEqual([200, 'completed']);
+    expect(outcomeInWords(await refund(merchant, order, { amount: 1 }))).toEqual([400, 'RefundError']);
     expect(await ledgerOf(merchant, order)).toEqual([
       'sale approved 600',
       'chargeback approved 600',
@@ -129,7 +129,7 @@ describe('a chargeback', () => {
 
   test('rules 9.10: after a full refund is recorded too, with attention; the refundable amount is never below 0', async () => {
     const order = await merchant.paidOrder('chargeback', { amount: 400 });
-    expect(outcomeOf(await refund(merchant, order, { amount: 400 }))).toEqual([200, 'completed']);
+    expect(outcomeInWords(await refund(merchant, order, { amount: 400 }))).toEqual([200, 'completed']);
     await makeDue(merchant, payingTransactionId(order));
     const charged_back = await untilFollowUp(merchant, order, 'is-chargeback');
     expect(charged_back).toMatchObject({ status: 'completed', amount: 400 });

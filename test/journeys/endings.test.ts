@@ -1,11 +1,11 @@
 import { cancelOrder } from '../../src/client';
 import { orderSchema } from '../../src/contract/order';
 import { CARD, Client } from '../support/customer';
-import { answerOf, Merchant, statusesOf, type Refusal } from '../support/merchant';
+import { answerOf, Merchant, statusesOf, type RefusalName } from '../support/merchant';
 
 /** Orders that nobody pays. */
 const merchant = new Merchant();
-const cancel = (id: string) => answerOf<{ error: Refusal }>(cancelOrder({ orderId: id }, merchant.project));
+const cancel = (id: string) => answerOf<{ error: RefusalName }>(cancelOrder({ orderId: id }, merchant.project));
 const refusalOf = ({ status, body }: Awaited<ReturnType<typeof cancel>>) => [status, body.error.type];
 
 describe('rules 4.9 and 7.6: expiry', () => {

@@ -1,5 +1,5 @@
 import { readLedger } from '../support/ledger';
-import { CARD, Client, createPageOrder, makeOrderDue, readOrder, readStatuses } from '../support/customer';
+import { CARD, Client, createPageOrder, makeOrderDue, orderAsMerchant, readStatuses } from '../support/customer';
 import { CARDS, type CardName } from '../support/domain';
 import { Merchant } from '../support/merchant';
 import { answerIssuer } from '../support/processor';
@@ -89,7 +89,7 @@ describe('on the hosted page', () => {
     await comesTo(payer.id, 'completed: accepted');
     expect(await (await payer.customer.send(`/pay/${payer.id}/`)).text()).toContain('Payment completed');
     expect(await payments(payer.id)).toHaveLength(1);
-    expect((await readOrder(payer.id)).transactions?.[0]).toMatchObject({
+    expect((await orderAsMerchant(payer.id)).transactions?.[0]).toMatchObject({
       received_3ds_authentication: { result: 'authenticated' },
       payment_method_details: { liability_shift: true },
     });
@@ -99,7 +99,7 @@ describe('on the hosted page', () => {
     const payer = await payWith('challenge');
     await answerIssuerOf(payer, { code: '3333' });
     await comesTo(payer.id, 'processing: error');
-    const [failed] = (await readOrder(payer.id)).transactions ?? [];
+    const [failed] = (await orderAsMerchant(payer.id)).transactions ?? [];
     expect(failed).toMatchObject({ received_3ds_authentication: { result: 'failed' } });
     expect(failed).not.toHaveProperty('outcomes');
     await payWith('approved', payer);
@@ -109,7 +109,7 @@ describe('on the hosted page', () => {
   test('rules 12.6: challenge, left unfinished: the return address teaches nothing, the page leads back to the issuer', async () => {
     const payer = await payWith('challenge');
     const issuer = await issuerOf(payer);
-    const transaction_id = (await readOrder(payer.id)).transactions?.[0]?.id;
+    const transaction_id = (await orderAsMerchant(payer.id)).transactions?.[0]?.id;
     await payer.customer.send(`/pay/${payer.id}/${transaction_id}/?from=issuer&result=approved&status=accepted`);
     expect(await readStatuses(payer.id)).toBe('processing: pending');
     expect(await issuerOf(payer)).toBe(issuer);

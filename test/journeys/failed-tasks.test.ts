@@ -7,11 +7,11 @@ import { CARD, Client } from '../support/customer';
 import { recordRows } from '../support/database';
 import { CARDS } from '../support/domain';
 import { ledgerOf } from '../support/ledger';
-import { isOutcomeUnknown, Merchant, statusesOf, type Answer } from '../support/merchant';
+import { hasUnknownOutcome, Merchant, statusesOf, type MerchantAnswer } from '../support/merchant';
 import {
   capturePart,
   createAuthorization,
-  etagOf,
+  etagOfOrder,
   part,
   payingTransactionId,
   refund,
@@ -45,7 +45,7 @@ const UNHANDLED_COMMAND = 1;
 interface Subject<Body> {
   /** What is slow at the processor. */
   slow: Omit<Fault, 'kind'>;
-  send: () => Promise<Answer<Body>>;
+  send: () => Promise<MerchantAnswer<Body>>;
   /** Selects the order that the news reach. */
   find: { sql: string; value: string };
 }
@@ -54,7 +54,7 @@ interface Subject<Body> {
  * The answer to what is sent while the processor is slow, and news reach the order. They must come while it is: where a
  * busy machine tells them too late, or gives up on the processor, another subject is taken.
  */
-async function amidNews<Made extends object, Body extends Parameters<typeof isOutcomeUnknown>[0] | undefined>(
+async function amidNews<Made extends object, Body extends Parameters<typeof hasUnknownOutcome>[0] | undefined>(
   create: () => Promise<Made & Subject<Body>>,
 ): Promise<{ subject: Made; id: string; status: number; body: Body }> {
   for (let tries = 1; tries <= 5; tries += 1) {
@@ -72,7 +72,7 @@ async function amidNews<Made extends object, Body extends Parameters<typeof isOu
       });
     const { status, body } = await sent;
     const answered = body ?? (await merchant.getOrder(id));
-    if ((await refusedTasks(id)) >= 1 && status !== 503 && !isOutcomeUnknown(answered)) {
+    if ((await refusedTasks(id)) >= 1 && status !== 503 && !hasUnknownOutcome(answered)) {
       return { subject, id, status, body };
     }
   }
@@ -123,7 +123,7 @@ test('an order that is cancelled, at the version that its sender knew', async ()
       slow: { operation: 'ask', idempotency_key: chargeIdempotencyKey(payingTransactionId(order)) },
       send: async () =>
         merchant.send<Order>('DELETE', `/v1/orders/${order.id}/`, {
-          headers: { 'if-match': await etagOf(merchant, order) },
+          headers: { 'if-match': await etagOfOrder(merchant, order) },
         }),
       find: { sql: 'select id from orders where id = :value', value: order.id },
     };

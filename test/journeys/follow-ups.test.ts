@@ -8,10 +8,10 @@ import {
   capture,
   capturePart,
   createAuthorization,
-  etagOf,
+  etagOfOrder,
   getWholeOrder,
   httpStatusesOf,
-  outcomeOf,
+  outcomeInWords,
   part,
   payingTransactionId,
   refund,
@@ -93,7 +93,7 @@ describe.each(Object.entries(KINDS))('the second time of a %s', (kind, { pay, as
     const first = await askAll(order, sent);
     await forgetAnswer(keyOf(sent));
     expect(await askAll(order, sent)).toMatchObject({ status: 200, body: first.body });
-    expect(outcomeOf(await askAll(order, aKey()))).toEqual(none);
+    expect(outcomeInWords(await askAll(order, aKey()))).toEqual(none);
     expect(await movesOf(order)).toEqual([`${kind} approved 1000`]);
   });
 
@@ -103,7 +103,7 @@ describe.each(Object.entries(KINDS))('the second time of a %s', (kind, { pay, as
     const otherwise = KINDS[kind === 'capture' ? 'void' : 'capture'].ask;
     const asked = [ask(order, 101, sent), askAll(order, sent), ask(other, 100, sent), otherwise(order, 100, sent)];
     for (const answer of await Promise.all(asked)) {
-      expect(outcomeOf(answer)).toEqual([422, 'IdempotencyKeyReused']);
+      expect(outcomeInWords(answer)).toEqual([422, 'IdempotencyKeyReused']);
     }
     expect([await movesOf(order), await movesOf(other)]).toEqual([[`${kind} approved 100`], []]);
   });
@@ -113,11 +113,11 @@ describe.each(Object.entries(KINDS))('the second time of a %s', (kind, { pay, as
     const first = await ask(order, 1_001, kept);
     expect(refusalOf(first)).toEqual(more);
     expect(refusalOf(await ask(order, -1, corrected))).toEqual(MORE);
-    expect(outcomeOf(await ask(order, 1_000, corrected))).toEqual([200, 'completed']);
+    expect(outcomeInWords(await ask(order, 1_000, corrected))).toEqual([200, 'completed']);
     expect(await ask(order, 1_001, kept)).toMatchObject({ status: 400, body: first.body });
-    expect(outcomeOf(await ask(order, 1_000, kept))).toEqual([422, 'IdempotencyKeyReused']);
+    expect(outcomeInWords(await ask(order, 1_000, kept))).toEqual([422, 'IdempotencyKeyReused']);
     const refused = await ask(order, 1, late);
-    expect(outcomeOf(refused)).toEqual(none);
+    expect(outcomeInWords(refused)).toEqual(none);
     expect(await ask(order, 1, late)).toMatchObject({ status: none[0], body: refused.body });
   });
 
@@ -130,16 +130,19 @@ describe.each(Object.entries(KINDS))('the second time of a %s', (kind, { pay, as
 
   test('rules 11.9: with If-Match: 412 at another version of the payment, and of several at once one succeeds', async () => {
     const order = await pay();
-    const etag = await etagOf(merchant, order);
+    const etag = await etagOfOrder(merchant, order);
     const at = (version: string): Sent => ({ headers: { 'if-match': version } });
     const late = [412, 'PreconditionFailed'];
-    expect(outcomeOf(await ask(order, 10, at('"999"')))).toEqual(late);
+    expect(outcomeInWords(await ask(order, 10, at('"999"')))).toEqual(late);
     const answers = await Promise.all([1, 2, 3].map(() => ask(order, 100, at(etag))));
     expect(httpStatusesOf(answers)).toEqual([200, 412, 412]);
-    expect([outcomeOf(await ask(order, 10, at(etag))), outcomeOf(await askAll(order, at(etag)))]).toEqual([late, late]);
-    expect(outcomeOf(await ask(order, 10, at('*')))).toEqual([200, 'completed']);
+    expect([outcomeInWords(await ask(order, 10, at(etag))), outcomeInWords(await askAll(order, at(etag)))]).toEqual([
+      late,
+      late,
+    ]);
+    expect(outcomeInWords(await ask(order, 10, at('*')))).toEqual([200, 'completed']);
     // A repeat is answered, although its own first run has made the new version.
-    const [{ headers }, now] = [aKey(), await etagOf(merchant, order)];
+    const [{ headers }, now] = [aKey(), await etagOfOrder(merchant, order)];
     const first = await ask(order, 20, { headers: { ...headers, 'if-match': now } });
     await forgetAnswer(headers['idempotency-key']);
     const again = await ask(order, 20, { headers: { ...headers, 'if-match': now } });
@@ -177,7 +180,7 @@ describe('rules 8.5, 8.6 and 9.8: refused by what the payment is', () => {
     for (const [kind, { ask, askAll, none }] of Object.entries(KINDS)) {
       if (!refused.includes(kind)) continue;
       const answers = [await ask(order, 1), await askAll(order)];
-      expect([kind, ...answers.map(outcomeOf)]).toEqual([kind, none, none]);
+      expect([kind, ...answers.map(outcomeInWords)]).toEqual([kind, none, none]);
       // It names the payment order.
       for (const { body } of answers) expect(body.error.value).toContain(order.related_order_id ?? '');
     }
@@ -200,10 +203,10 @@ test('rules 1.16 and 2.3: 404 for what does not exist, or is of another order; 4
     ...(await inAllWays(merchant, { id: order.id, transactions: [{ id: uuidv7() }] }, false)),
     ...(await inAllWays(merchant, { id: order.id, transactions: [{ id: payingTransactionId(other) }] }, false)),
   ];
-  expect(missing.map(outcomeOf)).toEqual(Array(13).fill([404, 'NotFound']));
+  expect(missing.map(outcomeInWords)).toEqual(Array(13).fill([404, 'NotFound']));
   const { merchant: stranger } = await createTestProject();
   for (const by of [stranger, new Merchant(stack(), stack().live_api_key)]) {
-    expect((await inAllWays(by, order)).map(outcomeOf)).toEqual(Array(5).fill([401, 'Unauthorized']));
+    expect((await inAllWays(by, order)).map(outcomeInWords)).toEqual(Array(5).fill([401, 'Unauthorized']));
   }
   const wrong = await inAllWays(merchant, { id: order.id, transactions: [{ id: 'x' }] }, false);
   expect(wrong.map(refusalOf)).toEqual(Array(4).fill([400, 'ValidationError', 'transaction_id']));

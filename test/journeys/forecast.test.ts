@@ -2,7 +2,7 @@ import { numbersFrom } from '../../proofs/support/random';
 import type { Timeline } from '../../src/client';
 import { CARD, Client } from '../support/customer';
 import { CARDS, type CardName } from '../support/domain';
-import { newIdempotencyKey, type Merchant, type Refusal } from '../support/merchant';
+import { newIdempotencyKey, type Merchant, type RefusalName } from '../support/merchant';
 import { capturePart, createAuthorization, part, refund, voidPart } from '../support/merchant-payments';
 import { createTestProject } from '../support/operator';
 import { startReceiver } from '../support/servers';
@@ -157,7 +157,7 @@ test('rules 23.12: a delayed authorization: its capture, with id and rule; witho
   ]);
   const path = `/v1/orders/${order.id}/timeline/`;
   expect((await merchant.send<Timeline>('GET', path)).body).not.toHaveProperty('forecast');
-  const wrong = await merchant.send<{ error: Refusal }>('GET', `${path}?forecast=yes`);
+  const wrong = await merchant.send<{ error: RefusalName }>('GET', `${path}?forecast=yes`);
   expect([wrong.status, wrong.body.error.type]).toEqual([400, 'ValidationError']);
 });
 

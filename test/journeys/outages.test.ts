@@ -18,10 +18,10 @@ import {
   newIdempotencyKey,
   statusesOf,
   webhookOf,
-  type Answer,
-  type Refusal,
+  type MerchantAnswer,
+  type RefusalName,
 } from '../support/merchant';
-import { controlSimulator, makeDue, outcomeOf, refund, untilOrder } from '../support/merchant-payments';
+import { controlSimulator, makeDue, outcomeInWords, refund, untilOrder } from '../support/merchant-payments';
 import { createTestProject, Operator } from '../support/operator';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
@@ -60,7 +60,7 @@ afterAll(async () => {
   await own.discard();
 });
 
-type OrderAnswer = Answer<Order & { error: Refusal }>;
+type OrderAnswer = MerchantAnswer<Order & { error: RefusalName }>;
 
 /**
  * The processor answers so late that the test can act while it has the charge and nobody has its answer. Milliseconds.
@@ -108,7 +108,7 @@ class Sale {
   }
 
   /** The first answer that is neither 503 nor a broken connection. */
-  sendUntilAnswered(): Promise<Answer<Order>> {
+  sendUntilAnswered(): Promise<MerchantAnswer<Order>> {
     return sendUntilAnswered<Order>(() => this.call());
   }
 
@@ -276,7 +276,7 @@ test('Postgres is restarted while the processor charges: the client gets the ord
 test('rules 2.7: Postgres is read-only: not ready with the cause, writes are 503, and go on without a restart', async () => {
   const sale = await Sale.prepare();
   const ready = async () => {
-    const { status, body } = await merchant.send<{ error?: Refusal }>('GET', '/health/ready');
+    const { status, body } = await merchant.send<{ error?: RefusalName }>('GET', '/health/ready');
     return [status, body.error?.value];
   };
   const setReadOnly = (value: string) => setServerSettings(record, { default_transaction_read_only: value });
@@ -543,7 +543,7 @@ const COMMIT_SECONDS = 10;
 const HANGS = 'The COMMIT of this order hangs.';
 
 describe('rules 10.5, 10.8: a 503 says that nothing was stored only where that stays true', () => {
-  const promised = ({ status, headers, body }: Answer<{ error: Refusal }>) => [
+  const promised = ({ status, headers, body }: MerchantAnswer<{ error: RefusalName }>) => [
     status,
     headers.get('retry-after'),
     /nothing was stored/.test(body.error.value),
@@ -589,7 +589,7 @@ describe('rules 10.5, 10.8: a 503 says that nothing was stored only where that s
     // Its webhooks have workflows of their own.
     await until('the workflow of the refund is over', async () => !(await statuses()).includes('RUNNING'), WITHIN_MS);
     expect((await merchant.getOrder(order.id)).related_orders ?? []).toEqual([]);
-    expect(outcomeOf(await refund(merchant, order, { amount: 4_000 }))).toEqual([200, 'completed']);
+    expect(outcomeInWords(await refund(merchant, order, { amount: 4_000 }))).toEqual([200, 'completed']);
   });
 });
 

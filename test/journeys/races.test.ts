@@ -4,7 +4,7 @@ import {
   capture,
   createAuthorization,
   httpStatusesOf,
-  outcomeOf,
+  outcomeInWords,
   payingTransactionId,
   runConcurrently,
   sendOperationUntilAnswered,
@@ -118,7 +118,7 @@ test(`rules 7.1 and 9.9: ${RACES} authorizations, captured and voided at the ins
   // It was a tie: each of them wins now and then.
   expect(Math.min(captures!, voids!, expiries!)).toBeGreaterThan(0);
   expect(
-    countsOf(tied.flatMap(({ answers }) => answers.filter(({ status }) => status !== 200).map(outcomeOf))),
+    countsOf(tied.flatMap(({ answers }) => answers.filter(({ status }) => status !== 200).map(outcomeInWords))),
   ).toEqual({
     '[409,"Conflict"]': voids! + expiries!,
     '[409,"CanNotCancelTransaction"]': captures! + expiries!,

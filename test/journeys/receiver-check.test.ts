@@ -11,7 +11,7 @@ import { Webhook } from 'standardwebhooks';
 import type { DeliveryAnswer } from '../../src/contract/delivery';
 import type { ReceiverCheckAnswer } from '../../src/contract/receiver-check';
 import { RECEIVER_CASES, type ReceiverCase, type ReceiverResult } from '../../src/domain/receiver-check';
-import { text } from '../guards/repository';
+import { textOfFile } from '../guards/repository';
 import { newIdempotencyKey, webhookOf, type Merchant } from '../support/merchant';
 import { createTestProject, type TestProject } from '../support/operator';
 import { startReceiver, type Received } from '../support/servers';
@@ -235,7 +235,7 @@ describe('the receivers of the documentation', () => {
   test.each(installed)('rules 27.6: the receiver in %s passes the check', async (language) => {
     const { program, arguments: argumentsOf, file, code } = LANGUAGES[language];
     const [, of_page = ''] = new RegExp(`<!-- receiver:${language} -->\\n\`\`\`\\w+\\n([^]*?)\`\`\``).exec(
-      text('docs/receivers.md'),
+      textOfFile('docs/receivers.md'),
     )!;
     const script = path.join(folder, file);
     writeFileSync(script, code(of_page));

@@ -8,7 +8,7 @@ import {
   expectNothingEmpty,
   getWholeOrder,
   makeDue,
-  outcomeOf,
+  outcomeInWords,
   payingTransactionId,
   refund,
 } from '../support/merchant-payments';
@@ -125,9 +125,9 @@ describe('a refund', () => {
     expect(second.body).toMatchObject({ amount: 399, description: 'A lamp' });
     expect(second.body).not.toHaveProperty('extra');
     const over = await refund(merchant, order, { amount: 2 });
-    expect(outcomeOf(over)).toEqual([400, 'RefundError']);
-    expect(outcomeOf(await refund(merchant, order, { amount: 1 }))).toEqual([200, 'completed']);
-    expect(outcomeOf(await refund(merchant, order, { amount: 1 }))).toEqual([400, 'RefundError']);
+    expect(outcomeInWords(over)).toEqual([400, 'RefundError']);
+    expect(outcomeInWords(await refund(merchant, order, { amount: 1 }))).toEqual([200, 'completed']);
+    expect(outcomeInWords(await refund(merchant, order, { amount: 1 }))).toEqual([400, 'RefundError']);
     const original = await getWholeOrder(merchant, order);
     expect([original.refunded_amount, original.refund_orders!.length, original.related_orders]).toEqual([
       1_000,
@@ -169,7 +169,7 @@ test('rules 9.2 and 9.6: processing: 200, the amount is set aside; completed lat
     expect([status, statusesOf(body)]).toEqual([200, 'processing: processing']);
     expect(body.transactions![0]).not.toHaveProperty('outcomes');
     expect(await amountDetailsOf(merchant, order)).toMatchObject({ refundable: 200, refunded: 0 });
-    expect(outcomeOf(await refund(merchant, order, { amount: 201 }))).toEqual([400, 'RefundError']);
+    expect(outcomeInWords(await refund(merchant, order, { amount: 201 }))).toEqual([400, 'RefundError']);
     expect((await getWholeOrder(merchant, order)).flags).toEqual(['is-test']);
     await makeDue(merchant, payingTransactionId(order));
     const refunded = await merchant.untilStatus(body.id, 'completed');

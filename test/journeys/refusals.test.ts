@@ -1,6 +1,6 @@
 import { connectDatabase } from '../../src/db/connection';
 import { CARDS } from '../support/domain';
-import { Merchant, type Refusal, type Request } from '../support/merchant';
+import { Merchant, type RefusalName, type Request } from '../support/merchant';
 import { createTestProject } from '../support/operator';
 import { stack } from '../support/stack';
 
@@ -43,7 +43,7 @@ test.each<[title: string, request: () => Request, property_path: string]>([
   ['by the contract: a card number', () => order({ description: `paid with ${CARDS.approved.number}` }), 'description'],
   ['by its headers', () => ({ ...order({}), headers: { 'idempotency-key': 'k'.repeat(256) } }), 'Idempotency-Key'],
 ])('rules 3.2: refused %s', async (_title, request, property_path) => {
-  const { status, body } = await merchant.send<{ error: Refusal }>('POST', '/v1/orders/', request());
+  const { status, body } = await merchant.send<{ error: RefusalName }>('POST', '/v1/orders/', request());
   expect([status, body.error]).toMatchObject([400, { type: 'ValidationError', property_path }]);
   expect(JSON.stringify(body)).not.toMatch(/4111[\d ]{8}/);
 });

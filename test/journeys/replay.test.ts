@@ -45,14 +45,19 @@ import { requestOfOperator } from '../support/operator';
 import { aFailedDelivery, aWebhookRecovery } from '../support/rows';
 import { startReceiver, type Receiver } from '../support/servers';
 import { postControl, stack } from '../support/stack';
-import { createWorkflowEnvironment, quietRuntime, workflowBundle, type WorkflowEnvironment } from '../support/temporal';
+import {
+  createWorkflowEnvironment,
+  quietTestRuntime,
+  workflowBundle,
+  type WorkflowEnvironment,
+} from '../support/temporal';
 import { until } from '../support/waits';
 import {
   answerAtIssuer,
   becomesDue,
   createALink,
   createAnOrder,
-  executeFollowUp,
+  startFollowUp,
   followUpOf,
   notifyFollowUp,
   vaultToken,
@@ -69,7 +74,7 @@ const folder = path.join(__dirname, '../histories');
 
 let code: string;
 beforeAll(async () => {
-  quietRuntime();
+  quietTestRuntime();
   code = readFileSync((await workflowBundle()).codePath, 'utf8');
   if (process.env['RECORD_HISTORIES'] === '1') await record();
 }, 300_000);
@@ -180,7 +185,7 @@ const followUp =
     const input = await steps(await createAnOrder(world, options), world);
     if (typeof input === 'string') return orderWorkflowId(input);
     // The workflow may refuse it.
-    if (input.requested_by === 'merchant') await executeFollowUp(world, input).catch(() => undefined);
+    if (input.requested_by === 'merchant') await startFollowUp(world, input).catch(() => undefined);
     else await followUpsOf(world).startOrPoll(input);
     return orderWorkflowId(input.id);
   };
@@ -375,19 +380,19 @@ const FLOWS: Record<string, Flow> = {
   'refund-later': followUp(by('approved'), (paid, world) =>
     duringOutage(world, paid, 'refund', async () => {
       const input = refundOf(paid);
-      await executeFollowUp(world, input);
+      await startFollowUp(world, input);
       return input.id;
     }),
   ),
   'refund-outcome-set-declined': followUp(by('refund_processing'), async (paid, world) => {
     const input = refundOf(paid);
-    await executeFollowUp(world, input);
+    await startFollowUp(world, input);
     await setOutcome(world, input.id, 'declined');
     return input.id;
   }),
   chargeback: followUp(by('approved'), (paid) => ofTheProcessor(paid, 'chargeback', 200)),
   'chargeback-beyond-what-was-captured': followUp(by('approved'), async (paid, world) => {
-    await untilClosed(world, (await executeFollowUp(world, refundOf(paid, 500))).workflowId);
+    await untilClosed(world, (await startFollowUp(world, refundOf(paid, 500))).workflowId);
     return await ofTheProcessor(paid, 'chargeback', 500);
   }),
   'chargeback-unknown': followUp(by('approved'), async ({ id }) =>

@@ -4,7 +4,7 @@ import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
 import { recordRows } from '../support/database';
 import { CARDS, MINUTE } from '../support/domain';
-import { Merchant, newIdempotencyKey, statusesOf, type Refusal } from '../support/merchant';
+import { Merchant, newIdempotencyKey, statusesOf, type RefusalName } from '../support/merchant';
 import { answerIssuer } from '../support/processor';
 import {
   capturePart,
@@ -180,7 +180,7 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   expect(await admin('begin', '--since', '2026-01-01T00:00:00Z')).toMatchObject({ since });
   expect(await admin('begin', '--since', '2100-01-01T00:00:00Z')).toMatchObject({ error: 'ValidationError' });
   const refused = await until('new orders are refused', async () => {
-    const answer = await merchant.send<{ error: Refusal }>('POST', '/v1/orders/', { body: {} });
+    const answer = await merchant.send<{ error: RefusalName }>('POST', '/v1/orders/', { body: {} });
     return answer.status === 503 && answer;
   });
   expect([refused.body.error.type, refused.headers.get('retry-after')]).toEqual(['ServerError', '1']);

@@ -9,7 +9,7 @@ import { Merchant } from '../support/merchant';
 import { createTestProject, type TestProject } from '../support/operator';
 import { startReceiver, type Receiver } from '../support/servers';
 import { OwnStack, serverFolder, stack, type RunningStack } from '../support/stack';
-import { temporalProgram } from '../support/temporal';
+import { temporalCommand } from '../support/temporal';
 import { until } from '../support/waits';
 
 /** A stack on the Temporal of the run, in a namespace of its own, behind TLS and an API key. */
@@ -128,7 +128,7 @@ const own = new OwnStack('behind-tls', () => ({
 
 beforeAll(async () => {
   const { temporal_address: address } = stack();
-  const TEMPORAL_CLI = await temporalProgram();
+  const TEMPORAL_CLI = await temporalCommand();
   execFileSync('sh', [path.join(repositoryRoot(), 'deploy/temporal/namespace.sh')], {
     env: { ...process.env, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, TEMPORAL_CLI },
     // It complains until Temporal knows what it has made.

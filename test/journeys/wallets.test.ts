@@ -1,7 +1,7 @@
 import { WALLETS, type Wallet } from '../../src/processor/wire';
 import { Client } from '../support/customer';
 import { readLedger } from '../support/ledger';
-import { Merchant, type Refusal } from '../support/merchant';
+import { Merchant, type RefusalName } from '../support/merchant';
 import { setUp } from '../support/set-up';
 import { runProcessor } from '../support/processor';
 import { stack } from '../support/stack';
@@ -57,7 +57,7 @@ test('rules 6.6: a token pays by the method it was made by, and by no other', as
   };
   for (const [made_by, payment_method_details] of Object.entries(tokens)) {
     for (const payment_method of Object.keys(tokens)) {
-      const { status, body } = await merchant.send<{ error?: Refusal }>('POST', '/v1/orders/', {
+      const { status, body } = await merchant.send<{ error?: RefusalName }>('POST', '/v1/orders/', {
         body: { currency: 'EUR', amount: 700, transactions: [{ payment_method, payment_method_details }] },
       });
       expect([made_by, payment_method, status, body.error?.value]).toEqual([

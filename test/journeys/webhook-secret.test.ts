@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { Webhook } from 'standardwebhooks';
 import * as manage from '../../src/client/manage';
-import { text } from '../guards/repository';
+import { textOfFile } from '../guards/repository';
 import { recordRows } from '../support/database';
 import type { Merchant } from '../support/merchant';
 import { Operator } from '../support/operator';
@@ -42,7 +42,7 @@ function libraryAccepts({ headers, body }: Received, secret: string): boolean {
 
 /** Whether the Python program of docs/webhooks.md, which uses Python's standard library only, accepts each. */
 function pythonAccepts(requests: readonly Received[], secret: string): boolean[] {
-  const code = /<!-- verify:python -->\n```\w+\n([^]*?)```/.exec(text('docs/webhooks.md'))![1]!;
+  const code = /<!-- verify:python -->\n```\w+\n([^]*?)```/.exec(textOfFile('docs/webhooks.md'))![1]!;
   const main = `import json, sys\nsent = json.load(sys.stdin)\nprint(json.dumps([is_webhook(one["headers"], one["body"].encode(), sent["secret"]) for one in sent["requests"]]))\n`;
   const { stdout, stderr, error } = spawnSync('python3', ['-c', `${code}\n${main}`], {
     input: JSON.stringify({ requests, secret }),

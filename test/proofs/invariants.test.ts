@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { HISTORY_INVARIANTS, INVARIANTS } from '../../proofs/invariants';
-import type { Place } from '../../proofs/invariants/invariant';
+import type { Evidence } from '../../proofs/invariants/invariant';
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import { insertFollowUp } from '../../src/db/orders/follow-ups';
 import { prepareDatabase } from '../../src/simulator/schema';
@@ -92,7 +92,7 @@ const BREAKS: [invariant: string, where: 'record' | 'processor', sql: string, vi
 ];
 
 /** An authorization of 100 of which 40 were captured and 10 refunded, with its webhooks delivered. */
-async function aRightPlace(): Promise<Place & { close: () => Promise<void> }> {
+async function aRightPlace(): Promise<Evidence & { close: () => Promise<void> }> {
   const { db: record, url, close } = await createTestDatabase();
   const payment = await anAcceptedPayment(record, { mode: 'manual' });
   for (const request of [{ kind: 'capture', amount: 40 } as const, { kind: 'refund', amount: 10 } as const]) {

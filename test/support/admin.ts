@@ -1,4 +1,4 @@
-import { createProgram } from '../../src/admin/program';
+import { createAdminProgram } from '../../src/admin/program';
 import { parseConfig } from '../../src/config';
 import { readVariables } from '../../src/stack/launch';
 import { stack } from './stack';
@@ -12,7 +12,7 @@ export async function runAdmin(
   { env = {}, data_dir = stack().data_dir }: { env?: Record<string, string>; data_dir?: string } = {},
 ): Promise<{ text: string; failed: boolean }> {
   let [text, failed] = ['', false];
-  const program = createProgram({
+  const program = createAdminProgram({
     config: () => parseConfig({ ...readVariables(data_dir), ...env }),
     print: (printed) => void (text += printed),
     fail: () => void (failed = true),

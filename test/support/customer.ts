@@ -17,12 +17,12 @@ export const createPageOrder = async (
 };
 
 /** The order of the run's test project as its merchant reads it. */
-export const readOrder = (id: string): Promise<Order> => new Merchant().getOrder(id);
-export const readStatuses = async (id: string) => statusesOf(await readOrder(id));
+export const orderAsMerchant = (id: string): Promise<Order> => new Merchant().getOrder(id);
+export const readStatuses = async (id: string) => statusesOf(await orderAsMerchant(id));
 
 /** The processor answers now what it keeps open of the order for later. */
 export async function makeOrderDue(order_id: string): Promise<void> {
-  const transaction_id = (await readOrder(order_id)).transactions?.at(-1)?.id;
+  const transaction_id = (await orderAsMerchant(order_id)).transactions?.at(-1)?.id;
   await postControl(stack(), 'due', { transaction_id });
 }
 

@@ -20,7 +20,7 @@ export interface ManageAnswer<Body = Record<string, unknown>> {
   body: Body;
 }
 
-export interface Credentials {
+export interface ClientCredentials {
   client_id: string;
   client_secret: string;
 }
@@ -85,7 +85,7 @@ export async function aManageHost({ TRUSTED_PROXY = '' } = {}) {
     started,
     told,
     /** A client that is made in the record. */
-    async aClient(role: Role, merchant_id?: string): Promise<Credentials> {
+    async aClient(role: Role, merchant_id?: string): Promise<ClientCredentials> {
       const [client_id, client_secret] = [uuidv7(), newClientSecret()];
       const client = { client_id, name: `A client: ${role}`, role, merchant_id: merchant_id ?? null };
       await insertOAuthClient(db, client, secrets.hash(client_secret), new Date());

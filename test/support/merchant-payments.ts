@@ -1,12 +1,12 @@
 import type { Order } from '../../src/contract/order';
 import type { CardName } from './domain';
-import { newIdempotencyKey, type Answer, type Merchant, type Refusal } from './merchant';
+import { newIdempotencyKey, type MerchantAnswer, type Merchant, type RefusalName } from './merchant';
 import { postControl } from './stack';
 import { sendUntilAnswered, until } from './waits';
 
 /** What a merchant asks of a payment: captures, voids and refunds, and what becomes of them. */
 
-export type OrderAnswer = Answer<Order & { error: Refusal }>;
+export type OrderAnswer = MerchantAnswer<Order & { error: RefusalName }>;
 export type Sent = { headers?: Record<string, string>; slash?: boolean };
 
 const post = (
@@ -42,7 +42,7 @@ export const voidPart = (merchant: Merchant, order: Payment, body: unknown, sent
 export const part = (amount: number) => ({ amount, description: `a part of ${amount}` });
 
 /** What came too late for an answer is sent again: with its key, or without one, as nothing was stored then. */
-export const sendOperationUntilAnswered = <Body>(send: () => Promise<Answer<Body>>): Promise<Answer<Body>> =>
+export const sendOperationUntilAnswered = <Body>(send: () => Promise<MerchantAnswer<Body>>) =>
   sendUntilAnswered<Body>(send);
 
 /**
@@ -81,11 +81,11 @@ export async function getWholeOrder(merchant: Merchant, { id }: { id: string }):
 export const amountDetailsOf = async (merchant: Merchant, order: { id: string }) =>
   (await getWholeOrder(merchant, order)).amount_details!;
 /** The order's ETag. */
-export const etagOf = async (merchant: Merchant, { id }: { id: string }) =>
+export const etagOfOrder = async (merchant: Merchant, { id }: { id: string }) =>
   (await sendOperationUntilAnswered(() => merchant.send('GET', `/v1/orders/${id}/`))).headers.get('etag')!;
 
 /** Status and type of a refusal, or status and order status. */
-export const outcomeOf = ({ status, body }: OrderAnswer) =>
+export const outcomeInWords = ({ status, body }: OrderAnswer) =>
   status === 200 ? [200, body.status] : [status, body.error.type];
 
 /** Their HTTP statuses, the lowest first. */

@@ -9,7 +9,7 @@ import { readLedger } from './ledger';
 import { callSimulator, postControl, stack as runningStack, type RunningStack } from './stack';
 import { sendUntilAnswered, until } from './waits';
 
-export interface Answer<Body = unknown> {
+export interface MerchantAnswer<Body = unknown> {
   status: number;
   headers: Headers;
   body: Body;
@@ -36,7 +36,7 @@ interface Payment {
 }
 
 /** Whether the processor was not heard in time: processing by the service's word, not the processor's. */
-export function isOutcomeUnknown({ transactions = [] }: Payment): boolean {
+export function hasUnknownOutcome({ transactions = [] }: Payment): boolean {
   const last = transactions.at(-1)?.events?.at(-1);
   return last?.event === 'processing' && last.source === 'service';
 }
@@ -66,7 +66,7 @@ export class Merchant {
     method: string,
     path: string,
     { body, headers = {} }: Request = {},
-  ): Promise<Answer<Body>> {
+  ): Promise<MerchantAnswer<Body>> {
     const authorization = `Basic ${Buffer.from(`${this.api_key}:`).toString('base64')}`;
     const response = await fetch(this.stack.api_url + path, {
       method,
@@ -94,12 +94,12 @@ export class Merchant {
 
   /** The order once the processor has told what became of its payment: as it is, unless it was answered before that. */
   async untilOutcomeKnown<Known extends Payment & { id: string }>(order: Known): Promise<Known> {
-    if (!isOutcomeUnknown(order)) return order;
+    if (!hasUnknownOutcome(order)) return order;
     return await until(
       `the processor tells of order ${order.id}`,
       async () => {
         const now = (await this.getOrder(order.id)) as Payment as Known;
-        return !isOutcomeUnknown(now) && now;
+        return !hasUnknownOutcome(now) && now;
       },
       120_000,
     );
@@ -236,7 +236,7 @@ async function accepted<Body>(call: () => Promise<Called>): Promise<Body> {
 export const newIdempotencyKey = () => `test-${randomUUID()}`;
 
 /** The answer of an operation, for tests that look at refusals too. */
-export async function answerOf<Body = unknown>(call: Promise<Called>): Promise<Answer<Body>> {
+export async function answerOf<Body = unknown>(call: Promise<Called>): Promise<MerchantAnswer<Body>> {
   const { status, headers, data } = await call;
   return { status, headers, body: data as Body };
 }
@@ -252,5 +252,5 @@ export function statusesOf({
   return [`${status}:`, ...transactions.map((transaction) => transaction.status)].join(' ');
 }
 
-export type Refusal = ErrorAnswer['error'];
+export type RefusalName = ErrorAnswer['error'];
 export const webhookOf = (body: string) => JSON.parse(body) as Webhook;

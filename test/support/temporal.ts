@@ -45,7 +45,7 @@ const EMPTY_INDEX: ActivityServices['index'] = {
 const KEYWORD = 2;
 
 /** Temporal's native core tells only of errors of its own. There is one for all test files of a jest worker. */
-export function quietRuntime(): void {
+export function quietTestRuntime(): void {
   try {
     installQuietRuntime();
   } catch (error) {
@@ -78,7 +78,7 @@ async function startTimeSkippingServer(): Promise<TestWorkflowEnvironment> {
 }
 
 /** Temporal's command line tool, which also is its dev server. */
-export async function temporalProgram(): Promise<string> {
+export async function temporalCommand(): Promise<string> {
   const { TEMPORAL_CLI_PATH, TOOLS_DIR } = parseConfig(process.env);
   return await findTool(temporalTool(TEMPORAL_CLI_PATH), {
     tools_dir: TOOLS_DIR,
@@ -89,7 +89,7 @@ export async function temporalProgram(): Promise<string> {
 
 /** Suggests a new run to a workflow whose history has so many events, which the other server never does. */
 async function startDevServer(events_max: number): Promise<TestWorkflowEnvironment> {
-  const program = await temporalProgram();
+  const program = await temporalCommand();
   return await TestWorkflowEnvironment.createLocal({
     server: {
       executable: { type: 'existing-path', path: program },
@@ -132,7 +132,7 @@ export async function createWorkflowEnvironment(
     events_max?: number;
   } = {},
 ) {
-  quietRuntime();
+  quietTestRuntime();
   useWorkflowThreads(options.call_stacks ?? false, path.join(repositoryRoot(), 'dist/src/temporal/workflow-thread.js'));
   const { afterActivity } = options;
   const env = await startServer(options.events_max);

@@ -191,7 +191,7 @@ export function followUpOf(
 }
 
 /** Starts a follow-up order's workflow, or joins the one that is under way, and waits for its first answer. */
-export async function executeFollowUp({ env }: WorkflowEnvironment, input: FollowUpInput): Promise<WorkflowHandle> {
+export async function startFollowUp({ env }: WorkflowEnvironment, input: FollowUpInput): Promise<WorkflowHandle> {
   await env.client.workflow.executeUpdateWithStart(firstAnswerUpdate, {
     startWorkflowOperation: new WithStartWorkflowOperation(FOLLOW_UP_WORKFLOW, {
       ...KINDS.follow_up.start(input),
@@ -251,7 +251,7 @@ const statuses = ({ status, transactions }: StoredOrder) =>
   [`${status}:`, ...transactions.map((transaction) => transaction.status)].join(' ');
 
 /** The statuses of an order of the record and of its transactions, follow-up orders too: `completed: accepted`. */
-export async function statusesOf({ database }: WorkflowEnvironment, order_id: string): Promise<string | undefined> {
+export async function statusesInRecord({ database }: WorkflowEnvironment, order_id: string) {
   const order = await findStoredOrder(database.db, order_id);
   return order && statuses(order);
 }

@@ -28,11 +28,11 @@ import { until } from '../support/waits';
 import {
   answerAtIssuer,
   createAnOrder,
-  executeFollowUp,
+  startFollowUp,
   followUpOf,
   moneySummaryOf,
   notifyFollowUp,
-  statusesOf,
+  statusesInRecord,
   statusesOfOrder,
   type TestOrder,
 } from '../support/workflow-orders';
@@ -75,7 +75,7 @@ const refusalOf = (error: unknown) => {
 const ledger = async (order: TestOrder) =>
   (await merchant.ledger(order.id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
 const becomes = (order_id: string, expected: string) =>
-  until(`the follow-up order becomes ${expected}`, async () => (await statusesOf(world, order_id)) === expected);
+  until(`the follow-up order becomes ${expected}`, async () => (await statusesInRecord(world, order_id)) === expected);
 const handleOf = (order_id: string) => world.env.client.workflow.getHandle(orderWorkflowId(order_id));
 const tell = (order_id: string) => handleOf(order_id).signal(processorAnswered);
 /** Webhooks that came for an order. */
@@ -148,7 +148,7 @@ async function lostAndAskedFor(fault: Fault['kind']): Promise<void> {
   await own.addFault(unaskable(order, 'reversal', order_id));
   try {
     await ask();
-    expect([fault, await statusesOf(world, order_id)]).toEqual([fault, 'processing: processing']);
+    expect([fault, await statusesInRecord(world, order_id)]).toEqual([fault, 'processing: processing']);
   } finally {
     await own.removeFaults();
   }
@@ -171,9 +171,9 @@ test('the first answer: at once while the outcome is awaited; who comes after th
   const order = await paid();
   const input = followUpOf(order.id, 'refund', { amount: 200 });
   await merchant.addFault({ kind: 'outage', operation: 'refund', order_id: order.id });
-  const handle = await executeFollowUp(world, input);
+  const handle = await startFollowUp(world, input);
   await handle.executeUpdate(firstAnswerUpdate);
-  expect(await statusesOf(world, input.id)).toBe('processing: processing');
+  expect(await statusesInRecord(world, input.id)).toBe('processing: processing');
   await merchant.removeFaults();
   await tell(input.id);
   await becomes(input.id, 'completed: accepted');
@@ -190,7 +190,7 @@ test('an outcome that comes while a webhook is being started is kept: nobody is 
     isStarting = true;
     throw new Error('the webhook could not be started');
   };
-  await executeFollowUp(world, refund);
+  await startFollowUp(world, refund);
   await until('its webhook is being started', async () => isStarting);
   const transaction_id = transactionIdOf(refund.id, 1);
   const settlement = { transaction_id, outcome: 'approved', reason: 'Bank statement', operator: 'Ada' } as const;
@@ -201,7 +201,7 @@ test('an outcome that comes while a webhook is being started is kept: nobody is 
   };
   afterActivity = () => Promise.resolve();
   await until('its workflow is over', async () => (await handleOf(refund.id).describe()).status.name === 'COMPLETED');
-  expect([await statusesOf(world, refund.id), questions]).toEqual(['completed: accepted', 0]);
+  expect([await statusesInRecord(world, refund.id), questions]).toEqual(['completed: accepted', 0]);
   await until('both webhooks came', () => webhooksOf(refund.id) === 2);
 });
 
@@ -209,20 +209,20 @@ describe('refused before anything is stored', () => {
   test('a refund of more than is left: the update fails with the type, the workflow ends', async () => {
     const order = await paid();
     const input = followUpOf(order.id, 'refund', { amount: 501 });
-    await expect(executeFollowUp(world, input).catch(refusalOf)).resolves.toBe('RefundError');
+    await expect(startFollowUp(world, input).catch(refusalOf)).resolves.toBe('RefundError');
     expect(await handleOf(input.id).result()).toBe('refused');
-    expect(await statusesOf(world, input.id)).toBeUndefined();
+    expect(await statusesInRecord(world, input.id)).toBeUndefined();
     expect(await ledger(order)).toEqual(['sale 500 approved']);
   });
 
   test('rules 10.5: refused once because it came too late, it may be asked for again under the same name', async () => {
     const order = await paid();
     const input = followUpOf(order.id, 'refund', { amount: 100 });
-    await expect(executeFollowUp(world, { ...input, request: aLateRequest() }).catch(refusalOf)).resolves.toBe(
+    await expect(startFollowUp(world, { ...input, request: aLateRequest() }).catch(refusalOf)).resolves.toBe(
       'ServiceUnavailable',
     );
     expect(await handleOf(input.id).result()).toBe('refused');
-    await executeFollowUp(world, input);
+    await startFollowUp(world, input);
     expect(await moneySummaryOf(order)).toBe('500 captured, 100 refunded: refund completed');
   });
 });
@@ -251,7 +251,7 @@ test.each<[string, (order: TestOrder) => Promise<FollowUpInput>]>([
   await createWorkflowClients({ client, db: world.database.db }).follow_ups.startOrPoll(input);
   // An unknown key is asked for again for hours (rules 10.9).
   expect(await handleOf(input.id).result()).toBe('refused');
-  expect(await statusesOf(world, input.id)).toBeUndefined();
+  expect(await statusesInRecord(world, input.id)).toBeUndefined();
   expect(await moneySummaryOf(order)).toBe('500 captured');
 });
 
@@ -284,7 +284,7 @@ describe('rules 10.11: a payment that was approved after its end', () => {
     await merchant.addFault({ kind: 'outage', operation: 'reversal', order_id: order.id });
     await merchant.addFault(unaskable(order, 'reversal', order_id));
     await ask();
-    expect(await statusesOf(world, order_id)).toBe('processing: processing');
+    expect(await statusesInRecord(world, order_id)).toBe('processing: processing');
     const idempotency_key = chargeIdempotencyKey(transactionIdOf(order.id, 1));
     await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key });
     await handleOf(order_id).terminate('lost');
@@ -292,15 +292,15 @@ describe('rules 10.11: a payment that was approved after its end', () => {
     const transaction_id = transactionIdOf(order_id, 1);
     const settlement = { transaction_id, outcome: 'approved', reason: 'Bank statement', operator: 'Ada' } as const;
     await handleOf(order_id).executeUpdate(setOutcomeUpdate, { args: [settlement] });
-    expect(await statusesOf(world, order_id)).toBe('completed: accepted');
+    expect(await statusesInRecord(world, order_id)).toBe('completed: accepted');
   });
 });
 
 test('rules 10.18: a sign about a refused refund is not forgotten when the processor does not answer', async () => {
   const order = await paid('refund_refused');
   const refund = followUpOf(order.id, 'refund', { amount: 100 });
-  await executeFollowUp(world, refund);
-  expect(await statusesOf(world, refund.id)).toBe('error: error');
+  await startFollowUp(world, refund);
+  expect(await statusesInRecord(world, refund.id)).toBe('error: error');
   await handleOf(refund.id).result();
   await merchant.addFault(unaskable(order, 'refund', refund.id));
   const { follow_ups } = createWorkflowClients({ client: world.env.client, db: world.database.db });
@@ -327,7 +327,7 @@ test('an operator sees in the Web UI whose it is, what it follows, its status an
     extra: { email: 'ada@example.com' },
   });
   await merchant.addFault({ kind: 'outage', operation: 'refund', order_id: order.id });
-  const handle = await executeFollowUp(world, input);
+  const handle = await startFollowUp(world, input);
   const { typedSearchAttributes } = await handle.describe();
   expect([ORDER_STATUS, PROJECT_ID, RELATED_ORDER_ID, ATTENTION].map((key) => typedSearchAttributes.get(key))).toEqual([
     'processing',

@@ -5,7 +5,7 @@ import {
   insertMerchant,
   listMerchants,
   updateMerchant,
-  type Merchant,
+  type StoredMerchant,
 } from '../../../src/db/projects/merchants';
 import { audited, changeOf, requireOwn, type ManageOperations, type ManageServices } from '../manager';
 import { presentMerchant, presentPage } from '../present';
@@ -48,6 +48,9 @@ export function merchantOperations(services: ManageServices) {
 }
 
 /** The merchant, when it is the caller's own. Throws NotFound. */
-export function ownMerchant(caller: Parameters<typeof requireOwn>[0], merchant: Merchant | undefined): Merchant {
+export function ownMerchant(
+  caller: Parameters<typeof requireOwn>[0],
+  merchant: StoredMerchant | undefined,
+): StoredMerchant {
   return requireOwn(caller, merchant, ({ id }) => id, 'merchant');
 }

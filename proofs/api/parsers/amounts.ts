@@ -6,7 +6,7 @@ import { CURRENCY_CODES, decimalAmount, formatAmount, minorUnits } from '../../.
 import { equalTo } from '../../../src/domain/query/values';
 import { ServiceError } from '../../../src/errors';
 import { numberLiteral, rationalOf } from './number-literals';
-import { property, refusalOf, same, type Property } from './parser';
+import { property, valueOrRefused, same, type Property } from './parser';
 
 const amount = fc.oneof(
   fc.nat({ max: 100_000 }),
@@ -18,7 +18,7 @@ const locale = fc.constantFrom('en', 'de', 'nl_NL', 'fr', 'es', 'de-CH', 'en-IN'
 
 /** A body with the literal as its amount, as a route reads it. */
 const readAmount = (literal: string) =>
-  refusalOf(
+  valueOrRefused(
     () =>
       parseRequest({ body: refundRequestSchema }, { params: {}, query: {}, body: parseJson(`{"amount": ${literal}}`) })
         .body.amount,

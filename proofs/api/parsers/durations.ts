@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { MAX_DURATION, durationProblem, overlapEnd, parseDuration } from '../../../src/domain/duration';
-import { property, refusalOf, same, type Property } from './parser';
+import { property, valueOrRefused, same, type Property } from './parser';
 
 /** Whole numbers as a client may write them: with zeros before them too. */
 const count = fc
@@ -43,11 +43,11 @@ function totalOf(text: string): number {
 }
 
 const LONGEST = Object.values(MAX_DURATION).map((text) => ({ text, ms: totalOf(text) }));
-const parsed = (text: string) => refusalOf(() => parseDuration(text), RangeError);
+const parsed = (text: string) => valueOrRefused(() => parseDuration(text), RangeError);
 
 export const DURATIONS: Property[] = [
   property('durations: those of fixed length are as long as Temporal says, at least a second', fixed, (text) => {
-    const total = refusalOf(() => totalOf(text), RangeError);
+    const total = valueOrRefused(() => totalOf(text), RangeError);
     same(text, parsed(text), total === 'refused' || total < 1_000 ? 'refused' : total);
   }),
   property(
@@ -72,7 +72,7 @@ export const DURATIONS: Property[] = [
       same(`${text} within ${longest.text}`, problem === undefined, ms !== 'refused' && ms <= longest.ms);
       if (problem?.includes(text)) throw new Error(`the problem repeats ${text}: ${problem}`);
     }
-    const end = refusalOf(() => overlapEnd(text, new Date(0)).getTime(), RangeError);
+    const end = valueOrRefused(() => overlapEnd(text, new Date(0)).getTime(), RangeError);
     if (text === 'PT0S') same('overlap PT0S', end, 0);
     else if (ms === 'refused' || ms <= 8.64e15) same(`overlap ${text}`, end, ms);
   }),

@@ -19,7 +19,7 @@ export function same(what: string, found: unknown, expected: unknown): void {
 }
 
 /** The value, or the class of the error: `expected` is the only one that the parser declares. */
-export function refusalOf<T>(parse: () => T, expected: new (...args: never[]) => Error): T | 'refused' {
+export function valueOrRefused<T>(parse: () => T, expected: new (...args: never[]) => Error): T | 'refused' {
   try {
     return parse();
   } catch (error) {

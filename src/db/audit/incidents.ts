@@ -4,7 +4,7 @@ import { queryRows, toIsoTime, type Database, type SqlTransaction } from '../con
 import { pageOf, type Page, type PageRequest } from '../pages';
 
 /** How an event to the operator's webhook ended; `none`: there is no address. */
-export type EventResult = 'sent' | 'failed' | 'none';
+export type IncidentEventResult = 'sent' | 'failed' | 'none';
 
 /** An incident as it is recorded (rules 26.5). Amounts in minor units. */
 export interface StoredIncident extends Difference {
@@ -14,8 +14,8 @@ export interface StoredIncident extends Difference {
   closed_at: string | null;
   closed_by: 'audit' | 'operator' | null;
   reason: string | null;
-  opened_event: EventResult | null;
-  closed_event: EventResult | null;
+  opened_event: IncidentEventResult | null;
+  closed_event: IncidentEventResult | null;
 }
 
 const DIFFERENCE =
@@ -72,7 +72,7 @@ export async function recordIncidentEvent(
   db: Database,
   id: string,
   event: IncidentEvent,
-  result: EventResult,
+  result: IncidentEventResult,
 ): Promise<void> {
   const column = event === 'opened' ? 'opened_event' : 'closed_event';
   await queryRows(db, `update incidents set ${column} = :result where id = :id and ${column} is null`, { id, result });

@@ -101,7 +101,7 @@ export async function changedOrders(
 }
 
 /** The payment orders of open orders whose charge or operation began before an instant. */
-export async function openOrders(
+export async function findOpenOrders(
   db: Database,
   before: number,
   { rows, after }: { rows: number; after: PagePosition | undefined },

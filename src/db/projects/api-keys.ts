@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { SecretKeys } from '../../secrets';
 import { queryRows, type Database, type SqlTransaction } from '../connection';
 import { pageOf, type Page, type PageRequest } from '../pages';
-import { PROJECT, type Project } from './projects';
+import { SELECT_PROJECT, type Project } from './projects';
 
 /** `<mode>_<12 hex: names the row><40 hex: the secret>`. */
 const API_KEY = /^(test|live)_([0-9a-f]{12})([0-9a-f]{40})$/;
@@ -42,7 +42,7 @@ export async function findProjectByApiKey(
   >(
     db,
     `select k.secret_hash, k.secret_key_id, k.expires, cast(k.last_used as text) as last_used, project.*
-     from api_keys k join (${PROJECT}) project on project.id = k.project_id
+     from api_keys k join (${SELECT_PROJECT}) project on project.id = k.project_id
      where k.id = :id and k.revoked is null`,
     { id },
   );

@@ -2,7 +2,7 @@ import { queryRows, type Database } from '../connection';
 import { BY_CREATED, pageOf, type Page, type PageRequest } from '../pages';
 
 /** A merchant. Instants are ISO 8601 texts in UTC. */
-export interface Merchant {
+export interface StoredMerchant {
   id: string;
   name: string;
   country: string;
@@ -11,7 +11,7 @@ export interface Merchant {
   modified: string;
 }
 
-type NewMerchant = Pick<Merchant, 'id' | 'name' | 'country' | 'default_currency'>;
+type NewMerchant = Pick<StoredMerchant, 'id' | 'name' | 'country' | 'default_currency'>;
 
 const MERCHANT = 'select id, name, country, default_currency, created, modified from merchants';
 
@@ -24,8 +24,10 @@ export async function insertMerchant(db: Database, merchant: NewMerchant, now: D
 }
 
 /** The merchant; `undefined` when there is none. `lock`: until the end of the SQL transaction. */
-export async function findMerchant(db: Database, id: string, lock?: 'lock'): Promise<Merchant | undefined> {
-  const [merchant] = await queryRows<Merchant>(db, `${MERCHANT} where id = :id ${lock ? 'for update' : ''}`, { id });
+export async function findMerchant(db: Database, id: string, lock?: 'lock'): Promise<StoredMerchant | undefined> {
+  const [merchant] = await queryRows<StoredMerchant>(db, `${MERCHANT} where id = :id ${lock ? 'for update' : ''}`, {
+    id,
+  });
   return merchant;
 }
 
@@ -36,6 +38,6 @@ export async function updateMerchant(db: Database, merchant: NewMerchant, now: D
     .update({ ...fields, modified: now });
 }
 
-export async function listMerchants(db: Database, page: PageRequest): Promise<Page<Merchant>> {
+export async function listMerchants(db: Database, page: PageRequest): Promise<Page<StoredMerchant>> {
   return await pageOf(db, { select: MERCHANT, bindings: {}, key: BY_CREATED }, page);
 }

@@ -49,18 +49,18 @@ export interface NewProject {
 }
 
 /** Selects Project; queries add a `where` or use it as a table. */
-export const PROJECT = `
+export const SELECT_PROJECT = `
   select p.id, p.merchant_id, m.name as merchant_name, p.name, p.is_test, p.status, p.payment_methods, p.currencies,
          p.expiration_period, p.transaction_expiration_period, p.capture_expiration_period, p.webhook_url, p.account_funding, p.id_namespace
   from projects p join merchants m on m.id = p.merchant_id`;
 
 /** The project; `undefined` when there is none. */
 export async function findProject(db: Database, project_id: string): Promise<Project | undefined> {
-  const [project] = await queryRows<Project>(db, `${PROJECT} where p.id = :project_id`, { project_id });
+  const [project] = await queryRows<Project>(db, `${SELECT_PROJECT} where p.id = :project_id`, { project_id });
   return project;
 }
 
-const RECORD = PROJECT.replace('p.id_namespace', 'p.id_namespace, p.suspended_by, p.created, p.modified');
+const RECORD = SELECT_PROJECT.replace('p.id_namespace', 'p.id_namespace, p.suspended_by, p.created, p.modified');
 
 /** The project; `undefined` when there is none. `lock`: until the end of the SQL transaction. */
 export async function findStoredProject(db: Database, id: string, lock?: 'lock'): Promise<StoredProject | undefined> {

@@ -93,7 +93,7 @@ export async function projectsWithEvents<Known extends KnownEvents>(
 }
 
 /** The position as listeners know it. */
-export const cursorOf = ({ xid, id }: EventPosition): string => `${xid}-${id}`;
+export const eventCursorOf = ({ xid, id }: EventPosition): string => `${xid}-${id}`;
 
 /** Throws a ValidationError for a text that cursorOf has not written. */
 export function positionAt(cursor: string): EventPosition {

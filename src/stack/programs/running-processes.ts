@@ -19,7 +19,7 @@ export function identify(pid: number): Identity | undefined {
 }
 
 /** Whether that very process still lives. */
-export function lives(identity: Identity): boolean {
+export function isAlive(identity: Identity): boolean {
   return identify(identity.pid)?.since === identity.since;
 }
 
@@ -96,7 +96,7 @@ export class RunningProcesses {
    * match the list has a reused pid and is not touched. Clients of a server end before the server.
    */
   async stopLeftovers(): Promise<string[]> {
-    const left = Object.entries(this.read()).filter(([name, identity]) => name !== 'start' && lives(identity));
+    const left = Object.entries(this.read()).filter(([name, identity]) => name !== 'start' && isAlive(identity));
     const isServer = ([name]: [string, Identity]) => SERVERS.has(name);
     await Promise.all(left.filter((entry) => !isServer(entry)).map(([, identity]) => stopProcess(identity, 'SIGTERM')));
     // PostgreSQL waits for its clients at SIGTERM; SIGINT is its fast and equally safe stop, which the others know too.
@@ -120,7 +120,7 @@ const SERVERS = new Set(['postgres', 'temporal', 'meilisearch']);
 export async function stopProcess(identity: Identity, signal: 'SIGTERM' | 'SIGINT'): Promise<void> {
   send(identity.pid, signal);
   const deadline = performance.now() + STOP_LIMITS_MS.supervisor;
-  while (lives(identity)) {
+  while (isAlive(identity)) {
     if (performance.now() > deadline) send(identity.pid, 'SIGKILL');
     await sleep(50);
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { linkSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readFileIfExists } from '../files';
-import { identify, lives, type Identity } from '../programs/running-processes';
+import { identify, isAlive, type Identity } from '../programs/running-processes';
 
 /** A lock that this process has. */
 export interface Lock {
@@ -32,7 +32,7 @@ export function takeLock(file: string): Lock | Held {
     for (;;) {
       if (linked(draft, file)) return { release: once(() => rmSync(file, { force: true })) };
       const owner = ownerOf(file);
-      if (owner !== undefined && lives(owner)) return { held_by: owner.pid };
+      if (owner !== undefined && isAlive(owner)) return { held_by: owner.pid };
       removeStale(file);
     }
   } finally {
@@ -64,7 +64,7 @@ function removeStale(file: string): void {
   }
   try {
     const owner = ownerOf(file);
-    if (owner === undefined || !lives(owner)) rmSync(file, { force: true });
+    if (owner === undefined || !isAlive(owner)) rmSync(file, { force: true });
   } finally {
     rmSync(broom, { force: true });
   }

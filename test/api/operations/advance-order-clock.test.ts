@@ -2,11 +2,11 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Order } from '../../../src/client';
 import { CARD, Client } from '../../support/customer';
 import { CARDS } from '../../support/domain';
-import { Merchant, newIdempotencyKey, type Refusal } from '../../support/merchant';
+import { Merchant, newIdempotencyKey, type RefusalName } from '../../support/merchant';
 import { stack } from '../../support/stack';
 
 const merchant = new Merchant();
-type Answer = Order & { error: Refusal; test_clock: string };
+type Answer = Order & { error: RefusalName; test_clock: string };
 const advance = (id: string, body: unknown, headers: Record<string, string> = {}, who = merchant) =>
   who.send<Answer>('POST', `/v1/orders/${id}/test-clock/`, { body, headers });
 const refusalOf = ({ status, body }: Awaited<ReturnType<typeof advance>>) => [

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Order } from '../../../src/contract/order';
 import { CARD, Client } from '../../support/customer';
-import { Merchant, statusesOf, type Answer, type Refusal } from '../../support/merchant';
+import { Merchant, statusesOf, type MerchantAnswer, type RefusalName } from '../../support/merchant';
 
 /** As merchants do: what the service could not answer in time is sent again. */
 async function cancel(
   merchant: Merchant,
   id: string,
   headers: Record<string, string> = {},
-): Promise<Answer<Order & { error: Refusal }>> {
+): Promise<MerchantAnswer<Order & { error: RefusalName }>> {
   for (let tries = 1; ; tries += 1) {
-    const answer = await merchant.send<Order & { error: Refusal }>('DELETE', `/v1/orders/${id}/`, { headers });
+    const answer = await merchant.send<Order & { error: RefusalName }>('DELETE', `/v1/orders/${id}/`, { headers });
     if (answer.status !== 503 || tries === 5) return answer;
     await sleep(1_000 * Number(answer.headers.get('retry-after')));
   }

@@ -1,13 +1,13 @@
 import { ledgerOf } from '../../support/ledger';
 import { Merchant } from '../../support/merchant';
-import { capture, createAuthorization, outcomeOf } from '../../support/merchant-payments';
+import { capture, createAuthorization, outcomeInWords } from '../../support/merchant-payments';
 
 /** Capturing all that is left, on the real stack; all else of it is in test/journeys/captures.test.ts and follow-ups.test.ts. */
 test('rules 1.10: needs no body: fields are ignored, except an amount, which is refused', async () => {
   const merchant = new Merchant();
   const order = await createAuthorization(merchant, { amount: 420 });
   const refused = await capture(merchant, order, {}, { amount: 1 });
-  expect([outcomeOf(refused), refused.body.error.property_path]).toEqual([[400, 'ValidationError'], 'amount']);
+  expect([outcomeInWords(refused), refused.body.error.property_path]).toEqual([[400, 'ValidationError'], 'amount']);
   expect(await ledgerOf(merchant, order)).toEqual(['authorize approved 420']);
   expect((await capture(merchant, order, {}, { description: 'ignored' })).body).toMatchObject({ amount: 420 });
 });

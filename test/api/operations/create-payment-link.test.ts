@@ -1,11 +1,11 @@
 import { paymentLinkSchema, type PaymentLink } from '../../../src/contract/payment-link';
-import { Merchant, newIdempotencyKey, type Refusal } from '../../support/merchant';
+import { Merchant, newIdempotencyKey, type RefusalName } from '../../support/merchant';
 import { UUID } from '../../support/shapes';
 
 const merchant = new Merchant();
 const LINK = { merchant_order_id: 'L-1', amount: 1_250, currency: 'EUR' };
 const create = (body: unknown, headers: Record<string, string> = {}) =>
-  merchant.send<PaymentLink & { error: Refusal }>('POST', '/v1/paymentlinks/', { body, headers });
+  merchant.send<PaymentLink & { error: RefusalName }>('POST', '/v1/paymentlinks/', { body, headers });
 
 test('rules 19.1 and 19.2: 201 with the link: new, without orders, with its address and the default of 30 days', async () => {
   const { status, body } = await create({ ...LINK, description: 'Two books', return_url: 'https://shop.example/' });

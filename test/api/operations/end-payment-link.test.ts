@@ -1,9 +1,9 @@
 import type { PaymentLink } from '../../../src/contract/payment-link';
-import { Merchant, type Refusal } from '../../support/merchant';
+import { Merchant, type RefusalName } from '../../support/merchant';
 
 const merchant = new Merchant();
 const end = (id: string, headers: Record<string, string> = {}) =>
-  merchant.send<PaymentLink & { error: Refusal }>('DELETE', `/v1/paymentlinks/${id}/`, { headers });
+  merchant.send<PaymentLink & { error: RefusalName }>('DELETE', `/v1/paymentlinks/${id}/`, { headers });
 
 test('rules 19.11: the link is expired, ended by the merchant; again answers the same', async () => {
   const { id } = await merchant.createPaymentLink();

@@ -1,9 +1,9 @@
 import { orderSchema, type Order } from '../../../src/contract/order';
 import { CARD, Client } from '../../support/customer';
-import { Merchant, type Refusal } from '../../support/merchant';
+import { Merchant, type RefusalName } from '../../support/merchant';
 
 const get = (merchant: Merchant, id: string, query = '', headers: Record<string, string> = {}) =>
-  merchant.send<Order & { error: Refusal }>('GET', `/v1/orders/${id}/${query}`, { headers });
+  merchant.send<Order & { error: RefusalName }>('GET', `/v1/orders/${id}/${query}`, { headers });
 
 test.each([
   '?fields[]=amount_details',

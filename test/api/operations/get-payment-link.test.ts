@@ -1,11 +1,11 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { PaymentLink } from '../../../src/contract/payment-link';
-import { Merchant, type Refusal } from '../../support/merchant';
+import { Merchant, type RefusalName } from '../../support/merchant';
 import { stack } from '../../support/stack';
 
 const merchant = new Merchant();
 const get = (who: Merchant, id: string, headers: Record<string, string> = {}) =>
-  who.send<PaymentLink & { error: Refusal }>('GET', `/v1/paymentlinks/${id}/`, { headers });
+  who.send<PaymentLink & { error: RefusalName }>('GET', `/v1/paymentlinks/${id}/`, { headers });
 
 test('the link as it was created, with its ETag; 401 for another project, 404 for an unknown id, 400 for no uuid', async () => {
   const link = await merchant.createPaymentLink();

@@ -1,13 +1,14 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Timeline } from '../../../src/client';
 import { recordRows } from '../../support/database';
-import { Merchant, type Refusal } from '../../support/merchant';
+import { Merchant, type RefusalName } from '../../support/merchant';
 import { startReceiver } from '../../support/servers';
 import { stack } from '../../support/stack';
 import { until } from '../../support/waits';
 
 const merchant = new Merchant();
-const get = (who: Merchant, id: string) => who.send<Timeline & { error: Refusal }>('GET', `/v1/orders/${id}/timeline/`);
+const get = (who: Merchant, id: string) =>
+  who.send<Timeline & { error: RefusalName }>('GET', `/v1/orders/${id}/timeline/`);
 const read = ({ entries }: Timeline) => entries.map(({ event, by, text }) => `${event} ${by}: ${text}`);
 
 test('rules 23.1: an order that waits to be paid: it was created, and expires unless it is paid', async () => {
@@ -89,7 +90,7 @@ describe('rules 23.10: a long timeline is paged', () => {
   let id: string;
   const page = async (query: string, of = id) => {
     const path = `/v1/orders/${of}/timeline/${query}`;
-    return (await merchant.send<Timeline & { error: Refusal }>('GET', path)).body;
+    return (await merchant.send<Timeline & { error: RefusalName }>('GET', path)).body;
   };
   /** All pages of so many entries. */
   async function pagesOf(limit: number, of = id): Promise<Timeline['entries'][]> {

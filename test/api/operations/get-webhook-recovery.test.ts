@@ -1,5 +1,5 @@
 import { webhookRecoverySchema } from '../../../src/contract/webhook-recovery';
-import type { Refusal } from '../../support/merchant';
+import type { RefusalName } from '../../support/merchant';
 import { createTestProject } from '../../support/operator';
 import { aRecovery } from '../../support/database';
 import { NOBODY } from '../../support/shapes';
@@ -12,7 +12,7 @@ test('rules 13.18: a recovery of the project is shown; one of another project is
   expect(status).toBe(200);
   expect(webhookRecoverySchema.parse(body)).toMatchObject({ id, project_id, status: 'paused', paused_by: 'request' });
   const refused = async (who: typeof merchant, at: string) => {
-    const { status: code, body: answer } = await who.send<{ error: Refusal }>('GET', at);
+    const { status: code, body: answer } = await who.send<{ error: RefusalName }>('GET', at);
     return [code, answer.error.type];
   };
   expect(await refused(other.merchant, path)).toEqual([401, 'Unauthorized']);

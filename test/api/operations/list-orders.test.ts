@@ -8,7 +8,7 @@ import { orderListSchema, type Order } from '../../../src/contract/order';
 import { findProject, type Project } from '../../../src/db/projects/projects';
 import { createTestDatabase } from '../../support/database';
 import { PROJECT } from '../../support/domain';
-import { Merchant, type Refusal } from '../../support/merchant';
+import { Merchant, type RefusalName } from '../../support/merchant';
 import { setUp } from '../../support/set-up';
 import { stack } from '../../support/stack';
 
@@ -16,7 +16,7 @@ const DAY = 24 * 60 * 60 * 1_000;
 
 describe('over HTTP', () => {
   const list = (merchant: Merchant, query: Record<string, string> | string = '') =>
-    merchant.send<Order[] & { error: Refusal }>(
+    merchant.send<Order[] & { error: RefusalName }>(
       'GET',
       `/v1/orders/?${typeof query === 'string' ? query : new URLSearchParams(query).toString()}`,
     );

@@ -1,12 +1,12 @@
 import { v4 as uuid } from 'uuid';
 import type { PaymentLink } from '../../../src/contract/payment-link';
 import { connectDatabase } from '../../../src/db/connection';
-import type { Merchant, Refusal } from '../../support/merchant';
+import type { Merchant, RefusalName } from '../../support/merchant';
 import { createTestProject } from '../../support/operator';
 import { stack } from '../../support/stack';
 
 const list = (merchant: Merchant, query = '') =>
-  merchant.send<PaymentLink[] & { error: Refusal }>('GET', `/v1/paymentlinks/${query}`);
+  merchant.send<PaymentLink[] & { error: RefusalName }>('GET', `/v1/paymentlinks/${query}`);
 
 test('the links of the project, newest first, within the period', async () => {
   const { merchant } = await createTestProject();

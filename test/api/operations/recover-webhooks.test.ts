@@ -1,12 +1,12 @@
 import { webhookRecoverySchema, type WebhookRecoveryAnswer } from '../../../src/contract/webhook-recovery';
-import { newIdempotencyKey, type Refusal } from '../../support/merchant';
+import { newIdempotencyKey, type RefusalName } from '../../support/merchant';
 import { createTestProject, type TestProject } from '../../support/operator';
 import { aRecovery } from '../../support/database';
 import { setUp } from '../../support/set-up';
 import { until } from '../../support/waits';
 
 const project = setUp<TestProject>(() => createTestProject());
-type Answered = WebhookRecoveryAnswer & { error: Refusal };
+type Answered = WebhookRecoveryAnswer & { error: RefusalName };
 
 const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
 const recover = (body: unknown, headers: Record<string, string> = {}) =>

@@ -1,11 +1,11 @@
 import type { DeliveryAnswer } from '../../../src/contract/delivery';
-import { Merchant, type Refusal } from '../../support/merchant';
+import { Merchant, type RefusalName } from '../../support/merchant';
 import { startReceiver } from '../../support/servers';
 import { stack } from '../../support/stack';
 import { until } from '../../support/waits';
 
 const merchant = new Merchant();
-type Body = DeliveryAnswer & { error: Refusal };
+type Body = DeliveryAnswer & { error: RefusalName };
 const redeliver = (id: string, n: string, who = merchant) =>
   who.send<Body>('POST', `/v1/orders/${id}/webhooks/${n}/redeliver/`);
 

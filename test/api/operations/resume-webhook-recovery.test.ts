@@ -1,5 +1,5 @@
 import type { WebhookRecoveryAnswer } from '../../../src/contract/webhook-recovery';
-import type { Refusal } from '../../support/merchant';
+import type { RefusalName } from '../../support/merchant';
 import { createTestProject } from '../../support/operator';
 import { aRecovery } from '../../support/database';
 import { until } from '../../support/waits';
@@ -14,6 +14,6 @@ test('rules 13.18: a paused one runs on, whose workflow was lost; one that has e
     const { body: now } = await merchant.send<WebhookRecoveryAnswer>('GET', path);
     return now.status === 'completed';
   });
-  const late = await merchant.send<{ error: Refusal }>('POST', `${path}resume/`);
+  const late = await merchant.send<{ error: RefusalName }>('POST', `${path}resume/`);
   expect([late.status, late.body.error.value]).toEqual([409, 'The recovery is completed.']);
 });

@@ -1,5 +1,5 @@
 import type { WebhookRecoveryAnswer } from '../../../src/contract/webhook-recovery';
-import type { Refusal } from '../../support/merchant';
+import type { RefusalName } from '../../support/merchant';
 import { createTestProject } from '../../support/operator';
 import { aRecovery } from '../../support/database';
 
@@ -7,7 +7,7 @@ test('rules 13.18: a stopped one stays stopped, and makes room for another', asy
   const { id: project_id, merchant } = await createTestProject();
   const id = await aRecovery(project_id);
   const stop = () =>
-    merchant.send<WebhookRecoveryAnswer & { error: Refusal }>('POST', `/v1/webhooks/recoveries/${id}/stop/`);
+    merchant.send<WebhookRecoveryAnswer & { error: RefusalName }>('POST', `/v1/webhooks/recoveries/${id}/stop/`);
   const { status, body } = await stop();
   expect([status, body.status]).toEqual([200, 'stopped']);
   const again = await stop();

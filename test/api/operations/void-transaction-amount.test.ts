@@ -1,5 +1,5 @@
 import { Merchant } from '../../support/merchant';
-import { createAuthorization, outcomeOf, part, voidPart } from '../../support/merchant-payments';
+import { createAuthorization, outcomeInWords, part, voidPart } from '../../support/merchant-payments';
 
 /** Voiding a part, on the real stack; all else of it is in test/journeys/voids.test.ts and follow-ups.test.ts. */
 test('rules 8.7: throws ValidationError on amount for more than is left, and says how much that is', async () => {
@@ -7,7 +7,7 @@ test('rules 8.7: throws ValidationError on amount for more than is left, and say
   const order = await createAuthorization(merchant, { amount: 420 });
   await voidPart(merchant, order, part(400));
   const answer = await voidPart(merchant, order, part(21));
-  expect([outcomeOf(answer), answer.body.error]).toMatchObject([
+  expect([outcomeInWords(answer), answer.body.error]).toMatchObject([
     [400, 'ValidationError'],
     { property_path: 'amount', property_description: expect.stringContaining('20') as string },
   ]);

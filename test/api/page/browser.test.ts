@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { LANGUAGES } from '../../../api/page/languages';
 import { WALLETS, type Wallet } from '../../../src/processor/wire';
 import { aVisitor, launchBrowser, SIZES, type Visitor } from '../../support/browser';
-import { CARD, createPageOrder, makeOrderDue, readOrder, readStatuses } from '../../support/customer';
+import { CARD, createPageOrder, makeOrderDue, orderAsMerchant, readStatuses } from '../../support/customer';
 import { CARDS } from '../../support/domain';
 import { readLedger } from '../../support/ledger';
 import { Merchant } from '../../support/merchant';
@@ -66,7 +66,7 @@ async function payByWallet({ wallet, ...looks }: Looks): Promise<void> {
   await page.click(walletButton(wallet));
   await page.waitForURL(`${merchant.url}?order_id=${order.id}&project_id=${order.project_id}`);
   expect(await readStatuses(order.id)).toBe('completed: accepted');
-  expect((await readOrder(order.id)).transactions?.[0]?.payment_method).toBe(wallet);
+  expect((await orderAsMerchant(order.id)).transactions?.[0]?.payment_method).toBe(wallet);
 }
 
 /** What customers do, each with a browser of their own. */
@@ -106,7 +106,7 @@ const FLOWS: Record<string, (looks: Looks) => Promise<void>> = {
     await page.click(PAY);
     await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
     await fits(page);
-    expect((await readOrder(order.id)).transactions?.[0]?.payment_method_details).toMatchObject({
+    expect((await orderAsMerchant(order.id)).transactions?.[0]?.payment_method_details).toMatchObject({
       truncated_pan: '554433******0037',
     });
   },

@@ -8,7 +8,7 @@ import { connectDatabase, type Database } from '../../../src/db/connection';
 import { createProcessorClient, type Processor } from '../../../src/processor/client';
 import { createWorkflowClients } from '../../../src/temporal/workflows';
 import { orderWorkflowId } from '../../../workflows/messages';
-import { CARD, Client, createPageOrder, hidden, readOrder, readStatuses } from '../../support/customer';
+import { CARD, Client, createPageOrder, hidden, orderAsMerchant, readStatuses } from '../../support/customer';
 import { CARDS } from '../../support/domain';
 import { readLedger } from '../../support/ledger';
 import { Merchant } from '../../support/merchant';
@@ -159,13 +159,13 @@ describe('the card form', () => {
     expect(html).toContain('You can try 4 more times.');
     expect(hidden(html, 'attempt')).toBe('2');
     // The payment_url of the first attempt shows the second one.
-    const [first] = (await readOrder(order.id)).transactions!;
+    const [first] = (await orderAsMerchant(order.id)).transactions!;
     expect(hidden(await (await client.send(`${path}${first!.id}/`)).text(), 'attempt')).toBe('2');
     expect((await client.postForm(path, { ...form, attempt: '2' })).headers.get('location')).toMatch(
       /^https:\/\/shop\.example\/\?order_id=/,
     );
     expect(await readStatuses(order.id)).toBe('completed: error accepted');
-    expect((await readOrder(order.id)).transactions).toMatchObject([
+    expect((await orderAsMerchant(order.id)).transactions).toMatchObject([
       { outcomes: { processing: { response_code: '51' } } },
       { outcomes: { processing: { response_code: '00' } }, events: [{ event: 'new', source: 'customer' }, {}] },
     ]);
@@ -234,7 +234,8 @@ const waysIn = (html: string) =>
   [...html.matchAll(/name="payment_method" value="([^"]+)"|autocomplete="(cc-number)"/g)].map(
     ([, wallet, card]) => wallet ?? (card && 'credit-card'),
   );
-const methodsOf = async (id: string) => (await readOrder(id)).transactions?.map(({ payment_method }) => payment_method);
+const methodsOf = async (id: string) =>
+  (await orderAsMerchant(id)).transactions?.map(({ payment_method }) => payment_method);
 
 describe('the ways to pay', () => {
   test.each<[string, Record<string, unknown>, string[]]>([
@@ -506,7 +507,7 @@ describe('the cancel form', () => {
       ]);
     }
     expect(await readStatuses(order.id)).toBe('cancelled: cancelled');
-    const { events } = (await readOrder(order.id)).transactions![0]!;
+    const { events } = (await orderAsMerchant(order.id)).transactions![0]!;
     expect(events!.at(-1)).toMatchObject({ event: 'cancelled', source: 'customer' });
     expect((await client.postForm(path, form)).headers.get('location')).toMatch(/^https:\/\/shop\.example\/failed\?/);
     expect(await readLedger(order.id)).toEqual([]);
@@ -528,7 +529,7 @@ test('rules 12.12: a hundred loads of the address that the issuer sends its cust
   const history = async () =>
     (await temporal.workflow.getHandle(orderWorkflowId(order.id)).fetchHistory()).events?.length ?? 0;
   await client.postForm(path, { ...form, number: CARDS.challenge.number });
-  const transaction_id = (await readOrder(order.id)).transactions![0]!.id;
+  const transaction_id = (await orderAsMerchant(order.id)).transactions![0]!.id;
   const before = await history();
   const load = async () => (await client.send(`${path}${transaction_id}/?from=issuer`)).status;
   expect(new Set(await Promise.all(Array.from({ length: 100 }, load)))).toEqual(new Set([200]));

@@ -1,5 +1,5 @@
 import { BARE_FLOOR } from '../../../src/bench/bare-floor';
-import { reportText } from '../../../src/bench/report';
+import { benchReportText } from '../../../src/bench/report';
 import type { Result } from '../../../src/bench/rounds';
 import { CREATE_ORDER, LINK_PAYMENT, PAGE_PAYMENT, PAID_ORDER, PAID_ORDER_WITH_WEBHOOK } from '../../../src/bench/rows';
 
@@ -16,7 +16,7 @@ const FLOOR: Result = {
 const COST = { temporal: 10, worker: 20, api: 5, postgres: 3, simulator: 2 };
 
 /** Every row costs 40 ms of CPU, five of them Postgres's and the simulator's, and has 72 % of the floor's throughput. */
-const report = reportText({
+const report = benchReportText({
   results: [1, 16].flatMap((at_once) => [
     { ...FLOOR, at_once },
     ...[CREATE_ORDER, PAID_ORDER, PAID_ORDER_WITH_WEBHOOK, PAGE_PAYMENT, LINK_PAYMENT].map((row) => ({

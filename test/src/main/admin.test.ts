@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { msToTs } from '@temporalio/common/lib/time';
 import { temporal } from '@temporalio/proto';
-import { createProgram } from '../../../src/admin/program';
+import { createAdminProgram } from '../../../src/admin/program';
 import { COMMANDS } from '../../../src/admin/commands';
 import { parseConfig } from '../../../src/config';
 import { MANAGE_API } from '../../../src/contract/manage/manage-api';
@@ -151,7 +151,7 @@ test('rules 22.1: every operation of the bearer-token host has a command, the ch
       .filter((id) => id !== 'getChangelog')
       .toSorted(),
   );
-  const program = createProgram({ config: () => parseConfig({}), print: () => {}, fail: () => {} });
+  const program = createAdminProgram({ config: () => parseConfig({}), print: () => {}, fail: () => {} });
   for (const { noun, verb, operation } of commands) {
     const command = program.commands.find((one) => one.name() === noun)?.commands.find((one) => one.name() === verb);
     expect(command?.helpInformation().replace(/\s+/g, ' ')).toContain(MANAGE_API.routes[operation].summary);

@@ -49,10 +49,10 @@ import { until } from '../../support/waits';
 import {
   answerAtIssuer,
   createAnOrder,
-  executeFollowUp,
+  startFollowUp,
   followUpOf,
   moneySummaryOf,
-  statusesOf,
+  statusesInRecord,
   statusesOfOrder,
   vaultToken,
   type TestOrder,
@@ -93,7 +93,7 @@ describe('with a Temporal server that has lost its workflows', () => {
   const ledger = async ({ id }: TestOrder) =>
     (await merchant.ledger(id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
   const becomes = (order_id: string, expected: string) =>
-    until(`the order becomes ${expected}`, async () => (await statusesOf(world, order_id)) === expected);
+    until(`the order becomes ${expected}`, async () => (await statusesInRecord(world, order_id)) === expected);
   const handleOf = (order_id: string) => world.env.client.workflow.getHandle(orderWorkflowId(order_id));
   const runOf = async (order_id: string) => {
     const { runId, historyLength, status } = await handleOf(order_id).describe();
@@ -164,9 +164,9 @@ describe('with a Temporal server that has lost its workflows', () => {
         operation: 'ask',
         idempotency_key: followUpIdempotencyKey(transactionIdOf(order.id, 1), kind, input.id),
       });
-      if (kind === 'refund') await executeFollowUp(world, input);
+      if (kind === 'refund') await startFollowUp(world, input);
       else await order.follow(kind, 200, input);
-      expect(await statusesOf(world, input.id)).toBe('processing: processing');
+      expect(await statusesInRecord(world, input.id)).toBe('processing: processing');
       await handleOf(input.id).terminate('lost');
       return input.id;
     });

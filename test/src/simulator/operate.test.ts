@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { OperationRequest } from '../../../src/processor/wire';
 import type { CardName } from '../../support/domain';
 import { setUp } from '../../support/set-up';
-import { followUp, startTestSimulator } from './support';
+import { followUpOperation, startTestSimulator } from './support';
 
 const bench = setUp(startTestSimulator);
 
@@ -92,8 +92,8 @@ test.each<[title: string, card: CardName, first: 'sale' | 'authorize', steps: st
   await resultOf(charge);
   const answered: string[] = [];
   for (const step of steps.split(', ')) {
-    const [asked, amount] = step.split(' ') as [Parameters<typeof followUp>[1], string];
-    answered.push(`${asked} ${amount} ${await resultOf(followUp(charge, asked, Number(amount)))}`);
+    const [asked, amount] = step.split(' ') as [Parameters<typeof followUpOperation>[1], string];
+    answered.push(`${asked} ${amount} ${await resultOf(followUpOperation(charge, asked, Number(amount)))}`);
   }
   expect(answered.join(', ')).toBe(steps);
 });
@@ -102,7 +102,7 @@ test('of ten captures and voids of 30 of 100 at once three win', async () => {
   const charge = await bench.charge('approved', { operation: 'authorize', amount: 100 });
   await resultOf(charge);
   const results = await Promise.all(
-    Array.from({ length: 10 }, (_, i) => resultOf(followUp(charge, i % 2 ? 'capture' : 'void', 30))),
+    Array.from({ length: 10 }, (_, i) => resultOf(followUpOperation(charge, i % 2 ? 'capture' : 'void', 30))),
   );
   expect(results.filter((result) => result === 'approved')).toHaveLength(3);
   expect(results.filter((result) => result === 'refused')).toHaveLength(7);
@@ -141,7 +141,7 @@ describe('the receiver of account funding', () => {
     const answer = await bench.processor.execute(charge, charge.transaction_id);
     expect(answer).toMatchObject({ result: 'error' });
     expect(answer).not.toHaveProperty('response_code');
-    expect(await resultOf(followUp(charge, 'capture', 1))).toBe('refused');
+    expect(await resultOf(followUpOperation(charge, 'capture', 1))).toBe('refused');
   });
 
   test('a key that was used for one account is refused for another', async () => {
@@ -156,8 +156,8 @@ describe('the receiver of account funding', () => {
 test('another currency or another order is refused', async () => {
   const charge = await bench.charge('approved');
   await resultOf(charge);
-  expect(await resultOf({ ...followUp(charge, 'refund', 1), currency: 'USD' })).toBe('refused');
-  expect(await resultOf({ ...followUp(charge, 'refund', 1), order_id: randomUUID() })).toBe('refused');
+  expect(await resultOf({ ...followUpOperation(charge, 'refund', 1), currency: 'USD' })).toBe('refused');
+  expect(await resultOf({ ...followUpOperation(charge, 'refund', 1), order_id: randomUUID() })).toBe('refused');
 });
 
 test.each([

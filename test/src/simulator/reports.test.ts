@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { REPORT_ORDERS_MAX } from '../../../src/processor/wire';
 import { setUp } from '../../support/set-up';
-import { followUp, startTestSimulator } from './support';
+import { followUpOperation, startTestSimulator } from './support';
 
 const bench = setUp(() => startTestSimulator());
 const EVER = { since: 0, until: Date.UTC(2100, 0) };
@@ -11,7 +11,7 @@ test('rules 17.8: operations are reported by order and by period, with their set
   const sale = await bench.charge('approved', { amount: 10_000 });
   const [sale_key, refund_key] = [randomUUID(), randomUUID()];
   await bench.processor.execute(sale, sale_key);
-  await bench.processor.execute(followUp(sale, 'refund', 4_000), refund_key);
+  await bench.processor.execute(followUpOperation(sale, 'refund', 4_000), refund_key);
   const declined = await bench.charge('do_not_honor');
   await bench.processor.execute(declined, randomUUID());
   await bench.control('settlements', { order_id: sale.order_id });

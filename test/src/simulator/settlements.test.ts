@@ -4,7 +4,7 @@ import type { OperationRequest } from '../../../src/processor/wire';
 import { startReceiver } from '../../support/servers';
 import { setUp } from '../../support/set-up';
 import { until } from '../../support/waits';
-import { followUp, startTestSimulator } from './support';
+import { followUpOperation, startTestSimulator } from './support';
 
 const receiver = setUp(startReceiver);
 const bench = setUp(() => startTestSimulator({ notification_url: receiver.url }));
@@ -29,12 +29,12 @@ test('rules 17.4: each operation that moved money is settled once: the amount le
   const operations = [
     sale,
     held,
-    followUp(held, 'capture', Number.MAX_SAFE_INTEGER - 7),
-    followUp(held, 'void', 7),
-    followUp(sale, 'refund', 4_000),
-    followUp(sale, 'reversal', 6_000),
+    followUpOperation(held, 'capture', Number.MAX_SAFE_INTEGER - 7),
+    followUpOperation(held, 'void', 7),
+    followUpOperation(sale, 'refund', 4_000),
+    followUpOperation(sale, 'reversal', 6_000),
     reversed,
-    followUp(reversed, 'reversal', 1_000),
+    followUpOperation(reversed, 'reversal', 1_000),
     await bench.charge('do_not_honor'),
     await bench.charge('processing_approved'),
     small,

@@ -77,7 +77,7 @@ export async function startTestSimulator(options: Partial<SimulatorOptions> = {}
 export const A_CARD = { card_expiry: '122039', security_code: '123' };
 
 /** The operation that follows a charge; its order is new. */
-export function followUp(
+export function followUpOperation(
   charge: OperationRequest,
   operation: 'capture' | 'void' | 'refund' | 'reversal',
   amount: number,

@@ -1,5 +1,5 @@
 import { RECOMMENDED_NODE, nodeAdvice } from '../../../src/stack/node-version';
-import { text } from '../../guards/repository';
+import { textOfFile } from '../../guards/repository';
 
 it.each([
   ['20.19.0', 'runs on Node 20.19.0; Node 24 is recommended'],
@@ -10,9 +10,9 @@ it.each([
 });
 
 it('image, README and package.json name the recommended and the oldest supported Node', () => {
-  const images = [...text('Dockerfile').matchAll(/^FROM node:(\d+)\./gm)].map(([, major]) => Number(major));
+  const images = [...textOfFile('Dockerfile').matchAll(/^FROM node:(\d+)\./gm)].map(([, major]) => Number(major));
   expect(new Set(images)).toEqual(new Set([RECOMMENDED_NODE]));
-  const { engines } = JSON.parse(text('package.json')) as { engines: { node: string } };
+  const { engines } = JSON.parse(textOfFile('package.json')) as { engines: { node: string } };
   const oldest = engines.node.replace('>=', '');
-  expect(text('README.md')).toContain(`Node ${RECOMMENDED_NODE} is recommended; ${oldest} and newer work.`);
+  expect(textOfFile('README.md')).toContain(`Node ${RECOMMENDED_NODE} is recommended; ${oldest} and newer work.`);
 });

@@ -15,10 +15,10 @@ import { until } from '../../support/waits';
 import {
   becomesDue,
   createAnOrder,
-  executeFollowUp,
+  startFollowUp,
   followUpOf,
   moneySummaryOf,
-  statusesOf,
+  statusesInRecord,
   statusesOfOrder,
   type TestOrder,
 } from '../../support/workflow-orders';
@@ -58,7 +58,7 @@ async function awaited(card: CardName, over: Parameters<typeof createAnOrder>[1]
 async function awaitedRefund(): Promise<{ order: TestOrder; refund_id: string }> {
   const order = await createAnOrder(world, { card_number: CARDS.refund_processing.number });
   const refund = followUpOf(order.id, 'refund', { amount: 300 });
-  await executeFollowUp(world, refund);
+  await startFollowUp(world, refund);
   expect(await moneySummaryOf(order)).toBe('500 captured, 300 refund_pending: refund processing');
   return { order, refund_id: refund.id };
 }
@@ -158,7 +158,7 @@ describe('rules 10.14: setOutcome of a follow-up order', () => {
   test('declined: the amount is free again; an approval that comes later needs attention, and moves nothing', async () => {
     const { order, refund_id } = await awaitedRefund();
     await setOutcome(refund_id, 'declined');
-    expect([await statusesOf(world, refund_id), await moneySummaryOf(order)]).toEqual([
+    expect([await statusesInRecord(world, refund_id), await moneySummaryOf(order)]).toEqual([
       'error: error',
       '500 captured: refund error',
     ]);
@@ -199,17 +199,17 @@ test('rules 10.3: an outcome that is missing for a day needs attention, also whe
   await merchant.addFault({ kind: 'outage', operation: 'refund', order_id: order.id });
   const key = followUpIdempotencyKey(transactionIdOf(order.id, 1), 'refund', refund.id);
   await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key: key });
-  await executeFollowUp(world, refund);
+  await startFollowUp(world, refund);
   // After a day of polls, each of which was in vain, its workflow is lost.
   const polls = POLLS_BEFORE_ATTENTION - 1;
   await world.database.db('transactions').where({ order_id: refund.id }).update({ polls, polled_at: new Date() });
   await handleOf(refund.id).terminate('lost');
-  await executeFollowUp(world, refund);
+  await startFollowUp(world, refund);
   expect(await attentionOf(refund.id)).toBeUndefined();
   await handleOf(refund.id).executeUpdate(pollNowUpdate);
   expect(await attentionOf(refund.id)).toBe('the processor has given no outcome for about a day');
   await merchant.removeFaults();
   await handleOf(refund.id).executeUpdate(pollNowUpdate);
-  expect(await statusesOf(world, refund.id)).toBe('completed: accepted');
+  expect(await statusesInRecord(world, refund.id)).toBe('completed: accepted');
   expect(await attentionOf(refund.id)).toBeUndefined();
 }, 120_000);

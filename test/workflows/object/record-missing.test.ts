@@ -17,7 +17,7 @@ import { Merchant } from '../../support/merchant';
 import { setUp } from '../../support/set-up';
 import { createWorkflowEnvironment } from '../../support/temporal';
 import { until } from '../../support/waits';
-import { createALink, createAnOrder, executeFollowUp, followUpOf } from '../../support/workflow-orders';
+import { createALink, createAnOrder, startFollowUp, followUpOf } from '../../support/workflow-orders';
 
 /** Rules 10.19: a failover that lost commits, or a restore of an older backup, leaves workflows without their record. */
 const world = setUp(() => createWorkflowEnvironment({ webhook_url: 'http://127.0.0.1:1/refused' }));
@@ -90,7 +90,7 @@ const WAITING: Record<string, () => Promise<Waiting>> = {
   },
   async 'a follow-up order'() {
     const { id } = await paid('refund_processing');
-    const handle = await executeFollowUp(world, followUpOf(id, 'refund', { amount: 200 }));
+    const handle = await startFollowUp(world, followUpOf(id, 'refund', { amount: 200 }));
     return { handle, lose: () => loseOrder(id), act: () => handle.signal(processorAnswered) };
   },
   async 'a webhook'() {

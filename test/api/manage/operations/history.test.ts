@@ -3,7 +3,7 @@ import type { AttentionAnswer, AuditEntry } from '../../../../src/contract/manag
 import { recordAttention } from '../../../../src/db/attentions';
 import { recordChange } from '../../../../src/db/projects/audit-trail';
 import { PROJECT } from '../../../support/domain';
-import { aManageHost, type Credentials } from '../../../support/manage';
+import { aManageHost, type ClientCredentials } from '../../../support/manage';
 import { setUp } from '../../../support/set-up';
 
 const host = setUp(aManageHost);
@@ -47,7 +47,8 @@ test('it is found by actor, object, kind and time', async () => {
 test('rules 21.19: merchants read “operator” where an operator made a change, and find no operator by its id', async () => {
   const mine = await host.aClient('merchant', PROJECT.merchant_id);
   const theirs = await host.aClient('operator');
-  const tokenOf = async (client: Credentials) => String((await host.askToken({ ...client })).body['access_token']);
+  const tokenOf = async (client: ClientCredentials) =>
+    String((await host.askToken({ ...client })).body['access_token']);
   const [merchant, operator] = [await tokenOf(mine), await tokenOf(theirs)];
   await host.send('PUT', project, { token: operator, body: { name: 'By an operator' } });
   await host.send('PUT', project, { token: merchant, body: { name: 'By the merchant' } });

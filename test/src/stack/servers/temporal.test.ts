@@ -17,7 +17,7 @@ import {
 } from '../../../../src/stack/servers/temporal';
 import { findTool } from '../../../../src/stack/tools/find-tool';
 import * as attributes from '../../../../workflows/search-attributes';
-import { text } from '../../../guards/repository';
+import { textOfFile } from '../../../guards/repository';
 import { until } from '../../../support/waits';
 
 const names = Object.values(attributes).map(({ name }) => name);
@@ -27,7 +27,7 @@ test('the server registers the search attributes of the workflows', () => {
 });
 
 test('the dev server has the dynamic configuration that docker-compose.yml gives to Temporal', async () => {
-  const file = parse(text('deploy/temporal/dynamic-config.yaml')) as Record<string, [{ value: unknown }]>;
+  const file = parse(textOfFile('deploy/temporal/dynamic-config.yaml')) as Record<string, [{ value: unknown }]>;
   const server = { program: '', log_file: '', port: 1, ui_port: 2, codec_url: '', namespace: '' };
   await inFolder(async (data_dir) => {
     const { args } = temporalProgram({ ...server, data_dir });
