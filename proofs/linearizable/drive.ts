@@ -1,7 +1,7 @@
 import type { Order } from '../../src/contract/order';
 import { CARD, Client } from '../../test/support/customer';
 import { CARDS, type CardName } from '../../test/support/domain';
-import { Merchant, newIdempotencyKey, type MerchantAnswer } from '../../test/support/merchant';
+import { Merchant, newIdempotencyKey, type RestAnswer } from '../../test/support/merchant';
 import type { RunningStack } from '../../test/support/stack';
 import type { ObservedOperation, OperationKind } from './check';
 
@@ -95,7 +95,7 @@ export class SharedOrder {
   }
 
   /** A repeat under the same key is the same operation. Without a key a request is sent once. */
-  private async send(method: string, path: string, body?: unknown): Promise<MerchantAnswer<Body> | undefined> {
+  private async send(method: string, path: string, body?: unknown): Promise<RestAnswer<Body> | undefined> {
     const key = this.random() < 0.5 ? newIdempotencyKey() : undefined;
     const request = {
       ...(body !== undefined && { body }),
@@ -141,7 +141,7 @@ const UNANSWERED = { result: 'unanswered' };
 const now = () => Number(process.hrtime.bigint());
 
 /** What became of a capture, void or refund; undefined when the answer says that nothing was stored (rules 10.5). */
-function moved(answer: MerchantAnswer<Body> | undefined): Given['out'] | undefined {
+function moved(answer: RestAnswer<Body> | undefined): Given['out'] | undefined {
   if (answer === undefined) return UNANSWERED;
   const { status, body } = answer;
   if (status === 200) {
@@ -152,7 +152,7 @@ function moved(answer: MerchantAnswer<Body> | undefined): Given['out'] | undefin
   return body.error !== undefined && /nothing was stored/.test(body.error.value) ? undefined : UNANSWERED;
 }
 
-function cancelled(answer: MerchantAnswer<Body> | undefined): Given['out'] {
+function cancelled(answer: RestAnswer<Body> | undefined): Given['out'] {
   if (answer === undefined || answer.status >= 500) return UNANSWERED;
   if (answer.status === 200) return answer.body.status === 'cancelled' ? { result: 'done' } : UNANSWERED;
   return { result: answer.body.error?.type ?? '' };

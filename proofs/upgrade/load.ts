@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Merchant, newIdempotencyKey, type MerchantAnswer } from '../../test/support/merchant';
+import { Merchant, newIdempotencyKey, type RestAnswer } from '../../test/support/merchant';
 import { capturePart, createAuthorization, part, refund, voidAll } from '../../test/support/merchant-payments';
 import type { RunningStack } from '../../test/support/stack';
 import type { Order } from '../../src/contract/order';
@@ -80,7 +80,7 @@ export class UpgradeLoad {
     }
   }
 
-  private async send<Body>(call: () => Promise<MerchantAnswer<Body>>): Promise<MerchantAnswer<Body> | undefined> {
+  private async send<Body>(call: () => Promise<RestAnswer<Body>>): Promise<RestAnswer<Body> | undefined> {
     try {
       const answer = await call();
       this.count(String(answer.status));

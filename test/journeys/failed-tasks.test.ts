@@ -7,7 +7,7 @@ import { CARD, Client } from '../support/customer';
 import { recordRows } from '../support/database';
 import { CARDS } from '../support/domain';
 import { ledgerOf } from '../support/ledger';
-import { hasUnknownOutcome, Merchant, statusesOf, type MerchantAnswer } from '../support/merchant';
+import { hasUnknownOutcome, Merchant, statusesOf, type RestAnswer } from '../support/merchant';
 import {
   capturePart,
   createAuthorization,
@@ -45,7 +45,7 @@ const UNHANDLED_COMMAND = 1;
 interface Subject<Body> {
   /** What is slow at the processor. */
   slow: Omit<Fault, 'kind'>;
-  send: () => Promise<MerchantAnswer<Body>>;
+  send: () => Promise<RestAnswer<Body>>;
   /** Selects the order that the news reach. */
   find: { sql: string; value: string };
 }

@@ -1,9 +1,9 @@
 import { createOrder, updateOrder, type Order, type OrderRequest } from '../../src/client';
 import { recordRows } from '../support/database';
-import { answerOf, Merchant, statusesOf, type MerchantAnswer, type RefusalName } from '../support/merchant';
+import { answerOf, Merchant, statusesOf, type RestAnswer, type RefusalName } from '../support/merchant';
 import { RACES, sendUntilAnswered as insistOn } from '../support/waits';
 
-type OrderAnswer = MerchantAnswer<Order & { error: RefusalName }>;
+type OrderAnswer = RestAnswer<Order & { error: RefusalName }>;
 
 let keysMade = 0;
 const aKey = (name = 'key') => `${name}-${process.pid}-${++keysMade}`;

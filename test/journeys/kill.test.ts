@@ -12,7 +12,7 @@ import { connectDatabase, queryRows } from '../../src/db/connection';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
 import { recordRows } from '../support/database';
-import { Merchant, statusesOf, webhookOf, type MerchantAnswer } from '../support/merchant';
+import { Merchant, statusesOf, webhookOf, type RestAnswer } from '../support/merchant';
 import { answerOfAdmin } from '../support/admin';
 import { Operator } from '../support/operator';
 import { startReceiver } from '../support/servers';
@@ -163,7 +163,7 @@ interface MovingMoney {
   /** A payment link that is paid on its page: its order is there, and the processor has the charge. */
   link: string;
   /** Of the merchant, who asks again by the key of the request until there is one: the refund and the capture order. */
-  answers: Promise<MerchantAnswer<Order>[]>;
+  answers: Promise<RestAnswer<Order>[]>;
 }
 
 let keysMade = 0;

@@ -19,7 +19,7 @@ import {
   answerAtIssuer,
   createAnOrder,
   moneySummaryOf,
-  statusesInRecord,
+  statusesOfRow,
   statusesOfOrder,
   type TestOrder,
 } from '../support/workflow-orders';
@@ -74,7 +74,7 @@ const tell = async (order: TestOrder, attempt = 1) => await notifications.handle
 async function isGivenBack(order: TestOrder, expected: string, attempt = 1): Promise<void> {
   await until(
     'it is given back',
-    async () => (await statusesInRecord(world, reversalOf(order, attempt))) === 'completed: accepted',
+    async () => (await statusesOfRow(world, reversalOf(order, attempt))) === 'completed: accepted',
   );
   await untilClosed(order, attempt);
   expect(await statusesOfOrder(order)).toBe(expected);

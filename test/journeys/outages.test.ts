@@ -18,7 +18,7 @@ import {
   newIdempotencyKey,
   statusesOf,
   webhookOf,
-  type MerchantAnswer,
+  type RestAnswer,
   type RefusalName,
 } from '../support/merchant';
 import { controlSimulator, makeDue, outcomeInWords, refund, untilOrder } from '../support/merchant-payments';
@@ -60,7 +60,7 @@ afterAll(async () => {
   await own.discard();
 });
 
-type OrderAnswer = MerchantAnswer<Order & { error: RefusalName }>;
+type OrderAnswer = RestAnswer<Order & { error: RefusalName }>;
 
 /**
  * The processor answers so late that the test can act while it has the charge and nobody has its answer. Milliseconds.
@@ -108,7 +108,7 @@ class Sale {
   }
 
   /** The first answer that is neither 503 nor a broken connection. */
-  sendUntilAnswered(): Promise<MerchantAnswer<Order>> {
+  sendUntilAnswered(): Promise<RestAnswer<Order>> {
     return sendUntilAnswered<Order>(() => this.call());
   }
 
@@ -543,7 +543,7 @@ const COMMIT_SECONDS = 10;
 const HANGS = 'The COMMIT of this order hangs.';
 
 describe('rules 10.5, 10.8: a 503 says that nothing was stored only where that stays true', () => {
-  const promised = ({ status, headers, body }: MerchantAnswer<{ error: RefusalName }>) => [
+  const promised = ({ status, headers, body }: RestAnswer<{ error: RefusalName }>) => [
     status,
     headers.get('retry-after'),
     /nothing was stored/.test(body.error.value),

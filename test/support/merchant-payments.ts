@@ -1,12 +1,12 @@
 import type { Order } from '../../src/contract/order';
 import type { CardName } from './domain';
-import { newIdempotencyKey, type MerchantAnswer, type Merchant, type RefusalName } from './merchant';
+import { newIdempotencyKey, type RestAnswer, type Merchant, type RefusalName } from './merchant';
 import { postControl } from './stack';
 import { sendUntilAnswered, until } from './waits';
 
 /** What a merchant asks of a payment: captures, voids and refunds, and what becomes of them. */
 
-export type OrderAnswer = MerchantAnswer<Order & { error: RefusalName }>;
+export type OrderAnswer = RestAnswer<Order & { error: RefusalName }>;
 export type Sent = { headers?: Record<string, string>; slash?: boolean };
 
 const post = (
@@ -42,7 +42,7 @@ export const voidPart = (merchant: Merchant, order: Payment, body: unknown, sent
 export const part = (amount: number) => ({ amount, description: `a part of ${amount}` });
 
 /** What came too late for an answer is sent again: with its key, or without one, as nothing was stored then. */
-export const sendOperationUntilAnswered = <Body>(send: () => Promise<MerchantAnswer<Body>>) =>
+export const sendOperationUntilAnswered = <Body>(send: () => Promise<RestAnswer<Body>>): Promise<RestAnswer<Body>> =>
   sendUntilAnswered<Body>(send);
 
 /**

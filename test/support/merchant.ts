@@ -9,7 +9,7 @@ import { readLedger } from './ledger';
 import { callSimulator, postControl, stack as runningStack, type RunningStack } from './stack';
 import { sendUntilAnswered, until } from './waits';
 
-export interface MerchantAnswer<Body = unknown> {
+export interface RestAnswer<Body = unknown> {
   status: number;
   headers: Headers;
   body: Body;
@@ -66,7 +66,7 @@ export class Merchant {
     method: string,
     path: string,
     { body, headers = {} }: Request = {},
-  ): Promise<MerchantAnswer<Body>> {
+  ): Promise<RestAnswer<Body>> {
     const authorization = `Basic ${Buffer.from(`${this.api_key}:`).toString('base64')}`;
     const response = await fetch(this.stack.api_url + path, {
       method,
@@ -236,7 +236,7 @@ async function accepted<Body>(call: () => Promise<Called>): Promise<Body> {
 export const newIdempotencyKey = () => `test-${randomUUID()}`;
 
 /** The answer of an operation, for tests that look at refusals too. */
-export async function answerOf<Body = unknown>(call: Promise<Called>): Promise<MerchantAnswer<Body>> {
+export async function answerOf<Body = unknown>(call: Promise<Called>): Promise<RestAnswer<Body>> {
   const { status, headers, data } = await call;
   return { status, headers, body: data as Body };
 }

@@ -251,7 +251,7 @@ const statuses = ({ status, transactions }: StoredOrder) =>
   [`${status}:`, ...transactions.map((transaction) => transaction.status)].join(' ');
 
 /** The statuses of an order of the record and of its transactions, follow-up orders too: `completed: accepted`. */
-export async function statusesInRecord({ database }: WorkflowEnvironment, order_id: string) {
+export async function statusesOfRow({ database }: WorkflowEnvironment, order_id: string): Promise<string | undefined> {
   const order = await findStoredOrder(database.db, order_id);
   return order && statuses(order);
 }

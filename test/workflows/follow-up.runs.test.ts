@@ -9,7 +9,7 @@ import { setUp } from '../support/set-up';
 import { runProcessor } from '../support/processor';
 import { createWorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/waits';
-import { createAnOrder, startFollowUp, followUpOf, statusesInRecord } from '../support/workflow-orders';
+import { createAnOrder, startFollowUp, followUpOf, statusesOfRow } from '../support/workflow-orders';
 
 /** Workflows whose history is long, and which go on in a new run. */
 
@@ -59,7 +59,7 @@ test.each(['charge', 'refund'] as const)(
   async (operation) => {
     const id = uuidv7();
     const key = await UNKNOWN[operation](id);
-    expect(await statusesInRecord(world, id)).toBe('processing: processing');
+    expect(await statusesOfRow(world, id)).toBe('processing: processing');
     const { client } = world.env;
     const handle = client.workflow.getHandle(orderWorkflowId(id));
     const first = await handle.describe();
@@ -74,7 +74,7 @@ test.each(['charge', 'refund'] as const)(
     await until('there is a new run', async () => (await handle.describe()).runId !== first.runId);
     // Not before: a poll that a busy machine repeats would have the outcome.
     await merchant.removeFaults();
-    await until('the outcome is known', async () => (await statusesInRecord(world, id)) === 'completed: accepted');
+    await until('the outcome is known', async () => (await statusesOfRow(world, id)) === 'completed: accepted');
     expect(await handle.result()).toBe('completed');
 
     const second = await handle.describe();

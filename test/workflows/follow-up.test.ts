@@ -32,7 +32,7 @@ import {
   followUpOf,
   moneySummaryOf,
   notifyFollowUp,
-  statusesInRecord,
+  statusesOfRow,
   statusesOfOrder,
   type TestOrder,
 } from '../support/workflow-orders';
@@ -75,7 +75,7 @@ const refusalOf = (error: unknown) => {
 const ledger = async (order: TestOrder) =>
   (await merchant.ledger(order.id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
 const becomes = (order_id: string, expected: string) =>
-  until(`the follow-up order becomes ${expected}`, async () => (await statusesInRecord(world, order_id)) === expected);
+  until(`the follow-up order becomes ${expected}`, async () => (await statusesOfRow(world, order_id)) === expected);
 const handleOf = (order_id: string) => world.env.client.workflow.getHandle(orderWorkflowId(order_id));
 const tell = (order_id: string) => handleOf(order_id).signal(processorAnswered);
 /** Webhooks that came for an order. */
@@ -148,7 +148,7 @@ async function lostAndAskedFor(fault: Fault['kind']): Promise<void> {
   await own.addFault(unaskable(order, 'reversal', order_id));
   try {
     await ask();
-    expect([fault, await statusesInRecord(world, order_id)]).toEqual([fault, 'processing: processing']);
+    expect([fault, await statusesOfRow(world, order_id)]).toEqual([fault, 'processing: processing']);
   } finally {
     await own.removeFaults();
   }
@@ -173,7 +173,7 @@ test('the first answer: at once while the outcome is awaited; who comes after th
   await merchant.addFault({ kind: 'outage', operation: 'refund', order_id: order.id });
   const handle = await startFollowUp(world, input);
   await handle.executeUpdate(firstAnswerUpdate);
-  expect(await statusesInRecord(world, input.id)).toBe('processing: processing');
+  expect(await statusesOfRow(world, input.id)).toBe('processing: processing');
   await merchant.removeFaults();
   await tell(input.id);
   await becomes(input.id, 'completed: accepted');
@@ -201,7 +201,7 @@ test('an outcome that comes while a webhook is being started is kept: nobody is 
   };
   afterActivity = () => Promise.resolve();
   await until('its workflow is over', async () => (await handleOf(refund.id).describe()).status.name === 'COMPLETED');
-  expect([await statusesInRecord(world, refund.id), questions]).toEqual(['completed: accepted', 0]);
+  expect([await statusesOfRow(world, refund.id), questions]).toEqual(['completed: accepted', 0]);
   await until('both webhooks came', () => webhooksOf(refund.id) === 2);
 });
 
@@ -211,7 +211,7 @@ describe('refused before anything is stored', () => {
     const input = followUpOf(order.id, 'refund', { amount: 501 });
     await expect(startFollowUp(world, input).catch(refusalOf)).resolves.toBe('RefundError');
     expect(await handleOf(input.id).result()).toBe('refused');
-    expect(await statusesInRecord(world, input.id)).toBeUndefined();
+    expect(await statusesOfRow(world, input.id)).toBeUndefined();
     expect(await ledger(order)).toEqual(['sale 500 approved']);
   });
 
@@ -251,7 +251,7 @@ test.each<[string, (order: TestOrder) => Promise<FollowUpInput>]>([
   await createWorkflowClients({ client, db: world.database.db }).follow_ups.startOrPoll(input);
   // An unknown key is asked for again for hours (rules 10.9).
   expect(await handleOf(input.id).result()).toBe('refused');
-  expect(await statusesInRecord(world, input.id)).toBeUndefined();
+  expect(await statusesOfRow(world, input.id)).toBeUndefined();
   expect(await moneySummaryOf(order)).toBe('500 captured');
 });
 
@@ -284,7 +284,7 @@ describe('rules 10.11: a payment that was approved after its end', () => {
     await merchant.addFault({ kind: 'outage', operation: 'reversal', order_id: order.id });
     await merchant.addFault(unaskable(order, 'reversal', order_id));
     await ask();
-    expect(await statusesInRecord(world, order_id)).toBe('processing: processing');
+    expect(await statusesOfRow(world, order_id)).toBe('processing: processing');
     const idempotency_key = chargeIdempotencyKey(transactionIdOf(order.id, 1));
     await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key });
     await handleOf(order_id).terminate('lost');
@@ -292,7 +292,7 @@ describe('rules 10.11: a payment that was approved after its end', () => {
     const transaction_id = transactionIdOf(order_id, 1);
     const settlement = { transaction_id, outcome: 'approved', reason: 'Bank statement', operator: 'Ada' } as const;
     await handleOf(order_id).executeUpdate(setOutcomeUpdate, { args: [settlement] });
-    expect(await statusesInRecord(world, order_id)).toBe('completed: accepted');
+    expect(await statusesOfRow(world, order_id)).toBe('completed: accepted');
   });
 });
 
@@ -300,7 +300,7 @@ test('rules 10.18: a sign about a refused refund is not forgotten when the proce
   const order = await paid('refund_refused');
   const refund = followUpOf(order.id, 'refund', { amount: 100 });
   await startFollowUp(world, refund);
-  expect(await statusesInRecord(world, refund.id)).toBe('error: error');
+  expect(await statusesOfRow(world, refund.id)).toBe('error: error');
   await handleOf(refund.id).result();
   await merchant.addFault(unaskable(order, 'refund', refund.id));
   const { follow_ups } = createWorkflowClients({ client: world.env.client, db: world.database.db });

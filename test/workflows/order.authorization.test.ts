@@ -14,7 +14,7 @@ import {
   createAnOrder,
   followUpOf,
   moneySummaryOf,
-  statusesInRecord,
+  statusesOfRow,
   statusesOfOrder,
   type TestOrder,
 } from '../support/workflow-orders';
@@ -174,7 +174,7 @@ describe('rules 8.2, 8.8 and 8.9: at the end of the window', () => {
     const order = await authorize('manual', 'capture_refused', { capture_period: 'PT1M' });
     await merchant.addFault({ kind: 'outage', operation: 'capture', order_id: order.id });
     const capture = await order.follow('capture', 300);
-    expect(await statusesInRecord(world, capture)).toBe('processing: processing');
+    expect(await statusesOfRow(world, capture)).toBe('processing: processing');
     // Between two asks, which come 7 and 37 seconds after the end.
     await sleepUntil(world, (await windowEnd(order)) + 20_000);
     await becomes(order, 'completed: accepted; 200 voided, 300 capture_pending: capture processing, void completed');

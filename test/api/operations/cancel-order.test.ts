@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Order } from '../../../src/contract/order';
 import { CARD, Client } from '../../support/customer';
-import { Merchant, statusesOf, type MerchantAnswer, type RefusalName } from '../../support/merchant';
+import { Merchant, statusesOf, type RestAnswer, type RefusalName } from '../../support/merchant';
 
 /** As merchants do: what the service could not answer in time is sent again. */
 async function cancel(
   merchant: Merchant,
   id: string,
   headers: Record<string, string> = {},
-): Promise<MerchantAnswer<Order & { error: RefusalName }>> {
+): Promise<RestAnswer<Order & { error: RefusalName }>> {
   for (let tries = 1; ; tries += 1) {
     const answer = await merchant.send<Order & { error: RefusalName }>('DELETE', `/v1/orders/${id}/`, { headers });
     if (answer.status !== 503 || tries === 5) return answer;

@@ -1,7 +1,7 @@
 import { orderSchema, type Order } from '../../../src/contract/order';
 import { CARD, Client } from '../../support/customer';
 import { CUSTOMER } from '../../support/domain';
-import { Merchant, statusesOf, type MerchantAnswer, type RefusalName } from '../../support/merchant';
+import { Merchant, statusesOf, type RestAnswer, type RefusalName } from '../../support/merchant';
 import { createTestProject } from '../../support/operator';
 import { startReceiver } from '../../support/servers';
 
@@ -10,7 +10,7 @@ async function put(
   id: string,
   body: unknown,
   headers: Record<string, string> = {},
-): Promise<MerchantAnswer<Order & { error?: RefusalName }>> {
+): Promise<RestAnswer<Order & { error?: RefusalName }>> {
   return await merchant.send('PUT', `/v1/orders/${id}/`, { body, headers });
 }
 

@@ -52,7 +52,7 @@ import {
   startFollowUp,
   followUpOf,
   moneySummaryOf,
-  statusesInRecord,
+  statusesOfRow,
   statusesOfOrder,
   vaultToken,
   type TestOrder,
@@ -93,7 +93,7 @@ describe('with a Temporal server that has lost its workflows', () => {
   const ledger = async ({ id }: TestOrder) =>
     (await merchant.ledger(id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
   const becomes = (order_id: string, expected: string) =>
-    until(`the order becomes ${expected}`, async () => (await statusesInRecord(world, order_id)) === expected);
+    until(`the order becomes ${expected}`, async () => (await statusesOfRow(world, order_id)) === expected);
   const handleOf = (order_id: string) => world.env.client.workflow.getHandle(orderWorkflowId(order_id));
   const runOf = async (order_id: string) => {
     const { runId, historyLength, status } = await handleOf(order_id).describe();
@@ -166,7 +166,7 @@ describe('with a Temporal server that has lost its workflows', () => {
       });
       if (kind === 'refund') await startFollowUp(world, input);
       else await order.follow(kind, 200, input);
-      expect(await statusesInRecord(world, input.id)).toBe('processing: processing');
+      expect(await statusesOfRow(world, input.id)).toBe('processing: processing');
       await handleOf(input.id).terminate('lost');
       return input.id;
     });

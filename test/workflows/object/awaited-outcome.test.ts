@@ -18,7 +18,7 @@ import {
   startFollowUp,
   followUpOf,
   moneySummaryOf,
-  statusesInRecord,
+  statusesOfRow,
   statusesOfOrder,
   type TestOrder,
 } from '../../support/workflow-orders';
@@ -158,7 +158,7 @@ describe('rules 10.14: setOutcome of a follow-up order', () => {
   test('declined: the amount is free again; an approval that comes later needs attention, and moves nothing', async () => {
     const { order, refund_id } = await awaitedRefund();
     await setOutcome(refund_id, 'declined');
-    expect([await statusesInRecord(world, refund_id), await moneySummaryOf(order)]).toEqual([
+    expect([await statusesOfRow(world, refund_id), await moneySummaryOf(order)]).toEqual([
       'error: error',
       '500 captured: refund error',
     ]);
@@ -210,6 +210,6 @@ test('rules 10.3: an outcome that is missing for a day needs attention, also whe
   expect(await attentionOf(refund.id)).toBe('the processor has given no outcome for about a day');
   await merchant.removeFaults();
   await handleOf(refund.id).executeUpdate(pollNowUpdate);
-  expect(await statusesInRecord(world, refund.id)).toBe('completed: accepted');
+  expect(await statusesOfRow(world, refund.id)).toBe('completed: accepted');
   expect(await attentionOf(refund.id)).toBeUndefined();
 }, 120_000);
