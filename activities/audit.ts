@@ -206,8 +206,8 @@ async function compareWithIndex({ db, index, log }: AuditServices, order_ids: re
 }
 
 /**
- * The sums of an hour of yesterday or today. Where they differ, the orders of the hour are compared one by one: those of
- * the processor's operations first, then those that the record has as approved.
+ * The sums of an hour of yesterday or today. Where they differ, the orders of the hour are compared one by one: those
+ * of the processor's operations first, then those that the record has as approved.
  */
 async function totalsSlice(services: AuditServices, run: AuditRun): Promise<Slice> {
   const first = startOfDay(run.until) - DAY_MS;

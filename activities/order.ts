@@ -121,8 +121,8 @@ export async function pollCharge(
 /**
  * Ends an unpaid order and its open transaction together: cancelled or expired. If a charge was sent, it polls the
  * processor first and records a payment instead: a worker may have died right after charging, or the notification of a
- * passed 3-D Secure challenge may be lost. Without an answer the order is returned unchanged. Throws PreconditionFailed when the order is at none
- * of `versions`.
+ * passed 3-D Secure challenge may be lost. Without an answer the order is returned unchanged. Throws PreconditionFailed
+ * when the order is at none of `versions`.
  */
 export async function endUnpaidOrder(
   services: ActivityServices,

@@ -38,8 +38,8 @@ export async function readWebhookRecovery(
 }
 
 /**
- * Sends webhooks of a recovery for some seconds, ten a second at most, while it runs (rules 13.17). Repeat-safe: each is
- * written together with the position of the next.
+ * Sends webhooks of a recovery for some seconds, ten a second at most, while it runs (rules 13.17). Repeat-safe: each
+ * is written together with the position of the next.
  */
 export async function recoverWebhooks(
   services: RecoveryServices,
@@ -91,7 +91,9 @@ export async function recoverSlice(
   return true;
 }
 
-/** Sends a webhook, unless its order has got one meanwhile. `false`: another request or worker has changed the recovery. */
+/**
+ * Sends a webhook, unless its order has got one meanwhile. `false`: another request or worker has changed the recovery.
+ */
 async function recoverOne(
   { db, workflows }: RecoveryServices,
   recovery: StoredWebhookRecovery,

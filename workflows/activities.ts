@@ -83,7 +83,9 @@ export const fetching = proxyActivities<Pick<Activities, 'fetchSettlements'>>({
   retry: { initialInterval: '1 second', maximumInterval: '5 minutes' },
 });
 
-/** Compares a part of the record with the processor; retries until it answers. A killed worker is noticed after 20 s. */
+/**
+ * Compares a part of the record with the processor; retries until it answers. A killed worker is noticed after 20 s.
+ */
 export const auditing = proxyActivities<Pick<Activities, 'auditPart'>>({
   startToCloseTimeout: '5 minutes',
   heartbeatTimeout: '20 seconds',

@@ -4,8 +4,9 @@ import { auditing } from './activities';
 import { temporalClock as clock } from './object/clock';
 
 /**
- * Compares the record with the processor and the search index (rules 26). Started by a schedule, every hour. Its position
- * is in the record, so that a later run continues where a lost one ended. Returns what it has compared and found.
+ * Compares the record with the processor and the search index (rules 26). Started by a schedule, every hour. Its
+ * position is in the record, so that a later run continues where a lost one ended. Returns what it has compared and
+ * found.
  */
 export async function audit(): Promise<AuditPart['figures']> {
   setCurrentDetails('Compares the record with the processor. The pending activity shows what it has done.');

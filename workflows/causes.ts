@@ -19,9 +19,9 @@ type Input = {
 } | null;
 
 /**
- * What caused the work of a workflow, so that its activities name the request in their log lines and continue its trace.
- * The work of an update belongs to that update. All other work belongs to the last message; after a timer it has no
- * request any more, but continues the trace. No event depends on it.
+ * What caused the work of a workflow, so that its activities name the request in their log lines and continue its
+ * trace. The work of an update belongs to that update. All other work belongs to the last message; after a timer it has
+ * no request any more, but continues the trace. No event depends on it.
  */
 export class Causes {
   private last: Cause = {};

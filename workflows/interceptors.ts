@@ -22,8 +22,8 @@ import { RecordWatch } from './object/record-missing';
  * for ever and block the order; here it rejects only that update, and the API logs the details.
  *
  * Local activities run one at a time, and the result of one that outlasts its workflow task is handled after everything
- * else of the task that delivers it. The live run gets these events one by one, but a replay gets them together, and the
- * workflow would continue in another order than its history. For the same reason clocks stand still meanwhile.
+ * else of the task that delivers it. The live run gets these events one by one, but a replay gets them together, and
+ * the workflow would continue in another order than its history. For the same reason clocks stand still meanwhile.
  *
  * After a long retry pause the SDK schedules a local activity again with the same input: the activity also receives the
  * time since the first schedule (rules 4.15). A workflow whose record is lost ends (rules 10.19).
@@ -119,8 +119,8 @@ const WAITS_IN_A_ROW = 10;
 
 /**
  * Runs a local activity. If it outlasts its workflow task, the result waits until the workflow has handled the signals,
- * updates and timers of the task that delivers it: in a replay they come in one activation. Until then the clocks of the
- * workflow show the time at which the activity began.
+ * updates and timers of the task that delivers it: in a replay they come in one activation. Until then the clocks of
+ * the workflow show the time at which the activity began.
  */
 async function afterTheRestOfItsTask<Result>(activity: () => Promise<Result>): Promise<Result> {
   const { historyLength } = workflowInfo();
@@ -133,7 +133,9 @@ async function afterTheRestOfItsTask<Result>(activity: () => Promise<Result>): P
   }
 }
 
-/** Resolves when the SDK next looks at the conditions of the workflow, which it does once nothing else is left to run. */
+/**
+ * Resolves when the SDK next looks at the conditions of the workflow, which it does once nothing else is left to run.
+ */
 async function nextLook(): Promise<void> {
   let looks = 0;
   await condition(() => (looks += 1) > 1);

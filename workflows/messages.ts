@@ -178,7 +178,9 @@ export interface CreateOrderInput {
   period: number;
   is_test: boolean;
   transaction?: TransactionInput | undefined;
-  /** The payment link that the order pays; its expires_at in epoch milliseconds, its clock as in PaymentLinkSnapshot. */
+  /**
+   * The payment link that the order pays; its expires_at in epoch milliseconds, its clock as in PaymentLinkSnapshot.
+   */
   payment_link?: { id: string; expires_at: number; clock_offset_ms: number } | undefined;
 }
 

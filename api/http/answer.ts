@@ -7,8 +7,8 @@ import { ServiceError } from '../../src/errors';
 import type { Stream } from '../operation';
 
 /**
- * The least that a client takes of a stream which waits for it (rules 18.9). Over minutes: the connection's buffers in the
- * kernel are emptied in steps of a megabyte or more.
+ * The least that a client takes of a stream which waits for it (rules 18.9). Over minutes: the connection's buffers in
+ * the kernel are emptied in steps of a megabyte or more.
  */
 const LEAST_SPEED = { bytes: 5 * 256 * 1_024, per_ms: 300_000 };
 /** Size of the pieces written to the connection, so that the client's progress is measurable. Bytes. */
@@ -28,9 +28,10 @@ export function answer(response: Response, status: number, body: unknown): void 
 }
 
 /**
- * Answers with a stream, as fast as the reader takes it, once there is a place for it; throws TooManyRequests when there
- * is none at `deadline_at` (epoch milliseconds). Rejects with what fails before the first chunk; after it the connection
- * is closed, as a part must not look like the whole. A reader who goes away, or is too slow, ends the stream.
+ * Answers with a stream, as fast as the reader takes it, once there is a place for it; throws TooManyRequests when
+ * there is none at `deadline_at` (epoch milliseconds). Rejects with what fails before the first chunk; after it the
+ * connection is closed, as a part must not look like the whole. A reader who goes away, or is too slow, ends the
+ * stream.
  */
 export async function answerStream(
   request: Request,

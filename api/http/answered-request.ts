@@ -40,7 +40,9 @@ export function noteRequest(response: Response, fields: AnsweredRequest['fields'
 
 type AnswerNotes = Partial<Pick<AnsweredRequest, 'error' | 'idempotency_key' | 'is_repeat' | 'waited_ms'>>;
 
-/** Adds what observers are told of a request beside its fields: the error of its answer, its Idempotency-Key, its wait. */
+/**
+ * Adds what observers are told of a request beside its fields: the error of its answer, its Idempotency-Key, its wait.
+ */
 export function noteAnswer(response: Response, notes: AnswerNotes): void {
   response.locals['answer'] = { ...(response.locals['answer'] as AnswerNotes | undefined), ...notes };
 }
@@ -85,7 +87,9 @@ export function observeRequests(observers: readonly RequestObserver[], open: Ope
   };
 }
 
-/** The route that handled the request, with the names of its parameters in place of ids; undefined for a refused one. */
+/**
+ * The route that handled the request, with the names of its parameters in place of ids; undefined for a refused one.
+ */
 function routeOf({ baseUrl, route }: Request): string | undefined {
   const { path } = (route ?? {}) as { path?: string };
   return path === undefined ? undefined : baseUrl + path;

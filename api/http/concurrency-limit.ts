@@ -22,9 +22,9 @@ interface CallerQueue {
 }
 
 /**
- * Limits how much work of one kind runs at a time, for each caller and in the process (rules 18.7). Work above the limit
- * of its caller waits, and above that is refused. Callers take turns: the work of one that sends much does not delay
- * the others' by more than what runs already.
+ * Limits how much work of one kind runs at a time, for each caller and in the process (rules 18.7). Work above the
+ * limit of its caller waits, and above that is refused. Callers take turns: the work of one that sends much does not
+ * delay the others' by more than what runs already.
  */
 export class ConcurrencyLimit {
   /**

@@ -57,8 +57,9 @@ export interface RateLimit {
 }
 
 /**
- * The limit of a project, or of a client of the bearer-token host. The headers are those of the IETF draft (draft-ietf-httpapi-ratelimit-headers): the quota,
- * its window, what is left, and the seconds until the bucket is full. 0: no limit and no headers.
+ * The limit of a project, or of a client of the bearer-token host. The headers are those of the IETF draft
+ * (draft-ietf-httpapi-ratelimit-headers): the quota, its window, what is left, and the seconds until the bucket is
+ * full. 0: no limit and no headers.
  */
 export function createRateLimit(per_second: number): RateLimit {
   if (per_second === 0) return { admit: () => {}, spend: () => Promise.resolve() };

@@ -24,8 +24,8 @@ export const RECORDER_LIMITS = {
 const REPORT_MS = 60_000;
 
 /**
- * Writes the answered requests of projects to the merchants' request log (rules 25), after the answer and in batches. While
- * Postgres is unavailable the rows wait; those beyond the limit are lost, counted and reported in the log.
+ * Writes the answered requests of projects to the merchants' request log (rules 25), after the answer and in batches.
+ * While Postgres is unavailable the rows wait; those beyond the limit are lost, counted and reported in the log.
  */
 export class RequestRecorder {
   private readonly rows: LoggedRequest[] = [];

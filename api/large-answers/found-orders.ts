@@ -54,8 +54,8 @@ export async function* foundOrders(
 
 /**
  * An answer whose orders are more than one part, as the text of its JSON: it ends before the order that would make it
- * larger than a search answer may be (rules 20.21). `restOf` makes the rest of it, of the orders left out and, where the
- * answer was cut, the position of its last order.
+ * larger than a search answer may be (rules 20.21). `restOf` makes the rest of it, of the orders left out and, where
+ * the answer was cut, the position of its last order.
  */
 export async function* searchAnswer(
   first: FoundPart,

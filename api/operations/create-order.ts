@@ -20,8 +20,8 @@ import { requireActive, requireProjectAccepts } from '../requests/project-rules'
  * FailedToFetchTransactionInformation, GatewayTimeout, ServiceUnavailable; then nothing is stored or charged.
  *
  * With an Idempotency-Key the order's id derives from the key, so that a repeat can only reach the same workflow, row
- * and charge. After a 503 the request may still run; a repeat joins it and gets its result, and is refused only when there
- * is none (rules 11.6).
+ * and charge. After a 503 the request may still run; a repeat joins it and gets its result, and is refused only when
+ * there is none (rules 11.6).
  *
  * With the preference `wait` the answer comes once its status has changed (rules 5.12).
  */

@@ -5,8 +5,8 @@ import { requireRequestedOrder, type MerchantOperation, type MerchantServices } 
 import { presentOrder } from '../present/order';
 
 /**
- * The order with all its transactions, and the parts that `fields` asks for (rules 5.4); with the preference `wait` once
- * its status has changed (rules 5.12).
+ * The order with all its transactions, and the parts that `fields` asks for (rules 5.4); with the preference `wait`
+ * once its status has changed (rules 5.12).
  */
 export const getOrder =
   (services: MerchantServices): MerchantOperation<'getOrder'> =>

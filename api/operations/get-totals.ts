@@ -4,7 +4,9 @@ import type { MerchantOperation, MerchantServices } from '../merchant';
 
 const yesterday = () => new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
 
-/** The control totals of a day, which are the sums of the transaction report; without a day of yesterday (rules 26.9). */
+/**
+ * The control totals of a day, which are the sums of the transaction report; without a day of yesterday (rules 26.9).
+ */
 export const getTotals =
   ({ bulk }: Pick<MerchantServices, 'bulk'>): MerchantOperation<'getTotals'> =>
   async ({ caller: { project } }, { query: { day = yesterday() } }) => {

@@ -157,8 +157,8 @@ export interface Payables<P extends Payable> {
   readonly find: (id: string, visit: Visit) => Promise<P | undefined>;
   /**
    * Pays one attempt and resolves with the payable as it is afterwards, also when the outcome is not known at the
-   * deadline (epoch milliseconds). Rejects with a ServiceError when nothing was charged, with OutcomeUnknown when it may
-   * have been. A repeat is the same payment.
+   * deadline (epoch milliseconds). Rejects with a ServiceError when nothing was charged, with OutcomeUnknown when it
+   * may have been. A repeat is the same payment.
    */
   readonly pay: (payable: P, payment: CardPayment, request: AcceptedRequest) => Promise<P>;
   /**

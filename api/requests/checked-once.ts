@@ -9,9 +9,9 @@ import { keyMayBeSentAgain } from '../../src/temporal/call-errors';
 const FIRST_RUN_MS = 60_000;
 
 /**
- * Runs the checks of a creation. A repeat, of which neither an object nor a run under way was found, is refused like a new
- * request, unless its first run may still start: that run has passed the checks. Then, and when a check cannot be made,
- * it throws ServiceUnavailable, with Retry-After (rules 11.6).
+ * Runs the checks of a creation. A repeat, of which neither an object nor a run under way was found, is refused like a
+ * new request, unless its first run may still start: that run has passed the checks. Then, and when a check cannot be
+ * made, it throws ServiceUnavailable, with Retry-After (rules 11.6).
  */
 export async function checkedOnce<Result>(
   { is_repeat, first_received_at }: Pick<AcceptedRequest, 'is_repeat' | 'first_received_at'>,

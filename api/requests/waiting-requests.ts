@@ -20,8 +20,8 @@ interface Waiting<Known> {
 /**
  * The requests of this process that wait for a change of what they know (rules 5.12). While there are any, one
  * statement looks at all of it at a time. Nothing is done for what no request waits for: a NOTIFY with each move would
- * have Postgres commit the moves one after another. It needs no connection of its own, and what it misses while Postgres
- * does not answer it sees afterwards.
+ * have Postgres commit the moves one after another. It needs no connection of its own, and what it misses while
+ * Postgres does not answer it sees afterwards.
  */
 export class WaitingRequests<Known> {
   private readonly waiting = new Set<Waiting<Known>>();

@@ -41,8 +41,8 @@ export const alerts: Proof = {
 };
 
 /**
- * Checks the rules and the committed tests of them. In full it then records a healthy stretch and every fault, and tests
- * the rules with these series; RECORD_ALERTS=1 replaces the committed files by them.
+ * Checks the rules and the committed tests of them. In full it then records a healthy stretch and every fault, and
+ * tests the rules with these series; RECORD_ALERTS=1 replaces the committed files by them.
  */
 async function run({ size, single, say }: ProofInput): Promise<ProofOutcome> {
   const promtool = findProgram('promtool');

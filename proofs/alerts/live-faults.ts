@@ -73,7 +73,9 @@ export async function withRolledKeyInUse(stack: RunningStack, db: Database, work
   }
 }
 
-/** A search index that was made again by hand, with another primary key. Rebuilds it at the end, as an operator does. */
+/**
+ * A search index that was made again by hand, with another primary key. Rebuilds it at the end, as an operator does.
+ */
 export async function withIndexThatRefuses(
   { search_server }: RunningStack,
   db: Database,

@@ -108,7 +108,9 @@ export async function requireWatched(postgres_url: string): Promise<void> {
   }
 }
 
-/** What a receiver check, a recovery of webhooks or an erasure does after its request is of a request that succeeded. */
+/**
+ * What a receiver check, a recovery of webhooks or an erasure does after its request is of a request that succeeded.
+ */
 const OF_A_WORKFLOW = `exists (
     select 1 from orders o join receiver_checks k on k.id::text = o.extra ->> 'receiver_check_id' where o.id::text = c.id
   ) or what like '% webhook_deliveries' and exists (

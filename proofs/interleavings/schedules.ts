@@ -6,7 +6,9 @@ const MINUTE = 60_000;
 
 type Step = fc.AsyncCommand<Known, Story>;
 
-/** A step of merchant, customer, processor, operator or time. Nobody waits for its end: the next one may come before. */
+/**
+ * A step of merchant, customer, processor, operator or time. Nobody waits for its end: the next one may come before.
+ */
 class Act implements Step {
   constructor(
     private readonly name: string,

@@ -8,7 +8,9 @@ import type { Proof, ProofInput, ProofOutcome, Size } from '../proof';
 /** Orders of the last step; a tenth and a hundredth of them at the steps before. */
 const ORDERS: Record<Size, number> = { ci: 1_000, full: 100_000 };
 
-/** What may not grow: a paid order, a start, and what the processes of the service hold. Servers grow with their data. */
+/**
+ * What may not grow: a paid order, a start, and what the processes of the service hold. Servers grow with their data.
+ */
 const FLAT = [
   /^paid order, .* p50 ms$/,
   /^paid order: CPU ms in all$/,

@@ -11,7 +11,9 @@ const SHOWN_TOGETHER_MAX = 11;
 /** A mask that shows more than the first six and the last four digits. */
 const WIDE_MASK = /(?<![\dA-Za-z])(?:\d{7,}[*xX•.]{2,}\d{4,}|\d{4,}[*xX•]{2,}\d{5,})(?![\dA-Za-z])/g;
 
-/** Finds card numbers in all the forms in which a program may write them, security codes beside their name, and keys. */
+/**
+ * Finds card numbers in all the forms in which a program may write them, security codes beside their name, and keys.
+ */
 export class Scanner {
   /** Parts of numbers, by their digits. */
   private readonly parts = new Map<string, string>();
@@ -72,7 +74,9 @@ function readings(text: string): string[] {
   return [...new Set([text, decoded])].flatMap((one) => [one, one.replace(/(?<=\d)[^\dA-Za-z]{1,3}(?=\d)/g, '')]);
 }
 
-/** A text in base64 (at each of the three offsets at which it may stand), in hexadecimal, and with `%` before each byte. */
+/**
+ * A text in base64 (at each of the three offsets at which it may stand), in hexadecimal, and with `%` before each byte.
+ */
 function encodings(text: string): string[] {
   const bytes = Buffer.from(text);
   const base64 = [0, 1, 2].map((before) => {

@@ -159,8 +159,8 @@ interface Failing {
 }
 
 /**
- * Kills the keeper that has a lease, or has it stand still and go on later, in turn. Returns after how many milliseconds
- * another one had the lease, for each.
+ * Kills the keeper that has a lease, or has it stand still and go on later, in turn. Returns after how many
+ * milliseconds another one had the lease, for each.
  */
 async function failHolders({ processes, leases, holders, random, say, over }: Failing): Promise<number[]> {
   const names = Object.keys(LEASES) as LeaseName[];

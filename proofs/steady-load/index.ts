@@ -10,7 +10,9 @@ import { findLags } from '../../src/db/lags';
 import { readFacts } from '../../src/stack/launch';
 import type { Proof, ProofInput, ProofOutcome, Size } from '../proof';
 
-/** `warm_minutes`: until caches are full; the halves of what is left are compared. Four minutes are too short for that. */
+/**
+ * `warm_minutes`: until caches are full; the halves of what is left are compared. Four minutes are too short for that.
+ */
 const SIZES: Record<Size, { minutes: number; warm_minutes: number }> = {
   ci: { minutes: 4, warm_minutes: 4 },
   full: { minutes: 60, warm_minutes: 10 },
@@ -117,7 +119,9 @@ class SteadyLoad {
     this.running = this.run();
   }
 
-  /** Of the orders that have ended since the last call: milliseconds of those paid and delivered, and how many failed. */
+  /**
+   * Of the orders that have ended since the last call: milliseconds of those paid and delivered, and how many failed.
+   */
   takeEnded(): { durations: number[]; failed: number } {
     const taken = { durations: this.durations, failed: this.failures.length - this.failures_taken };
     this.durations = [];
@@ -170,7 +174,9 @@ function judgeLoad({ begun, failures }: SteadyLoad, minutes: number): string[] {
   ];
 }
 
-/** Memory rises between garbage collections and falls with them: the highest of each half of the minutes is compared. */
+/**
+ * Memory rises between garbage collections and falls with them: the highest of each half of the minutes is compared.
+ */
 function judgeProcesses(seen: readonly Minute[], warm_minutes: number): string[] {
   const half = Math.ceil((seen.length - warm_minutes) / 2);
   const highest = (name: string, of: readonly Minute[]) => Math.max(...of.map(({ memory }) => memory[name] ?? 0));

@@ -68,8 +68,8 @@ const REPLAY_CHECK_MS = 200;
 
 /**
  * Settings of the copy, whatever those of the server are. It is reached through a socket in its own folder alone, and
- * does nothing to the archive, to other servers or by itself. The copy accepts no connections until the log is replayed,
- * so that it needs no more connections or memory than these.
+ * does nothing to the archive, to other servers or by itself. The copy accepts no connections until the log is
+ * replayed, so that it needs no more connections or memory than these.
  */
 const settingsOf = (data: string) => ({
   listen_addresses: '',

@@ -19,8 +19,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Begins `once` so many times, one every `pause_ms`, whether or not the earlier ones have ended. Returns the duration of
- * each, in milliseconds.
+ * Begins `once` so many times, one every `pause_ms`, whether or not the earlier ones have ended. Returns the duration
+ * of each, in milliseconds.
  */
 export async function durationsAtPace(
   once: (n: number) => Promise<unknown>,

@@ -24,7 +24,9 @@ const ACTIONS = new Set([
   'ACTIVITY_TASK_STARTED',
 ]);
 
-/** How many actions Temporal Cloud bills for a history: its local activities (markers) are one for each workflow task. */
+/**
+ * How many actions Temporal Cloud bills for a history: its local activities (markers) are one for each workflow task.
+ */
 export const actionsIn = (names: readonly string[]) =>
   names.filter((name, n) => ACTIONS.has(name) || (name === MARKER && lastOf(names.slice(0, n)) !== MARKER)).length;
 

@@ -29,7 +29,7 @@ const CREATED_AT_ONCE = 32;
 const ROUNDS = { rounds: 5, window_ms: 2_000, concurrencies: { main: [1, 16], others: [] } };
 /** One round of recovery at least, and several of the other loops. Milliseconds. */
 const IDLE_MS = 35_000;
-/** Between two looks whether the index has all orders; a search would change the pace of indexing. Milliseconds. */
+/** Interval of the check that the index has all orders; a search would change the pace of indexing. Milliseconds. */
 const INDEXED_CHECK_MS = 500;
 /** Starts of API and worker; pause between two tries to pay, and after how long none more is made, in milliseconds. */
 const STARTS = 3;
@@ -40,7 +40,7 @@ const GROWTH_MAX = 1.1;
 /** An open payment link for so many open orders. */
 const ORDERS_PER_LINK = 10;
 const DATABASE_MIB = 'select pg_database_size(current_database()) / 1048576.0::float8 as mib';
-/** Less is the error of the measurement: CPU milliseconds, or MiB. */
+/** Differences below this are measurement noise: CPU milliseconds, or MiB. */
 const LEAST = 1;
 
 /** What was measured, by name, at each step: so many open orders. */
@@ -51,9 +51,9 @@ export interface OpenOrdersFigures {
 }
 
 /**
- * Opens orders and links step by step, each with its row, its workflow and its timer, and measures at each step how long
- * a start takes, what a paid order costs, what the processes do without requests, and how much memory and disk they
- * have.
+ * Opens orders and links step by step, each with its row, its workflow and its timer, and measures at each step how
+ * long a start takes, what a paid order costs, what the processes do without requests, and how much memory and disk
+ * they have.
  */
 export async function measureOpenOrders({ stack, orders, say, ...plan }: OpenOrdersPlan): Promise<OpenOrdersFigures> {
   const began = performance.now();

@@ -257,7 +257,9 @@ export async function createRows(stack: BenchStack, receiver: WebhookReceiver): 
   };
 }
 
-/** Of many thousands of requests a few may be too slow, while another program uses the machine: nothing was stored then. */
+/**
+ * Of many thousands of requests a few may be too slow, while another program uses the machine: nothing was stored then.
+ */
 async function untilOpen(create: () => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {

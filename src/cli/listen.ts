@@ -85,8 +85,8 @@ async function nextPage({ place, print }: ListenOptions, cursor: string | undefi
 }
 
 /**
- * Sends a webhook as the service does, but a second instead of two minutes after a failed attempt. While nothing listens
- * at the address it waits: such attempts do not count.
+ * Sends a webhook as the service does, but a second instead of two minutes after a failed attempt. While nothing
+ * listens at the address it waits: such attempts do not count.
  */
 async function forward({ forward_to, secret, print }: ListenOptions, event: WebhookEvent): Promise<void> {
   const { webhook_id, created: _, ...body } = event;

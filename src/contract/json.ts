@@ -43,7 +43,8 @@ function isExact(source: string): boolean {
   if (!Number.isFinite(value)) return false;
   const [sent, returned] = [decimalOf(source), decimalOf(String(value))];
   if (sent.digits === returned.digits && sent.exponent === returned.exponent) return true;
-  // A whole number is an identifier, a count or an amount: there the last digit matters, and no fraction may become one.
+  // A whole number is an identifier, a count or an amount: there the last digit matters, and no fraction may become
+  // one.
   const isWhole = /^-?\d+$/.test(source);
   const becomesWhole = Number.isInteger(value) && sent.exponent < 0;
   return !isWhole && !becomesWhole && sent.digits.length <= SIGNIFICANT_DIGITS_MAX && Math.abs(value) >= DOUBLE_MIN;

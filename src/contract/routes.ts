@@ -22,7 +22,9 @@ export interface Route {
   readonly reads_only?: true;
   /** The answer is the order of the path: it carries its ETag, and a GET with If-None-Match may be answered 304. */
   readonly etag?: true;
-  /** Heeds the preference `wait`: the answer waits for a change of the order's status or an event (rules 5.12, 13.19). */
+  /**
+   * Heeds the preference `wait`: the answer waits for a change of the order's status or an event (rules 5.12, 13.19).
+   */
   readonly waits?: true;
   /** The answer may also be this kind of file. */
   readonly file?: 'text/csv';

@@ -4,7 +4,8 @@ import { MIGRATION_LIMITS } from './session';
 /**
  * Builds an index of a large table while the service writes to it. Call it from a migration with `transaction: false`.
  * An index that an interrupted migration left half built is dropped first. The build waits for transactions that are
- * older, such as a backup; nothing waits for the build, so it has no `lock_timeout`. `rest` follows `create index name`.
+ * older, such as a backup; nothing waits for the build, so it has no `lock_timeout`. `rest` follows `create index
+ * name`.
  */
 export async function buildIndex(knex: Knex, name: string, rest: string): Promise<void> {
   await knex.raw('set lock_timeout = 0');

@@ -26,7 +26,10 @@ const TYPES = {
 /** An instant as statements take it: epoch milliseconds in, ISO 8601 in UTC out. */
 export const toIsoTime = (epoch_ms: number): string => new Date(epoch_ms).toISOString();
 
-/** A list of texts in SQL, as after `in`: written out instead of bound, so that a partial index with the same list serves. */
+/**
+ * A list of texts in SQL, as after `in`: written out instead of bound, so that a partial index with the same list
+ * serves.
+ */
 export const sqlList = (texts: readonly string[]) => `(${texts.map((text) => `'${text}'`).join(', ')})`;
 
 /** The assignment of `modified` in an update. It never goes back, although clocks of machines and sandboxes differ. */

@@ -14,7 +14,10 @@ export interface Figures {
   rolled_keys_in_use: number;
   /** Age of the instant until which recovery has checked all rows; null before its first round. */
   recovery_behind: number | null;
-  /** Time since Postgres last archived its log, and whether its last attempt failed: 1 or 0; null where it archives none. */
+  /**
+   * Time since Postgres last archived its log, and whether its last attempt failed: 1 or 0; null where it archives
+   * none.
+   */
   archive_age: number | null;
   archive_fails: number | null;
   /** Time since a backup of the record last passed its check, or since the first check; null before that. */

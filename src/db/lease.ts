@@ -79,8 +79,8 @@ export class KeptLease {
   private renewed: { now: number; asked: number } | undefined;
 
   /**
-   * `every_ms`: the interval of renewals, and of tries while another process has the lease. `build`: while another build
-   * is current, this process does not have the lease.
+   * `every_ms`: the interval of renewals, and of tries while another process has the lease. `build`: while another
+   * build is current, this process does not have the lease.
    */
   constructor(
     private readonly db: Database,

@@ -10,7 +10,10 @@ import * as originalTransactions from './migrations/005-original-transactions';
 import { credentialsIn, grantToService } from './service-role';
 import { MIGRATION_LIMITS, storeSession } from './session';
 
-/** One change of the schema. It may be applied again after a failure, so each statement outside a transaction must allow it. */
+/**
+ * One change of the schema. It may be applied again after a failure, so each statement outside a transaction must allow
+ * it.
+ */
 export interface Migration {
   up(db: Knex): Promise<void>;
   /** Without `transaction: false` it runs in one transaction. */

@@ -60,7 +60,8 @@ const BATCH = 5_000;
 /**
  * Puts off what was open in the backup and has ended since, or will soon: orders, attempts, capture windows and payment
  * links. They may have been paid or captured in time, which is still to be written again. `since` and `until`, the new
- * end, in epoch milliseconds. Their `modified` stays, by which a repeat finds the instant of the backup.
+ * end, in epoch milliseconds. Leaves `modified` unchanged: a repeated run reads the
+ * backup's time from it.
  */
 export async function postponeEnds(db: Database, since: number, until: number): Promise<void> {
   const isNear = (column: string) => `${column} >= :since and ${column} < :until`;
@@ -91,15 +92,15 @@ export async function postponeEnds(db: Database, since: number, until: number): 
   for (const statement of statements) while ((await queryRows(db, statement, bindings)).length > 0);
 }
 
-/** Ends the period of an order or a payment link now, of which its workflow is still to be told. */
+/** Ends the period now. The caller signals the workflow afterwards. */
 export async function endPeriod(db: Database, table: 'orders' | 'payment_links', id: string, now: Date): Promise<void> {
   const ended = `update ${table} set expires_at = :now, version = version + 1 where id = :id and expires_at > :now returning 1`;
   await queryRows(db, ended, { id, now });
 }
 
 /**
- * The number of an order's next webhook, in SQL. After a restore it is above the minutes from 1970 to its beginning: the
- * webhooks that were lost have had the numbers from 1, and receivers know an event by its number (rules 28.4).
+ * The number of an order's next webhook, in SQL. After a restore it is above the minutes from 1970 to its beginning:
+ * the webhooks that were lost have had the numbers from 1, and receivers know an event by its number (rules 28.4).
  */
 export const nextWebhookNumber = (order_id: string): string =>
   `(select greatest(coalesce(max(n), 0), (select coalesce(max(floor(extract(epoch from began) / 60)), 0)::int from restores)) + 1

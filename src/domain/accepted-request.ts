@@ -1,6 +1,6 @@
 /**
- * A request of a merchant, a customer or an operator, as it was accepted. The same value goes unchanged to the statement
- * that writes what it asks for. Instants in epoch milliseconds by the machine's clock.
+ * A request of a merchant, a customer or an operator, as it was accepted. The same value goes unchanged to the
+ * statement that writes what it asks for. Instants in epoch milliseconds by the machine's clock.
  */
 export interface AcceptedRequest {
   /** Also the header X-Request-Id of the answer, and in every log line. */
@@ -26,8 +26,8 @@ export interface AcceptedRequest {
 const MARGIN_MS = 2_000;
 
 /**
- * A request that comes for the first time. Without an Idempotency-Key its work may not begin shortly before the answer is
- * due, so that most late work is not even tried (rules 10.5).
+ * A request that comes for the first time. Without an Idempotency-Key its work may not begin shortly before the answer
+ * is due, so that most late work is not even tried (rules 10.5).
  */
 export function acceptRequest({
   request_id,

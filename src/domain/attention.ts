@@ -20,8 +20,8 @@ export function attentionTo(order: OrderSnapshot): string | undefined {
 }
 
 /**
- * Of settlements without a transaction, the oldest of them fetched at `waiting_since`: after a day it is an error of the
- * service or the processor. Epoch milliseconds.
+ * Of settlements without a transaction, the oldest of them fetched at `waiting_since`: after a day it is an error of
+ * the service or the processor. Epoch milliseconds.
  */
 export function settlementsAttention(
   { waiting, waiting_since }: { waiting: number; waiting_since?: number | undefined },

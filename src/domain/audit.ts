@@ -4,7 +4,10 @@ import type { OrderKind } from './follow-up';
 import type { TransactionStatus } from './transitions';
 import { OPEN_ATTEMPT_STATUSES } from './transitions';
 
-/** A transaction as the record has it: of a payment order, or of an order that follows it. Instants in epoch milliseconds. */
+/**
+ * A transaction as the record has it: of a payment order, or of an order that follows it. Instants in epoch
+ * milliseconds.
+ */
 export interface RecordedTransaction {
   transaction_id: string;
   kind: OrderKind;

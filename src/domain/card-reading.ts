@@ -9,7 +9,9 @@ const INVISIBLE = /[\p{Cf}\p{M}\p{Default_Ignorable_Code_Point}\x00-\x08\x0e-\x1
 const FOREIGN_DIGIT = /[^\P{Nd}0-9]/gu;
 /** Percent-encoded characters, encoded once or several times: `%34`, `%2534`. */
 const PERCENT_ENCODED = /(?:%(?:25)*[0-9a-f]{2})+/gi;
-/** A character by its number, escaped once or several times: `&#52;`, `&amp;#x34;`. Browsers read it without `;` too. */
+/**
+ * A character by its number, escaped once or several times: `&#52;`, `&amp;#x34;`. Browsers read it without `;` too.
+ */
 const NUMERIC = /&(?:amp;)*#(?:\d{1,7}|x[\da-f]{1,6});?/gi;
 /** Tags, characters by name such as `&nbsp;`, and the space around them. */
 const GAP = /(?:<[a-z/!][^<>]*>|&(?:amp;)*(?:nbsp;?|[a-z]{2,8};)|\s)+/gi;

@@ -7,8 +7,8 @@ import { withoutOtherNumbers } from './other-numbers';
  * in one run of digits, in groups as on a card, in halves, in pairs or in single digits (rules 15.6).
  *
  * A text is searched as it is read: without invisible characters, with the digits of any script as 0 to 9, and
- * percent-encoding and HTML decoded. UUIDs, digests, tokens and IBANs are passed over, because parts of them look like card
- * numbers.
+ * percent-encoding and HTML decoded. UUIDs, digests, tokens and IBANs are passed over, because parts of them look like
+ * card numbers.
  */
 
 /**

@@ -2,7 +2,8 @@
 
 const UUID = /(?<![\da-z])[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?![\da-z])/gi;
 /**
- * UUIDs without hyphens, digests, tokens; not the data of a magnetic stripe as a chip gives it: number, D, expiry, digits, F.
+ * UUIDs without hyphens, digests, tokens; not the data of a magnetic stripe as a chip gives it: number, D, expiry,
+ * digits, F.
  */
 const HEXADECIMAL =
   /(?<![\da-z])(?=\d*[a-f])(?!\d{12,19}d\d\d(?:0[1-9]|1[0-2])\d{3,}f?(?![\da-z]))[\da-f]{24,}(?![\da-z])/gi;

@@ -1,6 +1,6 @@
 /**
- * Takes one of the places that a caller, for example a project, has: call the result when it is free again. `undefined`:
- * the caller has all that it may have. `taken` counts the places of each caller with any.
+ * Takes one of the places that a caller, for example a project, has: call the result when it is free again.
+ * `undefined`: the caller has all that it may have. `taken` counts the places of each caller with any.
  */
 export function takePlace(taken: Map<string, number>, caller: string, at_once: number): (() => void) | undefined {
   const count = taken.get(caller) ?? 0;

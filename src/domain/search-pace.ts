@@ -1,11 +1,11 @@
 /** The pace at which changes of orders reach the search index (rules 20.12). Times in milliseconds. */
 export const SEARCH_PACE = {
-  /** A search counts as recent for this long. The API notes one at most so often. */
+  /** A search counts as recent for this long. The API records a search at most once in `noted_every_ms`. */
   recent_ms: 120_000,
   noted_every_ms: 5_000,
   /** Without recent searches, changes are batched for this long: one large batch is cheaper than many small ones. */
   gathered_ms: 10_000,
-  /** The first searches after a pause wait for the batch, this long at most, and ask so often whether it is written. */
+  /** The first searches after a pause wait for the batch this long at most, and check for it at the interval below. */
   first_searches_wait_ms: 1_500,
   first_searches_ask_ms: 50,
   /** With recent searches, a change is found within this time. */

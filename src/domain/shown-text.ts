@@ -3,7 +3,9 @@
  * escape sequences, line breaks, direction marks, Markdown) are replaced by their codes.
  */
 
-/** Control and format characters, separators of lines, unpaired surrogates, and characters without an agreed meaning. */
+/**
+ * Control and format characters, separators of lines, unpaired surrogates, and characters without an agreed meaning.
+ */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/u;
 const EACH_UNSEEN = new RegExp(UNSEEN, 'gu');
 const EACH_UNSEEN_IN_LINES = new RegExp(`(?!\\n)${UNSEEN.source}`, 'gu');

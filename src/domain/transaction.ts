@@ -28,8 +28,8 @@ interface ChargeTerms {
 }
 
 /**
- * The processor's operation that charges a card: an authorization only reserves money; an order of 0 only checks the card
- * (rules 5.3).
+ * The processor's operation that charges a card: an authorization only reserves money; an order of 0 only checks the
+ * card (rules 5.3).
  */
 export function chargeOperation({ amount, capture_mode }: ChargeTerms): 'authorize' | 'sale' {
   return capture_mode !== null || amount === 0 ? 'authorize' : 'sale';
@@ -66,8 +66,8 @@ export const LATE_APPROVAL_OVERDUE_MS = DAY_MS;
 const ANNOUNCED_OVERDUE_MS = 6 * HOUR_MS;
 
 /**
- * The next question about a transaction that is watched since `began`, after the processor had no answer at `now`: when,
- * and whether an operator has to look meanwhile. Epoch milliseconds (rules 10.12).
+ * The next question about a transaction that is watched since `began`, after the processor had no answer at `now`:
+ * when, and whether an operator has to look meanwhile. Epoch milliseconds (rules 10.12).
  */
 export function nextLatePoll(began: number, now: number): { poll_at: number; is_overdue: boolean } {
   const is_overdue = now - began >= LATE_APPROVAL_OVERDUE_MS;

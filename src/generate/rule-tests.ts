@@ -8,7 +8,9 @@ const TITLE = /(['"`])rules (\d+\.\d+(?:(?:, | and )\d+\.\d+)*)(?=: |\1)/g;
 const LIST = /^(## (\d+) [^]*?<!-- generated:tests -->\n)[^]*?(?=\n<!-- \/generated -->)/gm;
 const LINE_MAX = 140;
 
-/** The rules that the titles of each test file name, in order; files as `api/http/app` of `test/api/http/app.test.ts`. */
+/**
+ * The rules that the titles of each test file name, in order; files as `api/http/app` of `test/api/http/app.test.ts`.
+ */
 export function rulesOfTests(): Map<string, string[]> {
   const folder = path.join(repositoryRoot(), 'test');
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'));

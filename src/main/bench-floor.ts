@@ -4,8 +4,8 @@ import { BARE_TASK_QUEUE, serveBareFloor, type TemporalPlace } from '../bench/fl
 
 /**
  * One of the bare floor's processes: `bench-floor worker|api <address of Temporal> <namespace>`. It uses the SDK with
- * the options that it comes with: no encryption, no interceptors, no bundle made ahead, no modules loaded ahead. It ends
- * with the process that started it.
+ * the options that it comes with: no encryption, no interceptors, no bundle made ahead, no modules loaded ahead. It
+ * ends with the process that started it.
  */
 async function main([role, address = '', namespace = '']: readonly string[]): Promise<void> {
   process.once('disconnect', () => process.exit());

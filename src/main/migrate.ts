@@ -4,8 +4,8 @@ import { withPassword } from '../db/connection';
 import { migrate } from '../db/migrate';
 
 /**
- * Brings the schema up to date, then ends: the deployment's first step. POSTGRES_OWNER_URL owns the schema, and the role
- * of POSTGRES_URL gets its rights.
+ * Brings the schema up to date, then ends: the deployment's first step. POSTGRES_OWNER_URL owns the schema, and the
+ * role of POSTGRES_URL gets its rights.
  */
 async function main(): Promise<void> {
   const config = parseConfig(process.env);

@@ -6,8 +6,9 @@ import { INCIDENT_KINDS } from '../domain/incident';
 import { TRANSACTION_STATUSES } from '../domain/transitions';
 
 /**
- * Every metric that the processes export, except those of Temporal's SDK (`temporal_…`). The table in docs/operations.md
- * is generated from it. Names and units follow the conventions of Prometheus: base units, counters end in `_total`.
+ * Every metric that the processes export, except those of Temporal's SDK (`temporal_…`). The table in
+ * docs/operations.md is generated from it. Names and units follow the conventions of Prometheus: base units, counters
+ * end in `_total`.
  */
 
 /** The processes that export metrics. */

@@ -4,10 +4,10 @@ import { gauge } from './recorder';
 
 const NANOSECONDS = 1e9;
 const MICROSECONDS = 1e6;
-/** The event loop is looked at so often. Milliseconds. */
+/** Sampling interval of the event-loop delay. Milliseconds. */
 const RESOLUTION_MS = 20;
 
-/** What every process tells of itself: version, CPU time, memory, and how late its timers are. */
+/** Gauges of every process: version, CPU time, memory, and how late its timers are. */
 export function readProcess(name: MetricsProcess, version: string): void {
   const started = Date.now() / 1_000 - process.uptime();
   gauge('payments_build_info', () => [{ value: 1, labels: { process: name, version, node: process.versions.node } }]);

@@ -29,9 +29,9 @@ interface KeeperServices {
 }
 
 /**
- * The role `keeper` of a worker: recovery, the indexer and the schedules. One process of the current build does each, by
- * lease: a worker of an older build neither takes a lease nor changes a schedule while a newer build is current (rules
- * 24.20).
+ * The role `keeper` of a worker: recovery, the indexer and the schedules. One process of the current build does each,
+ * by lease: a worker of an older build neither takes a lease nor changes a schedule while a newer build is current
+ * (rules 24.20).
  */
 export class Keeper {
   private readonly recovery: Recovery;

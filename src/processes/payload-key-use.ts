@@ -9,10 +9,10 @@ import { parseKeys } from '../secrets';
 /** How often a process says that it still encrypts with its key, and how long that holds: for three missed times. */
 const EVERY_MS = HOUR_MS / 2;
 const LASTS_SECONDS = 2 * 3_600;
-/** After Postgres did not take it. Milliseconds. */
+/** Pause after Postgres rejected the write. Milliseconds. */
 const AGAIN_MS = 10_000;
 
-/** Says once that this process encrypts with the first of its PAYLOAD_KEYS. Throws when Postgres does not take it. */
+/** Records once which payload key this process encrypts with. Throws if Postgres rejects the write. */
 export async function notePayloadKey(config: Config, db: Database): Promise<void> {
   const key_ids = parseKeys('PAYLOAD_KEYS', requireSetting(config, 'PAYLOAD_KEYS')).map(([id]) => id);
   await notePayloadKeyUse(db, key_ids, LASTS_SECONDS);

@@ -147,8 +147,8 @@ function withStorableTexts(result: OperationResult): OperationResult {
 const NOT_HTTP = /^(HPE_|UND_ERR_RES_EXCEEDED_MAX_SIZE)/;
 
 /**
- * A call that moves no money: an answer of one of the `statuses`, or FailedToFetchTransactionInformation; GatewayTimeout
- * without any answer.
+ * A call that moves no money: an answer of one of the `statuses`, or FailedToFetchTransactionInformation;
+ * GatewayTimeout without any answer.
  */
 export async function lookUp(
   connection: Connection,

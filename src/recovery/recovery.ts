@@ -143,7 +143,7 @@ export class Recovery {
   }
 }
 
-/** How many checks ended how. */
+/** Number of checks by source and result. */
 export type CheckCounts = Record<SourceName, Record<CheckResult, number>>;
 
 /** Far beyond the last instant of any row, sandbox clocks included. Milliseconds. */

@@ -66,7 +66,7 @@ export interface Missing {
   object: string;
   /** Objects with the same value share a limit: attempts of a link, follow-up orders of a payment. */
   in_turn_with: string;
-  /** Where it cannot be written, what comes after it in turn cannot be either. */
+  /** If writing it fails, later objects of the same group are skipped. */
   is_needed_by_later: boolean;
   /** Sends again what was sent to it. Returns whether the record was changed. */
   write: () => Promise<boolean>;
@@ -228,8 +228,8 @@ export class Restorer {
   }
 
   /**
-   * Records a late attempt as it had ended, in one SQL transaction. The workflow of its reversal then finds the approval,
-   * and gives it back by the key that it had.
+   * Records a late attempt as it had ended, in one SQL transaction. The workflow of its reversal then finds the
+   * approval, and gives it back by the key that it had.
    */
   private async endLate(
     { transaction_id, ended, source }: LateAttempt,
@@ -313,7 +313,8 @@ export class Restorer {
   }
 
   /**
-   * Records an operation that the processor has initiated: a notification that came while the record lacked the payment was ignored.
+   * Records an operation that the processor has initiated: a notification that came while the record lacked the payment
+   * was ignored.
    */
   initiated(operation: ReportedOperation): Missing {
     const { db, workflows } = this.services;

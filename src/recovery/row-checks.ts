@@ -34,7 +34,9 @@ export interface RowsToCheck {
   since: number;
   until: number;
   after: PagePosition | null;
-  /** Only rows whose instant is in that time: missing workflows are started, and no other is told to read the record. */
+  /**
+   * Only rows whose instant is in that time: missing workflows are started, and no other is told to read the record.
+   */
   only_start?: boolean;
 }
 

@@ -43,7 +43,7 @@ function derivedKey(master_key: string, uid: string): string {
   return createHmac('sha256', master_key).update(uid).digest('hex');
 }
 
-/** Whether it was asked something wrong, so that asking again is of no use. */
+/** Whether Meilisearch rejected the request as invalid; a retry would fail too. */
 export function isRefusal(error: unknown): error is MeilisearchApiError {
   return error instanceof MeilisearchApiError && error.cause?.type === 'invalid_request' && !isNotThere(error);
 }

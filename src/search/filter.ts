@@ -21,7 +21,8 @@ function filter(query: SearchQuery, wide: boolean): string {
     case 'all':
       return EVERYTHING;
     case 'and':
-      // AND binds closer than OR. The index reads 48 parentheses, one in the other, so there is none that is not needed.
+      // AND binds closer than OR. The index reads 48 parentheses, one in the other, so there is none that is not
+      // needed.
       return query.of.map((one) => (one.op === 'or' ? `(${filter(one, wide)})` : filter(one, wide))).join(' AND ');
     case 'or':
       return query.of.map((one) => filter(one, wide)).join(' OR ');

@@ -116,8 +116,8 @@ export class SearchReader {
   async *rows({ project_id, query, sort }: Wanted, size: number): AsyncGenerator<FoundRow[]> {
     let place: string[] = [];
     await this.untilCurrent();
-    // The first page is small, so that the report begins soon, and an unreachable server is an error at once. A later one
-    // may take long.
+    // The first page is small, so that the report begins soon, and an unreachable server is an error at once. A later
+    // one may take long.
     for (let page = { limit: FIRST_PAGE, limit_ms: SEARCH_MS }; ; page = { limit: size, limit_ms: REPORT_MS }) {
       const { limit, limit_ms } = page;
       const options = {

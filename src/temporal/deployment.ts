@@ -10,7 +10,7 @@ export interface WorkerDeployment {
   name: string;
 }
 
-/** That of a process with this configuration. */
+/** The worker deployment of a configuration. */
 export const deploymentOf = (config: Pick<Config, 'TEMPORAL_DEPLOYMENT_NAME'>, client: Client): WorkerDeployment => ({
   client,
   name: config.TEMPORAL_DEPLOYMENT_NAME,
@@ -44,7 +44,9 @@ async function describeDeployment({
   }
 }
 
-/** The versions, the newest first. Counts of workflows are up to a second old. Rejects when Temporal does not answer. */
+/**
+ * The versions, the newest first. Counts of workflows are up to a second old. Rejects when Temporal does not answer.
+ */
 export async function findVersions(deployment: WorkerDeployment): Promise<DeployedVersion[]> {
   const { routingConfig, versionSummaries } = await describeDeployment(deployment);
   const found: DeployedVersion[] = [];

@@ -79,8 +79,9 @@ export interface Drained {
 }
 
 /**
- * Moves the open workflows of other versions whose histories replay with this version's bundle to this version. One that
- * has gone on since its history was read is replayed again, as its old version may have done what this one would not.
+ * Moves the open workflows of other versions whose histories replay with this version's bundle to this version. One
+ * that has gone on since its history was read is replayed again, as its old version may have done what this one would
+ * not.
  */
 export async function drainOthers(
   deployment: WorkerDeployment,
@@ -126,7 +127,7 @@ interface FetchedHistory {
   history: temporal.api.history.v1.IHistory;
 }
 
-/** Several at a time; one that has ended meanwhile and is gone is left out. */
+/** Fetches several at a time. Skips workflows deleted since they were listed. */
 async function* fetchHistories(
   client: Client,
   runs: Iterable<WorkflowRun> | AsyncIterable<WorkflowRun>,

@@ -5,7 +5,9 @@ import { TASK_QUEUE } from '../../workflows/messages';
 /** A poller that has not asked for this long is gone. Longer than a long poll of Temporal. Milliseconds. */
 const RECENT_MS = 120_000;
 
-/** The numbers of workers that poll for workflow tasks of payments, by build id. Rejects when Temporal does not answer. */
+/**
+ * The numbers of workers that poll for workflow tasks of payments, by build id. Rejects when Temporal does not answer.
+ */
 export async function findWorkerBuilds(client: Client, now: number): Promise<Map<string, number>> {
   const { pollers } = await client.workflowService.describeTaskQueue({
     namespace: client.options.namespace,

@@ -103,8 +103,8 @@ const NOT_FOUND = 5;
 const LATE_MS = 15 * 60_000;
 
 /**
- * Compares the schedules in Temporal with those that workers make: each exists, is not overdue at an instant `now` (epoch
- * milliseconds), and its last run succeeded. Decrypts no payload. Rejects when Temporal does not answer.
+ * Compares the schedules in Temporal with those that workers make: each exists, is not overdue at an instant `now`
+ * (epoch milliseconds), and its last run succeeded. Decrypts no payload. Rejects when Temporal does not answer.
  */
 export async function inspectSchedules(client: Client, now: number): Promise<ScheduleFindings> {
   const findings: ScheduleFindings = { faults: [], notes: [] };

@@ -23,7 +23,7 @@ function answeredPolls(sdk_metrics: string): number {
 
 /**
  * Whether the workers of this process can work: Temporal answers their polls, and their workflow threads do not stand
- * still (rules 24.6). The log has a line when that ends, and when it is so again.
+ * still (rules 24.6). Logs each change between live and not live.
  */
 export class WorkerLiveness {
   private readonly loop = new Loop(() => this.look());

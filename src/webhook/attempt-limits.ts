@@ -21,8 +21,8 @@ export const ATTEMPT_TASKS_AT_ONCE = 500;
 const PROJECT_TASKS_AT_ONCE = ATTEMPT_TASKS_AT_ONCE / 5;
 
 /**
- * Decides which attempts this worker makes now. Inside a workflow task is the cheapest way, but the attempt holds one of
- * the worker's slots for workflow tasks, of which all projects need one; so an endpoint has to have shown that it
+ * Decides which attempts this worker makes now. Inside a workflow task is the cheapest way, but the attempt holds one
+ * of the worker's slots for workflow tasks, of which all projects need one; so an endpoint has to have shown that it
  * answers at once. All other attempts are tasks of their own: they wait on a queue that Temporal serves by project in
  * turn, and hold slots of which there are many.
  *

@@ -148,7 +148,10 @@ describe('every operation', () => {
     await sendUntilAnswered(() => shops.project!.send('POST', MERCHANT_API.routes.searchOrders.path, search));
     await operator.update(suspended, { status: 'suspended' });
   });
-  /** Whose objects a key is used on: those that the key `other` was refused are still there for the key of their project. */
+  /**
+   * Whose objects a key is used on: those that the key `other` was refused are still there for the key of their
+   * project.
+   */
   const SHOP_OF: Partial<Record<Caller, string>> = {
     other: 'project',
     rolled_within: 'project',

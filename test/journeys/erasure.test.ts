@@ -15,8 +15,8 @@ import { payloadsIn, temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
 
 /**
- * A customer is erased (rules 29): a word that stands in every field of theirs is nowhere afterwards. Of letters only: a
- * cardholder's name with six digits in a row is refused.
+ * A customer is erased (rules 29): a word that stands in every field of theirs is nowhere afterwards. Of letters only:
+ * a cardholder's name with six digits in a row is refused.
  */
 const WORD = `zora${randomBytes(6)
   .toString('hex')

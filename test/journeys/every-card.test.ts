@@ -7,9 +7,9 @@ import { stack } from '../support/stack';
 import { until } from '../support/waits';
 
 /**
- * Every test card by token over REST: one charge each, answered as the table says. On the hosted page the challenge; the
- * form is the same for all cards (test/api/page). What a card does after the payment (captures, refunds, chargebacks)
- * is not part of the sale, which is approved.
+ * Every test card by token over REST: one charge each, answered as the table says. On the hosted page the challenge;
+ * the form is the same for all cards (test/api/page). What a card does after the payment (captures, refunds,
+ * chargebacks) is not part of the sale, which is approved.
  */
 const ENDS: Record<CardName, { at_once: string; in_the_end?: string }> = {
   approved: { at_once: 'accepted' },

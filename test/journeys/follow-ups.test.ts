@@ -27,8 +27,8 @@ import { NOBODY } from '../support/shapes';
 import { stack } from '../support/stack';
 
 /**
- * Captures, voids and refunds over HTTP: what is refused, and the second time of each. Which amount is refused is decided
- * in the domain (test/src/domain/follow-up.test.ts).
+ * Captures, voids and refunds over HTTP: what is refused, and the second time of each. Which amount is refused is
+ * decided in the domain (test/src/domain/follow-up.test.ts).
  */
 const merchant = new Merchant();
 

@@ -113,7 +113,9 @@ async function forecastAndLive(number: number): Promise<{ forecast: number; diff
 const nameOf = ({ event, order_id, transaction_id, delivery, text }: Omit<Forecast, 'at' | 'rule'>) =>
   [event, order_id, transaction_id, delivery, text].join(' ');
 
-/** Each forecast entry happened, with the text that it had and perhaps an outcome, not before its instant; no other did. */
+/**
+ * Each forecast entry happened, with the text that it had and perhaps an outcome, not before its instant; no other did.
+ */
 function compare(expected: readonly Forecast[], happened: readonly Omit<Forecast, 'rule'>[]): string | undefined {
   const sorted = <Entry extends Omit<Forecast, 'rule' | 'at'>>(entries: readonly Entry[]) =>
     entries.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));

@@ -3,7 +3,10 @@ import { FREE_FORM_BYTES_MAX, FREE_FORM_LIST_BYTES_MAX } from '../../src/contrac
 import type { OrderRequest } from '../../src/client';
 import { Merchant } from '../support/merchant';
 
-/** What an order may hold at most is stored and comes back. What holds more is refused in test/src/contract/request.test.ts. */
+/**
+ * What an order may hold at most is stored and comes back. What holds more is refused in
+ * test/src/contract/request.test.ts.
+ */
 const merchant = new Merchant();
 
 /** JSON of exactly so many bytes. */

@@ -56,8 +56,8 @@ async function original(operation: string): Promise<Order> {
 }
 
 /**
- * Those without `times` last until the test has seen that the outcome is not known. Other answers that leave it unknown:
- * test/src/processor/client.test.ts.
+ * Those without `times` last until the test has seen that the outcome is not known. Other answers that leave it
+ * unknown: test/src/processor/client.test.ts.
  */
 const TROUBLES: [title: string, fault: Omit<Fault, 'operation'>][] = [
   ['the call timed out before anything happened', { kind: 'no_answer', milliseconds: 500 }],

@@ -78,7 +78,9 @@ afterAll(async () => {
 type Name = keyof RunningStack['metrics_urls'];
 const scrape = (name: Name) => scrapeOf(running.metrics_urls[name]);
 
-/** Does the work. Returns by how much the sum of the series grows; waits until it has, as some are counted afterwards. */
+/**
+ * Does the work. Returns by how much the sum of the series grows; waits until it has, as some are counted afterwards.
+ */
 async function growth(name: Name, work: () => Promise<unknown>, of: (scrape: Scrape) => number): Promise<number> {
   const before = of(await scrape(name));
   await work();

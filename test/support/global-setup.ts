@@ -51,11 +51,11 @@ export default async function globalSetup(): Promise<void> {
 }
 
 /**
- * Nobody waits for the disk, and no page is written twice for its sake: a killed server loses nothing by it, only a
- * machine that loses its power.
+ * Postgres does not wait for the disk and writes no full pages. A killed server loses nothing; only a power failure
+ * of the machine would.
  */
 async function withoutDisk({ postgres_url, pids }: StackFacts): Promise<void> {
-  // With POSTGRES_URL it is somebody else's.
+  // A server given by POSTGRES_URL is not changed.
   if (pids['postgres'] === undefined) return;
   const db = connectDatabase(postgres_url, { pool_max: 1 });
   try {

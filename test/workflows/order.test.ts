@@ -157,7 +157,9 @@ test('a signal about the attempt under way is not taken for one about an earlier
 });
 
 describe('while the database does not answer', () => {
-  /** Every statement about orders fails until workflow time, which goes as fast as ours meanwhile, is past `instant`. */
+  /**
+   * Every statement about orders fails until workflow time, which goes as fast as ours meanwhile, is past `instant`.
+   */
   async function outageUntil(instant: number): Promise<void> {
     await world.database.db.raw('alter table orders rename to orders_away');
     try {

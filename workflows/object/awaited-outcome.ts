@@ -27,8 +27,8 @@ export interface ProcessorOperation {
 }
 
 /**
- * The outcome of an order's last operation at the processor: polled by schedule or on request, set by hand, and verified
- * once it is known (rules 10.2, 10.14, 10.15, 10.18).
+ * The outcome of an order's last operation at the processor: polled by schedule or on request, set by hand, and
+ * verified once it is known (rules 10.2, 10.14, 10.15, 10.18).
  */
 export class AwaitedOutcome {
   /** A poll is requested before the scheduled one. */
@@ -75,7 +75,8 @@ export class AwaitedOutcome {
   async pause(summary: string, milliseconds?: number): Promise<void> {
     const { object } = this;
     const version = object.record?.version;
-    // What is due by the object's clock does not wait for the real time of a poll. An advance under way is no new version.
+    // What is due by the object's clock does not wait for the real time of a poll. An advance under way is no new
+    // version.
     const { offset_ms } = object.clock;
     const isMet = () => this.pollRequested || object.hasChangedSince(version) || object.clock.offset_ms !== offset_ms;
     const wait = { milliseconds: milliseconds ?? this.pollPause(), summary };

@@ -155,8 +155,8 @@ export class RecordedObject<Snapshot extends ObjectRecord> {
   }
 
   /**
-   * Continues in a new run once all handlers have finished; `inputOf` makes its input then. `options.upgrade`: the new run
-   * begins with the current version of the code, not with that of this run (rules 24.21).
+   * Continues in a new run once all handlers have finished; `inputOf` makes its input then. `options.upgrade`: the new
+   * run begins with the current version of the code, not with that of this run (rules 24.21).
    */
   async continueInNewRun<Input>(inputOf: () => Input, { upgrade = false } = {}): Promise<void> {
     await condition(allHandlersFinished);

@@ -95,7 +95,9 @@ const BEGIN_LINK_ATTEMPT = `
     and not exists (select 1 from orders where id = :order_id)
   returning 1`;
 
-/** The statement of insertOrder. `permitted`: a query with one row if the order may be written. `if_exists`: what then. */
+/**
+ * The statement of insertOrder. `permitted`: a query with one row if the order may be written. `if_exists`: what then.
+ */
 const insertStatement = (name: string, chosen_by: ChosenBy, permitted: string, if_exists: string) =>
   prepared<{ inserted: number }>(
     name,
@@ -128,9 +130,9 @@ const insertOrderOfLink = insertStatement('insert order of payment link', 'custo
 
 /**
  * Writes the order and the transaction it came with, in one statement; with `payment_link`, the link moves in it too.
- * Repeat-safe: an existing order is returned as it is. Throws ServiceUnavailable when there is none and the request came
- * too late or was withdrawn, or the link's clock was advanced meanwhile, TransactionAlreadyStarted when the payment link
- * takes no attempt.
+ * Repeat-safe: an existing order is returned as it is. Throws ServiceUnavailable when there is none and the request
+ * came too late or was withdrawn, or the link's clock was advanced meanwhile, TransactionAlreadyStarted when the
+ * payment link takes no attempt.
  */
 export async function insertOrder(
   db: Database,

@@ -200,7 +200,10 @@ export async function findStoredOrders(
   );
 }
 
-/** Those of the orders that belong to the project, in the order of the ids: as many from the first on as the limits allow. */
+/**
+ * Those of the orders that belong to the project, in the order of the ids: as many from the first on as the limits
+ * allow.
+ */
 export async function firstStoredOrders(
   db: Database,
   project_id: string,

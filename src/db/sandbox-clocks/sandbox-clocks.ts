@@ -4,8 +4,8 @@ import { ServiceError } from '../../errors';
 import { toIsoTime, queryRows, type Database } from '../connection';
 
 /**
- * How far the clock of an object is ahead of real time, in milliseconds, as a column. `object` and `id` name both in SQL.
- * Only a clock of the object's own project counts, which is a test project.
+ * How far the clock of an object is ahead of real time, in milliseconds, as a column. `object` and `id` name both in
+ * SQL. Only a clock of the object's own project counts, which is a test project.
  */
 export const clockOffset = (object: string, id = 'clock_id') => `coalesce((
   select c.offset_ms from sandbox_clocks c where c.id = ${object}.${id} and c.project_id = ${object}.project_id), 0)`;

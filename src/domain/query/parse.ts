@@ -5,8 +5,8 @@ import { nearest, wordsOf } from './text';
 import { ValueProblem, equalTo, startingWith, within } from './values';
 
 /**
- * Limits of a query (rules 20.3, 20.23, 20.24). `prefixes`: the index compares each with every value of its field, 10 ms
- * for 11,000 orders. `alternations`: the index reads no filter with more groups of OR within AND, one in the other.
+ * Limits of a query (rules 20.3, 20.23, 20.24). `prefixes`: the index compares each with every value of its field, 10
+ * ms for 11,000 orders. `alternations`: the index reads no filter with more groups of OR within AND, one in the other.
  */
 export const QUERY_LIMITS = { characters: 8_192, terms: 500, depth: 50, prefixes: 10, alternations: 48 } as const;
 

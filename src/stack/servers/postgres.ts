@@ -186,7 +186,7 @@ async function findPlace(data_dir: string, user: User | undefined, progress: Pro
   return place;
 }
 
-/** Where one file of the package can be read, all can. */
+/** A file of the package. If it is readable, the whole package is. */
 const readable = (native: string) => path.join(native, 'share/postgresql/postgres.bki');
 
 /** Copies the binaries unless they are there in the package's version. */

@@ -131,7 +131,9 @@ export async function setUpNamespace({ program, port, namespace }: TemporalServe
 /** The user's own Temporal profile does not apply to this server. */
 const ISOLATED = ['--disable-config-file', '--disable-config-env'];
 
-/** Events of a history from which on the server suggests to continue the workflow in a new run; its default is 4,096. */
+/**
+ * Events of a history from which on the server suggests to continue the workflow in a new run; its default is 4,096.
+ */
 export const EVENTS_SUGGESTED_MAX = 512;
 
 /**

@@ -36,7 +36,7 @@ export function timeSkippingTool(given: string | undefined): Tool {
   };
 }
 
-/** Without arguments it explains itself: the only question it answers without becoming a server. */
+/** Runs the program without arguments: it prints its usage and exits. With any other arguments it starts a server. */
 async function serves(program: string): Promise<boolean> {
   return (await runCommand(program, [], { timeout_ms: 20_000 })).includes('--enable-time-skipping');
 }

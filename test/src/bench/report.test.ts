@@ -15,7 +15,9 @@ const FLOOR: Result = {
 };
 const COST = { temporal: 10, worker: 20, api: 5, postgres: 3, simulator: 2 };
 
-/** Every row costs 40 ms of CPU, five of them Postgres's and the simulator's, and has 72 % of the floor's throughput. */
+/**
+ * Every row costs 40 ms of CPU, five of them Postgres's and the simulator's, and has 72 % of the floor's throughput.
+ */
 const report = benchReportText({
   results: [1, 16].flatMap((at_once) => [
     { ...FLOOR, at_once },

@@ -62,7 +62,9 @@ describe('on a server that gives the first task to who starts the workflow', () 
     receiver.answer((response) => response.writeHead(200).end());
   });
 
-  /** Starts a delivery twice, waits for its end, and returns how many workflow tasks timed out, after ten seconds each. */
+  /**
+   * Starts a delivery twice, waits for its end, and returns how many workflow tasks timed out, after ten seconds each.
+   */
   async function delivered(clients: Pick<TemporalAccess, 'client' | 'worker_client'>): Promise<number> {
     const { db } = world.database;
     const order = await aStoredOrder(db);

@@ -40,7 +40,10 @@ describe.each([{ call_stacks: false }, { call_stacks: true }])('with %o', ({ cal
   const start = (workflow: string) =>
     world.env.client.workflow.start(workflow, { workflowId: randomUUID(), taskQueue: TASK_QUEUE });
 
-  /** Its first task is done: a query that is sent with it and fails would fail the task, and be asked again with the next. */
+  /**
+   * Its first task is done: a query that is sent with it and fails would fail the task, and be asked again with the
+   * next.
+   */
   const startWaiting = async () => {
     const handle = await start('waits');
     expect(await handle.query('returns')).toBe(42);

@@ -19,7 +19,9 @@ import { createWorkflowEnvironment } from '../../support/temporal';
 import { until } from '../../support/waits';
 import { createALink, createAnOrder, startFollowUp, followUpOf } from '../../support/workflow-orders';
 
-/** Rules 10.19: a failover that lost commits, or a restore of an older backup, leaves workflows without their record. */
+/**
+ * Rules 10.19: a failover that lost commits, or a restore of an older backup, leaves workflows without their record.
+ */
 const world = setUp(() => createWorkflowEnvironment({ webhook_url: 'http://127.0.0.1:1/refused' }));
 const merchant = new Merchant();
 
