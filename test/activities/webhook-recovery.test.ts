@@ -35,7 +35,7 @@ const attempt = (id: DeliveryId, failure?: string) =>
   );
 
 /** An order whose webhooks, each of a change of its own, have failed; written `minute` minutes after NOW. */
-async function anOrder(minute = 0, webhooks = 1): Promise<string> {
+async function aFailedOrder(minute = 0, webhooks = 1): Promise<string> {
   const order = await aStoredOrder(database.db);
   const now = NOW + minute * MINUTE;
   const { id: transaction_id } = order.transactions[0]!;
@@ -66,7 +66,7 @@ const slice = (recovery_id: string) => recoverSlice(services(), recovery_id, 0);
 const found = async (id: string) => (await findWebhookRecovery(database.db, id))!;
 
 test('rules 13.16: the failed webhooks of a time are sent again, oldest first, each under the event of the failed one', async () => {
-  const [late, early] = [await anOrder(5), await anOrder(1)];
+  const [late, early] = [await aFailedOrder(5), await aFailedOrder(1)];
   const id = await aRecovery();
   expect(await readWebhookRecovery(services(), { recovery_id: id })).toMatchObject({ remaining: 2, sent: 0 });
   expect(await slice(id)).toBe(true);
@@ -87,15 +87,15 @@ test('rules 13.16: the failed webhooks of a time are sent again, oldest first, e
 });
 
 test('rules 13.16: of an order only the newest is sent; none if the same or a later one was received or is on its way', async () => {
-  const twice = await anOrder(1, 2);
-  const received = await anOrder(2, 2);
+  const twice = await aFailedOrder(1, 2);
+  const received = await aFailedOrder(2, 2);
   await database.db('webhook_deliveries').where({ order_id: received, n: 2 }).update({ status: 'delivered' });
-  const redelivered = await anOrder(3);
+  const redelivered = await aFailedOrder(3);
   await database.db.transaction((trx) =>
     insertRedelivery(trx, { order_id: redelivered, n: 1 }, { now: new Date(NOW), request_id: uuidv7() }),
   );
   // A redelivery that failed too: it is sent as the same event once more.
-  const failed_twice = await anOrder(4);
+  const failed_twice = await aFailedOrder(4);
   const again = await database.db.transaction((trx) =>
     insertRedelivery(trx, { order_id: failed_twice, n: 1 }, { now: new Date(NOW), request_id: uuidv7() }),
   );
@@ -114,11 +114,11 @@ test('rules 13.16: of an order only the newest is sent; none if the same or a la
 });
 
 test('rules 13.16: what was created and failed outside of the time is not sent, nor what is of another project', async () => {
-  await anOrder(-30);
-  await anOrder(90);
-  const inside = await anOrder(10);
+  await aFailedOrder(-30);
+  await aFailedOrder(90);
+  const inside = await aFailedOrder(10);
   // Created before the time, its last attempt in it.
-  const before = await anOrder(-5);
+  const before = await aFailedOrder(-5);
   const id = await aRecovery({ since: -1, until: 30 });
   await database
     .db('webhook_attempts')
@@ -143,7 +143,7 @@ test('rules 13.16: a delivery that was never begun is begun, and not sent twice'
 });
 
 test('rules 13.17: ten are sent in a second, and twenty wait for their first attempt at most', async () => {
-  for (let minute = 0; minute < 25; minute += 1) await anOrder(minute);
+  for (let minute = 0; minute < 25; minute += 1) await aFailedOrder(minute);
   const id = await aRecovery();
   const sent: number[] = [];
   for (let second = 1; second <= 3; second += 1) {
@@ -156,7 +156,7 @@ test('rules 13.17: ten are sent in a second, and twenty wait for their first att
 });
 
 test('rules 13.18: five first attempts in a row that fail pause it; after it is resumed they count anew', async () => {
-  for (let minute = 0; minute < 25; minute += 1) await anOrder(minute);
+  for (let minute = 0; minute < 25; minute += 1) await aFailedOrder(minute);
   const id = await aRecovery();
   await slice(id);
   const fail = async (from: number, to: number) => {
@@ -181,7 +181,7 @@ test('rules 13.18: five first attempts in a row that fail pause it; after it is 
 });
 
 test('a stopped recovery sends nothing more; of two workers one sends a webhook', async () => {
-  for (let minute = 0; minute < 3; minute += 1) await anOrder(minute);
+  for (let minute = 0; minute < 3; minute += 1) await aFailedOrder(minute);
   const id = await aRecovery();
   await Promise.all([slice(id), slice(id)]);
   expect(new Set(started.map(({ order_id }) => order_id)).size).toBe(started.length);
@@ -192,7 +192,7 @@ test('a stopped recovery sends nothing more; of two workers one sends a webhook'
 });
 
 test('a webhook that was sent again by hand in the meantime is skipped', async () => {
-  const order_id = await anOrder();
+  const order_id = await aFailedOrder();
   const id = await aRecovery();
   const first = await found(id);
   await database.db.transaction((trx) =>

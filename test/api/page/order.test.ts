@@ -18,7 +18,7 @@ function transaction(
   return { id: NOBODY, ...base, ...fields } as unknown as StoredTransaction;
 }
 
-function anOrder(
+function aPageOrder(
   status: OrderStatus,
   transactions: StoredTransaction[] = [],
   fields: Partial<StoredOrder> = {},
@@ -58,79 +58,79 @@ function inWords(state: PaymentState): string {
 }
 
 test.each<[string, StoredOrder, string]>([
-  ['a new order is paid by its first attempt', anOrder('new'), 'pay 1, 5 left'],
-  ['an announced transaction is the one to be paid', anOrder('new', [transaction('new', 1)]), 'pay 1, 5 left'],
-  ['after a decline comes the next attempt', anOrder('processing', [declined(1)]), 'pay 2, 4 left, declined'],
-  ['after four declines one is left', anOrder('processing', [1, 2, 3, 4].map(declined)), 'pay 5, 1 left, declined'],
-  ['refused without a decline', anOrder('processing', [transaction('error', 1)]), 'pay 2, 4 left, failed'],
+  ['a new order is paid by its first attempt', aPageOrder('new'), 'pay 1, 5 left'],
+  ['an announced transaction is the one to be paid', aPageOrder('new', [transaction('new', 1)]), 'pay 1, 5 left'],
+  ['after a decline comes the next attempt', aPageOrder('processing', [declined(1)]), 'pay 2, 4 left, declined'],
+  ['after four declines one is left', aPageOrder('processing', [1, 2, 3, 4].map(declined)), 'pay 5, 1 left, declined'],
+  ['refused without a decline', aPageOrder('processing', [transaction('error', 1)]), 'pay 2, 4 left, failed'],
   [
     'not passed at the issuer',
-    anOrder('processing', [transaction('error', 1, { received_3ds_result: 'failed' })]),
+    aPageOrder('processing', [transaction('error', 1, { received_3ds_result: 'failed' })]),
     'pay 2, 4 left, not_confirmed',
   ],
-  ['an open outcome is waited for', anOrder('processing', [transaction('processing', 1)]), 'wait for outcome'],
+  ['an open outcome is waited for', aPageOrder('processing', [transaction('processing', 1)]), 'wait for outcome'],
   [
     'an open outcome is waited for after the end too',
-    anOrder('processing', [transaction('processing', 1)], { expires_at: '2026-03-01T11:00:00Z' }),
+    aPageOrder('processing', [transaction('processing', 1)], { expires_at: '2026-03-01T11:00:00Z' }),
     'wait for outcome',
   ],
-  ['an issuer asks', anOrder('processing', [transaction('pending', 1)]), 'wait for issuer, may cancel'],
+  ['an issuer asks', aPageOrder('processing', [transaction('pending', 1)]), 'wait for issuer, may cancel'],
   [
     'a charge by token is not the customer’s',
-    anOrder('new', [transaction('new', 1)], { attempts_max: 1, charged_by: 'token' }),
+    aPageOrder('new', [transaction('new', 1)], { attempts_max: 1, charged_by: 'token' }),
     'wait for outcome',
   ],
   [
     'the order’s time is over, its timer has not fired',
-    anOrder('new', [], { expires_at: '2026-03-01T12:00:00Z' }),
+    aPageOrder('new', [], { expires_at: '2026-03-01T12:00:00Z' }),
     'expired',
   ],
   [
     'the transaction’s time is over before the order’s',
-    anOrder('new', [transaction('new', 1, { expires_at: '2026-03-01T11:59:59Z' })]),
+    aPageOrder('new', [transaction('new', 1, { expires_at: '2026-03-01T11:59:59Z' })]),
     'expired',
   ],
   [
     'a declined transaction’s time does not count',
-    anOrder('processing', [{ ...declined(1), expires_at: '2026-03-01T11:00:00Z' }]),
+    aPageOrder('processing', [{ ...declined(1), expires_at: '2026-03-01T11:00:00Z' }]),
     'pay 2, 4 left, declined',
   ],
   [
     'rules 21.10: a suspended project takes no payment',
-    anOrder('new', [], { project_status: 'suspended' }),
+    aPageOrder('new', [], { project_status: 'suspended' }),
     'suspended',
   ],
   [
     'what is under way in a suspended project goes on',
-    anOrder('processing', [transaction('pending', 1)], { project_status: 'suspended' }),
+    aPageOrder('processing', [transaction('pending', 1)], { project_status: 'suspended' }),
     'wait for issuer, may cancel',
   ],
-  ['completed', anOrder('completed', [transaction('accepted', 1)]), 'completed'],
-  ['cancelled', anOrder('cancelled'), 'cancelled'],
-  ['expired', anOrder('expired'), 'expired'],
-  ['error', anOrder('error', [1, 2, 3, 4, 5].map(declined)), 'error'],
+  ['completed', aPageOrder('completed', [transaction('accepted', 1)]), 'completed'],
+  ['cancelled', aPageOrder('cancelled'), 'cancelled'],
+  ['expired', aPageOrder('expired'), 'expired'],
+  ['error', aPageOrder('error', [1, 2, 3, 4, 5].map(declined)), 'error'],
 ])('%s', (_title, order, expected) => {
   expect(inWords(toOrderPayable(order, NOW).state)).toBe(expected);
 });
 
 test.each<[string, StoredOrder]>([
-  ['a customer who has been at the issuer', anOrder('processing', [transaction('pending', 1)])],
-  ['a charge that has begun', anOrder('new', [transaction('new', 1, { charge_began: true })])],
-  ['a charge by card token', anOrder('new', [transaction('new', 1)], { charged_by: 'token' })],
+  ['a customer who has been at the issuer', aPageOrder('processing', [transaction('pending', 1)])],
+  ['a charge that has begun', aPageOrder('new', [transaction('new', 1, { charge_began: true })])],
+  ['a charge by card token', aPageOrder('new', [transaction('new', 1)], { charged_by: 'token' })],
 ])('rules 10.10: at the end, the outcome of %s is waited for', (_title, order) => {
   expect(inWords(toOrderPayable(order, Date.parse(END)).state)).toBe('wait for outcome');
 });
 
 test('rules 21.10: a charge that has begun before its project was suspended is waited for', () => {
   const begun = transaction('new', 1, { charge_began: true });
-  const order = anOrder('new', [begun], { project_status: 'suspended' });
+  const order = aPageOrder('new', [begun], { project_status: 'suspended' });
   expect(inWords(toOrderPayable(order, NOW).state)).toBe('wait for outcome');
 });
 
 test('a second before the end it can be paid, at the end not', () => {
   const end = Date.parse(END);
-  expect(toOrderPayable(anOrder('new'), end - 1_000).state.kind).toBe('payable');
-  expect(toOrderPayable(anOrder('new'), end).state.kind).toBe('ended');
+  expect(toOrderPayable(aPageOrder('new'), end - 1_000).state.kind).toBe('payable');
+  expect(toOrderPayable(aPageOrder('new'), end).state.kind).toBe('ended');
 });
 
 describe('rules 5.10: the methods', () => {
@@ -171,7 +171,7 @@ describe('rules 5.10: the methods', () => {
     ],
     ['the project has card only', { project_payment_methods: ['credit-card'] }, ['credit-card']],
   ])('%s: %p → %p', (_title, fields, expected) => {
-    expect(toOrderPayable(anOrder('new', [], fields), NOW).methods).toEqual(expected);
+    expect(toOrderPayable(aPageOrder('new', [], fields), NOW).methods).toEqual(expected);
   });
 });
 
@@ -180,7 +180,7 @@ test.each<[string | null, unknown, string[]]>([
   [null, 'de_DE', ['de_DE']],
   ['fr-FR', 7, ['fr-FR']],
 ])('locale %p on the order and %p on its customer: %j', (locale, of_customer, expected) => {
-  expect(toOrderPayable(anOrder('new', [], { locale, customer: { locale: of_customer } }), NOW).locales).toEqual(
+  expect(toOrderPayable(aPageOrder('new', [], { locale, customer: { locale: of_customer } }), NOW).locales).toEqual(
     expected,
   );
 });
@@ -191,7 +191,7 @@ describe('an order of a payment link', () => {
   test.each(['error', 'cancelled', 'expired'] as const)(
     'rules 19.14: %s: leads back to the page of the link',
     (status) => {
-      expect(toOrderPayable(anOrder(status, [], ofLink), NOW).state).toMatchObject({
+      expect(toOrderPayable(aPageOrder(status, [], ofLink), NOW).state).toMatchObject({
         outcome: 'attempt_failed',
         return_address: undefined,
         payment_page: '/paymentlinks/l-1/',
@@ -200,7 +200,7 @@ describe('an order of a payment link', () => {
   );
 
   test('rules 19.8: completed: leads to the return address, which learns of the link', () => {
-    expect(toOrderPayable(anOrder('completed', [], ofLink), NOW).state).toMatchObject({
+    expect(toOrderPayable(aPageOrder('completed', [], ofLink), NOW).state).toMatchObject({
       outcome: 'completed',
       return_address: 'https://shop.example/?order_id=o-1&project_id=p-1&payment_link_id=l-1',
     });
@@ -245,21 +245,21 @@ describe('rules 12.12: the transaction to ask about when the customer returns fr
   const later = (minutes: number) => Date.parse(END) + minutes * MINUTE;
 
   test.each<[string, StoredOrder, number, boolean]>([
-    ['at the issuer', anOrder('processing', [challenged('pending')]), NOW, true],
-    ['cancelled a moment ago', anOrder('cancelled', [challenged('cancelled')]), later(0), true],
-    ['expired a moment ago', anOrder('expired', [challenged('expired')]), later(0), true],
-    ['59 minutes after it expired', anOrder('expired', [challenged('expired')]), later(59), true],
-    ['an hour after it expired', anOrder('expired', [challenged('expired')]), later(60), false],
-    ['an hour after it was cancelled', anOrder('cancelled', [challenged('cancelled')]), later(60), false],
-    ['an hour after the end it still waits for', anOrder('processing', [challenged('pending')]), later(60), false],
-    ['without a challenge', anOrder('cancelled', [transaction('cancelled', 1)]), NOW, false],
-    ['the issuer has answered', anOrder('processing', [challenged('error')]), NOW, false],
-    ['the outcome is awaited', anOrder('processing', [challenged('processing')]), NOW, false],
-    ['paid, and voided since', anOrder('completed', [challenged('cancelled')]), NOW, false],
-    ['nothing was tried', anOrder('new'), NOW, false],
+    ['at the issuer', aPageOrder('processing', [challenged('pending')]), NOW, true],
+    ['cancelled a moment ago', aPageOrder('cancelled', [challenged('cancelled')]), later(0), true],
+    ['expired a moment ago', aPageOrder('expired', [challenged('expired')]), later(0), true],
+    ['59 minutes after it expired', aPageOrder('expired', [challenged('expired')]), later(59), true],
+    ['an hour after it expired', aPageOrder('expired', [challenged('expired')]), later(60), false],
+    ['an hour after it was cancelled', aPageOrder('cancelled', [challenged('cancelled')]), later(60), false],
+    ['an hour after the end it still waits for', aPageOrder('processing', [challenged('pending')]), later(60), false],
+    ['without a challenge', aPageOrder('cancelled', [transaction('cancelled', 1)]), NOW, false],
+    ['the issuer has answered', aPageOrder('processing', [challenged('error')]), NOW, false],
+    ['the outcome is awaited', aPageOrder('processing', [challenged('processing')]), NOW, false],
+    ['paid, and voided since', aPageOrder('completed', [challenged('cancelled')]), NOW, false],
+    ['nothing was tried', aPageOrder('new'), NOW, false],
     [
       'its money is given back',
-      anOrder('cancelled', [challenged('cancelled')], {
+      aPageOrder('cancelled', [challenged('cancelled')], {
         follow_ups: [{ id: reversalOrderId(NOBODY), kind: 'reversal', status: 'completed' }],
       }),
       later(0),

@@ -45,7 +45,7 @@ async function waited(waits: OrderWaits, wait: WaitPreference | undefined, order
   return reads === 2;
 }
 
-async function anOrder(): Promise<StoredOrder> {
+async function aReadOrder(): Promise<StoredOrder> {
   const { id } = await aStoredOrder(database.db, { amount: 500 });
   return (await findStoredOrder(database.db, id))!;
 }
@@ -57,7 +57,7 @@ async function cancel({ id }: { id: string }): Promise<void> {
 
 test('rules 5.12: a request waits until the status of its order changes; those for other orders go on', async () => {
   const waits = new OrderWaits(database.db, log);
-  const [changed, other] = [await anOrder(), await anOrder()];
+  const [changed, other] = [await aReadOrder(), await aReadOrder()];
   const requests = [aWait(), aWait(), aWait()];
   const ended = new Set<number>();
   const waiting = [changed, changed, other].map(async (order, n) => {
@@ -77,7 +77,7 @@ test('rules 5.12: a request waits until the status of its order changes; those f
 
 test('a change between the reading of the order and the wait ends the wait', async () => {
   const waits = new OrderWaits(database.db, log);
-  const order = await anOrder();
+  const order = await aReadOrder();
   await cancel(order);
   expect(await waited(waits, aWait().wait, order)).toBe(true);
   await waits.close();
@@ -85,7 +85,7 @@ test('a change between the reading of the order and the wait ends the wait', asy
 
 test('one statement looks for all that wait, and none when none waits', async () => {
   const waits = new OrderWaits(database.db, log);
-  const orders = [await anOrder(), await anOrder(), await anOrder()];
+  const orders = [await aReadOrder(), await aReadOrder(), await aReadOrder()];
   database.forget();
   const waiting = orders.map((order) => waited(waits, aWait({ ms: 400 }).wait, order));
   await Promise.all(waiting);
@@ -105,16 +105,16 @@ test.each([
   async (_title, fields, how) => {
     const waits = new OrderWaits(database.db, log);
     const { wait, seen } = aWait(how);
-    expect(await waited(waits, wait, { ...(await anOrder()), ...fields })).toBe(false);
+    expect(await waited(waits, wait, { ...(await aReadOrder()), ...fields })).toBe(false);
     expect(seen).toEqual({ applied: 1, open: 0 });
-    expect(await waited(waits, undefined, await anOrder())).toBe(false);
+    expect(await waited(waits, undefined, await aReadOrder())).toBe(false);
   },
 );
 
 test('rules 5.13: a wait ends when its client leaves', async () => {
   const waits = new OrderWaits(database.db, log);
   const { wait, leave, watchers } = aWait();
-  const waiting = waited(waits, wait, await anOrder());
+  const waiting = waited(waits, wait, await aReadOrder());
   await until('it waits', () => watchers() > 0);
   leave();
   expect([await waiting, watchers()]).toEqual([true, 0]);
@@ -123,7 +123,7 @@ test('rules 5.13: a wait ends when its client leaves', async () => {
 
 test('rules 18.10: so many requests of a project wait at a time, the next is answered at once', async () => {
   const waits = new OrderWaits(database.db, log);
-  const order = await anOrder();
+  const order = await aReadOrder();
   const requests = Array.from({ length: WAITING_MAX.per_project }, () => aWait());
   const waiting = requests.map(({ wait }) => waited(waits, wait, order));
   await until('all wait', () => requests.every(({ watchers }) => watchers() > 0));
@@ -148,7 +148,7 @@ test('a change is seen after Postgres did not answer for a while', async () => {
   const place = { db: wrong };
   const switching = new Proxy(wrong, { get: (_target, name) => Reflect.get(place.db, name) as unknown });
   const waits = new OrderWaits(switching, pino({}, { write: (line: string) => void lines.push(line) }));
-  const order = await anOrder();
+  const order = await aReadOrder();
   const waiting = waited(waits, aWait().wait, order);
   await until('a look fails', () => lines.length > 0);
   await cancel(order);

@@ -50,6 +50,9 @@ function keep(code: string, program: Partial<Program> = {}): Kept {
   return kept;
 }
 
+/** A program that ends is started again after 100 ms; one that was stopped is not. */
+const LONGER_THAN_FIRST_PAUSE_MS = 300;
+
 const LIVES = 'setInterval(() => {}, 1e6); process.send({ ready: true });';
 
 test('ready when it says so; started again when it was killed; gone when stopped', async () => {
@@ -60,7 +63,7 @@ test('ready when it says so; started again when it was killed; gone when stopped
   expect(ends).toEqual(['signal SIGKILL']);
   await it.stop();
   expect(identify(pids[1]!)).toBeUndefined();
-  await sleep(300);
+  await sleep(LONGER_THAN_FIRST_PAUSE_MS);
   expect(pids).toHaveLength(2);
 });
 
