@@ -67,6 +67,8 @@ export class Tree {
   /** Runs the part of the proof for CI and returns its violations. Throws where it does not compile or end. */
   async prove({ proof, seed }: NamedProof): Promise<string[]> {
     await this.run('npx', ['tsc', '-p', 'tsconfig.proofs.json']);
+    // Beside other work a worker that bundles its workflows first may not be ready in time.
+    await this.run('node', ['dist/src/main/bundle.js']);
     const args = ['dist/proofs/run.js', '--only', proof, '--size', 'ci', '--seed', seed];
     const git = ['rev-parse', '--absolute-git-dir'];
     const GIT_DIR = execFileSync('git', git, { cwd: repositoryRoot(), encoding: 'utf8' }).trim();
