@@ -35,7 +35,15 @@ const count = async (query: string) => (await world.search({ query })).body.hits
 const forgetSearches = () => queryRows(world.db, `update search_use set last = '-infinity'`, {});
 
 it('rules 20.11 and 20.12: changes wait while Meilisearch is away, and searches say so', async () => {
-  world.anIndexer();
+  let failed = 0;
+  const counting = writerThat(world.writer, (name, orders) =>
+    world.writer.send(name, orders).catch((error: unknown) => {
+      failed += 1;
+      throw error;
+    }),
+  );
+  const indexer = new Indexer({ db: world.db, index: counting, log });
+  indexer.start();
   await writeOrders(world.db, [{ merchant_order_id: 'before' }]);
   await world.indexed();
   await world.server.kill();
@@ -46,9 +54,11 @@ it('rules 20.11 and 20.12: changes wait while Meilisearch is away, and searches 
     'ServerError',
     expect.stringMatching(/^\d+$/),
   ]);
+  await until('the indexer has tried in vain', () => failed > 0);
   await world.server.start();
   await world.indexed();
   expect(await count('*')).toBe(2);
+  await indexer.stop();
 });
 
 it('rules 20.11: a Meilisearch that is silent is no different', async () => {
