@@ -14,14 +14,14 @@ interface Scope {
   orders: number;
   /** Orders that begin in a second, while fewer than `under_way_max` are under way. */
   per_second: number;
-  under_way_max?: number;
+  under_way_max: number;
   storm_ms: number;
   /** How long invariants may take to hold, each. */
   within_ms: number;
 }
 
 const SIZES: Record<Size, Scope> = {
-  ci: { orders: 150, per_second: 4, storm_ms: 20_000, within_ms: 180_000 },
+  ci: { orders: 150, per_second: 4, under_way_max: 40, storm_ms: 20_000, within_ms: 180_000 },
   full: { orders: 10_000, per_second: 20, under_way_max: 60, storm_ms: 28_000, within_ms: 600_000 },
 };
 const MERCHANTS = 12;

@@ -71,7 +71,7 @@ const onWire = (name: string, to: WireServer, cut: Cut, ends: WireEnd[], ms: [nu
 /** A failover to a server that is still read-only: connections end, and new ones write nothing. */
 const readOnly: FaultKind = {
   name: 'Postgres read-only',
-  aftermath_ms: 6_000,
+  aftermath_ms: 14_000,
   async inject(world) {
     const { postgres_url } = readFacts(world.wired.own.data_dir);
     const superuser = connectDatabase(postgres_url, { pool_max: 1, quiet: true });
