@@ -93,8 +93,8 @@ export async function aSearchWorld(options: { postgres_url?: string } = {}) {
   });
   const indexers: Indexer[] = [];
   /** A new indexer, which runs until it is stopped or the test ends. */
-  const anIndexer = () => {
-    const indexer = new Indexer({ db, index: writer, log });
+  const anIndexer = (index = writer) => {
+    const indexer = new Indexer({ db, index, log });
     indexers.push(indexer);
     indexer.start();
     return indexer;

@@ -42,8 +42,7 @@ it('rules 20.11 and 20.12: changes wait while Meilisearch is away, and searches 
       throw error;
     }),
   );
-  const indexer = new Indexer({ db: world.db, index: counting, log });
-  indexer.start();
+  world.anIndexer(counting);
   await writeOrders(world.db, [{ merchant_order_id: 'before' }]);
   await world.indexed();
   await world.server.kill();
@@ -58,7 +57,6 @@ it('rules 20.11 and 20.12: changes wait while Meilisearch is away, and searches 
   await world.server.start();
   await world.indexed();
   expect(await count('*')).toBe(2);
-  await indexer.stop();
 });
 
 it('rules 20.11: a Meilisearch that is silent is no different', async () => {
