@@ -23,6 +23,13 @@ export interface ProofOutcome {
   details?: string;
 }
 
+/** The sums of counts by their names. */
+export function sumsOf(all: readonly Record<string, number>[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const counts of all) for (const [what, count] of Object.entries(counts)) sums[what] = (sums[what] ?? 0) + count;
+  return sums;
+}
+
 export interface Proof {
   /** For `--only`; the name of its folder. */
   name: string;

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { table } from '../src/bench/report';
 import { repositoryRoot } from '../src/stack/files';
-import type { Proof, ProofOutcome } from './proof';
+import { sumsOf, type Proof, type ProofOutcome } from './proof';
 
 /** One seed of a proof. */
 export interface Run extends ProofOutcome {
@@ -42,11 +42,6 @@ const isPart = ({ seeds }: Proof, runs: readonly Run[]) => runs.length > 0 && ru
 /** PROOFS.md. */
 export function reportText(proofs: readonly Proof[], results: readonly ProofResult[]): string {
   const resultOf = ({ name }: Proof) => results.find((result) => result.proof === name);
-  const total = (record: Record<string, number>[]) => {
-    const sums: Record<string, number> = {};
-    for (const [what, count] of record.flatMap(Object.entries)) sums[what] = (sums[what] ?? 0) + (count as number);
-    return sums;
-  };
   const inWords = (sums: Record<string, number>) =>
     Object.entries(sums)
       .map(([what, count]) => `${count.toLocaleString('en')} ${what}`)
@@ -58,13 +53,13 @@ export function reportText(proofs: readonly Proof[], results: readonly ProofResu
       `[${proof.name}](#${proof.name})`,
       runs.length === 0 ? 'not run yet' : distinct(runs.map(({ commit }) => commit)),
       runs.map(({ seed }) => seed).join(', ') + (isPart(proof, runs) ? ` of ${proof.seeds.join(', ')}` : ''),
-      inWords(total(runs.map(({ counts }) => counts))),
+      inWords(sumsOf(runs.map(({ counts }) => counts))),
       runs.length === 0 ? '' : violations,
     ];
   });
   const sections = proofs.map((proof) => {
     const result = resultOf(proof);
-    const injections = Object.entries(total((result?.runs ?? []).map((run) => run.injections ?? {})));
+    const injections = Object.entries(sumsOf((result?.runs ?? []).map((run) => run.injections ?? {})));
     return [
       `## ${proof.name}`,
       `${proof.title}`,

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { bundleHash } from '../../src/temporal/bundle-hash';
 import { startReceiver } from '../../test/support/servers';
-import type { Proof, ProofInput, ProofOutcome } from '../proof';
+import { sumsOf, type Proof, type ProofInput, type ProofOutcome } from '../proof';
 import { endsOf } from './ends';
 import { UpgradeLoad, OPEN, openObjects } from './load';
 import { ReleaseProcesses } from './processes';
@@ -49,19 +49,13 @@ export const upgrade: Proof = {
       }
     }
     return {
-      counts: sum(outcomes.map(({ counts }) => counts)),
-      injections: sum(outcomes.map(({ injections = {} }) => injections)),
+      counts: sumsOf(outcomes.map(({ counts }) => counts)),
+      injections: sumsOf(outcomes.map(({ injections = {} }) => injections)),
       violations: outcomes.flatMap(({ violations }) => violations),
       details: outcomes.map(({ details }) => details).join('\n\n'),
     };
   },
 };
-
-function sum(all: Record<string, number>[]): Record<string, number> {
-  const sums: Record<string, number> = {};
-  for (const [what, count] of all.flatMap(Object.entries) as [string, number][]) sums[what] = (sums[what] ?? 0) + count;
-  return sums;
-}
 
 /** Replaces schema, workers and API of the release before by those of head, and goes back, under load. */
 async function replaceProcesses(input: ProofInput, before: CompiledRelease): Promise<ProofOutcome> {
