@@ -37,12 +37,12 @@ export async function removeOrders(db: Database, order_ids: readonly string[], {
       const payments = await queryRows<{ id: string }>(
         trx,
         `select p.id from orders p
-       where p.id = any(array(select coalesce(related_order_id, id) from orders where id = any(:order_ids::uuid[])))
-         and not exists (
-           select from (
-             select * from orders where id = p.id union all select * from orders where related_order_id = p.id
-           ) o where o.created >= :until or not ${IS_EXPORTED} or ${IS_UNFINISHED})
-       for update`,
+         where p.id = any(array(select coalesce(related_order_id, id) from orders where id = any(:order_ids::uuid[])))
+           and not exists (
+             select from (
+               select * from orders where id = p.id union all select * from orders where related_order_id = p.id
+             ) o where o.created >= :until or not ${IS_EXPORTED} or ${IS_UNFINISHED})
+         for update`,
         { order_ids, until: toIsoTime(until) },
       );
       const rows = await queryRows<{ id: string }>(
@@ -55,8 +55,8 @@ export async function removeOrders(db: Database, order_ids: readonly string[], {
       // The index removes what the record no longer has.
       await addSearchChanges(trx, ids);
       return ids.length;
-      // Postgres refuses it if one of the orders changed meanwhile.
     },
+    // Postgres refuses it if one of the orders changed meanwhile.
     { isolationLevel: 'repeatable read' },
   );
 }
