@@ -2,7 +2,6 @@ import {
   ApplicationFailure,
   CancellationScope,
   TemporalFailure,
-  condition,
   log,
   workflowInfo,
   type WorkflowInterceptorsFactory,
@@ -10,6 +9,7 @@ import {
 import { oneAtATime } from '../src/domain/one-at-a-time';
 import { callingAsTasks } from './activities';
 import { Causes, withCauseHeaders, withTrace, type Cause } from './causes';
+import { afterUpdates } from './object/activation';
 import { moveStoppedClocks, stopClocks, temporalClock } from './object/clock';
 import { requireStart } from './inputs';
 import { NO_FREE_SLOT, type LocalRetry } from './messages';
@@ -114,9 +114,6 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
   };
 };
 
-/** Upper limit of waits in a row that one event can resolve. */
-const WAITS_IN_A_ROW = 10;
-
 /**
  * Runs a local activity. If it outlasts its workflow task, the result waits until the workflow has handled the signals,
  * updates and timers of the task that delivers it: in a replay they come in one activation. Until then the clocks of
@@ -128,17 +125,9 @@ async function afterTheRestOfItsTask<Result>(activity: () => Promise<Result>): P
   try {
     return await activity();
   } finally {
-    for (let n = 0; n < WAITS_IN_A_ROW && workflowInfo().historyLength !== historyLength; n += 1) await nextLook();
+    if (workflowInfo().historyLength !== historyLength) await afterUpdates();
     startClocks();
   }
-}
-
-/**
- * Resolves when the SDK next looks at the conditions of the workflow, which it does once nothing else is left to run.
- */
-async function nextLook(): Promise<void> {
-  let looks = 0;
-  await condition(() => (looks += 1) > 1);
 }
 
 /** Far more than a task of these workflows ever needs. */

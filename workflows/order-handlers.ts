@@ -20,20 +20,19 @@ import { refusal } from './refusal';
 
 /** Sets the handlers of an order's updates and signals. Updates change the order one at a time. */
 export function setOrderHandlers(state: OrderState): void {
-  const { inTurn } = state;
   state.setSignalHandlers();
   state.outcome.setHandlers();
   setUpdateHandler(createOrderUpdate, (input) => state.create(() => create(state, input)), {
     refuse: ({ order }) => requireSame('order.id', order.id, state.order_id),
     description: 'Writes the order and, with a card token, charges it.',
   });
-  setUpdateHandler(submitPaymentUpdate, (input) => inTurn(() => pay(state, input)), {
+  setUpdateHandler(submitPaymentUpdate, (input) => state.update(() => pay(state, input)), {
     description: 'Charges one payment attempt of the hosted page.',
   });
-  setUpdateHandler(cancelOrderUpdate, (input) => inTurn(() => cancel(state, input)), {
+  setUpdateHandler(cancelOrderUpdate, (input) => state.update(() => cancel(state, input)), {
     description: 'Cancels an unpaid order, unless the processor says that it was paid.',
   });
-  setUpdateHandler(captureOrVoidUpdate, (input) => inTurn(() => captureOrVoidReserved(state, input)), {
+  setUpdateHandler(captureOrVoidUpdate, (input) => state.update(() => captureOrVoidReserved(state, input)), {
     refuse: ({ original_order_id }) => requireSame('original_order_id', original_order_id, state.order_id),
     description: 'Sets the amount of a capture or void aside and starts its workflow.',
   });

@@ -55,14 +55,11 @@ function setHandlers(state: PaymentLinkState, payment_link_id: string): void {
   setUpdateHandler(
     endPaymentLinkUpdate,
     async ({ request }) => {
-      await state.change(async () => {
+      await state.update(async () => {
         await state.readRecord();
         state.requireRecord();
-        return await localActivities.writePaymentLinkEnd({
-          payment_link_id,
-          versions: request.versions,
-          now: clock.now(),
-        });
+        const end = { payment_link_id, versions: request.versions, now: clock.now() };
+        state.applyRecord(await localActivities.writePaymentLinkEnd(end));
       });
     },
     { description: 'Ends the link for its merchant, unless a payment is in progress or it is paid.' },

@@ -48,10 +48,10 @@ export class AwaitedOutcome {
   /** Sets the handlers of pollNow, setOutcome and processorAnswered. */
   setHandlers(): void {
     const { object } = this;
-    setHandler(pollNowUpdate, () => object.inTurn(() => this.pollNow()), {
+    setHandler(pollNowUpdate, () => object.update(() => this.pollNow()), {
       description: 'Polls the processor now. Returns what the order waits for afterwards. Always safe.',
     });
-    setUpdateHandler(setOutcomeUpdate, (manual_outcome) => object.inTurn(() => this.setOutcomeByHand(manual_outcome)), {
+    setUpdateHandler(setOutcomeUpdate, (manual_outcome) => object.update(() => this.setOutcomeByHand(manual_outcome)), {
       description: SET_OUTCOME,
     });
     setHandler(

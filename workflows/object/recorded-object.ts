@@ -3,6 +3,7 @@ import { oneAtATime } from '../../src/domain/one-at-a-time';
 import { ServiceError, tooLate } from '../../src/errors';
 import { clockAdvanced, recordChanged } from '../messages';
 import { refusal } from '../refusal';
+import { afterEvents } from './activation';
 import { ObjectClock } from './clock';
 import { Waits } from './wait';
 
@@ -101,6 +102,12 @@ export class RecordedObject<Snapshot extends ObjectRecord> {
     this.recordIsStale = true;
     await this.refreshRecord();
     return this.requireRecord();
+  }
+
+  /** Runs an update of the object; waits for its turn, after the signals and timers that came with it. */
+  async update<Result>(work: () => Promise<Result>): Promise<Result> {
+    await afterEvents();
+    return await this.inTurn(work);
   }
 
   /** Changes the object; waits for its turn. */
