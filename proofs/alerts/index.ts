@@ -101,9 +101,7 @@ async function record(
       if (isChosen(HEALTHY)) {
         await untilHealthy(scene);
         const recorder = new SeriesRecorder(stack, names, targets);
-        recorder.start();
-        await sleep(HEALTHY_MS);
-        const { steps, series } = await stopped(recorder);
+        const { steps, series } = await recordWhile(recorder, () => sleep(HEALTHY_MS));
         const what = 'nothing is wrong, and no alert fires.';
         await onRecorded({ name: HEALTHY, what, series, steps, healthy_steps: steps, expected: [] });
       }
@@ -134,16 +132,27 @@ async function untilHealthy({ own, db }: Scene): Promise<void> {
 async function recordFault(fault: AlertFault, scene: Scene, names: ReadonlySet<string>): Promise<Recording> {
   await untilHealthy(scene);
   const recorder = new SeriesRecorder(scene.stack, names, scene.targets);
-  recorder.start();
-  await sleep(BEFORE_MS);
-  const healthy_steps = recorder.steps;
-  await fault.inject(scene);
-  const { steps, series } = await stopped(recorder);
+  let healthy_steps = 0;
+  const { steps, series } = await recordWhile(recorder, async () => {
+    await sleep(BEFORE_MS);
+    healthy_steps = recorder.steps;
+    await fault.inject(scene);
+  });
   return { name: fault.name, what: fault.what, series, steps, healthy_steps, expected: fault.expected };
 }
 
-async function stopped(recorder: SeriesRecorder): Promise<{ series: Series; steps: number }> {
-  const series = await recorder.stop();
+/** Records until `work` ends. A recorder that went on after a failure would keep the process from ending. */
+async function recordWhile(
+  recorder: SeriesRecorder,
+  work: () => Promise<unknown>,
+): Promise<{ series: Series; steps: number }> {
+  let series: Series;
+  recorder.start();
+  try {
+    await work();
+  } finally {
+    series = await recorder.stop();
+  }
   return { series, steps: recorder.steps };
 }
 
