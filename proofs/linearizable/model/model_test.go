@@ -83,6 +83,14 @@ func TestModel(t *testing.T) {
 			at(7, 8, capture(80), moved(80)),
 			at(9, 10, read, answer{Result: "done", Status: "completed", Capturable: 20, Voidable: 20}),
 		), porcupine.Illegal},
+		{"many requests without an answer, of which none had an effect", manual(
+			unanswered(1, pay), unanswered(1, refund(27)), unanswered(1, refund(22)), unanswered(1, refund(17)),
+			unanswered(1, refund(44)), unanswered(1, refund(13)), unanswered(1, refund(9)), unanswered(1, refund(5)), unanswered(1, refund(3)),
+			unanswered(1, request{Kind: "void", Amount: 29}), unanswered(1, request{Kind: "void"}),
+			unanswered(1, capture(52)), unanswered(1, capture(0)), unanswered(1, capture(35)), unanswered(1, capture(36)),
+			unanswered(1, pay), at(2, 5, request{Kind: "pay", Attempt: 1, Card: "declined"}, done),
+			final(at(6, 7, read, answer{Result: "done", Status: "processing"})),
+		), porcupine.Ok},
 	} {
 		if got := check(one.history); got != one.want {
 			t.Errorf("%s: %s, not %s", one.title, got, one.want)
