@@ -1,3 +1,4 @@
+import { countsInWords, sumsOf } from './proof';
 import type { ProofResult } from './report';
 
 /** The place of a figure in docs/promises.md: the proof's name, and its figure. */
@@ -13,11 +14,7 @@ export function withFigures(page: string, results: readonly ProofResult[]): stri
 
 /** What a full run did and found, over all its seeds. */
 function figureOf({ runs }: ProofResult): string {
-  const counts = new Map<string, number>();
-  for (const [what, count] of runs.flatMap((run) => Object.entries(run.counts))) {
-    counts.set(what, (counts.get(what) ?? 0) + count);
-  }
-  const done = [...counts].map(([what, count]) => `${count.toLocaleString('en')} ${what}`).join(', ');
+  const done = countsInWords(sumsOf(runs.map(({ counts }) => counts)));
   const violations = runs.flatMap((run) => run.violations).length;
   return `${done}: ${violations} ${violations === 1 ? 'violation' : 'violations'}`;
 }

@@ -30,6 +30,12 @@ export function sumsOf(all: readonly Record<string, number>[]): Record<string, n
   return sums;
 }
 
+/** Counts as a page shows them: `2,000 orders, 0 illegal`. */
+export const countsInWords = (counts: Record<string, number>): string =>
+  Object.entries(counts)
+    .map(([what, count]) => `${count.toLocaleString('en')} ${what}`)
+    .join(', ');
+
 export interface Proof {
   /** For `--only`; the name of its folder. */
   name: string;

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { table } from '../src/bench/report';
 import { repositoryRoot } from '../src/stack/files';
-import { sumsOf, type Proof, type ProofOutcome } from './proof';
+import { countsInWords, sumsOf, type Proof, type ProofOutcome } from './proof';
 
 /** One seed of a proof. */
 export interface Run extends ProofOutcome {
@@ -42,10 +42,6 @@ const isPart = ({ seeds }: Proof, runs: readonly Run[]) => runs.length > 0 && ru
 /** PROOFS.md. */
 export function reportText(proofs: readonly Proof[], results: readonly ProofResult[]): string {
   const resultOf = ({ name }: Proof) => results.find((result) => result.proof === name);
-  const inWords = (sums: Record<string, number>) =>
-    Object.entries(sums)
-      .map(([what, count]) => `${count.toLocaleString('en')} ${what}`)
-      .join(', ');
   const rows = proofs.map((proof) => {
     const { runs = [] } = resultOf(proof) ?? {};
     const violations = String(runs.flatMap((run) => run.violations).length);
@@ -53,7 +49,7 @@ export function reportText(proofs: readonly Proof[], results: readonly ProofResu
       `[${proof.name}](#${proof.name})`,
       runs.length === 0 ? 'not run yet' : distinct(runs.map(({ commit }) => commit)),
       runs.map(({ seed }) => seed).join(', ') + (isPart(proof, runs) ? ` of ${proof.seeds.join(', ')}` : ''),
-      inWords(sumsOf(runs.map(({ counts }) => counts))),
+      countsInWords(sumsOf(runs.map(({ counts }) => counts))),
       runs.length === 0 ? '' : violations,
     ];
   });
@@ -74,7 +70,7 @@ export function reportText(proofs: readonly Proof[], results: readonly ProofResu
                 String(run.seed),
                 run.commit,
                 String(run.seconds),
-                inWords(run.counts),
+                countsInWords(run.counts),
                 String(run.violations.length),
               ]),
             ),

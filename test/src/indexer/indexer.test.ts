@@ -76,8 +76,7 @@ it('rules 20.12: changes are gathered while nobody searches; the first search wa
     batches.push(orders.length);
     return world.writer.send(name, orders);
   });
-  const indexer = new Indexer({ db: world.db, index: counting, log });
-  indexer.start();
+  const indexer = world.anIndexer(counting);
   await world.indexed();
   await forgetSearches();
   for (const merchant_order_id of ['1', '2', '3']) {
@@ -119,8 +118,7 @@ it('rules 20.13: an order that the index refuses is set aside with the reason, a
   const orders = await writeOrders(world.db, someOrders(20, 3));
   const [refused] = orders;
   const spoilt = writerThatSpoils((order_id) => order_id === refused);
-  const indexer = new Indexer({ db: world.db, index: spoilt, log });
-  indexer.start();
+  const indexer = world.anIndexer(spoilt);
   await world.indexed();
   await indexer.stop();
   expect(await queryRows(world.db, 'select order_id, reason from search_refusals', {})).toEqual([
@@ -136,8 +134,7 @@ it('rules 20.13: an order that the index refuses is set aside with the reason, a
 
 it('rules 20.13: a rebuilt index takes what the one before refused, also an order that changes meanwhile', async () => {
   const runOf = async (index: SearchWriter) => {
-    const indexer = new Indexer({ db: world.db, index, log });
-    indexer.start();
+    const indexer = world.anIndexer(index);
     await world.indexed();
     await until('no rebuild is under way', async () => (await searchRebuild(world.db)) === undefined);
     await indexer.stop();
@@ -244,15 +241,11 @@ it('rules 20.12: orders that an indexer wrote after another had taken its lease 
     );
   let proceed: (() => void) | undefined;
   let isSlow = false;
-  const indexer = new Indexer({
-    db: world.db,
-    index: writerThat(world.writer, async (name, orders) => {
-      if (isSlow) await new Promise<void>((resolve) => (proceed = resolve));
-      return await world.writer.send(name, orders);
-    }),
-    log,
+  const slow = writerThat(world.writer, async (name, orders) => {
+    if (isSlow) await new Promise<void>((resolve) => (proceed = resolve));
+    return await world.writer.send(name, orders);
   });
-  indexer.start();
+  const indexer = world.anIndexer(slow);
   await world.indexed();
   isSlow = true;
   await rename('older');

@@ -1,3 +1,4 @@
+import { eventNamesOf, workflowTasksIn } from '../../../src/bench/history';
 import { historyToJson, replayHistories } from '../../../src/temporal/replay';
 import { processorAnswered, recordChanged } from '../../../workflows/messages';
 import { CARDS } from '../../support/domain';
@@ -30,9 +31,7 @@ test('rules 24.11: an order that is captured while its worker is lost during a l
     capture_mode: 'manual',
     task_timeout_ms: 2_000,
   });
-  const tasks = async () =>
-    (await order.handle.fetchHistory()).events!.filter((event) => event.workflowTaskCompletedEventAttributes != null)
-      .length;
+  const tasks = async () => workflowTasksIn(await eventNamesOf(world.env.client, order.handle.workflowId));
   const tasksExceed = async (count: number) =>
     await until('a workflow task is done', async () => (await tasks()) > count);
 
