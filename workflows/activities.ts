@@ -1,6 +1,9 @@
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities';
 
+/** Temporal's priorities go from 1 to 5; tasks without one have 3. */
+const LOWEST_PRIORITY = 5;
+
 /** Activities grouped by retry policy; each group offers only the activities meant for it. */
 
 /**
@@ -28,9 +31,13 @@ export const localActivities = proxyLocalActivities<
   retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
 });
 
-/** Polls the processor until it answers. Regular activities, which operators see as pending in the Web UI. */
+/**
+ * Polls the processor until it answers. Regular activities, which operators see as pending in the Web UI. Temporal
+ * dispatches all other tasks of their queue before them.
+ */
 export const polling = proxyActivities<Pick<Activities, 'pollCharge' | 'pollFollowUp'>>({
   startToCloseTimeout: '15 seconds',
+  priority: { priorityKey: LOWEST_PRIORITY },
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 });
 

@@ -98,8 +98,8 @@ async function startDevServer(events_max: number): Promise<TestWorkflowEnvironme
       extraArgs: [
         '--output',
         'none',
-        '--dynamic-config-value',
-        `limit.historyCount.suggestContinueAsNew=${events_max}`,
+        `--dynamic-config-value=limit.historyCount.suggestContinueAsNew=${events_max}`,
+        '--dynamic-config-value=matching.autoEnableV2=true',
       ],
     },
   });
