@@ -39,6 +39,7 @@ export interface ActivityServices {
     deliveries: Pick<WorkflowClients['deliveries'], 'start' | 'advanceClock'>;
     payment_links: Pick<WorkflowClients['payment_links'], 'resume' | 'recordChanged' | 'advanceClock'>;
     incidents: Pick<WorkflowClients['incidents'], 'start' | 'resume'>;
+    processor_notifications: Pick<WorkflowClients['processor_notifications'], 'settled'>;
     histories: Pick<WorkflowClients['histories'], 'delete'>;
   };
   index: Pick<SearchWriter, 'documents' | 'orderIds' | 'count'>;

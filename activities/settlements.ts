@@ -15,6 +15,9 @@ import type { Settlement } from '../src/processor/wire';
 import type { TimeOfTry, ActivityServices } from './services';
 import { atTimeOfTry, waitedMilliseconds } from './time-of-try';
 
+/** How long a worker tries to start the workflow that records a settled chargeback; then the fetch is repeated. */
+const RECORDED_WITHIN_MS = 10_000;
+
 /** The result of fetching settlements. */
 export interface SettlementFetch extends OpenSettlements {
   /** Transactions that were settled. */
@@ -23,7 +26,7 @@ export interface SettlementFetch extends OpenSettlements {
 
 /**
  * Fetches and records the settlements since the last fetch, page by page. Repeat-safe: a page that was not recorded is
- * fetched again. Throws when the processor does not answer.
+ * fetched again. Throws when the processor or Temporal does not answer.
  */
 export async function fetchSettlements(
   { db, processor, workflows }: ActivityServices,
@@ -34,6 +37,9 @@ export async function fetchSettlements(
   for (;;) {
     const after = await lastSettlement(db);
     const settlements = await processor.settlements(after);
+    for (const settlement of settlements) {
+      await workflows.processor_notifications.settled(settlement, Date.now() + RECORDED_WITHIN_MS);
+    }
     const recorded = await recordSettlements(db, { after, settlements: settlements.map(ofTransaction), now });
     settled += recorded.settled;
     for (const unpaid of recorded.unpaid) await askAbout(workflows, unpaid);

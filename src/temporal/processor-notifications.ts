@@ -44,6 +44,18 @@ export class ProcessorNotifications {
     });
   }
 
+  /**
+   * Handles the settlement of an operation. One that the processor initiated is recorded now, if it is not: its
+   * notification may be lost.
+   */
+  async settled(operation: Notification, deadline_at: number): Promise<void> {
+    const { operation: name } = operation;
+    if (!isProcessorInitiated(name)) return;
+    await callOnce(this.temporal.client, deadline_at, async () => {
+      await this.record(PROCESSOR_INITIATED[name], operation, { unless_recorded: true });
+    });
+  }
+
   /** Has new settlements fetched now. */
   async settlementsCreated(deadline_at: number): Promise<void> {
     const { client } = this.temporal;
@@ -68,7 +80,11 @@ export class ProcessorNotifications {
   }
 
   /** Records an operation that the processor initiated. A notification about an unknown payment is ignored. */
-  private async record(kind: 'chargeback' | 'reversal', notification: Notification): Promise<void> {
+  private async record(
+    kind: 'chargeback' | 'reversal',
+    notification: Notification,
+    { unless_recorded = false } = {},
+  ): Promise<void> {
     const { idempotency_key: processor_key, order_id: original_order_id, transaction_id } = notification;
     const { db } = this.temporal;
     const payment = await findStoredOrder(db, original_order_id);
@@ -84,6 +100,7 @@ export class ProcessorNotifications {
     const { project_id, clock_offset_ms, follow_ups } = payment;
     // Recovery continues it if the workflow is lost before the order is recorded.
     const is_recorded = follow_ups.some(({ id }) => id === order_id);
+    if (is_recorded && unless_recorded) return;
     if (!is_recorded) await announceOperation(db, announced, Date.now() + clock_offset_ms);
     await this.follow_ups.resumeAnnounced({ ...announced, project_id, clock_offset_ms });
   }

@@ -35,6 +35,7 @@ const workflows = {
     requestPoll: async (id: string) => void asked.push(`follow-up ${id}`),
     resumeWatch: async ({ transaction_id }: { transaction_id: string }) => void asked.push(transaction_id),
   },
+  processor_notifications: { settled: async () => undefined },
 } as unknown as ActivityServices['workflows'];
 
 const fetchSettlements = (): Promise<SettlementFetch> =>

@@ -1,11 +1,14 @@
 import type { Settlement } from '../../src/processor/wire';
-import type { ActivityServices } from '../../activities/services';
 import { SETTLEMENTS_WORKFLOW, TASK_QUEUE } from '../../workflows/messages';
 import { describeFetch } from '../../workflows/settlements';
-import { transactionIdOf } from '../support/domain';
+import { CARDS, transactionIdOf } from '../support/domain';
+import { readLedger } from '../support/ledger';
+import { runProcessor } from '../support/processor';
 import { writeOrders } from '../support/rows';
 import { setUp } from '../support/set-up';
 import { createWorkflowEnvironment } from '../support/temporal';
+import { until } from '../support/waits';
+import { becomesDue, createAnOrder, moneySummaryOf } from '../support/workflow-orders';
 
 const WAITING = Date.UTC(2026, 0, 15, 12);
 
@@ -24,11 +27,12 @@ describe('the workflow', () => {
   let failures = 1;
   const world = setUp(() => {
     const processor = {
+      ...runProcessor(),
       async settlements(after: number) {
         if (failures-- > 0) throw new Error('away');
         return settled.filter((one) => one.number > after);
       },
-    } as ActivityServices['processor'];
+    };
     return createWorkflowEnvironment({ services: { processor } });
   });
 
@@ -60,5 +64,22 @@ describe('the workflow', () => {
       result: { settled: 0, waiting: 1 },
       attention: ['1 settlements have no transaction'],
     });
+  });
+
+  it('rules 9.10: a chargeback whose notification was lost is recorded when it is settled, once', async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.chargeback.number });
+    // The processor notifies the run's stack, which does not have the order.
+    await becomesDue(order);
+    const chargeback = (await readLedger(order.id)).find(({ operation }) => operation === 'chargeback')!;
+    expect(await moneySummaryOf(order)).toBe('500 captured');
+    const { idempotency_key } = chargeback;
+    const transaction_id = transactionIdOf(order.id, 1);
+    const of = { operation: 'chargeback' as const, idempotency_key, order_id: order.id, transaction_id };
+    settled = [{ number: 3, ...of, settlement_currency: 'EUR', settlement_amount: 500 }];
+    await run('third');
+    await until('the chargeback is recorded', async () => (await moneySummaryOf(order)) !== '500 captured');
+    settled = [{ number: 4, ...of, settlement_currency: 'EUR', settlement_amount: 500 }];
+    expect((await run('fourth')).result).toMatchObject({ settled: 1 });
+    expect(await moneySummaryOf(order)).toBe('500 captured, 500 charged_back: chargeback completed');
   });
 });

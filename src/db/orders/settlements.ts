@@ -1,3 +1,4 @@
+import { CURRENCY_CODES } from '../../domain/currency';
 import { FINAL_TRANSACTION_STATUSES, type TransactionStatus } from '../../domain/transitions';
 import { epochOf, objectOf, type RowOf } from '../columns';
 import { modifiedAt, nextVersion, queryRows, sqlList, toIsoTime, type Database } from '../connection';
@@ -62,6 +63,9 @@ export async function recordSettlements(
              select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'accepted') as is_paid
          from open_settlements s join transactions t on t.id = s.transaction_id join orders o on o.id = t.order_id
          where t.settlement_currency is null
+           -- Index, report and sums show amounts by their currency: one that they could not show waits for an operator.
+           and s.settlement_currency = any(:currencies)
+           and (s.fee_amount is null and s.fee_currency is null or s.fee_amount is not null and s.fee_currency = any(:currencies))
            -- Of several for one transaction the first counts; the others wait for an operator.
            and s.number = (select min(first.number) from open_settlements first where first.transaction_id = s.transaction_id)
          for no key update of o, t skip locked
@@ -86,7 +90,7 @@ export async function recordSettlements(
        )
        delete from open_settlements using locked where open_settlements.number = locked.number
        returning locked.transaction_id, locked.order_id, locked.status, locked.is_payment, locked.is_paid`,
-      { now: toIsoTime(now) },
+      { now: toIsoTime(now), currencies: CURRENCY_CODES },
     );
     return { settled: settled.length, unpaid: settled.filter(({ is_paid }) => !is_paid) };
   });

@@ -1,3 +1,4 @@
+import { indexedOrders } from '../../../../activities/search-index';
 import { queryRows } from '../../../../src/db/connection';
 import { findStoredOrder } from '../../../../src/db/orders/stored-order';
 import {
@@ -71,6 +72,19 @@ it('rules 20.20: one whose order comes later waits for it', async () => {
   expect(await record([])).toBe(1);
   expect((await view(id)).transactions[0]).toMatchObject({ settlement_amount: 1_213 });
   expect(await openSettlements(database.db)).toEqual({ waiting: 0 });
+});
+
+it.each<[string, Partial<SettledTransaction>]>([
+  ['is in a currency that ISO 4217 does not have', { settlement_currency: 'XCX' }],
+  ['has a fee in such a currency', { fee_currency: 'XCX' }],
+  ['has a fee without a currency', { fee_currency: undefined }],
+  ['has the currency of a fee without its amount', { fee_amount: undefined }],
+])('rules 20.20: one that %s waits for an operator, and the index can show the order', async (_what, over) => {
+  const id = await anOrder();
+  const { waiting } = await openSettlements(database.db);
+  expect(await record([{ ...aSettlement(id), ...over }])).toBe(0);
+  expect((await openSettlements(database.db)).waiting).toBe(waiting + 1);
+  expect((await indexedOrders(database.db, [id])).map(({ order_id }) => order_id)).toEqual([id]);
 });
 
 it('an order that is being changed does not make the others wait, and is settled by the next fetch', async () => {
