@@ -39,6 +39,11 @@ export class OrderState extends RecordedObject<OrderSnapshot> {
     );
   }
 
+  /** A notification of the processor is about an order that exists. */
+  protected override get mayBeRecorded(): boolean {
+    return super.mayBeRecorded || (this.record === undefined && this.outcome.pollRequested);
+  }
+
   /** Expires the order from its expires_at on, even if the timer has not fired yet. Runs in turn. Returns the order. */
   async expireIfDue(): Promise<OrderSnapshot> {
     const order = this.requireRecord();

@@ -22,7 +22,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
   const state = new OrderState(order_id, resumed);
   const { outcome } = state;
   setOrderHandlers(state);
-  await state.waitForCreation(() => outcome.pollRequested);
+  await state.waitForCreation();
 
   while (state.record !== undefined) {
     if (state.needsNewRun) {
@@ -63,8 +63,6 @@ async function startReversals(state: OrderState): Promise<void> {
     if (late_poll_at === undefined) continue;
     const now = state.clock.now();
     const poll_after_ms = outcome.pollRequested ? undefined : Math.max(0, late_poll_at - now);
-    // A sign that came after an earlier attempt may be about the last one, which is still to be polled.
-    if (transaction_id === transactions.at(-1)?.id && !outcome.shouldVerify) outcome.pollRequested = false;
     await localActivities.startReversal({ transaction_id, now, poll_after_ms });
     // Read again: another change may have been applied meanwhile.
     state.applyRecord(withoutLatePoll(state.requireRecord(), transaction_id));
@@ -72,8 +70,8 @@ async function startReversals(state: OrderState): Promise<void> {
 }
 
 /**
- * A signal that arrived while the order was ending may be about an approval. Later signals reach the reversal's
- * workflow.
+ * A signal that arrived before or while the order was ending may be about an approval. Later signals reach the
+ * reversal's workflow.
  */
 async function pollAfterEnd({ record, outcome, clock }: OrderState): Promise<void> {
   const last = record && lastTransaction(record);
@@ -98,11 +96,11 @@ async function awaitPayment(state: OrderState): Promise<void> {
  */
 async function expire(state: OrderState): Promise<void> {
   const { outcome } = state;
-  // The activity polls the processor itself.
-  outcome.pollRequested = false;
   const record = await state.inTurn(() => state.expireIfDue());
   if (isFinal(ORDER_MOVES, record.status) || !shouldExpire(record, state.clock.now())) return;
   await outcome.pause('until the charge is polled again', pollAfter(outcome.polls));
+  // The activity polls the processor itself.
+  outcome.pollRequested = false;
 }
 
 /** Polls the outcome of a charge: at once on request, otherwise after a pause. */

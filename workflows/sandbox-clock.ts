@@ -2,6 +2,7 @@ import { allHandlersFinished, condition, setCurrentDetails } from '@temporalio/w
 import { oneAtATime } from '../src/domain/one-at-a-time';
 import type { BegunAdvance, ClockProgress } from '../src/domain/sandbox-clock';
 import { localActivities, advancingClock } from './activities';
+import { afterEvents } from './object/activation';
 import { ObjectClock, temporalClock } from './object/clock';
 import { setUpdateHandler } from './inputs';
 import { advanceClockUpdate, type AdvanceClockInput, type SandboxClockInput } from './messages';
@@ -19,6 +20,7 @@ export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
   const inTurn = oneAtATime();
   /** Advances under way and waiting. */
   let open = 0;
+  let isRequested = false;
   let hasLooked = false;
   const work = async <T>(what: () => Promise<T>): Promise<T> => {
     open += 1;
@@ -28,6 +30,8 @@ export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
   setUpdateHandler(
     advanceClockUpdate,
     async ({ request_id, advance }: AdvanceClockInput) => {
+      isRequested = true;
+      await afterEvents();
       let has_ended = false;
       const advanced = work(async () => {
         await finishEarlierAdvances();
@@ -49,7 +53,9 @@ export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
   );
 
   // Started without an advance: carries out the actions that are due at the current offset.
-  if (open === 0) {
+  if (!isRequested) {
+    // A command in the task without a request: in no replay does a later request come with the start.
+    await new Waits(new ObjectClock()).pause({ milliseconds: 1, summary: 'before it continues' }, () => false);
     await work(async () => {
       await finishEarlierAdvances();
       await advanceTo(0);

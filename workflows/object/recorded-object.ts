@@ -7,6 +7,12 @@ import { afterEvents } from './activation';
 import { ObjectClock } from './clock';
 import { Waits } from './wait';
 
+/**
+ * Readings that are requested at once count as two at most. Of two requests that a new worker gets together, a replay may
+ * get the second while it reads (see activation): both then read twice.
+ */
+const READINGS_AT_ONCE = { before_one: 2, during_one: 1 };
+
 /** How long a new workflow waits for the request that creates its object: longer than the API waits for the answer. */
 const UNTIL_CREATION_IS_LOST = { milliseconds: 15_000, summary: 'until its creation counts as lost' };
 
@@ -40,21 +46,20 @@ export class RecordedObject<Snapshot extends ObjectRecord> {
   readonly waits = new Waits(this.clock);
   /** Runs changes of the object one at a time. */
   readonly inTurn = oneAtATime();
-  /** The record may be newer than `record`. */
-  recordIsStale = false;
   /** The object does not exist, and will not: its creation was refused, failed, or came too late. */
   refused = false;
   /** A request to create the object has arrived. */
   private creationRequested = false;
   private lastRecord: Snapshot | undefined;
+  /** Readings of the record that are still to be made. */
+  private readings = 0;
+  private isReading = false;
 
   constructor(private readonly kind: ObjectKind<Snapshot>) {}
 
   /** Sets the handlers of the signals that every kind receives. */
   setSignalHandlers(): void {
-    const readAgain = () => {
-      this.recordIsStale = true;
-    };
+    const readAgain = () => this.requestReading();
     setHandler(recordChanged, readAgain, { description: 'The record has changed: read it again.' });
     setHandler(clockAdvanced, readAgain, { description: 'The sandbox clock was advanced: read the record again.' });
   }
@@ -62,6 +67,17 @@ export class RecordedObject<Snapshot extends ObjectRecord> {
   /** The object as last recorded; undefined until it exists. */
   get record(): Snapshot | undefined {
     return this.lastRecord;
+  }
+
+  /** The record may be newer than `record`. */
+  get recordIsStale(): boolean {
+    return this.readings > 0;
+  }
+
+  /** The record may have changed: it is to be read again. */
+  requestReading(): void {
+    const { before_one, during_one } = READINGS_AT_ONCE;
+    this.readings = Math.min(this.readings + 1, this.isReading ? during_one : before_one);
   }
 
   /** The object as recorded. Throws NotFound, the answer of an update, when there is none. */
@@ -75,7 +91,7 @@ export class RecordedObject<Snapshot extends ObjectRecord> {
    * again, as it may be newer by now, or restored from a backup.
    */
   applyRecord(record: Snapshot): void {
-    if ((record.version ?? 0) < (this.record?.version ?? 0)) this.recordIsStale = true;
+    if ((record.version ?? 0) < (this.record?.version ?? 0)) this.requestReading();
     else this.replaceRecord(record);
   }
 
@@ -83,13 +99,23 @@ export class RecordedObject<Snapshot extends ObjectRecord> {
   async readRecord(): Promise<void> {
     const before = this.record;
     if ((before !== undefined && !this.recordIsStale) || this.refused) return;
-    this.recordIsStale = false;
-    const found = await this.kind.find(before !== undefined || this.kind.must_exist === true);
+    const found = await this.reading(() => this.kind.find(before !== undefined || this.kind.must_exist === true));
     // A record applied meanwhile may be newer.
-    if (this.record !== before) this.recordIsStale = true;
+    if (this.record !== before) this.requestReading();
     else if (found === null) this.refused = true;
     // Replaces any version: a restored record has an older one.
     else this.replaceRecord(found);
+  }
+
+  /** Makes one of the requested readings. */
+  protected async reading<Found>(read: () => Promise<Found>): Promise<Found> {
+    this.readings = Math.max(0, this.readings - 1);
+    this.isReading = true;
+    try {
+      return await read();
+    } finally {
+      this.isReading = false;
+    }
   }
 
   /** Like readRecord; waits for its turn. */
@@ -99,7 +125,7 @@ export class RecordedObject<Snapshot extends ObjectRecord> {
 
   /** Reads the record also when it has not changed: the reading may do what is due. Waits for its turn. */
   async readLatest(): Promise<Snapshot> {
-    this.recordIsStale = true;
+    if (!this.recordIsStale) this.requestReading();
     await this.refreshRecord();
     return this.requireRecord();
   }
@@ -122,6 +148,8 @@ export class RecordedObject<Snapshot extends ObjectRecord> {
   async create(write: () => Promise<Snapshot>): Promise<void> {
     this.creationRequested = true;
     await this.inTurn(async () => {
+      // As waitForCreation does: in a replay it may read before this request comes.
+      if (this.mayBeRecorded) await this.readRecord();
       if (this.record !== undefined) return;
       if (this.refused) throw refusal(tooLate());
       try {
@@ -135,15 +163,20 @@ export class RecordedObject<Snapshot extends ObjectRecord> {
 
   /**
    * Waits until the object is created. The request usually comes with the start of the workflow; if it was lost, the
-   * record is read. `hasNews` is true after a message that implies an existing record.
+   * record is read.
    */
-  async waitForCreation(hasNews: () => boolean = () => false): Promise<void> {
+  async waitForCreation(): Promise<void> {
     const isDecided = () => this.record !== undefined || this.refused;
     if (this.creationRequested) return await condition(isDecided);
     if (this.kind.must_exist !== true) {
-      await this.waits.pause(UNTIL_CREATION_IS_LOST, () => isDecided() || this.recordIsStale || hasNews());
+      await this.waits.pause(UNTIL_CREATION_IS_LOST, () => isDecided() || this.mayBeRecorded);
     }
     if (!isDecided()) await this.refreshRecord();
+  }
+
+  /** The workflow was told, by its input or a message, of an object that it has not read yet. */
+  protected get mayBeRecorded(): boolean {
+    return this.record === undefined && (this.kind.must_exist === true || this.recordIsStale);
   }
 
   /** Whether the main loop has to look at the object again. */

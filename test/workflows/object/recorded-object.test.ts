@@ -43,16 +43,31 @@ test('a record that was restored from a backup is older, and counts once it is r
 test('a record that was read before a change was applied does not replace it, and is read again', async () => {
   const { object, table } = anObject(at(1));
   object.applyRecord(at(1));
-  object.recordIsStale = true;
+  object.requestReading();
   table.onRead = () => object.applyRecord(at(2));
   await object.refreshRecord();
   expect([object.record, object.recordIsStale]).toEqual([at(2), true]);
 });
 
+test('it is read twice for requests that come together, as for one that comes while it is read', async () => {
+  const requests = async (before: number, during: number) => {
+    const { object, table } = anObject(at(1));
+    object.applyRecord(at(1));
+    for (let n = 0; n < before; n += 1) object.requestReading();
+    table.onRead = () => {
+      if (table.reads === 1) for (let n = 0; n < during; n += 1) object.requestReading();
+    };
+    while (object.recordIsStale) await object.refreshRecord();
+    return table.reads;
+  };
+  expect(await Promise.all([requests(1, 0), requests(1, 1), requests(2, 0)])).toEqual([1, 2, 2]);
+  expect(await Promise.all([requests(1, 5), requests(6, 0), requests(3, 3)])).toEqual([2, 2, 2]);
+});
+
 test('a record that is read again while it is read is read once more, however often that was requested', async () => {
   const { object, table } = anObject(at(1, 1_000));
   table.onRead = () => {
-    if (table.reads === 1) object.recordIsStale = true;
+    if (table.reads === 1) object.requestReading();
   };
   await Promise.all(Array.from({ length: 5_000 }, () => object.refreshRecord()));
   expect([table.reads, object.clock.offset_ms]).toEqual([2, 1_000]);
