@@ -11,7 +11,7 @@ import { parseRequest } from '../../src/contract/request';
 import type { LoggedRequestAnswer } from '../../src/contract/requests';
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import { claimKey } from '../../src/db/requests/idempotency-keys';
-import { ledgerDifferences } from '../support/record-differences';
+import { ledgerDifferences } from '../../proofs/invariants/ledger';
 import {
   answerOf,
   Merchant,

@@ -27,7 +27,7 @@ import { orderWorkflowId, paymentLinkWorkflowId, recordChanged } from '../../wor
 import { CARD, Client as Customer } from '../support/customer';
 import { Merchant } from '../support/merchant';
 import { capture, createAuthorization } from '../support/merchant-payments';
-import { ledgerDifferences } from '../support/record-differences';
+import { ledgerDifferences } from '../../proofs/invariants/ledger';
 import { OwnStack, type RunningStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';

@@ -1,4 +1,5 @@
-import { indexDifferences, ledgerDifferences } from './record-differences';
+import { indexDifferences } from '../../proofs/invariants/index-equals-record';
+import { ledgerDifferences } from '../../proofs/invariants/ledger';
 import { DATA_DIR_OF_RUN, stackIn } from './stack';
 
 /** The exit status of such a run, also when tests failed in it: `.ci/totals.mjs` knows it. */
