@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { table } from '../../src/bench/report';
 import { repositoryRoot } from '../../src/stack/files';
@@ -10,6 +10,9 @@ const SCORE_LEAST = 90;
 /** Random texts of a test: each runs hundreds of times here. */
 const RANDOM_TEXTS = 500;
 const FOLDER = path.join('.data', 'mutation');
+const MUTATED = path.join('src', 'domain');
+/** The files are divided among the seeds: each part can be run by itself. */
+const PARTS = [1, 2, 3, 4];
 
 /** Random changes of the decisions: a test has to fail for nearly each. */
 export const mutation: Proof = {
@@ -22,7 +25,7 @@ export const mutation: Proof = {
     'Changes whose tests do not end count as noticed. On a busy machine these may be others than loops without an end.',
     `Changes that only long random tests notice: they run with ${RANDOM_TEXTS} texts instead of 100,000.`,
   ],
-  seeds: [1],
+  seeds: PARTS,
   in_ci: false,
   run,
 };
@@ -38,12 +41,13 @@ interface FileScore {
   survived: string[];
 }
 
-async function run({ single, say }: ProofInput): Promise<ProofOutcome> {
+async function run({ seed, single, say }: ProofInput): Promise<ProofOutcome> {
   const root = repositoryRoot();
   mkdirSync(path.join(root, FOLDER), { recursive: true });
-  await runStryker(root, single, say);
+  const mutated = single?.split(',') ?? filesOfPart(root, seed);
+  await runStryker(root, mutated, say);
   const report = JSON.parse(readFileSync(path.join(root, FOLDER, 'report.json'), 'utf8')) as StrykerReport;
-  const files = scoresOf(report).filter(({ file }) => single === undefined || single.split(',').includes(file));
+  const files = scoresOf(report).filter(({ file }) => mutated.includes(file));
   for (const { file, survived } of files) for (const change of survived) say(`survived: ${file}:${change}`);
   const changes = sum(files, ({ changes: of_file }) => of_file);
   const noticed = sum(files, (one) => one.noticed);
@@ -68,11 +72,19 @@ async function run({ single, say }: ProofInput): Promise<ProofOutcome> {
   };
 }
 
-/** Runs Stryker to its end; `single`: files, separated by commas. Throws when it cannot run the tests. */
-async function runStryker(root: string, single: string | undefined, say: ProofInput['say']): Promise<void> {
-  const chosen = single === undefined ? [] : ['--mutate', single];
+/** The files of one part, in the order of their names; the parts get them in turn. */
+function filesOfPart(root: string, part: number): string[] {
+  const names = readdirSync(path.join(root, MUTATED), { recursive: true, encoding: 'utf8' });
+  const files = names.filter((name) => name.endsWith('.ts')).toSorted((one, other) => one.localeCompare(other, 'en'));
+  return files
+    .filter((_, index) => index % PARTS.length === (part - 1) % PARTS.length)
+    .map((name) => path.join(MUTATED, name));
+}
+
+/** Runs Stryker on these files to its end. Throws when it cannot run the tests. */
+async function runStryker(root: string, files: readonly string[], say: ProofInput['say']): Promise<void> {
   const program = path.join(root, 'node_modules', '.bin', 'stryker');
-  const stryker = spawn(program, ['run', 'proofs/mutation/stryker.config.json', ...chosen], {
+  const stryker = spawn(program, ['run', 'proofs/mutation/stryker.config.json', '--mutate', files.join(',')], {
     cwd: root,
     env: { ...process.env, RANDOM_TEXTS: String(RANDOM_TEXTS) },
     stdio: ['ignore', 'pipe', 'inherit'],
