@@ -110,6 +110,14 @@ test.each<[string, boolean]>([
   );
 });
 
+test('a creation whose workflow was told of the object reads it first, and writes nothing if it is there', async () => {
+  const { object, table } = anObject(at(2));
+  let writes = 0;
+  object.requestReading();
+  await object.create(async () => ((writes += 1), at(0)));
+  expect([object.record, table.reads, writes]).toEqual([at(2), 1, 0]);
+});
+
 test('what needs the object finds none: NotFound', async () => {
   const { object } = anObject(null);
   await object.refreshRecord();
