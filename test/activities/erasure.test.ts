@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { erasePage } from '../../activities/erasure';
+import { chargeAttempt, createAndCharge } from '../../activities/order';
 import type { ActivityServices } from '../../activities/services';
 import { toIsoTime } from '../../src/db/connection';
 import { findErasure, insertErasure } from '../../src/db/erasures';
@@ -8,9 +9,10 @@ import { findStoredOrder } from '../../src/db/orders/stored-order';
 import { claimKey, findKey, keepAnswer } from '../../src/db/requests/idempotency-keys';
 import type { ErasureField } from '../../src/domain/erasure';
 import type { NewOrder } from '../../src/domain/new-order';
+import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import { orderWorkflowId } from '../../workflows/messages';
 import { createTestDatabase } from '../support/database';
-import { NOW, PROJECT } from '../support/domain';
+import { MINUTE, NOW, PROJECT, aCharge, aRequest, aTransaction } from '../support/domain';
 import { aFollowUp, aStoredOrder, anAcceptedPayment } from '../support/rows';
 import { setUp } from '../support/set-up';
 
@@ -131,6 +133,53 @@ test('rules 29.4: a follow-up order that is written while histories are deleted 
   expect(deleted).toEqual([orderWorkflowId(payment.id), orderWorkflowId(refund.id)]);
   for (const { id } of [payment, refund]) expect(await shown(id)).not.toMatch(/ada|two tickets/i);
   expect((await of(erasure)).orders).toBe(1);
+});
+
+const CARD_OF_ADA = { vault_token: 'tok', truncated_pan: '411111******1111', cardholder_name: 'Ada' };
+
+test.each<[string, (charging: ActivityServices) => Promise<OrderSnapshot>]>([
+  [
+    'by card token',
+    async (charging) => {
+      const { order: of_ada, transaction, ...input } = aCharge('tok');
+      return await createAndCharge(charging, {
+        ...input,
+        order: { ...of_ada, customer: CUSTOMER, description: 'Ring for Ada' },
+        transaction: { ...transaction, payment_method_details: CARD_OF_ADA },
+        now: NOW,
+      });
+    },
+  ],
+  [
+    'on the page',
+    async (charging) => {
+      const of_ada = await order();
+      return await chargeAttempt(charging, {
+        request: aRequest(),
+        project_id: PROJECT.id,
+        is_test: true,
+        order: of_ada,
+        transaction: { ...aTransaction(of_ada.id), payment_method_details: CARD_OF_ADA, period: 30 * MINUTE },
+        now: NOW,
+      });
+    },
+  ],
+])('rules 29.5: a charge %s that is answered after the erasure does not write the name again', async (_title, pay) => {
+  const { id, status } = await pay({
+    ...services(),
+    processor: {
+      async execute() {
+        await erase('merchant_customer_id', 'C-1');
+        return { result: 'approved', occurred: toIsoTime(NOW) };
+      },
+    },
+  } as unknown as ActivityServices);
+  expect(status).toBe('completed');
+  expect(await shown(id)).not.toMatch(/ada|ring/i);
+  expect((await findStoredOrder(database.db, id))!.transactions[0]!.payment_method_details).toEqual({
+    vault_token: 'tok',
+    truncated_pan: '411111******1111',
+  });
 });
 
 test('rules 29.6: an order that a restored record lacks is passed over', async () => {

@@ -50,7 +50,11 @@ const writeMove = prepared<MoveResult>(
      ${modifiedAt('transactions')},
      payment_method = coalesce(:payment_method, payment_method),
      payment_method_brand = coalesce(:payment_method_brand, payment_method_brand),
-     payment_method_details = coalesce(:payment_method_details::json, payment_method_details),
+     -- Those of the charged card are in the record already. An erasure may have removed its holder's name since.
+     payment_method_details = case
+       when payment_method_details ->> 'vault_token' = :payment_method_details::json ->> 'vault_token'
+       then payment_method_details
+       else coalesce(:payment_method_details::json, payment_method_details) end,
      response_code = coalesce(:response_code, response_code),
      response_code_description = coalesce(:response_code_description, response_code_description),
      challenge_url = coalesce(:challenge_url, challenge_url),

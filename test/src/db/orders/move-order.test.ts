@@ -114,6 +114,19 @@ describe('moveOrder: the one function that moves', () => {
   });
 });
 
+test('rules 29.5: a move keeps the details of the same card, without what was erased, and takes those of another', async () => {
+  const [stored, erased] = [{ vault_token: 'tok', cardholder_name: 'Ada' }, { vault_token: 'tok' }];
+  const another = { vault_token: 'another', cardholder_name: 'Ada' };
+  const found: unknown[] = [];
+  for (const paid_with of [stored, another]) {
+    const order = await aStoredOrder(database.db, { transaction: { payment_method_details: stored } });
+    await database.db('transactions').where({ order_id: order.id }).update({ payment_method_details: erased });
+    await moveOrder(database.db, order, accept(order), { ...by, transaction: { payment_method_details: paid_with } });
+    found.push((await view(order.id)).transactions[0]!.payment_method_details);
+  }
+  expect(found).toEqual([erased, another]);
+});
+
 test('rules 4.15: modified never goes back, and what the move records has its own instant', async () => {
   const order = await aStoredOrder(database.db);
   const later = new Date(NOW + 10_000);
