@@ -61,8 +61,9 @@ export async function erasePage(
 }
 
 /**
- * Erases a payment order with all that follows it. The histories come first: after a crash in between, the order still
- * names the customer and is found again. An open workflow goes on from the record in a new run.
+ * Erases a payment order with all that follows it. All histories come first, then the record in one step: after a crash
+ * in between, the payment order still names the customer and is found again. An open workflow goes on from the record
+ * in a new run.
  */
 async function eraseOrder(
   services: ErasureServices,
@@ -71,24 +72,23 @@ async function eraseOrder(
   mayGoOn: () => void,
 ): Promise<void> {
   const { db, workflows } = services;
-  const erased = new Set<string>();
+  const deleted = new Set<string>();
   for (;;) {
     const orders = await ordersToErase(db, erasure, order_id);
-    const left = orders.filter(({ id }) => !erased.has(id));
     // A restored record may lack the order.
-    if (left.length === 0) return;
-    for (const order of left) {
+    if (orders.length === 0) return;
+    for (const order of orders.filter(({ id }) => !deleted.has(id))) {
       mayGoOn();
       const ran = await workflows.histories.delete(orderWorkflowId(order.id));
       if (ran || OPEN_ORDER_STATUSES.includes(order.status)) await goOn(services, order);
+      const { related_payment_link_id: link_id, project_id } = order;
+      if (link_id !== null && (await workflows.histories.delete(paymentLinkWorkflowId(link_id)))) {
+        await workflows.payment_links.resume({ id: link_id, project_id });
+      }
+      deleted.add(order.id);
     }
-    const { related_payment_link_id: link_id, project_id } = left[0]!;
-    if (link_id !== null && (await workflows.histories.delete(paymentLinkWorkflowId(link_id)))) {
-      await workflows.payment_links.resume({ id: link_id, project_id });
-    }
-    await eraseOrders(db, erasure.id, left, Date.now());
-    // A follow-up order that was written meanwhile has copied texts of the payment.
-    for (const { id } of left) erased.add(id);
+    // A follow-up order that was written meanwhile has a history too.
+    if (await eraseOrders(db, erasure.id, orders, Date.now())) return;
   }
 }
 

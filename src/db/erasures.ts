@@ -174,19 +174,34 @@ const KEPT_DETAILS = [
 ];
 
 /**
- * Erases the personal data of orders in the record (rules 29.4), of the payment link that they pay, and of the answers
- * kept about them. Amounts, ids, statuses and events stay. Repeat-safe.
+ * Erases the personal data of a payment order and the orders that follow it in the record (rules 29.4), of the payment
+ * link that it pays, and of the answers kept about them. Amounts, ids, statuses and events stay. Returns `false`, and
+ * erases nothing, when an order that is not among `orders` follows it: once erased, the payment order no longer names
+ * the customer, so that order would not be found again. Repeat-safe.
  */
 export async function eraseOrders(
   db: Database,
   erasure_id: string,
   orders: readonly OrderToErase[],
   now: number,
-): Promise<void> {
+): Promise<boolean> {
   const link_ids = orders.flatMap(({ related_payment_link_id: id }) => (id === null ? [] : [id]));
   const order_ids = orders.map(({ id }) => id);
   const bindings = { order_ids, link_ids, now: toIsoTime(now) };
-  await db.transaction(async (trx) => {
+  return await db.transaction(async (trx) => {
+    // A follow-up order is written while its payment order is locked (insertFollowUp). The next statement sees it.
+    await queryRows(
+      trx,
+      `select 1 from orders where id = any(:order_ids::uuid[]) and kind = 'payment' for update`,
+      bindings,
+    );
+    const others = await queryRows(
+      trx,
+      `select 1 from orders
+       where related_order_id = any(:order_ids::uuid[]) and id <> all(:order_ids::uuid[]) limit 1`,
+      bindings,
+    );
+    if (others.length > 0) return false;
     await queryRows(
       trx,
       `update orders set customer = null, order_lines = null, extra = null, description = null, ${nextVersion('orders')}
@@ -219,5 +234,6 @@ export async function eraseOrders(
       `update erasures set orders = case when subject like 'order_id:%' then 1 else orders + :payments end where id = :erasure_id`,
       { erasure_id, payments: orders.filter(({ kind }) => kind === 'payment').length },
     );
+    return true;
   });
 }

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { erasePage } from '../../activities/erasure';
 import { chargeAttempt, createAndCharge } from '../../activities/order';
 import type { ActivityServices } from '../../activities/services';
-import { toIsoTime } from '../../src/db/connection';
+import { queryRows, toIsoTime } from '../../src/db/connection';
 import { findErasure, insertErasure } from '../../src/db/erasures';
 import { insertFollowUp } from '../../src/db/orders/follow-ups';
 import { findStoredOrder } from '../../src/db/orders/stored-order';
@@ -10,11 +10,12 @@ import { claimKey, findKey, keepAnswer } from '../../src/db/requests/idempotency
 import type { ErasureField } from '../../src/domain/erasure';
 import type { NewOrder } from '../../src/domain/new-order';
 import type { OrderSnapshot } from '../../src/domain/order-snapshot';
-import { orderWorkflowId } from '../../workflows/messages';
+import { orderWorkflowId, type ErasureInput } from '../../workflows/messages';
 import { createTestDatabase } from '../support/database';
 import { MINUTE, NOW, PROJECT, aCharge, aRequest, aTransaction } from '../support/domain';
 import { aFollowUp, aStoredOrder, anAcceptedPayment } from '../support/rows';
 import { setUp } from '../support/set-up';
+import { until } from '../support/waits';
 
 const database = setUp(() => createTestDatabase());
 /** What the activity asks of Temporal; a failure is that of a deletion. */
@@ -56,13 +57,19 @@ const order = (over: Partial<NewOrder> = {}) =>
     ...over,
   });
 
-async function erase(field: ErasureField, value: string): Promise<string> {
+async function requestErasure(field: ErasureField, value: string): Promise<ErasureInput> {
   const erasure = { id: uuidv7(), project_id: PROJECT.id, field, value };
   const { subject } = await database.db.transaction((trx) => insertErasure(trx, erasure, new Date(NOW)));
-  expect(subject).not.toMatch(/ada/i);
-  const input = { erasure_id: erasure.id, project_id: PROJECT.id, subject };
+  expect(subject).toMatch(/:[0-9a-f-]{36,64}$/);
+  return { erasure_id: erasure.id, project_id: PROJECT.id, subject };
+}
+async function carryOut(input: ErasureInput): Promise<void> {
   while (await erasePage(services(), input));
-  return erasure.id;
+}
+async function erase(field: ErasureField, value: string): Promise<string> {
+  const input = await requestErasure(field, value);
+  await carryOut(input);
+  return input.erasure_id;
 }
 const of = async (id: string) => (await findErasure(database.db, id))!;
 /** Without ids, whose letters may spell a name. */
@@ -133,6 +140,41 @@ test('rules 29.4: a follow-up order that is written while histories are deleted 
   expect(deleted).toEqual([orderWorkflowId(payment.id), orderWorkflowId(refund.id)]);
   for (const { id } of [payment, refund]) expect(await shown(id)).not.toMatch(/ada|two tickets/i);
   expect((await of(erasure)).orders).toBe(1);
+});
+
+test('rules 29.4, 29.5: a follow-up order that is written while histories are deleted is erased by the retry after a failure', async () => {
+  const payment = await anAcceptedPayment(database.db);
+  await database
+    .db('orders')
+    .where({ id: payment.id })
+    .update({ customer: JSON.stringify(CUSTOMER) });
+  const refund = aFollowUp(payment, { kind: 'refund', amount: 40, description: 'For Ada' });
+  meanwhile = async () => {
+    await insertFollowUp(database.db, refund);
+    failure = new Error('Temporal is away');
+  };
+  const erasure = await requestErasure('merchant_customer_id', 'C-1');
+  await expect(carryOut(erasure)).rejects.toThrow('Temporal is away');
+  failure = undefined;
+  await carryOut(erasure);
+  for (const { id } of [payment, refund]) expect(await shown(id)).not.toMatch(/ada|two tickets/i);
+  expect(deleted).toContain(orderWorkflowId(refund.id));
+  expect(await of(erasure.erasure_id)).toMatchObject({ orders: 1, completed: expect.any(String) });
+});
+
+test('rules 29.5: a follow-up order that is written when all histories are deleted is erased with its history', async () => {
+  const payment = await anAcceptedPayment(database.db);
+  const refund = aFollowUp(payment, { kind: 'refund', amount: 40, description: 'For Ada' });
+  const erasure = await requestErasure('order_id', payment.id);
+  const writing = await database.db.transaction();
+  await insertFollowUp(writing, refund);
+  const erased = carryOut(erasure);
+  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await until('the erasure waits for the payment', async () => (await queryRows(database.db, waiting, {})).length > 0);
+  await writing.commit();
+  await erased;
+  expect(deleted).toEqual([orderWorkflowId(payment.id), orderWorkflowId(refund.id)]);
+  for (const { id } of [payment, refund]) expect(await shown(id)).not.toMatch(/ada|two tickets/i);
 });
 
 const CARD_OF_ADA = { vault_token: 'tok', truncated_pan: '411111******1111', cardholder_name: 'Ada' };
