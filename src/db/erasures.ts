@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { ErasureField } from '../domain/erasure';
 import type { OrderKind } from '../domain/follow-up';
+import { withoutCase } from '../domain/query/text';
 import type { OrderStatus } from '../domain/transitions';
 import { nextVersion, queryRows, toIsoTime, type Database, type SqlTransaction } from './connection';
 import { BY_SEQUENCE, keyset, pageOf, type Page, type PagePosition, type PageRequest } from './pages';
+import { findProject } from './projects/projects';
 
 /** An erasure of the personal data of a customer (rules 29.3). Instants are ISO 8601 texts in UTC. */
 export interface StoredErasure {
@@ -20,12 +23,15 @@ export interface StoredErasure {
 }
 
 /**
- * The hash of a customer's field in SQL, with the project's secret namespace as salt. Letters of email addresses are
- * compared without case; other fields as they are.
+ * What names the customer of an erasure in the record: the payment order, or a hash of another field, with the project's
+ * secret namespace as salt. Letters of email addresses are compared without case; other fields as they are. Not in SQL:
+ * whether Postgres knows the letters of all scripts depends on the locale of the database.
  */
-const hashOf = (value: string) =>
-  `encode(sha256(convert_to(p.id_namespace::text || ':' || case when :field = 'email_address'
-     then lower(${value} collate "C") else ${value} end, 'UTF8')), 'hex')`;
+function subjectOf(id_namespace: string, { field, value }: { field: string; value: string }): string {
+  if (field === 'order_id') return `${field}:${value}`;
+  const compared = field === 'email_address' ? withoutCase(value) : value;
+  return `${field}:${createHash('sha256').update(`${id_namespace}:${compared}`).digest('hex')}`;
+}
 
 const VIEW = `select e.id, e.project_id, p.merchant_id, e.subject, e.position, e.orders, e.created, e.completed
   from erasures e join projects p on p.id = e.project_id`;
@@ -56,17 +62,11 @@ export async function listErasures(
 /** Writes a requested erasure; of the customer's field only a hash. Returns it. */
 export async function insertErasure(
   trx: SqlTransaction,
-  { id, project_id, field, value }: { id: string; project_id: string; field: ErasureField; value: string },
+  { id, project_id, ...named }: { id: string; project_id: string; field: ErasureField; value: string },
   now: Date,
 ): Promise<StoredErasure> {
-  await queryRows(
-    trx,
-    `insert into erasures (id, project_id, subject, created, modified)
-     select :id, p.id, :field || ':' || case when :field = 'order_id' then :value else ${hashOf(':value::text')} end, :now, :now
-     from projects p where p.id = :project_id`,
-    { id, project_id, field, value, now },
-  );
-  return (await findErasure(trx, id))!;
+  const { id_namespace } = (await findProject(trx, project_id))!;
+  return await ensureErasure(trx, { id, project_id, subject: subjectOf(id_namespace, named) }, now.getTime());
 }
 
 /**
@@ -105,22 +105,19 @@ export async function nextToErase(db: Database, erasure: StoredErasure): Promise
   const [field = '', id = ''] = subject.split(':');
   if (field === 'order_id') return { order_ids: [id], position: null };
   const after = keyset(BY_SEQUENCE, 'asc', erasure.position ?? undefined);
-  const [page] = await queryRows<ErasurePage & { looked_at: number }>(
+  const { id_namespace } = (await findProject(db, project_id))!;
+  const orders = await queryRows<{ id: string; value: string | null; position: PagePosition }>(
     db,
-    `with page as (
-       select o.id, o.kind, o.customer ->> :field as value, o.created, o.sequence
-       from orders o where o.project_id = :project_id and ${after.isAfter ?? 'true'}
-       order by ${after.order} limit ${PAGE}
-     )
-     select count(*)::int as looked_at,
-       coalesce(json_agg(page.id) filter (
-         where page.kind = 'payment' and :field || ':' || ${hashOf('page.value')} = :subject), '[]') as order_ids,
-       (select ${after.position} from page order by created desc, sequence desc limit 1) as position
-     from page join projects p on p.id = :project_id`,
-    { project_id, subject, field, ...after.bindings },
+    `select id, case when kind = 'payment' then customer ->> :field end as value, ${after.position} as position
+     from orders where project_id = :project_id and ${after.isAfter ?? 'true'}
+     order by ${after.order} limit ${PAGE}`,
+    { project_id, field, ...after.bindings },
   );
-  const { looked_at, order_ids, position } = page!;
-  return { order_ids, position: looked_at < PAGE ? null : position };
+  const named = orders.filter(({ value }) => value !== null && subjectOf(id_namespace, { field, value }) === subject);
+  return {
+    order_ids: named.map((order) => order.id),
+    position: orders.length < PAGE ? null : orders.at(-1)!.position,
+  };
 }
 
 /** Notes how far an erasure is; `position` null: it is completed. Repeat-safe. */

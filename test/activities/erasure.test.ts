@@ -99,6 +99,22 @@ test.each<[ErasureField, string]>([
   await database.db('orders').update({ customer: null });
 });
 
+test.each([
+  ['Jürgen@Shop.example', 'JÜRGEN@shop.example'],
+  ['JÜRGEN@SHOP.EXAMPLE', 'jürgen@shop.example'],
+  ['ΟΔΟΣ@shop.example', 'οδος@shop.example'],
+])(
+  'rules 29.3: orders with the email address %s are erased for %s, those with other letters are not',
+  async (of_order, of_request) => {
+    const { id } = await order({ customer: { ...CUSTOMER, email_address: of_order } });
+    const others = ['jurgen@shop.example', 'odos@shop.example'];
+    for (const email_address of others) await order({ customer: { ...CUSTOMER, email_address } });
+    expect((await of(await erase('email_address', of_request))).orders).toBe(1);
+    expect(await shown(id)).not.toMatch(/ada|ring/i);
+    await database.db('orders').update({ customer: null });
+  },
+);
+
 test('rules 29.3: orders beyond a page of a thousand are found, and orders of other projects are not looked at', async () => {
   const { id } = await order();
   await database.db.raw(

@@ -4,8 +4,13 @@ import leven from 'leven';
 export function fold(text: string): string {
   // Most texts are ASCII, which normalizing leaves as it is.
   if (/^[\x20-\x7e]*$/.test(text)) return text.toLowerCase();
+  return withoutCase(text.normalize('NFKC')).normalize('NFKC');
+}
+
+/** Text without case, in every script. */
+export function withoutCase(text: string): string {
   // Lower case writes a sigma at the end of a word differently, which would tell a prefix from the word it begins.
-  return text.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ').normalize('NFKC');
+  return text.toLowerCase().replaceAll('ς', 'σ');
 }
 
 /** Words of an order that free words are compared with; later ones are not found. */

@@ -1,4 +1,4 @@
-import { fold, nearest, wordsOf } from '../../../../src/domain/query/text';
+import { fold, nearest, withoutCase, wordsOf } from '../../../../src/domain/query/text';
 
 test.each([
   ['A-1', 'a-1'],
@@ -11,6 +11,18 @@ test.each([
 ])('rules 20.4: %s is compared as %s, and what is compared stays as it is', (text, folded) => {
   expect(fold(text)).toBe(folded);
   expect(fold(folded)).toBe(folded);
+});
+
+test.each([
+  ['Ada@Shop.Example', 'ada@shop.example'],
+  ['JÜRGEN', 'jürgen'],
+  ['ΟΔΟΣ', 'οδοσ'],
+  ['οδος', 'οδοσ'],
+  ['STRASSE', 'strasse'],
+  ['STRAẞE', 'straße'],
+  ['ＡＢＣ²', 'ａｂｃ²'],
+])('rules 29.3: %s without case is %s, of the same letters', (text, expected) => {
+  expect(withoutCase(text)).toBe(expected);
 });
 
 test.each([
