@@ -130,7 +130,7 @@ const BYTES_READ_MAX = 64 * 1024;
  * which needs no event.
  */
 async function exchange(url: string, { headers, text, time_limit_ms, lookup, manner }: Exchange): Promise<number> {
-  const tls = url.startsWith('https:');
+  const tls = new URL(url).protocol === 'https:';
   return await new Promise((resolve, reject) => {
     const request = (tls ? https : http).request(url, {
       method: 'POST',

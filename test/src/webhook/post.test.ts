@@ -270,6 +270,11 @@ describe('whatever a receiver does, an attempt has an outcome and leaves no conn
     const ok = answer(`${OK}content-length: 0\r\n\r\n`);
     rows.push(
       {
+        does: 'is called by a URL whose scheme is in capitals',
+        url: (await https(createTlsServer(trusted, ok))).replace('https', 'HTTPS'),
+        recorded: RECEIVED,
+      },
+      {
         does: 'nobody listens',
         url: `http://127.0.0.1:${refused_port}/`,
         recorded: failed('the connection was refused'),
