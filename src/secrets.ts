@@ -31,7 +31,7 @@ const TAG_BYTES = 16;
  * Secrets as the database keeps them. API keys and client secrets are random and at least 160 bits long, so a fast hash
  * is safe: they cannot be guessed from it. HMAC-SHA256 takes a microsecond; with a slow password hash, wrong keys could
  * overload the CPU. The HMAC key is not in the database, so write access to the database is not enough to create a
- * working key.
+ * working key, and read access is not enough to find a receiver's short account number (rules 11.3).
  */
 export class SecretKeys {
   private readonly keys: Map<string, { hashing: Buffer; encrypting: Buffer }>;
@@ -58,8 +58,9 @@ export class SecretKeys {
     return this.keys.has(secret_key_id);
   }
 
-  hash(secret: string): HashedSecret {
-    return { secret_hash: hmac(this.keys.get(this.first)!.hashing, secret), secret_key_id: this.first };
+  /** `secret_key_id`: one of `ids`; by default the first, which protects what is new. */
+  hash(secret: string, secret_key_id = this.first): HashedSecret {
+    return { secret_hash: hmac(this.keys.get(secret_key_id)!.hashing, secret), secret_key_id };
   }
 
   /** Compares in constant time. Returns `false` also if the key it was hashed with is missing. */

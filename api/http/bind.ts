@@ -18,7 +18,7 @@ import type { Logger } from '../../src/log';
 import { Stream, carryOut, type Caller, type RequestContext, type Versioned, type Work } from '../operation';
 import { answer, answerStream, noContent, notModified } from './answer';
 import { etagOf, isKnown, versionsOf } from './etag';
-import { answerOnce, refuseTaken, requestHash, secretShown, type KeyStore, type Reply } from './idempotency';
+import { answerOnce, refuseTaken, requestHashes, secretShown, type KeyStore, type Reply } from './idempotency';
 import type { Intake } from './intake';
 import type { RateLimit } from './rate-limit';
 import { noteAnswer, noteRequest } from './answered-request';
@@ -101,7 +101,11 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
       const reply =
         key === undefined
           ? await carryOut(await prepare(undefined))
-          : await answerOnce(keys, { key, request_hash: requestHash(route, input, body), onRepeat }, prepare);
+          : await answerOnce(
+              keys,
+              { key, request_hashes: requestHashes(keys.secrets, route, input, body), onRepeat },
+              prepare,
+            );
       send(request, response, route, reply);
     }
   };

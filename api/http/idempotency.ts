@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../../src/db/connection';
 import { claimKey, findKey, keepAnswer, type KeptAnswer, type KeyRecord } from '../../src/db/requests/idempotency-keys';
-import { truncatedAccount } from '../../src/domain/account-funding';
+import { comparableAccount } from '../../src/domain/account-funding';
 import { ERRORS, ServiceError, type ErrorName } from '../../src/errors';
+import type { SecretKeys } from '../../src/secrets';
 import type { Versioned, Work } from '../operation';
 import { errorBody } from './errors';
 
 /** A request with an Idempotency-Key. */
 export interface KeyedRequest {
   readonly key: string;
-  /** Result of requestHash. */
-  readonly request_hash: Buffer;
+  /** Result of requestHashes. */
+  readonly request_hashes: readonly Buffer[];
   /** Called when the same request came before. */
   readonly onRepeat?: () => void;
 }
@@ -37,12 +38,16 @@ function noLongerShown(id: string): KeptAnswer {
 
 /** Stores the keys of one caller with their first answers. `db`: the SQL transaction to use. */
 export interface KeyStore {
+  /** For requestHashes. */
+  readonly secrets: HashKeys;
   find(key: string): Promise<KeyRecord | undefined>;
   /** `false` when another request has the key. */
   claim(request: KeyedRequest, db?: Database): Promise<boolean>;
   /** Returns the stored answer: this one or an earlier one. */
   keep(key: string, answer: KeptAnswer, db?: Database): Promise<KeptAnswer>;
 }
+
+type HashKeys = Pick<SecretKeys, 'ids' | 'hash'>;
 
 /** The order or payment link as it is shown now; `undefined` when there is none. */
 type ReadShown = (object_id: string) => Promise<Versioned<unknown> | undefined>;
@@ -51,8 +56,13 @@ type ReadShown = (object_id: string) => Promise<Versioned<unknown> | undefined>;
  * The keys of a project or a client. An answer that is no longer kept word for word is the object as it is now, with
  * the status of the first answer (rules 11.2).
  */
-export function keyStore(db: Database, owner_id: string, readShown?: ReadShown): KeyStore {
+export function keyStore(
+  { db, secrets }: { db: Database; secrets: HashKeys },
+  owner_id: string,
+  readShown?: ReadShown,
+): KeyStore {
   return {
+    secrets,
     async find(key) {
       const known = await findKey(db, { owner_id, key });
       const before = known?.answered;
@@ -64,30 +74,40 @@ export function keyStore(db: Database, owner_id: string, readShown?: ReadShown):
         : noLongerShown(before.object_id);
       return { ...known!, answer };
     },
-    claim: (request, trx = db) => claimKey(trx, { owner_id, ...request }, Date.now()),
+    claim: ({ key, request_hashes: [request_hash] }, trx = db) =>
+      claimKey(trx, { owner_id, key, request_hash: request_hash! }, Date.now()),
     keep: (key, answer, trx = db) => keepAnswer(trx, { owner_id, key }, answer),
   };
+}
+
+/** What identifies a request: its route, its parameters and its body. */
+type Content = [route: { method: string; path: string }, input: { params?: unknown; query?: unknown }, body: unknown];
+
+/**
+ * The hashes of a request's content, one for each key of SECRET_KEYS. The first is stored. A repeat is recognized by
+ * any of them, so that it also is while a key is replaced.
+ */
+export function requestHashes(secrets: HashKeys, ...content: Content): Buffer[] {
+  return secrets.ids.map((id) => requestHash((text) => secrets.hash(text, id).secret_hash.toString('hex'), ...content));
 }
 
 /**
  * SHA-256 of a request's content. Bodies are compared as values: a client that builds its request again after a crash
  * may order fields or space the JSON differently.
  */
-export function requestHash(
-  { method, path }: { method: string; path: string },
-  { params, query }: { params?: unknown; query?: unknown },
-  body: unknown,
+function requestHash(
+  keyedHash: (text: string) => string,
+  ...[{ method, path }, { params, query }, body]: Content
 ): Buffer {
+  const sorted = (key: string, value: unknown): unknown => {
+    // It may be a card number, and the hash is stored.
+    if (key === 'receiver_account_number' && typeof value === 'string') return comparableAccount(value, keyedHash);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  };
   return createHash('sha256')
     .update(JSON.stringify([method, path, params, query, body], sorted))
     .digest();
-}
-
-function sorted(key: string, value: unknown): unknown {
-  // It may be a card number, and the hash is stored.
-  if (key === 'receiver_account_number' && typeof value === 'string') return truncatedAccount(value);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /**
@@ -106,7 +126,7 @@ export async function answerOnce(
 ): Promise<KeptAnswer> {
   for (;;) {
     const known = await keys.find(request.key);
-    if (known && !known.request_hash.equals(request.request_hash)) throw reused();
+    if (known && !request.request_hashes.some((hash) => hash.equals(known.request_hash))) throw reused();
     if (known) request.onRepeat?.();
     if (known?.answer) return known.answer;
     try {

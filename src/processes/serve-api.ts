@@ -82,7 +82,7 @@ export async function serveApi(
         (api_key) => findProjectByApiKey({ db, secrets }, api_key, Date.now()),
         config.API_KEY_CACHE_MS,
       ),
-      keysOf: ({ project }) => keyStore(db, project.id, (id) => readShownObject(services, id)),
+      keysOf: ({ project }) => keyStore({ db, secrets }, project.id, (id) => readShownObject(services, id)),
     },
     document,
     observers: [recorder.observe],

@@ -48,7 +48,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
         webhook_private_addresses: config.WEBHOOK_PRIVATE_ADDRESSES,
       }),
       authenticate: authenticateByToken({ db, tokens }),
-      keysOf: ({ id }) => keyStore(db, id),
+      keysOf: ({ id }) => keyStore({ db, secrets }, id),
     },
     document,
     draining,

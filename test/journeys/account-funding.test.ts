@@ -3,7 +3,7 @@ import { CARD, Client } from '../support/customer';
 import { recordRows } from '../support/database';
 import { CUSTOMER, CARDS } from '../support/domain';
 import { ledgerOf } from '../support/ledger';
-import { Merchant, statusesOf } from '../support/merchant';
+import { Merchant, newIdempotencyKey, statusesOf } from '../support/merchant';
 import {
   capture,
   expectNothingEmpty,
@@ -153,6 +153,16 @@ describe('rules 14.5: capture_mode may be set; then the standard capture and voi
       'refund approved 800',
     ]);
   });
+});
+
+test('rules 11.4: another short account with the same Idempotency-Key is refused, a repeat with the same account is not', async () => {
+  const headers = { 'idempotency-key': newIdempotencyKey() };
+  const fundAccount = (receiver_account_number: string) =>
+    fund(merchant, { details: { receiver_account_number, receiver_account_number_type: 'bank-account' } }, { headers });
+  const first = await fundAccount('0417164300');
+  expect(first.status).toBe(200);
+  expect(refusal(await fundAccount('0417164301'))).toEqual([422, 'IdempotencyKeyReused', undefined]);
+  expect((await fundAccount('0417164300')).body).toEqual(first.body);
 });
 
 describe('missing or wrong fields: nothing is stored', () => {

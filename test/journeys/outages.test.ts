@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client as Temporal } from '@temporalio/client';
 import { v5 as uuidv5 } from 'uuid';
-import { requestHash } from '../../api/http/idempotency';
+import { requestHashes } from '../../api/http/idempotency';
 import { setServerSettings } from '../../src/bench/server-settings';
 import { cancelOrder, createOrder, type Order } from '../../src/client';
 import { MERCHANT_API } from '../../src/contract/merchant-api';
@@ -12,6 +12,7 @@ import type { LoggedRequestAnswer } from '../../src/contract/requests';
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import { claimKey } from '../../src/db/requests/idempotency-keys';
 import { ledgerDifferences } from '../../proofs/invariants/ledger';
+import { secrets } from '../support/database';
 import {
   answerOf,
   Merchant,
@@ -475,8 +476,8 @@ describe('no worker', () => {
     // The api was killed after it had claimed the key, before it called Temporal.
     const route = MERCHANT_API.routes.createOrder;
     const body = sale.request();
-    const request_hash = requestHash(route, parseRequest(route, { params: {}, query: {}, body }), body);
-    await claimKey(record, { owner_id: id, key: sale.key, request_hash }, Date.now());
+    const [request_hash] = requestHashes(secrets, route, parseRequest(route, { params: {}, query: {}, body }), body);
+    await claimKey(record, { owner_id: id, key: sale.key, request_hash: request_hash! }, Date.now());
     const suspend = (columns: string) => record.raw(`update projects set ${columns} where id = ?`, [id]);
     await suspend(`status = 'suspended', suspended_by = 'operator'`);
     try {

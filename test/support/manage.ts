@@ -57,7 +57,7 @@ export async function aManageHost({ TRUSTED_PROXY = '' } = {}) {
         webhook_private_addresses: true,
       }),
       authenticate: authenticateByToken({ db, tokens }),
-      keysOf: ({ id }) => keyStore(db, id),
+      keysOf: ({ id }) => keyStore({ db, secrets }, id),
     },
     document: openApi(MANAGE_API),
     probes: [],

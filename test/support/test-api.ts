@@ -12,6 +12,7 @@ import { MERCHANT_API, type MerchantRoutes } from '../../src/contract/merchant-a
 import { readsOnly, type Route } from '../../src/contract/routes';
 import type { KeyRecord } from '../../src/db/requests/idempotency-keys';
 import { SERIALIZERS } from '../../src/log';
+import { secrets } from './database';
 
 /** The HTTP surface over real HTTP with operations that only record what they are called with. */
 
@@ -116,17 +117,14 @@ export async function serveTestApi(options: Options = {}) {
 export function keysInMemory(): KeyStore {
   const records = new Map<string, KeyRecord>();
   return {
+    secrets,
     find: async (key) => records.get(key),
-    claim: async ({ key, request_hash }) => {
+    claim: async ({ key, request_hashes: [request_hash] }) => {
       if (records.has(key)) return false;
-      records.set(key, { request_hash, claimed_at: Date.now() });
+      records.set(key, { request_hash: request_hash!, claimed_at: Date.now() });
       return true;
     },
-    keep: async (key, answer) => {
-      const record = records.get(key)!;
-      record.answer ??= answer;
-      return record.answer;
-    },
+    keep: async (key, answer) => (records.get(key)!.answer ??= answer),
   };
 }
 

@@ -1,10 +1,11 @@
-import { answerOnce, keyStore, requestHash, type KeyStore } from '../../../api/http/idempotency';
+import { answerOnce, keyStore, requestHashes, type KeyStore } from '../../../api/http/idempotency';
 import type { Work } from '../../../api/operation';
 import { queryRows } from '../../../src/db/connection';
 import { removeOld } from '../../../src/db/retention';
 import type { KeptAnswer } from '../../../src/db/requests/idempotency-keys';
 import { ServiceError, type ErrorName } from '../../../src/errors';
-import { createTestDatabase } from '../../support/database';
+import { SecretKeys } from '../../../src/secrets';
+import { SECRET_KEYS, createTestDatabase, secrets } from '../../support/database';
 import { PROJECT } from '../../support/domain';
 import { aStoredOrder } from '../../support/rows';
 import { setUp } from '../../support/set-up';
@@ -12,14 +13,14 @@ import { setUp } from '../../support/set-up';
 const database = setUp(() => createTestDatabase());
 let keys: KeyStore;
 beforeAll(async () => {
-  keys = keyStore(database.db, PROJECT.id);
+  keys = keyStore({ db: database.db, secrets }, PROJECT.id);
 });
 
-const hashOf = (body: unknown) => requestHash({ method: 'post', path: '/v1/orders/' }, {}, body);
+const hashesOf = (body: unknown, by = secrets) => requestHashes(by, { method: 'post', path: '/v1/orders/' }, {}, body);
 let keysMade = 0;
 const aRequest = (body: unknown = { amount: 1 }) => ({
   key: `key-${++keysMade}`,
-  request_hash: hashOf(body),
+  request_hashes: hashesOf(body),
 });
 const answering = (text: string): KeptAnswer => ({ status: 200, body: { text } });
 
@@ -70,7 +71,7 @@ describe('rules 11.2: the same request', () => {
     async (_what, version) => {
       const { id } = await aStoredOrder(database.db);
       const shown = (object_id: string) => Promise.resolve({ body: { id: object_id, text: 'now' }, version: 9 });
-      const store = keyStore(database.db, PROJECT.id, shown);
+      const store = keyStore({ db: database.db, secrets }, PROJECT.id, shown);
       const request = aRequest();
       const first: KeptAnswer = { status: 201, body: { id, text: 'then' }, ...(version && { version }) };
       await answerOnce(store, request, async () => async () => first);
@@ -80,7 +81,7 @@ describe('rules 11.2: the same request', () => {
       expect(await answerOnce(store, request, doing('again'))).toEqual(repeated);
       // The object is gone, or the caller has none.
       expect(await answerOnce(keys, request, doing('again'))).toMatchObject({ status: 404 });
-      const other = { ...request, request_hash: hashOf({ amount: 2 }) };
+      const other = { ...request, request_hashes: hashesOf({ amount: 2 }) };
       await expect(answerOnce(store, other, doing('again'))).rejects.toMatchObject({ error: 'IdempotencyKeyReused' });
     },
   );
@@ -211,14 +212,14 @@ describe('rules 11.4: another request with that key', () => {
     const request = aRequest({ amount: 1 });
     await answerOnce(keys, request, prepare).catch(() => undefined);
     await expect(
-      answerOnce(keys, { ...request, request_hash: hashOf({ amount: 2 }) }, doing('second')),
+      answerOnce(keys, { ...request, request_hashes: hashesOf({ amount: 2 }) }, doing('second')),
     ).rejects.toEqual(reused);
   });
 
   test('is refused when it comes at the same time', async () => {
     const request = aRequest({ amount: 1 });
     const prepare = async () => {
-      await answerOnce(keys, { ...request, request_hash: hashOf({ amount: 2 }) }, doing('other'));
+      await answerOnce(keys, { ...request, request_hashes: hashesOf({ amount: 2 }) }, doing('other'));
       return await doing('mine')();
     };
     await expect(answerOnce(keys, request, prepare)).rejects.toEqual(reused);
@@ -227,7 +228,8 @@ describe('rules 11.4: another request with that key', () => {
   test('does not touch the same key of another project', async () => {
     const request = aRequest();
     await answerOnce(keys, request, doing('first'));
-    expect(await keyStore(database.db, '0190c000-0000-7000-8000-00000000cccc').find(request.key)).toBeUndefined();
+    const other = keyStore({ db: database.db, secrets }, '0190c000-0000-7000-8000-00000000cccc');
+    expect(await other.find(request.key)).toBeUndefined();
   });
 });
 
@@ -266,7 +268,7 @@ describe('rules 11.5: which refusals are kept', () => {
 
 describe('rules 11.3: two requests are the same', () => {
   const hash = (body: unknown, path = '/v1/orders/') =>
-    requestHash({ method: 'post', path }, { params: { order_id: 'a' } }, body).toString('hex');
+    requestHashes(secrets, { method: 'post', path }, { params: { order_id: 'a' } }, body)[0]!.toString('hex');
 
   test.each([
     ['in another order of fields', '{"a":1,"b":{"c":[1,2],"d":null}}', '{"b":{"d":null,"c":[1,2]},"a":1}', true],
@@ -288,9 +290,33 @@ describe('rules 11.3: two requests are the same', () => {
     ['with a longer one', '4111111111111111', '41111111111111111', false],
     // The hash is kept, and whoever has it could try all numbers between: so these two count as one.
     ['with one that differs where nothing is kept', '4111110000001111', '4111119999991111', true],
+    ['with the same short account', '1234567890', '1234567890', true],
+    ['with another short account', '1234567890', '1234567891', false],
+    ['with a shorter one', '123456789', '12345678', false],
     ['with an account that is no text', 4111, '4111', false],
   ])('%s', (_title, one, other, same) => {
     expect(hash(funding(one)) === hash(funding(other))).toBe(same);
+  });
+
+  const NEW_KEY = `new:${Buffer.alloc(32, 8).toString('base64')}`;
+
+  test('a short account cannot be found from the hash without the key', () => {
+    const [one] = hashesOf(funding('1234567890'));
+    expect(hashesOf(funding('1234567890'), new SecretKeys(NEW_KEY))).not.toContainEqual(one);
+  });
+
+  // Two processes of a rolling restart: one protects what is new with the old key, the other with the new key.
+  const [before, after] = [new SecretKeys(`${SECRET_KEYS},${NEW_KEY}`), new SecretKeys(`${NEW_KEY},${SECRET_KEYS}`)];
+  test.each([
+    ['after', before, after],
+    ['before', after, before],
+  ])('a repeat with a short account is recognized by a process %s the key is replaced', async (_title, one, other) => {
+    const request = { ...aRequest(), request_hashes: hashesOf(funding('1234567890'), one) };
+    await answerOnce(keys, request, doing('first'));
+    const repeat = { ...request, request_hashes: hashesOf(funding('1234567890'), other) };
+    expect(await answerOnce(keys, repeat, doing('second'))).toEqual(answering('first'));
+    const reused = { ...request, request_hashes: hashesOf(funding('1234567891'), other) };
+    await expect(answerOnce(keys, reused, doing('third'))).rejects.toMatchObject({ error: 'IdempotencyKeyReused' });
   });
 
   test('at the same path only', () => {
