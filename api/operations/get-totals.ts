@@ -1,5 +1,5 @@
 import { dayTotals } from '../../src/db/orders/day-totals';
-import { DAY_MS } from '../../src/domain/period';
+import { DAY_MS, nearestRecordable } from '../../src/domain/period';
 import type { MerchantOperation, MerchantServices } from '../merchant';
 
 const yesterday = () => new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
@@ -11,6 +11,10 @@ export const getTotals =
   ({ bulk }: Pick<MerchantServices, 'bulk'>): MerchantOperation<'getTotals'> =>
   async ({ caller: { project } }, { query: { day = yesterday() } }) => {
     const since = Date.parse(`${day}T00:00:00Z`);
-    const period = { project_id: project.id, since, until: since + DAY_MS };
+    const period = {
+      project_id: project.id,
+      since: nearestRecordable(since),
+      until: nearestRecordable(since + DAY_MS),
+    };
     return { day, totals: await bulk.read(project.id, (trx) => dayTotals(trx, period)) };
   };

@@ -5,8 +5,8 @@ export const DAY_MS = 24 * HOUR_MS;
 const LIST_PERIOD_MAX_DAYS = 31;
 const LIST_PERIOD_MAX_MS = LIST_PERIOD_MAX_DAYS * DAY_MS;
 /**
- * Limits of a period, in epoch milliseconds: no order is outside them, and databases cannot represent all instants
- * beyond.
+ * Limits of instants in requests, in epoch milliseconds: no order is outside them, and databases cannot represent all
+ * instants beyond.
  */
 const [EARLIEST, LATEST] = [0, Date.UTC(9999, 0)];
 
@@ -41,7 +41,8 @@ export function listPeriod(asked: {
   if (until - since > LIST_PERIOD_MAX_MS) {
     return { parameter: 'created_since', problem: `Lies more than ${LIST_PERIOD_MAX_DAYS} days before created_until.` };
   }
-  return { since: within(since), until: within(until) };
+  return { since: nearestRecordable(since), until: nearestRecordable(until) };
 }
 
-const within = (instant: number) => Math.min(Math.max(instant, EARLIEST), LATEST);
+/** The instant within these limits that is nearest to an instant; epoch milliseconds. */
+export const nearestRecordable = (instant: number) => Math.min(Math.max(instant, EARLIEST), LATEST);

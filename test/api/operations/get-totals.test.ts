@@ -98,6 +98,15 @@ test('rules 26.9: only the own project counts; a day without orders has no total
   }
 });
 
+test.each(['0000-01-01', '0000-12-31', '1969-12-31', '9999-12-31'])(
+  'rules 26.9: a day on which there can be no orders has no totals: %s',
+  async (day) => {
+    const { merchant } = await createTestProject();
+    const { status, body } = await merchant.send('GET', `/v1/reports/totals/?day=${day}`);
+    expect([status, body]).toEqual([200, { day, totals: [] }]);
+  },
+);
+
 test('rules 26.9: without a day they are those of yesterday', async () => {
   const yesterday = () => new Date(Date.now() - 24 * 3_600_000).toISOString().slice(0, 10);
   const { merchant } = await createTestProject();
