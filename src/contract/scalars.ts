@@ -44,14 +44,14 @@ const INSTANT = 'Expected a date and time of ISO 8601 with Z or an offset, for e
 const [FIRST_SECOND, LAST_SECOND] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59Z')];
 
 /**
- * The instant in UTC, with all digits of its seconds; any other text as it is. Postgres reads neither the year 0 nor an
- * offset of 16 hours or more.
+ * The instant in UTC, cut to microseconds; any other text as it is. The record holds no part of a microsecond, and
+ * Postgres reads neither a long fraction, nor the year 0, nor an offset of 16 hours or more.
  */
 function inUtc(text: string): string {
   const second = Date.parse(text.replace(/\.\d+/, ''));
   if (Number.isNaN(second)) return text;
   const known = Math.min(Math.max(second, FIRST_SECOND), LAST_SECOND);
-  return new Date(known).toISOString().replace('.000', /\.\d+/.exec(text)?.[0] ?? '');
+  return new Date(known).toISOString().replace('.000', /\.\d{1,6}/.exec(text)?.[0] ?? '');
 }
 
 /**

@@ -33,6 +33,7 @@ test.each([
   ['8889-01-23T19:59:04.800347-18:21', 0],
   ['9999-12-31T23:59:59.9-23:59', 0],
   ['0000-01-01T00:00:00+23:59', 1],
+  [`2026-01-15T12:00:05.${'9'.repeat(200)}Z`, 1],
 ])(
   'every instant of ISO 8601 is understood, also those that Postgres does not read: since %s',
   async (since, least) => {
@@ -82,6 +83,8 @@ describe('rules 25.3: many are paged', () => {
     expect(await of('since=2026-01-01T00:01:00Z&limit=100')).toBe(160);
     expect(await of('until=2026-01-01T00:01:00Z&limit=100')).toBe(200);
     expect(await of('since=2026-01-01T00:01:00Z&until=2026-01-01T00:01:00Z&limit=100')).toBe(100);
+    // Cut to microseconds, not rounded up to the next minute.
+    expect(await of(`until=2026-01-01T00:00:59.${'9'.repeat(200)}Z&limit=70`)).toBe(100);
     expect(await of('only_errors=true&limit=10')).toBe(26);
   });
 

@@ -58,6 +58,7 @@ test('deliveries are found by order, project, status and time, page by page', as
   expect(await ids(`project_id=${PROJECT.id}&limit=100`)).toEqual(expect.arrayContaining([idOf(one), idOf(other)]));
   expect(await ids(`order_id=${one.order_id}&status=delivered`)).toEqual([]);
   expect(await ids(`order_id=${one.order_id}&since=2030-01-15T12:00:00Z`)).toEqual([idOf(one)]);
+  expect(await ids(`order_id=${one.order_id}&since=2030-01-15T11:59:59.${'9'.repeat(200)}Z`)).toEqual([idOf(one)]);
   expect(await ids('since=2100-01-01T00:00:00Z')).toEqual([]);
   const first = await list('limit=1');
   const second = await list(`limit=1&cursor=${first.next}`);

@@ -33,7 +33,9 @@ test('it is found by actor, object, kind and time', async () => {
   await host.send('PUT', project, { token, body: { status: 'suspended' } });
   const [entry] = await entries(`object=${PROJECT.id}`);
   const { actor, at } = entry!;
-  for (const query of [`actor=${actor.id}`, 'actor=client', 'object=project', `since=${encodeURIComponent(at)}`]) {
+  const since = `since=${encodeURIComponent(at)}`;
+  const since_long = `since=${encodeURIComponent(at.replace('+', `${'9'.repeat(200)}+`))}`;
+  for (const query of [`actor=${actor.id}`, 'actor=client', 'object=project', since, since_long]) {
     expect([query, (await entries(query)).map(({ id }) => id)]).toEqual([
       query,
       expect.arrayContaining([entry!.id]) as unknown,
