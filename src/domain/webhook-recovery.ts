@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors';
 import { WEBHOOK_RECOVERY_MOVES, canMove, isFinal, type WebhookRecoveryStatus } from './transitions';
-import { DAY_MS } from './period';
+import { DAY_MS, nearestRecordable } from './period';
 
 /** Who paused a recovery: a request, or the service because the receiver fails again. */
 export type PausedBy = 'request' | 'failures';
@@ -49,6 +49,7 @@ export function recoveryTimeProblem(
   now: number,
 ): { path: 'since' | 'until'; text: string } | undefined {
   if (since > now) return { path: 'since', text: 'Lies in the future.' };
+  if (since < nearestRecordable(since)) return { path: 'since', text: 'Lies before 1970.' };
   if (until < since) return { path: 'until', text: 'Lies before since.' };
   if (until - since > RECOVERY_DAYS_MAX * DAY_MS) {
     return { path: 'since', text: `Lies more than ${RECOVERY_DAYS_MAX} days before the end of the time.` };

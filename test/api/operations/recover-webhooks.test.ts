@@ -45,6 +45,7 @@ test.each([
   [{ since: ago(-1) }, 'since'],
   [{ since: ago(32 * 24) }, 'since'],
   [{ since: ago(2), until: ago(3) }, 'until'],
+  [{ since: '0000-01-01T00:00:00Z', until: '0000-01-02T00:00:00Z' }, 'since'],
   [{ since: ago(2), until: null }, 'until'],
 ])('rules 13.16: %j is refused with the name of the field', async (body, field) => {
   const { status, body: answer } = await recover(body);

@@ -28,6 +28,7 @@ test.each([
   ['31 days', { since: NOW - 31 * DAY, until: NOW }, undefined],
   ['more', { since: NOW - 31 * DAY - 1, until: NOW }, 'since'],
   ['a start in the future', { since: NOW + 1, until: NOW }, 'since'],
+  ['a start before 1970', { since: -1, until: 0 }, 'since'],
   ['an end before its start', { since: NOW - 1, until: NOW - 2 }, 'until'],
 ])('rules 13.16: the time of a recovery: %s', (_title, time, wrong) => {
   expect(recoveryTimeProblem(time, NOW)?.path).toBe(wrong);
