@@ -1,5 +1,6 @@
 import type { ClockAdvance } from '../../src/domain/sandbox-clock';
 import { parseDuration } from '../../src/domain/duration';
+import { nearestRecordable } from '../../src/domain/period';
 import { ServiceError } from '../../src/errors';
 import { clockAdvanceId } from '../../src/ids';
 import type { AdvanceClockInput } from '../../workflows/messages';
@@ -26,7 +27,8 @@ export function clockAdvanceOf(
   const { project } = caller;
   if (!project.is_test) throw new ServiceError('Forbidden', 'Only the clocks of test projects can be advanced.');
   const by: ClockAdvance =
-    advance === undefined ? { to: Date.parse(to ?? '') } : { advance_ms: parseDuration(advance) };
+    // Workflows take no other instants; the nearest one is refused for the same reason.
+    advance === undefined ? { to: nearestRecordable(Date.parse(to ?? '')) } : { advance_ms: parseDuration(advance) };
   return { request_id: clockAdvanceId({ idempotency_key, id_namespace: project.id_namespace }), advance: by };
 }
 

@@ -65,6 +65,8 @@ describe('rules 23.5: refused', () => {
     ['back', { to: '2026-01-01T00:00:00Z' }, 'to'],
     ['to the current time', { to: new Date().toISOString() }, 'to'],
     ['too far', { to: '2099-01-01T00:00:00Z' }, 'to'],
+    ['before 1970', { to: '1969-12-31T23:59:59Z' }, 'to'],
+    ['to the last instant of ISO 8601', { to: '9999-12-31T23:59:59Z' }, 'to'],
   ])('%s: ValidationError', async (_title, body, path) => {
     expect(refusalOf(await advance(id, body))).toEqual([400, 'ValidationError', path]);
   });
