@@ -102,6 +102,7 @@ export const limitParam = ({ default: usual, most }: { default: number; most: nu
 /** ISO 8601, kept as it was sent; PT1S at least, no years or months, at most `longest`. `zero`: or PT0S. */
 export const duration = (longest: string, zero?: 'PT0S') =>
   formatted(EXPECTED_DURATION)
+    .max(TEXT_LENGTH_MAX.reference)
     .superRefine((text, context) => {
       const problem = text === zero ? undefined : durationProblem(text, longest);
       if (problem !== undefined) context.addIssue({ code: 'custom', message: problem, input: text });

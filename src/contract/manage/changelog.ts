@@ -16,6 +16,18 @@ interface ChangelogEntry {
 /** The answer of `GET /v1/changelog/`, newest first. */
 export const CHANGELOG: readonly ChangelogEntry[] = [
   {
+    version: '1.5.1',
+    date: '2026-11-28',
+    text: 'A duration has at most 255 characters.',
+    operations: {
+      createProject: '01fb13de76fa',
+      rollApiKey: '37fda18d4643',
+      rollClient: '1ff385901fec',
+      rollWebhookSecret: '8f02b0e8a261',
+      updateProject: 'd77601fdcee5',
+    },
+  },
+  {
     version: '1.5.0',
     date: '2026-11-24',
     text: 'The personal data of a customer is erased in all orders of a project; erasures can be listed and read.',

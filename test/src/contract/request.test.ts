@@ -77,6 +77,11 @@ describe('rules 1.6, 1.7 and 15.1: create an order', () => {
     ['URL with line break', { ...ORDER, webhook_url: 'https://example.com/\nX: y' }, 'webhook_url'],
     ['URL with space before', { ...ORDER, webhook_url: ' https://example.com/' }, 'webhook_url'],
     ['URL of 4097', { ...ORDER, failure_url: `https://example.com/${'x'.repeat(4077)}` }, 'failure_url'],
+    [
+      'rules 18.4: period of 256 characters',
+      { ...ORDER, expiration_period: `PT${'0'.repeat(251)}30M` },
+      'expiration_period',
+    ],
     ['rules 7.2: period above P30D', { ...ORDER, expiration_period: 'P31D' }, 'expiration_period'],
     [
       'rules 6.1: two transactions',
