@@ -10,7 +10,6 @@ import {
   type StoredErasure,
 } from '../src/db/erasures';
 import { findFollowUps } from '../src/db/orders/follow-ups';
-import { OPEN_ORDER_STATUSES } from '../src/domain/transitions';
 import { orderWorkflowId, paymentLinkWorkflowId, type ErasureInput } from '../workflows/messages';
 import type { ActivityServices } from './services';
 
@@ -80,7 +79,8 @@ async function eraseOrder(
     for (const order of orders.filter(({ id }) => !deleted.has(id))) {
       mayGoOn();
       const ran = await workflows.histories.delete(orderWorkflowId(order.id));
-      if (ran || OPEN_ORDER_STATUSES.includes(order.status)) await goOn(services, order);
+      // An earlier try may have ended the run.
+      if (ran || order.is_open) await goOn(services, order);
       const { related_payment_link_id: link_id, project_id } = order;
       if (link_id !== null && (await workflows.histories.delete(paymentLinkWorkflowId(link_id)))) {
         await workflows.payment_links.resume({ id: link_id, project_id });

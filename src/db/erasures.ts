@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import type { ErasureField } from '../domain/erasure';
 import type { OrderKind } from '../domain/follow-up';
 import { withoutCase } from '../domain/query/text';
-import type { OrderStatus } from '../domain/transitions';
-import { nextVersion, queryRows, toIsoTime, type Database, type SqlTransaction } from './connection';
+import { OPEN_ORDER_STATUSES } from '../domain/transitions';
+import { nextVersion, queryRows, sqlList, toIsoTime, type Database, type SqlTransaction } from './connection';
 import { BY_SEQUENCE, keyset, pageOf, type Page, type PagePosition, type PageRequest } from './pages';
+import { RESERVED } from './orders/transactions';
 import { findProject } from './projects/projects';
 
 /** An erasure of the personal data of a customer (rules 29.3). Instants are ISO 8601 texts in UTC. */
@@ -141,7 +142,8 @@ export interface OrderToErase {
   id: string;
   project_id: string;
   kind: OrderKind;
-  status: OrderStatus;
+  /** It has no final status, or holds reserved money. */
+  is_open: boolean;
   related_payment_link_id: string | null;
 }
 
@@ -153,7 +155,8 @@ export async function ordersToErase(
 ): Promise<OrderToErase[]> {
   return await queryRows<OrderToErase>(
     db,
-    `select id, project_id, kind, status, related_payment_link_id from orders
+    `select id, project_id, kind, related_payment_link_id, status in ${sqlList(OPEN_ORDER_STATUSES)}
+       or exists (select 1 from transactions t where t.order_id = o.id and ${RESERVED}) as is_open from orders o
      where (id = :order_id or related_order_id = :order_id) and project_id = :project_id
      order by related_order_id is not null, created, id`,
     { project_id, order_id },

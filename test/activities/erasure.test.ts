@@ -128,6 +128,15 @@ test('rules 29.3: orders beyond a page of a thousand are found, and orders of ot
   for (const one of [id, last.id]) expect(await shown(one)).not.toMatch(/ada/i);
 });
 
+test('rules 29.5: an order that holds reserved money goes on, also if an earlier try has ended its run; a captured one does not', async () => {
+  const [held, captured] = [
+    await anAcceptedPayment(database.db, { mode: 'manual' }),
+    await anAcceptedPayment(database.db),
+  ];
+  for (const { id } of [held, captured]) await erase('order_id', id);
+  expect(resumed).toEqual([held.id]);
+});
+
 test('rules 29.4, 29.5: what follows an order goes with it, and answers kept about them; open workflows go on', async () => {
   const payment = await anAcceptedPayment(database.db);
   const refund = aFollowUp(payment, { kind: 'refund', amount: 40, description: 'For Ada', extra: { a: 'Ada' } });
