@@ -96,10 +96,7 @@ test('rules 13.16: of an order only the newest is sent; none if the same or a la
   );
   // A redelivery that failed too: it is sent as the same event once more.
   const failed_twice = await aFailedOrder(4);
-  const again = await database.db.transaction((trx) =>
-    insertRedelivery(trx, { order_id: failed_twice, n: 1 }, { now: new Date(NOW), request_id: uuidv7() }),
-  );
-  await attempt(again, 'answered 500');
+  await aFailedRedelivery(failed_twice, 4);
   await slice(await aRecovery());
   expect(started).toEqual(
     expect.arrayContaining([
@@ -111,6 +108,31 @@ test('rules 13.16: of an order only the newest is sent; none if the same or a la
   const of = async (order_id: string) =>
     (await database.db('webhook_deliveries').where({ order_id, n: 3 }).first('redelivery_of')) as unknown;
   expect([await of(twice), await of(failed_twice)]).toEqual([{ redelivery_of: 2 }, { redelivery_of: 1 }]);
+});
+
+/** A redelivery of the first event of an order, written `minute` minutes after NOW, that has failed. */
+async function aFailedRedelivery(order_id: string, minute: number): Promise<void> {
+  const made = { now: new Date(NOW + minute * MINUTE), request_id: uuidv7() };
+  const again = await database.db.transaction((trx) => insertRedelivery(trx, { order_id, n: 1 }, made));
+  await attempt(again, 'answered 500');
+}
+
+test('rules 13.16: the newest event is sent, not an older one whose redelivery failed after it', async () => {
+  const order_id = await aFailedOrder(1, 2);
+  await aFailedRedelivery(order_id, 2);
+  const id = await aRecovery();
+  expect(await readWebhookRecovery(services(), { recovery_id: id })).toMatchObject({ remaining: 1 });
+  await slice(id);
+  expect(started).toEqual([{ order_id, n: 4 }]);
+  expect(await database.db('webhook_deliveries').where({ order_id, n: 4 }).first()).toMatchObject({ redelivery_of: 2 });
+});
+
+test('rules 13.16: the older event is sent where the newer one failed before the time', async () => {
+  const order_id = await aFailedOrder(1, 2);
+  await aFailedRedelivery(order_id, 10);
+  await slice(await aRecovery({ since: 5 }));
+  expect(started).toEqual([{ order_id, n: 4 }]);
+  expect(await database.db('webhook_deliveries').where({ order_id, n: 4 }).first()).toMatchObject({ redelivery_of: 1 });
 });
 
 test('rules 13.16: what was created and failed outside of the time is not sent, nor what is of another project', async () => {

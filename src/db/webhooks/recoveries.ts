@@ -137,16 +137,26 @@ export interface FailedDelivery extends DeliveryId {
   position: PagePosition;
 }
 
-/** A delivery is not sent if the receiver has got the same or a later event of its order, or is to get one. */
 const NOT_FAILED = DELIVERY_STATUSES.filter((status) => status !== 'failed');
+
+/** The first delivery of the event of the delivery `d`. */
+const eventOf = (d: string) => `coalesce(${d}.redelivery_of, ${d}.n)`;
+/** Whether the delivery `d` was attempted in the time of the recovery. */
+const attemptedInTime = (d: string) => `exists (
+  select 1 from webhook_attempts a where a.order_id = ${d}.order_id and a.n = ${d}.n and a.started between :since and :until)`;
 
 const NEVER_BEGUN = `d.status = 'new' and d.next_attempt_at < :never_begun_before and not ${IS_ATTEMPTED}
   and d.recovery_id is distinct from :id`;
+/**
+ * A delivery is not sent if the receiver has got the same or a later event of its order, or is to get one, or if a
+ * later failed one of the time is sent instead: of a later event, or a later delivery of the same event.
+ */
 const FAILED = `d.status = 'failed' and not exists (
   select 1 from webhook_deliveries later
-  where later.order_id = d.order_id and later.n <> d.n
-    and coalesce(later.redelivery_of, later.n) >= coalesce(d.redelivery_of, d.n)
-    and (later.status = any(:not_failed::text[]) or later.n > d.n and later.created <= :until))`;
+  where later.order_id = d.order_id and later.n <> d.n and ${eventOf('later')} >= ${eventOf('d')}
+    and (later.status = any(:not_failed::text[])
+      or (${eventOf('later')}, later.n) > (${eventOf('d')}, d.n) and later.created <= :until
+        and (later.created >= :since or ${attemptedInTime('later')})))`;
 
 /** Oldest first. */
 const BY_CREATION = [
