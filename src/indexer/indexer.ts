@@ -153,6 +153,11 @@ export class Indexer {
     throw new LeaseLost('the lease was lost while orders were written');
   }
 
+  /** A process that takes the lease during a rebuild begins it anew: the second index and the request are its own. */
+  private async confirmRebuild(holder: string): Promise<void> {
+    if (!(await this.lease.isStillOf(holder))) throw new LeaseLost('the lease was lost while the index was rebuilt');
+  }
+
   /**
    * Fills a second index while the first one serves searches, then swaps them. Meanwhile this one writer writes changes
    * to both, so that no newer version is overwritten.
@@ -187,8 +192,12 @@ export class Indexer {
     while (
       (await this.writeChanges(holder, targets, await searchChanges(db, SEARCH_PACE.batch))) === SEARCH_PACE.batch
     );
+    const replaces = (await index.state()) !== 'missing';
     this.requireLease(holder);
-    await index.endRebuild();
+    await index.swapRebuilt({ replaces });
+    await this.confirmRebuild(holder);
+    if (replaces) await index.removeReplaced();
+    await this.confirmRebuild(holder);
     await noteSearchRebuild(db, undefined);
     log.info({ orders: written }, 'rebuilt the search index');
   }

@@ -80,11 +80,14 @@ export class SearchWriter {
     await ended(this.setUp, await this.setUp.index(REBUILT_INDEX).updateSettings(this.settings));
   }
 
-  /** Swaps the rebuilt index in and removes the old one. */
-  async endRebuild(): Promise<void> {
-    const is_first = (await this.state()) === 'missing';
-    await ended(this.setUp, await this.setUp.swapIndexes([{ indexes: [REBUILT_INDEX, INDEX], rename: is_first }]));
-    if (!is_first) await ended(this.setUp, await this.setUp.deleteIndex(REBUILT_INDEX));
+  /** Swaps the rebuilt index in. `replaces`: there is an old one, which takes the other name. */
+  async swapRebuilt({ replaces }: { replaces: boolean }): Promise<void> {
+    await ended(this.setUp, await this.setUp.swapIndexes([{ indexes: [REBUILT_INDEX, INDEX], rename: !replaces }]));
+  }
+
+  /** Removes the old index after a swap. */
+  async removeReplaced(): Promise<void> {
+    await ended(this.setUp, await this.setUp.deleteIndex(REBUILT_INDEX));
   }
 
   /**

@@ -11,7 +11,8 @@ import {
 } from '../../../src/db/search/search-outbox';
 import { Indexer } from '../../../src/indexer/indexer';
 import { isIndexBehind } from '../../../src/bench/search-orders';
-import { INDEX, SETTINGS } from '../../../src/search/settings';
+import { connectSearch } from '../../../src/search/connection';
+import { INDEX, REBUILT_INDEX, SETTINGS } from '../../../src/search/settings';
 import { SearchWriter, type IndexName, type IndexedOrder } from '../../../src/search/writer';
 import { writeOrders } from '../../support/rows';
 import { aSearchWorld, type SearchWorld } from '../../support/search';
@@ -270,4 +271,35 @@ it('rules 20.12: orders that an indexer wrote after another had taken its lease 
   expect(await count('merchant_order_id:newer')).toBe(1);
   expect(await differences()).toMatchObject({ missing: 0, different: 0 });
   await indexer.stop();
+});
+
+it('rules 20.18: an indexer that loses its lease while it swaps the indexes does not end the rebuild of the next one', async () => {
+  const [order_id = ''] = await writeOrders(world.db, someOrders(20, 11));
+  world.anIndexer();
+  await world.indexed();
+  await world.stopIndexers();
+  let proceed: (() => void) | undefined;
+  const slow = Object.assign(Object.create(world.writer) as SearchWriter, {
+    async swapRebuilt(...[options]: Parameters<SearchWriter['swapRebuilt']>) {
+      await world.writer.swapRebuilt(options);
+      await new Promise<void>((resolve) => (proceed = resolve));
+    },
+  });
+  await requestSearchRebuild(world.db, Date.now());
+  const indexer = world.anIndexer(slow);
+  await until('it has swapped the index', () => proceed !== undefined);
+
+  // Another takes the lease, sees the request and begins.
+  await queryRows(
+    world.db,
+    `update leases set holder = 'another', expires_at = clock_timestamp() + interval '1 hour'`,
+    {},
+  );
+  await world.writer.beginRebuild();
+  await world.writer.write(REBUILT_INDEX, await indexedOrders(world.db, [order_id]));
+  proceed!();
+  await indexer.stop();
+  const rebuilt = connectSearch(world.server, 'set-up').index(REBUILT_INDEX);
+  expect((await rebuilt.getStats()).numberOfDocuments).toBeGreaterThan(0);
+  expect(await searchRebuild(world.db)).toBeDefined();
 });
