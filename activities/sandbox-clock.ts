@@ -6,11 +6,11 @@ import {
   keysOf,
   nextClockStep,
   type BegunAdvance,
-  type ClockAdvance,
   type ClockProgress,
   type StartedClock,
 } from '../src/domain/sandbox-clock';
 import { validationError } from '../src/errors';
+import type { AdvanceClockInput } from '../workflows/messages';
 import { findWaits } from './sandbox-clock-waits';
 import type { TimeOfTry, ActivityServices } from './services';
 
@@ -30,11 +30,11 @@ const LOOK_AGAIN_MS = { first: 10, longest: 200 };
 
 /**
  * Writes the beginning of an advance. Throws ValidationError when it does not go ahead, or goes too far; Forbidden for
- * an object without a clock of its own.
+ * an object without a clock of its own; PreconditionFailed when that is at none of `versions`.
  */
 export async function beginClockAdvance(
   { db }: ActivityServices,
-  input: StartedClock & { request_id: string; advance: ClockAdvance } & TimeOfTry,
+  input: StartedClock & AdvanceClockInput & TimeOfTry,
 ): Promise<BegunAdvance> {
   const begun = await beginAdvance(db, input, input);
   if (begun !== undefined) return begun;

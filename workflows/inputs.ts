@@ -77,6 +77,7 @@ const instant = number(0, Date.UTC(9999, 0));
 const period = number(0, LONGEST_MS.link);
 const count = integer(0);
 const clockOffset = integer(0, LONGEST_MS.sandbox_clock);
+const versions = optional(listOf(count, VERSIONS_MAX));
 const request = object<AcceptedRequest>({
   request_id: reference,
   deadline_at: instant,
@@ -84,7 +85,7 @@ const request = object<AcceptedRequest>({
   is_repeat: flag,
   first_received_at: instant,
   begin_before: optional(instant),
-  versions: optional(listOf(count, VERSIONS_MAX)),
+  versions,
 });
 
 const newOrder = object<NewOrder>({
@@ -230,7 +231,7 @@ export const UPDATES: { [Name in keyof UpdateInputs]: ShapeCheck<UpdateInputs[Na
     transaction_id: uuidText,
     command_line: optional(object({ request_id: reference })),
   }),
-  advanceClock: object({ request_id: text(255, 1), advance: clockAdvance }),
+  advanceClock: object({ request_id: text(255, 1), advance: clockAdvance, versions }),
   createPaymentLink: object<CreatePaymentLinkInput>({ request, payment_link: newPaymentLink, period }),
   endPaymentLink: object({ request }),
 };

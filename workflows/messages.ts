@@ -113,6 +113,8 @@ export interface AdvanceClockInput {
   /** Identical in every repeat of the request. */
   request_id: string;
   advance: ClockAdvance;
+  /** The versions of the object that the header If-Match allows; absent: any (rules 11.9). */
+  versions?: readonly number[] | undefined;
 }
 
 /** Input of a follow-up order's workflow. Absent fields are taken from the payment order. */

@@ -29,15 +29,14 @@ export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
 
   setUpdateHandler(
     advanceClockUpdate,
-    async ({ request_id, advance }: AdvanceClockInput) => {
+    async ({ request_id, advance, versions }: AdvanceClockInput) => {
       isRequested = true;
       await afterEvents();
       let has_ended = false;
       const advanced = work(async () => {
         await finishEarlierAdvances();
-        await carryOut(
-          await localActivities.beginClockAdvance({ ...clock, request_id, advance, now: temporalClock.now() }),
-        );
+        const now = temporalClock.now();
+        await carryOut(await localActivities.beginClockAdvance({ ...clock, request_id, advance, versions, now }));
       });
       const end = () => {
         has_ended = true;

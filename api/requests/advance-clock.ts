@@ -21,7 +21,7 @@ const TURN_MS = 4_000;
  * database keeps at real time too (rules 23.4).
  */
 export function clockAdvanceOf(
-  { caller, idempotency_key }: MerchantContext,
+  { caller, idempotency_key, request }: MerchantContext,
   { advance, to }: { advance?: string | undefined; to?: string | undefined },
 ): AdvanceClockInput {
   const { project } = caller;
@@ -29,7 +29,8 @@ export function clockAdvanceOf(
   const by: ClockAdvance =
     // Workflows take no other instants; the nearest one is refused for the same reason.
     advance === undefined ? { to: nearestRecordable(Date.parse(to ?? '')) } : { advance_ms: parseDuration(advance) };
-  return { request_id: clockAdvanceId({ idempotency_key, id_namespace: project.id_namespace }), advance: by };
+  const request_id = clockAdvanceId({ idempotency_key, id_namespace: project.id_namespace });
+  return { request_id, advance: by, versions: request.versions };
 }
 
 /**

@@ -120,6 +120,7 @@ test.each<[keyof typeof UPDATES, object, [object, string][]]>([
       [{ advance: {} }, 'advance.advance_ms'],
       [{ advance: { advance_ms: 401 * DAY_MS } }, 'advance.advance_ms'],
       [{ advance: { to: 1e308 } }, 'advance.to'],
+      [{ versions: ['1'] }, 'versions.0'],
     ],
   ],
   [

@@ -1,7 +1,7 @@
 import { MAX_DURATION, parseDuration } from '../../domain/duration';
 import type { BegunAdvance, ClockAdvance, StartedClock } from '../../domain/sandbox-clock';
-import { ServiceError } from '../../errors';
-import { toIsoTime, queryRows, type Database } from '../connection';
+import { ServiceError, preconditionFailed } from '../../errors';
+import { toIsoTime, queryRows, type Database, type SqlTransaction } from '../connection';
 
 /**
  * How far the clock of an object is ahead of real time, in milliseconds, as a column. `object` and `id` name both in
@@ -27,12 +27,17 @@ const LONGEST_MS = parseDuration(MAX_DURATION.sandbox_clock);
 /**
  * Writes the beginning of an advance; `now` is real time. Repeat-safe: a request begins one advance. Returns undefined
  * when the clock would not go ahead, or more than LONGEST_MS in all. Throws Forbidden when the project is live, or has
- * no order or payment link with its own clock by this id.
+ * no order or payment link with its own clock by this id; PreconditionFailed when that is at none of `versions`.
  */
 export async function beginAdvance(
   db: Database,
   { clock_id, project_id }: StartedClock,
-  { request_id, advance, now }: { request_id: string; advance: ClockAdvance; now: number },
+  {
+    request_id,
+    advance,
+    versions,
+    now,
+  }: { request_id: string; advance: ClockAdvance; versions?: readonly number[] | undefined; now: number },
 ): Promise<BegunAdvance | undefined> {
   return await db.transaction(async (trx) => {
     await queryRows(
@@ -61,19 +66,48 @@ export async function beginAdvance(
     );
     const begun = advances.find((one) => one.request_id === request_id);
     if (begun !== undefined) return { n: begun.n, to_offset_ms: begun.to_offset_ms };
+    if (versions?.includes(await lockOwner(trx, clock_id)) === false) throw preconditionFailed();
     const from_offset_ms = clock.offset_ms;
     const to_offset_ms = advance.to === undefined ? from_offset_ms + advance.advance_ms : advance.to - now;
     if (to_offset_ms <= from_offset_ms || to_offset_ms > LONGEST_MS) return undefined;
     const n = (advances.at(-1)?.n ?? 0) + 1;
     await queryRows(
       trx,
-      `insert into sandbox_clock_advances (clock_id, n, request_id, from_offset_ms, to_offset_ms, started)
-       values (:clock_id, :n, :request_id, :from_offset_ms, :to_offset_ms, :started)`,
-      { clock_id, n, request_id, from_offset_ms, to_offset_ms, started: toIsoTime(now + from_offset_ms) },
+      // With If-Match the beginning makes a version, too: of several changes of one version, one succeeds.
+      `with a as (
+         insert into sandbox_clock_advances (clock_id, n, request_id, from_offset_ms, to_offset_ms, started)
+         values (:clock_id, :n, :request_id, :from_offset_ms, :to_offset_ms, :started)
+       ), ${newVersionIf(':is_conditional')} select 1`,
+      {
+        clock_id,
+        n,
+        request_id,
+        from_offset_ms,
+        to_offset_ms,
+        started: toIsoTime(now + from_offset_ms),
+        is_conditional: versions !== undefined,
+      },
     );
     return { n, to_offset_ms };
   });
 }
+
+/** Locks the order or payment link that a clock belongs to until the end of the SQL transaction. Returns its version. */
+async function lockOwner(trx: SqlTransaction, clock_id: string): Promise<number> {
+  const [owner] = await queryRows<{ version: number }>(
+    trx,
+    `with o as (select version from orders where id = :clock_id for update),
+       l as (select version from payment_links where id = :clock_id for update)
+     select version from o union all select version from l`,
+    { clock_id },
+  );
+  return owner!.version;
+}
+
+/** Parts of a statement that make a new version of the order or payment link that a clock belongs to. */
+const newVersionIf = (condition: string) => `
+  o as (update orders set version = version + 1 where id = :clock_id and ${condition}),
+  l as (update payment_links set version = version + 1 where id = :clock_id and ${condition})`;
 
 /** The unfinished advances, in their order. */
 export async function unfinishedAdvances(db: Database, clock_id: string): Promise<BegunAdvance[]> {
@@ -102,10 +136,7 @@ export async function finishAdvance(db: Database, { clock_id, n }: { clock_id: s
     db,
     `with a as (
        update sandbox_clock_advances set is_finished = true where clock_id = :clock_id and n = :n and not is_finished returning 1
-     ), l as (
-       update payment_links set version = version + 1 where id = :clock_id and exists (select 1 from a)
-     )
-     update orders set version = version + 1 where id = :clock_id and exists (select 1 from a)`,
+     ), ${newVersionIf('exists (select 1 from a)')} select 1`,
     { clock_id, n },
   );
 }

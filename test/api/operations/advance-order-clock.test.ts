@@ -48,6 +48,19 @@ test('rules 23.5: one Idempotency-Key is one advance; without it each request is
   expect([days > 1.99, days < 2.01]).toEqual([true, true]);
 });
 
+test('rules 11.9: of three advances and a change at once with one tag, exactly one is made', async () => {
+  const { id } = await merchant.createOrder({ expiration_period: 'P30D' });
+  const headers = { 'if-match': '"0"' };
+  const answers = await Promise.all([
+    ...[1, 2, 3].map(() => advance(id, { advance: 'P1D' }, headers)),
+    merchant.send<Answer>('PUT', `/v1/orders/${id}/`, { body: { description: 'changed' }, headers }),
+  ]);
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 412, 412, 412]);
+  const { test_clock = new Date().toISOString(), description } = (await merchant.getOrder(id)) as Partial<Answer>;
+  const days = Math.round((Date.parse(test_clock) - Date.now()) / (24 * HOUR));
+  expect(days + (description === 'changed' ? 1 : 0)).toBe(1);
+});
+
 describe('rules 23.5: refused', () => {
   let id: string;
   beforeAll(async () => {

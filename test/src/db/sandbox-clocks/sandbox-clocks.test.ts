@@ -62,6 +62,21 @@ test('advances add up, each is begun once, and none goes back or beyond 400 days
   expect(await to(NOW + DAY + 1)).toMatchObject({ to_offset_ms: DAY + 1 });
 });
 
+test('rules 11.9: an advance with If-Match begins at its version only, and makes the next one; a repeat joins it', async () => {
+  const { id, version } = await aStoredOrder(database.db);
+  const at = (request_id: string, ...versions: number[]) =>
+    beginAdvance(database.db, clock(id), { request_id, advance: { advance_ms: DAY }, versions, now: NOW });
+  const versionNow = async () => (await findOrderSnapshot(database.db, id))?.version;
+  expect([await at('a', version), await at('a', version)]).toEqual(Array(2).fill({ n: 1, to_offset_ms: DAY }));
+  expect(await versionNow()).toBe(version + 1);
+  await expect(at('b', version)).rejects.toMatchObject({ error: 'PreconditionFailed' });
+  expect(await unfinishedAdvances(database.db, id)).toHaveLength(1);
+  // Without If-Match, or at one of several versions.
+  await begin(id, DAY);
+  expect(await versionNow()).toBe(version + 1);
+  expect(await at('c', version, version + 1)).toMatchObject({ n: 3 });
+});
+
 test('a clock never goes back, and its orders carry how far it is ahead', async () => {
   const { id } = await aStoredOrder(database.db);
   await begin(id, 2 * DAY);
