@@ -7,6 +7,7 @@ import * as ordersCompleted from './migrations/002-orders-completed';
 import * as currentBuild from './migrations/003-current-build';
 import * as payloadKeyUses from './migrations/004-payload-key-uses';
 import * as originalTransactions from './migrations/005-original-transactions';
+import * as failedAttempts from './migrations/006-failed-attempts';
 import { credentialsIn, grantToService } from './service-role';
 import { MIGRATION_LIMITS, storeSession } from './session';
 
@@ -30,6 +31,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '003-current-build': currentBuild,
   '004-payload-key-uses': payloadKeyUses,
   '005-original-transactions': originalTransactions,
+  '006-failed-attempts': failedAttempts,
 };
 
 /** knex requires a way back. There is none: a dropped column loses its data. */

@@ -149,14 +149,16 @@ const NEVER_BEGUN = `d.status = 'new' and d.next_attempt_at < :never_begun_befor
   and d.recovery_id is distinct from :id`;
 /**
  * A delivery is not sent if the receiver has got the same or a later event of its order, or is to get one, or if a
- * later failed one of the time is sent instead: of a later event, or a later delivery of the same event.
+ * later failed one of the time is sent instead: of a later event, or a later delivery of the same event. With offset
+ * these are looked up: an anti join may read the deliveries of all orders.
  */
 const FAILED = `d.status = 'failed' and not exists (
   select 1 from webhook_deliveries later
   where later.order_id = d.order_id and later.n <> d.n and ${eventOf('later')} >= ${eventOf('d')}
     and (later.status = any(:not_failed::text[])
       or (${eventOf('later')}, later.n) > (${eventOf('d')}, d.n) and later.created <= :until
-        and (later.created >= :since or ${attemptedInTime('later')})))`;
+        and (later.created >= :since or ${attemptedInTime('later')}))
+  offset 0)`;
 
 /** Oldest first. */
 const BY_CREATION = [
@@ -165,7 +167,28 @@ const BY_CREATION = [
   ['d.n', 'int'],
 ] as const satisfies SortKey;
 
-/** The deliveries after the position, at most `limit`; each part of the union has its own index. */
+/**
+ * The deliveries that were written before the time and attempted in it, found by their failed attempts: reading them by
+ * creation would begin with the oldest failed one of all projects. With offset each is looked up.
+ */
+const ATTEMPTED_IN_TIME = `(
+    select distinct order_id, n from webhook_attempts where started between :since and :until and failure is not null
+  ) attempted cross join lateral (
+    select * from webhook_deliveries where order_id = attempted.order_id and n = attempted.n offset 0
+  ) d`;
+
+/** What a recovery looks at, in the order of creation; each part has its own index. */
+const PARTS = [
+  // Once the position is in the time, this part is left out before anything is read.
+  {
+    from: ATTEMPTED_IN_TIME,
+    where: `${FAILED} and d.created < :since and coalesce(cast(:reached as timestamptz), '-infinity') < :since`,
+  },
+  { from: 'webhook_deliveries d', where: `${FAILED} and d.created between :since and :until` },
+  { from: 'webhook_deliveries d', where: `${NEVER_BEGUN} and d.created between :since and :until` },
+];
+
+/** The deliveries after the position, at most `limit`. */
 function candidates(
   { id, project_id, since, until, position }: StoredWebhookRecovery,
   now: number,
@@ -173,22 +196,23 @@ function candidates(
 ) {
   const after = keyset(BY_CREATION, 'asc', position ?? undefined);
   const in_order = `order by ${after.order} limit :limit`;
-  const parts = [FAILED, NEVER_BEGUN].map(
-    (condition) => `(
+  const parts = PARTS.map(
+    ({ from, where }) => `(
   select d.order_id, d.n, o.project_id, ${CLOCK_OFFSET} as clock_offset_ms, d.status = 'failed' as has_failed, d.created,
     ${after.position} as position
-  from webhook_deliveries d join orders o on o.id = d.order_id
-  where o.project_id = :project_id and ${condition} and d.created <= :until
-    and ${after.isAfter ?? 'true'}
-    and (d.created >= :since or exists (
-      select 1 from webhook_attempts a where a.order_id = d.order_id and a.n = d.n and a.started between :since and :until))
+  from ${from} join orders o on o.id = d.order_id
+  where o.project_id = :project_id and ${where} and ${after.isAfter ?? 'true'}
   ${in_order})`,
   );
   const never_begun_before = toIsoTime(now - BEGUN_WITHIN_MS);
+  const reached = position?.[0] ?? null;
   return {
     from: `(${parts.join(' union all ')}) d`,
     in_order,
-    bindings: { id, project_id, since, until, ...after.bindings, never_begun_before, not_failed: NOT_FAILED, limit },
+    bindings: {
+      ...{ id, project_id, since, until, reached, never_begun_before, not_failed: NOT_FAILED, limit },
+      ...after.bindings,
+    },
   };
 }
 
