@@ -50,13 +50,21 @@ export interface AttentionCandidate {
   order_id: string;
   /** The processor has not answered for long about a late approval. */
   is_late_approval_overdue: boolean;
+  /** The reasons of its open rows in the table. */
+  open_reasons: string[];
 }
 
+/** Candidates that one statement returns. */
+const CANDIDATES = 1_000;
+
 /**
- * Orders whose attention by the record may differ from the one in the table. `overdue_since`, epoch milliseconds: late
- * approvals that are watched since then or longer are overdue.
+ * Orders whose attention by the record may differ from the one in the table, by their ids: the next ones `after` an id,
+ * or the first. `overdue_since`, epoch milliseconds: late approvals that are watched since then or longer are overdue.
  */
-export async function findAttentionCandidates(db: Database, overdue_since: number): Promise<AttentionCandidate[]> {
+export async function findAttentionCandidates(
+  db: Database,
+  { overdue_since, after }: { overdue_since: number; after: string | undefined },
+): Promise<AttentionCandidate[]> {
   return await queryRows<AttentionCandidate>(
     db,
     `with late as (
@@ -77,8 +85,17 @@ export async function findAttentionCandidates(db: Database, overdue_since: numbe
        select a.object_id::uuid from attentions a left join orders o on o.id = a.object_id::uuid
        where a.object_kind = 'order' and a.until is null and o.attention is distinct from a.reason
      )
-     select order_id, order_id in (select order_id from late) as is_late_approval_overdue from candidates limit 1000`,
-    { overdue_since: toIsoTime(overdue_since), open: [...UNPAID_ATTEMPT_STATUSES, 'processing'] },
+     select c.order_id, c.order_id in (select order_id from late) as is_late_approval_overdue, array(
+       select a.reason from attentions a
+       where a.object_kind = 'order' and a.object_id = c.order_id::text and a.until is null
+     ) as open_reasons
+     from candidates c where :after::uuid is null or c.order_id > :after::uuid
+     order by c.order_id limit ${CANDIDATES}`,
+    {
+      overdue_since: toIsoTime(overdue_since),
+      open: [...UNPAID_ATTEMPT_STATUSES, 'processing'],
+      after: after ?? null,
+    },
   );
 }
 

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { endDeliveredAttentions, findAttentionCandidates, recordAttention } from '../db/attentions';
 import type { Database } from '../db/connection';
-import { findOrderSnapshot } from '../db/orders/order-snapshot';
+import { findOrderSnapshots } from '../db/orders/order-snapshot';
 import { LATE_APPROVAL_OVERDUE, attentionTo } from '../domain/attention';
 import { LATE_APPROVAL_OVERDUE_MS } from '../domain/transaction';
 
@@ -9,12 +10,22 @@ import { LATE_APPROVAL_OVERDUE_MS } from '../domain/transaction';
  * reasons that are gone, and webhooks that were delivered again. `now` in epoch milliseconds. Repeat-safe.
  */
 export async function reconcileAttentions(db: Database, now: number): Promise<void> {
-  const candidates = await findAttentionCandidates(db, now - LATE_APPROVAL_OVERDUE_MS);
-  for (const { order_id, is_late_approval_overdue } of candidates) {
-    const order = await findOrderSnapshot(db, order_id);
-    if (order === undefined) continue;
-    const reason = attentionTo(order) ?? (is_late_approval_overdue ? LATE_APPROVAL_OVERDUE : undefined);
-    await recordAttention(db, { kind: 'order', id: order_id, project_id: order.project_id }, reason);
+  const overdue_since = now - LATE_APPROVAL_OVERDUE_MS;
+  for (let after: string | undefined; ;) {
+    const candidates = await findAttentionCandidates(db, { overdue_since, after });
+    if (candidates.length === 0) break;
+    after = candidates.at(-1)!.order_id;
+    const orders = await findOrderSnapshots(
+      db,
+      candidates.map(({ order_id }) => order_id),
+    );
+    for (const { order_id, is_late_approval_overdue, open_reasons } of candidates) {
+      const order = orders.get(order_id);
+      if (order === undefined) continue;
+      const reason = attentionTo(order) ?? (is_late_approval_overdue ? LATE_APPROVAL_OVERDUE : undefined);
+      if (isDeepStrictEqual(open_reasons, reason === undefined ? [] : [reason])) continue;
+      await recordAttention(db, { kind: 'order', id: order_id, project_id: order.project_id }, reason);
+    }
   }
   await endDeliveredAttentions(db);
 }

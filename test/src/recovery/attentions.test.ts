@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { listAttentions } from '../../../src/db/attentions';
+import { countOpenAttentions, listAttentions } from '../../../src/db/attentions';
 import { queryRows } from '../../../src/db/connection';
 import { setAttention } from '../../../src/db/orders/update-order';
 import { recordAttempt } from '../../../src/db/webhooks/deliveries';
@@ -7,7 +7,7 @@ import { insertRedelivery } from '../../../src/db/webhooks/stored-deliveries';
 import { reconcileAttentions } from '../../../src/recovery/attentions';
 import { createTestDatabase } from '../../support/database';
 import { NOW } from '../../support/domain';
-import { aDelivery, aStoredOrder } from '../../support/rows';
+import { aDelivery, aStoredOrder, writeOrders } from '../../support/rows';
 import { setUp } from '../../support/set-up';
 
 const database = setUp(() => createTestDatabase());
@@ -92,6 +92,26 @@ test('rules 24.19: a failed webhook needs attention until a redelivery of its ev
   await reconcile();
   expect(await open()).toHaveLength(1);
   await recordAttempt(database.db, again, { ...attempt, attempt: 1, status_code: 200 }, { status: 'delivered' });
+  await reconcile();
+  expect(await open()).toEqual([]);
+});
+
+test('rules 24.19: every outcome that is overdue needs attention, however many there are, and a round writes only changes', async () => {
+  const { db } = database;
+  const overdue = { status: 'processing', transactions: [{ status: 'processing' }] };
+  await writeOrders(
+    db,
+    Array.from({ length: 1_100 }, () => overdue),
+  );
+  await db('transactions')
+    .where({ status: 'processing' })
+    .update({ polls: 170, polled_at: new Date(NOW) });
+  await reconcile();
+  expect(await countOpenAttentions(db)).toEqual([{ kind: 'order', count: 1_100 }]);
+  database.forget();
+  await reconcile();
+  expect(database.statements.length).toBeLessThan(10);
+  await db('transactions').where({ status: 'processing' }).update({ status: 'error' });
   await reconcile();
   expect(await open()).toEqual([]);
 });
