@@ -67,7 +67,9 @@ const DELETIONS = [
   ...['webhook_attempts', 'webhook_deliveries', 'search_refusals'].map(
     (table) => `delete from ${table} where order_id = ${OF_ORDERS}`,
   ),
-  `delete from attentions where object_kind = 'order' and object_id = any(cast(:ids::uuid[] as text[]))`,
+  // The id of a webhook begins with that of its order.
+  `delete from attentions
+   where object_kind in ('order', 'webhook') and left(object_id, 36) = any(cast(:ids::uuid[] as text[]))`,
   `delete from transaction_events where transaction_id in (select id from transactions where order_id = ${OF_ORDERS})`,
   `delete from transactions where order_id = ${OF_ORDERS}`,
   `delete from orders where id = ${OF_ORDERS}`,

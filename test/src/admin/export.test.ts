@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { exportMonth, removeMonth } from '../../../src/admin/export';
+import { recordAttention } from '../../../src/db/attentions';
 import { connectDatabase, queryRows } from '../../../src/db/connection';
 import { insertFollowUp } from '../../../src/db/orders/follow-ups';
 import { applyRetention } from '../../../src/db/retention';
@@ -126,6 +127,8 @@ describe('rules 29.8: a month is removed with its files', () => {
       .update({ created: new Date(0) });
     const refunded = await aClosedPayment();
     const refund_id = await refund(refunded, NOW);
+    // Its first webhook failed, and no later one was delivered.
+    await recordAttention(database.db, { kind: 'webhook', id: `${refund_id}-1` }, 'webhook failed 10 times');
     const later = await aClosedPayment();
     const later_refund_id = await refund(later, AFTER.getTime() + MINUTE);
     const open = await aStoredOrder(database.db);
