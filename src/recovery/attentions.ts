@@ -7,7 +7,7 @@ import { LATE_APPROVAL_OVERDUE_MS } from '../domain/transaction';
 
 /**
  * Brings the table of attentions up to date with the record, whether or not a workflow runs: outcomes that are overdue,
- * reasons that are gone, and webhooks that were delivered again. `now` in epoch milliseconds. Repeat-safe.
+ * reasons or orders that are gone, and webhooks that were delivered again. `now` in epoch milliseconds. Repeat-safe.
  */
 export async function reconcileAttentions(db: Database, now: number): Promise<void> {
   const overdue_since = now - LATE_APPROVAL_OVERDUE_MS;
@@ -21,10 +21,9 @@ export async function reconcileAttentions(db: Database, now: number): Promise<vo
     );
     for (const { order_id, is_late_approval_overdue, open_reasons } of candidates) {
       const order = orders.get(order_id);
-      if (order === undefined) continue;
-      const reason = attentionTo(order) ?? (is_late_approval_overdue ? LATE_APPROVAL_OVERDUE : undefined);
+      const reason = (order && attentionTo(order)) ?? (is_late_approval_overdue ? LATE_APPROVAL_OVERDUE : undefined);
       if (isDeepStrictEqual(open_reasons, reason === undefined ? [] : [reason])) continue;
-      await recordAttention(db, { kind: 'order', id: order_id, project_id: order.project_id }, reason);
+      await recordAttention(db, { kind: 'order', id: order_id, project_id: order?.project_id }, reason);
     }
   }
   await endDeliveredAttentions(db);

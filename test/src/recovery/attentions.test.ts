@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { countOpenAttentions, listAttentions } from '../../../src/db/attentions';
+import { countOpenAttentions, listAttentions, recordAttention } from '../../../src/db/attentions';
 import { queryRows } from '../../../src/db/connection';
 import { setAttention } from '../../../src/db/orders/update-order';
 import { recordAttempt } from '../../../src/db/webhooks/deliveries';
@@ -9,6 +9,7 @@ import { createTestDatabase } from '../../support/database';
 import { NOW } from '../../support/domain';
 import { aDelivery, aStoredOrder, writeOrders } from '../../support/rows';
 import { setUp } from '../../support/set-up';
+import { NOBODY } from '../../support/shapes';
 
 const database = setUp(() => createTestDatabase());
 const DAY_MS = 24 * 60 * 60_000;
@@ -92,6 +93,12 @@ test('rules 24.19: a failed webhook needs attention until a redelivery of its ev
   await reconcile();
   expect(await open()).toHaveLength(1);
   await recordAttempt(database.db, again, { ...attempt, attempt: 1, status_code: 200 }, { status: 'delivered' });
+  await reconcile();
+  expect(await open()).toEqual([]);
+});
+
+test('rules 24.19: an order that does not exist any more needs no attention', async () => {
+  await recordAttention(database.db, { kind: 'order', id: NOBODY }, 'look here');
   await reconcile();
   expect(await open()).toEqual([]);
 });
