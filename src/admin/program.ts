@@ -23,6 +23,7 @@ import { notePayloadKey } from '../processes/payload-key-use';
 import type { Processor } from '../processor/client';
 import type { TemporalClient } from '../temporal/connect';
 import { createWorkflowClients, type WorkflowClients } from '../temporal/workflows';
+import { ATTENTION_COMMANDS } from './attentions';
 import { BACKUP_COMMANDS } from './backup';
 import { COMMANDS, type CommandRoute } from './commands';
 import { DEPLOY_COMMANDS } from './deploy';
@@ -42,8 +43,9 @@ interface OwnCommand {
   failed?: (answer: never) => boolean;
 }
 
-/** The commands that no operation of the bearer-token host has. */
-const OWN_COMMANDS: readonly { noun: string; description: string; commands: readonly OwnCommand[] }[] = [
+/** The commands that no operation of the bearer-token host has; without a description, of a noun that has others. */
+const OWN_COMMANDS: readonly { noun: string; description?: string; commands: readonly OwnCommand[] }[] = [
+  { noun: 'attention', commands: ATTENTION_COMMANDS },
   {
     noun: 'outcome',
     description: 'Outcomes that the processor has not given, and setting them.',
@@ -85,8 +87,9 @@ export function createAdminProgram(given: AdminEnvironment): Command {
       addCommand(group, verb, MANAGE_API.routes[operation], environment, program, runOperation(operation));
     }
   }
-  for (const { noun, description, commands } of OWN_COMMANDS) {
-    const parent = program.command(noun).description(description);
+  for (const { noun, description = '', commands } of OWN_COMMANDS) {
+    const known = program.commands.find((one) => one.name() === noun);
+    const parent = known ?? program.command(noun).description(description);
     for (const { verb, route, run, failed } of commands) {
       addCommand(parent, verb, route, environment, program, run as Run, failed as Failed);
     }

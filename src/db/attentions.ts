@@ -1,6 +1,6 @@
 import { POLLS_BEFORE_ATTENTION } from '../domain/transaction';
 import { UNPAID_ATTEMPT_STATUSES } from '../domain/transitions';
-import { queryRows, toIsoTime, type Database } from './connection';
+import { queryRows, toIsoTime, type Database, type SqlTransaction } from './connection';
 import { pageOf, type Page, type PageRequest } from './pages';
 
 /** The object that an operator has to look at. A webhook's id is `{order_id}-{n}`; a workflow's is its workflow id. */
@@ -114,6 +114,34 @@ export async function endDeliveredAttentions(db: Database): Promise<void> {
        and d.order_id = left(a.object_id, 36)::uuid and d.n = substr(a.object_id, 38)::integer`,
     {},
   );
+}
+
+/** Kinds of objects whose attention an operator can close. That of the others ends with its reason. */
+export const CLOSABLE_KINDS = ['order', 'webhook', 'workflow'] as const satisfies readonly AttentionObject['kind'][];
+
+/**
+ * Closes the attention to an object, and returns it. `undefined`: none is open, or it is that of an order whose reason
+ * is not stored but computed from the record, such as an overdue outcome, and would be there again at once.
+ */
+export async function closeAttention(
+  trx: SqlTransaction,
+  { kind, id }: { kind: (typeof CLOSABLE_KINDS)[number]; id: string },
+): Promise<AttentionRow | undefined> {
+  if (kind === 'order') {
+    const cleared = await queryRows(
+      trx,
+      'update orders set attention = null where cast(id as text) = :id and attention is not null returning 1',
+      { id },
+    );
+    if (cleared.length === 0) return undefined;
+  }
+  const [closed] = await queryRows<AttentionRow>(
+    trx,
+    `update attentions set until = clock_timestamp()
+     where object_kind = :kind and object_id = :id and until is null returning *`,
+    { kind, id },
+  );
+  return closed;
 }
 
 /** The open ones, or all, newest first. */
