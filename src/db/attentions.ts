@@ -116,6 +116,25 @@ export async function endDeliveredAttentions(db: Database): Promise<void> {
   );
 }
 
+/** The id of the order or payment link of a workflow, in SQL; that of a webhook has it too. */
+const OBJECT_OF_WORKFLOW = `case when a.object_id ~ '^(order|webhook|link):[0-9a-f-]{36}'
+  then cast(split_part(a.object_id, ':', 2) as uuid) end`;
+
+/**
+ * Ends the attention to workflows whose record was lost, of those of these orders and payment links that the record has
+ * again. The webhooks of an order are sent again with it.
+ */
+export async function endLostRecords(db: Database, ids: readonly string[]): Promise<void> {
+  await queryRows(
+    db,
+    `update attentions a set until = clock_timestamp()
+     where object_kind = 'workflow' and until is null and ${OBJECT_OF_WORKFLOW} = any(:ids::uuid[]) and (
+       exists (select from orders o where o.id = ${OBJECT_OF_WORKFLOW})
+       or exists (select from payment_links l where l.id = ${OBJECT_OF_WORKFLOW}))`,
+    { ids },
+  );
+}
+
 /** Kinds of objects whose attention an operator can close. That of the others ends with its reason. */
 export const CLOSABLE_KINDS = ['order', 'webhook', 'workflow'] as const satisfies readonly AttentionObject['kind'][];
 

@@ -7,12 +7,13 @@ import {
   type ErasureInput,
 } from '../../workflows/messages';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endLostRecords } from '../db/attentions';
 import { postponeEnds, type OpenItem } from '../db/restores';
 import { isProcessorInitiated } from '../domain/follow-up';
 import { minorUnitsInWords } from '../domain/waits';
 import type { Processor } from '../processor/client';
 import { REPORT_LIMIT, type ReportedOperation } from '../processor/wire';
-import { sentInputs, workflowsSince } from '../temporal/sent-inputs';
+import { sentInputs, workflowsSince, type SeenWorkflow } from '../temporal/sent-inputs';
 import type { WorkflowClients } from '../temporal/workflows';
 import { Restorer, type Missing, type RestorerServices } from './restorer';
 import { CHECKS_AT_ONCE } from './row-checks';
@@ -91,8 +92,15 @@ export async function reconcile(services: Services, since: number): Promise<Reco
   await writeAll(initiated.map((operation) => restorer.initiated(operation)));
   found.open_items.push(...(await eraseAgain(services, since)));
   found.open_items.push(...(await differences(services, new Set(operations.map(({ order_id }) => order_id)))));
+  const open = new Set(found.open_items.map(({ object }) => object));
+  const restored = seen.filter(({ workflow_id }) => !open.has(workflow_id));
+  await services.requireLease();
+  await endLostRecords(services.db, restored.map(objectIdOf));
   return found;
 }
+
+/** The id of its order or payment link. */
+const objectIdOf = ({ workflow_id }: SeenWorkflow) => workflow_id.slice(workflow_id.indexOf(':') + 1);
 
 /** Reads or writes these, in their order, several at a time. Returns the results in the same order. */
 async function severalAtOnce<One, Result>(all: readonly One[], work: (one: One) => Promise<Result>): Promise<Result[]> {

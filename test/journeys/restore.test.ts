@@ -190,10 +190,18 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   expect(await summary(known_late.id)).toBe('processing: pending');
   await passChallenge(known_late);
   expect(await admin('end')).toMatchObject({ error: 'Conflict', value: expect.stringMatching(/not reconciled yet/) });
+  const lost = [sale, unknown].map(({ id }) => orderWorkflowId(id));
+  for (const id of lost) {
+    const insert = `insert into attentions (object_kind, object_id, reason)
+      values ('workflow', :id, 'the record does not exist any more') on conflict do nothing returning 1`;
+    await recordRows(insert, { id }, stack);
+  }
 
   const both = await Promise.all([admin('reconcile'), admin('reconcile')]);
   expect(both.flatMap(({ value }) => value ?? [])).toEqual([expect.stringMatching(/^Another reconciliation runs/)]);
   const reconciled = both.find(({ error }) => error === undefined)!;
+  const attentions = `select object_id from attentions where object_id = any(:lost::text[]) and until is null`;
+  expect(await recordRows(attentions, { lost }, stack)).toEqual([{ object_id: orderWorkflowId(unknown.id) }]);
   // The copy had the customer, and did not know of the erasure.
   expect((await merchant.getOrder(known.id)).customer).toBeUndefined();
   expect(await answerOfAdmin(['customer', 'erasure', erased.id], { data_dir: stack.data_dir })).toMatchObject({

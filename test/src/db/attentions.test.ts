@@ -1,10 +1,17 @@
-import { countOpenAttentions, listAttentions, recordAttention, type AttentionObject } from '../../../src/db/attentions';
+import {
+  countOpenAttentions,
+  endLostRecords,
+  listAttentions,
+  recordAttention,
+  type AttentionObject,
+} from '../../../src/db/attentions';
 import { setAttention } from '../../../src/db/orders/update-order';
 import { recordAttempt } from '../../../src/db/webhooks/deliveries';
 import { createTestDatabase } from '../../support/database';
 import { NOW, PROJECT } from '../../support/domain';
 import { aDelivery, aStoredOrder } from '../../support/rows';
 import { setUp } from '../../support/set-up';
+import { NOBODY } from '../../support/shapes';
 
 const database = setUp(() => createTestDatabase());
 
@@ -52,4 +59,21 @@ test('rules 24.19: a webhook needs attention from its last attempt on, in the sa
   expect([await last(), await last(), database.statements.length]).toEqual([true, false, 2]);
   expect(await rowsOf('webhook', `${id.order_id}-1`)).toEqual([['webhook failed 10 times', 'open']]);
   expect(await countOpenAttentions(database.db)).toContainEqual({ kind: 'webhook', count: 1 });
+});
+
+test('rules 24.19: a lost record needs attention until it is written again, with its webhooks', async () => {
+  const { id } = await aStoredOrder(database.db);
+  const other = await aStoredOrder(database.db);
+  const [back, lost] = [
+    [`order:${id}`, `webhook:${id}:1`],
+    [`order:${NOBODY}`, `link:${NOBODY}`, `order:${other.id}`, 'settlements'],
+  ];
+  for (const workflow of [...back, ...lost]) {
+    await recordAttention(database.db, { kind: 'workflow', id: workflow }, 'the record does not exist any more');
+  }
+  await endLostRecords(database.db, [id, NOBODY]);
+  const { items } = await listAttentions(database.db, { status: 'open' }, { limit: 100 });
+  expect(items.filter(({ object_kind }) => object_kind === 'workflow').map(({ object_id }) => object_id)).toEqual(
+    lost.toReversed(),
+  );
 });
