@@ -73,7 +73,7 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
     const caller = await api.authenticate(request.headers.authorization);
     noteRequest(response, caller.log);
     limits.rateLimit.admit(caller.id, response);
-    if (!readsOnly(route)) limits.intake?.requireOpen();
+    if (!readsOnly(route) || route.is_audited) limits.intake?.requireOpen();
     const key = takesIdempotencyKey(route) ? idempotencyKeyOf(request) : undefined;
     if (key !== undefined) noteAnswer(response, { idempotency_key: key });
     const keys = api.keysOf(caller);

@@ -20,6 +20,8 @@ export interface Route {
   readonly output: z.ZodType;
   /** A POST that changes nothing, like a GET. */
   readonly reads_only?: true;
+  /** A GET that adds an entry to the audit trail: it changes nothing else, but is no read during a restore (rules 28.1). */
+  readonly is_audited?: true;
   /** The answer is the order of the path: it carries its ETag, and a GET with If-None-Match may be answered 304. */
   readonly etag?: true;
   /**

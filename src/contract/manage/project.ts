@@ -124,6 +124,7 @@ export const MANAGED_PROJECT_ROUTES = {
     description: 'The secret that signs the webhooks of the project.',
     params: projectParams,
     output: webhookSecretSchema,
+    is_audited: true,
     success: 200,
     errors: ['NotFound'],
   },
