@@ -72,7 +72,7 @@ export const HISTORY_ROUTES = {
     path: '/v1/attentions/',
     summary: 'List what needs an operator',
     description:
-      'Objects on which an operator has to act, with the reason, since when and until when. Unlike the search attribute `Attention` in Temporal they are kept for ever.',
+      'Objects on which an operator has to act, with the reason, since when and until when. Unlike the search attribute `Attention` in Temporal they are kept, those of an order until its month is removed.',
     query: pageQuery({
       status: z.enum(['open', 'all']).default('open').describe('`open`: only those without `until`.'),
     }),
