@@ -81,9 +81,13 @@ async function pollAfterEnd({ record, outcome, clock }: OrderState): Promise<voi
 
 async function awaitPayment(state: OrderState): Promise<void> {
   const { outcome, waits } = state;
-  // Nothing was charged, so there is no outcome to poll.
-  outcome.pollRequested = false;
   const record = state.requireRecord();
+  if (outcome.pollRequested) {
+    // The record may have a charge of which the workflow knows nothing, as its request was lost.
+    const { version } = await state.readLatest();
+    if (version !== record.version) return;
+    outcome.pollRequested = false;
+  }
   await waits.until(
     { at: paymentExpiresAt(record), summary: inWords(record) },
     () => outcome.pollRequested || state.hasChangedSince(record.version),

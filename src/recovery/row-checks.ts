@@ -150,11 +150,13 @@ function handlersOf({
   // While a creation may run, never signal.
   const continueOrder = ({ row, is_first }: { row: OrderCheck; is_first: boolean }) =>
     is_first && !row.is_being_created ? orders.resume(row) : orders.start(row);
+  // A running workflow may know nothing of the attempt, and may not have got the first signal.
+  const continueAttempt = ({ row }: { row: OrderCheck }) => continueOrder({ row, is_first: true });
   return {
-    attempts: continueOrder,
+    attempts: continueAttempt,
     expired_orders: continueOrder,
     expired_transactions: continueOrder,
-    unknown_outcomes: continueOrder,
+    unknown_outcomes: continueAttempt,
     async authorizations(check) {
       const { order_id, status, has_follow_ups } = check.row;
       // Without a follow-up order nothing but the workflow itself has changed the row.

@@ -234,6 +234,14 @@ describe('with a Temporal server that has lost its workflows', () => {
     await untilClosed(order.id);
   }
 
+  test('rules 10.13: an order that was paid behind its workflow’s back ends when the processor notifies', async () => {
+    const order = await createAnOrder(world);
+    await chargeBehindItsBack(order, {});
+    expect([await statusesOfOrder(order), (await runOf(order.id)).status]).toEqual(['completed: accepted', 'RUNNING']);
+    await handleOf(order.id).signal(processorAnswered);
+    await untilClosed(order.id);
+  });
+
   test('rules 10.13: an authorization whose workflow runs gets no event; one that was lost is started again', async () => {
     const [healthy, lost] = [await authorized(), await authorized()];
     await handleOf(lost.id).terminate('lost');
@@ -501,9 +509,9 @@ describe('the calls that it makes to Temporal', () => {
       .update({ modified: new Date(NOW + MINUTE + 1) });
     await later.recover(NOW + SETTLED + 2 * MINUTE);
     expect(called.splice(0)).toEqual([`signal ${orderWorkflowId(other.id)}`]);
-    // Five minutes after its change a lost workflow is started once more; one that runs has nothing to be told.
+    // Five minutes after its change it is told once more: the first signal may be lost.
     await later.recover(NOW + SETTLED + 5 * MINUTE);
-    expect(called).toEqual([`start ${orderWorkflowId(one.id)}`]);
+    expect(called).toEqual([`signal ${orderWorkflowId(one.id)}`]);
   });
 
   const DAY = 24 * 60 * MINUTE;
