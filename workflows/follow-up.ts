@@ -73,7 +73,7 @@ class FollowUpState extends RecordedObject<OrderSnapshot> {
       },
       input,
     );
-    if (startsAhead(input)) this.requestReading();
+    if ((input.clock_offset_ms ?? 0) > 0) this.requestReading();
     this.last_poll_at = temporalClock.now() + (input.clock_offset_ms ?? 0) + (input.poll_after_ms ?? 0);
   }
 
@@ -81,13 +81,11 @@ class FollowUpState extends RecordedObject<OrderSnapshot> {
   override async readRecord(): Promise<void> {
     if (this.record !== undefined) return await super.readRecord();
     if (!this.recordIsStale) return;
-    const payment = await this.reading(() => localActivities.readOrder({ order_id: this.input.original_order_id }));
+    const read = () => localActivities.readOrder({ order_id: this.input.original_order_id });
+    const payment = await this.reading(read, { serves: 'all' });
     this.clock.advanceTo(payment?.clock_offset_ms ?? 0);
   }
 }
-
-/** Whether the clock of the payment is ahead of real time. */
-const startsAhead = ({ clock_offset_ms = 0 }: FollowUpInput): boolean => clock_offset_ms > 0;
 
 function setFollowUpHandlers(state: FollowUpState): void {
   state.setSignalHandlers();
@@ -120,14 +118,14 @@ async function executeOrRefuse(state: FollowUpState): Promise<void> {
 /** Returns once the order is recorded, or there is nothing to record. */
 async function execute(state: FollowUpState): Promise<void> {
   const { outcome } = state;
-  // What is signalled before the first execution may come during it in a replay: it counts after it.
-  for (let isFirst = true; ; isFirst = false, outcome.pollRequested = false) {
+  for (;;) {
     await continueInNewRunWhenLong(state);
-    if (isFirst ? startsAhead(state.input) : state.recordIsStale) await state.refreshRecord();
+    if (state.recordIsStale) await state.refreshRecord();
+    outcome.pollRequested = false;
     const execution = await localActivities.executeFollowUp({ ...state.input, now: state.clock.now() });
     if (execution.result === 'recorded') {
-      // The order was recorded earlier: the outcome that the workflow was started for is still to be polled.
-      outcome.pollRequested ||= execution.was_final ?? false;
+      // The order was recorded earlier: the requested poll is still to be made.
+      outcome.pollRequested ||= (state.input.poll_requested ?? false) || (execution.was_final ?? false);
       return state.applyRecord(execution.order);
     }
     const { result, attention } = execution;

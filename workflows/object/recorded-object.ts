@@ -107,9 +107,12 @@ export class RecordedObject<Snapshot extends ObjectRecord> {
     else this.replaceRecord(found);
   }
 
-  /** Makes one of the requested readings. */
-  protected async reading<Found>(read: () => Promise<Found>): Promise<Found> {
-    this.readings = Math.max(0, this.readings - 1);
+  /** Makes one of the requested readings, or the only one. */
+  protected async reading<Found>(
+    read: () => Promise<Found>,
+    { serves }: { serves: 'one' | 'all' } = { serves: 'one' },
+  ): Promise<Found> {
+    this.readings = serves === 'all' ? 0 : Math.max(0, this.readings - 1);
     this.isReading = true;
     try {
       return await read();
