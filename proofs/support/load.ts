@@ -35,7 +35,11 @@ export async function runLoad(options: LoadOptions): Promise<Load> {
     countUp(load.begun, name);
     const played = play(shop)
       .then(() => shop.finishAsides())
-      .catch((error: unknown) => void load.unfinished.push(`${name} ${n}: ${String(error)}`));
+      .catch((error: unknown) => {
+        const story = `${name} ${n}: ${String(error)}`;
+        say(`not finished: ${story}`);
+        load.unfinished.push(story);
+      });
     const ended = played.finally(() => playing.delete(ended));
     playing.add(ended);
     if (n % 500 === 499) say(`${n + 1} orders begun, ${playing.size} of them under way`);
