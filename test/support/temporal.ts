@@ -100,6 +100,8 @@ async function startDevServer(events_max: number): Promise<TestWorkflowEnvironme
         'none',
         `--dynamic-config-value=limit.historyCount.suggestContinueAsNew=${events_max}`,
         '--dynamic-config-value=matching.autoEnableV2=true',
+        // In one partition the tasks of a queue come by priority; several are served in any order.
+        ...['Read', 'Write'].map((way) => `--dynamic-config-value=matching.numTaskqueue${way}Partitions=1`),
       ],
     },
   });
