@@ -219,8 +219,8 @@ export class FaultInjector {
     this.windows.push(window);
     try {
       await inject(this.world);
-      if (isRareFault(name))
-        this.options.say(`${name}, for ${((performance.now() - window.began) / 1_000).toFixed(1)} s`);
+      const seconds = ((performance.now() - window.began) / 1_000).toFixed(1);
+      if (isRareFault(name)) this.options.say(`${name}, for ${seconds} s`);
     } catch (error) {
       window.kind = `${name}${NOT_COMPLETE}`;
       this.options.say(`${name}: ${String(error)}`);

@@ -96,8 +96,7 @@ async function startDevServer(events_max: number): Promise<TestWorkflowEnvironme
       searchAttributes: Object.values(searchAttributes),
       log: { format: 'pretty', level: 'error' },
       extraArgs: [
-        '--output',
-        'none',
+        '--output=none',
         `--dynamic-config-value=limit.historyCount.suggestContinueAsNew=${events_max}`,
         '--dynamic-config-value=matching.autoEnableV2=true',
         // In one partition the tasks of a queue come by priority; several are served in any order.
