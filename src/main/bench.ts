@@ -53,20 +53,12 @@ async function main(): Promise<void> {
   }
 }
 
-/**
- * Prints figures and, with `isKept`, writes them to their place in BENCHMARKS.md. Of those on Temporal as deployed only
- * the figures of orders have one.
- */
-function publish(
-  block: 'bench' | 'bench-search' | 'bench-waits' | 'bench-open',
-  figures: string,
-  isKept: boolean,
-): void {
+/** Prints figures and, with `isKept`, writes those of the dev server to their place in BENCHMARKS.md. */
+function publish(place: string, figures: string, isKept: boolean): void {
   process.stdout.write(`\n${figures}\n`);
-  const isDeployed = parseConfig(process.env).TEMPORAL === 'cluster';
-  if (!isKept || (isDeployed && block !== 'bench')) return;
+  if (!isKept || parseConfig(process.env).TEMPORAL === 'cluster') return;
   const file = path.join(repositoryRoot(), 'BENCHMARKS.md');
-  writeFileSync(file, withBlock(readFileSync(file, 'utf8'), isDeployed ? 'bench-cluster' : block, figures));
+  writeFileSync(file, withBlock(readFileSync(file, 'utf8'), place, figures));
 }
 
 /** Ctrl-C leaves neither servers nor data behind. */
