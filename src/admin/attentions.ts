@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { operatorReason } from '../contract/scalars';
 import type { ManageContext } from '../../api/manage/manager';
 import { presentAttention } from '../../api/manage/present';
 import { tellWorkflow } from '../../api/requests/redeliver';
 import type { Input } from '../contract/routes';
 import { CLOSABLE_KINDS, closeAttention } from '../db/attentions';
 import type { Database } from '../db/connection';
-import { REASON_LENGTH_MAX } from '../domain/transaction';
 import { ServiceError } from '../errors';
 import type { TemporalClient } from '../temporal/connect';
 import type { WorkflowClients } from '../temporal/workflows';
@@ -25,11 +25,7 @@ const CLOSE = {
   description: `Of an object of the list: ${CLOSABLE_KINDS.join(', ')}. What ends with its reason, such as an overdue outcome, is refused.`,
   params: z.object({ kind: z.enum(CLOSABLE_KINDS), id: z.string() }),
   body: z.object({
-    reason: z
-      .string()
-      .regex(/\S/, 'Expected text that is not empty.')
-      .max(REASON_LENGTH_MAX)
-      .describe('What was done about it; recorded in the audit trail.'),
+    reason: operatorReason().describe('What was done about it; recorded in the audit trail.'),
   }),
 } as const satisfies CommandRoute;
 

@@ -4,10 +4,10 @@ import { presentPage } from '../../api/manage/present';
 import { formatTimestamp } from '../../api/present/order';
 import { pageQuery } from '../contract/manage/lists';
 import type { Input } from '../contract/routes';
-import { idParam } from '../contract/scalars';
+import { idParam, operatorReason } from '../contract/scalars';
 import type { Database } from '../db/connection';
 import { listUnknownOutcomes, type ManualOutcomeEntry, type UnknownOutcome } from '../db/orders/manual-outcomes';
-import { REASON_LENGTH_MAX, MANUAL_OUTCOMES } from '../domain/transaction';
+import { MANUAL_OUTCOMES } from '../domain/transaction';
 import type { AcceptedRequest } from '../domain/accepted-request';
 import type { WorkflowClients } from '../temporal/workflows';
 import type { CommandRoute } from './commands';
@@ -32,11 +32,7 @@ const SET = {
   params: z.object({ transaction_id: idParam() }),
   body: z.object({
     outcome: z.enum(MANUAL_OUTCOMES).describe('What the processor has done, as it said elsewhere.'),
-    reason: z
-      .string()
-      .regex(/\S/, 'Expected text that is not empty.')
-      .max(REASON_LENGTH_MAX)
-      .describe('How that is known; recorded with the event and in the audit trail.'),
+    reason: operatorReason().describe('How that is known; recorded with the event and in the audit trail.'),
   }),
 } as const satisfies CommandRoute;
 

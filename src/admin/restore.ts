@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import type { ManageContext } from '../../api/manage/manager';
 import { formatTimestamp } from '../../api/present/order';
-import { instant } from '../contract/scalars';
+import { instant, operatorReason } from '../contract/scalars';
 import type { Input } from '../contract/routes';
 import type { Database, SqlTransaction } from '../db/connection';
 import { KeptLease } from '../db/lease';
@@ -16,7 +16,6 @@ import {
   type Restore,
 } from '../db/restores';
 import { extendPayloadKeyUses } from '../db/payload-key-uses';
-import { REASON_LENGTH_MAX } from '../domain/transaction';
 import { ServiceError, validationError } from '../errors';
 import { ENDS_AFTER_MS, reconcile } from '../recovery/reconcile';
 import type { Processor } from '../processor/client';
@@ -62,10 +61,7 @@ const END = {
   summary: 'End the restore',
   description: 'Everything is accepted again. Refused while anything is open, unless it is accepted with a reason.',
   body: z.object({
-    accept: z
-      .string()
-      .regex(/\S/, 'Expected text that is not empty.')
-      .max(REASON_LENGTH_MAX)
+    accept: operatorReason()
       .optional()
       .describe('Why it ends although something is open; recorded in the audit trail.'),
   }),

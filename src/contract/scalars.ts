@@ -1,3 +1,4 @@
+import { REASON_LENGTH_MAX } from '../domain/transaction';
 import { z } from 'zod';
 import { isCountry } from '../domain/country';
 import { isCurrency } from '../domain/currency';
@@ -138,6 +139,8 @@ export const country = () =>
 /** References, names and other short texts. */
 export const reference = () => z.string().max(TEXT_LENGTH_MAX.reference);
 export const description = () => z.string().max(TEXT_LENGTH_MAX.description);
+/** Why an operator does something, for the audit trail: not empty. */
+export const operatorReason = () => z.string().regex(/\S/, 'Expected text that is not empty.').max(REASON_LENGTH_MAX);
 export const requiredDescription = () =>
   description()
     .regex(/\S/, 'Expected text that is not empty.')

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { INCIDENT_KINDS } from '../../domain/incident';
-import { REASON_LENGTH_MAX } from '../../domain/transaction';
 import type { Route } from '../routes';
-import { amount, currency, idParam, timestamp, uuid } from '../scalars';
+import { amount, currency, idParam, timestamp, uuid, operatorReason } from '../scalars';
 import { pageQuery, pageSchema } from './lists';
 
 const INCIDENT_STATUSES = ['open', 'closed'] as const;
@@ -31,11 +30,7 @@ export const incidentSchema = z.strictObject({
 export type IncidentAnswer = z.infer<typeof incidentSchema>;
 export const incidentPageSchema = pageSchema(incidentSchema);
 export const incidentCloseRequestSchema = z.object({
-  reason: z
-    .string()
-    .regex(/\S/, 'Expected text that is not empty.')
-    .max(REASON_LENGTH_MAX)
-    .describe('Why the difference is right, or how it was settled; recorded in the audit trail.'),
+  reason: operatorReason().describe('Why the difference is right, or how it was settled; recorded in the audit trail.'),
 });
 
 const incidentParams = z.object({ id: idParam() });
