@@ -128,7 +128,8 @@ async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
     const behind = await drill.restartWith('copy');
     // Asked again, an order that Temporal takes for open is still what the record says.
     await drill.endAgain(ended);
-    await drill.endEvery(2);
+    const ended_later = await drill.endEvery(2);
+    await drill.open(ended_later.length);
     const empty = await drill.restartWith('nothing');
     await drill.checkDoctor();
     await drill.endEvery(1);
