@@ -68,6 +68,19 @@ test('order and link move together: processing with the order, all_unsuccessful 
   await expect(anAttempt(link)).rejects.toMatchObject({ error: 'TransactionAlreadyStarted' });
 });
 
+test('rules 11.8: each status of its open attempt makes another version of the link, which shows it', async () => {
+  const { db } = database;
+  const link = await aLink();
+  const attempt = await anAttempt(link);
+  const version = async () => (await loadPaymentLinkSnapshot(db, link.id)).version;
+  const begun = await version();
+  const move = { transaction_id: attempt.transactions[0]!.id, to: 'pending' } as const;
+  const pending = await moveOrder(db, attempt, move, { source: 'processor', now: NOW });
+  expect([pending.status, await version()]).toEqual(['processing', begun + 1]);
+  await end(pending, 'accepted');
+  expect(await loadPaymentLinkSnapshot(db, link.id)).toMatchObject({ status: 'completed', version: begun + 2 });
+});
+
 test('an order that ends after the link has expired leaves it expired', async () => {
   const link = await aLink();
   await end(await anAttempt(link), 'error', NOW + DAY);

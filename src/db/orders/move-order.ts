@@ -80,7 +80,7 @@ const writeMove = prepared<MoveResult>(
    where orders.id = locked.id and (:transaction_id::uuid is null or exists (select 1 from t))
    returning orders.id, orders.kind, orders.webhook_url, orders.project_id, orders.related_order_id
  ), l as (
-   -- The payment link moves with the order that ends its attempt.
+   -- The payment link moves with the order of its attempt.
    update payment_links set
      status = :link_to,
      ended_by = case when :link_to = 'expired' then 'time' end,
@@ -179,7 +179,7 @@ function countMove(status: Labels['status'], { kind, payment_method, is_test }: 
 
 /** The bindings of writeMove; `null` for values that the move does not change. */
 function bindingsOf(order: OrderSnapshot, move: Move, details: MoveDetails) {
-  const link_to = linkMoveOf(order, move, details.now);
+  const link_move = linkMoveOf(order, move, details.now);
   const late_approval_poll_at = lateApprovalPollAt(order, move, details);
   const poll_at = firstPollAt(move.transaction?.to, details.now);
   return {
@@ -196,9 +196,9 @@ function bindingsOf(order: OrderSnapshot, move: Move, details: MoveDetails) {
     transaction_sources: move.transaction ? statusesBefore(TRANSACTION_MOVES, move.transaction.to) : [],
     capture_ends_at:
       move.transaction?.capture_ends_at === undefined ? null : toIsoTime(move.transaction.capture_ends_at),
-    payment_link_id: link_to === undefined ? null : (order.payment_link?.id ?? null),
-    link_to: link_to ?? null,
-    link_sources: link_to === undefined ? [] : statusesBefore(PAYMENT_LINK_MOVES, link_to),
+    payment_link_id: link_move === undefined ? null : (order.payment_link?.id ?? null),
+    link_to: link_move?.to ?? null,
+    link_sources: link_move?.sources ?? [],
     source: details.source,
     result: details.result ?? null,
     authorization_iso_response_code: details.authorization_iso_response_code ?? null,
@@ -222,8 +222,15 @@ function bindingsOf(order: OrderSnapshot, move: Move, details: MoveDetails) {
   };
 }
 
-/** The status that the order's payment link gets with a move to a final status; `undefined` when it stays as it is. */
-function linkMoveOf({ payment_link }: OrderSnapshot, move: Move, now: number): PaymentLinkStatus | undefined {
-  if (payment_link === undefined || !move.status_changed || !isFinal(ORDER_MOVES, move.order_to)) return undefined;
-  return linkStatusAfter(move.order_to, payment_link, now);
+/** The status that the order's payment link gets with a move, and those that it may have before; `undefined`: no change. */
+function linkMoveOf(
+  { payment_link }: OrderSnapshot,
+  move: Move,
+  now: number,
+): { to: PaymentLinkStatus; sources: PaymentLinkStatus[] } | undefined {
+  if (payment_link === undefined || !move.status_changed) return undefined;
+  // Until the attempt ends the link shows the order's new status, and is another version.
+  if (!isFinal(ORDER_MOVES, move.order_to)) return { to: 'processing', sources: ['processing'] };
+  const to = linkStatusAfter(move.order_to, payment_link, now);
+  return { to, sources: statusesBefore(PAYMENT_LINK_MOVES, to) };
 }
