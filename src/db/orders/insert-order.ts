@@ -82,26 +82,39 @@ function transactionRow(
 }
 
 /**
- * Begins a payment attempt of a link if it may: one at a time, before the link expires, 25 at most (rules 19.4), by the
+ * Locks a link that takes a payment attempt: one at a time, before the link expires, 25 at most (rules 19.4), by the
  * link's own clock. The row stays locked until the order is written. This statement alone decides between payers, the
  * merchant who ends the link, and its end.
  */
+const LOCK_LINK = `locked as (
+       select id from payment_links l
+       where id = :payment_link_id and status = any(:link_sources::text[]) and attempts < :attempts_max
+         and expires_at > :created::timestamptz and ${LINK_CLOCK_OFFSET} = :clock_offset_ms
+         and not exists (select 1 from orders where id = :order_id)
+       for update
+     )`;
+
 const BEGIN_LINK_ATTEMPT = `
-  update payment_links l set
-    status = 'processing', attempts = attempts + 1,
-    ${nextVersion('l', ':created')}
-  from in_time where id = :payment_link_id and status = any(:link_sources::text[]) and attempts < :attempts_max
-    and expires_at > :created::timestamptz and ${LINK_CLOCK_OFFSET} = :clock_offset_ms
-    and not exists (select 1 from orders where id = :order_id)
-  returning 1`;
+       update payment_links set status = 'processing', attempts = attempts + 1, ${nextVersion('payment_links', ':created')}
+       from locked, in_time where payment_links.id = locked.id
+       returning 1`;
 
 /**
- * The statement of insertOrder. `permitted`: a query with one row if the order may be written. `if_exists`: what then.
+ * The statement of insertOrder. `claimed`: the CTEs of claimRequest. `permitted`: a query with one row if the order may
+ * be written. `if_exists`: what then.
  */
-const insertStatement = (name: string, chosen_by: ChosenBy, permitted: string, if_exists: string) =>
+const insertStatement = (
+  name: string,
+  {
+    chosen_by,
+    claimed,
+    permitted,
+    if_exists,
+  }: { chosen_by: ChosenBy; claimed: string; permitted: string; if_exists: string },
+) =>
   prepared<{ inserted: number }>(
     name,
-    `with ${claimRequest()}, permitted as (
+    `with ${claimed}, permitted as (
        ${permitted}
      ), o as (
        insert into orders (${ORDER_COLUMNS})
@@ -118,15 +131,20 @@ const insertStatement = (name: string, chosen_by: ChosenBy, permitted: string, i
      select count(*) as inserted from o`,
   );
 
-const insertNewOrder = insertStatement(
-  'insert order',
-  'merchant',
-  'select 1 from in_time',
-  'on conflict (id) do nothing',
-);
+const insertNewOrder = insertStatement('insert order', {
+  chosen_by: 'merchant',
+  claimed: claimRequest(),
+  permitted: 'select 1 from in_time',
+  if_exists: 'on conflict (id) do nothing',
+});
 // Fails for an order that was written while the statement waited for the row of the link, and which it does not see:
 // otherwise the link would be in progress without an order. The retry finds the order.
-const insertOrderOfLink = insertStatement('insert order of payment link', 'customer', BEGIN_LINK_ATTEMPT, '');
+const insertOrderOfLink = insertStatement('insert order of payment link', {
+  chosen_by: 'customer',
+  claimed: `${LOCK_LINK}, ${claimRequest('locked')}`,
+  permitted: BEGIN_LINK_ATTEMPT,
+  if_exists: '',
+});
 
 /**
  * Writes the order and the transaction it came with, in one statement; with `payment_link`, the link moves in it too.

@@ -151,6 +151,17 @@ test('rules 19.4: an attempt that was withdrawn leaves its link as it was', asyn
   expect(await loadPaymentLinkSnapshot(database.db, link.id)).toEqual(link);
 });
 
+test('rules 10.5: an attempt that its link does not take claims nothing: that nothing was stored is certain', async () => {
+  const link = await aLink();
+  const request = aRequest({ has_idempotency_key: false });
+  const order = anOrder({ attempts_max: 1, charged_by: 'token' });
+  // Read before the clock of the link was advanced.
+  const payment_link = { ...link, clock_offset_ms: -1 };
+  const attempt = insertOrder(database.db, order, undefined, { ...times, payment_link, request });
+  await expect(attempt).rejects.toMatchObject({ error: 'ServiceUnavailable' });
+  expect(await withdrawRequest(database.db, request.request_id)).toBe(true);
+});
+
 test('claims are deleted once they are old', async () => {
   const request_id = randomUUID();
   await withdrawRequest(database.db, request_id);
