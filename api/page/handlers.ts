@@ -56,11 +56,11 @@ async function requireForm<P extends Payable>(context: PageContext<P>, request: 
  * sends the customer back here too; the result of the payment is read from the record, never from the address.
  */
 export function showPage<P extends Payable>(context: PageContext<P>): RequestHandler {
-  const { payables, respond, deadline_ms } = context;
+  const { payables, respond } = context;
   return async (request, response) => {
     const payable = await findPayable(context, request);
     if (request.query['from'] !== 'issuer') return await respond(request, response, payable, 'visit');
-    const returned = await payables.returnFromIssuer(payable, Date.now() + deadline_ms);
+    const returned = await payables.returnFromIssuer(payable);
     await respond(request, response, returned, 'issuer_return');
   };
 }

@@ -11,6 +11,7 @@ import { outcomeAwaitedFrom, paymentExpiresAt } from '../../src/domain/order-sna
 import { paymentPeriod } from '../../src/domain/payment-period';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { reversalOrderId, transactionId } from '../../src/ids';
+import { isServiceError } from '../../src/temporal/call-errors';
 import type { OrderWorkflows } from '../../src/temporal/orders';
 import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
 import type { SubmitPaymentInput } from '../../workflows/messages';
@@ -58,9 +59,8 @@ interface OrderServices {
 export function orderPayables({ db, orders, processor_notifications }: OrderServices): Payables<OrderPayable> {
   const pollLimit = createPollLimit();
 
-  /** Resolves once the order has changed, or after OUTCOME_WAIT_MS. */
-  async function untilChanged({ id, version }: StoredOrder): Promise<void> {
-    const until = Date.now() + OUTCOME_WAIT_MS;
+  /** Resolves once the order has changed, or at `until`, epoch milliseconds. */
+  async function untilChanged({ id, version }: StoredOrder, until: number): Promise<void> {
     while (Date.now() < until && (await findOrderVersion(db, id)) === version) {
       await setTimeout(LOOK_AGAIN_AFTER_MS);
     }
@@ -84,16 +84,19 @@ export function orderPayables({ db, orders, processor_notifications }: OrderServ
       const { status } = await orders.cancel(order.id, { source: 'customer', request });
       return status === 'cancelled';
     },
-    async returnFromIssuer(payable, deadline_at) {
+    async returnFromIssuer(payable) {
       const { order, now } = payable;
       const transaction = transactionToAskAbout(order, now);
       if (transaction === undefined) return payable;
-      await pollLimit(transaction.id, async () => {
-        await processor_notifications.customerReturned(
-          { order_id: order.id, transaction_id: transaction.id },
-          deadline_at,
-        );
-        if (transaction.status === 'pending') await untilChanged(order);
+      const returned = { order_id: order.id, transaction_id: transaction.id };
+      const poll = async () => {
+        const until = Date.now() + OUTCOME_WAIT_MS;
+        await processor_notifications.customerReturned(returned, until);
+        if (transaction.status === 'pending') await untilChanged(order, until);
+      };
+      await pollLimit(transaction.id, poll).catch((error: unknown) => {
+        // The page shows the record: the processor is polled without the customer too.
+        if (!isServiceError(error, 'ServiceUnavailable')) throw error;
       });
       return (await find(order.id)) ?? payable;
     },

@@ -170,5 +170,5 @@ export interface Payables<P extends Payable> {
    * The customer is back from the issuer: asks for the outcome where it is open, and resolves with the payable as it is
    * then.
    */
-  readonly returnFromIssuer: (payable: P, deadline_at: number) => Promise<P>;
+  readonly returnFromIssuer: (payable: P) => Promise<P>;
 }

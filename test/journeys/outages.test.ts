@@ -300,10 +300,11 @@ test('rules 2.7: Postgres is read-only: not ready with the cause, writes are 503
   expect(await ready()).toEqual([200, undefined]);
 });
 
-test('rules 24.6: Temporal is away while the processor charges: reads go on, new orders are 503, and both are paid once when it is back', async () => {
+test('rules 24.6: Temporal is away while the processor charges: reads and the return from the issuer go on, new orders are 503, and both are paid once when it is back', async () => {
   const [before, during] = [await Sale.prepare(), await Sale.prepare()];
   const readinessOfWorker = async () => (await fetch(`${workerHealthUrl()}/health/ready`)).status;
   expect(await readinessOfWorker()).toBe(200);
+  const asked = await merchant.paidOrder('challenge');
   const { answer } = await before.startCharge();
   await own.without('temporal', async () => {
     const stopped_at = Date.now();
@@ -324,6 +325,9 @@ test('rules 24.6: Temporal is away while the processor charges: reads go on, new
       { status: 'degraded', checks: { postgres: 'ok', temporal: 'unavailable' } },
     ]);
     expect(await readinessOfWorker()).toBe(503);
+    const back = `${merchant.stack.api_url}/pay/${asked.id}/${asked.transactions![0]!.id}/?from=issuer`;
+    const returned = await fetch(back);
+    expect([returned.status, await returned.text()]).toEqual([200, expect.stringContaining('Your bank wants')]);
     // What the worker was doing is given to another one.
     await sleep(Math.max(0, stopped_at + TASK_LOST_MS - Date.now()));
   });
