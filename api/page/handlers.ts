@@ -126,10 +126,12 @@ export function cancel<P extends Payable>(context: PageContext<P>): RequestHandl
       error = thrown;
     }
     const after = await findPayable(context, request);
-    await respond(request, response, after, 'form', {
-      error,
-      ...(!is_cancelled && after.state.kind === 'payable' && { status: 503, notice: 'not_cancelled' }),
-    });
+    // What can still be cancelled was not.
+    if (is_cancelled || after.state.kind === 'ended' || !after.state.cancellable) {
+      return await respond(request, response, after, 'form', { error });
+    }
+    error ??= new ServiceError('ServiceUnavailable', 'The payment is not cancelled yet.');
+    await respond(request, response, after, 'form', { error, status: 503, notice: 'not_cancelled' });
   };
 }
 

@@ -84,13 +84,15 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
       const { waiting_for, challenge_url } = state;
       // The first time the customer is led to the issuer: by the page, as a redirect after a form may only lead to
       // known places.
-      const to_issuer = challenge_url !== undefined && cause !== 'issuer_return' && reloads === undefined;
-      const refresh = to_issuer ? { seconds: 0, url: challenge_url } : reload;
+      const is_first = cause !== 'issuer_return' && reloads === undefined && notice === undefined;
+      // A notice stays long enough to be read.
+      const reload_later = notice === undefined ? reload : { ...reload, seconds: RELOAD_SECONDS_MAX };
+      const refresh = challenge_url !== undefined && is_first ? { seconds: 0, url: challenge_url } : reload_later;
       const cancel_token = state.cancellable ? token() : undefined;
       return sendPage(
         response,
-        200,
-        <WaitingPage {...frame} {...{ waiting_for, refresh, challenge_url, cancel_token }} />,
+        status,
+        <WaitingPage {...frame} {...{ waiting_for, refresh, challenge_url, cancel_token, notice }} />,
       );
     }
 
@@ -129,9 +131,11 @@ function reloadsOf(request: Request): number | undefined {
   return Number.isInteger(reloads) ? Math.min(Math.max(reloads, 0), 1_000) : undefined;
 }
 
+const RELOAD_SECONDS_MAX = 10;
+
 /** Often at first, as most answers come soon; at last every ten seconds. */
 function nextReload(page: string, reloads: number): { seconds: number; url: string } {
-  return { seconds: Math.min(2 + Math.floor(reloads / 5), 10), url: `${page}?waited=${reloads + 1}` };
+  return { seconds: Math.min(2 + Math.floor(reloads / 5), RELOAD_SECONDS_MAX), url: `${page}?waited=${reloads + 1}` };
 }
 
 /** Browsers get an error page, programs get the API's errors. `base`: path below which the service is reached. */

@@ -3,6 +3,7 @@ import { isWallet, type PageOutcome, type Payable, type PaymentState } from '../
 import { CancelForm } from './forms';
 import { SignIcon, type Sign } from './icons';
 import { Layout, type Frame } from './layout';
+import { NoticeBox } from './pay-page';
 
 /** Also awaited: the outcome of a charge that may have been sent. */
 type WaitingFor = Extract<PaymentState, { kind: 'waiting' }>['waiting_for'] | 'unknown_charge';
@@ -18,6 +19,8 @@ interface WaitingPageProps extends Frame {
   refresh: { seconds: number; url: string };
   /** Token of the cancel form, where cancelling is possible. */
   cancel_token?: string | undefined;
+  /** Why the customer's form was not carried out. */
+  notice?: 'not_charged' | 'not_cancelled' | undefined;
 }
 
 const WAITING_TEXTS = {
@@ -29,12 +32,13 @@ const WAITING_TEXTS = {
 
 /** Shown until the outcome is known: the page loads itself again, without any script. */
 export function WaitingPage(props: WaitingPageProps) {
-  const { payable, page, waiting_for, refresh, challenge_url, cancel_token, localization } = props;
+  const { payable, page, waiting_for, refresh, challenge_url, cancel_token, notice, localization } = props;
   const { texts } = localization;
   const [heading, detail] = WAITING_TEXTS[waiting_for];
   return (
     <Layout {...props} title={texts[heading]}>
       <div class="sheet message">
+        {notice && <NoticeBox heading={texts[notice]} details={[texts[`${notice}_detail`]]} errors={{}} />}
         <span class="sign waiting" aria-hidden="true">
           <span class="spinner" />
         </span>

@@ -163,8 +163,8 @@ function declinedDetail(texts: Texts, { payment_method, response_code = '' }: At
   return isWallet(payment_method) ? texts.wallet_declined_detail : (by_code[response_code] ?? texts.declined_detail);
 }
 
-/** Read out and focused first. */
-function NoticeBox({ heading, details, errors }: Notice) {
+/** A notice above the forms, or on a waiting page: read out and focused first. */
+export function NoticeBox({ heading, details, errors }: Omit<Notice, 'title'>) {
   const wrong = CARD_FIELDS.filter((name) => errors[name] !== undefined);
   return (
     <div class="notice" role="alert" tabindex={-1} autofocus>

@@ -513,6 +513,25 @@ describe('the cancel form', () => {
     expect(await readLedger(order.id)).toEqual([]);
   });
 
+  test('rules 10.10: while the processor does not answer, the customer at the issuer reads that nothing is cancelled', async () => {
+    const { order, client, path, form } = await opened();
+    await client.postForm(path, { ...form, number: CARDS.challenge.number });
+    const merchant = new Merchant();
+    await merchant.addFault({ operation: 'ask', order_id: order.id, kind: 'outage' });
+    const cancel = (headers = {}) => client.postForm(`${path}cancel/`, { token: form.token }, headers);
+    const kept = await cancel();
+    const html = await kept.text();
+    expect([kept.status, html]).toEqual([503, expect.stringContaining('Not cancelled yet')]);
+    // Not led to the issuer, but offered to go there.
+    expect(html).toContain(`content="10;url=${path}?waited=1"`);
+    expect(html).toMatch(/href="[^"]+\/challenge\//);
+    const told = (await (await cancel({ accept: 'application/json' })).json()) as { error: { type: string } };
+    expect(told.error.type).toBe('CanNotCancelTransaction');
+    await merchant.removeFaults();
+    expect(await (await cancel()).text()).toContain('Payment cancelled');
+    expect(await readStatuses(order.id)).toBe('cancelled: cancelled');
+  });
+
   test('comes too late once the order is paid', async () => {
     const { order, client, path, form } = await opened();
     await client.postForm(path, form);
