@@ -1,6 +1,7 @@
 import { toLinkPayable } from '../../../api/page/payment-link';
 import type { PaymentState } from '../../../api/page/payable';
 import type { PaymentLinkRequest } from '../../../src/client';
+import { orderSchema } from '../../../src/contract/order';
 import type { StoredOrder } from '../../../src/db/orders/stored-order';
 import type { StoredPaymentLink } from '../../../src/db/payment-links';
 import type { OrderStatus, PaymentLinkStatus } from '../../../src/domain/transitions';
@@ -258,6 +259,28 @@ describe('the page of a payment link', () => {
     expect(after).toContain('You can try 24 more times.');
     expect(await linkStory()).toBe('all_unsuccessful: 1 cancelled');
     expect(hidden(await html(other.client), 'attempt')).toBe('1');
+  });
+
+  test('rules 19.8: cancelled after it failed at the issuer, the page says that it failed', async () => {
+    const { path, aPayer, linkStory } = await aLink();
+    const { client, form } = await aPayer();
+    await client.postForm(path, { ...form, number: CARDS.challenge.number });
+    await client.answerIssuer((await client.issuerAt(path))!, { code: '3333' });
+    const late = await client.postForm(`${path}cancel/`, { token: form.token });
+    const page = await late.text();
+    expect([late.status, hidden(page, 'attempt')]).toEqual([200, '2']);
+    expect(page).toContain('Your bank did not confirm the payment');
+    expect(page).not.toContain('Not cancelled yet');
+    expect(await linkStory()).toBe('all_unsuccessful: 1 error');
+  });
+
+  test('rules 12.7: a wallet shows the same fields of its card as on the page of an order', async () => {
+    const { path, aPayer, link } = await aLink();
+    const { client, form } = await aPayer();
+    const by_wallet = { token: form.token, attempt: form.attempt, payment_method: 'apple-pay' };
+    expect(await (await client.payWithForm(`${path}wallet/`, by_wallet)).text()).toContain('Payment completed');
+    const { transactions } = await merchant.getOrder((await link()).completed_order_id!);
+    expect(orderSchema.shape.transactions.safeParse(transactions).error).toBeUndefined();
   });
 
   test('rules 19.14: the page of an attempt’s order leads back to the link after a decline', async () => {
