@@ -29,10 +29,11 @@ export class OrderState extends RecordedObject<OrderSnapshot> {
         poll: (input) => this.pollCharge(input),
         setOutcomeByHand: (input) => localActivities.setChargeOutcome({ ...input, order_id }),
         keyOf: (order) => chargeIdempotencyKey(lastTransaction(order)!.id),
-        // A charge that ended unpaid is reversed instead (rules 10.11).
+        // A charge that ended unpaid is reversed instead (rules 10.11). One whose outcome was set by hand ends otherwise
+        // only as an authorization that was approved: voided, or released at the end of its window.
         isVerified: (order) => {
           const last = lastTransaction(order);
-          return last?.status === 'accepted' && last.outcome_set_by_hand === true;
+          return last?.outcome_set_by_hand === true && (last.status === 'accepted' || isEnding(last.status));
         },
       },
       resumed,

@@ -1,5 +1,6 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { queryRows } from '../../../src/db/connection';
+import { findWatch } from '../../../src/db/orders/late-approvals';
 import { findOrderSnapshot } from '../../../src/db/orders/order-snapshot';
 import { followUpIdempotencyKey } from '../../../src/domain/follow-up';
 import type { ManualOutcome } from '../../../src/domain/outcome';
@@ -115,6 +116,33 @@ describe('rules 10.14: setOutcome of a payment', () => {
     ]);
     expect((await findOrderSnapshot(world.database.db, wrong.id))?.attention).toContain('says declined');
     expect(await statusesOfOrder(wrong)).toBe('completed: accepted');
+  });
+
+  test.each<[string, (order: TestOrder) => Promise<unknown>]>([
+    ['voided', (order) => order.follow('void')],
+    ['released at the end of its window', () => world.env.sleep(61 * MINUTE)],
+  ])('approved, of an authorization that is %s before the processor answers: it is polled on', async (_how, end) => {
+    const order = await awaited('processing_approved', { capture_mode: 'manual' });
+    const transaction_id = transactionIdOf(order.id, 1);
+    const { db } = world.database;
+    await setOutcome(order.id, 'approved');
+    const key = chargeIdempotencyKey(transaction_id);
+    await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key: key });
+    await isNotified(order);
+    await until('it is to be polled again', () => findWatch(db, transaction_id));
+    await end(order);
+    await isClosed(order.id);
+    expect(await statusesOfOrder(order)).toMatch(/^completed: (cancelled|expired)$/);
+    const { follow_ups } = createWorkflowClients({ client: world.env.client, db });
+    const poll = async () => {
+      await follow_ups.resumeWatch({ transaction_id });
+      await isClosed(order.id);
+      return await findWatch(db, transaction_id);
+    };
+    expect(await poll()).toMatchObject({ polls: 1 });
+    await merchant.removeFaults();
+    expect(await poll()).toBeUndefined();
+    expect((await findOrderSnapshot(db, order.id))?.attention).toBeUndefined();
   });
 
   test('declined, and then the processor approved it: given back by a reversal order', async () => {
