@@ -1,4 +1,4 @@
-import { LATE_APPROVAL_OVERDUE } from '../src/domain/attention';
+import { ANNOUNCED_OVERDUE, LATE_APPROVAL_OVERDUE } from '../src/domain/attention';
 import type { Database } from '../src/db/connection';
 import { insertFollowUp, recordFollowUpOutcome } from '../src/db/orders/follow-ups';
 import { announceOperation, endAnnouncement } from '../src/db/orders/announced-operations';
@@ -14,7 +14,13 @@ import {
 } from '../src/domain/follow-up';
 import { lastTransaction, type OrderSnapshot } from '../src/domain/order-snapshot';
 import { isMismatch, isOutcomeMissing, isUndecided, outcomeOf } from '../src/domain/outcome';
-import { chargeIdempotencyKey, expectedCharge, nextLatePoll } from '../src/domain/transaction';
+import {
+  chargeIdempotencyKey,
+  expectedCharge,
+  isAnswerOverdue,
+  mayLookUpLag,
+  nextLatePoll,
+} from '../src/domain/transaction';
 import { minorUnitsInWords, mismatchInWords, type LateApprovalWatch } from '../src/domain/waits';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { transactionId } from '../src/ids';
@@ -167,7 +173,8 @@ async function needsAttention(
 
 /**
  * Records a chargeback or a won chargeback. The notification is not trusted: the processor is polled by the key in it.
- * The processor's look-up may lag behind its notifications, so an unknown key is polled again for hours (rules 10.9).
+ * The processor's look-up may lag behind its notifications, so an unknown key is polled again for hours (rules 10.9),
+ * and one without an answer until there is one: `attention` after a day.
  */
 async function recordProcessorInitiated(
   { db, processor }: ActivityServices,
@@ -178,16 +185,20 @@ async function recordProcessorInitiated(
   const found = await processor.findOperation(processor_key, {});
   // Only a charge has 3-D Secure: its key announces nothing.
   const isChallenge = typeof found === 'object' && found.result === 'challenge';
-  if (isOutcomeMissing(found) && !isChallenge) return { result: 'unanswered' };
-  if (found === 'not_found') {
-    const announced = {
+  const is_missing = isOutcomeMissing(found) && !isChallenge;
+  if (is_missing || found === 'not_found') {
+    const operation = {
       order_id,
       kind: kind === 'chargeback' ? kind : ('reversal' as const),
       processor_key,
       original_order_id,
       original_transaction_id,
     };
-    if (isUndecided(found, await announceOperation(db, announced, now), now)) return { result: 'unanswered' };
+    const announced = await announceOperation(db, operation, now);
+    if (is_missing) {
+      return { result: 'unanswered', attention: isAnswerOverdue(announced, now) ? ANNOUNCED_OVERDUE : undefined };
+    }
+    if (mayLookUpLag(announced, now)) return { result: 'unanswered' };
     const attention = `the processor announced a ${kind} that it does not know`;
     return await needsAttention(db, original_order_id, attention, end);
   }

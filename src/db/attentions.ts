@@ -50,6 +50,8 @@ export interface AttentionCandidate {
   order_id: string;
   /** The processor has not answered for long about a late approval. */
   is_late_approval_overdue: boolean;
+  /** Nor about an operation of the order that it announced. */
+  is_announced_overdue: boolean;
   /** The reasons of its open rows in the table. */
   open_reasons: string[];
 }
@@ -59,7 +61,8 @@ const CANDIDATES = 1_000;
 
 /**
  * Orders whose attention by the record may differ from the one in the table, by their ids: the next ones `after` an id,
- * or the first. `overdue_since`, epoch milliseconds: late approvals that are watched since then or longer are overdue.
+ * or the first. `overdue_since`, epoch milliseconds: late approvals and announced operations about which the processor is
+ * polled since then or longer are overdue.
  */
 export async function findAttentionCandidates(
   db: Database,
@@ -70,8 +73,12 @@ export async function findAttentionCandidates(
     `with late as (
        select distinct t.order_id from late_approval_watches w join transactions t on t.id = w.transaction_id
        where w.began <= :overdue_since
+     ), announced as (
+       select original_order_id as order_id from announced_operations where announced <= :overdue_since
      ), candidates as (
        select order_id from late
+       union
+       select order_id from announced
        union
        select order_id from transactions
        where (polls >= ${POLLS_BEFORE_ATTENTION} or answered_amount is not null) and status = any(:open::text[])
@@ -85,7 +92,8 @@ export async function findAttentionCandidates(
        select a.object_id::uuid from attentions a left join orders o on o.id = a.object_id::uuid
        where a.object_kind = 'order' and a.until is null and o.attention is distinct from a.reason
      )
-     select c.order_id, c.order_id in (select order_id from late) as is_late_approval_overdue, array(
+     select c.order_id, c.order_id in (select order_id from late) as is_late_approval_overdue,
+       c.order_id in (select order_id from announced) as is_announced_overdue, array(
        select a.reason from attentions a
        where a.object_kind = 'order' and a.object_id = c.order_id::text and a.until is null
      ) as open_reasons

@@ -9,6 +9,8 @@ import { DAY_MS } from './period';
 export const RECORD_LOST = 'the record does not exist any more';
 /** The processor has not said for a day whether it approved a payment that ended unpaid (rules 10.12). */
 export const LATE_APPROVAL_OVERDUE = 'the processor has given no answer about a late approval for a day';
+/** The processor has not said for a day what an operation is that it announced (rules 10.9). */
+export const ANNOUNCED_OVERDUE = 'the processor has given no answer for a day about an operation that it announced';
 const OUTCOME_OVERDUE = 'the processor has given no outcome for about a day';
 
 /** Of an order; undefined when the operator has nothing to do. */

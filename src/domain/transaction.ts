@@ -58,20 +58,28 @@ export function pollAfter(polls: number): number {
  * often, and an operator must look. Milliseconds (rules 10.12).
  */
 export const POLL_LATE_CHALLENGE_MS = { first_day: HOUR_MS, later: 6 * HOUR_MS } as const;
-/** Without an answer about a possible late approval for this long, an operator must look. Milliseconds. */
-export const LATE_APPROVAL_OVERDUE_MS = DAY_MS;
+/**
+ * Without an answer about a possible late approval, or an operation that the processor announced, for this long, an
+ * operator must look. Milliseconds.
+ */
+export const ANSWER_OVERDUE_MS = DAY_MS;
 /**
  * How long the processor's look-up may not find an operation that the processor announced (rules 10.9). Milliseconds.
  */
-const ANNOUNCED_OVERDUE_MS = 6 * HOUR_MS;
+const LOOK_UP_LAG_MS = 6 * HOUR_MS;
 
 /**
  * The next question about a transaction that is watched since `began`, after the processor had no answer at `now`:
  * when, and whether an operator has to look meanwhile. Epoch milliseconds (rules 10.12).
  */
 export function nextLatePoll(began: number, now: number): { poll_at: number; is_overdue: boolean } {
-  const is_overdue = now - began >= LATE_APPROVAL_OVERDUE_MS;
+  const is_overdue = isAnswerOverdue(began, now);
   return { poll_at: now + (is_overdue ? POLL_LATE_CHALLENGE_MS.later : POLL_LATE_CHALLENGE_MS.first_day), is_overdue };
+}
+
+/** Whether an operator has to look, as the processor is polled since `began` without an answer. Epoch milliseconds. */
+export function isAnswerOverdue(began: number, now: number): boolean {
+  return now - began >= ANSWER_OVERDUE_MS;
 }
 
 /**
@@ -79,7 +87,7 @@ export function nextLatePoll(began: number, now: number): { poll_at: number; is_
  * milliseconds (rules 10.9).
  */
 export function mayLookUpLag(announced: number, now: number): boolean {
-  return now - announced < ANNOUNCED_OVERDUE_MS;
+  return now - announced < LOOK_UP_LAG_MS;
 }
 
 /** After this many polls without an outcome, about a day, an operator must look. */

@@ -1,16 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import { endDeliveredAttentions, findAttentionCandidates, recordAttention } from '../db/attentions';
+import {
+  endDeliveredAttentions,
+  findAttentionCandidates,
+  recordAttention,
+  type AttentionCandidate,
+} from '../db/attentions';
 import type { Database } from '../db/connection';
 import { findOrderSnapshots } from '../db/orders/order-snapshot';
-import { LATE_APPROVAL_OVERDUE, attentionTo } from '../domain/attention';
-import { LATE_APPROVAL_OVERDUE_MS } from '../domain/transaction';
+import { ANNOUNCED_OVERDUE, LATE_APPROVAL_OVERDUE, attentionTo } from '../domain/attention';
+import { ANSWER_OVERDUE_MS } from '../domain/transaction';
 
 /**
  * Brings the table of attentions up to date with the record, whether or not a workflow runs: outcomes that are overdue,
  * reasons or orders that are gone, and webhooks that were delivered again. `now` in epoch milliseconds. Repeat-safe.
  */
 export async function reconcileAttentions(db: Database, now: number): Promise<void> {
-  const overdue_since = now - LATE_APPROVAL_OVERDUE_MS;
+  const overdue_since = now - ANSWER_OVERDUE_MS;
   for (let after: string | undefined; ;) {
     const candidates = await findAttentionCandidates(db, { overdue_since, after });
     if (candidates.length === 0) break;
@@ -19,12 +24,20 @@ export async function reconcileAttentions(db: Database, now: number): Promise<vo
       db,
       candidates.map(({ order_id }) => order_id),
     );
-    for (const { order_id, is_late_approval_overdue, open_reasons } of candidates) {
+    for (const { order_id, open_reasons, ...overdue } of candidates) {
       const order = orders.get(order_id);
-      const reason = (order && attentionTo(order)) ?? (is_late_approval_overdue ? LATE_APPROVAL_OVERDUE : undefined);
+      const reason = (order && attentionTo(order)) ?? overdueAnswer(overdue);
       if (isDeepStrictEqual(open_reasons, reason === undefined ? [] : [reason])) continue;
       await recordAttention(db, { kind: 'order', id: order_id, project_id: order?.project_id }, reason);
     }
   }
   await endDeliveredAttentions(db);
+}
+
+function overdueAnswer({
+  is_late_approval_overdue,
+  is_announced_overdue,
+}: Pick<AttentionCandidate, 'is_late_approval_overdue' | 'is_announced_overdue'>): string | undefined {
+  if (is_late_approval_overdue) return LATE_APPROVAL_OVERDUE;
+  return is_announced_overdue ? ANNOUNCED_OVERDUE : undefined;
 }

@@ -401,6 +401,17 @@ describe('rules 10.9: an operation that the processor announced', () => {
     expect(row!.attention).toEqual(attention);
   });
 
+  test('is asked about on while the processor does not answer, and needs attention after a day', async () => {
+    const { id } = await paid();
+    const input = followUpOf(id, 'chargeback', { requested_by: 'processor', processor_key: 'by the issuer' });
+    const ask = (now: number) => deaf().executeFollowUp({ ...input, now });
+    expect(await ask(NOW)).toEqual({ result: 'unanswered' });
+    expect(await ask(NOW + 24 * HOUR - 1)).toEqual({ result: 'unanswered' });
+    const attention = expect.stringContaining('no answer for a day about an operation') as string;
+    expect(await ask(NOW + 24 * HOUR)).toEqual({ result: 'unanswered', attention });
+    expect(await announcedIn(id)).toHaveLength(1);
+  });
+
   test('a key of a charge whose customer is in 3-D Secure announces nothing', async () => {
     const { id } = await paid('challenge');
     const processor_key = chargeIdempotencyKey(transactionIdOf(id, 1));

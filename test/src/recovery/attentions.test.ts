@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { countOpenAttentions, listAttentions, recordAttention } from '../../../src/db/attentions';
 import { queryRows } from '../../../src/db/connection';
+import { announceOperation } from '../../../src/db/orders/announced-operations';
 import { setAttention } from '../../../src/db/orders/update-order';
 import { recordAttempt } from '../../../src/db/webhooks/deliveries';
 import { insertRedelivery } from '../../../src/db/webhooks/stored-deliveries';
@@ -61,6 +62,31 @@ test('rules 24.19: a late approval without an answer for a day needs attention u
   await reconcile();
   expect(await open()).toEqual([[id, 'the processor has given no answer about a late approval for a day']]);
   await database.db('late_approval_watches').delete();
+  await reconcile();
+  expect(await open()).toEqual([]);
+});
+
+test('rules 24.19: an announced operation without an answer for a day needs attention until there is one', async () => {
+  const { id, transactions } = await aStoredOrder(database.db);
+  await announceOperation(
+    database.db,
+    {
+      order_id: randomUUID(),
+      kind: 'chargeback',
+      processor_key: 'k',
+      original_order_id: id,
+      original_transaction_id: transactions[0]!.id,
+    },
+    NOW + DAY_MS + 1,
+  );
+  await reconcile();
+  expect(await open()).toEqual([]);
+  await database.db('announced_operations').update({ announced: new Date(NOW + DAY_MS) });
+  await reconcile();
+  expect(await open()).toEqual([
+    [id, 'the processor has given no answer for a day about an operation that it announced'],
+  ]);
+  await database.db('announced_operations').delete();
   await reconcile();
   expect(await open()).toEqual([]);
 });
