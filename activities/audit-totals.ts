@@ -26,7 +26,7 @@ export async function differingProjects(
   const differing = [...new Set([...there.keys(), ...here.keys()])].filter((key) => {
     const [a, b] = [there.get(key), here.get(key)];
     return (['amount', 'settlement_amount', 'fee_amount'] as const).some(
-      (column) => (a?.[column] ?? 0) !== (b?.[column] ?? 0),
+      (column) => (a?.[column] ?? 0n) !== (b?.[column] ?? 0n),
     );
   });
   const project_ids = [...new Set(differing.map((key) => key.split(' ', 1)[0]!))];
@@ -74,17 +74,17 @@ export async function sumDifferences(
 
 async function wrongSums(sides: ComparedSides, hour: Hour, project_ids: readonly string[]): Promise<Difference[]> {
   const totals = (await sides.processor.totals(hour, 0)).filter(({ project_id }) => project_ids.includes(project_id));
-  const sums = new Map<string, number>();
+  const sums = new Map<string, bigint>();
   for await (const page of operationsIn(sides.processor, hour)) {
     for (const operation of page.filter(({ result }) => result === 'approved')) {
       if (!project_ids.includes(operation.project_id)) continue;
-      sums.set(keyOf(operation), (sums.get(keyOf(operation)) ?? 0) + operation.amount);
+      sums.set(keyOf(operation), (sums.get(keyOf(operation)) ?? 0n) + BigInt(operation.amount));
     }
   }
   const named = new Map(totals.map((total) => [keyOf(total), total.amount]));
   return [...new Set([...named.keys(), ...sums.keys()])].flatMap((key) => {
-    const [processor_amount, record_amount] = [named.get(key) ?? 0, sums.get(key) ?? 0];
-    if (processor_amount === record_amount) return [];
+    const [total, sum] = [named.get(key) ?? 0n, sums.get(key) ?? 0n];
+    if (total === sum) return [];
     const [project_id = '', operation = '', currency = ''] = key.split(' ');
     const day = new Date(hour.since).toISOString().slice(0, 13);
     return [
@@ -95,9 +95,9 @@ async function wrongSums(sides: ComparedSides, hour: Hour, project_ids: readonly
         order_id: null,
         transaction_id: null,
         currency,
-        record_amount,
-        processor_amount,
-        description: `The processor's total of ${operation} in the hour ${day} is not the sum of its operations.`,
+        record_amount: Number(sum),
+        processor_amount: Number(total),
+        description: `The processor's total of ${operation} in the hour ${day} is ${total}; the sum of its operations is ${sum}.`,
       },
     ];
   });

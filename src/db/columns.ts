@@ -14,6 +14,9 @@ export const columnsFrom = (table: string, columns: string): string => columns.r
 /** An instant as epoch milliseconds, in SQL; null stays null. */
 export const epochOf = (column: string): string => `floor(extract(epoch from ${column}) * 1000)::bigint`;
 
+/** A sum of amounts, in SQL: a text of its digits, as neither a number nor bigint holds every sum. */
+export const exactSum = (amount: string): string => `coalesce(sum(${amount}), 0)::text`;
+
 /** An object as a row: its optional fields are null where they are absent. */
 export type RowOf<T> = { [Name in keyof T]-?: Partial<Pick<T, Name>> extends Pick<T, Name> ? T[Name] | null : T[Name] };
 

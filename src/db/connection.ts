@@ -15,7 +15,8 @@ export type SqlTransaction = Knex.Transaction;
 /** How the connections of this file read values; other connections of the process read them as pg does. */
 const TYPES = {
   getTypeParser(type: number, format: string): (text: string) => unknown {
-    // Amounts are bigint columns of at most 2^53-1 (a CHECK), so a number holds each of them exactly.
+    // Amounts are bigint columns of at most 2^53-1 (a CHECK), so a number holds each of them exactly. Sums may be
+    // larger (exactSum).
     if (type === types.builtins.INT8) return Number;
     // Instants stay texts with their microseconds; a Date would cut them to milliseconds.
     if (type === types.builtins.TIMESTAMPTZ) return (text) => text;

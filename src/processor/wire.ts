@@ -171,17 +171,22 @@ export type ReportedOperation = z.infer<typeof reportedOperationSchema>;
 export const REPORT_LIMIT = 250;
 export const REPORT_ORDERS_MAX = 50;
 
+/** A sum of amounts. Above 2^53-1, where a number in JSON is not exact, it is sent as a text of its digits. */
+const sum = z.union([z.int().min(0), z.string().regex(/^\d{1,40}$/)]).transform((sent) => BigInt(sent));
+
 /** The approved operations of one kind, project and currency in a period. Amounts are sums. */
 export const totalSchema = z.object({
   project_id: uuid,
   operation: z.string(),
   currency: z.string(),
-  amount: z.int().min(0),
+  amount: sum,
   /** Of those that are settled by a number not above `settled_up_to`. */
-  settlement_amount: z.int().min(0),
-  fee_amount: z.int().min(0),
+  settlement_amount: sum,
+  fee_amount: sum,
 });
 export type Total = z.infer<typeof totalSchema>;
+/** As it is sent. */
+export type SentTotal = z.input<typeof totalSchema>;
 
 /** Body of every answer that is not a success. */
 export const problemSchema = z.object({ error: z.string(), field: z.string().optional() });

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { z } from 'zod';
-import type { LedgerEntry, OperationResult, ReportedOperation, Settlement, Total } from '../processor/wire';
+import type { LedgerEntry, OperationResult, ReportedOperation, SentTotal, Settlement, Total } from '../processor/wire';
 import { settlementOf } from './amounts';
 import { parse } from './refusal';
 import { RESPONSE_CODES, type ResponseCode } from './scenarios';
@@ -89,23 +89,30 @@ export function presentReported(row: OperationRow): ReportedOperation {
   };
 }
 
-/** The totals of operations that were counted by amount. */
-export function presentTotals(counts: readonly Count[]): Total[] {
+/** The totals of operations that were counted by amount, as the wire shows them. */
+export function presentTotals(counts: readonly Count[]): SentTotal[] {
   const totals = new Map<string, Total>();
   for (const { project_id, operation, currency, amount, count, settled } of counts) {
     const key = [project_id, operation, currency].join(' ');
     const total = totals.get(key) ?? {
       ...{ project_id, operation, currency },
-      ...{ amount: 0, settlement_amount: 0, fee_amount: 0 },
+      ...{ amount: 0n, settlement_amount: 0n, fee_amount: 0n },
     };
     const { settlement_amount, fee_amount } = settlementOf(operation, Number(amount));
-    total.amount += count * Number(amount);
-    total.settlement_amount += settled * settlement_amount;
-    total.fee_amount += settled * fee_amount;
+    total.amount += BigInt(count) * BigInt(amount);
+    total.settlement_amount += BigInt(settled) * BigInt(settlement_amount);
+    total.fee_amount += BigInt(settled) * BigInt(fee_amount);
     totals.set(key, total);
   }
-  return [...totals.values()];
+  return [...totals.values()].map(({ amount, settlement_amount, fee_amount, ...of }) => ({
+    ...of,
+    amount: presentSum(amount),
+    settlement_amount: presentSum(settlement_amount),
+    fee_amount: presentSum(fee_amount),
+  }));
 }
+
+const presentSum = (sum: bigint) => (sum > Number.MAX_SAFE_INTEGER ? String(sum) : Number(sum));
 
 function presentEntry(row: OperationRow) {
   return {

@@ -20,7 +20,7 @@ const CREATED = '2026-01-15T12:00:00.123Z';
 const database = setUp(() => createTestDatabase());
 beforeEach(async () => {
   operations = [];
-  added = 0;
+  added = 0n;
   for (const table of ['incidents', 'audit_progress', 'transaction_events', 'transactions', 'orders']) {
     await database.db(table).delete();
   }
@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 /** What the processor reports, in pages as it does; `added`: what its totals have too much. */
 let operations: ReportedOperation[] = [];
-let added = 0;
+let added = 0n;
 const happenedIn = ({ since, until }: { since: number; until: number }) =>
   operations.filter(({ occurred }) => Date.parse(occurred) >= since && Date.parse(occurred) < until);
 const processor: Pick<ActivityServices['processor'], 'operations' | 'totals' | 'settlements'> = {
@@ -38,9 +38,9 @@ const processor: Pick<ActivityServices['processor'], 'operations' | 'totals' | '
     return found.filter(({ number }) => number > after).slice(0, 250);
   },
   async totals(period) {
-    const approved = happenedIn(period).reduce((sum, { amount }) => sum + amount, 0);
-    const of = { project_id: PROJECT.id, operation: 'sale', currency: 'EUR', settlement_amount: 0, fee_amount: 0 };
-    return approved === 0 ? [] : [{ ...of, amount: approved + added }];
+    const approved = happenedIn(period).reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+    const of = { project_id: PROJECT.id, operation: 'sale', currency: 'EUR', settlement_amount: 0n, fee_amount: 0n };
+    return approved === 0n ? [] : [{ ...of, amount: approved + added }];
   },
   settlements: async () => [],
 };
@@ -62,27 +62,27 @@ const services = () =>
     audit_orders_per_second: 100_000,
   }) as unknown as ActivityServices;
 
-const sale = (order_id: string, number: number): ReportedOperation => ({
+const sale = (order_id: string, number: number, amount: number): ReportedOperation => ({
   number,
   operation: 'sale',
   idempotency_key: `k${number}`,
   order_id,
   transaction_id: transactionIdOf(order_id, 1),
   project_id: PROJECT.id,
-  amount: 1_250,
+  amount,
   currency: 'EUR',
   result: 'approved',
   occurred: CREATED,
 });
 
 /** So many paid orders, on both sides. */
-async function paidOrders(count: number): Promise<void> {
-  const transactions = [{ captured_amount: 1_250 }];
+async function paidOrders(count: number, amount = 1_250): Promise<void> {
+  const transactions = [{ captured_amount: amount }];
   const ids = await writeOrders(
     database.db,
-    Array.from({ length: count }, () => ({ transactions })),
+    Array.from({ length: count }, () => ({ amount, transactions })),
   );
-  operations = ids.map((id, n) => sale(id, n + 1));
+  operations = ids.map((id, n) => sale(id, n + 1, amount));
 }
 
 /** The SQL statements of each slice of a run, by step. */
@@ -125,14 +125,27 @@ test('rules 26.2: more orders than a slice has are compared slice by slice, each
 
 test('rules 26.4: a total that is not the sum of the operations is an incident; it closes once it is right', async () => {
   await paidOrders(3);
-  added = 1;
+  added = 1n;
   await statementsOfRun();
   const { items } = await listIncidents(database.db, {}, { limit: 10 });
   expect(items).toMatchObject([{ kind: 'sum', record_amount: 3_750, processor_amount: 3_751, order_id: null }]);
   expect(started).toContain(items[0]!.id);
-  added = 0;
+  added = 0n;
   await statementsOfRun();
   expect(await listIncidents(database.db, { is_open: true }, { limit: 10 })).toEqual({ items: [] });
+});
+
+test('rules 26.4, 26.5: sums are compared to the minor unit, however large they are', async () => {
+  // Their sum is above what Postgres holds as bigint.
+  await paidOrders(1_100, Number.MAX_SAFE_INTEGER);
+  await statementsOfRun();
+  expect(await listIncidents(database.db, {}, { limit: 10 })).toEqual({ items: [] });
+  added = 1n;
+  await statementsOfRun();
+  const { items } = await listIncidents(database.db, {}, { limit: 10 });
+  const [most, sum] = [Number.MAX_SAFE_INTEGER, 1_100n * BigInt(Number.MAX_SAFE_INTEGER)];
+  expect(items).toMatchObject([{ kind: 'sum', record_amount: most, processor_amount: most }]);
+  expect(items[0]!.description).toContain(` is ${sum + 1n}; the sum of its operations is ${sum}.`);
 });
 
 test('rules 26.2: a run covers all that has changed since the last one; the first of a day all of yesterday too', async () => {

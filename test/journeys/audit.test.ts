@@ -353,6 +353,11 @@ test('rules 26.6: an incident that an operator closed stays closed for the same 
   expect(await runAudit()).toMatchObject({ opened: 0, closed: 1 });
 });
 
+test('rules 26.2, 26.4: orders of the largest amount do not stop a run', async () => {
+  for (let n = 0; n < 2; n += 1) await merchant.paidOrder('approved', { amount: Number.MAX_SAFE_INTEGER });
+  expect(await runAudit()).toMatchObject(NOTHING);
+});
+
 test('rules 26.2: a run whose worker is killed goes on where it was', async () => {
   await Promise.all(Array.from({ length: 40 }, () => merchant.paidOrder('approved')));
   await untilIndexed();

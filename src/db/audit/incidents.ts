@@ -34,7 +34,13 @@ export async function recordDifferences(
   if (differences.length === 0) return [];
   // One statement cannot write a row twice.
   const by_object = new Map(differences.map((one) => [`${one.kind} ${one.object_id}`, one]));
-  const rows = [...by_object.values()].map((difference) => ({ ...difference, id: uuidv7() }));
+  const rows = [...by_object.values()].map((difference) => ({
+    ...difference,
+    // A sum may be larger; the description of the difference has it.
+    record_amount: Math.min(difference.record_amount, Number.MAX_SAFE_INTEGER),
+    processor_amount: Math.min(difference.processor_amount, Number.MAX_SAFE_INTEGER),
+    id: uuidv7(),
+  }));
   const opened = await queryRows<{ id: string; is_new: boolean }>(
     db,
     `insert into incidents (id, ${DIFFERENCE}, opened_at, last_seen_at)

@@ -1,6 +1,6 @@
 import type { RecordedOrder, RecordedTransaction } from '../../domain/audit';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
-import { epochOf, fieldsAs, jsonOf } from '../columns';
+import { epochOf, fieldsAs, jsonOf, exactSum } from '../columns';
 import { queryRows, sqlList, toIsoTime, type Database } from '../connection';
 import { MAY_BE_CHARGED } from '../orders/transactions';
 import { readPart, type PagePosition } from '../pages';
@@ -161,30 +161,38 @@ export interface RecordedTotal {
   project_id: string;
   operation: string;
   currency: string;
-  amount: number;
-  settlement_amount: number;
-  fee_amount: number;
+  amount: bigint;
+  settlement_amount: bigint;
+  fee_amount: bigint;
 }
+
+type TotalRow = { [Name in keyof RecordedTotal]: string };
 
 /**
  * The totals of a period by project, operation and currency, by the instants of the processor. Outcomes that an
  * operator has set are left out, and test projects in which a clock was advanced: their instants are not real.
  */
 export async function recordedTotals(db: Database, { since, until }: AuditPeriod): Promise<RecordedTotal[]> {
-  return await queryRows<RecordedTotal>(
+  const rows = await queryRows<TotalRow>(
     db,
     `select o.project_id, case
          when o.kind = 'payment' and (t.capture_mode is not null or t.amount = 0) then 'authorize'
          when o.kind = 'payment' then 'sale'
          when o.kind = 'reversal' and t.credit_debit = 'credit' then 'chargeback_reversal' else o.kind end as operation,
-       t.currency, sum(t.amount)::bigint as amount, coalesce(sum(t.settlement_amount), 0)::bigint as settlement_amount,
-       coalesce(sum(t.fee_amount), 0)::bigint as fee_amount
+       t.currency, ${exactSum('t.amount')} as amount, ${exactSum('t.settlement_amount')} as settlement_amount,
+       ${exactSum('t.fee_amount')} as fee_amount
      from transaction_events e join transactions t on t.id = e.transaction_id join orders o on o.id = t.order_id
      where e.event = 'accepted' and e.source <> 'operator' and e.occurred >= :since and e.occurred < :until
        and not exists (select 1 from sandbox_clocks c where c.project_id = o.project_id and c.offset_ms > 0)
      group by 1, 2, 3`,
     { since: toIsoTime(since), until: toIsoTime(until) },
   );
+  return rows.map(({ amount, settlement_amount, fee_amount, ...of }) => ({
+    ...of,
+    amount: BigInt(amount),
+    settlement_amount: BigInt(settlement_amount),
+    fee_amount: BigInt(fee_amount),
+  }));
 }
 
 /** Of some projects those that the record has; `is_ahead`: a clock of the project was advanced. */

@@ -276,6 +276,27 @@ function word(result: Awaited<ReturnType<Processor['findOperation' | 'execute']>
   return typeof result === 'string' ? result : result.result;
 }
 
+describe('rules 26.4: totals', () => {
+  const of = { project_id: randomUUID(), operation: 'sale', currency: 'EUR' };
+  const totalsOf = (amount: unknown) => {
+    answer = json(200, [{ ...of, amount, settlement_amount: 0, fee_amount: 0 }]);
+    return stranger.totals({ since: 0, until: 1 }, 0);
+  };
+
+  test.each([
+    [0, 0n],
+    [Number.MAX_SAFE_INTEGER, 9_007_199_254_740_991n],
+    ['18014398509481983', 18_014_398_509_481_983n],
+    ['9232379236109515775000', 9_232_379_236_109_515_775_000n],
+  ])('%s is read exactly', async (sent, amount) => {
+    expect(await totalsOf(sent)).toEqual([{ ...of, amount, settlement_amount: 0n, fee_amount: 0n }]);
+  });
+
+  test.each([-1, 0.5, 2 ** 53, '-1', '1.5', '1e3', '', null])('%s is no sum', async (sent) => {
+    await expect(totalsOf(sent)).rejects.toMatchObject({ error: 'FailedToFetchTransactionInformation' });
+  });
+});
+
 it('reads a full page of settlements, however long each is', async () => {
   const settlement = {
     number: Number.MAX_SAFE_INTEGER,

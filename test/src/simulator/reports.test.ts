@@ -40,12 +40,20 @@ test('rules 17.8: totals are the sums of approved operations, with what is settl
   const totals = async (settled_up_to: number) =>
     (await bench.processor.totals(EVER, settled_up_to)).toSorted((a, b) => a.operation.localeCompare(b.operation));
   expect(await totals(0)).toEqual([
-    { ...of, operation: 'refund', amount: 4_000, settlement_amount: 0, fee_amount: 0 },
-    { ...of, operation: 'sale', amount: 10_000, settlement_amount: 0, fee_amount: 0 },
+    { ...of, operation: 'refund', amount: 4_000n, settlement_amount: 0n, fee_amount: 0n },
+    { ...of, operation: 'sale', amount: 10_000n, settlement_amount: 0n, fee_amount: 0n },
   ]);
   const last = (await bench.processor.settlements(0)).at(-1)!.number;
   expect(await totals(last)).toEqual([
-    { ...of, operation: 'refund', amount: 4_000, settlement_amount: 4_000, fee_amount: 0 },
-    { ...of, operation: 'sale', amount: 10_000, settlement_amount: 9_840, fee_amount: 160 },
+    { ...of, operation: 'refund', amount: 4_000n, settlement_amount: 4_000n, fee_amount: 0n },
+    { ...of, operation: 'sale', amount: 10_000n, settlement_amount: 9_840n, fee_amount: 160n },
   ]);
+});
+
+test('rules 17.8: totals of the largest amounts are exact', async () => {
+  const since = Date.now();
+  const paid = [0, 0, 2].map((less) => bench.charge('approved', { amount: Number.MAX_SAFE_INTEGER - less }));
+  for (const sale of await Promise.all(paid)) await bench.processor.execute(sale, randomUUID());
+  const totals = await bench.processor.totals({ ...EVER, since }, 0);
+  expect(totals).toMatchObject([{ operation: 'sale', amount: 27_021_597_764_222_971n }]);
 });
