@@ -540,15 +540,15 @@ export type DayTotals = {
         /** Payment orders, paid or not. */
         orders: number;
         /** Accepted transactions of payment orders. */
-        accepted_amount: number;
+        accepted_amount: number | null;
         /** Accepted refunds. */
-        refunded_amount: number;
+        refunded_amount: number | null;
         /** Chargebacks; those that were won back are not taken off. */
-        charged_back_amount: number;
+        charged_back_amount: number | null;
         /** What the processor has paid out, less what it has taken back. */
-        settled_amount: number;
+        settled_amount: number | null;
         /** The processor's fees. */
-        fee_amount: number;
+        fee_amount: number | null;
     }[];
 };
 export type Project = {

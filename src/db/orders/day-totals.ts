@@ -1,15 +1,18 @@
+import { exactSum } from '../columns';
 import { queryRows, toIsoTime, type Database } from '../connection';
 
-/** The sums of one currency, in minor units (rules 26.9). */
+/** The sums of one currency, in minor units; null where a number does not hold one exactly (rules 26.9). */
 export interface DayTotals {
   currency: string;
   orders: number;
-  accepted_amount: number;
-  refunded_amount: number;
-  charged_back_amount: number;
-  settled_amount: number;
-  fee_amount: number;
+  accepted_amount: number | null;
+  refunded_amount: number | null;
+  charged_back_amount: number | null;
+  settled_amount: number | null;
+  fee_amount: number | null;
 }
+
+type Row = Pick<DayTotals, 'currency' | 'orders'> & Record<Exclude<keyof DayTotals, 'currency' | 'orders'>, string>;
 
 /** The sums of a project's orders that were created in a period, by currency. Instants in epoch milliseconds. */
 export async function dayTotals(
@@ -17,14 +20,14 @@ export async function dayTotals(
   { project_id, since, until }: { project_id: string; since: number; until: number },
 ): Promise<DayTotals[]> {
   const accepted = (kind: string) =>
-    `sum(case when v.is_money and o.kind = '${kind}' and t.status = 'accepted' then t.amount else 0 end)::bigint`;
-  return await queryRows<DayTotals>(
+    exactSum(`case when v.is_money and o.kind = '${kind}' and t.status = 'accepted' then t.amount end`);
+  const rows = await queryRows<Row>(
     db,
     `select v.currency,
        count(distinct o.id) filter (where v.is_money and o.kind = 'payment')::int as orders,
        ${accepted('payment')} as accepted_amount, ${accepted('refund')} as refunded_amount,
        ${accepted('chargeback')} as charged_back_amount,
-       coalesce(sum(v.settled), 0)::bigint as settled_amount, coalesce(sum(v.fee), 0)::bigint as fee_amount
+       ${exactSum('v.settled')} as settled_amount, ${exactSum('v.fee')} as fee_amount
      from orders o
        -- With offset each order's are looked up; a hash join would read the transactions of all orders.
        left join lateral (select * from transactions where order_id = o.id offset 0) t on true
@@ -38,4 +41,18 @@ export async function dayTotals(
      group by v.currency order by v.currency`,
     { project_id, since: toIsoTime(since), until: toIsoTime(until) },
   );
+  return rows.map((row) => ({
+    currency: row.currency,
+    orders: row.orders,
+    accepted_amount: exactNumber(row.accepted_amount),
+    refunded_amount: exactNumber(row.refunded_amount),
+    charged_back_amount: exactNumber(row.charged_back_amount),
+    settled_amount: exactNumber(row.settled_amount),
+    fee_amount: exactNumber(row.fee_amount),
+  }));
+}
+
+function exactNumber(digits: string): number | null {
+  const number = Number(digits);
+  return Number.isSafeInteger(number) ? number : null;
 }

@@ -90,6 +90,19 @@ test('rules 26.9: the totals of a day are the sums of its transaction report, by
   expect(totalsOf(rows, 'USD')).toMatchObject({ orders: 1, accepted_amount: 2_500, charged_back_amount: 2_500 });
 });
 
+test('rules 26.9: a sum that a JSON number does not hold exactly is null, and the others are there', async () => {
+  const { merchant } = await createTestProject({ currencies: ['EUR', 'USD'] });
+  const { created } = await merchant.paidOrder('approved', { amount: Number.MAX_SAFE_INTEGER });
+  await merchant.paidOrder('approved', { amount: Number.MAX_SAFE_INTEGER, currency: 'USD' });
+  await merchant.paidOrder('approved', { amount: 1 });
+  const { status, body } = await merchant.send('GET', `/v1/reports/totals/?day=${created.slice(0, 10)}`);
+  expect(status).toBe(200);
+  expect(dayTotalsSchema.parse(body).totals).toMatchObject([
+    { currency: 'EUR', orders: 2, accepted_amount: null, refunded_amount: 0 },
+    { currency: 'USD', orders: 1, accepted_amount: Number.MAX_SAFE_INTEGER },
+  ]);
+});
+
 test('rules 26.9: only the own project counts; a day without orders has no totals', async () => {
   const [{ merchant }, other] = [await createTestProject(), await createTestProject()];
   await other.merchant.paidOrder('approved');
