@@ -1,6 +1,7 @@
 import { OPEN_ORDER_STATUSES, OPEN_PAYMENT_LINK_STATUSES, UNPAID_ATTEMPT_STATUSES } from '../domain/transitions';
 import { queryRows, sqlList, toIsoTime, type Database, type SqlTransaction } from './connection';
 import { RESERVED } from './orders/transactions';
+import { CLOCK_OFFSET, LINK_CLOCK_OFFSET, ordersOfClock } from './sandbox-clocks/sandbox-clocks';
 
 /** What could not be written again, for a person (rules 28.5). */
 export interface OpenItem {
@@ -57,39 +58,76 @@ export async function beginRestore(trx: SqlTransaction, id: string, since: numbe
 /** Rows that one statement puts off: it ends far within its time limit. */
 const BATCH = 5_000;
 
+/** Orders `o` and payment links `l` by their clocks: those of real time, by the indexes of their ends, and the others. */
+const BY_CLOCK = {
+  orders: [
+    { from: 'orders o', where: `${CLOCK_OFFSET} = 0`, offset: '0' },
+    {
+      from: `sandbox_clocks c cross join lateral ${ordersOfClock('c.id')} x
+        join orders o on o.id = x.id and o.project_id = c.project_id`,
+      where: 'c.offset_ms > 0',
+      offset: 'c.offset_ms',
+    },
+  ],
+  links: [
+    { from: 'payment_links l', where: `${LINK_CLOCK_OFFSET} = 0`, offset: '0' },
+    {
+      from: 'sandbox_clocks c join payment_links l on l.id = c.id and l.project_id = c.project_id',
+      where: 'c.offset_ms > 0',
+      offset: 'c.offset_ms',
+    },
+  ],
+};
+
 /**
  * Puts off what was open in the backup and has ended since, or will soon: orders, attempts, capture windows and payment
- * links. They may have been paid or captured in time, which is still to be written again. `since` and `until`, the new
- * end, in epoch milliseconds. Leaves `modified` unchanged: a repeated run reads the
- * backup's time from it.
+ * links. They may have been paid or captured in time, which is still to be written again. `since` and
+ * `until`, the new end, in epoch milliseconds of real time; ends by a sandbox clock count by that clock. Leaves
+ * `modified` unchanged: a repeated run reads the backup's time from it.
  */
 export async function postponeEnds(db: Database, since: number, until: number): Promise<void> {
-  const isNear = (column: string) => `${column} >= :since and ${column} < :until`;
-  const is_period = `kind = 'payment' and status in ${sqlList(OPEN_ORDER_STATUSES)} and ${isNear('expires_at')}`;
-  const is_attempt = `original_transaction_id is null and status in ${sqlList(UNPAID_ATTEMPT_STATUSES)}
-    and ${isNear('expires_at')}`;
-  const is_window = `${RESERVED} and ${isNear('t.capture_ends_at')}`;
   const bindings = { since: toIsoTime(since), until: toIsoTime(until) };
-  const statements = [
-    `with near as (
-       (select id from orders where ${is_period} limit ${BATCH})
-       union (select order_id from transactions where ${is_attempt} limit ${BATCH})
-       union (select t.order_id from transactions t where ${is_window} limit ${BATCH})
-     ), attempts as (
-       update transactions set expires_at = :until where order_id in (select id from near) and ${is_attempt}
-     ), windows as (
-       update transactions t set capture_ends_at = :until where t.order_id in (select id from near) and ${is_window}
-     )
-     update orders set expires_at = case when ${is_period} then :until else expires_at end, version = version + 1
-     where id in (select id from near)
-     returning 1`,
-    `update payment_links set expires_at = :until, version = version + 1
-     where id in (
-       select id from payment_links
-       where status in ${sqlList(OPEN_PAYMENT_LINK_STATUSES)} and ${isNear('expires_at')} limit ${BATCH})
-     returning 1`,
-  ];
+  const statements = [...BY_CLOCK.orders.map(postponeOrders), ...BY_CLOCK.links.map(postponeLinks)];
   for (const statement of statements) while ((await queryRows(db, statement, bindings)).length > 0);
+}
+
+type ByClock = (typeof BY_CLOCK)['orders'][number];
+
+/** An instant of real time by a clock that is `offset` milliseconds ahead, and whether a column is near it, in SQL. */
+const byClock = (instant: string, offset: string) => `${instant}::timestamptz + ${offset} * interval '1 millisecond'`;
+const isNear = (column: string, offset: string) =>
+  `${column} >= ${byClock(':since', offset)} and ${column} < ${byClock(':until', offset)}`;
+
+function postponeOrders({ from, where, offset }: ByClock): string {
+  const is_period = `o.kind = 'payment' and o.status in ${sqlList(OPEN_ORDER_STATUSES)}`;
+  const is_attempt = `t.original_transaction_id is null and t.status in ${sqlList(UNPAID_ATTEMPT_STATUSES)}`;
+  const near = (condition: string, column: string) => `(
+    select o.id, ${offset} as ahead from ${from} ${column.startsWith('t.') ? 'join transactions t on t.order_id = o.id' : ''}
+    where ${where} and ${condition} and ${isNear(column, offset)} limit ${BATCH})`;
+  const until = byClock(':until', 'near.ahead');
+  return `with near as (
+      ${near(is_period, 'o.expires_at')} union ${near(is_attempt, 't.expires_at')} union ${near(RESERVED, 't.capture_ends_at')}
+    ), attempts as (
+      update transactions t set expires_at = ${until} from near join orders o on o.id = near.id
+      where t.order_id = near.id and ${is_attempt} and ${isNear('t.expires_at', 'near.ahead')}
+    ), windows as (
+      update transactions t set capture_ends_at = ${until} from near
+      where t.order_id = near.id and ${RESERVED} and ${isNear('t.capture_ends_at', 'near.ahead')}
+    )
+    update orders o set version = version + 1,
+      expires_at = case when ${is_period} and ${isNear('o.expires_at', 'near.ahead')} then ${until} else o.expires_at end
+    from near where o.id = near.id
+    returning 1`;
+}
+
+function postponeLinks({ from, where, offset }: ByClock): string {
+  return `with near as (
+      select l.id, ${offset} as ahead from ${from}
+      where ${where} and l.status in ${sqlList(OPEN_PAYMENT_LINK_STATUSES)} and ${isNear('l.expires_at', offset)} limit ${BATCH}
+    )
+    update payment_links l set expires_at = ${byClock(':until', 'near.ahead')}, version = version + 1
+    from near where l.id = near.id
+    returning 1`;
 }
 
 /** Ends the period now. The caller signals the workflow afterwards. */
