@@ -175,7 +175,8 @@ export async function startCaptureOrVoid(
 ): Promise<OrderSnapshot> {
   const { db } = services;
   const written = await insertFollowUp(db, { ...input, transaction_id: transactionId(input.id, 1) });
-  if (!isFinal(ORDER_MOVES, written.status)) await startFollowUps(services, [written.id]);
+  const { description } = input;
+  if (!isFinal(ORDER_MOVES, written.status)) await startFollowUps(services, [written.id], { description });
   return await loadOrderSnapshot(db, input.original_order_id);
 }
 
@@ -221,10 +222,14 @@ export const startReversal = async (
 
 /**
  * Starts the workflows of the captures and voids that this activity wrote, and no others: a payment may have thousands.
- * Recovery starts those that were lost (rules 10.13).
+ * Recovery starts those that were lost (rules 10.13). `requested`: what only the history has after a restore.
  */
-async function startFollowUps({ db, workflows }: ActivityServices, ids: readonly string[]): Promise<void> {
-  for (const written of await findFollowUps(db, ids)) await workflows.follow_ups.start(written);
+async function startFollowUps(
+  { db, workflows }: ActivityServices,
+  ids: readonly string[],
+  requested: Pick<CaptureOrVoidInput, 'description'> = {},
+): Promise<void> {
+  for (const written of await findFollowUps(db, ids)) await workflows.follow_ups.start({ ...written, ...requested });
 }
 
 /** The transaction without its period: the row holds expires_at instead. */

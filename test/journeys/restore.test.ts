@@ -57,6 +57,10 @@ const summary = async (id: string) => {
     '; ',
   );
 };
+const descriptionsOfRelated = async ({ id }: { id: string }) => {
+  const { related_orders = [] } = await merchant.getOrder(id);
+  return await Promise.all(related_orders.map(async (one) => (await merchant.getOrder(one)).description));
+};
 const operations = async (id: string) =>
   (await merchant.ledger(id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`).toSorted();
 /** The customer, at the issuer, passes 3-D Secure. */
@@ -149,6 +153,8 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   );
   const before = await Promise.all(ids.map(summary));
   const ledger = await Promise.all(ids.map(operations));
+  const description = await descriptionsOfRelated(held);
+  expect(description).toEqual([part(300).description]);
 
   await restoreCopy(stack);
   await own.ready();
@@ -211,6 +217,7 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   await until('what had expired expires', hasExpired);
   expect(await Promise.all(ids.map(summary))).toEqual(before);
   expect(await Promise.all(ids.map(operations))).toEqual(ledger);
+  expect(await descriptionsOfRelated(held)).toEqual(description);
   expect([await summary(known_late.id), await operations(known_late.id)]).toEqual([
     'cancelled: cancelled; reversal completed',
     ['reversal', 'sale'].map((operation) => `${operation} ${known_late.amount} approved`),
