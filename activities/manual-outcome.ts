@@ -18,7 +18,7 @@ import { nextLatePoll } from '../src/domain/transaction';
 import { validationError } from '../src/errors';
 import type { FollowUpInput, SetOutcomeInput } from '../workflows/messages';
 import { signalPayment, signalLinkOfEndedOrder } from './order-signals';
-import type { TimeOfTry, ActivityServices } from './services';
+import type { TimeOfTry, ActivityServices, WorkflowsOf } from './services';
 
 /**
  * Outcomes that an operator sets where the processor will never give one (rules 10.14), for orders and follow-up
@@ -28,7 +28,7 @@ import type { TimeOfTry, ActivityServices } from './services';
 
 /** Sets the outcome of a charge unless it has one. Returns the order as recorded. */
 export async function setChargeOutcome(
-  services: ActivityServices,
+  services: Pick<ActivityServices, 'db'> & WorkflowsOf<'payment_links'>,
   { order_id, manual_outcome, now }: { order_id: string; manual_outcome: SetOutcomeInput } & TimeOfTry,
 ): Promise<OrderSnapshot> {
   const { db } = services;
@@ -40,7 +40,7 @@ export async function setChargeOutcome(
 
 /** Like setChargeOutcome, for a follow-up order. The amount that it had set aside is moved or freed. */
 export async function setFollowUpOutcome(
-  services: ActivityServices,
+  services: Pick<ActivityServices, 'db'> & WorkflowsOf<'orders'>,
   input: FollowUpInput & { manual_outcome: SetOutcomeInput } & TimeOfTry,
 ): Promise<OrderSnapshot> {
   const { db } = services;

@@ -59,3 +59,8 @@ export interface ActivityServices {
   /** Which webhook attempts log a line. */
   log_requests: Config['LOG_REQUESTS'];
 }
+
+/** The workflows of these kinds. */
+export interface WorkflowsOf<Kinds extends keyof ActivityServices['workflows']> {
+  workflows: Pick<ActivityServices['workflows'], Kinds>;
+}

@@ -1,6 +1,6 @@
 import { OPEN_ORDER_STATUSES, OPEN_PAYMENT_LINK_STATUSES, UNPAID_ATTEMPT_STATUSES } from '../domain/transitions';
 import { queryRows, sqlList, toIsoTime, type Database, type SqlTransaction } from './connection';
-import { RESERVED } from './orders/transactions';
+import { MAY_BE_CHARGED, RESERVED } from './orders/transactions';
 import { CLOCK_OFFSET, LINK_CLOCK_OFFSET, ordersOfClock } from './sandbox-clocks/sandbox-clocks';
 
 /** What could not be written again, for a person (rules 28.5). */
@@ -81,7 +81,8 @@ const BY_CLOCK = {
 
 /**
  * Puts off what was open in the backup and has ended since, or will soon: orders, attempts, capture windows and payment
- * links. They may have been paid or captured in time, which is still to be written again. `since` and
+ * links. They may have been paid or captured in time, which is still to be written again. An attempt whose charge was
+ * begun is not put off: its outcome is found at the processor, and without one it would be sent again. `since` and
  * `until`, the new end, in epoch milliseconds of real time; ends by a sandbox clock count by that clock. Leaves
  * `modified` unchanged: a repeated run reads the backup's time from it.
  */
@@ -100,7 +101,8 @@ const isNear = (column: string, offset: string) =>
 
 function postponeOrders({ from, where, offset }: ByClock): string {
   const is_period = `o.kind = 'payment' and o.status in ${sqlList(OPEN_ORDER_STATUSES)}`;
-  const is_attempt = `t.original_transaction_id is null and t.status in ${sqlList(UNPAID_ATTEMPT_STATUSES)}`;
+  const is_attempt = `t.original_transaction_id is null and t.status in ${sqlList(UNPAID_ATTEMPT_STATUSES)}
+    and (t.status <> 'new' or not ${MAY_BE_CHARGED})`;
   const near = (condition: string, column: string) => `(
     select o.id, ${offset} as ahead from ${from} ${column.startsWith('t.') ? 'join transactions t on t.order_id = o.id' : ''}
     where ${where} and ${condition} and ${isNear(column, offset)} limit ${BATCH})`;

@@ -9,24 +9,36 @@ import {
   createPaymentLinkUpdate,
   endPaymentLinkUpdate,
   orderWorkflowId,
+  setOutcomeUpdate,
   submitPaymentUpdate,
   type CancelOrderInput,
   type CreateOrderInput,
   type CreatePaymentLinkInput,
   type FollowUpInput,
+  type SetOutcomeInput,
   type SubmitPaymentInput,
 } from '../../workflows/messages';
+import { setChargeOutcome, setFollowUpOutcome } from '../../activities/manual-outcome';
 import { writeAttempt, writeOrder } from '../../activities/order';
+import { signalPayment } from '../../activities/order-signals';
 import type { Database, SqlTransaction } from '../db/connection';
-import { moveAsPlanned } from '../db/orders/move-order';
-import { loadOrderSnapshot } from '../db/orders/order-snapshot';
+import { insertFollowUp, recordFollowUpOutcome } from '../db/orders/follow-ups';
+import { moveAsPlanned, moveOrder } from '../db/orders/move-order';
+import { findOrderSnapshot, loadOrderSnapshot } from '../db/orders/order-snapshot';
 import { findStoredOrder } from '../db/orders/stored-order';
 import { findStoredPaymentLink } from '../db/payment-links';
 import { endPeriod } from '../db/restores';
 import { acceptRequest, type AcceptedRequest } from '../domain/accepted-request';
 import { followUpIdempotencyKey } from '../domain/follow-up';
 import type { StatusChange } from '../domain/move';
-import { transactionOf, type OrderSnapshot } from '../domain/order-snapshot';
+import { isAttemptOpen, type Ending } from '../domain/order';
+import {
+  lastTransaction,
+  outcomeAwaitedFrom,
+  transactionOf,
+  type OrderSnapshot,
+  type TransactionSnapshot,
+} from '../domain/order-snapshot';
 import { chargeIdempotencyKey, type EventSource } from '../domain/transaction';
 import {
   OPEN_ATTEMPT_STATUSES,
@@ -35,7 +47,6 @@ import {
   UNPAID_ATTEMPT_STATUSES,
   isFinal,
 } from '../domain/transitions';
-import type { Ending } from '../domain/order';
 import { processorOrderId, reversalOrderId, transactionId } from '../ids';
 import type { Processor } from '../processor/client';
 import type { ReportedOperation } from '../processor/wire';
@@ -79,6 +90,10 @@ interface LateAttempt {
   source: EventSource;
 }
 
+/** How an attempt of the record had ended. `is_last`: no later attempt is known. */
+type KnownEnd = LateAttempt & { is_last: boolean };
+type EndOf = (attempt: TransactionSnapshot) => KnownEnd | undefined;
+
 /** Finds out what the record lacks, from the histories of workflows, and writes it again. */
 export class Restorer {
   /** By their keys. */
@@ -115,7 +130,9 @@ export class Restorer {
     if (type === FOLLOW_UP_WORKFLOW) {
       const input = sent.start as FollowUpInput;
       const write = () => this.followUp(id, workflow, { ...sent, start: input });
-      return { object, in_turn_with: input.original_order_id, is_needed_by_later: true, write };
+      // One that failed moved no money of the payment.
+      const is_needed_by_later = sent.result !== 'error';
+      return { object, in_turn_with: input.original_order_id, is_needed_by_later, write };
     }
     const creation = inputIn<CreateOrderInput>(sent.updates, createOrderUpdate.name);
     const write = () => this.order(id, workflow, sent);
@@ -147,28 +164,52 @@ export class Restorer {
 
   private async order(id: string, workflow: SeenWorkflow, inputs: SentInputs): Promise<boolean> {
     const { db, workflows } = this.services;
-    const { creation, cancellation, submitted, by_token, result, lateAttempt } = this.sentTo(id, inputs);
+    const { creation, cancellation, submitted, by_token, by_hand, result, lateAttempt, endOf } = this.sentTo(
+      id,
+      inputs,
+    );
     const stored = await findStoredOrder(db, id);
     const late = lateAttempt(by_token);
+    const load = (trx: Database) => loadOrderSnapshot(trx, id);
+    let is_changed = stored === undefined || late !== undefined;
     if (stored !== undefined) {
-      // Its workflow would find that it was paid.
-      if (lateAttempt(stored.transactions.at(-1)?.id) === undefined) await this.resumeOrder(stored);
-      if (late !== undefined) await this.endLate(late, (trx) => loadOrderSnapshot(trx, id));
+      const last = stored.transactions.at(-1)?.id;
+      const is_set = await this.setByHand(id, by_hand.get(last), endOf);
+      // The workflow of a late one would find that it was paid.
+      if (lateAttempt(last) === undefined) {
+        const end = await this.endUncharged(id, endOf);
+        await this.resumeOrder(stored);
+        if (end?.is_last === true && end.ended !== 'cancelled') {
+          throw new Error(
+            `It had ended as ${end.ended ?? 'error'} without a charge. It is ended again, and nothing was sent.`,
+          );
+        }
+        is_changed ||= end !== undefined;
+      }
+      is_changed ||= is_set;
+      if (late !== undefined) await this.endLate(late, load);
     } else {
       if (creation === undefined) return false;
+      const outcome = by_hand.get(by_token);
       const is_over = result === 'error' || result === 'expired';
-      if (is_over && by_token !== undefined && !(await this.isCharged(by_token))) {
+      if (is_over && by_token !== undefined && outcome === undefined && !(await this.isCharged(by_token))) {
         throw new Error(`It had ended as ${result} without a charge, which would be made now.`);
       }
       await this.endRun(workflow);
       const payment_link = await this.currentLink(creation.payment_link);
       const input = { ...creation, ...(payment_link && { payment_link }), request: again(creation.request) };
-      if (late === undefined) await workflows.orders.create(input);
-      else await this.endLate(late, (trx) => writeOrder({ db: trx }, { ...input, now: Date.now() }));
+      const write = (trx: Database) => writeOrder({ db: trx }, { ...input, now: Date.now() });
+      if (outcome !== undefined) {
+        const order = await write(db);
+        await this.setByHand(id, outcome, endOf);
+        await this.resumeOrder(order);
+      }
+      if (late !== undefined) await this.endLate(late, outcome === undefined ? write : load);
+      else if (outcome === undefined) await workflows.orders.create(input);
     }
-    let is_changed = stored === undefined || late !== undefined;
     for (const input of submitted) {
-      const is_paid = await this.pay(id, input, lateAttempt(input.transaction.id));
+      const { id: attempt } = input.transaction;
+      const is_paid = await this.pay(id, input, { late: lateAttempt(attempt), outcome: by_hand.get(attempt), endOf });
       is_changed ||= is_paid;
     }
     const order = await loadOrderSnapshot(db, id);
@@ -184,8 +225,10 @@ export class Restorer {
   }
 
   /**
-   * What was sent to an order and is to be written again. `result`: how it ended. `lateAttempt`: whether an attempt was
-   * approved after its end, or given back (rules 10.11): sent again, or polled by its workflow, it would count as paid.
+   * What was sent to an order and is to be written again. `by_hand`: outcomes that an operator set, by their
+   * transactions. `result`: how it ended. `lateAttempt`: whether an attempt was approved after its end, or given back
+   * (rules 10.11): sent again, or polled by its workflow, it would count as paid. `endOf`: how an attempt of the record
+   * had ended, if its order, or a later attempt, says that it had.
    */
   private sentTo(id: string, { updates, result }: SentInputs) {
     const sent = updates.filter((update) => update.result === 'done' || this.wasCharged(id, update));
@@ -195,7 +238,14 @@ export class Restorer {
       .filter(({ name }) => name === submitPaymentUpdate.name)
       .map(({ input }) => input as SubmitPaymentInput);
     const by_token = creation?.order.charged_by === 'token' ? transactionId(id, 1) : undefined;
+    const by_hand = new Map(
+      allDoneIn<SetOutcomeInput>(updates, setOutcomeUpdate.name).map((one): [string | undefined, SetOutcomeInput] => [
+        one.transaction_id,
+        one,
+      ]),
+    );
     const attempts = [by_token, ...submitted.map(({ transaction }) => transaction.id)];
+    const source = cancellation?.source ?? 'service';
     const ended = result === 'cancelled' || result === 'expired' ? result : undefined;
     const lateAttempt = (transaction_id: string | undefined): LateAttempt | undefined => {
       if (transaction_id === undefined || !attempts.includes(transaction_id)) return undefined;
@@ -204,22 +254,79 @@ export class Restorer {
       const charge = this.operations.get(chargeIdempotencyKey(transaction_id));
       const is_late = this.given_back.has(transaction_id) || (had_ended && charge?.result === 'approved');
       if (!is_late) return undefined;
-      return { transaction_id, ended: is_last ? ended : undefined, source: cancellation?.source ?? 'service' };
+      return { transaction_id, ended: is_last ? ended : undefined, source };
     };
-    return { creation, cancellation, submitted, by_token, result, lateAttempt };
+    const endOf: EndOf = ({ id: transaction_id, attempt }) => {
+      const is_last = !submitted.some(({ transaction }) => transaction.attempt > attempt);
+      if (is_last && ended === undefined && result !== 'error') return undefined;
+      return { transaction_id, ended: is_last ? ended : undefined, source, is_last };
+    };
+    return { creation, cancellation, submitted, by_token, by_hand, result, lateAttempt, endOf };
   }
 
-  private async pay(order_id: string, input: SubmitPaymentInput, late: LateAttempt | undefined): Promise<boolean> {
+  /**
+   * Sets an outcome that an operator had set since the backup, unless it is known. It comes before the workflow reads
+   * the record: an operation that the processor does not know would be sent again. Returns whether it was set.
+   */
+  private async setByHand(
+    order_id: string,
+    manual_outcome: SetOutcomeInput | undefined,
+    endOf: EndOf,
+  ): Promise<boolean> {
+    if (manual_outcome === undefined) return false;
+    const { db } = this.services;
+    const { transaction_id } = manual_outcome;
+    const order = await loadOrderSnapshot(db, order_id);
+    const last = lastTransaction(order);
+    if (last?.id !== transaction_id || !isAttemptOpen(last.status)) return false;
+    const now = timeOf(order);
+    // A decline after the time for paying ends the order as expired.
+    if (endOf(last)?.ended === 'expired') await endPeriod(db, 'orders', order_id, new Date(now));
+    // It was processing when the outcome was set.
+    if (outcomeAwaitedFrom(order) !== 'processor') {
+      await moveOrder(db, order, { transaction_id, to: 'processing' }, { source: 'service', now });
+    }
+    await setChargeOutcome(this.services, { order_id, manual_outcome, now });
+    return true;
+  }
+
+  /**
+   * Ends the last attempt of the record as it had ended, if the processor does not know its charge, or does not say: its
+   * workflow would send it now. An approval that comes all the same is given back (rules 10.11). Returns how it had
+   * ended; `undefined` without such an attempt.
+   */
+  private async endUncharged(order_id: string, endOf: EndOf): Promise<KnownEnd | undefined> {
+    const { db, processor } = this.services;
+    const order = await loadOrderSnapshot(db, order_id);
+    const last = lastTransaction(order);
+    const end = last && outcomeAwaitedFrom(order) !== undefined ? endOf(last) : undefined;
+    if (end === undefined) return undefined;
+    const charge = await processor.findOperation(chargeIdempotencyKey(end.transaction_id), {});
+    if (charge !== 'not_found' && charge !== 'unknown') return undefined;
+    await endAttempt(db, order, end);
+    return end;
+  }
+
+  private async pay(
+    order_id: string,
+    input: SubmitPaymentInput,
+    { late, outcome, endOf }: { late: LateAttempt | undefined; outcome: SetOutcomeInput | undefined; endOf: EndOf },
+  ): Promise<boolean> {
     const { db, workflows } = this.services;
     const { id } = input.transaction;
     const sent = { ...input, request: again(input.request) };
     const isNew = (order: OrderSnapshot) => (transactionOf(order, id)?.status ?? 'new') === 'new';
-    if (late !== undefined) {
-      return await this.endLate(late, async (trx) => {
-        const order = await loadOrderSnapshot(trx, order_id);
-        return isNew(order) ? await writeAttempt({ db: trx }, { ...sent, order, now: timeOf(order) }) : order;
-      });
+    const write = async (trx: Database) => {
+      const order = await loadOrderSnapshot(trx, order_id);
+      return isNew(order) ? await writeAttempt({ db: trx }, { ...sent, order, now: timeOf(order) }) : order;
+    };
+    if (outcome !== undefined && isNew(await loadOrderSnapshot(db, order_id))) {
+      await this.untilOutcomeBefore(order_id, id);
+      await this.setByHand((await write(db)).id, outcome, endOf);
+      await this.resumeOrder({ id: order_id, project_id: input.project_id });
+      if (late === undefined) return true;
     }
+    if (late !== undefined) return await this.endLate(late, write);
     if (!isNew(await loadOrderSnapshot(db, order_id))) return false;
     // It had failed; made now, it might charge a customer who has paid elsewhere.
     if (!(await this.isCharged(id))) return false;
@@ -231,18 +338,13 @@ export class Restorer {
    * Records a late attempt as it had ended, in one SQL transaction. The workflow of its reversal then finds the
    * approval, and gives it back by the key that it had.
    */
-  private async endLate(
-    { transaction_id, ended, source }: LateAttempt,
-    write: (trx: SqlTransaction) => Promise<OrderSnapshot>,
-  ): Promise<boolean> {
+  private async endLate(late: LateAttempt, write: (trx: SqlTransaction) => Promise<OrderSnapshot>): Promise<boolean> {
     const { db, workflows } = this.services;
+    const { transaction_id } = late;
     const { order, is_ended } = await db.transaction(async (trx) => {
       const written = await write(trx);
-      const change = changeToEnd(written, transaction_id, ended);
-      if (change === undefined) return { order: written, is_ended: false };
-      const plan = (current: OrderSnapshot) =>
-        current.version === written.version ? { change, details: { source, now: timeOf(current) } } : undefined;
-      return { order: await moveAsPlanned(trx, written, plan), is_ended: true };
+      const ended = await endAttempt(trx, written, late);
+      return { order: ended, is_ended: ended.version !== written.version };
     });
     await this.resumeOrder(order);
     const reverse = () => workflows.follow_ups.startReversal({ transaction_id });
@@ -284,31 +386,70 @@ export class Restorer {
     return { id, expires_at: Date.parse(expires_at), clock_offset_ms };
   }
 
-  /** Its amount is set aside and its operation sent again; the processor knows it by its key. */
+  /**
+   * Its amount is set aside and its operation sent again; the processor knows it by its key. One whose outcome was set
+   * by hand, or that had failed without the processor, is not sent again.
+   */
   private async followUp(
     id: string,
     workflow: SeenWorkflow,
-    { start: input, is_refused }: SentInputs & { start: FollowUpInput },
+    { start: input, is_refused, updates, result }: SentInputs & { start: FollowUpInput },
   ): Promise<boolean> {
     const { db, workflows } = this.services;
     const stored = await findStoredOrder(db, id);
-    if (stored === undefined) {
-      // It was never written, or there was nothing to record.
-      if (is_refused) return false;
-      await this.endRun(workflow);
-    }
+    // It was never written, or there was nothing to record.
+    if (stored === undefined && is_refused) return false;
     // All that was left then may be more than is left now.
     const key = followUpIdempotencyKey(input.original_transaction_id, input.kind, id);
     const amount = input.amount ?? this.operations.get(key)?.amount;
-    const resume = async () => {
+    const sent = () => {
       const request = input.request && again(input.request);
-      const sent = { ...input, ...(request && { request }), ...(amount !== undefined && { amount }) };
-      await workflows.follow_ups.resume(sent, Date.now() + DEADLINE_MS);
+      return { ...input, ...(request && { request }), ...(amount !== undefined && { amount }) };
     };
+    const resume = () => workflows.follow_ups.resume(sent(), Date.now() + DEADLINE_MS);
+    const outcome = doneIn<SetOutcomeInput>(updates, setOutcomeUpdate.name);
+    const is_over = outcome !== undefined || result === 'error';
+    if (stored === undefined) {
+      const is_written = outcome !== undefined && amount !== undefined;
+      if (is_over && !is_written && !(await this.isKnown(key))) {
+        throw new Error('It had ended without the processor, which would carry it out now.');
+      }
+      await this.endRun(workflow);
+      if (is_written) {
+        const now = timeOf(await loadOrderSnapshot(db, input.original_order_id));
+        await insertFollowUp(db, { ...sent(), transaction_id: transactionId(id, 1), now });
+      }
+    }
+    const is_ended = is_over && (await this.endFollowUp(id, input, outcome));
     await resume();
+    if (is_ended && outcome === undefined) {
+      throw new Error('It had ended as error without the processor. It is ended again, and nothing was sent.');
+    }
+    if (is_ended) return true;
     // A possible reversal has no record until there is something to reverse.
     if (stored !== undefined || (input.kind === 'reversal' && input.requested_by === 'service')) return false;
     await this.untilStored(id, input.kind, resume);
+    return true;
+  }
+
+  /**
+   * Ends a follow-up order of the record before its workflow could send it again: with the outcome that an operator had
+   * set, or as failed, if the processor does not know it, or does not say. Returns whether it was ended.
+   */
+  private async endFollowUp(id: string, input: FollowUpInput, outcome: SetOutcomeInput | undefined): Promise<boolean> {
+    const { db, processor } = this.services;
+    const order = await findOrderSnapshot(db, id);
+    if (order === undefined || isFinal(ORDER_MOVES, order.status)) return false;
+    const now = timeOf(order);
+    if (outcome !== undefined) {
+      await setFollowUpOutcome(this.services, { ...input, manual_outcome: outcome, now });
+      return true;
+    }
+    const key = followUpIdempotencyKey(input.original_transaction_id, input.kind, id);
+    const operation = await processor.findOperation(key, {});
+    if (operation !== 'not_found' && operation !== 'unknown') return false;
+    await recordFollowUpOutcome(db, order, { ...input, amount: order.amount }, 'error', { source: 'service', now });
+    await signalPayment(this.services, input);
     return true;
   }
 
@@ -337,6 +478,14 @@ export class Restorer {
     await this.until(`The ${kind} is refused.`, isStored, resume);
   }
 
+  /** Waits for the outcome of the attempts before this one, which the order's workflow polls. */
+  private async untilOutcomeBefore(order_id: string, transaction_id: string): Promise<void> {
+    await this.until('An attempt before it has no outcome.', async () => {
+      const last = lastTransaction(await loadOrderSnapshot(this.services.db, order_id));
+      return last === undefined || last.id === transaction_id || !isAttemptOpen(last.status);
+    });
+  }
+
   private async until(
     problem: string,
     isDone: () => Promise<boolean>,
@@ -360,8 +509,13 @@ export class Restorer {
 
   /** Whether the processor knows the charge of an attempt. Throws when it does not say. */
   private async isCharged(transaction_id: string): Promise<boolean> {
-    const found = await this.services.processor.findOperation(chargeIdempotencyKey(transaction_id), {});
-    if (found === 'unknown') throw new Error('The processor does not say whether it was charged.');
+    return await this.isKnown(chargeIdempotencyKey(transaction_id));
+  }
+
+  /** Whether the processor knows an operation. Throws when it does not say. */
+  private async isKnown(key: string): Promise<boolean> {
+    const found = await this.services.processor.findOperation(key, {});
+    if (found === 'unknown') throw new Error('The processor does not say whether it has carried it out.');
     return found !== 'not_found';
   }
 
@@ -402,14 +556,25 @@ function changeToEnd(
   return { transaction_id, to: 'error', ...(ended !== undefined && { ended }) };
 }
 
+/** Ends an attempt as it had ended, unless its outcome is known. Returns the order afterwards. */
+async function endAttempt(
+  db: Database,
+  order: OrderSnapshot,
+  { transaction_id, ended, source }: LateAttempt,
+): Promise<OrderSnapshot> {
+  return await moveAsPlanned(db, order, (current) => {
+    const change = changeToEnd(current, transaction_id, ended);
+    return change && { change, details: { source, now: timeOf(current) } };
+  });
+}
+
 /** The order's time, epoch milliseconds. */
 const timeOf = ({ clock_offset_ms }: OrderSnapshot) => Date.now() + clock_offset_ms;
 
 const inputIn = <Input>(updates: readonly SentUpdate[], name: string) =>
   updates.find((update) => update.name === name)?.input as Input | undefined;
 
-const doneIn = <Input>(updates: readonly SentUpdate[], name: string) =>
-  inputIn<Input>(
-    updates.filter(({ result }) => result === 'done'),
-    name,
-  );
+const allDoneIn = <Input>(updates: readonly SentUpdate[], name: string) =>
+  updates.filter((update) => update.result === 'done' && update.name === name).map(({ input }) => input as Input);
+
+const doneIn = <Input>(updates: readonly SentUpdate[], name: string) => allDoneIn<Input>(updates, name)[0];

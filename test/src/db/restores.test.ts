@@ -5,7 +5,7 @@ import { findStoredPaymentLink, insertPaymentLink } from '../../../src/db/paymen
 import { beginRestore, postponeEnds } from '../../../src/db/restores';
 import type { OrderSnapshot } from '../../../src/domain/order-snapshot';
 import { createTestDatabase } from '../../support/database';
-import { MINUTE, NOW, PROJECT, aRequest } from '../../support/domain';
+import { BY_TOKEN, MINUTE, NOW, PROJECT, aRequest } from '../../support/domain';
 import { CAPTURE_END, aStoredOrder, anAcceptedPayment } from '../../support/rows';
 import { setUp } from '../../support/set-up';
 
@@ -83,6 +83,14 @@ test('rules 28.4: what ends by a sandbox clock is put off by that clock', async 
   expect((await found(other)).expires_at).toBe(end);
   await postponeEnds(db, CAPTURE_END - ahead, CAPTURE_END + MINUTE - ahead);
   expect((await found(held)).transactions[0]!.capture!.capture_ends_at).toBe(CAPTURE_END + MINUTE);
+});
+
+test('rules 28.4: an attempt whose charge was begun is not put off', async () => {
+  const { db } = database;
+  const order = await aStoredOrder(db, BY_TOKEN);
+  await postponeEnds(db, NOW, order.expires_at + MINUTE);
+  const { expires_at, transactions } = await found(order);
+  expect([expires_at, transactions[0]!.expires_at]).toEqual([order.expires_at + MINUTE, order.expires_at]);
 });
 
 test('rules 28.4: after a restore no webhook has a number that one before it had', async () => {
