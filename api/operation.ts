@@ -18,9 +18,7 @@ export interface RequestContext<C extends Caller> {
   readonly request: AcceptedRequest;
   /** The header Idempotency-Key (rules 11.1). Ids of what the request creates derive from it. */
   readonly idempotency_key: string | undefined;
-  /**
-   * Takes further tokens from the caller's rate limit; waits until they are available. At most one second's worth.
-   */
+  /** Takes further tokens from the caller's rate limit; waits for the time that the rate takes for what is missing. */
   readonly spend: (tokens: number) => Promise<void>;
   readonly log: Logger;
   /** The preference `wait` of a request whose route heeds it (rules 5.12). */

@@ -20,31 +20,52 @@ export interface Rate {
 
 /** A token bucket for each caller, in this process. */
 export interface TokenBuckets {
-  /** Takes a token. Returns whether there was one, and the remaining tokens, with fractions. */
+  /** Takes a token. Returns whether there was one, and the remaining tokens, with fractions; a debt is negative. */
   readonly take: (caller: string) => { allowed: boolean; left: number };
-  /** Takes so many tokens, at most `burst`, once there are so many. */
+  /**
+   * Takes so many tokens when the rate has brought what is missing, after the spends before. Tokens that `take` has
+   * taken meanwhile are a debt: it finds none until the rate has brought these, too.
+   */
   readonly spend: (caller: string, tokens: number) => Promise<void>;
 }
 
-export function createTokenBuckets({ per_second, burst }: Rate): TokenBuckets {
-  const buckets = new LRUCache<string, TokenBucket>({ max: BUCKETS_MAX });
+interface Bucket {
+  readonly tokens: TokenBucket;
+  /** Ends with the last of its spends, which take turns. */
+  spends: Promise<void>;
+}
 
-  function newBucket(caller: string): TokenBucket {
-    const bucket = new TokenBucket({ bucketSize: burst, tokensPerInterval: per_second, interval: 'second' });
+export function createTokenBuckets({ per_second, burst }: Rate): TokenBuckets {
+  const buckets = new LRUCache<string, Bucket>({ max: BUCKETS_MAX });
+
+  function newBucket(caller: string): Bucket {
+    const tokens = new TokenBucket({ bucketSize: burst, tokensPerInterval: per_second, interval: 'second' });
     // The library's buckets begin empty.
-    bucket.content = burst;
+    tokens.content = burst;
+    const bucket = { tokens, spends: Promise.resolve() };
     buckets.set(caller, bucket);
     return bucket;
+  }
+
+  // The library would wait until all are there at once: never, while others take each that drips in.
+  async function spendNext({ tokens }: Bucket, wanted: number): Promise<void> {
+    tokens.drip();
+    const missing = wanted - tokens.content;
+    if (missing > 0) await new Promise((brought) => setTimeout(brought, (missing / per_second) * 1_000));
+    tokens.drip();
+    tokens.content -= wanted;
   }
 
   const bucketOf = (caller: string) => buckets.get(caller) ?? newBucket(caller);
   return {
     take(caller) {
-      const bucket = bucketOf(caller);
-      return { allowed: bucket.tryRemoveTokens(1), left: bucket.content };
+      const { tokens } = bucketOf(caller);
+      return { allowed: tokens.tryRemoveTokens(1), left: tokens.content };
     },
-    async spend(caller, tokens) {
-      await bucketOf(caller).removeTokens(tokens);
+    async spend(caller, wanted) {
+      const bucket = bucketOf(caller);
+      bucket.spends = bucket.spends.then(() => spendNext(bucket, wanted));
+      await bucket.spends;
     },
   };
 }
@@ -52,7 +73,7 @@ export function createTokenBuckets({ per_second, burst }: Rate): TokenBuckets {
 export interface RateLimit {
   /** Counts one request of a caller and sets the RateLimit headers. Throws TooManyRequests. */
   readonly admit: (caller: string, response: Response) => void;
-  /** Makes a request that does the work of several use up as much of the limit; waits until there is so much. */
+  /** Makes a request that does the work of several use up as much of the limit; waits for the time that this takes. */
   readonly spend: (caller: string, tokens: number) => Promise<void>;
 }
 
@@ -69,7 +90,8 @@ export function createRateLimit(per_second: number): RateLimit {
     admit(caller, response) {
       const { allowed, left } = buckets.take(caller);
       response.setHeader('RateLimit-Policy', `"default";q=${quota};w=${BURST_SECONDS}`);
-      response.setHeader('RateLimit', `"default";r=${Math.floor(left)};t=${Math.ceil((quota - left) / per_second)}`);
+      const [whole, full_in] = [Math.max(0, Math.floor(left)), Math.ceil((quota - left) / per_second)];
+      response.setHeader('RateLimit', `"default";r=${whole};t=${full_in}`);
       if (!allowed) {
         count('payments_http_requests_refused_total', { limit: 'caller_rate' });
         throw new ServiceError('TooManyRequests', `More than ${per_second} requests a second.`);

@@ -84,6 +84,67 @@ test('work that costs several requests takes as many tokens, and waits until the
   expect(left()).toBe('"default";r=3;t=2');
 });
 
+/** A limit whose time passes only when a test lets it. `ask` sends a request: whether it is admitted, and RateLimit. */
+function aLimit(per_second: number) {
+  jest.useFakeTimers();
+  const { admit, spend } = createRateLimit(per_second);
+  const ask = () => {
+    let standing = '';
+    const setHeader = (name: string, value: string) => void (name === 'RateLimit' && (standing = value));
+    try {
+      admit('one', { setHeader } as unknown as express.Response);
+    } catch {
+      return ['refused', standing];
+    }
+    return ['admitted', standing];
+  };
+  return { ask, spend };
+}
+
+test('rules 18.1: work that costs more than the burst is slowed, not refused', async () => {
+  const { spend } = aLimit(1);
+  let spent = 0;
+  const parts = async () => {
+    for (; spent < 12; spent += 4) await spend('one', 4);
+  };
+  await Promise.all([parts(), jest.advanceTimersByTimeAsync(60_000)]);
+  expect(spent).toBe(12);
+});
+
+test('rules 18.1: work that costs several requests goes on while its project sends more than it may', async () => {
+  const { ask, spend } = aLimit(5);
+  for (let n = 0; n < 10; n += 1) ask();
+  let spent = false;
+  const waiting = spend('one', 4).then(() => (spent = true));
+  for (let n = 0; n < 100 && !spent; n += 1) {
+    ask();
+    await jest.advanceTimersByTimeAsync(50);
+  }
+  expect(spent).toBe(true);
+  await waiting;
+  // What the requests took meanwhile is a debt.
+  expect(ask()).toEqual(['refused', '"default";r=0;t=3']);
+  await jest.advanceTimersByTimeAsync(1_200);
+  expect(ask()[0]).toBe('admitted');
+});
+
+test('rules 18.1: a project beyond its rate has half of it for its lists, and half for its other requests', async () => {
+  const { ask, spend } = aLimit(5);
+  let [listed, admitted] = [0, 0];
+  const list = async () => {
+    for (; listed < 150; listed += 4) await spend('one', 4);
+  };
+  const lists = [list(), list(), list(), list()];
+  for (let n = 0; n < 1_200; n += 1) {
+    if (ask()[0] === 'admitted') admitted += 1;
+    await jest.advanceTimersByTimeAsync(50);
+  }
+  // Five a second in a minute, and the burst.
+  expect([listed > 120, admitted > 120, listed + admitted <= 330]).toEqual([true, true, true]);
+  await jest.advanceTimersByTimeAsync(60_000);
+  await Promise.all(lists);
+});
+
 test('a refused request reaches no operation', async () => {
   await statuses(12);
   expect(api.calls).toHaveLength(10);
