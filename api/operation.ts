@@ -93,6 +93,7 @@ export type Work<A> = (() => Promise<A>) | Write<A>;
 
 /**
  * Work that only changes the database: the key is claimed, the change made and the answer kept in one SQL transaction.
+ * A ValidationError leaves the key free, as one of the checks does.
  */
 export interface Write<A> {
   readonly db: Database;

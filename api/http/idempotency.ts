@@ -163,7 +163,11 @@ async function run(
         await claim(trx);
         return await keepReply(await work.write(trx), (answer) => keys.keep(request.key, answer, trx));
       })
-      .catch((error: unknown) => ({ refusal: refusalToKeep(error) }));
+      .catch((error: unknown) => {
+        // Its claim was rolled back, so the request may come again, corrected.
+        if (isRequestError(error)) throw error;
+        return { refusal: refusalToKeep(error) };
+      });
     if (!('refusal' in written)) {
       await work.afterCommit?.();
       return written;
@@ -192,7 +196,7 @@ export async function refuseTaken(keys: Pick<KeyStore, 'find'>, key: string): Pr
 
 const reused = () => new ServiceError('IdempotencyKeyReused', 'The Idempotency-Key came with another request before.');
 
-/** Refusals that depend only on the request; after the checks they depend on state, such as more than is left. */
+/** Refusals that depend only on the request; of work that is no Write also on state, such as more than is left. */
 const REQUEST_ERRORS: readonly ErrorName[] = ['ValidationError', 'MissingInformationToCreateTransaction'];
 const NEVER_KEPT: readonly ErrorName[] = ['Unauthorized', 'IdempotencyKeyReused', 'TooManyRequests'];
 

@@ -199,6 +199,15 @@ describe('work that only changes the database', () => {
     expect(await answerOnce(keys, request, writing(request.key, 'second'))).toEqual(first);
     expect(await written(request.key)).toEqual([]);
   });
+
+  test('rules 11.5: a ValidationError leaves neither the change nor the claim', async () => {
+    const request = aRequest({ amount: 1 });
+    const wrong = new ServiceError('ValidationError', 'No.');
+    await expect(answerOnce(keys, request, writing(request.key, 'first', wrong))).rejects.toBe(wrong);
+    expect([await written(request.key), await keys.find(request.key)]).toEqual([[], undefined]);
+    const corrected = { ...request, request_hashes: hashesOf({ amount: 2 }) };
+    expect(await answerOnce(keys, corrected, writing(request.key, 'second'))).toEqual(answering('second'));
+  });
 });
 
 describe('rules 11.4: another request with that key', () => {

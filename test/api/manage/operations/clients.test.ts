@@ -41,6 +41,15 @@ test.each<[object, string]>([
   expect([answer.status, answer.body]).toMatchObject([400, { error: { type: 'ValidationError', property_path } }]);
 });
 
+test('rules 11.5, 21.1: a merchant that does not exist leaves the Idempotency-Key free', async () => {
+  const made = async (merchant_id: string) => {
+    const body = { name: 'C', role: 'merchant', merchant_id };
+    return (await host.send('POST', '/v1/clients/', { token, headers: { 'idempotency-key': 'a-client' }, body }))
+      .status;
+  };
+  expect([await made(NOBODY), await made(PROJECT.merchant_id)]).toEqual([400, 201]);
+});
+
 test('rules 21.13: a roll ends the old secret at once, and the client keeps its id', async () => {
   const old = await aClient();
   const { status, body: made } = await roll(old.client_id);

@@ -67,6 +67,20 @@ test('a live project sends no webhooks to private addresses', async () => {
   expect((await create({ name: 'Test', is_test: true, webhook_url })).status).toBe(201);
 });
 
+test('rules 11.5, 21.1: after a ValidationError the corrected request may have the same Idempotency-Key', async () => {
+  const send = async (method: string, path: string, key: string, fields: object) =>
+    (await host.send(method, path, { token: merchant, headers: { 'idempotency-key': key }, body: fields })).status;
+  const [private_address, public_address] = ['http://127.0.0.1:9000/hooks', 'https://shop.example.com/hooks'];
+  const live = { name: 'Live', is_test: false };
+  const make = (webhook_url: string) => send('POST', projects, 'make', { ...live, webhook_url });
+  expect([await make(private_address), await make(public_address), await make(private_address)]).toEqual([
+    400, 201, 422,
+  ]);
+  const path = `/v1/projects/${await aProject(live)}/`;
+  const change = (webhook_url: string) => send('PUT', path, 'change', { webhook_url });
+  expect([await change(private_address), await change(public_address)]).toEqual([400, 200]);
+});
+
 test('rules 21.6: account funding is changed by operators only; to send it unchanged is no change', async () => {
   const id = await aProject();
   expect((await update(id, { account_funding: true })).status).toBe(403);
