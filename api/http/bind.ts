@@ -78,11 +78,11 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
     if (key !== undefined) noteAnswer(response, { idempotency_key: key });
     const keys = api.keysOf(caller);
     const { body, input } = await readRequest(route, request, response).catch(async (error: unknown) => {
-      noteRequest(response, validParams(route, request));
+      noteRequest(response, idsOf(validParams(route, request), caller));
       if (key !== undefined) await refuseTaken(keys, key);
       throw error;
     });
-    noteRequest(response, (input.params ?? {}) as Readonly<Record<string, string>>);
+    noteRequest(response, idsOf((input.params ?? {}) as Readonly<Record<string, string>>, caller));
     const context = contextOf(route, request, response, { caller, key, started, id }, limits);
     if (readsOnly(route)) {
       const result = await operation(context, input as never);
@@ -109,6 +109,12 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
       send(request, response, route, reply);
     }
   };
+}
+
+/** The ids in the path by name. One whose name is that of the request's own id or of its caller is the `object_id`. */
+function idsOf(params: Readonly<Record<string, string>>, { log }: Caller): Readonly<Record<string, string>> {
+  const isTaken = (name: string) => name === 'request_id' || Object.hasOwn(log, name);
+  return Object.fromEntries(Object.entries(params).map(([name, id]) => [isTaken(name) ? 'object_id' : name, id]));
 }
 
 /** The ids in the path of a request that is refused, unless one of them is wrong. */

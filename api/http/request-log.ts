@@ -13,9 +13,9 @@ export function requestLog(log: Logger, which: Config['LOG_REQUESTS']): readonly
       if (which === 'errors' && was_sent && status < 400) return;
       log.info(
         {
+          ...fields,
           request_id,
           ...(trace_id !== undefined && { trace_id }),
-          ...fields,
           method,
           status,
           ms,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { aManageHost } from '../../support/manage';
 import { API_PROJECT, OWNER, serveTestApi } from '../../support/test-api';
 import { until } from '../../support/waits';
 
@@ -38,6 +39,36 @@ test('rules 3.9: each request is one line, without path, headers and body', asyn
   expect(lines()[0]!['request_id']).toBe(created.headers.get('x-request-id'));
   expect(api.lines.join('')).not.toMatch(/books|secret|c2Vj/);
   await api.close();
+});
+
+test('rules 1.13, 3.9: a request that the path names is the object of the line, which has its own request id', async () => {
+  const { api, lines } = await serve('all');
+  const object_id = randomUUID();
+  const answer = await api.send(`/v1/requests/${object_id}/`);
+  await until('it is logged', () => lines().length === 1);
+  expect(lines()[0]).toMatchObject({ request_id: answer.headers.get('x-request-id'), operation: 'getRequest' });
+  expect(api.lines.join('')).not.toContain(`"request_id":"${object_id}"`);
+  await api.close();
+});
+
+test('rules 3.9: a client that the path names is the object of the line, whose client is the caller', async () => {
+  const host = await aManageHost();
+  const caller = await host.aClient('operator');
+  const token = String((await host.askToken({ ...caller })).body['access_token']);
+  const { client_id: object_id } = await host.aClient('operator');
+  const path = `/v1/clients/${object_id}/`;
+  await host.send('POST', `${path}roll/`, { token, body: { overlap: 'soon' } });
+  await host.send('DELETE', path, { token });
+  const lines = () =>
+    host.lines.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === 'request answered');
+  await until('all are logged', () => lines().length === 3);
+  const { client_id } = caller;
+  expect(lines()).toMatchObject([
+    { operation: 'create_token', status: 200 },
+    { operation: 'rollClient', client_id, object_id, status: 400 },
+    { operation: 'revokeClient', client_id, object_id, status: 204 },
+  ]);
+  await host.close();
 });
 
 test('rules 3.9: only errors, or nothing, where it is configured so', async () => {
