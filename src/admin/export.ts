@@ -5,15 +5,17 @@ import path from 'node:path';
 import { z } from 'zod';
 import { csvOf } from '../../api/large-answers/report-cells';
 import type { ManageContext } from '../../api/manage/manager';
-import { requireSetting, type Config } from '../config';
+import type { Config } from '../config';
 import type { Input } from '../contract/routes';
 import { connectDatabase, type Database } from '../db/connection';
 import { auditLines, createdInMonth, eventLines, projectIds, type Month } from '../db/month-export';
 import { MONTH_EXPORTED, ownsAuditTrail, removeAuditEntries, removeOrders } from '../db/month-removal';
 import type { PagePosition } from '../db/pages';
 import { orderIdsByCreation, reportTexts } from '../db/search/report-rows';
+import { READ_IN_UTC } from '../db/session';
 import { SEARCH_FIELD_NAMES } from '../domain/query/fields';
 import { ServiceError, validationError } from '../errors';
+import { recordPool } from '../processes/connections';
 import { auditCommand, type CommandAuthor } from './audit';
 import type { CommandRoute } from './commands';
 
@@ -64,8 +66,7 @@ export const EXPORT_COMMANDS = [
       context: ManageContext,
       { params: { month }, body: { directory } }: Input<typeof REMOVE>,
     ) => {
-      const owner_url = config.POSTGRES_OWNER_URL ?? requireSetting(config, 'POSTGRES_URL');
-      const db = connectDatabase(owner_url, { pool_max: 2 });
+      const db = ownersPool(config);
       try {
         return await removeMonth(db, month, directory, Date.now(), {
           years: config.RETENTION_ORDERS_YEARS,
@@ -77,6 +78,13 @@ export const EXPORT_COMMANDS = [
     },
   },
 ];
+
+/** A pool of the owner of the schema: of the role of the processes where the configuration names no other. */
+function ownersPool(config: Config): Database {
+  const options = { pool_max: 2, session_sql: READ_IN_UTC };
+  const { POSTGRES_OWNER_URL: owner_url } = config;
+  return owner_url === undefined ? recordPool(config, options) : connectDatabase(owner_url, options);
+}
 
 /** A file that was written. */
 export interface ExportedFile {

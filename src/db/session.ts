@@ -13,6 +13,9 @@ const SESSION = {
 /** Instants are read as texts. */
 const TIME_ZONE = 'UTC';
 
+/** For a role whose settings the migration does not store, such as the owner of the schema. */
+export const READ_IN_UTC = `set time zone '${TIME_ZONE}'`;
+
 /**
  * For a migration. A statement may take long. While it waits for the lock of a table, every later statement on that
  * table waits behind it, so the wait is short; the migration then tries again. Milliseconds.

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { exportMonth, removeMonth } from '../../../src/admin/export';
+import type { ManageContext } from '../../../api/manage/manager';
+import { EXPORT_COMMANDS, exportMonth, removeMonth } from '../../../src/admin/export';
+import type { Config } from '../../../src/config';
 import { recordAttention } from '../../../src/db/attentions';
 import { connectDatabase, queryRows } from '../../../src/db/connection';
 import { insertFollowUp } from '../../../src/db/orders/follow-ups';
@@ -169,6 +171,35 @@ describe('rules 29.8: a month is removed with its files', () => {
     expect((await filesOf('fourth', next)).removed.orders).toBe(2);
     expect(await tablesWith(later.id)).toEqual(['search_outbox']);
   });
+
+  test.each(['POSTGRES_OWNER_URL', 'POSTGRES_URL with POSTGRES_PASSWORD_FILE'])(
+    'rules 1.5, 29.7: in UTC, whatever the time zone of the session; connected by %s',
+    async (how) => {
+      const at = new Date('2019-07-10T12:00:00Z');
+      const { id } = await aStoredOrder(database.db);
+      await database.db('orders').where({ id }).update({ created: at, modified: at });
+      const url = new URL(database.url);
+      url.searchParams.set('options', '-c TimeZone=Europe/Berlin');
+      const POSTGRES_OWNER_URL = url.href;
+      const POSTGRES_PASSWORD_FILE = path.join(folder, 'password');
+      writeFileSync(POSTGRES_PASSWORD_FILE, `${decodeURIComponent(url.password)}\n`);
+      const POSTGRES_URL = Object.assign(url, { password: '' }).href;
+      const given =
+        how === 'POSTGRES_OWNER_URL' ? { POSTGRES_OWNER_URL, POSTGRES_URL } : { POSTGRES_URL, POSTGRES_PASSWORD_FILE };
+      const config = { ...given, RETENTION_ORDERS_YEARS: 1 } as unknown as Config;
+      const directory = path.join(folder, how);
+      const { run } = EXPORT_COMMANDS.find(({ verb }) => verb === 'remove')!;
+      await run({ config, db: database.db }, AUTHOR as unknown as ManageContext, {
+        params: { month: '2019-07' },
+        body: { directory },
+      });
+      const rows = read(path.join(how, 'orders-2019-07.csv')).split('\r\n');
+      expect(rows.find((row) => row.startsWith(id))).toContain('2019-07-10T12:00:00.000000+00:00');
+      for (const event of read(path.join(how, 'events-2019-07.jsonl')).trimEnd().split('\n')) {
+        expect(JSON.parse(event)).toMatchObject({ occurred: new Date(NOW).toISOString().replace('.000Z', '+00:00') });
+      }
+    },
+  );
 
   test('only the owner of the schema can; nothing is written for another role', async () => {
     const role = `service_${NOBODY.slice(0, 8)}_${process.pid}`;
