@@ -77,13 +77,15 @@ const projectIsBusy = () =>
   });
 
 /**
- * Sends the webhook once and records the result. `now` by the order's clock. Throws only when the result could not be
- * recorded.
+ * Sends the webhook once and records the result. `now` by the order's clock. Throws when SECRET_KEYS lacks a key, before
+ * anything is sent or counted, and when the result could not be recorded.
  */
 async function send(services: ActivityServices, delivery: Delivery, now: number): Promise<DeliveryProgress> {
   const { db, secrets, postWebhook, webhook_private_addresses, attempt_limits } = services;
   const attempt = delivery.attempts + 1;
   const time_limit_ms = webhookTimeLimit(attempt);
+  // Signed in real time, which the receiver checks; sandbox clocks do not apply (rules 13.11).
+  const signed_with = signingSecrets(secrets, delivery.project_id, delivery, Date.now());
   const sent = beganAttempt(delivery, attempt, now);
   const answer = await withinLimit(
     time_limit_ms,
@@ -92,8 +94,7 @@ async function send(services: ActivityServices, delivery: Delivery, now: number)
       // A redelivery has the id of the first delivery.
       webhook_id: deliveryWorkflowId({ ...delivery, n: delivery.redelivery_of ?? delivery.n }),
       body: { event: 'status_changed', order_id: delivery.order_id, project_id: delivery.project_id },
-      // Signed in real time, which the receiver checks; sandbox clocks do not apply (rules 13.11).
-      secrets: signingSecrets(secrets, delivery.project_id, delivery, Date.now()),
+      secrets: signed_with,
       time_limit_ms,
       private_addresses: delivery.is_test && webhook_private_addresses,
     }),

@@ -4,6 +4,8 @@ import type { AttemptInput } from '../../activities/webhook-delivery';
 import type { ActivityServices } from '../../activities/services';
 import { moveOrder } from '../../src/db/orders/move-order';
 import type { DeliveryId } from '../../src/domain/delivery';
+import { gauges } from '../../src/metrics/recorder';
+import { SecretKeys } from '../../src/secrets';
 import { AttemptLimits } from '../../src/webhook/attempt-limits';
 import { postWebhook } from '../../src/webhook/post';
 import { createTestDatabase, secrets } from '../support/database';
@@ -118,6 +120,17 @@ describe('attemptDelivery', () => {
       `webhook:${id.order_id}:1`,
     ]);
     expect(await attempts(id.order_id)).toHaveLength(1);
+  });
+
+  test('without the key that decrypts the secret nothing is sent, and no attempt counts as in flight', async () => {
+    const id = await aDelivery();
+    const inFlight = () => [...gauges.get('payments_webhook_attempts_in_flight')!].map((read) => read()[0]!.value);
+    const before = inFlight();
+    const other = new SecretKeys(`other:${Buffer.alloc(32, 8).toString('base64')}`);
+    await expect(attempt(id, 1, activities({ secrets: other }))).rejects.toThrow('SECRET_KEYS');
+    expect([receiver.received, inFlight()]).toEqual([[], before]);
+    expect(await attempt(id, 1)).toMatchObject({ status: 'delivered', attempts: 1 });
+    expect(inFlight()).toEqual(before);
   });
 
   test('a sender that never ends: the attempt is recorded as failed, and its slot is freed', async () => {
