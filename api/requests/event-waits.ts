@@ -8,7 +8,7 @@ import {
 } from '../../src/db/webhooks/events';
 import type { Logger } from '../../src/log';
 import type { WaitPreference } from '../operation';
-import { WaitingRequests } from './waiting-requests';
+import { WaitingRequests, type WaitingPlaces } from './waiting-requests';
 
 /** The requests of this process that wait for webhook events of their project (rules 13.19). */
 export class EventWaits {
@@ -17,8 +17,9 @@ export class EventWaits {
   constructor(
     private readonly db: Database,
     log: Logger,
+    places: WaitingPlaces,
   ) {
-    this.waits = new WaitingRequests('webhook events', (known) => projectsWithEvents(db, known), log);
+    this.waits = new WaitingRequests('webhook events', (known) => projectsWithEvents(db, known), log, places);
   }
 
   /** The events after a position; if there are none and the request prefers to wait, once there is one. */

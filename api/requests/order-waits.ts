@@ -4,7 +4,7 @@ import type { StoredOrder } from '../../src/db/orders/stored-order';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import type { Logger } from '../../src/log';
 import type { WaitPreference } from '../operation';
-import { WaitingRequests } from './waiting-requests';
+import { WaitingRequests, type WaitingPlaces } from './waiting-requests';
 
 /** What is read of an order that a request waits for. */
 type WaitedFor = Pick<StoredOrder, 'id' | 'project_id' | 'status' | 'version'>;
@@ -13,8 +13,8 @@ type WaitedFor = Pick<StoredOrder, 'id' | 'project_id' | 'status' | 'version'>;
 export class OrderWaits {
   private readonly waits: WaitingRequests<KnownOrder>;
 
-  constructor(db: Database, log: Logger) {
-    this.waits = new WaitingRequests('orders', (known) => findChanged(db, known), log);
+  constructor(db: Database, log: Logger, places: WaitingPlaces) {
+    this.waits = new WaitingRequests('orders', (known) => findChanged(db, known), log, places);
   }
 
   /**

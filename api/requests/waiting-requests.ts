@@ -11,6 +11,24 @@ export const WAITING_MAX = { per_project: 100, all: 2_000 };
  */
 const PAUSE_MS = { next: 15, failed: 500 };
 
+/** The places of the requests of this process that wait, whatever they wait for (rules 18.10). */
+export class WaitingPlaces {
+  private readonly of_projects = new Map<string, number>();
+  private taken = 0;
+
+  /** Takes a place: call the result when it is free again. `undefined`: too many requests wait. */
+  take(project_id: string): (() => void) | undefined {
+    if (this.taken >= WAITING_MAX.all) return undefined;
+    const leave = takePlace(this.of_projects, project_id, WAITING_MAX.per_project);
+    if (leave === undefined) return undefined;
+    this.taken += 1;
+    return () => {
+      this.taken -= 1;
+      leave();
+    };
+  }
+}
+
 interface Waiting<Known> {
   known: Known;
   /** Ends the wait. */
@@ -25,7 +43,6 @@ interface Waiting<Known> {
  */
 export class WaitingRequests<Known> {
   private readonly waiting = new Set<Waiting<Known>>();
-  private readonly of_projects = new Map<string, number>();
   private looking: Promise<void> | undefined;
   private is_closed = false;
 
@@ -34,12 +51,13 @@ export class WaitingRequests<Known> {
     private readonly what: string,
     private readonly findChanged: (known: readonly Known[]) => Promise<readonly Known[]>,
     private readonly log: Logger,
+    private readonly places: WaitingPlaces,
   ) {}
 
   /** The wait for a change of `known`. It does not begin, and is `undefined`, when too many requests wait. */
   begin(project_id: string, known: Known, wait: WaitPreference): Promise<void> | undefined {
-    if (this.is_closed || this.waiting.size >= WAITING_MAX.all) return undefined;
-    const leave = takePlace(this.of_projects, project_id, WAITING_MAX.per_project);
+    if (this.is_closed) return undefined;
+    const leave = this.places.take(project_id);
     if (leave === undefined) return undefined;
     wait.apply();
     const ended = wait.begin();

@@ -12,6 +12,7 @@ import { EventWaits } from '../../api/requests/event-waits';
 import { presentVersion } from '../../api/present/order';
 import { presentLinkVersion } from '../../api/present/payment-link';
 import { OrderWaits } from '../../api/requests/order-waits';
+import { WaitingPlaces } from '../../api/requests/waiting-requests';
 import { processorNotifications } from '../../api/processor-notifications';
 import { listen } from '../../api/http/server';
 import { requireSetting, retentionDays, valuesOf, type Config } from '../config';
@@ -58,8 +59,9 @@ export async function serveApi(
     rates: pageRates(config),
   });
   addTo?.(pages, client);
-  const order_waits = new OrderWaits(db, log);
-  const event_waits = new EventWaits(db, log);
+  const waiting_places = new WaitingPlaces();
+  const order_waits = new OrderWaits(db, log, waiting_places);
+  const event_waits = new EventWaits(db, log, waiting_places);
   const draining = new Draining();
   const intake = await Intake.open(db, log);
   const recorder = new RequestRecorder({ db, log, document });

@@ -1,7 +1,7 @@
 import pino from 'pino';
 import type { WaitPreference } from '../../../api/operation';
 import { OrderWaits } from '../../../api/requests/order-waits';
-import { WAITING_MAX } from '../../../api/requests/waiting-requests';
+import { WAITING_MAX, WaitingPlaces } from '../../../api/requests/waiting-requests';
 import { connectDatabase } from '../../../src/db/connection';
 import { moveOrder } from '../../../src/db/orders/move-order';
 import { loadOrderSnapshot } from '../../../src/db/orders/order-snapshot';
@@ -56,7 +56,7 @@ async function cancel({ id }: { id: string }): Promise<void> {
 }
 
 test('rules 5.12: a request waits until the status of its order changes; those for other orders go on', async () => {
-  const waits = new OrderWaits(database.db, log);
+  const waits = new OrderWaits(database.db, log, new WaitingPlaces());
   const [changed, other] = [await aReadOrder(), await aReadOrder()];
   const requests = [aWait(), aWait(), aWait()];
   const ended = new Set<number>();
@@ -76,7 +76,7 @@ test('rules 5.12: a request waits until the status of its order changes; those f
 });
 
 test('a change between the reading of the order and the wait ends the wait', async () => {
-  const waits = new OrderWaits(database.db, log);
+  const waits = new OrderWaits(database.db, log, new WaitingPlaces());
   const order = await aReadOrder();
   await cancel(order);
   expect(await waited(waits, aWait().wait, order)).toBe(true);
@@ -84,7 +84,7 @@ test('a change between the reading of the order and the wait ends the wait', asy
 });
 
 test('one statement looks for all that wait, and none when none waits', async () => {
-  const waits = new OrderWaits(database.db, log);
+  const waits = new OrderWaits(database.db, log, new WaitingPlaces());
   const orders = [await aReadOrder(), await aReadOrder(), await aReadOrder()];
   database.forget();
   const waiting = orders.map((order) => waited(waits, aWait({ ms: 400 }).wait, order));
@@ -103,7 +103,7 @@ test.each([
 ] as const)(
   'rules 5.12: %s does not wait, and is told that the preference was applied',
   async (_title, fields, how) => {
-    const waits = new OrderWaits(database.db, log);
+    const waits = new OrderWaits(database.db, log, new WaitingPlaces());
     const { wait, seen } = aWait(how);
     expect(await waited(waits, wait, { ...(await aReadOrder()), ...fields })).toBe(false);
     expect(seen).toEqual({ applied: 1, open: 0 });
@@ -112,7 +112,7 @@ test.each([
 );
 
 test('rules 5.13: a wait ends when its client leaves', async () => {
-  const waits = new OrderWaits(database.db, log);
+  const waits = new OrderWaits(database.db, log, new WaitingPlaces());
   const { wait, leave, watchers } = aWait();
   const waiting = waited(waits, wait, await aReadOrder());
   await until('it waits', () => watchers() > 0);
@@ -122,7 +122,7 @@ test('rules 5.13: a wait ends when its client leaves', async () => {
 });
 
 test('rules 18.10: so many requests of a project wait at a time, the next is answered at once', async () => {
-  const waits = new OrderWaits(database.db, log);
+  const waits = new OrderWaits(database.db, log, new WaitingPlaces());
   const order = await aReadOrder();
   const requests = Array.from({ length: WAITING_MAX.per_project }, () => aWait());
   const waiting = requests.map(({ wait }) => waited(waits, wait, order));
@@ -147,7 +147,11 @@ test('a change is seen after Postgres did not answer for a while', async () => {
   const wrong = connectDatabase('postgres://127.0.0.1:9/none', { pool_max: 1, quiet: true });
   const place = { db: wrong };
   const switching = new Proxy(wrong, { get: (_target, name) => Reflect.get(place.db, name) as unknown });
-  const waits = new OrderWaits(switching, pino({}, { write: (line: string) => void lines.push(line) }));
+  const waits = new OrderWaits(
+    switching,
+    pino({}, { write: (line: string) => void lines.push(line) }),
+    new WaitingPlaces(),
+  );
   const order = await aReadOrder();
   const waiting = waited(waits, aWait().wait, order);
   await until('a look fails', () => lines.length > 0);
