@@ -29,7 +29,9 @@ export const webhookRecoveryPageSchema = pageSchema(webhookRecoverySchema);
 
 export const recoverRequestSchema = z.object({
   since: instant().describe('Start of the time, for example of the outage of your receiver.'),
-  until: instant().optional().describe('End of the time, at most 31 days after its start; default: now.'),
+  until: instant()
+    .optional()
+    .describe('End of the time, at most 31 days after its start; now by default and at the latest.'),
 });
 
 const list = '/v1/webhooks/recoveries/';

@@ -28,6 +28,12 @@ test('rules 13.16: it is answered at once, a repeat with the key gets the same; 
   expect(completed.completed).toBeDefined();
 });
 
+test('rules 13.16: its time ends now at the latest', async () => {
+  const { body } = await recover({ since: ago(1), until: ago(-24) });
+  expect(Date.parse(body.until)).toBeLessThanOrEqual(Date.now());
+  await until('it is completed', async () => (await find(body.id)).status === 'completed');
+});
+
 test('rules 13.16: one of a project is open at a time', async () => {
   const other = await createTestProject();
   const id = await aRecovery(other.id);
