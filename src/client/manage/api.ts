@@ -234,7 +234,7 @@ export type DeliveryPage = {
 export type RecoverRequest = {
     /** Start of the time, for example of the outage of your receiver. */
     since: string;
-    /** End of the time, at most 31 days after its start; default: now. */
+    /** End of the time, at most 31 days after its start; now by default and at the latest. */
     until?: string;
     project_id: string;
 };
