@@ -46,19 +46,39 @@ async function create({ clock }: OrderState, input: CreateOrderInput): Promise<O
 }
 
 async function pay(state: OrderState, input: SubmitPaymentInput): Promise<void> {
-  await state.readRecord();
-  const order = await state.expireIfDue();
-  const obstacle = paymentObstacle({
-    ...orderFacts(order),
-    expires_at: paymentExpiresAt(order),
-    now: state.clock.now(),
-    attempt: input.transaction.attempt,
+  const { attempt } = input.transaction;
+  const obstacle = await obstacleTo(state, (order) => {
+    const facts = { ...orderFacts(order), expires_at: paymentExpiresAt(order), now: state.clock.now() };
+    const found = paymentObstacle({ ...facts, attempt });
+    // A repeated form submission joins the payment that the first one began.
+    return found === 'already_started' && hasBegun(order, attempt) ? undefined : found;
   });
-  // A repeated form submission joins the payment that the first one began.
-  const { attempt: last_attempt, status } = lastTransaction(order) ?? {};
-  if (obstacle === 'already_started' && last_attempt === input.transaction.attempt && status !== 'new') return;
   if (obstacle !== undefined) throw refusal(new ServiceError('TransactionAlreadyStarted', OBSTACLES[obstacle]));
+  const order = state.requireRecord();
+  if (hasBegun(order, attempt)) return;
   state.applyRecord(await localActivities.chargeAttempt({ ...input, order, now: state.clock.now() }));
+}
+
+/** Whether the last attempt of an order is this one, and has begun. */
+function hasBegun(order: OrderSnapshot, attempt: number): boolean {
+  const last = lastTransaction(order);
+  return last?.attempt === attempt && last.status !== 'new';
+}
+
+/**
+ * What refuses an update of the order; undefined: nothing. A refusal is decided again by the record as it is now: it may
+ * have changes of which the workflow knows nothing, as their requests were lost with Temporal's memory.
+ */
+async function obstacleTo<Obstacle>(
+  state: OrderState,
+  find: (order: OrderSnapshot) => Obstacle | undefined,
+): Promise<Obstacle | undefined> {
+  await state.readRecord();
+  const obstacle = find(await state.expireIfDue());
+  if (obstacle === undefined) return undefined;
+  state.requestReading();
+  await state.readRecord();
+  return find(await state.expireIfDue());
 }
 
 const OBSTACLES: Record<PaymentObstacle, string> = {
@@ -68,10 +88,14 @@ const OBSTACLES: Record<PaymentObstacle, string> = {
 };
 
 async function cancel(state: OrderState, { source, request }: CancelOrderInput): Promise<void> {
-  await state.readRecord();
-  const order = await state.expireIfDue();
+  const obstacle = await obstacleTo(state, (order) =>
+    order.status === 'cancelled' || mayCancel(order.status, lastTransaction(order)?.status)
+      ? undefined
+      : canNotCancel(order),
+  );
+  if (obstacle !== undefined) throw obstacle;
+  const order = state.requireRecord();
   if (order.status === 'cancelled') return;
-  if (!mayCancel(order.status, lastTransaction(order)?.status)) throw canNotCancel(order);
   const now = state.clock.now();
   state.applyRecord(
     await localActivities.endUnpaidOrder({ order, ended: 'cancelled', source, versions: request.versions, now }),

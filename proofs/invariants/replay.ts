@@ -1,7 +1,10 @@
-import { replayHistories } from '../../src/temporal/replay';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { historyToJson, replayHistories } from '../../src/temporal/replay';
 import { workflowBundlePath } from '../../src/temporal/workflow-bundle';
 import { quietTestRuntime } from '../../test/support/temporal';
-import type { HistoryInvariant } from './invariant';
+import type { HistoryInvariant, WorkflowHistory } from './invariant';
 
 export const replay: HistoryInvariant = {
   name: 'replay',
@@ -10,8 +13,18 @@ export const replay: HistoryInvariant = {
     quietTestRuntime();
     const recorded = histories.map(({ workflow_id, history }) => ({ name: workflow_id, history }));
     const failures = await replayHistories({ codePath: await workflowBundlePath() }, recorded);
-    return Object.entries(failures).map(
-      ([workflow_id, why]) => `the history of ${workflow_id} does not replay: ${why}`,
-    );
+    return histories.flatMap((one) => {
+      const why = failures[one.workflow_id];
+      return why === undefined ? [] : [`the history of ${one.workflow_id} (${kept(one)}) does not replay: ${why}`];
+    });
   },
 };
+
+/** Keeps a history for whoever looks for the cause: its Temporal is removed with the proof. Returns its file. */
+function kept({ workflow_id, history }: WorkflowHistory): string {
+  const folder = path.join(tmpdir(), 'payments-histories');
+  mkdirSync(folder, { recursive: true });
+  const file = path.join(folder, `${workflow_id.replaceAll(':', '-')}.json`);
+  writeFileSync(file, JSON.stringify(historyToJson(history), undefined, 2));
+  return file;
+}

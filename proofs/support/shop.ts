@@ -4,7 +4,7 @@ import type { OrderRequest } from '../../src/client';
 import type { Order } from '../../src/contract/order';
 import { CARD, Client, hidden } from '../../test/support/customer';
 import { CARDS, type CardName } from '../../test/support/domain';
-import { newIdempotencyKey, type Merchant } from '../../test/support/merchant';
+import { newIdempotencyKey, statusesOf, type Merchant } from '../../test/support/merchant';
 import { postControl, type RunningStack } from '../../test/support/stack';
 import { WRONG_NOTIFICATIONS, type WrongNotification } from './notifications';
 
@@ -179,7 +179,7 @@ export class Shop {
     for (let pause = 250; ; pause = Math.min(4_000, pause * 2)) {
       const order = await this.getOrder(id);
       if (is(order)) return order;
-      if (performance.now() > give_up) throw new Error(`order ${id} is ${order.status}, not ${what}`);
+      if (performance.now() > give_up) throw new Error(`order ${id} is ${statusesOf(order)}, not ${what}`);
       await sleep(pause);
     }
   }

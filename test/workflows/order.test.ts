@@ -1,12 +1,14 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { insertWatch } from '../../src/db/orders/late-approvals';
+import { beginAttempt } from '../../src/db/orders/insert-order';
 import { moveOrder } from '../../src/db/orders/move-order';
 import { loadOrderSnapshot } from '../../src/db/orders/order-snapshot';
 import { beginAdvance, setClock } from '../../src/db/sandbox-clocks/sandbox-clocks';
+import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import { ServiceError } from '../../src/errors';
 import { pollNowUpdate, processorAnswered } from '../../workflows/messages';
-import { CARDS, MINUTE, PROJECT, transactionIdOf } from '../support/domain';
+import { CARDS, MINUTE, PROJECT, aRequest, aTransaction, transactionIdOf } from '../support/domain';
 import { Merchant } from '../support/merchant';
 import { setUp } from '../support/set-up';
 import { createWorkflowEnvironment } from '../support/temporal';
@@ -57,6 +59,37 @@ describe('a payment happens once', () => {
     expect(await order.handle.result()).toBe('completed');
     await order.pay(CARDS.approved.number, 2);
     expect(await statusesOfOrder(order)).toBe('completed: error accepted');
+  });
+});
+
+describe('rules 10.13: the record has an outcome of which the workflow knows nothing, as Temporal lost the request', () => {
+  /** Declines the last attempt in the record alone. */
+  async function decline(order: OrderSnapshot): Promise<void> {
+    const { id: transaction_id } = order.transactions.at(-1)!;
+    await moveOrder(
+      world.database.db,
+      order,
+      { transaction_id, to: 'error' },
+      { source: 'processor', now: await world.now() },
+    );
+  }
+
+  test('the next attempt is paid', async () => {
+    const { db } = world.database;
+    const order = await createAnOrder(world);
+    const times = { created: await world.now(), expires_at: await endOf(order), request: aRequest() };
+    await decline(await beginAttempt(db, await loadOrderSnapshot(db, order.id), aTransaction(order.id), times));
+    await order.pay(CARDS.approved.number, 2);
+    expect(await statusesOfOrder(order)).toBe('completed: error accepted');
+  });
+
+  test('the order is cancelled', async () => {
+    const order = await createAnOrder(world);
+    await order.pay(CARDS.processing_approved.number);
+    expect(await statusesOfOrder(order)).toBe('processing: processing');
+    await decline(await loadOrderSnapshot(world.database.db, order.id));
+    await order.cancel();
+    expect(await statusesOfOrder(order)).toBe('cancelled: error');
   });
 });
 
