@@ -178,7 +178,8 @@ function handlePayment<P extends Payable, Method extends PageMethod>(
         const result = { status: 400, error, field_errors, cardholder_name: readName(body) };
         return await respond(request, response, payable, 'form', result);
       }
-      paid = await payables.pay(payable, { ...read, ...vaulted }, form);
+      const { wallet: _, ...card } = vaulted.card;
+      paid = await payables.pay(payable, { ...read, card }, form);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       // It changed in the meantime, or the payment was not possible: show the record.

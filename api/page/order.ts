@@ -218,7 +218,7 @@ export function returnAddress(order: ReturnUrls, outcome: PageOutcome): string |
  */
 function paymentInput(
   { id, project_id, is_test, transactions: [first], transaction_expiration_period }: StoredOrder,
-  { attempt, payment_method, card: { brand, wallet: _wallet, ...card } }: CardPayment,
+  { attempt, payment_method, card: { brand, ...card } }: CardPayment,
 ): Omit<SubmitPaymentInput, 'request'> {
   const { capture_mode, capture_period, transaction_type, receiver_account_token, payment_method_details } =
     first ?? {};

@@ -141,7 +141,8 @@ export function factsOf(shown: Shown, now: number) {
 export interface CardPayment {
   attempt: number;
   payment_method: PageMethod;
-  card: VaultedCard;
+  /** Its wallet is the payment method. */
+  card: Omit<VaultedCard, 'wallet'>;
 }
 
 /** The contents of a request besides the payable's id. */

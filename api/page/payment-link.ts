@@ -158,7 +158,7 @@ function attemptFailure({ status, transactions }: StoredOrder): AttemptFailure |
 function paymentInput(
   link: StoredPaymentLink,
   payer: string | undefined,
-  { attempt, payment_method, card: { brand, wallet: _wallet, ...card } }: CardPayment,
+  { attempt, payment_method, card: { brand, ...card } }: CardPayment,
 ): Omit<CreateOrderInput, 'request'> {
   if (payer === undefined) throw new Error('a form without its cookie is refused before');
   const { project_id, merchant_order_id, description, amount, currency, payment_methods, return_url, webhook_url } =
