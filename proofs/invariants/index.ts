@@ -6,7 +6,7 @@ import { capturedAndVoided } from './captured-and-voided';
 import { deliveries } from './deliveries';
 import { ends } from './ends';
 import { indexEqualsRecord } from './index-equals-record';
-import type { HistoryInvariant, Invariant, Evidence, WorkflowHistory } from './invariant';
+import type { HistoryInvariant, HistoryOptions, Invariant, Evidence, WorkflowHistory } from './invariant';
 import { ledgerInvariant } from './ledger';
 import { ledgerSums } from './ledger-sums';
 import { links } from './links';
@@ -38,7 +38,7 @@ export const INVARIANTS: readonly Invariant[] = [
 /** Invariants of workflow histories, which are read once for all of them. */
 export const HISTORY_INVARIANTS: readonly HistoryInvariant[] = [replay, noCardNumbersInPayloads];
 
-interface CheckOptions {
+interface CheckOptions extends HistoryOptions {
   /** How long invariants may take to hold, each. Milliseconds. */
   within_ms?: number;
   /** Workflow histories that are replayed and searched; of more, every second, third … */
@@ -81,7 +81,7 @@ export async function checkInvariants(stack: RunningStack, options: CheckOptions
     }
     const began = performance.now();
     const chosen = HISTORY_INVARIANTS.filter(isChosen);
-    const found = await violationsInHistories(chosen, stack, { histories_max, say });
+    const found = await violationsInHistories(chosen, stack, { ...options, histories_max, say });
     for (const [n, { name }] of chosen.entries()) report(name, found[n]!, began);
     return broken;
   } finally {
@@ -106,13 +106,15 @@ async function violationsOf(invariant: Invariant, place: Evidence, within_ms: nu
 async function violationsInHistories(
   invariants: readonly HistoryInvariant[],
   stack: RunningStack,
-  { histories_max, say }: { histories_max: number; say: (line: string) => void },
+  { histories_max, say, ...options }: HistoryOptions & { histories_max: number; say: (line: string) => void },
 ): Promise<string[][]> {
   const found: string[][] = invariants.map(() => []);
   if (invariants.length === 0) return found;
   let read = 0;
   for await (const histories of historiesOf(stack, histories_max)) {
-    for (const [n, invariant] of invariants.entries()) found[n]!.push(...(await invariant.violations(histories)));
+    for (const [n, invariant] of invariants.entries()) {
+      found[n]!.push(...(await invariant.violations(histories, options)));
+    }
     read += histories.length;
     if (read % (10 * BATCH) === 0) say(`${read} histories read`);
   }

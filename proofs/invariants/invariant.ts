@@ -32,13 +32,21 @@ export interface Invariant {
   violations(place: Evidence): Promise<string[]>;
 }
 
+export interface HistoryOptions {
+  /**
+   * Gets each history that does not replay because Temporal lost a task (docs/promises.md). Absent where no Temporal is
+   * killed: such a history is a violation.
+   */
+  onLostTask?: (workflow: WorkflowHistory) => void;
+}
+
 /** What must hold of the history of every workflow. */
 export interface HistoryInvariant {
   name: string;
   /** The promise, in one sentence. */
   title: string;
   /** Gets all histories, a batch at a time. Each names the workflow that differs from the promise. */
-  violations(histories: readonly WorkflowHistory[]): Promise<string[]>;
+  violations(histories: readonly WorkflowHistory[], options: HistoryOptions): Promise<string[]>;
 }
 
 /** The violations that a statement finds, in its column `violation`. */

@@ -1,3 +1,4 @@
+import type { temporal } from '@temporalio/proto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,16 +10,48 @@ import type { HistoryInvariant, WorkflowHistory } from './invariant';
 export const replay: HistoryInvariant = {
   name: 'replay',
   title: 'Every workflow history replays with the code that wrote it.',
-  async violations(histories) {
+  async violations(histories, { onLostTask }) {
     quietTestRuntime();
     const recorded = histories.map(({ workflow_id, history }) => ({ name: workflow_id, history }));
     const failures = await replayHistories({ codePath: await workflowBundlePath() }, recorded);
     return histories.flatMap((one) => {
       const why = failures[one.workflow_id];
-      return why === undefined ? [] : [`the history of ${one.workflow_id} (${kept(one)}) does not replay: ${why}`];
+      if (why === undefined) return [];
+      if (onLostTask !== undefined && hasLostTask(one)) {
+        onLostTask(one);
+        return [];
+      }
+      return [`the history of ${one.workflow_id} (${kept(one)}) does not replay: ${why}`];
     });
   },
 };
+
+/** Milliseconds that Temporal is away at least when it is killed. */
+const AWAY_MS = 1_000;
+
+/**
+ * Whether a local activity of the workflow had ended before the task began that records it: the worker carried it out
+ * in an earlier task, which Temporal kept in memory and lost when it was killed.
+ */
+export function hasLostTask({ history }: Pick<WorkflowHistory, 'history'>): boolean {
+  let began_at = Number.NEGATIVE_INFINITY;
+  for (const {
+    eventTime,
+    workflowTaskStartedEventAttributes,
+    markerRecordedEventAttributes: marker,
+  } of history.events ?? []) {
+    if (workflowTaskStartedEventAttributes != null) began_at = millisecondsOf(eventTime!);
+    const data = marker?.markerName === 'core_local_activity' ? marker.details?.['data']?.payloads?.[0]?.data : null;
+    if (data == null) continue;
+    const { complete_time } = JSON.parse(Buffer.from(data).toString()) as { complete_time: Instant };
+    if (millisecondsOf(complete_time) < began_at - AWAY_MS) return true;
+  }
+  return false;
+}
+
+type Instant = temporal.api.history.v1.IHistoryEvent['eventTime'] & {};
+
+const millisecondsOf = ({ seconds, nanos }: Instant) => Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1_000_000;
 
 /** Keeps a history for whoever looks for the cause: its Temporal is removed with the proof. Returns its file. */
 function kept({ workflow_id, history }: WorkflowHistory): string {

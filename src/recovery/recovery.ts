@@ -9,6 +9,7 @@ import { applyRetention } from '../db/retention';
 import { RETENTION_DAYS, type RetentionDays } from '../domain/retention';
 import { ServiceError } from '../errors';
 import { Loop } from '../loop';
+import { resetUnreplayable } from '../temporal/unreplayable';
 import { count, gauge } from '../metrics/recorder';
 import { DAY_MS, HOUR_MS } from '../domain/period';
 
@@ -18,6 +19,9 @@ const EVERY_MS = 30_000;
 
 /** Pause between two deletions of old rows. Milliseconds. */
 const DELETE_EVERY_MS = HOUR_MS;
+
+/** Time limit of a round for the workflows whose histories do not replay. Milliseconds. */
+const RESET_MS = 20_000;
 
 /** Another worker takes over within ten seconds after the holder was killed or stopped. */
 const LEASE = { name: 'recovery', lasts_ms: 8_000, every_ms: 2_000 };
@@ -93,6 +97,18 @@ export class Recovery {
     await this.deleteOldRows(now);
   }
 
+  /** What fails is tried again in the next round: an older Temporal does not know such workflows. */
+  private async resetUnreplayable(): Promise<void> {
+    const { db, client, log } = this.services;
+    try {
+      // As in recover().
+      if ((await openRestore(db))?.reconciled === null) return;
+      await client.withDeadline(Date.now() + RESET_MS, () => resetUnreplayable(client, log));
+    } catch (err) {
+      log.warn({ err }, 'recovery could not reset workflows whose histories do not replay');
+    }
+  }
+
   /** Once an hour. */
   private async deleteOldRows(now: number): Promise<void> {
     if (performance.now() - this.deleted_at < DELETE_EVERY_MS) return;
@@ -133,6 +149,7 @@ export class Recovery {
       const now = await this.lease.databaseTime();
       if (now !== undefined) {
         await this.recover(now);
+        await this.resetUnreplayable();
         count('payments_recovery_rounds_total', { result: 'finished' });
       }
     } catch (error) {

@@ -138,6 +138,8 @@ const statusOf = async ({ version, env }: Built): Promise<Partial<DeployedVersio
 const STEP_MS = 5_000;
 /** Temporal lists a workflow a second after its start. Milliseconds. */
 const LISTED_MS = 1_500;
+/** Temporal reports after about a minute that a history does not replay; recovery looks twice a minute. Milliseconds. */
+const RESET_MS = 180_000;
 
 test('rules 24.21: two versions under load: current, ramp, back, drain; nothing fails and the money is right', async () => {
   await admin(HEAD, 'deploy', 'current');
@@ -264,6 +266,37 @@ test('rules 24.21: orders that a version cannot continue stay where they are; au
   expect((await capture(merchant, await merchant.getOrder(held!.id))).status).toBe(200);
   expect((await merchant.cancelOrder(busy!.id)).status).toBe('cancelled');
   expect((await failedTasks(stack)).failures).toEqual([]);
+  await stopWorker(worker);
+}, 240_000);
+
+test('rules 10.13: an order whose history its worker cannot replay starts again from its record', async () => {
+  await admin(HEAD, 'deploy', 'current');
+  const merchant = new Merchant(stack);
+  const [unpaid, held] = await Promise.all([
+    merchant.createOrder({ expiration_period: 'P1D' }),
+    createAuthorization(merchant),
+  ]);
+  const worker = await startWorker(broken);
+  const runs: string[] = [];
+  for (const { id } of [unpaid, held]) {
+    const { workflowId: workflow_id, runId: run_id } = await temporal.workflow
+      .getHandle(orderWorkflowId(id))
+      .describe();
+    runs.push(run_id);
+    const deployment = { client: temporal, name: DEPLOYMENT };
+    expect(await moveWorkflow(deployment, { workflow_id, run_id }, broken.version)).toBe(true);
+  }
+  const isCancelled = async () => (await merchant.cancelOrder(unpaid.id)).status === 'cancelled';
+  const isCaptured = async () => (await capture(merchant, held)).status === 200;
+  await Promise.all([
+    until('the order is cancelled', isCancelled, RESET_MS),
+    until('the payment is captured', isCaptured, RESET_MS),
+  ]);
+  for (const [n, { id }] of [unpaid, held].entries()) {
+    const { status } = await temporal.workflow.getHandle(orderWorkflowId(id), runs[n]).describe();
+    expect(status.name).toBe('TERMINATED');
+  }
+  expect(await ledgerDifferences(stack)).toEqual([]);
   await stopWorker(worker);
 }, 240_000);
 

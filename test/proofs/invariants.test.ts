@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { HISTORY_INVARIANTS, INVARIANTS } from '../../proofs/invariants';
-import type { Evidence } from '../../proofs/invariants/invariant';
+import type { Evidence, WorkflowHistory } from '../../proofs/invariants/invariant';
+import { hasLostTask } from '../../proofs/invariants/replay';
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import { insertFollowUp } from '../../src/db/orders/follow-ups';
 import { prepareDatabase } from '../../src/simulator/schema';
@@ -154,11 +155,29 @@ test.each(BREAKS)('%s: a violation in the %s is found', async (name, where, sql,
   }
 });
 
+test('replay: Temporal lost a task that recorded a local activity which had ended before the task began', () => {
+  const at = (seconds: number) => ({ seconds: String(seconds), nanos: 500_000_000 });
+  const historyOf = (began: number, ended: number) => {
+    const data = Buffer.from(
+      JSON.stringify({ activity_type: 'readOrder', complete_time: { seconds: ended, nanos: 0 } }),
+    );
+    const marker = { markerName: 'core_local_activity', details: { data: { payloads: [{ data }] } } };
+    const events = [
+      { eventTime: at(began), workflowTaskStartedEventAttributes: {} },
+      { eventTime: at(began), markerRecordedEventAttributes: { markerName: 'Version' } },
+      { eventTime: at(began), markerRecordedEventAttributes: marker },
+    ];
+    return { history: { events } as unknown as WorkflowHistory['history'] };
+  };
+  expect(hasLostTask(historyOf(100, 98))).toBe(true);
+  for (const ended of [100, 101]) expect(hasLostTask(historyOf(100, ended))).toBe(false);
+});
+
 test('no-card-numbers: a violation in a payload of Temporal is found', async () => {
   const of = (payload: string) => [{ workflow_id: 'order-1', run_id: 'run-1', history: {}, payloads: ['{}', payload] }];
   const invariant = HISTORY_INVARIANTS.find(({ name }) => name === 'no-card-numbers')!;
-  expect(await invariant.violations(of('card 4111 1111 1111 1234'))).toEqual([]);
-  expect(await invariant.violations(of('card 4111 1111 1111 1111'))).toEqual([
+  expect(await invariant.violations(of('card 4111 1111 1111 1234'), {})).toEqual([]);
+  expect(await invariant.violations(of('card 4111 1111 1111 1111'), {})).toEqual([
     'a payload of order-1 holds a card number',
   ]);
 });
