@@ -9,7 +9,8 @@ import { applyRetention } from '../db/retention';
 import { RETENTION_DAYS, type RetentionDays } from '../domain/retention';
 import { ServiceError } from '../errors';
 import { Loop } from '../loop';
-import { resetUnreplayable } from '../temporal/unreplayable';
+import { grpcStatusOf } from '../temporal/grpc-status';
+import { UnreplayableWorkflows } from './unreplayable';
 import { count, gauge } from '../metrics/recorder';
 import { DAY_MS, HOUR_MS } from '../domain/period';
 
@@ -19,9 +20,6 @@ const EVERY_MS = 30_000;
 
 /** Pause between two deletions of old rows. Milliseconds. */
 const DELETE_EVERY_MS = HOUR_MS;
-
-/** Time limit of a round for the workflows whose histories do not replay. Milliseconds. */
-const RESET_MS = 20_000;
 
 /** Another worker takes over within ten seconds after the holder was killed or stopped. */
 const LEASE = { name: 'recovery', lasts_ms: 8_000, every_ms: 2_000 };
@@ -38,6 +36,7 @@ export class Recovery {
   private readonly lease: KeptLease;
   private readonly loop = new Loop(() => this.round());
   private readonly checks: RowChecks;
+  private readonly unreplayable: UnreplayableWorkflows;
   private deleted_at = Number.NEGATIVE_INFINITY;
 
   /** `retention`: how many days old rows are kept (rules 29.1). */
@@ -46,9 +45,9 @@ export class Recovery {
     private readonly retention: RetentionDays = RETENTION_DAYS,
   ) {
     this.lease = new KeptLease(services.db, { ...LEASE, build: services.build });
-    this.checks = new RowChecks(services, {
-      mayGoOn: async () => !this.loop.isStopping && (await this.lease.databaseTime()) !== undefined,
-    });
+    const mayGoOn = async () => !this.loop.isStopping && (await this.lease.databaseTime()) !== undefined;
+    this.checks = new RowChecks(services, { mayGoOn });
+    this.unreplayable = new UnreplayableWorkflows(services, mayGoOn);
     gauge('payments_lease_holder', () => [{ value: this.lease.holder ? 1 : 0, labels: { lease: 'recovery' } }]);
   }
 
@@ -97,15 +96,16 @@ export class Recovery {
     await this.deleteOldRows(now);
   }
 
-  /** What fails is tried again in the next round: an older Temporal does not know such workflows. */
-  private async resetUnreplayable(): Promise<void> {
-    const { db, client, log } = this.services;
+  /** What fails is tried again in the next round; a Temporal older than 1.30 does not know such workflows. */
+  private async restartUnreplayable(now: number): Promise<void> {
+    const { db, log } = this.services;
+    // As in recover().
+    if ((await openRestore(db))?.reconciled === null) return;
     try {
-      // As in recover().
-      if ((await openRestore(db))?.reconciled === null) return;
-      await client.withDeadline(Date.now() + RESET_MS, () => resetUnreplayable(client, log));
+      await this.unreplayable.restart(now);
     } catch (err) {
-      log.warn({ err }, 'recovery could not reset workflows whose histories do not replay');
+      if (grpcStatusOf(err) === 'invalid_argument') return;
+      log.warn({ err }, 'recovery could not look for workflows whose histories do not replay');
     }
   }
 
@@ -149,7 +149,7 @@ export class Recovery {
       const now = await this.lease.databaseTime();
       if (now !== undefined) {
         await this.recover(now);
-        await this.resetUnreplayable();
+        await this.restartUnreplayable(now);
         count('payments_recovery_rounds_total', { result: 'finished' });
       }
     } catch (error) {

@@ -30,6 +30,8 @@ const FIRST_ANSWER = { definition: firstAnswerUpdate, args: [] as [] };
  * reserved money; all others use only their own, as the payment's workflow may be closed.
  */
 export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOrder> {
+  protected override readonly on_restart = processorAnswered;
+
   constructor(
     temporal: TemporalAccess,
     private readonly orders: Pick<OrderWorkflows, 'requestPoll'>,

@@ -109,6 +109,9 @@ export class ObjectWorkflows<Started, K extends Kind<Started> = Kind<Started>> {
  * workflow's refusal as a ServiceError, and ServiceUnavailable when there was no answer in time and nothing was stored.
  */
 export class RecordedWorkflows<Started, Stored> extends ObjectWorkflows<Started, RecordedKind<Started, Stored>> {
+  /** What a restarted workflow is told, as its terminated run may not have carried it out. */
+  protected readonly on_restart: SignalDefinition = recordChanged;
+
   /**
    * The object of an earlier creation with the same Idempotency-Key, once its first answer is known: joins the creation
    * that is under way. `undefined`: there is no object. `is_over`: no creation of it is under way.
@@ -134,6 +137,21 @@ export class RecordedWorkflows<Started, Stored> extends ObjectWorkflows<Started,
   /** Has a running workflow read the changed record; does nothing for a closed one. */
   async recordChanged(id: string): Promise<void> {
     await this.signalRunning(id, recordChanged);
+  }
+
+  /**
+   * Terminates a run that cannot go on, and has the object go on from its record. `false`: the run had ended. If the
+   * caller dies in between, the next request or check starts the workflow.
+   */
+  async restart(id: string, run_id: string): Promise<boolean> {
+    const { client, db } = this.temporal;
+    const run = client.workflow.getHandle(this.kind.workflowId(id), run_id);
+    const was_running = await unlessClosed(() => run.terminate('its history does not replay'));
+    if (!was_running) return false;
+    // Also of a final object: an order that holds reserved money is one. A workflow that has nothing to do ends.
+    const view = await this.kind.find(db, id);
+    if (view !== undefined) await this.signalOrStart(await this.kind.startedOf(view, db), this.on_restart);
+    return true;
   }
 
   /** Creates an object. A repeat joins the creation under way, or gets its result. */

@@ -26,6 +26,8 @@ import { RecordedWorkflows } from './object-workflows';
 
 /** Workflows of payment orders. */
 export class OrderWorkflows extends RecordedWorkflows<StartedOrder, StoredOrder> {
+  protected override readonly on_restart = processorAnswered;
+
   constructor(temporal: TemporalAccess) {
     super(temporal, KINDS.order);
   }

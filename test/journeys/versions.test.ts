@@ -139,7 +139,7 @@ const STEP_MS = 5_000;
 /** Temporal lists a workflow a second after its start. Milliseconds. */
 const LISTED_MS = 1_500;
 /** Temporal reports after about a minute that a history does not replay; recovery looks twice a minute. Milliseconds. */
-const RESET_MS = 180_000;
+const RESTARTED_MS = 180_000;
 
 test('rules 24.21: two versions under load: current, ramp, back, drain; nothing fails and the money is right', async () => {
   await admin(HEAD, 'deploy', 'current');
@@ -289,8 +289,8 @@ test('rules 10.13: an order whose history its worker cannot replay starts again 
   const isCancelled = async () => (await merchant.cancelOrder(unpaid.id)).status === 'cancelled';
   const isCaptured = async () => (await capture(merchant, held)).status === 200;
   await Promise.all([
-    until('the order is cancelled', isCancelled, RESET_MS),
-    until('the payment is captured', isCaptured, RESET_MS),
+    until('the order is cancelled', isCancelled, RESTARTED_MS),
+    until('the payment is captured', isCaptured, RESTARTED_MS),
   ]);
   for (const [n, { id }] of [unpaid, held].entries()) {
     const { status } = await temporal.workflow.getHandle(orderWorkflowId(id), runs[n]).describe();
