@@ -14,7 +14,7 @@ import { ERRORS, errorTypeOf, type ErrorName } from '../errors';
 import { METRICS, OTHER, type Metric } from '../metrics/catalogue';
 import { TEST_CARDS } from '../simulator/cards';
 import { repositoryRoot } from '../stack/files';
-import { dynamicConfigText } from '../stack/servers/temporal';
+import { dynamicConfigText, dynamicConfigValues } from '../stack/servers/temporal';
 import { DASHBOARDS, dashboardText } from './dashboards';
 import { withRuleTests } from './rule-tests';
 
@@ -52,6 +52,7 @@ export const GENERATED: readonly Generated[] = [
   { file: 'src/client/manage/api.ts', content: () => client(MANAGE_API) },
   { file: '.env.example', content: envExample },
   { file: 'deploy/temporal/dynamic-config.yaml', content: dynamicConfigText },
+  { file: 'deploy/temporal/helm-values.yaml', content: dynamicConfigValues },
   { file: 'docs/rules.md', content: withRuleTests },
   ...DASHBOARDS.map((one) => ({ file: `deploy/grafana/${one.name}.json`, content: () => dashboardText(one) })),
   ...Object.keys(PAGES).map((file) => ({ file, content: (current: string) => withBlocks(file, current) })),

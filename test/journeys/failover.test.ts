@@ -177,7 +177,7 @@ test('rules 24.22: connections use TLS; the password is read from its file again
   await plain.destroy();
 });
 
-test.each(['api', 'manage'] as const)('rules 24.22: %s does not start on a standby', async (name) => {
+test.each(['api', 'manage', 'worker'] as const)('rules 24.22: %s does not start on a standby', async (name) => {
   await expect(checkWritable(standby)).rejects.toThrow('is read-only');
   await expect(startProcess(name, { env: { POSTGRES_URL: urlOf(second.port) } })).rejects.toThrow(
     'POSTGRES_URL leads to a standby',

@@ -168,11 +168,21 @@ const DYNAMIC = {
   'system.forceSearchAttributesCacheRefreshOnRead': false,
 };
 
+const GENERATED = '# Generated from src/stack/servers/temporal.ts, which has the reasons, by npm run generate.';
+
 /** The text of the dynamic configuration as a server reads it from a file. */
 export function dynamicConfigText(): string {
-  const lines = Object.entries(DYNAMIC).map(([key, value]) => `${key}: [{ value: ${value} }]\n`);
-  return `# Generated from src/stack/servers/temporal.ts, which has the reasons, by npm run generate.\n${lines.join('')}`;
+  return [GENERATED, ...settingsOf(Object.entries(DYNAMIC)), ''].join('\n');
 }
+
+/** Values of Temporal's own Helm chart. Several hosts of matching need the default number of partitions. */
+export function dynamicConfigValues(): string {
+  const settings = Object.entries(DYNAMIC).filter(([key]) => !key.startsWith('matching.numTaskqueue'));
+  return [GENERATED, 'server:', '  dynamicConfig:', ...settingsOf(settings).map((line) => `    ${line}`), ''].join('\n');
+}
+
+const settingsOf = (settings: readonly [string, string | number | boolean][]) =>
+  settings.map(([key, value]) => `${key}: [{ value: ${value} }]`);
 
 /** Twice the throughput of the defaults; a kill -9 of the server still loses nothing. */
 const PRAGMAS = ['journal_mode=WAL', 'synchronous=1'];

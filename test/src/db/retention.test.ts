@@ -67,3 +67,29 @@ test('rules 29.2: the days of a variable apply in place of the default', async (
   await applyRetention(database.db, { ...RETENTION_DAYS, idempotency_answers: 1 }, NOW);
   expect((await kept())?.answer).toBeUndefined();
 });
+
+/** Of rows that wait for something, and of the processes themselves: few at a time. */
+const UNDER_WAY = [
+  ...['search_outbox', 'search_refusals', 'search_rebuild', 'search_use', 'late_approval_watches'],
+  ...['announced_operations', 'open_settlements', 'settlement_progress', 'audit_progress', 'recovery_progress'],
+  ...['leases', 'current_build', 'payload_key_uses', 'knex_migrations', 'knex_migrations_lock'],
+];
+const WITH_THEIR_MONTH = [
+  ...['orders', 'transactions', 'transaction_events', 'webhook_deliveries', 'attentions', 'audit_trail'],
+];
+const STAY = [
+  ...['merchants', 'projects', 'api_keys', 'oauth_clients', 'signing_keys', 'idempotency_keys', 'payment_links'],
+  ...['sandbox_clocks', 'sandbox_clock_advances', 'webhook_recoveries', 'erasures', 'incidents', 'restores'],
+];
+const BY_THEIR_AGE = ['request_claims', 'logged_requests', 'receiver_checks', 'webhook_events', 'webhook_attempts'];
+
+test('rules 29.1: of every table it is decided when its rows go', async () => {
+  const tables = await queryRows<{ name: string }>(
+    database.db,
+    `select table_name as name from information_schema.tables
+     where table_schema = 'public' and table_type = 'BASE TABLE'`,
+    {},
+  );
+  const decided = [...UNDER_WAY, ...WITH_THEIR_MONTH, ...STAY, ...BY_THEIR_AGE];
+  expect(tables.map(({ name }) => name).toSorted()).toEqual(decided.toSorted());
+});

@@ -37,6 +37,14 @@ test('the dev server has the dynamic configuration that docker-compose.yml gives
   });
 });
 
+test("the values of Temporal's own chart are the dynamic configuration of docker-compose.yml, for several hosts", () => {
+  const file = parse(textOfFile('deploy/temporal/dynamic-config.yaml')) as Record<string, unknown>;
+  const of_one_host = Object.keys(file).filter((key) => key.startsWith('matching.numTaskqueue'));
+  expect(of_one_host).toHaveLength(2);
+  for (const key of of_one_host) delete file[key];
+  expect(parse(textOfFile('deploy/temporal/helm-values.yaml'))).toEqual({ server: { dynamicConfig: file } });
+});
+
 test.each([
   ['temporal version 1.8.2 (Server 1.31.2, UI 2.50.1)', 'serves', 'ours'],
   ['temporal version 0.0.0-DEV (Server 1.31.2, UI 2.50.1)', 'serves', 'ours'],
