@@ -59,7 +59,6 @@ export class UnreplayableWorkflows {
     for (const [id, at] of this.restarted_at) if (at < now - AGAIN_AFTER_MS) this.restarted_at.delete(id);
     for (const run of await client.withDeadline(Date.now() + CALL_MS, () => this.list())) {
       const { workflow_id, run_id } = run;
-      if (this.restarted_at.has(workflow_id)) continue;
       if (!(await this.mayGoOn())) return;
       try {
         await callOnce(client, Date.now() + CALL_MS, async () => {
@@ -74,9 +73,11 @@ export class UnreplayableWorkflows {
     }
   }
 
+  /** Those that may be restarted, RUNS_MAX at most. */
   private async list(): Promise<UnreplayableRun[]> {
     const runs: UnreplayableRun[] = [];
     for await (const { workflowId, runId, type } of this.services.client.workflow.list({ query: UNREPLAYABLE })) {
+      if (this.restarted_at.has(workflowId)) continue;
       runs.push({ workflow_id: workflowId, run_id: runId, type });
       if (runs.length === RUNS_MAX) break;
     }
