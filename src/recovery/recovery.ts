@@ -10,6 +10,7 @@ import { RETENTION_DAYS, type RetentionDays } from '../domain/retention';
 import { ServiceError } from '../errors';
 import { Loop } from '../loop';
 import { grpcStatusOf } from '../temporal/grpc-status';
+import { TaskBacklog } from '../temporal/task-backlog';
 import { UnreplayableWorkflows } from './unreplayable';
 import { count, gauge } from '../metrics/recorder';
 import { DAY_MS, HOUR_MS } from '../domain/period';
@@ -168,15 +169,20 @@ const EVER_MS = 10 * 365 * DAY_MS;
 
 /**
  * Checks all rows of all sources, whenever their next check is due; `now` in epoch milliseconds. What is due is checked
- * as for the first time; of the rest only missing workflows are started. It needs no lease: what a worker checks at the
- * same time is continued once. Throws ServiceUnavailable when Temporal does not answer.
+ * as for the first time; of the rest only missing workflows are started, as fast as workers take their first tasks:
+ * requests do not wait behind all of them. It needs no lease: what a worker checks at the same time is continued once.
+ * Throws ServiceUnavailable when Temporal does not answer.
  */
 export async function recoverEverything(services: RecoveryServices, now: number): Promise<CheckCounts> {
   const counts = Object.fromEntries(
     SOURCE_NAMES.map((name) => [name, { checked: 0, restarted: 0, failed: 0 }]),
   ) as CheckCounts;
+  const backlog = new TaskBacklog(services.client);
   const checks = new RowChecks(services, {
-    mayGoOn: () => Promise.resolve(true),
+    mayGoOn: async () => {
+      await backlog.untilShort();
+      return true;
+    },
     ended: (name, result) => (counts[name][result] += 1),
   });
   const due = now - MIN_AGE_MS;

@@ -1,0 +1,61 @@
+import type { Client } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TASK_QUEUE } from '../../workflows/messages';
+
+interface Limits {
+  /** Tasks that may wait for a worker. */
+  tasks_max: number;
+  /** Pause between two looks, in milliseconds. */
+  look_every_ms: number;
+  /** Without a worker the tasks do not get fewer: after so many milliseconds nobody waits for that any longer. */
+  stands_still_ms: number;
+}
+
+/** A worker takes about a second for 50 tasks. */
+const LIMITS: Limits = { tasks_max: 50, look_every_ms: 500, stands_still_ms: 10_000 };
+
+/**
+ * The workflow tasks of payments that wait for a worker. Who starts many workflows waits for them in between, as
+ * requests of merchants and customers would wait behind all of them.
+ */
+export class TaskBacklog {
+  private tasks = 0;
+  private lowest = { tasks: Number.POSITIVE_INFINITY, at: 0 };
+  private looked_at = Number.NEGATIVE_INFINITY;
+  private looking: Promise<void> | undefined;
+
+  constructor(
+    private readonly client: Client,
+    private readonly limits = LIMITS,
+  ) {}
+
+  /** Resolves once few tasks wait, or if they do not get fewer. A Temporal that does not tell is not waited for. */
+  async untilShort(): Promise<void> {
+    const { tasks_max, look_every_ms, stands_still_ms } = this.limits;
+    for (;;) {
+      await (this.looking ??= this.look().finally(() => (this.looking = undefined)));
+      if (this.tasks <= tasks_max || performance.now() - this.lowest.at > stands_still_ms) return;
+      await sleep(look_every_ms);
+    }
+  }
+
+  private async look(): Promise<void> {
+    const now = performance.now();
+    if (now - this.looked_at < this.limits.look_every_ms) return;
+    this.looked_at = now;
+    this.tasks = await this.count().catch(() => 0);
+    if (this.tasks <= this.limits.tasks_max) this.lowest = { tasks: Number.POSITIVE_INFINITY, at: now };
+    else if (this.tasks < this.lowest.tasks) this.lowest = { tasks: this.tasks, at: now };
+  }
+
+  private async count(): Promise<number> {
+    const { stats } = await this.client.workflowService.describeTaskQueue({
+      namespace: this.client.options.namespace,
+      taskQueue: { name: TASK_QUEUE },
+      taskQueueType: temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+      reportStats: true,
+    });
+    return Number(stats?.approximateBacklogCount ?? 0);
+  }
+}
