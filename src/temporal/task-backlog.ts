@@ -12,8 +12,8 @@ interface Limits {
   stands_still_ms: number;
 }
 
-/** A worker takes about a second for 50 tasks. */
-const LIMITS: Limits = { tasks_max: 50, look_every_ms: 500, stands_still_ms: 10_000 };
+/** A worker on two cores takes about two seconds for 100 tasks. */
+const LIMITS: Limits = { tasks_max: 100, look_every_ms: 500, stands_still_ms: 10_000 };
 
 /**
  * The workflow tasks of payments that wait for a worker. Who starts many workflows waits for them in between, as

@@ -149,6 +149,8 @@ const DYNAMIC = {
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
   'system.enableActivityEagerExecution': true,
+  // Seconds. How many tasks wait is told to `recover --all` and to autoscalers; the default is five seconds old.
+  'matching.TaskQueueInfoByBuildIdTTL': 1,
   // Queues whose tasks name a project are served by project in turn; the others stay as they are.
   'matching.autoEnableV2': true,
   // A workflow that ends within the second is written to the visibility store once, not two or three times; the list of
@@ -178,7 +180,9 @@ export function dynamicConfigText(): string {
 /** Values of Temporal's own Helm chart. Several hosts of matching need the default number of partitions. */
 export function dynamicConfigValues(): string {
   const settings = Object.entries(DYNAMIC).filter(([key]) => !key.startsWith('matching.numTaskqueue'));
-  return [GENERATED, 'server:', '  dynamicConfig:', ...settingsOf(settings).map((line) => `    ${line}`), ''].join('\n');
+  return [GENERATED, 'server:', '  dynamicConfig:', ...settingsOf(settings).map((line) => `    ${line}`), ''].join(
+    '\n',
+  );
 }
 
 const settingsOf = (settings: readonly [string, string | number | boolean][]) =>
