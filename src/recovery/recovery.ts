@@ -70,13 +70,13 @@ export class Recovery {
   }
 
   /**
-   * One round; `now` in epoch milliseconds. Throws when the database is unavailable; the next round continues where
-   * this one ended.
+   * One round; `now` in epoch milliseconds. `false`: a restore has to be reconciled first, and nothing was done. Throws
+   * when the database is unavailable; the next round continues where this one ended.
    */
-  async recover(now: number): Promise<void> {
+  async recover(now: number): Promise<boolean> {
     const { db, log } = this.services;
     // What is open in a restored record may have ended since the backup, which the reconciliation finds out first.
-    if ((await openRestore(db))?.reconciled === null) return;
+    if ((await openRestore(db))?.reconciled === null) return false;
     const until = now - MIN_AGE_MS;
     const progress = await this.progressAt(until);
     const finished: Partial<Record<SourceName, SourceProgress>> = {};
@@ -95,18 +95,16 @@ export class Recovery {
     if (Object.keys(finished).length > 0) await saveProgress(db, finished);
     await reconcileAttentions(db, now);
     await this.deleteOldRows(now);
+    return true;
   }
 
   /** What fails is tried again in the next round; a Temporal older than 1.30 does not know such workflows. */
   private async restartUnreplayable(now: number): Promise<void> {
-    const { db, log } = this.services;
-    // As in recover().
-    if ((await openRestore(db))?.reconciled === null) return;
     try {
       await this.unreplayable.restart(now);
     } catch (err) {
       if (grpcStatusOf(err) === 'invalid_argument') return;
-      log.warn({ err }, 'recovery could not look for workflows whose histories do not replay');
+      this.services.log.warn({ err }, 'recovery could not look for workflows whose histories do not replay');
     }
   }
 
@@ -149,8 +147,7 @@ export class Recovery {
     try {
       const now = await this.lease.databaseTime();
       if (now !== undefined) {
-        await this.recover(now);
-        await this.restartUnreplayable(now);
+        if (await this.recover(now)) await this.restartUnreplayable(now);
         count('payments_recovery_rounds_total', { result: 'finished' });
       }
     } catch (error) {

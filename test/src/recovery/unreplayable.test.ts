@@ -1,4 +1,4 @@
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { createLogger } from '../../../src/log';
 import { UnreplayableWorkflows } from '../../../src/recovery/unreplayable';
 import { createWorkflowClients } from '../../../src/temporal/workflows';
@@ -33,7 +33,6 @@ function aTemporal(
           return Promise.resolve({ raw: { workflowExecutionInfo: { searchAttributes: { indexedFields } } } });
         },
         terminate: () => call(`terminate ${run_id}`),
-        signal: () => Promise.reject(new WorkflowNotFoundError('not found', id, undefined)),
       }),
       signalWithStart: (_type: string, { workflowId }: { workflowId: string }) => call(`start ${workflowId}`),
     },
