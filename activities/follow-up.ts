@@ -23,13 +23,14 @@ import {
 } from '../src/domain/transaction';
 import { minorUnitsInWords, mismatchInWords, type LateApprovalWatch } from '../src/domain/waits';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
-import { transactionId } from '../src/ids';
+import { processorOrderId, transactionId } from '../src/ids';
 import type { OperationOutcome } from '../src/processor/client';
-import type { OperationResult } from '../src/processor/wire';
+import type { OperationResult, ReportedOperation } from '../src/processor/wire';
 import type { FollowUpInput } from '../workflows/messages';
 import { pollOutcome, type PollInput } from './order-outcome';
 import { signalPayment } from './order-signals';
 import type { TimeOfTry, ActivityServices } from './services';
+import { timeAnswer } from './time-of-try';
 
 /**
  * - `recorded`: the order is in the record. `was_final`: its outcome was known before.
@@ -71,7 +72,7 @@ export async function pollFollowUp(
   services: ActivityServices,
   input: FollowUpInput & PollInput,
 ): Promise<OrderSnapshot> {
-  const { order, id, kind, original_transaction_id, now } = input;
+  const { order, id, kind, original_transaction_id } = input;
   const { amount, currency } = order;
   const polled = await pollOutcome(services, input, {
     find: () =>
@@ -82,7 +83,7 @@ export async function pollFollowUp(
         currency,
       }),
     sendAgain: () => send(services, input, order),
-    record: (current, answer) => recordProcessorAnswer(services, input, current, answer, now),
+    record: (current, answer, answered) => recordProcessorAnswer(services, input, current, answer, answered),
   });
   return await signalPaymentOfFinal(services, input, polled);
 }
@@ -96,8 +97,8 @@ async function execute(services: ActivityServices, input: FollowUpInput & TimeOf
   // Signals again: the worker that recorded the outcome may have died before its signal.
   if (was_final) await signalPayment(services, input);
   if (order.status !== 'new') return { result: 'recorded', order, was_final };
-  const outcome = await send(services, input, order);
-  const after = await recordProcessorAnswer(services, input, order, outcome, input.now);
+  const { answer, answered } = await timeAnswer(input.now, () => send(services, input, order));
+  const after = await recordProcessorAnswer(services, input, order, answer, answered);
   return { result: 'recorded', order: await signalPaymentOfFinal(services, input, after) };
 }
 
@@ -177,28 +178,28 @@ async function needsAttention(
  * and one without an answer until there is one: `attention` after a day.
  */
 async function recordProcessorInitiated(
-  { db, processor }: ActivityServices,
+  services: ActivityServices,
   input: FollowUpInput & TimeOfTry,
 ): Promise<FollowUpExecution> {
+  const { db, processor } = services;
   const { id: order_id, kind, processor_key = '', original_order_id, original_transaction_id, now } = input;
   const end = () => endAnnouncement(db, order_id);
   const found = await processor.findOperation(processor_key, {});
   // Only a charge has 3-D Secure: its key announces nothing.
   const isChallenge = typeof found === 'object' && found.result === 'challenge';
   const is_missing = isOutcomeMissing(found) && !isChallenge;
-  if (is_missing || found === 'not_found') {
-    const operation = {
-      order_id,
-      kind: kind === 'chargeback' ? kind : ('reversal' as const),
-      processor_key,
-      original_order_id,
-      original_transaction_id,
-    };
-    const announced = await announceOperation(db, operation, now);
-    if (is_missing) {
-      return { result: 'unanswered', attention: isAnswerOverdue(announced, now) ? ANNOUNCED_OVERDUE : undefined };
-    }
-    if (mayLookUpLag(announced, now)) return { result: 'unanswered' };
+  const announce = async () => {
+    const announced_as = kind === 'chargeback' ? kind : ('reversal' as const);
+    const operation = { order_id, kind: announced_as, processor_key, original_order_id, original_transaction_id };
+    return await announceOperation(db, operation, now);
+  };
+  const unanswered = async (): Promise<FollowUpExecution> => {
+    const is_overdue = isAnswerOverdue(await announce(), now);
+    return { result: 'unanswered', attention: is_overdue ? ANNOUNCED_OVERDUE : undefined };
+  };
+  if (is_missing) return await unanswered();
+  if (found === 'not_found') {
+    if (mayLookUpLag(await announce(), now)) return { result: 'unanswered' };
     const attention = `the processor announced a ${kind} that it does not know`;
     return await needsAttention(db, original_order_id, attention, end);
   }
@@ -215,6 +216,7 @@ async function recordProcessorInitiated(
     const attention = `the processor reports a ${kind} of ${amount} of a payment in ${currency}`;
     return await needsAttention(db, original_order_id, attention, end);
   }
+  if (kind === 'reversal' && !(await areChargebacksRecorded(services, input, currency))) return await unanswered();
   // One SQL transaction: recovery does not check such an order without an outcome.
   const order = await db.transaction(async (trx) => {
     await endAnnouncement(trx, order_id);
@@ -222,6 +224,38 @@ async function recordProcessorInitiated(
     return await writeOutcome(trx, input, written, found, now);
   });
   return { result: 'recorded', order };
+}
+
+/** How long a worker tries to start the workflow that records a chargeback; then the win is polled again. */
+const STARTED_WITHIN_MS = 5_000;
+
+/**
+ * Whether the record has every chargeback of the payment that the processor knows, in the payment's currency. The
+ * workflows of those that it lacks are started: their notifications are late or lost. Before them a win would make good
+ * another chargeback, which was lost, and the merchant could refund its money (rules 10.9).
+ */
+async function areChargebacksRecorded(
+  { db, processor, workflows }: ActivityServices,
+  { original_order_id, original_transaction_id }: FollowUpInput,
+  currency: string,
+): Promise<boolean> {
+  const missing: ReportedOperation[] = [];
+  for (let after = 0; ;) {
+    const operations = await processor.operations({ order_ids: [original_order_id] }, after);
+    if (operations.length === 0) break;
+    after = operations.at(-1)!.number;
+    for (const operation of operations) {
+      const { operation: name, result, transaction_id, idempotency_key } = operation;
+      if (name !== 'chargeback' || result !== 'approved' || operation.currency !== currency) continue;
+      if (transaction_id !== original_transaction_id) continue;
+      const recorded = await findOrderSnapshot(db, processorOrderId(transaction_id, idempotency_key));
+      if (recorded === undefined) missing.push(operation);
+    }
+  }
+  for (const chargeback of missing) {
+    await workflows.processor_notifications.settled(chargeback, Date.now() + STARTED_WITHIN_MS);
+  }
+  return missing.length === 0;
 }
 
 /**

@@ -79,15 +79,14 @@ export async function verifyManualOutcome(
     const { poll_at, is_overdue } = nextLatePoll(watch.began, now);
     if (is_overdue) await setAttention(db, order_id, OVERDUE);
     await postponeWatch(db, last.id, poll_at);
-    return is_overdue ? { ...order, attention: OVERDUE } : order;
+    return is_overdue ? await loadOrderSnapshot(db, order_id) : order;
   }
   const attention = contradictionOf(order, last, answer);
-  const is_late_answer = attention === undefined && order.attention === OVERDUE;
+  const was_overdue = order.attention?.includes(OVERDUE) === true;
   if (attention !== undefined) await setAttention(db, order_id, attention);
-  else if (is_late_answer) await endAttention(db, order_id, OVERDUE);
+  if (was_overdue) await endAttention(db, order_id, OVERDUE);
   await endWatch(db, last.id);
-  if (is_late_answer) return await loadOrderSnapshot(db, order_id);
-  return attention === undefined ? order : { ...order, attention };
+  return attention !== undefined || was_overdue ? await loadOrderSnapshot(db, order_id) : order;
 }
 
 const OVERDUE = 'the processor has given no answer for a day about a sign that it has another outcome';

@@ -8,6 +8,7 @@ import type { Processor } from '../src/processor/client';
 import type { OperationRequest } from '../src/processor/wire';
 import type { TransactionInput } from '../workflows/messages';
 import type { TimeOfTry, ActivityServices } from './services';
+import { timeAnswer } from './time-of-try';
 
 /** A requested charge. */
 interface ChargeRequest extends TimeOfTry {
@@ -39,14 +40,14 @@ export async function charge(
       ? (await findPayment(services.db, transaction_id)).receiver_account_token
       : null,
   };
-  const outcome = await sendCharge(services, order, payment);
+  const { answer: outcome, answered } = await timeAnswer(now, () => sendCharge(services, order, payment));
   // Of two requests with different cards the first is charged; the second is not recorded.
   return outcome === 'key_used_for_other_request'
-    ? await recordChargeOutcome(services, order, { transaction_id, outcome: 'unknown', now })
+    ? await recordChargeOutcome(services, order, { transaction_id, outcome: 'unknown', now: answered })
     : await recordChargeOutcome(services, order, {
         transaction_id,
         outcome,
-        now,
+        now: answered,
         paid_with: { payment_method, payment_method_brand, payment_method_details },
       });
 }

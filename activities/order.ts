@@ -113,7 +113,8 @@ export async function pollCharge(
       const sent = await sendCharge(services, order, await findPayment(services.db, transaction_id));
       return sent === 'key_used_for_other_request' ? 'unknown' : sent;
     },
-    record: (order, outcome) => recordChargeOutcome(services, order, { transaction_id, outcome, now }),
+    record: (order, outcome, answered) =>
+      recordChargeOutcome(services, order, { transaction_id, outcome, now: answered }),
   });
   return await signalLinkOfEndedOrder(services, polled);
 }

@@ -13,6 +13,16 @@ export function waitedMilliseconds({ waited_ms }: LocalRetry = { waited_ms: 0 })
   return waited_ms + Math.max(scheduled, retried, Date.now()) - scheduled;
 }
 
+/** The answer of a call that began at `now`, and the instant at which it came. Epoch milliseconds. */
+export async function timeAnswer<Answer>(
+  now: number,
+  call: () => Promise<Answer>,
+): Promise<{ answer: Answer; answered: number }> {
+  const began = performance.now();
+  const answer = await call();
+  return { answer, answered: now + Math.floor(performance.now() - began) };
+}
+
 /**
  * The input of an activity with `now` corrected to this try: the workflow's `now` is the time of the first one, which
  * may be minutes ago (rules 4.15). `poll_at` is shifted by the same time.

@@ -5,6 +5,9 @@ import { DAY_MS } from './period';
 
 /** The texts of `Attention`: why an operator has to act (rules 24.19). */
 
+/** Between the reasons of an order that has several. */
+export const REASON_SEPARATOR = '; ';
+
 /** The record of a workflow is lost (rules 10.19). */
 export const RECORD_LOST = 'the record does not exist any more';
 /** The processor has not said for a day whether it approved a payment that ended unpaid (rules 10.12). */
@@ -13,9 +16,19 @@ export const LATE_APPROVAL_OVERDUE = 'the processor has given no answer about a 
 export const ANNOUNCED_OVERDUE = 'the processor has given no answer for a day about an operation that it announced';
 const OUTCOME_OVERDUE = 'the processor has given no outcome for about a day';
 
-/** Of an order; undefined when the operator has nothing to do. */
+/** Of an order: all its reasons. Undefined when the operator has nothing to do. */
 export function attentionTo(order: OrderSnapshot): string | undefined {
-  if (order.attention !== undefined || outcomeAwaitedFrom(order) === undefined) return order.attention;
+  return reasonOf([order.attention, outcomeAttention(order)]);
+}
+
+/** Several reasons as one text; undefined without any. */
+export function reasonOf(reasons: readonly (string | undefined)[]): string | undefined {
+  return reasons.filter((reason) => reason !== undefined).join(REASON_SEPARATOR) || undefined;
+}
+
+/** Of an outcome that is awaited. */
+function outcomeAttention(order: OrderSnapshot): string | undefined {
+  if (outcomeAwaitedFrom(order) === undefined) return undefined;
   const { answered, polls = 0 } = lastTransaction(order)!;
   if (answered !== undefined) return mismatchInWords(answered, order);
   return polls >= POLLS_BEFORE_ATTENTION ? OUTCOME_OVERDUE : undefined;

@@ -7,7 +7,7 @@ import {
 } from '../db/attentions';
 import type { Database } from '../db/connection';
 import { findOrderSnapshots } from '../db/orders/order-snapshot';
-import { ANNOUNCED_OVERDUE, LATE_APPROVAL_OVERDUE, attentionTo } from '../domain/attention';
+import { ANNOUNCED_OVERDUE, LATE_APPROVAL_OVERDUE, attentionTo, reasonOf } from '../domain/attention';
 import { ANSWER_OVERDUE_MS } from '../domain/transaction';
 
 /**
@@ -26,7 +26,7 @@ export async function reconcileAttentions(db: Database, now: number): Promise<vo
     );
     for (const { order_id, open_reasons, ...overdue } of candidates) {
       const order = orders.get(order_id);
-      const reason = (order && attentionTo(order)) ?? overdueAnswer(overdue);
+      const reason = reasonOf([order && attentionTo(order), overdueAnswer(overdue)]);
       if (isDeepStrictEqual(open_reasons, reason === undefined ? [] : [reason])) continue;
       await recordAttention(db, { kind: 'order', id: order_id, project_id: order?.project_id }, reason);
     }

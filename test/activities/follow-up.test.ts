@@ -1,18 +1,31 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createActivities } from '../../activities';
 import type { ActivityServices } from '../../activities/services';
 import { moveOrder } from '../../src/db/orders/move-order';
-import { findStoredOrder } from '../../src/db/orders/stored-order';
+import { findStoredOrder, moneyOf } from '../../src/db/orders/stored-order';
+import { amountDetails } from '../../src/domain/amounts';
 import type { FollowUpKind } from '../../src/domain/follow-up';
 import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
-import { closingOrderId, reversalOrderId } from '../../src/ids';
+import { closingOrderId, processorOrderId, reversalOrderId } from '../../src/ids';
 import type { Processor } from '../../src/processor/client';
+import type { ReportedOperation } from '../../src/processor/wire';
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import { orderWorkflowId, type FollowUpInput } from '../../workflows/messages';
 import { createTestDatabase } from '../support/database';
-import { aCharge, anOrder, BY_TOKEN, CARDS, MINUTE, NOW, transactionIdOf, type CardName } from '../support/domain';
+import {
+  aCharge,
+  anOrder,
+  BY_TOKEN,
+  CARDS,
+  MINUTE,
+  NOW,
+  PROJECT,
+  transactionIdOf,
+  type CardName,
+} from '../support/domain';
 import { Merchant } from '../support/merchant';
 import { setUp } from '../support/set-up';
 import { answerIssuer, runProcessor } from '../support/processor';
@@ -31,6 +44,7 @@ type StartOptions = { workflowId: string; workflowIdConflictPolicy?: string };
 const client = (error?: Error) => {
   const record = (what: string) => (calls.push(what), error ? Promise.reject(error) : Promise.resolve());
   return {
+    withDeadline: (_at: number, call: () => Promise<unknown>) => call(),
     workflow: {
       start: (_name: string, { workflowId, workflowIdConflictPolicy }: StartOptions) =>
         record(`start ${workflowId}`).catch((failure: unknown) => {
@@ -188,6 +202,53 @@ describe('executeFollowUp', () => {
     expect((await view(order_id)).transactions[0]!.charged_back_amount).toBe(200);
   });
 
+  test('rules 10.9: a win whose own chargeback is not recorded yet waits for it: it does not make good another one', async () => {
+    const { id: order_id } = await paid();
+    const transaction_id = transactionIdOf(order_id, 1);
+    const of = { order_id, transaction_id, project_id: PROJECT.id, currency: 'EUR', result: 'approved' } as const;
+    const operations = (['chargeback', 'chargeback', 'chargeback_reversal'] as const).map((operation, n) => ({
+      ...of,
+      number: n + 1,
+      operation,
+      idempotency_key: `${operation} ${n}`,
+      amount: 250,
+      occurred: new Date(NOW).toISOString(),
+    }));
+    const [lost, late, win] = operations as [ReportedOperation, ReportedOperation, ReportedOperation];
+    const informed = activities({
+      findOperation: (key) => Promise.resolve(operations.find(({ idempotency_key }) => idempotency_key === key)!),
+      operations: (_of, after) => Promise.resolve(operations.slice(after)),
+    });
+    const inputOf = ({ idempotency_key: processor_key }: ReportedOperation, kind: FollowUpKind) => ({
+      ...followUpOf(order_id, kind, { requested_by: 'processor', processor_key }),
+      id: processorOrderId(transaction_id, processor_key),
+      now: NOW,
+    });
+    const refundable = async () => amountDetails((await view(order_id)).transactions.map(moneyOf), NOW).refundable;
+    await carriedOut(inputOf(lost, 'chargeback'), informed);
+    calls.splice(0);
+    expect(await informed.executeFollowUp(inputOf(win, 'reversal'))).toEqual({ result: 'unanswered' });
+    expect([calls.splice(0), await refundable()]).toEqual([
+      [`tell ${orderWorkflowId(inputOf(late, 'chargeback').id)}`],
+      250,
+    ]);
+    await carriedOut(inputOf(late, 'chargeback'), informed);
+    expect(await refundable()).toBe(0);
+    await carriedOut(inputOf(win, 'reversal'), informed);
+    expect(await refundable()).toBe(250);
+  });
+
+  test('rules 4.12: an outcome is noticed when its answer comes, not when it was asked for', async () => {
+    const input = await ready('refund');
+    const execute = async (...asked: Parameters<Processor['execute']>) => {
+      await sleep(50);
+      return await processor.execute(...asked);
+    };
+    await carriedOut(input, activities({ execute }));
+    const { noticed } = (await view(input.id)).transactions[0]!.events.at(-1)!;
+    expect(Date.parse(noticed) - input.now).toBeGreaterThanOrEqual(49);
+  });
+
   test('a closed order needs no signal about its capture; a signal that fails is sent again', async () => {
     const input = await ready('capture');
     await expect(activities({}, client(new Error('no Temporal'))).executeFollowUp(input)).rejects.toThrow(
@@ -247,26 +308,36 @@ describe('startCaptureOrVoid', () => {
 });
 
 describe('closeCaptureWindow', () => {
-  const END = NOW + 60 * MINUTE;
+  /** The end of the window of an authorization: an hour after the processor's answer. */
+  const endOf = async (order_id: string) => Date.parse((await view(order_id)).transactions[0]!.capture_ends_at!);
 
   test.each([
     ['manual', 'void'],
     ['delayed', 'capture'],
   ] as const)('%s: one %s of the rest, however often it is repeated', async (mode, kind) => {
     const { id: order_id } = await authorized(mode);
-    const first = await activities().closeCaptureWindow({ order_id, now: END });
-    expect(await activities().closeCaptureWindow({ order_id, now: END + 1 })).toEqual(first);
+    const end = await endOf(order_id);
+    const first = await activities().closeCaptureWindow({ order_id, now: end });
+    expect(await activities().closeCaptureWindow({ order_id, now: end + 1 })).toEqual(first);
     const id = closingOrderId(transactionIdOf(order_id, 1), 1);
     expect((await view(order_id)).follow_ups).toEqual([{ id, kind, status: 'new' }]);
     expect(calls).toEqual(Array(2).fill(`start ${orderWorkflowId(id)}`));
     expect(first.transactions[0]!.capture).toMatchObject({ reserved: 0, unanswered: 500 });
   });
 
-  test.each<[string, number, string[]]>([
-    ['before the end: it is captured with the rest', END - 1, ['capture 500']],
-    ['at the end: the rest is captured, and it is released', END, ['capture 300', 'void 200']],
-  ])('rules 8.8: a void of a delayed authorization that is refused %s', async (_when, refused_at, expected) => {
+  const LATE_MS = 50;
+
+  test.each<[string, { polled: number; answered_after_ms?: number; expected: string[] }]>([
+    ['before the end: it is captured with the rest', { polled: -1, expected: ['capture 500'] }],
+    ['at the end: the rest is captured, and it is released', { polled: 0, expected: ['capture 300', 'void 200'] }],
+    [
+      'after the end, although the processor was polled before it: it is released',
+      { polled: -1, answered_after_ms: LATE_MS, expected: ['capture 300', 'void 200'] },
+    ],
+  ])('rules 8.8: a void of a delayed authorization that is refused %s', async (_when, of) => {
+    const { polled, answered_after_ms = 0, expected } = of;
     const { id: order_id } = await authorized('delayed');
+    const end = await endOf(order_id);
     const voided = { ...followUpOf(order_id, 'void', { amount: 200 }), kind: 'void' as const, now: NOW };
     await activities().startCaptureOrVoid(voided);
     const order = await carriedOut(voided, deaf());
@@ -280,13 +351,15 @@ describe('closeCaptureWindow', () => {
       currency: 'EUR',
       occurred: new Date(NOW).toISOString(),
     } as const;
-    await activities({ findOperation: () => Promise.resolve(refused) }).pollFollowUp({
+    const findOperation = () =>
+      answered_after_ms === 0 ? Promise.resolve(refused) : sleep(answered_after_ms, refused);
+    await activities({ findOperation }).pollFollowUp({
       ...voided,
       order,
-      now: refused_at,
-      poll_at: refused_at + MINUTE,
+      now: end + polled,
+      poll_at: end + polled + MINUTE,
     });
-    for (const later of [0, 1, 2]) await activities().closeCaptureWindow({ order_id, now: END + 10 + later });
+    for (const later of [0, 1, 2]) await activities().closeCaptureWindow({ order_id, now: end + MINUTE + later });
     const closings = (await view(order_id)).follow_ups.filter(({ id }) => id !== voided.id);
     const amounts = await Promise.all(closings.map(async ({ id, kind }) => `${kind} ${(await view(id)).amount}`));
     expect(amounts).toEqual(expected);
@@ -299,19 +372,20 @@ describe('closeCaptureWindow', () => {
       await activities().startCaptureOrVoid({ ...input, kind: 'capture', now: NOW });
     }
     calls.splice(0);
-    const close = (by = activities()) => by.closeCaptureWindow({ order_id, now: END });
+    const end = await endOf(order_id);
+    const close = (by = activities()) => by.closeCaptureWindow({ order_id, now: end });
     await expect(close(activities({}, client(new Error('killed'))))).rejects.toThrow('killed');
     await close();
     const id = closingOrderId(transactionIdOf(order_id, 1), 1);
     expect(calls).toEqual(Array(2).fill(`start ${orderWorkflowId(id)}`));
-    await carriedOut({ ...followUpOf(order_id, 'void', { id, requested_by: 'service' }), now: END });
+    await carriedOut({ ...followUpOf(order_id, 'void', { id, requested_by: 'service' }), now: end });
     calls.splice(0);
     await close();
     expect(calls).toEqual([]);
   });
 
   test('an order that is not there is no refusal: Temporal tries again', async () => {
-    await expect(activities().closeCaptureWindow({ order_id: uuidv7(), now: END })).rejects.not.toHaveProperty(
+    await expect(activities().closeCaptureWindow({ order_id: uuidv7(), now: NOW })).rejects.not.toHaveProperty(
       'nonRetryable',
       true,
     );

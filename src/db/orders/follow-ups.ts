@@ -57,15 +57,17 @@ async function lockPayment(trx: SqlTransaction, { original_order_id, original_tr
  * ServiceUnavailable when the request came too late or was withdrawn.
  */
 export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Promise<OrderSnapshot> {
+  const began = performance.now();
   return await db.transaction(async (trx) => {
     const { id, kind, request, now } = follow_up;
     const payment = await lockPayment(trx, follow_up);
+    const locked = now + Math.floor(performance.now() - began);
     const existing = await findOrderSnapshot(trx, id);
     if (existing !== undefined) return existing;
     if (payment === undefined) throw new ServiceError('NotFound', 'The transaction does not exist.');
     if (request?.versions?.includes(payment.version) === false) throw preconditionFailed();
-    const amount = amountToMove(payment.money, follow_up);
-    // Checked with the payment locked: waiting for the lock may have taken long.
+    // Both are checked with the payment locked: waiting for the lock may have taken long.
+    const amount = amountToMove(payment.money, { ...follow_up, now: locked });
     const inserted = await queryRows(
       trx,
       `with ${claimRequest()}, f as (
@@ -150,7 +152,7 @@ export async function recordFollowUpOutcome(
     const attention = followUpAttention(follow_up, to, money);
     if (attention === undefined) return moved;
     await setAttention(trx, order.id, attention);
-    return { ...moved, attention };
+    return await loadOrderSnapshot(trx, order.id);
   });
 }
 

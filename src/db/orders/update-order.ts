@@ -1,3 +1,4 @@
+import { REASON_SEPARATOR } from '../../domain/attention';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
 import { nextVersion, toIsoTime, queryRows, type Database } from '../connection';
 
@@ -48,32 +49,47 @@ export async function recordOrderUpdate(
   return updated.length === 1;
 }
 
-/** Sets the order's attention, also in the table of attentions. Merchants do not see it, so the version stays. */
+/**
+ * Adds a reason to the order's attention, unless it says so already, also in the table of attentions: what nobody has
+ * dealt with stays. Merchants do not see it, so the version stays.
+ */
 export async function setAttention(db: Database, order_id: string, attention: string): Promise<void> {
   await queryRows(
     db,
     `with changed as (
-       update orders set attention = :attention where id = :order_id returning id, project_id
+       update orders set attention = case
+           when attention is null then :attention
+           when position(:attention in attention) > 0 then attention
+           else attention || :separator || :attention
+         end
+       where id = :order_id returning id, project_id, attention
      ), ended as (
        update attentions a set until = clock_timestamp() from changed
-       where object_kind = 'order' and object_id = changed.id::text and until is null and reason <> :attention
+       where object_kind = 'order' and object_id = changed.id::text and until is null and reason <> changed.attention
      )
      insert into attentions (object_kind, object_id, project_id, reason)
-     select 'order', id::text, project_id, :attention from changed
+     select 'order', id::text, project_id, attention from changed
      on conflict do nothing`,
-    { order_id, attention },
+    { order_id, attention, separator: REASON_SEPARATOR },
   );
 }
 
-/** Ends an order's `attention` if it is this one. */
+/** Ends this reason of an order's attention; others stay. */
 export async function endAttention(db: Database, order_id: string, attention: string): Promise<void> {
   await queryRows(
     db,
     `with changed as (
-       update orders set attention = null where id = :order_id and attention = :attention returning id
+       update orders set
+         attention = nullif(array_to_string(array_remove(string_to_array(attention, :separator), :attention), :separator), '')
+       where id = :order_id and position(:attention in attention) > 0 returning id, project_id, attention
+     ), ended as (
+       update attentions a set until = clock_timestamp() from changed
+       where object_kind = 'order' and object_id = changed.id::text and until is null
+         and reason is distinct from changed.attention
      )
-     update attentions a set until = clock_timestamp() from changed
-     where object_kind = 'order' and object_id = changed.id::text and until is null and reason = :attention`,
-    { order_id, attention },
+     insert into attentions (object_kind, object_id, project_id, reason)
+     select 'order', id::text, project_id, attention from changed where attention is not null
+     on conflict do nothing`,
+    { order_id, attention, separator: REASON_SEPARATOR },
   );
 }

@@ -5,7 +5,8 @@ import {
   recordAttention,
   type AttentionObject,
 } from '../../../src/db/attentions';
-import { setAttention } from '../../../src/db/orders/update-order';
+import { loadOrderSnapshot } from '../../../src/db/orders/order-snapshot';
+import { endAttention, setAttention } from '../../../src/db/orders/update-order';
 import { recordAttempt } from '../../../src/db/webhooks/deliveries';
 import { createTestDatabase } from '../../support/database';
 import { NOW, PROJECT } from '../../support/domain';
@@ -32,15 +33,17 @@ test('rules 24.19: a reason opens a row once, another one ends it and opens its 
   ]);
 });
 
-test('rules 24.19: the attention of an order is written with the order', async () => {
+test('rules 24.19: the attention of an order is written with the order, and a further reason ends none', async () => {
   const order = await aStoredOrder(database.db);
-  await setAttention(database.db, order.id, 'first');
-  await setAttention(database.db, order.id, 'first');
-  await setAttention(database.db, order.id, 'second');
+  for (const reason of ['first', 'first', 'second', 'first']) await setAttention(database.db, order.id, reason);
+  const attention = async () => (await loadOrderSnapshot(database.db, order.id)).attention;
+  expect(await attention()).toBe('first; second');
   expect(await rowsOf('order', order.id)).toEqual([
-    ['second', 'open'],
+    ['first; second', 'open'],
     ['first', 'ended'],
   ]);
+  for (const reason of ['first', 'third']) await endAttention(database.db, order.id, reason);
+  expect(await attention()).toBe('second');
   const { items } = await listAttentions(database.db, { status: 'open' }, { limit: 100 });
   expect(items.find(({ object_id }) => object_id === order.id)).toMatchObject({
     reason: 'second',

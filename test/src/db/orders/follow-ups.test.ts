@@ -325,6 +325,19 @@ describe('rules 9.6: the schema enforces its rules without the code', () => {
   });
 });
 
+describe('while another one has the payment', () => {
+  test('rules 7.1: a capture that gets its turn after the end of the window is refused, though it was sent before', async () => {
+    const payment = await accepted('manual');
+    const before = await everything(payment);
+    const lock = `select 1 from orders where id = '${payment.id}' for update`;
+    const held = runBehindLock(database.db, lock, () =>
+      request(payment, { kind: 'capture', amount: 40, now: CAPTURE_END - 100 }),
+    );
+    await expect(held).rejects.toMatchObject({ error: 'Conflict' });
+    expect(await everything(payment)).toEqual(before);
+  });
+});
+
 describe('rules 10.5: past begin_before nothing is written', () => {
   test.each(['orders', 'transactions'])('the payment was somebody else’s until then (its row of %s)', async (table) => {
     const payment = await accepted();
