@@ -89,7 +89,16 @@ export type Answer<R extends Route> = R extends { readonly stream: true }
  * The work of a request after all checks. The Idempotency-Key is claimed just before it; its answer or refusal (5xx
  * excepted) is final. It is safe to repeat.
  */
-export type Work<A> = (() => Promise<A>) | Write<A>;
+export type Work<A> = (() => Promise<A>) | Write<A> | Refusal;
+
+/**
+ * A refusal that depends on the state of an object, and so is the answer of an Idempotency-Key, whatever its name. The
+ * key is claimed and the refusal kept in one statement: a repeat that comes meanwhile does not find the key
+ * claimed and without an answer, and carry out what is refused here.
+ */
+export interface Refusal {
+  readonly refusal: unknown;
+}
 
 /**
  * Work that only changes the database: the key is claimed, the change made and the answer kept in one SQL transaction.
@@ -105,6 +114,7 @@ export interface Write<A> {
 /** Does the work. */
 export async function carryOut<A>(work: Work<A>): Promise<A> {
   if (typeof work === 'function') return await work();
+  if ('refusal' in work) throw work.refusal;
   const done = await work.db.transaction(work.write);
   await work.afterCommit?.();
   return done;

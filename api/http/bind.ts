@@ -180,6 +180,7 @@ function replying(route: Route, work: Work<unknown>, { wait }: Pick<RequestConte
       return wait?.hasLeft() === true ? { ...reply, kept: null } : reply;
     };
   }
+  if ('refusal' in work) return work;
   return { ...work, write: async (trx) => replyToWrite(route, await work.write(trx)) };
 }
 

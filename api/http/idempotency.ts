@@ -41,8 +41,8 @@ export interface KeyStore {
   /** For requestHashes. */
   readonly secrets: HashKeys;
   find(key: string): Promise<KeyRecord | undefined>;
-  /** `false` when another request has the key. */
-  claim(request: KeyedRequest, db?: Database): Promise<boolean>;
+  /** `false` when another request has the key. `refusal`: the answer, kept with the claim in one statement. */
+  claim(request: KeyedRequest, with_it?: { trx?: Database; refusal?: KeptAnswer }): Promise<boolean>;
   /** Returns the stored answer: this one or an earlier one. */
   keep(key: string, answer: KeptAnswer, db?: Database): Promise<KeptAnswer>;
 }
@@ -74,8 +74,8 @@ export function keyStore(
         : noLongerShown(before.object_id);
       return { ...known!, answer };
     },
-    claim: ({ key, request_hashes: [request_hash] }, trx = db) =>
-      claimKey(trx, { owner_id, key, request_hash: request_hash! }, Date.now()),
+    claim: ({ key, request_hashes: [request_hash] }, { trx = db, refusal } = {}) =>
+      claimKey(trx, { owner_id, key, request_hash: request_hash!, refusal }, Date.now()),
     keep: (key, answer, trx = db) => keepAnswer(trx, { owner_id, key }, answer),
   };
 }
@@ -148,33 +148,38 @@ async function run(
   claimed_at: number | undefined,
 ): Promise<KeptAnswer> {
   const is_repeat = claimed_at !== undefined;
-  const claim = async (trx?: Database) => {
-    if (!is_repeat && !(await keys.claim(request, trx))) throw new ClaimLost();
+  const claim = async (with_it: Parameters<KeyStore['claim']>[1] = {}) => {
+    if (!is_repeat && !(await keys.claim(request, with_it))) throw new ClaimLost();
+  };
+  // In one statement: a repeat must not find the key claimed, and carry out what was refused (rules 11.2).
+  const keepRefusal = async (error: unknown): Promise<KeptAnswer> => {
+    const refusal = refusalToKeep(error);
+    await claim({ refusal });
+    return is_repeat ? await keys.keep(request.key, refusal) : refusal;
   };
   const work = await prepare(claimed_at).catch((error: unknown) => {
     // A refusal before the work of a repeat does not show the outcome of the first run.
     if (is_repeat || isRequestError(error)) throw error;
-    const refusal = refusalToKeep(error);
-    return () => Promise.resolve(refusal);
+    return { refusal: error };
   });
+  if ('refusal' in work) return await keepRefusal(work.refusal);
   if ('write' in work) {
     const written = await work.db
       .transaction(async (trx) => {
-        await claim(trx);
+        await claim({ trx });
         return await keepReply(await work.write(trx), (answer) => keys.keep(request.key, answer, trx));
       })
       .catch((error: unknown) => {
         // Its claim was rolled back, so the request may come again, corrected.
         if (isRequestError(error)) throw error;
-        return { refusal: refusalToKeep(error) };
+        return { refusal: error };
       });
     if (!('refusal' in written)) {
       await work.afterCommit?.();
       return written;
     }
     // The claim was rolled back together with the change.
-    await claim();
-    return await keys.keep(request.key, written.refusal);
+    return await keepRefusal(written.refusal);
   }
   await claim();
   return await keepReply(await work().catch(refusalToKeep), (answer) => keys.keep(request.key, answer));

@@ -64,9 +64,15 @@ export function requestFollowUp(
     original_transaction_id: transaction.id,
     request,
   };
+  // A repeat must not be refused because of the amount that its first run moved.
+  if (!request.is_repeat) {
+    try {
+      amountToMove(moneyOf(transaction), { ...input, kind, now: clockOf(order).now() });
+    } catch (refusal) {
+      return { refusal };
+    }
+  }
   return async () => {
-    // A repeat must not be refused because of the amount that its first run moved.
-    if (!request.is_repeat) amountToMove(moneyOf(transaction), { ...input, kind, now: clockOf(order).now() });
     const follow_up =
       kind === 'refund'
         ? await services.follow_ups.refund({ ...input, kind })

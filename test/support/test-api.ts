@@ -119,9 +119,9 @@ export function keysInMemory(): KeyStore {
   return {
     secrets,
     find: async (key) => records.get(key),
-    claim: async ({ key, request_hashes: [request_hash] }) => {
+    claim: async ({ key, request_hashes: [request_hash] }, { refusal: answer } = {}) => {
       if (records.has(key)) return false;
-      records.set(key, { request_hash: request_hash!, claimed_at: Date.now() });
+      records.set(key, { request_hash: request_hash!, claimed_at: Date.now(), ...(answer && { answer }) });
       return true;
     },
     keep: async (key, answer) => (records.get(key)!.answer ??= answer),

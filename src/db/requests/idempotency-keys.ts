@@ -59,17 +59,28 @@ export async function findKey(db: Database, { owner_id, key }: KeyName): Promise
   return { ...found, answered: { status, object_id: object_id!, has_version: version !== null } };
 }
 
-/** Claims the key for this request; `false` when it was claimed before. */
+/**
+ * Claims the key for this request; `false` when it was claimed before. `refusal`: its answer, kept in the same
+ * statement.
+ */
 export async function claimKey(
   db: Database,
-  { owner_id, key, request_hash }: KeyName & { request_hash: Buffer },
+  { owner_id, key, request_hash, refusal }: KeyName & { request_hash: Buffer; refusal?: KeptAnswer | undefined },
   now: number,
 ): Promise<boolean> {
   const claimed = await queryRows(
     db,
-    `insert into idempotency_keys (owner_id, key, request_hash, created) values (:owner_id, :key, :request_hash, :created)
+    `insert into idempotency_keys (owner_id, key, request_hash, created, status, body)
+     values (:owner_id, :key, :request_hash, :created, :status, :body::json)
      on conflict do nothing returning key`,
-    { owner_id, key, request_hash, created: toIsoTime(now) },
+    {
+      owner_id,
+      key,
+      request_hash,
+      created: toIsoTime(now),
+      status: refusal?.status ?? null,
+      body: refusal === undefined ? null : JSON.stringify(refusal.body),
+    },
   );
   return claimed.length === 1;
 }

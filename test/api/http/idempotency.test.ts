@@ -3,7 +3,7 @@ import type { Work } from '../../../api/operation';
 import { queryRows } from '../../../src/db/connection';
 import { removeOld } from '../../../src/db/retention';
 import type { KeptAnswer } from '../../../src/db/requests/idempotency-keys';
-import { ServiceError, type ErrorName } from '../../../src/errors';
+import { ERRORS, ServiceError, type ErrorName } from '../../../src/errors';
 import { SecretKeys } from '../../../src/secrets';
 import { SECRET_KEYS, createTestDatabase, secrets } from '../../support/database';
 import { PROJECT } from '../../support/domain';
@@ -138,6 +138,20 @@ describe('rules 11.2: the same request', () => {
       });
       expect([answer, seen]).toEqual([answering('as a repeat'), [false, true]]);
       expect((await keys.find(request.key))?.answer).toEqual(answering('as a repeat'));
+    },
+  );
+
+  test.each<[string, ErrorName, () => Promise<Work<KeptAnswer>>]>([
+    ['its checks', 'Conflict', refused('Conflict', 'its checks')],
+    ['the state', 'ValidationError', async () => ({ refusal: new ServiceError('ValidationError', 'Too much.') })],
+  ])(
+    'refused by %s, its key is claimed and the refusal kept in one statement: no repeat is carried out in between',
+    async (_by, error, prepare) => {
+      const request = aRequest();
+      database.forget();
+      const refusal = await answerOnce(keys, request, prepare);
+      expect([database.statements.length, refusal.status]).toEqual([2, ERRORS[error].status]);
+      expect(await answerOnce(keys, request, doing('repeat'))).toEqual(refusal);
     },
   );
 
