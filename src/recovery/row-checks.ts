@@ -1,6 +1,6 @@
 import type { Database } from '../db/connection';
 import { findChecks, type Check } from '../db/recovery/checks';
-import type { OrderCheck, SourceName } from '../db/recovery/sources';
+import type { LinkCheck, OrderCheck, SourceName } from '../db/recovery/sources';
 import type { PagePosition } from '../db/pages';
 import type { Logger } from '../log';
 import { count } from '../metrics/recorder';
@@ -27,7 +27,9 @@ export interface RecoveryServices {
   build?: string;
 }
 
-type Handlers = { [Name in SourceName]: (check: Check<Name>) => Promise<void> };
+/** A check of which a workflow that runs is not told, where only missing ones are started. */
+type CheckToMake<Name extends SourceName> = Check<Name> & { only_start: boolean };
+type Handlers = { [Name in SourceName]: (check: CheckToMake<Name>) => Promise<void> };
 
 /** The rows of a source to check: those that fall due for a check between `since` and `until`, epoch milliseconds. */
 export interface RowsToCheck {
@@ -71,9 +73,7 @@ export class RowChecks {
     let after = begin;
     for (;;) {
       const page = await findChecks(this.services.db, name, { ...due, after, limit: PAGE });
-      const checks = only_start
-        ? page.filter(({ is_first }) => is_first).map((check) => ({ ...check, is_first: false }))
-        : page;
+      const checks = page.filter(({ is_first }) => is_first || !only_start).map((check) => ({ ...check, only_start }));
       const made = await this.checkPage(name, checks);
       const is_complete = made === checks.length;
       after = (is_complete ? page.at(-1) : checks[made - 1])?.position ?? after;
@@ -87,7 +87,7 @@ export class RowChecks {
    * Returns how many rows were checked, counted from the first to the first that could not be. Some after that one may
    * have been checked too.
    */
-  private async checkPage<Name extends SourceName>(name: Name, page: readonly Check<Name>[]): Promise<number> {
+  private async checkPage<Name extends SourceName>(name: Name, page: readonly CheckToMake<Name>[]): Promise<number> {
     let next = 0;
     let end = page.length;
     const checkNext = async () => {
@@ -112,7 +112,7 @@ export class RowChecks {
    * Checks one row. A failure is logged, and the row waits for its next check. `false` when Temporal does not answer,
    * or it may not go on.
    */
-  private async check<Name extends SourceName>(name: Name, check: Check<Name>): Promise<boolean> {
+  private async check<Name extends SourceName>(name: Name, check: CheckToMake<Name>): Promise<boolean> {
     const { client, log } = this.services;
     if (!(await this.options.mayGoOn())) return false;
     try {
@@ -136,6 +136,8 @@ export class RowChecks {
   }
 }
 
+type Continued<Row> = { row: Row } & Pick<CheckToMake<SourceName>, 'is_first' | 'only_start'>;
+
 /** The call that continues a row of each source. */
 function handlersOf({
   orders,
@@ -148,10 +150,12 @@ function handlersOf({
 }: RecoveryServices['workflows']): Handlers {
   // First check: signal, so that a running workflow reads the record. Later checks: only start a missing workflow.
   // While a creation may run, never signal.
-  const continueOrder = ({ row, is_first }: { row: OrderCheck; is_first: boolean }) =>
-    is_first && !row.is_being_created ? orders.resume(row) : orders.start(row);
+  const continueOrder = ({ row, is_first, only_start }: Continued<OrderCheck>) =>
+    is_first && !only_start && !row.is_being_created ? orders.resume(row) : orders.start(row);
   // A running workflow may know nothing of the attempt, and may not have got the first signal.
-  const continueAttempt = ({ row }: { row: OrderCheck }) => continueOrder({ row, is_first: true });
+  const continueAttempt = ({ row }: Continued<OrderCheck>) => continueOrder({ row, is_first: true, only_start: false });
+  const continueLink = ({ row, only_start }: Continued<LinkCheck>) =>
+    only_start ? payment_links.start(row) : payment_links.resume(row);
   return {
     attempts: continueAttempt,
     expired_orders: continueOrder,
@@ -167,10 +171,10 @@ function handlersOf({
     follow_ups: ({ row }) => follow_ups.start(row),
     late_approvals: ({ row }) => follow_ups.resumeWatch(row),
     announced_operations: ({ row }) => follow_ups.resumeAnnounced(row),
-    payment_links: ({ row }) => payment_links.resume(row),
-    expired_payment_links: ({ row }) => payment_links.resume(row),
+    payment_links: continueLink,
+    expired_payment_links: continueLink,
     // The workflow may be running and may have missed the resume.
-    deliveries: ({ row }) => deliveries.resume(row),
+    deliveries: ({ row, only_start }) => (only_start ? deliveries.start(row) : deliveries.resume(row)),
     webhook_recoveries: ({ row }) => webhook_recoveries.resume(row),
     erasures: ({ row }) => erasures.start(row),
     sandbox_clocks: ({ row }) => sandbox_clocks.start(row),

@@ -34,7 +34,7 @@ interface AuthorizationCheck extends OrderCheck {
 }
 
 /** A payment link. */
-interface LinkCheck {
+export interface LinkCheck {
   id: string;
   project_id: string;
 }

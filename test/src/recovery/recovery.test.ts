@@ -13,6 +13,7 @@ import { insertOrder } from '../../../src/db/orders/insert-order';
 import { moveOrder } from '../../../src/db/orders/move-order';
 import { loadOrderSnapshot } from '../../../src/db/orders/order-snapshot';
 import { releaseLease, takeLease } from '../../../src/db/lease';
+import { insertPaymentLink } from '../../../src/db/payment-links';
 import { findProgress } from '../../../src/db/recovery/progress';
 import { createLogger } from '../../../src/log';
 import { processorOrderId, reversalOrderId, transactionId } from '../../../src/ids';
@@ -40,7 +41,7 @@ import {
 } from '../../support/domain';
 import { Merchant } from '../../support/merchant';
 import { requestOfOperator, UNREACHABLE } from '../../support/operator';
-import { aFollowUp, anAcceptedPayment, aStoredOrder } from '../../support/rows';
+import { aDelivery, aFollowUp, anAcceptedPayment, aStoredOrder } from '../../support/rows';
 import { aSilentServer, startReceiver } from '../../support/servers';
 import { setUp } from '../../support/set-up';
 import { postControl, stack } from '../../support/stack';
@@ -77,11 +78,6 @@ describe('with a Temporal server that has lost its workflows', () => {
   // Each test finishes what it began; to empty the tables would wait for, or break, an activity that is under way.
   afterEach(() => merchant.removeFaults());
 
-  /** Where time is to pass, nothing that an earlier test left may be under way. */
-  const anew = async () => {
-    await world.close();
-    world = await createWorkflowEnvironment({ webhook_url: receiver.url });
-  };
   let recovery: Recovery;
   beforeEach(async () => {
     await world.database.db('recovery_progress').delete();
@@ -133,6 +129,13 @@ describe('with a Temporal server that has lost its workflows', () => {
   /** What is left of an authorization is voided: no later look may find it. */
   const finish = ({ kind, order }: Asked) => (kind === 'refund' ? undefined : order.follow('void'));
   const all = async (asked: Asked[], what: (one: Asked) => unknown) => void (await Promise.all(asked.map(what)));
+
+  // The first, as time is to pass: nothing that another test left may be under way.
+  test('an order that was paid behind its workflow’s back closes its capture window on time', async () => {
+    const order = await paidBehindItsBack();
+    await look();
+    await closesOnTime(order);
+  });
 
   test('captures, voids and refunds that were written, and whose workflows were never started, are carried out once', async () => {
     const asked = await eachKind(async (kind, order) => {
@@ -250,16 +253,6 @@ describe('with a Temporal server that has lost its workflows', () => {
     expect(await runOf(healthy.id)).toEqual(before);
     await until('it runs again', async () => (await runOf(lost.id)).status === 'RUNNING');
     for (const order of [healthy, lost]) await order.follow('void');
-  });
-
-  describe('where time passes', () => {
-    beforeAll(anew);
-
-    test('an order that was paid behind its workflow’s back closes its capture window on time', async () => {
-      const order = await paidBehindItsBack();
-      await look();
-      await closesOnTime(order);
-    });
   });
 
   test.each([
@@ -681,13 +674,28 @@ describe('the calls that it makes to Temporal', () => {
     const tried = await pending();
     const unpaid = await aStoredOrder(database.db);
     await database.db('webhook_deliveries').delete();
+    const [due, waiting] = [await aDelivery(database.db), await aDelivery(database.db)];
+    const later = new Date(NOW + 30 * MINUTE);
+    await database.db('webhook_deliveries').where({ order_id: waiting.order_id }).update({ next_attempt_at: later });
+    const link = randomUUID();
+    const of_link = { created: NOW, expires_at: NOW + 30 * MINUTE, request: aRequest() };
+    const { id: project_id } = PROJECT;
+    const fields = { project_id, merchant_order_id: 'L', amount: 500, currency: 'EUR', expiration_period: 'PT30M' };
+    await insertPaymentLink(database.db, { ...fields, id: link }, of_link);
     const client = temporal();
     const workflows = createWorkflowClients({ client, db: database.db });
     const counts = await recoverEverything({ db: database.db, client, workflows, log }, NOW + SETTLED);
     const [tried_id, unpaid_id] = [orderWorkflowId(tried.id), orderWorkflowId(unpaid.id)];
     // The order that was tried is checked for its attempt, and for its two deadlines.
     expect([...new Set(called)].toSorted()).toEqual(
-      [`signal ${tried_id}`, `start ${tried_id}`, `start ${unpaid_id}`].toSorted(),
+      [
+        `signal ${tried_id}`,
+        `start ${tried_id}`,
+        `start ${unpaid_id}`,
+        `signal ${deliveryWorkflowId(due)}`,
+        `start ${deliveryWorkflowId(waiting)}`,
+        `start ${paymentLinkWorkflowId(link)}`,
+      ].toSorted(),
     );
     expect(counts).toMatchObject({
       attempts: { checked: 1, restarted: 0, failed: 0 },
