@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Order } from '../../src/contract/order';
 import { connectDatabase } from '../../src/db/connection';
 import { createLogger } from '../../src/log';
-import { recoverEverything } from '../../src/recovery/recovery';
+import { recoverEverything, type CheckCounts } from '../../src/recovery/recovery';
 import { temporalData } from '../../src/stack/servers/temporal';
 import { ALL_OPEN } from '../../src/temporal/deployment';
 import { createWorkflowClients } from '../../src/temporal/workflows';
@@ -24,7 +24,7 @@ import { temporalOf } from '../../test/support/temporal-client';
 import { sendUntilAnswered, until } from '../../test/support/waits';
 import { orderWorkflowId, paymentLinkWorkflowId } from '../../workflows/messages';
 import { checkInvariants } from '../invariants';
-import type { Proof, ProofInput, ProofOutcome, Size } from '../proof';
+import { sumsOf, type Proof, type ProofInput, type ProofOutcome, type Size } from '../proof';
 import { startFailingReceiver } from '../support/receivers';
 
 /** Objects that are open at the same time. */
@@ -269,15 +269,14 @@ class Drill {
     const began = performance.now();
     const stack = await this.own.start();
     this.use(stack, new Merchant(stack, this.merchant.api_key));
-    const counts = Object.values(await this.admin<Record<string, CheckCounts>>('recover', '--all'));
+    const { checked, restarted, failed } = totalsOf(await this.admin<CheckCounts>('recover', '--all'));
     const missing = await this.withoutWorkflow();
     const seconds = secondsSince(began);
-    const sum = (what: keyof CheckCounts) => counts.reduce((all, one) => all + one[what], 0);
-    this.say(`${database}: ${sum('checked')} checked, ${sum('restarted')} restarted in ${seconds} s`);
+    this.say(`${database}: ${checked} checked, ${restarted} restarted in ${seconds} s`);
     this.violations.push(...missing.map(({ kind, id }) => `${database}: ${kind.name}: ${id} has no workflow`));
-    if (sum('failed') > 0) this.violations.push(`${database}: ${sum('failed')} checks failed`);
+    if (failed > 0) this.violations.push(`${database}: ${failed} checks failed`);
     if (seconds > RECOVERED_WITHIN) this.violations.push(`${database}: recovered after ${seconds} s only`);
-    return { open: this.opened.length, restarted: sum('restarted'), seconds };
+    return { open: this.opened.length, restarted, seconds };
   }
 
   /** Checks all rows while every workflow runs. Returns how many in a second. */
@@ -291,9 +290,8 @@ class Drill {
       await this.withTemporal(async (client) => {
         const log = createLogger({ process: 'proof', level: 'silent' });
         const services = { db, client, workflows: createWorkflowClients({ client, db }), log };
-        for (const { checked, restarted, failed } of Object.values(await recoverEverything(services, Date.now()))) {
-          rows += checked + restarted + failed;
-        }
+        const { checked, restarted, failed } = totalsOf(await recoverEverything(services, Date.now()));
+        rows = checked + restarted + failed;
       });
       const rate = Math.round((rows * 1_000) / (performance.now() - began));
       this.say(`${rows} rows checked, ${rate} a second`);
@@ -342,11 +340,7 @@ class Drill {
   }
 }
 
-/** What `recover --all` prints of each kind of rows. */
-interface CheckCounts {
-  checked: number;
-  restarted: number;
-  failed: number;
-}
+/** Checks of all kinds of rows together. */
+const totalsOf = (counts: CheckCounts) => ({ checked: 0, restarted: 0, failed: 0, ...sumsOf(Object.values(counts)) });
 
 const secondsSince = (began: number) => Math.round((performance.now() - began) / 1_000);

@@ -103,23 +103,33 @@ async function wrongEnds(stack: RunningStack, open: OpenObjects): Promise<string
 /** Temporal refuses the last task of a workflow when a message has just come; the task is then done again. */
 const UNHANDLED_COMMAND = 1;
 
-/** Failed workflow tasks of all histories, in words, and how many histories there are. */
-export async function failedTasks(stack: RunningStack): Promise<{ histories: number; failures: string[] }> {
+/** Histories that are read at once. */
+const READ_AT_ONCE = 8;
+
+/**
+ * Failed workflow tasks of all histories, in words, and how many histories there are; `since` an instant, of those that
+ * have not ended before it.
+ */
+export async function failedTasks(
+  stack: RunningStack,
+  { since = new Date(0) } = {},
+): Promise<{ histories: number; failures: string[] }> {
   const client = temporalOf(stack);
   const failures: string[] = [];
-  let histories = 0;
   try {
-    for await (const { workflowId, runId } of client.workflow.list()) {
+    const runs = [];
+    const query = `ExecutionStatus = 'Running' or CloseTime >= '${since.toISOString()}'`;
+    for await (const { workflowId, runId } of client.workflow.list({ query })) runs.push({ workflowId, runId });
+    await atOnce(READ_AT_ONCE, runs, async ({ workflowId, runId }) => {
       const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-      histories += 1;
       for (const { workflowTaskFailedEventAttributes: failed } of events ?? []) {
         if (failed == null || failed.cause === UNHANDLED_COMMAND) continue;
         failures.push(
           `a task of workflow ${workflowId} failed: cause ${String(failed.cause)}, ${failed.failure?.message ?? ''}`,
         );
       }
-    }
-    return { histories, failures };
+    });
+    return { histories: runs.length, failures };
   } finally {
     await client.connection.close();
   }

@@ -16,7 +16,7 @@ import { SecretKeys, parseKeys } from '../secrets';
 import { missingSearchAttributes } from '../temporal/search-attributes';
 import { connectTemporal, dataConverter, pingTemporal, type TemporalClient } from '../temporal/connect';
 import { countBegunBefore } from '../temporal/payload-key-use';
-import { findWorkerBuilds } from '../temporal/pollers';
+import { findWorkerBuilds } from '../temporal/payments-queue';
 import { inspectSchedules } from '../temporal/schedules';
 import { credentialsOf } from '../temporal/credentials';
 import { buildOfService } from '../processes/build';

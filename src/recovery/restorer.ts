@@ -296,13 +296,11 @@ export class Restorer {
    * ended; `undefined` without such an attempt.
    */
   private async endUncharged(order_id: string, endOf: EndOf): Promise<KnownEnd | undefined> {
-    const { db, processor } = this.services;
+    const { db } = this.services;
     const order = await loadOrderSnapshot(db, order_id);
     const last = lastTransaction(order);
     const end = last && outcomeAwaitedFrom(order) !== undefined ? endOf(last) : undefined;
-    if (end === undefined) return undefined;
-    const charge = await processor.findOperation(chargeIdempotencyKey(end.transaction_id), {});
-    if (charge !== 'not_found' && charge !== 'unknown') return undefined;
+    if (end === undefined || (await this.processorKnows(chargeIdempotencyKey(end.transaction_id)))) return undefined;
     await endAttempt(db, order, end);
     return end;
   }
@@ -437,7 +435,7 @@ export class Restorer {
    * set, or as failed, if the processor does not know it, or does not say. Returns whether it was ended.
    */
   private async endFollowUp(id: string, input: FollowUpInput, outcome: SetOutcomeInput | undefined): Promise<boolean> {
-    const { db, processor } = this.services;
+    const { db } = this.services;
     const order = await findOrderSnapshot(db, id);
     if (order === undefined || isFinal(ORDER_MOVES, order.status)) return false;
     const now = timeOf(order);
@@ -445,12 +443,16 @@ export class Restorer {
       await setFollowUpOutcome(this.services, { ...input, manual_outcome: outcome, now });
       return true;
     }
-    const key = followUpIdempotencyKey(input.original_transaction_id, input.kind, id);
-    const operation = await processor.findOperation(key, {});
-    if (operation !== 'not_found' && operation !== 'unknown') return false;
+    if (await this.processorKnows(followUpIdempotencyKey(input.original_transaction_id, input.kind, id))) return false;
     await recordFollowUpOutcome(db, order, { ...input, amount: order.amount }, 'error', { source: 'service', now });
     await signalPayment(this.services, input);
     return true;
+  }
+
+  /** Whether the processor says that it knows an operation. */
+  private async processorKnows(idempotency_key: string): Promise<boolean> {
+    const operation = await this.services.processor.findOperation(idempotency_key, {});
+    return operation !== 'not_found' && operation !== 'unknown';
   }
 
   /**

@@ -79,8 +79,19 @@ function hold(host: string, port: number): Promise<Holder | undefined> {
 export async function reach(variable: string, address: URL, standard_port: number): Promise<void> {
   const { hostname } = address;
   const port = Number(address.port) || standard_port;
-  const answers = await new Promise<boolean>((resolve) => {
-    const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port, timeout: REACH_MS });
+  if (!(await takesConnections(hostname.replace(/^\[|\]$/g, ''), port))) {
+    throw new StackFailure(
+      `${variable} is set, but nothing answers at ${hostname}:${port}: start that server, or leave ${variable} out.`,
+    );
+  }
+}
+
+const REACH_MS = 5_000;
+
+/** Whether something listens there. */
+export function takesConnections(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: REACH_MS });
     const end = (result: boolean) => {
       socket.destroy();
       resolve(result);
@@ -89,11 +100,4 @@ export async function reach(variable: string, address: URL, standard_port: numbe
     socket.once('timeout', () => end(false));
     socket.once('error', () => end(false));
   });
-  if (!answers) {
-    throw new StackFailure(
-      `${variable} is set, but nothing answers at ${hostname}:${port}: start that server, or leave ${variable} out.`,
-    );
-  }
 }
-
-const REACH_MS = 5_000;

@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { temporal } from '@temporalio/proto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TASK_QUEUE } from '../../workflows/messages';
+import { countWaitingTasks } from './payments-queue';
 
 interface Limits {
   /** Tasks that may wait for a worker. */
@@ -44,18 +43,8 @@ export class TaskBacklog {
     const now = performance.now();
     if (now - this.looked_at < this.limits.look_every_ms) return;
     this.looked_at = now;
-    this.tasks = await this.count().catch(() => 0);
+    this.tasks = await countWaitingTasks(this.client).catch(() => 0);
     if (this.tasks <= this.limits.tasks_max) this.lowest = { tasks: Number.POSITIVE_INFINITY, at: now };
     else if (this.tasks < this.lowest.tasks) this.lowest = { tasks: this.tasks, at: now };
-  }
-
-  private async count(): Promise<number> {
-    const { stats } = await this.client.workflowService.describeTaskQueue({
-      namespace: this.client.options.namespace,
-      taskQueue: { name: TASK_QUEUE },
-      taskQueueType: temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-      reportStats: true,
-    });
-    return Number(stats?.approximateBacklogCount ?? 0);
   }
 }

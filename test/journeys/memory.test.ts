@@ -16,6 +16,8 @@ const CONTAINER = 512;
  */
 const LEAST_MS = 1_500;
 const SAMPLES = 60;
+/** Requests to a new process before it is measured. */
+const WARM_UP = 5;
 /** That an attacker sends on a connection without waiting for their answers. */
 const REQUESTS = 3;
 
@@ -87,9 +89,9 @@ async function read(count: number, text: string): Promise<net.Socket[]> {
 }
 
 /** Milliseconds of each GET of another project's order, until it is answered; throws when one is refused. */
-async function timesOfOthers(): Promise<number[]> {
+async function timesOfOthers(samples: number): Promise<number[]> {
   const times: number[] = [];
-  for (let n = 0; n < SAMPLES; n += 1) {
+  for (let n = 0; n < samples; n += 1) {
     const began = performance.now();
     const { status } = await sendUntilAnswered(async () => {
       const response = await fetch(api.url + shop.order, { headers: { authorization: shop.authorization } });
@@ -116,13 +118,13 @@ test.each([
   let most = 0;
   const watch = setInterval(() => (most = Math.max(most, api.ended() === undefined ? api.memory() : 0)), 200);
   try {
-    const before = await timesOfOthers();
+    await timesOfOthers(WARM_UP);
     const sockets = await attack();
-    const attacked = await timesOfOthers();
+    const attacked = await timesOfOthers(SAMPLES);
     for (const socket of sockets) socket.destroy();
-    // As other tests use the machine too, the time without an attack is measured on both sides of it.
-    const alone = [...before, ...(await timesOfOthers())];
-    expect(p95(attacked)).toBeLessThanOrEqual(Math.max(2 * p95(alone), LEAST_MS));
+    // As other tests use the machine too, a longer time is compared with that without an attack.
+    const isFast = p95(attacked) <= LEAST_MS;
+    expect(isFast || p95(attacked) <= 2 * p95(await timesOfOthers(SAMPLES))).toBe(true);
   } finally {
     clearInterval(watch);
   }

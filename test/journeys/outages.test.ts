@@ -503,26 +503,29 @@ describe('no worker', () => {
     await expectPaidOnce(paid.body.id!);
   });
 
-  test('an answer that does not tell whether the order is cancelled is not kept: the repeat cancels it', async () => {
-    const order = await merchant.createOrder({});
+  test('an answer that does not show that the order is cancelled or its clock advanced is not kept: the repeat does it', async () => {
+    const [order, advanced, link] = await Promise.all([
+      merchant.createOrder({}),
+      merchant.createOrder({}),
+      merchant.createPaymentLink(),
+    ]);
     const idempotencyKey = newIdempotencyKey();
     const cancelWithKey = () => cancelOrder({ orderId: order.id, idempotencyKey }, merchant.project);
-    const unknown = await withoutWorker(() => answerOf<Order>(cancelWithKey()));
+    const advances = [`/v1/orders/${advanced.id}`, `/v1/paymentlinks/${link.id}`].map((path) => {
+      const headers = { 'idempotency-key': newIdempotencyKey() };
+      const request = { body: { advance: 'PT1M' }, headers };
+      return () => merchant.send<{ test_clock?: string }>('POST', `${path}/test-clock/`, request);
+    });
+    const [unknown, ...unknown_clocks] = await withoutWorker(() =>
+      Promise.all([answerOf<Order>(cancelWithKey()), ...advances.map((advance) => advance())] as const),
+    );
     expect([unknown.status, unknown.body.status]).toEqual([200, 'new']);
+    for (const { status, body } of unknown_clocks) expect([status, body.test_clock]).toEqual([200, undefined]);
+
     const answer = await sendUntilAnswered<Order>(cancelWithKey);
     expect([answer.status, answer.body.status]).toEqual([200, 'cancelled']);
     expect((await answerOf<Order>(cancelWithKey())).body).toEqual(answer.body);
-  });
-
-  test('nor is one that does not show the advance of a clock: the repeat advances it', async () => {
-    const { id } = await merchant.createOrder({});
-    const { id: link_id } = await merchant.createPaymentLink();
-    for (const path of [`/v1/orders/${id}/test-clock/`, `/v1/paymentlinks/${link_id}/test-clock/`]) {
-      const headers = { 'idempotency-key': newIdempotencyKey() };
-      const advance = () =>
-        merchant.send<{ test_clock?: string }>('POST', path, { body: { advance: 'PT1M' }, headers });
-      const unknown = await withoutWorker(advance);
-      expect([unknown.status, unknown.body.test_clock]).toEqual([200, undefined]);
+    for (const advance of advances) {
       const { status, body } = await sendUntilAnswered<{ test_clock?: string }>(advance);
       expect([status, typeof body.test_clock]).toEqual([200, 'string']);
     }

@@ -13,6 +13,7 @@ import {
   AUDIT_WORKFLOW,
   ORDER_WORKFLOW,
   PAYMENT_LINK_WORKFLOW,
+  SANDBOX_CLOCK_TASK_QUEUE,
   SEARCH_INDEX_CHECK_WORKFLOW,
   SETTLEMENTS_WORKFLOW,
   TASK_QUEUE,
@@ -81,7 +82,7 @@ beforeAll(async () => {
 
 async function record(): Promise<void> {
   const receiver = await startReceiver();
-  const world = await createWorkflowEnvironment({ webhook_url: receiver.url });
+  const world = await createWorkflowEnvironment({ webhook_url: receiver.url, queues: [SANDBOX_CLOCK_TASK_QUEUE] });
   mkdirSync(folder, { recursive: true });
   const there = new Set(histories().map(({ name }) => name));
   for (const [name, flow] of Object.entries(FLOWS).filter(([flowName]) => !there.has(flowName))) {

@@ -24,6 +24,7 @@ import { repositoryRoot } from '../../src/stack/files';
 import { readVariables } from '../../src/stack/launch';
 import { runCommand } from '../../src/stack/tools/command';
 import { orderWorkflowId, paymentLinkWorkflowId, recordChanged } from '../../workflows/messages';
+import { runAdmin } from '../support/admin';
 import { CARD, Client as Customer } from '../support/customer';
 import { Merchant } from '../support/merchant';
 import { capture, createAuthorization } from '../support/merchant-payments';
@@ -44,13 +45,15 @@ const processes: ChildProcess[] = [];
 const folders: string[] = [];
 
 beforeAll(async () => {
-  stack = await own.start();
+  [stack, newer, broken] = await Promise.all([
+    own.start(),
+    buildWith((code) => `${code}\n// Another version.\n`),
+    // An order that is open has other first steps in its history.
+    buildWith((code) =>
+      code.replace('await state.waitForCreation', 'await (0, workflow_1.sleep)(1);\n    await state.waitForCreation'),
+    ),
+  ]);
   temporal = temporalOf(stack);
-  newer = await buildWith((code) => `${code}\n// Another version.\n`);
-  // An order that is open has other first steps in its history.
-  broken = await buildWith((code) =>
-    code.replace('await state.waitForCreation', 'await (0, workflow_1.sleep)(1);\n    await state.waitForCreation'),
-  );
 });
 afterAll(async () => {
   await load?.stop();
@@ -100,6 +103,11 @@ const environment = () => ({ ...process.env, NODE_ENV: 'production', ...readVari
 
 /** A command of a build; `failed`: it ended with 1. */
 async function admin<Answer>({ folder, env }: Built, ...args: string[]): Promise<Answer & { failed: boolean }> {
+  // This process has the code of head; it has no worker's package that `drain` needs.
+  if (folder === HEAD.folder && !args.includes('drain')) {
+    const { text, failed } = await runAdmin(['--json', ...args], { env, data_dir: own.data_dir });
+    return { ...(JSON.parse(text) as Answer), failed };
+  }
   const child = spawn(process.execPath, [path.join(folder, 'dist/src/main/admin.js'), '--json', ...args], {
     env: { ...environment(), ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -135,7 +143,7 @@ const statusOf = async ({ version, env }: Built): Promise<Partial<DeployedVersio
 };
 
 /** How long the load goes on after each step. Milliseconds. */
-const STEP_MS = 5_000;
+const STEP_MS = 2_000;
 /** Temporal lists a workflow a second after its start. Milliseconds. */
 const LISTED_MS = 1_500;
 /** Temporal reports after about a minute that a history does not replay; recovery looks twice a minute. Milliseconds. */
@@ -220,6 +228,7 @@ test('rules 24.21: two versions under load: current, ramp, back, drain; nothing 
 }, 480_000);
 
 test('rules 24.21: orders that a version cannot continue stay where they are; automatic moves what it can', async () => {
+  const since = new Date();
   const merchant = new Merchant(stack);
   const unpaid = await merchant.createOrder({ expiration_period: 'P1D' });
   await until('Temporal lists it', async () => (await statusOf(HEAD)).open_workflows! > 0);
@@ -265,11 +274,12 @@ test('rules 24.21: orders that a version cannot continue stay where they are; au
   expect((await paid).status).toBe(200);
   expect((await capture(merchant, await merchant.getOrder(held!.id))).status).toBe(200);
   expect((await merchant.cancelOrder(busy!.id)).status).toBe('cancelled');
-  expect((await failedTasks(stack)).failures).toEqual([]);
+  expect((await failedTasks(stack, { since })).failures).toEqual([]);
   await stopWorker(worker);
 }, 240_000);
 
 test('rules 24.21: the next run of a payment link begins with the current version; that of an order or a moved link stays', async () => {
+  const since = new Date();
   await admin(HEAD, 'deploy', 'current');
   const merchant = new Merchant(stack);
   const [order, link, moved] = await Promise.all([
@@ -287,7 +297,7 @@ test('rules 24.21: the next run of a payment link begins with the current versio
 
   expect((await merchant.cancelOrder(order.id)).status).toBe('cancelled');
   for (const { id } of [link, moved]) expect((await merchant.endPaymentLink(id)).status).toBe('expired');
-  expect((await failedTasks(stack)).failures).toEqual([]);
+  expect((await failedTasks(stack, { since })).failures).toEqual([]);
   await admin(HEAD, 'deploy', 'current');
   await stopWorker(worker);
 }, 240_000);
@@ -326,8 +336,8 @@ test('rules 10.13: an order whose history its worker cannot replay starts again 
 test("rules 24.21: workers have the deployment and the version that Temporal's Worker Controller gives them", async () => {
   const [TEMPORAL_DEPLOYMENT_NAME, version] = ['pay/payments-worker-all', '0.1.0-5d4c9f'];
   const given = { ...HEAD, version, env: { TEMPORAL_DEPLOYMENT_NAME, TEMPORAL_WORKER_BUILD_ID: version } };
-  // The tasks that fail in the test before this one stay in Temporal.
-  const failed_before = (await failedTasks(stack)).failures.toSorted();
+  // The workflows whose tasks fail in the test before this one have ended.
+  const since = new Date();
   const merchant = new Merchant(stack);
   const before = await merchant.createOrder({ expiration_period: 'P1D' });
   await until('Temporal lists it', async () => (await statusOf(HEAD)).open_workflows! > 0);
@@ -345,7 +355,7 @@ test("rules 24.21: workers have the deployment and the version that Temporal's W
   expect(await admin(given, 'deploy', 'drain')).toMatchObject({ moved: expect.any(Number), stay: [], failed: false });
   await until('it has been moved', async () => (await statusOf(HEAD)).open_workflows === 0);
   expect((await merchant.cancelOrder(before.id)).status).toBe('cancelled');
-  expect((await failedTasks(stack)).failures.toSorted()).toEqual(failed_before);
+  expect((await failedTasks(stack, { since })).failures).toEqual([]);
   await stopWorker(worker);
 });
 

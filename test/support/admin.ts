@@ -9,7 +9,7 @@ import { stack } from './stack';
  */
 export async function runAdmin(
   args: string[],
-  { env = {}, data_dir = stack().data_dir }: { env?: Record<string, string>; data_dir?: string } = {},
+  { env = {}, data_dir = stack().data_dir }: { env?: Record<string, string> | undefined; data_dir?: string } = {},
 ): Promise<{ text: string; failed: boolean }> {
   let [text, failed] = ['', false];
   const program = createAdminProgram({

@@ -25,7 +25,7 @@ import { useWorkflowThreads } from '../../src/temporal/workflow-threads';
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import { AttemptLimits } from '../../src/webhook/attempt-limits';
 import { postWebhook } from '../../src/webhook/post';
-import { SANDBOX_CLOCK_TASK_QUEUE, TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
+import { TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import * as searchAttributes from '../../workflows/search-attributes';
 import { createTestDatabase, secrets } from './database';
 import { runProcessor } from './processor';
@@ -106,9 +106,7 @@ async function startDevServer(events_max: number): Promise<TestWorkflowEnvironme
   });
 }
 
-/**
- * The bundle of the run's stack: to build one takes seconds of the processor, which each test file would spend anew.
- */
+/** The bundle of the run's stack: each test file would spend seconds of the processor to build one anew. */
 export async function workflowBundle(): Promise<{ codePath: string }> {
   return { codePath: await workflowBundlePath(path.join(repositoryRoot(), 'dist')) };
 }
@@ -126,7 +124,10 @@ export async function createWorkflowEnvironment(
     services?: Partial<ActivityServices>;
     worker?: Partial<WorkerOptions>;
     call_stacks?: boolean;
+    /** Of the test project. With it there is a worker of webhooks. */
     webhook_url?: string;
+    /** Other task queues that need a worker beside that of payments. */
+    queues?: readonly string[];
     /** Called when an activity is done, before the workflow gets its result. */
     afterActivity?: (activity: string) => Promise<void>;
     /** Real time instead, on a server that suggests a new run to a workflow whose history has so many events. */
@@ -135,11 +136,9 @@ export async function createWorkflowEnvironment(
 ) {
   quietTestRuntime();
   useWorkflowThreads(options.call_stacks ?? false, path.join(repositoryRoot(), 'dist/src/temporal/workflow-thread.js'));
-  const { afterActivity } = options;
+  const { afterActivity, webhook_url, queues = [] } = options;
   const env = await startServer(options.events_max);
-  const database = await createTestDatabase(
-    options.webhook_url === undefined ? {} : { webhook_url: options.webhook_url },
-  );
+  const database = await createTestDatabase(webhook_url === undefined ? {} : { webhook_url });
   const processor = runProcessor();
   const shared = {
     connection: env.nativeConnection as NativeConnection,
@@ -179,7 +178,7 @@ export async function createWorkflowEnvironment(
     ...options.worker,
   };
   const workers = await Promise.all(
-    [TASK_QUEUE, WEBHOOK_TASK_QUEUE, SANDBOX_CLOCK_TASK_QUEUE].map((taskQueue) =>
+    [TASK_QUEUE, ...(webhook_url === undefined ? [] : [WEBHOOK_TASK_QUEUE]), ...queues].map((taskQueue) =>
       Worker.create({ ...shared, taskQueue }),
     ),
   );

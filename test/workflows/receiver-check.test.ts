@@ -3,13 +3,15 @@ import { v7 as uuidv7 } from 'uuid';
 import { beginReceiverCheck, findReceiverCheck } from '../../src/db/receiver-checks';
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import type { WebhookAnswer } from '../../src/webhook/post';
-import { receiverCheckWorkflowId } from '../../workflows/messages';
+import { WEBHOOK_TASK_QUEUE, receiverCheckWorkflowId } from '../../workflows/messages';
 import { PROJECT } from '../support/domain';
 import { setUp } from '../support/set-up';
 import { createWorkflowEnvironment } from '../support/temporal';
 
 let answering: () => Promise<WebhookAnswer>;
-const world = setUp(() => createWorkflowEnvironment({ services: { postWebhook: () => answering() } }));
+const world = setUp(() =>
+  createWorkflowEnvironment({ queues: [WEBHOOK_TASK_QUEUE], services: { postWebhook: () => answering() } }),
+);
 
 async function check(): Promise<{ result: unknown; stored: Awaited<ReturnType<typeof findReceiverCheck>> }> {
   const { db } = world.database;

@@ -3,7 +3,7 @@ import { WithStartWorkflowOperation } from '@temporalio/client';
 import { KINDS } from '../../src/temporal/kinds';
 import { historyToJson, replayHistories } from '../../src/temporal/replay';
 import { createWorkflowClients } from '../../src/temporal/workflows';
-import { advanceClockUpdate, sandboxClockWorkflowId } from '../../workflows/messages';
+import { SANDBOX_CLOCK_TASK_QUEUE, advanceClockUpdate, sandboxClockWorkflowId } from '../../workflows/messages';
 import { MINUTE, PROJECT } from '../support/domain';
 import { setUp } from '../support/set-up';
 import { createWorkflowEnvironment, workerClient, workflowBundle } from '../support/temporal';
@@ -13,6 +13,7 @@ import { createAnOrder, statusesOfOrder } from '../support/workflow-orders';
 let delay: (activity: string) => Promise<unknown> = async () => undefined;
 const world = setUp(() =>
   createWorkflowEnvironment({
+    queues: [SANDBOX_CLOCK_TASK_QUEUE],
     afterActivity: async (activity) => {
       await delay(activity);
     },

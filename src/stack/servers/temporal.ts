@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { gte } from 'semver';
 import { privateFolder, repositoryRoot } from '../files';
+import { takesConnections } from '../ports';
 import type { Program } from '../programs/program';
 import { baseEnvironment } from '../settings';
 import { runCommand } from '../tools/command';
@@ -101,8 +102,9 @@ export function temporalProgram(server: TemporalServer): Program {
   };
 }
 
-/** Whether the server takes calls. */
+/** Whether the server takes calls. The program that asks it costs more than a connection: it starts once that is taken. */
 export async function isServing(server: Pick<TemporalServer, 'program' | 'port'>): Promise<boolean> {
+  if (!(await takesConnections('127.0.0.1', server.port))) return false;
   const address = ['--address', `127.0.0.1:${server.port}`];
   const said = await runCommand(server.program, ['operator', 'cluster', 'health', ...address, ...ISOLATED], {
     env: baseEnvironment(),
