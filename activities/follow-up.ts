@@ -23,14 +23,15 @@ import {
 } from '../src/domain/transaction';
 import { minorUnitsInWords, mismatchInWords, type LateApprovalWatch } from '../src/domain/waits';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
+import { ServiceError } from '../src/errors';
 import { processorOrderId, transactionId } from '../src/ids';
 import type { OperationOutcome } from '../src/processor/client';
-import type { OperationResult, ReportedOperation } from '../src/processor/wire';
+import { REPORT_LIMIT, type OperationResult, type ReportedOperation } from '../src/processor/wire';
 import type { FollowUpInput } from '../workflows/messages';
 import { pollOutcome, type PollInput } from './order-outcome';
 import { signalPayment } from './order-signals';
 import type { TimeOfTry, ActivityServices } from './services';
-import { timeAnswer } from './time-of-try';
+import { currentInstant } from './time-of-try';
 
 /**
  * - `recorded`: the order is in the record. `was_final`: its outcome was known before.
@@ -83,7 +84,7 @@ export async function pollFollowUp(
         currency,
       }),
     sendAgain: () => send(services, input, order),
-    record: (current, answer, answered) => recordProcessorAnswer(services, input, current, answer, answered),
+    record: (current, answer) => recordProcessorAnswer(services, input, current, answer),
   });
   return await signalPaymentOfFinal(services, input, polled);
 }
@@ -97,8 +98,7 @@ async function execute(services: ActivityServices, input: FollowUpInput & TimeOf
   // Signals again: the worker that recorded the outcome may have died before its signal.
   if (was_final) await signalPayment(services, input);
   if (order.status !== 'new') return { result: 'recorded', order, was_final };
-  const { answer, answered } = await timeAnswer(input.now, () => send(services, input, order));
-  const after = await recordProcessorAnswer(services, input, order, answer, answered);
+  const after = await recordProcessorAnswer(services, input, order, await send(services, input, order));
   return { result: 'recorded', order: await signalPaymentOfFinal(services, input, after) };
 }
 
@@ -127,13 +127,12 @@ async function send(
 /** Records the outcome, or that the processor answered about another amount. Returns the order afterwards. */
 async function recordProcessorAnswer(
   services: ActivityServices,
-  input: FollowUpInput,
+  input: FollowUpInput & TimeOfTry,
   order: OrderSnapshot,
   outcome: OperationOutcome,
-  now: number,
 ): Promise<OrderSnapshot> {
   if (isMismatch(outcome)) await recordMismatch(services.db, lastTransaction(order)!.id, outcome);
-  return await writeOutcome(services.db, input, order, outcome, now);
+  return await writeOutcome(services.db, input, order, outcome);
 }
 
 /** Signals the payment's workflow if the follow-up order is final. Returns the order. */
@@ -146,14 +145,14 @@ async function signalPaymentOfFinal(
   return order;
 }
 
+/** The outcome is of the instant at which the processor has answered (rules 4.15). */
 async function writeOutcome(
   trx: Database,
-  input: FollowUpInput,
+  input: FollowUpInput & TimeOfTry,
   order: OrderSnapshot,
   outcome: OperationOutcome,
-  now: number,
 ): Promise<OrderSnapshot> {
-  const { to, details } = outcomeOf(outcome, { now, clock_offset_ms: order.clock_offset_ms });
+  const { to, details } = outcomeOf(outcome, { now: currentInstant(input), clock_offset_ms: order.clock_offset_ms });
   return await recordFollowUpOutcome(trx, order, { ...input, amount: order.amount }, to, details);
 }
 
@@ -216,46 +215,58 @@ async function recordProcessorInitiated(
     const attention = `the processor reports a ${kind} of ${amount} of a payment in ${currency}`;
     return await needsAttention(db, original_order_id, attention, end);
   }
-  if (kind === 'reversal' && !(await areChargebacksRecorded(services, input, currency))) return await unanswered();
+  if (kind === 'reversal' && !(await areChargebacksRecorded(services, { ...input, processor_key }, currency))) {
+    return await unanswered();
+  }
   // One SQL transaction: recovery does not check such an order without an outcome.
   const order = await db.transaction(async (trx) => {
     await endAnnouncement(trx, order_id);
     const written = await insert(trx, { ...input, amount: found.amount });
-    return await writeOutcome(trx, input, written, found, now);
+    return await writeOutcome(trx, input, written, found);
   });
   return { result: 'recorded', order };
 }
 
-/** How long a worker tries to start the workflow that records a chargeback; then the win is polled again. */
-const STARTED_WITHIN_MS = 5_000;
+/** The longest time of a try until the workflows of missing chargebacks are started: it has nine seconds. */
+const CHARGEBACKS_WITHIN_MS = 8_000;
 
 /**
  * Whether the record has every chargeback of the payment that the processor knows, in the payment's currency. The
  * workflows of those that it lacks are started: their notifications are late or lost. Before them a win would make good
- * another chargeback, which was lost, and the merchant could refund its money (rules 10.9).
+ * another chargeback, which was lost, and the merchant could refund its money (rules 10.9). `false` too as long as the
+ * processor does not list the win itself: what happened before it may not be listed either.
  */
 async function areChargebacksRecorded(
   { db, processor, workflows }: ActivityServices,
-  { original_order_id, original_transaction_id }: FollowUpInput,
+  { original_order_id, original_transaction_id, processor_key, began = performance.now() }: FollowUpInput & TimeOfTry,
   currency: string,
 ): Promise<boolean> {
+  let is_listed = false;
   const missing: ReportedOperation[] = [];
-  for (let after = 0; ;) {
-    const operations = await processor.operations({ order_ids: [original_order_id] }, after);
-    if (operations.length === 0) break;
-    after = operations.at(-1)!.number;
-    for (const operation of operations) {
-      const { operation: name, result, transaction_id, idempotency_key } = operation;
-      if (name !== 'chargeback' || result !== 'approved' || operation.currency !== currency) continue;
-      if (transaction_id !== original_transaction_id) continue;
-      const recorded = await findOrderSnapshot(db, processorOrderId(transaction_id, idempotency_key));
-      if (recorded === undefined) missing.push(operation);
+  const left_ms = () => CHARGEBACKS_WITHIN_MS - (performance.now() - began);
+  try {
+    for (let [after, is_last] = [0, false]; !is_last && left_ms() > 0;) {
+      const operations = await processor.operations({ order_ids: [original_order_id] }, after);
+      is_last = operations.length < REPORT_LIMIT;
+      after = operations.at(-1)?.number ?? after;
+      is_listed ||= operations.some(({ idempotency_key }) => idempotency_key === processor_key);
+      for (const operation of operations) {
+        const { operation: name, result, transaction_id, idempotency_key } = operation;
+        if (name !== 'chargeback' || result !== 'approved' || operation.currency !== currency) continue;
+        if (transaction_id !== original_transaction_id) continue;
+        const recorded = await findOrderSnapshot(db, processorOrderId(transaction_id, idempotency_key));
+        if (recorded === undefined) missing.push(operation);
+      }
     }
+    for (const chargeback of missing) {
+      await workflows.processor_notifications.settled(chargeback, Date.now() + Math.max(0, left_ms()));
+    }
+  } catch (error) {
+    // The processor or Temporal does not answer.
+    if (error instanceof ServiceError) return false;
+    throw error;
   }
-  for (const chargeback of missing) {
-    await workflows.processor_notifications.settled(chargeback, Date.now() + STARTED_WITHIN_MS);
-  }
-  return missing.length === 0;
+  return is_listed && missing.length === 0;
 }
 
 /**

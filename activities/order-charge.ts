@@ -8,7 +8,7 @@ import type { Processor } from '../src/processor/client';
 import type { OperationRequest } from '../src/processor/wire';
 import type { TransactionInput } from '../workflows/messages';
 import type { TimeOfTry, ActivityServices } from './services';
-import { timeAnswer } from './time-of-try';
+import { currentInstant } from './time-of-try';
 
 /** A requested charge. */
 interface ChargeRequest extends TimeOfTry {
@@ -40,7 +40,8 @@ export async function charge(
       ? (await findPayment(services.db, transaction_id)).receiver_account_token
       : null,
   };
-  const { answer: outcome, answered } = await timeAnswer(now, () => sendCharge(services, order, payment));
+  const outcome = await sendCharge(services, order, payment);
+  const answered = currentInstant(request);
   // Of two requests with different cards the first is charged; the second is not recorded.
   return outcome === 'key_used_for_other_request'
     ? await recordChargeOutcome(services, order, { transaction_id, outcome: 'unknown', now: answered })

@@ -4,7 +4,6 @@ import { lastTransaction, withPoll, type OrderSnapshot } from '../src/domain/ord
 import { isOutcomeMissing } from '../src/domain/outcome';
 import type { OperationOutcome } from '../src/processor/client';
 import type { TimeOfTry, ActivityServices } from './services';
-import { timeAnswer } from './time-of-try';
 
 /** A poll of an open outcome; without an answer the next poll is at `poll_at`, epoch milliseconds. */
 export type PollInput = { order: OrderSnapshot; poll_at: number } & TimeOfTry;
@@ -15,8 +14,8 @@ interface PolledOperation<SentAgain> {
   find: () => Promise<OperationOutcome | 'not_found'>;
   /** Sends an operation that the processor does not know again, if that is still allowed. */
   sendAgain: () => Promise<SentAgain>;
-  /** Records the move that follows from the answer, which came at `answered`, epoch milliseconds. */
-  record: (order: OrderSnapshot, answer: OperationOutcome | SentAgain, answered: number) => Promise<OrderSnapshot>;
+  /** Records the move that follows from the answer. */
+  record: (order: OrderSnapshot, answer: OperationOutcome | SentAgain) => Promise<OrderSnapshot>;
 }
 
 /**
@@ -28,17 +27,16 @@ export async function pollOutcome<SentAgain extends OperationOutcome | 'not_foun
   { order, now, poll_at }: PollInput,
   { find, sendAgain, record }: PolledOperation<SentAgain>,
 ): Promise<OrderSnapshot> {
-  const { answer: found, answered: found_at } = await timeAnswer(now, find);
-  const { answer, answered } =
-    found === 'not_found' ? await timeAnswer(found_at, sendAgain) : { answer: found, answered: found_at };
+  const found = await find();
+  const answer: OperationOutcome | SentAgain = found === 'not_found' ? await sendAgain() : found;
   if (!isOutcomeMissing(answer)) {
     // Where the processor knows nothing, only the record can say that the order was moved meanwhile.
-    return await record(answer === 'not_found' ? await loadOrderSnapshot(db, order.id) : order, answer, answered);
+    return await record(answer === 'not_found' ? await loadOrderSnapshot(db, order.id) : order, answer);
   }
   const { id: transaction_id } = lastTransaction(order)!;
   const isOpen = await recordPoll(db, { transaction_id, now, poll_at, is_unknown: answer === 'unknown' });
   if (found === 'unknown' && isOpen) return withPoll(order, transaction_id, poll_at);
   // Another worker may have moved the order and died before it returned.
   const current = await loadOrderSnapshot(db, order.id);
-  return found === 'unknown' ? current : await record(current, answer, answered);
+  return found === 'unknown' ? current : await record(current, answer);
 }

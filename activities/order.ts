@@ -25,6 +25,7 @@ import { charge, findCharge, recordChargeOutcome, sendCharge } from './order-cha
 import { pollOutcome, type PollInput } from './order-outcome';
 import { signalLinkOfEndedOrder, signalPaymentLink } from './order-signals';
 import type { TimeOfTry, ActivityServices } from './services';
+import { currentInstant } from './time-of-try';
 
 /**
  * Activities of an order's workflow. The idempotency key of a charge derives from its transaction, so each activity is
@@ -113,8 +114,8 @@ export async function pollCharge(
       const sent = await sendCharge(services, order, await findPayment(services.db, transaction_id));
       return sent === 'key_used_for_other_request' ? 'unknown' : sent;
     },
-    record: (order, outcome, answered) =>
-      recordChargeOutcome(services, order, { transaction_id, outcome, now: answered }),
+    record: (order, outcome) =>
+      recordChargeOutcome(services, order, { transaction_id, outcome, now: currentInstant(input) }),
   });
   return await signalLinkOfEndedOrder(services, polled);
 }
@@ -149,7 +150,11 @@ export async function endUnpaidOrder(
         return poll_at === undefined ? order : withPoll(order, last.id, poll_at);
       }
       if (outcome !== 'not_found') {
-        order = await recordChargeOutcome(services, order, { transaction_id: last.id, outcome, now });
+        order = await recordChargeOutcome(services, order, {
+          transaction_id: last.id,
+          outcome,
+          now: currentInstant(input),
+        });
       }
     }
     const details = { source, now, versions: versions && [order.version] };

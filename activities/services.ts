@@ -14,6 +14,8 @@ import type { PostWebhook } from '../src/webhook/post';
  */
 export interface TimeOfTry {
   now: number;
+  /** When this try began, by performance.now(); set by withFailures. */
+  began?: number;
 }
 
 /** The receiver of events for operators, with the secret that signs them. */

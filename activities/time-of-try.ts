@@ -1,5 +1,6 @@
 import { asyncLocalStorage } from '@temporalio/activity';
 import type { LocalRetry } from '../workflows/messages';
+import type { TimeOfTry } from './services';
 
 /**
  * How long ago the activity was first scheduled, in milliseconds; added to the `now` of its input. The argument comes
@@ -13,14 +14,12 @@ export function waitedMilliseconds({ waited_ms }: LocalRetry = { waited_ms: 0 })
   return waited_ms + Math.max(scheduled, retried, Date.now()) - scheduled;
 }
 
-/** The answer of a call that began at `now`, and the instant at which it came. Epoch milliseconds. */
-export async function timeAnswer<Answer>(
-  now: number,
-  call: () => Promise<Answer>,
-): Promise<{ answer: Answer; answered: number }> {
-  const began = performance.now();
-  const answer = await call();
-  return { answer, answered: now + Math.floor(performance.now() - began) };
+/**
+ * The current instant of a try, epoch milliseconds by the workflow's clock: `now` is its beginning, and it may have
+ * waited for the processor or the database since.
+ */
+export function currentInstant({ now, began }: TimeOfTry): number {
+  return began === undefined ? now : now + Math.floor(performance.now() - began);
 }
 
 /**
@@ -28,8 +27,14 @@ export async function timeAnswer<Answer>(
  * may be minutes ago (rules 4.15). `poll_at` is shifted by the same time.
  */
 export function atTimeOfTry<Input>(input: Input, waited_ms: number): Input {
-  if (waited_ms === 0 || typeof input !== 'object' || input === null) return input;
+  if (typeof input !== 'object' || input === null) return input;
   const { now, poll_at } = input as { now?: unknown; poll_at?: unknown };
   if (typeof now !== 'number') return input;
-  return { ...input, now: now + waited_ms, ...(typeof poll_at === 'number' && { poll_at: poll_at + waited_ms }) };
+  const began = performance.now();
+  return {
+    ...input,
+    began,
+    now: now + waited_ms,
+    ...(typeof poll_at === 'number' && { poll_at: poll_at + waited_ms }),
+  };
 }

@@ -89,14 +89,14 @@ export type Answer<R extends Route> = R extends { readonly stream: true }
  * The work of a request after all checks. The Idempotency-Key is claimed just before it; its answer or refusal (5xx
  * excepted) is final. It is safe to repeat.
  */
-export type Work<A> = (() => Promise<A>) | Write<A> | Refusal;
+export type Work<A> = (() => Promise<A>) | Write<A> | RefusedWork;
 
 /**
  * A refusal that depends on the state of an object, and so is the answer of an Idempotency-Key, whatever its name. The
  * key is claimed and the refusal kept in one statement: a repeat that comes meanwhile does not find the key
  * claimed and without an answer, and carry out what is refused here.
  */
-export interface Refusal {
+export interface RefusedWork {
   readonly refusal: unknown;
 }
 

@@ -1,4 +1,4 @@
-import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { setCurrentDetails } from '@temporalio/workflow';
 import { WEBHOOK_ATTEMPTS_MAX, WEBHOOK_RETRY_AFTER_MS } from '../src/domain/delivery';
 import type { IncidentEvent, IncidentProgress } from '../src/domain/incident';
 import { asMarkdown } from '../src/domain/shown-text';
@@ -6,7 +6,7 @@ import { localActivities, notifying } from './activities';
 import type { IncidentInput } from './messages';
 import { temporalClock } from './object/clock';
 import { RecordedObject } from './object/recorded-object';
-import { ATTENTION } from './search-attributes';
+import { upsertAttention } from './operator-view';
 
 /**
  * A difference in money between the record and the processor (rules 26.5). Carries `Attention` while it is open, and
@@ -49,9 +49,7 @@ export function attentionToIncident({ kind, is_closed, has_failed_event }: Incid
 }
 
 function showIncident(progress: IncidentProgress): void {
-  const attention = attentionToIncident(progress);
-  const shown = workflowInfo().typedSearchAttributes.get(ATTENTION);
-  if (shown !== attention) upsertSearchAttributes([{ key: ATTENTION, value: attention ?? null }]);
+  upsertAttention(attentionToIncident(progress));
   const state = progress.is_closed ? 'Closed.' : 'Open.';
   setCurrentDetails(`**${state}** ${asMarkdown(progress.description)} See docs/operations.md, Incidents.`);
 }

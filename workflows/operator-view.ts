@@ -13,10 +13,20 @@ export const SET_OUTCOME =
   '{"transaction_id": "…", "outcome": "approved" or "declined", "reason": "…"}. ' +
   'The processor is polled first. If it contradicts the outcome later, an approval is reversed; anything else gets Attention.';
 
+/** Temporal's visibility store on PostgreSQL holds no longer value of a search attribute. */
+const ATTRIBUTE_LENGTH_MAX = 255;
+
+/** Sets the search attribute to as much as it holds; the details show all of it. `false`: it was set so before. */
+export function upsertAttention(attention: string | undefined): boolean {
+  const value = attention?.slice(0, ATTRIBUTE_LENGTH_MAX);
+  if (workflowInfo().typedSearchAttributes.get(ATTENTION) === value) return false;
+  upsertSearchAttributes([{ key: ATTENTION, value: value ?? null }]);
+  return true;
+}
+
 /** Shows `attention` while there is no order to show; `undefined` clears it. */
 export function showAttention(attention: string | undefined): void {
-  if (workflowInfo().typedSearchAttributes.get(ATTENTION) === attention) return;
-  upsertSearchAttributes([{ key: ATTENTION, value: attention ?? null }]);
+  if (!upsertAttention(attention)) return;
   setCurrentDetails(attention === undefined ? '' : attentionLine(attention));
 }
 
@@ -31,7 +41,7 @@ export function show(order: OrderSnapshot, details: string): void {
   if ((shown.get(ORDER_STATUS) ?? 'new') !== order.status) {
     upsertSearchAttributes([{ key: ORDER_STATUS, value: order.status }]);
   }
-  if (shown.get(ATTENTION) !== attention) upsertSearchAttributes([{ key: ATTENTION, value: attention ?? null }]);
+  upsertAttention(attention);
   setCurrentDetails(attention === undefined ? details : `${attentionLine(attention)}\n\n${details}`);
 }
 

@@ -7,6 +7,7 @@ import { createLogger } from '../../src/log';
 import { recoverEverything, type CheckCounts } from '../../src/recovery/recovery';
 import { temporalData } from '../../src/stack/servers/temporal';
 import { ALL_OPEN } from '../../src/temporal/deployment';
+import { countWaitingTasks } from '../../src/temporal/payments-queue';
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import { answerOfAdmin } from '../../test/support/admin';
 import { Merchant } from '../../test/support/merchant';
@@ -37,6 +38,7 @@ const RECOVERED_WITHIN = 300;
 const CHECKED_WITHIN = 300;
 /** Pause after a recovery. Milliseconds. */
 const QUIET_MS = 15_000;
+const FEW_TASKS = 10;
 /** Rows whose workflows run are checked at least so fast on two cores. */
 const ROWS_A_SECOND_LEAST = 500;
 
@@ -282,12 +284,13 @@ class Drill {
   /** Checks all rows while every workflow runs. Returns how many in a second. */
   async recoverRunning(): Promise<number> {
     const db = connectDatabase(this.stack.postgres_url, { pool_max: 10 });
-    // The restarted workflows end their first tasks.
-    await sleep(QUIET_MS);
     try {
-      let rows = 0;
-      const began = performance.now();
+      let [rows, began] = [0, 0];
       await this.withTemporal(async (client) => {
+        // The restarted workflows end their first tasks.
+        await until('few tasks wait', async () => (await countWaitingTasks(client)) <= FEW_TASKS, 120_000);
+        await sleep(QUIET_MS);
+        began = performance.now();
         const log = createLogger({ process: 'proof', level: 'silent' });
         const services = { db, client, workflows: createWorkflowClients({ client, db }), log };
         const { checked, restarted, failed } = totalsOf(await recoverEverything(services, Date.now()));

@@ -1,10 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  endDeliveredAttentions,
-  findAttentionCandidates,
-  recordAttention,
-  type AttentionCandidate,
-} from '../db/attentions';
+import { endDeliveredAttentions, findAttentionCandidates, recordAttention } from '../db/attentions';
 import type { Database } from '../db/connection';
 import { findOrderSnapshots } from '../db/orders/order-snapshot';
 import { ANNOUNCED_OVERDUE, LATE_APPROVAL_OVERDUE, attentionTo, reasonOf } from '../domain/attention';
@@ -26,18 +21,15 @@ export async function reconcileAttentions(db: Database, now: number): Promise<vo
     );
     for (const { order_id, open_reasons, ...overdue } of candidates) {
       const order = orders.get(order_id);
-      const reason = reasonOf([order && attentionTo(order), overdueAnswer(overdue)]);
+      const { is_late_approval_overdue, is_announced_overdue } = overdue;
+      const reason = reasonOf([
+        order && attentionTo(order),
+        is_late_approval_overdue ? LATE_APPROVAL_OVERDUE : undefined,
+        is_announced_overdue ? ANNOUNCED_OVERDUE : undefined,
+      ]);
       if (isDeepStrictEqual(open_reasons, reason === undefined ? [] : [reason])) continue;
       await recordAttention(db, { kind: 'order', id: order_id, project_id: order?.project_id }, reason);
     }
   }
   await endDeliveredAttentions(db);
-}
-
-function overdueAnswer({
-  is_late_approval_overdue,
-  is_announced_overdue,
-}: Pick<AttentionCandidate, 'is_late_approval_overdue' | 'is_announced_overdue'>): string | undefined {
-  if (is_late_approval_overdue) return LATE_APPROVAL_OVERDUE;
-  return is_announced_overdue ? ANNOUNCED_OVERDUE : undefined;
 }

@@ -7,20 +7,24 @@ interface Limits {
   tasks_max: number;
   /** Pause between two looks, in milliseconds. */
   look_every_ms: number;
-  /** Without a worker the tasks do not get fewer: after so many milliseconds nobody waits for that any longer. */
+  /**
+   * Without a worker the tasks do not get fewer: after so many milliseconds nobody waits for that any longer, until they
+   * do. Longer than a worker needs to restart, and than Temporal waits for a task that a worker has lost.
+   */
   stands_still_ms: number;
 }
 
 /** A worker on two cores takes about two seconds for 100 tasks. */
-const LIMITS: Limits = { tasks_max: 100, look_every_ms: 500, stands_still_ms: 10_000 };
+const LIMITS: Limits = { tasks_max: 100, look_every_ms: 500, stands_still_ms: 60_000 };
 
 /**
  * The workflow tasks of payments that wait for a worker. Who starts many workflows waits for them in between, as
  * requests of merchants and customers would wait behind all of them.
  */
 export class TaskBacklog {
-  private tasks = 0;
-  private lowest = { tasks: Number.POSITIVE_INFINITY, at: 0 };
+  private tasks = Number.POSITIVE_INFINITY;
+  /** When they were few, or got fewer. */
+  private progress_at = 0;
   private looked_at = Number.NEGATIVE_INFINITY;
   private looking: Promise<void> | undefined;
 
@@ -34,7 +38,7 @@ export class TaskBacklog {
     const { tasks_max, look_every_ms, stands_still_ms } = this.limits;
     for (;;) {
       await (this.looking ??= this.look().finally(() => (this.looking = undefined)));
-      if (this.tasks <= tasks_max || performance.now() - this.lowest.at > stands_still_ms) return;
+      if (this.tasks <= tasks_max || performance.now() - this.progress_at > stands_still_ms) return;
       await sleep(look_every_ms);
     }
   }
@@ -43,8 +47,8 @@ export class TaskBacklog {
     const now = performance.now();
     if (now - this.looked_at < this.limits.look_every_ms) return;
     this.looked_at = now;
+    const before = this.tasks;
     this.tasks = await countWaitingTasks(this.client).catch(() => 0);
-    if (this.tasks <= this.limits.tasks_max) this.lowest = { tasks: Number.POSITIVE_INFINITY, at: now };
-    else if (this.tasks < this.lowest.tasks) this.lowest = { tasks: this.tasks, at: now };
+    if (this.tasks <= this.limits.tasks_max || this.tasks < before) this.progress_at = now;
   }
 }

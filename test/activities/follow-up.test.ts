@@ -9,6 +9,7 @@ import { amountDetails } from '../../src/domain/amounts';
 import type { FollowUpKind } from '../../src/domain/follow-up';
 import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
+import { ServiceError } from '../../src/errors';
 import { closingOrderId, processorOrderId, reversalOrderId } from '../../src/ids';
 import type { Processor } from '../../src/processor/client';
 import type { ReportedOperation } from '../../src/processor/wire';
@@ -215,10 +216,10 @@ describe('executeFollowUp', () => {
       occurred: new Date(NOW).toISOString(),
     }));
     const [lost, late, win] = operations as [ReportedOperation, ReportedOperation, ReportedOperation];
-    const informed = activities({
-      findOperation: (key) => Promise.resolve(operations.find(({ idempotency_key }) => idempotency_key === key)!),
-      operations: (_of, after) => Promise.resolve(operations.slice(after)),
-    });
+    const findOperation = (key: string) =>
+      Promise.resolve(operations.find(({ idempotency_key }) => idempotency_key === key)!);
+    const listing = (list: Processor['operations']) => activities({ findOperation, operations: list });
+    const informed = listing((_of, after) => Promise.resolve(operations.slice(after)));
     const inputOf = ({ idempotency_key: processor_key }: ReportedOperation, kind: FollowUpKind) => ({
       ...followUpOf(order_id, kind, { requested_by: 'processor', processor_key }),
       id: processorOrderId(transaction_id, processor_key),
@@ -232,6 +233,16 @@ describe('executeFollowUp', () => {
       [`tell ${orderWorkflowId(inputOf(late, 'chargeback').id)}`],
       250,
     ]);
+    // What it lists may lag behind what it knows by its key, and it may not answer.
+    const lagging = listing(() => Promise.resolve([lost]));
+    const silent = listing(() => Promise.reject(new ServiceError('GatewayTimeout', 'No answer.')));
+    const unreachable = activities(
+      { findOperation, operations: () => Promise.resolve(operations) },
+      client(new ServiceError('ServiceUnavailable', 'No answer.')),
+    );
+    for (const by of [lagging, silent, unreachable]) {
+      expect(await by.executeFollowUp(inputOf(win, 'reversal'))).toEqual({ result: 'unanswered' });
+    }
     await carriedOut(inputOf(late, 'chargeback'), informed);
     expect(await refundable()).toBe(0);
     await carriedOut(inputOf(win, 'reversal'), informed);
@@ -328,11 +339,11 @@ describe('closeCaptureWindow', () => {
   const LATE_MS = 50;
 
   test.each<[string, { polled: number; answered_after_ms?: number; expected: string[] }]>([
-    ['before the end: it is captured with the rest', { polled: -1, expected: ['capture 500'] }],
+    ['before the end: it is captured with the rest', { polled: -MINUTE, expected: ['capture 500'] }],
     ['at the end: the rest is captured, and it is released', { polled: 0, expected: ['capture 300', 'void 200'] }],
     [
       'after the end, although the processor was polled before it: it is released',
-      { polled: -1, answered_after_ms: LATE_MS, expected: ['capture 300', 'void 200'] },
+      { polled: -LATE_MS / 2, answered_after_ms: LATE_MS, expected: ['capture 300', 'void 200'] },
     ],
   ])('rules 8.8: a void of a delayed authorization that is refused %s', async (_when, of) => {
     const { polled, answered_after_ms = 0, expected } = of;

@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { withFailures } from '../../activities/failure';
 import type { TimeOfTry } from '../../activities/services';
+import { currentInstant } from '../../activities/time-of-try';
 import type { LocalRetry } from '../../workflows/messages';
 import { MINUTE, NOW } from '../support/domain';
 import { errorsOnly } from '../support/temporal';
@@ -30,10 +32,23 @@ describe('rules 4.15: the instant of an activity is that of the try, not of the 
   });
 
   test('it never goes back: the clock of a server may be ahead of the worker', async () => {
-    expect(await tried({ by_worker: -MINUTE, by_server: -2 * MINUTE }, { now: NOW })).toEqual({ now: NOW });
+    expect((await tried({ by_worker: -MINUTE, by_server: -2 * MINUTE }, { now: NOW })).now).toBe(NOW);
   });
 
   test('called without Temporal it is the instant of the input', async () => {
-    expect(await echo({ now: NOW })).toEqual({ now: NOW });
+    expect((await echo({ now: NOW })).now).toBe(NOW);
+  });
+
+  test('the current instant of a try is its beginning and what has passed since', async () => {
+    const { instants } = withFailures({
+      async instants(input: TimeOfTry) {
+        const first = currentInstant(input);
+        await sleep(50);
+        return { first, later: currentInstant(input) };
+      },
+    });
+    const { first, later } = await instants({ now: NOW });
+    expect([first - NOW < 40, later - NOW >= 49]).toEqual([true, true]);
+    expect(currentInstant({ now: NOW })).toBe(NOW);
   });
 });

@@ -86,7 +86,14 @@ test('rules 24.19: an announced operation without an answer for a day needs atte
   expect(await open()).toEqual([
     [id, 'the processor has given no answer for a day about an operation that it announced'],
   ]);
-  await database.db('announced_operations').delete();
+  const watch = { transaction_id: transactions[0]!.id, poll_at: new Date(NOW), began: new Date(NOW + DAY_MS) };
+  await database.db('late_approval_watches').insert(watch);
+  await reconcile();
+  const late = 'the processor has given no answer about a late approval for a day';
+  expect(await open()).toEqual([
+    [id, `${late}; the processor has given no answer for a day about an operation that it announced`],
+  ]);
+  for (const table of ['announced_operations', 'late_approval_watches']) await database.db(table).delete();
   await reconcile();
   expect(await open()).toEqual([]);
 });

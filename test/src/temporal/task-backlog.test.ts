@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { TaskBacklog } from '../../../src/temporal/task-backlog';
 
@@ -5,7 +6,8 @@ import { TaskBacklog } from '../../../src/temporal/task-backlog';
 function aTemporal(counts: (number | Error)[]): { client: Client; looks: () => number } {
   let looks = 0;
   const describeTaskQueue = () => {
-    const count = counts[Math.min(looks++, counts.length - 1)]!;
+    looks += 1;
+    const count = counts.length > 1 ? counts.shift()! : counts[0]!;
     return count instanceof Error
       ? Promise.reject(count)
       : Promise.resolve({ stats: { approximateBacklogCount: count } });
@@ -41,4 +43,18 @@ test('rules 22.7: without a worker nobody waits for ever', async () => {
   expect(looks).toBeGreaterThan(1);
   await backlog.untilShort();
   expect(temporal.looks() - looks).toBeLessThanOrEqual(1);
+});
+
+test('rules 22.7: a worker that stood still and goes on is waited for again, however many tasks there are by then', async () => {
+  const counts = [300];
+  const temporal = aTemporal(counts);
+  const backlog = new TaskBacklog(temporal.client, LIMITS);
+  await backlog.untilShort();
+  counts.splice(0, 1, 900, 880, 860, 50);
+  await sleep(LIMITS.look_every_ms + 1);
+  await backlog.untilShort();
+  expect(counts).toEqual([880, 860, 50]);
+  await sleep(LIMITS.look_every_ms + 1);
+  await backlog.untilShort();
+  expect(counts).toEqual([50]);
 });
