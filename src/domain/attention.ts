@@ -18,11 +18,11 @@ const OUTCOME_OVERDUE = 'the processor has given no outcome for about a day';
 
 /** Of an order: all its reasons. Undefined when the operator has nothing to do. */
 export function attentionTo(order: OrderSnapshot): string | undefined {
-  return reasonOf([order.attention, outcomeAttention(order)]);
+  return reasonsInWords([order.attention, outcomeAttention(order)]);
 }
 
 /** Several reasons as one text; undefined without any. */
-export function reasonOf(reasons: readonly (string | undefined)[]): string | undefined {
+export function reasonsInWords(reasons: readonly (string | undefined)[]): string | undefined {
   return reasons.filter((reason) => reason !== undefined).join(REASON_SEPARATOR) || undefined;
 }
 

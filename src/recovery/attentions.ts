@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { endDeliveredAttentions, findAttentionCandidates, recordAttention } from '../db/attentions';
 import type { Database } from '../db/connection';
 import { findOrderSnapshots } from '../db/orders/order-snapshot';
-import { ANNOUNCED_OVERDUE, LATE_APPROVAL_OVERDUE, attentionTo, reasonOf } from '../domain/attention';
+import { ANNOUNCED_OVERDUE, LATE_APPROVAL_OVERDUE, attentionTo, reasonsInWords } from '../domain/attention';
 import { ANSWER_OVERDUE_MS } from '../domain/transaction';
 
 /**
@@ -22,7 +22,7 @@ export async function reconcileAttentions(db: Database, now: number): Promise<vo
     for (const { order_id, open_reasons, ...overdue } of candidates) {
       const order = orders.get(order_id);
       const { is_late_approval_overdue, is_announced_overdue } = overdue;
-      const reason = reasonOf([
+      const reason = reasonsInWords([
         order && attentionTo(order),
         is_late_approval_overdue ? LATE_APPROVAL_OVERDUE : undefined,
         is_announced_overdue ? ANNOUNCED_OVERDUE : undefined,
