@@ -5,6 +5,7 @@ import type { PagePosition } from '../db/pages';
 import type { Logger } from '../log';
 import { count } from '../metrics/recorder';
 import { callOnce } from '../temporal/call';
+import { isServiceError } from '../temporal/call-errors';
 import { pingTemporal, type TemporalClient } from '../temporal/connect';
 import { countStarts } from '../temporal/starts';
 import type { WorkflowClients } from '../temporal/workflows';
@@ -109,10 +110,14 @@ export class RowChecks {
   }
 
   /**
-   * Checks one row. A failure is logged, and the row waits for its next check. `false` when Temporal does not answer,
-   * or it may not go on.
+   * Checks one row. A failure is logged, and the row waits for its next check, which may be hours later: where Temporal
+   * did not answer and does by now, there is a second try. `false` when Temporal does not answer, or it may not go on.
    */
-  private async check<Name extends SourceName>(name: Name, check: CheckToMake<Name>): Promise<boolean> {
+  private async check<Name extends SourceName>(
+    name: Name,
+    check: CheckToMake<Name>,
+    is_second_try = false,
+  ): Promise<boolean> {
     const { client, log } = this.services;
     if (!(await this.options.mayGoOn())) return false;
     try {
@@ -124,6 +129,7 @@ export class RowChecks {
         () => false,
       );
       if (!is_available) return false;
+      if (!is_second_try && isServiceError(error, 'ServiceUnavailable')) return await this.check(name, check, true);
       this.ended(name, 'failed');
       log.warn({ err: error, source: name, key: check.key }, 'recovery could not restart a workflow');
     }

@@ -191,15 +191,19 @@ test('a signal about the attempt under way is not taken for one about an earlier
 
 describe('while the database does not answer', () => {
   /**
-   * Every statement about orders fails until workflow time, which goes as fast as ours meanwhile, is past `instant`.
+   * Does the work while every statement about orders fails, until workflow time, which goes as fast as ours meanwhile,
+   * is past `instant`.
    */
-  async function outageUntil(instant: number): Promise<void> {
+  async function duringOutage(instant: number, work: () => Promise<unknown>): Promise<void> {
     await world.database.db.raw('alter table orders rename to orders_away');
+    const done = work();
+    done.catch(() => undefined);
     try {
       await until('the time passes', async () => (await world.now()) > instant);
     } finally {
       await world.database.db.raw('alter table orders_away rename to orders');
     }
+    await done;
   }
 
   test('rules 4.15 and 7.8: a payment that is tried again after the end of its order is not charged', async () => {
@@ -207,8 +211,7 @@ describe('while the database does not answer', () => {
     const token = await vaultToken(world, CARDS.approved.number);
     // By then the pauses between two tries are timers of the workflow.
     const back_at = (await endOf(order)) + 1_000;
-    const outage = outageUntil(back_at);
-    await Promise.all([outage, order.pay(CARDS.approved.number, 1, token)]);
+    await duringOutage(back_at, () => order.pay(CARDS.approved.number, 1, token));
     const [attempt] = (await order.view()).transactions;
     expect(attempt).toMatchObject({ status: 'new' });
     expect(Date.parse(attempt!.created)).toBeGreaterThanOrEqual(back_at);

@@ -15,6 +15,7 @@ import { loadOrderSnapshot } from '../../../src/db/orders/order-snapshot';
 import { releaseLease, takeLease } from '../../../src/db/lease';
 import { insertPaymentLink } from '../../../src/db/payment-links';
 import { findProgress } from '../../../src/db/recovery/progress';
+import { ServiceError } from '../../../src/errors';
 import { createLogger } from '../../../src/log';
 import { processorOrderId, reversalOrderId, transactionId } from '../../../src/ids';
 import { connectTemporal } from '../../../src/temporal/connect';
@@ -563,6 +564,17 @@ describe('the calls that it makes to Temporal', () => {
     expect(called).toEqual([]);
     await recovery.recover(NOW + SETTLED + 5 * MINUTE);
     expect(called.map((what) => what.split(' ')[1])).toContain(failing.split(' ')[1]);
+  });
+
+  test('a check that Temporal did not answer is made again at once if it answers by then', async () => {
+    const { id } = await pending();
+    await database.db('webhook_deliveries').delete();
+    const signal = `signal ${orderWorkflowId(id)}`;
+    const silence = [new ServiceError('ServiceUnavailable', 'No answer.')];
+    const recovery = aRecovery(temporal({ fails: () => silence.pop() }));
+    await recovery.recover(NOW + SETTLED);
+    expect(called).toEqual([signal, signal]);
+    await recovery.stop();
   });
 
   test('a Temporal that is unavailable: the round ends at the first call, and the next one goes on there', async () => {
