@@ -3,7 +3,8 @@ import type { Database } from '../src/db/connection';
 import { compareOrder, type ComparedOrder, type Comparison, type ReportedMoney } from '../src/domain/audit';
 import type { Difference } from '../src/domain/incident';
 import type { Processor } from '../src/processor/client';
-import { REPORT_LIMIT, REPORT_ORDERS_MAX, type ReportedOperation } from '../src/processor/wire';
+import { operationPages } from '../src/processor/operation-pages';
+import { REPORT_ORDERS_MAX, type ReportedOperation } from '../src/processor/wire';
 import { recordedIn } from './settlements';
 
 /** Both sides of the comparison. */
@@ -87,12 +88,10 @@ async function reportedMoney(
   const reported = new Map<string, ReportedMoney[]>();
   for (let n = 0; n < order_ids.length; n += REPORT_ORDERS_MAX) {
     const of = { order_ids: order_ids.slice(n, n + REPORT_ORDERS_MAX) };
-    for (let after = 0, page: ReportedOperation[]; ; after = page.at(-1)!.number) {
-      page = await processor.operations(of, after);
+    for await (const page of operationPages(processor, of)) {
       for (const money of page.map(moneyOf)) {
         reported.set(money.order_id, [...(reported.get(money.order_id) ?? []), money]);
       }
-      if (page.length < REPORT_LIMIT) break;
     }
   }
   return reported;

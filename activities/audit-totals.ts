@@ -1,6 +1,6 @@
 import { auditedProjects, recordedTotals, type RecordedTotal } from '../src/db/audit/recorded-money';
 import type { Difference } from '../src/domain/incident';
-import { REPORT_LIMIT, type ReportedOperation } from '../src/processor/wire';
+import { operationPages } from '../src/processor/operation-pages';
 import type { ComparedSides } from './audit-comparison';
 
 /** Sums by project, operation and currency (rules 26.4). They are compared hour by hour, which is finer than a day. */
@@ -75,7 +75,7 @@ export async function sumDifferences(
 async function wrongSums(sides: ComparedSides, hour: Hour, project_ids: readonly string[]): Promise<Difference[]> {
   const totals = (await sides.processor.totals(hour, 0)).filter(({ project_id }) => project_ids.includes(project_id));
   const sums = new Map<string, bigint>();
-  for await (const page of operationsIn(sides.processor, hour)) {
+  for await (const page of operationPages(sides.processor, hour)) {
     for (const operation of page.filter(({ result }) => result === 'approved')) {
       if (!project_ids.includes(operation.project_id)) continue;
       sums.set(keyOf(operation), (sums.get(keyOf(operation)) ?? 0n) + BigInt(operation.amount));
@@ -101,13 +101,4 @@ async function wrongSums(sides: ComparedSides, hour: Hour, project_ids: readonly
       },
     ];
   });
-}
-
-/** The operations of an hour, page by page. */
-async function* operationsIn(processor: ComparedSides['processor'], hour: Hour): AsyncGenerator<ReportedOperation[]> {
-  for (let after = 0, page: ReportedOperation[]; ; after = page.at(-1)!.number) {
-    page = await processor.operations(hour, after);
-    if (page.length > 0) yield page;
-    if (page.length < REPORT_LIMIT) return;
-  }
 }

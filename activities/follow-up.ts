@@ -26,7 +26,8 @@ import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { ServiceError } from '../src/errors';
 import { processorOrderId, transactionId } from '../src/ids';
 import type { OperationOutcome } from '../src/processor/client';
-import { REPORT_LIMIT, type OperationResult, type ReportedOperation } from '../src/processor/wire';
+import { operationPages } from '../src/processor/operation-pages';
+import type { OperationResult, ReportedOperation } from '../src/processor/wire';
 import type { FollowUpInput } from '../workflows/messages';
 import { pollOutcome, type PollInput } from './order-outcome';
 import { signalPayment } from './order-signals';
@@ -245,10 +246,7 @@ async function areChargebacksRecorded(
   const missing: ReportedOperation[] = [];
   const left_ms = () => CHARGEBACKS_WITHIN_MS - (performance.now() - began);
   try {
-    for (let [after, is_last] = [0, false]; !is_last && left_ms() > 0;) {
-      const operations = await processor.operations({ order_ids: [original_order_id] }, after);
-      is_last = operations.length < REPORT_LIMIT;
-      after = operations.at(-1)?.number ?? after;
+    for await (const operations of operationPages(processor, { order_ids: [original_order_id] })) {
       is_listed ||= operations.some(({ idempotency_key }) => idempotency_key === processor_key);
       for (const operation of operations) {
         const { operation: name, result, transaction_id, idempotency_key } = operation;
@@ -257,6 +255,7 @@ async function areChargebacksRecorded(
         const recorded = await findOrderSnapshot(db, processorOrderId(transaction_id, idempotency_key));
         if (recorded === undefined) missing.push(operation);
       }
+      if (left_ms() <= 0) break;
     }
     for (const chargeback of missing) {
       await workflows.processor_notifications.settled(chargeback, Date.now() + Math.max(0, left_ms()));

@@ -24,7 +24,7 @@ export function currentInstant({ now, began }: TimeOfTry): number {
 
 /**
  * The input of an activity with `now` corrected to this try: the workflow's `now` is the time of the first one, which
- * may be minutes ago (rules 4.15). `poll_at` is shifted by the same time.
+ * may be minutes ago (rules 4.15). `poll_at` is shifted by the same time, `began` is set for `currentInstant`.
  */
 export function atTimeOfTry<Input>(input: Input, waited_ms: number): Input {
   if (typeof input !== 'object' || input === null) return input;

@@ -148,7 +148,7 @@ interface Period {
 }
 
 /** Which operations a report is about. */
-type OperationsOf = Period | { order_ids: readonly string[] };
+export type OperationsOf = Period | { order_ids: readonly string[] };
 
 const periodOf = ({ since, until }: Period) => ({
   since: new Date(since).toISOString(),
