@@ -408,4 +408,24 @@ describe('every key that several processes share is replaced while they serve re
     });
     expect(receiver.received.length).toBeGreaterThan(results['pay ok']!);
   }, 300_000);
+
+  test('rules 24.25: workers are replaced while sixteen requests are under way at a time: none fails', async () => {
+    const merchant = new Merchant(stack);
+    const answers: Record<string, number> = {};
+    let is_over = false;
+    const clients = Array.from({ length: 16 }, async () => {
+      while (!is_over) {
+        // Without an Idempotency-Key nothing is begun shortly before the deadline (rules 10.5).
+        const { status } = await merchant.send('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1_250 } });
+        answers[status] = (answers[status] ?? 0) + 1;
+      }
+    });
+    try {
+      for (let n = 0; n < 4; n += 1) await replace('worker', keysOf(old, NEW));
+    } finally {
+      is_over = true;
+      await Promise.all(clients);
+    }
+    expect(answers).toEqual({ 200: expect.any(Number) as number });
+  }, 120_000);
 });
