@@ -7,9 +7,11 @@ import {
   type UnpaidTransaction,
 } from '../src/db/orders/settlements';
 import { SETTLEMENTS, recordAttention } from '../src/db/attentions';
+import { awaitsReconciliation } from '../src/db/restores';
 import { settlementsAttention } from '../src/domain/attention';
 import { isProcessorInitiated } from '../src/domain/follow-up';
 import { isAttemptOpen } from '../src/domain/order';
+import { ServiceError } from '../src/errors';
 import { processorOrderId, transactionId } from '../src/ids';
 import type { Settlement } from '../src/processor/wire';
 import type { TimeOfTry, ActivityServices } from './services';
@@ -26,12 +28,15 @@ export interface SettlementFetch extends OpenSettlements {
 
 /**
  * Fetches and records the settlements since the last fetch, page by page. Repeat-safe: a page that was not recorded is
- * fetched again. Throws when the processor or Temporal does not answer.
+ * fetched again. Throws when the processor or Temporal does not answer, and while a restore has to be reconciled first.
  */
 export async function fetchSettlements(
   { db, processor, workflows }: ActivityServices,
   input: TimeOfTry,
 ): Promise<SettlementFetch> {
+  if (await awaitsReconciliation(db)) {
+    throw new ServiceError('ServiceUnavailable', 'The record was restored from a backup and is not reconciled yet.');
+  }
   const { now } = atTimeOfTry(input, waitedMilliseconds());
   let settled = 0;
   for (;;) {

@@ -6,6 +6,7 @@ import {
   type StoredOrder,
   type StoredTransaction,
 } from '../../src/db/orders/stored-order';
+import { awaitsReconciliation } from '../../src/db/restores';
 import { isExpired, mayCancel } from '../../src/domain/order';
 import { outcomeAwaitedFrom, paymentExpiresAt } from '../../src/domain/order-snapshot';
 import { paymentPeriod } from '../../src/domain/payment-period';
@@ -87,7 +88,7 @@ export function orderPayables({ db, orders, processor_notifications }: OrderServ
     async returnFromIssuer(payable) {
       const { order, now } = payable;
       const transaction = transactionToAskAbout(order, now);
-      if (transaction === undefined) return payable;
+      if (transaction === undefined || (await awaitsReconciliation(db))) return payable;
       const returned = { order_id: order.id, transaction_id: transaction.id };
       const poll = async () => {
         const until = Date.now() + OUTCOME_WAIT_MS;

@@ -119,24 +119,31 @@ export const RESTORE_COMMANDS = [
     verb: 'end',
     route: END,
     run: async ({ db }: RestoreServices, context: ManageContext, { body: { accept } }: Input<typeof END>) => {
-      const restore = await requireRestore(db);
-      const open = restore.open_items.length;
-      if (accept === undefined && (restore.reconciled === null || open > 0)) {
-        const why = restore.reconciled === null ? 'It was not reconciled yet.' : `${open} objects are open.`;
-        throw new ServiceError('Conflict', `${why} Reconcile, or end it with --accept and a reason.`);
-      }
-      await db.transaction(async (trx) => {
-        await endRestore(trx, restore, new Date());
-        await audit(trx, context, 'restore.end', restore, { open, ...(accept !== undefined && { accepted: accept }) });
+      await requireRestore(db);
+      return await alone(db, async (requireLease) => {
+        const restore = await requireRestore(db);
+        const open = restore.open_items.length;
+        if (accept === undefined && (restore.reconciled === null || open > 0)) {
+          const why = restore.reconciled === null ? 'It was not reconciled yet.' : `${open} objects are open.`;
+          throw new ServiceError('Conflict', `${why} Reconcile, or end it with --accept and a reason.`);
+        }
+        await requireLease();
+        await db.transaction(async (trx) => {
+          await endRestore(trx, restore, new Date());
+          await audit(trx, context, 'restore.end', restore, {
+            open,
+            ...(accept !== undefined && { accepted: accept }),
+          });
+        });
+        return { ended: restore.id };
       });
-      return { ended: restore.id };
     },
   },
 ];
 
 /**
- * Two reconciliations at once would end each other's workflows. Throws Conflict while another one runs; so does
- * `requireLease` once another one may have begun.
+ * Two reconciliations at once would end each other's workflows, and one that goes on after the end would change what is
+ * paid meanwhile. Throws Conflict while another one runs; so does `requireLease` once another one may have begun.
  */
 async function alone<T>(db: Database, work: (requireLease: () => Promise<void>) => Promise<T>): Promise<T> {
   const lease = new KeptLease(db, RECONCILIATION_LEASE);
@@ -149,7 +156,7 @@ async function alone<T>(db: Database, work: (requireLease: () => Promise<void>) 
     }
     return await work(async () => {
       if (await lease.isStillOf(holder)) return;
-      throw new ServiceError('Conflict', 'This reconciliation lost its lease to another one. Run it again.');
+      throw new ServiceError('Conflict', 'Another reconciliation has begun meanwhile. Run the command again.');
     });
   } finally {
     await lease.stop();

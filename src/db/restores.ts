@@ -31,6 +31,14 @@ export async function openRestore(db: Database): Promise<Restore | undefined> {
 }
 
 /**
+ * Whether the record was restored and not yet reconciled. What is open in it may have ended since the backup, so it may
+ * neither be asked about nor sent again (rules 28.1).
+ */
+export async function awaitsReconciliation(db: Database): Promise<boolean> {
+  return (await openRestore(db))?.reconciled === null;
+}
+
+/**
  * The instant of the newest change in the record, epoch milliseconds; undefined in an empty one. Objects whose sandbox
  * clock is ahead are left out: their instants are not of real time.
  */

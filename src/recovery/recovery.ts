@@ -4,7 +4,7 @@ import { findProgress, saveProgress, type SourceProgress } from '../db/recovery/
 import { SOURCE_NAMES, type SourceName } from '../db/recovery/sources';
 import { reconcileAttentions } from './attentions';
 import { RowChecks, type CheckResult, type RecoveryServices } from './row-checks';
-import { openRestore } from '../db/restores';
+import { awaitsReconciliation } from '../db/restores';
 import { applyRetention } from '../db/retention';
 import { RETENTION_DAYS, type RetentionDays } from '../domain/retention';
 import { ServiceError } from '../errors';
@@ -75,8 +75,7 @@ export class Recovery {
    */
   async recover(now: number): Promise<boolean> {
     const { db, log } = this.services;
-    // What is open in a restored record may have ended since the backup, which the reconciliation finds out first.
-    if ((await openRestore(db))?.reconciled === null) return false;
+    if (await awaitsReconciliation(db)) return false;
     const until = now - MIN_AGE_MS;
     const progress = await this.progressAt(until);
     const finished: Partial<Record<SourceName, SourceProgress>> = {};
@@ -168,9 +167,12 @@ const EVER_MS = 10 * 365 * DAY_MS;
  * Checks all rows of all sources, whenever their next check is due; `now` in epoch milliseconds. What is due is checked
  * as for the first time; of the rest only missing workflows are started, as fast as workers take their first tasks:
  * requests do not wait behind all of them. It needs no lease: what a worker checks at the same time is continued once.
- * Throws ServiceUnavailable when Temporal does not answer.
+ * Throws ServiceUnavailable when Temporal does not answer, Conflict while a restore has to be reconciled first.
  */
 export async function recoverEverything(services: RecoveryServices, now: number): Promise<CheckCounts> {
+  if (await awaitsReconciliation(services.db)) {
+    throw new ServiceError('Conflict', 'The record was restored from a backup: run restore reconcile first.');
+  }
   const counts = Object.fromEntries(
     SOURCE_NAMES.map((name) => [name, { checked: 0, restarted: 0, failed: 0 }]),
   ) as CheckCounts;

@@ -7,6 +7,7 @@ import { queryRows } from '../../src/db/connection';
 import { processorOrderId } from '../../src/ids';
 import type { Processor } from '../../src/processor/client';
 import type { Settlement } from '../../src/processor/wire';
+import { beginRestore, recordReconciliation } from '../../src/db/restores';
 import { moveOrder } from '../../src/db/orders/move-order';
 import type { TransactionStatus } from '../../src/domain/transitions';
 import { createTestDatabase } from '../support/database';
@@ -117,4 +118,15 @@ it('rules 10.18: settled although it was declined, or its outcome is open: the p
   const [declined, open] = [await unpaid('error'), await unpaid('processing')];
   expect((await fetchSettlements()).settled).toBe(2);
   expect(asked.toSorted()).toEqual([transactionIdOf(declined, 1), `order ${open}`].toSorted());
+});
+
+test('rules 28.1: nothing is fetched until a restored record is reconciled', async () => {
+  const { db } = database;
+  const before = asked.length;
+  const restore = { id: uuidv7() };
+  await db.transaction((trx) => beginRestore(trx, restore.id, NOW, new Date()));
+  await expect(fetchSettlements()).rejects.toThrow(/not reconciled yet/);
+  expect(asked).toHaveLength(before);
+  await db.transaction((trx) => recordReconciliation(trx, restore, { rewritten: 0, open_items: [] }, new Date()));
+  await fetchSettlements();
 });

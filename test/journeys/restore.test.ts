@@ -239,6 +239,12 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   expect([refused.body.error.type, refused.headers.get('retry-after')]).toEqual(['ServerError', '1']);
   expect(await pay(`/pay/${page.id}/`, CARDS.approved.number)).toBe(503);
   expect((await merchant.send('GET', '/v1/orders/')).status).toBe(200);
+  // Until the reconciliation nobody asks the processor about what is open: it may have ended, and been given back.
+  const everything = await answerOfAdmin<Answered>(['recover', '--all'], { data_dir: stack.data_dir });
+  expect([everything.error, everything.value]).toEqual(['Conflict', expect.stringMatching(/run restore reconcile/)]);
+  const attempt = known_at_issuer.transactions![0]!.id;
+  await new Client(stack.api_url).send(`/pay/${known_at_issuer.id}/${attempt}/?from=issuer`);
+  expect(await summary(known_at_issuer.id)).toBe('processing: pending');
   // Its merchant was told that it is cancelled, which the restored record does not know.
   expect(await summary(known_late.id)).toBe('processing: pending');
   await passChallenge(known_late);

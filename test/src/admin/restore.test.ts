@@ -23,16 +23,18 @@ const temporal = setUp(
 const context = { caller: { actor: { kind: 'command_line', id: 'anne' } }, request: aRequest() } as ManageContext;
 
 /** `happens`: what a test does while the processor lists its operations. It has none: other tests use it too. */
-function reconcile(happens: () => Promise<unknown>): Promise<unknown> {
+const reconcile = (happens: () => Promise<unknown>) => command('reconcile', happens);
+function command(name: 'reconcile' | 'end', happens = () => Promise.resolve() as Promise<unknown>): Promise<unknown> {
   const { db } = database;
-  const { run } = RESTORE_COMMANDS.find(({ verb }) => verb === 'reconcile')!;
+  const { run } = RESTORE_COMMANDS.find(({ verb }) => verb === name)!;
   const services = {
     db,
     client: temporal,
     openProcessor: () => ({ ...runProcessor(), operations: () => happens().then(() => []) }),
     workflows: createWorkflowClients({ client: temporal, db }),
   };
-  return (run as (...given: [typeof services, ManageContext]) => Promise<unknown>)(services, context);
+  type Run = (...given: [typeof services, ManageContext, { body: object }]) => Promise<unknown>;
+  return (run as Run)(services, context, { body: {} });
 }
 
 test('rules 28.3: a reconciliation that lost its lease writes nothing more, and is not recorded', async () => {
@@ -55,4 +57,15 @@ test('rules 28.3: a reconciliation that lost its lease writes nothing more, and 
   await reconcile(() => Promise.resolve());
   expect((await findOrderSnapshot(db, id))!.expires_at).toBeGreaterThan(began + 50 * MINUTE);
   expect((await openRestore(db))!.reconciled).not.toBeNull();
+});
+
+test('rules 28.5: a restore does not end while a reconciliation runs', async () => {
+  let ended: unknown;
+  await reconcile(async () => {
+    ended = await command('end').catch((error: unknown) => error);
+  });
+  expect(ended).toMatchObject({ error: 'Conflict', message: expect.stringMatching(/Another reconciliation runs/) });
+  expect((await openRestore(database.db))!.reconciled).not.toBeNull();
+  expect(await command('end')).toEqual({ ended: expect.any(String) });
+  expect(await openRestore(database.db)).toBeUndefined();
 });
