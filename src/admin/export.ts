@@ -9,13 +9,14 @@ import type { Config } from '../config';
 import type { Input } from '../contract/routes';
 import { connectDatabase, type Database } from '../db/connection';
 import { auditLines, createdInMonth, eventLines, projectIds, type Month } from '../db/month-export';
-import { MONTH_EXPORTED, ownsAuditTrail, removeAuditEntries, removeOrders } from '../db/month-removal';
+import { MONTH_EXPORTED, ownsAuditTrail, removeAuditEntries, removeOrders, wasRemoved } from '../db/month-removal';
 import type { PagePosition } from '../db/pages';
 import { orderIdsByCreation, reportTexts } from '../db/search/report-rows';
 import { READ_IN_UTC } from '../db/session';
 import { SEARCH_FIELD_NAMES } from '../domain/query/fields';
 import { ServiceError, validationError } from '../errors';
 import { recordPool } from '../processes/connections';
+import { alone } from './alone';
 import { auditCommand, type CommandAuthor } from './audit';
 import type { CommandRoute } from './commands';
 
@@ -47,6 +48,9 @@ const PAGE = 200;
 /** The columns of the report that name a customer: an erasure does not reach files. */
 const OF_CUSTOMER = SEARCH_FIELD_NAMES.flatMap((field, at) => (field.startsWith('customer.') ? [at] : []));
 
+/** Two commands that write the same files would mix them; what a removal wrote is all that is left of the month. */
+const ONE_EXPORT = { name: 'export', another: 'Another export' };
+
 /** The commands of the noun `export`. */
 export const EXPORT_COMMANDS = [
   {
@@ -56,7 +60,7 @@ export const EXPORT_COMMANDS = [
       { db }: { db: Database },
       context: ManageContext,
       { params: { month }, body: { directory } }: Input<typeof MONTH>,
-    ) => ({ items: await exportMonth(db, month, directory, Date.now(), context) }),
+    ) => ({ items: await alone(db, ONE_EXPORT, () => exportMonth(db, month, directory, Date.now(), context)) }),
   },
   {
     verb: 'remove',
@@ -68,10 +72,10 @@ export const EXPORT_COMMANDS = [
     ) => {
       const db = ownersPool(config);
       try {
-        return await removeMonth(db, month, directory, Date.now(), {
-          years: config.RETENTION_ORDERS_YEARS,
-          author: context,
-        });
+        const years = config.RETENTION_ORDERS_YEARS;
+        return await alone(db, ONE_EXPORT, (requireLease) =>
+          removeMonth(db, month, directory, Date.now(), { years, author: context, requireLease }),
+        );
       } finally {
         await db.destroy();
       }
@@ -102,7 +106,8 @@ function monthOf(month: string): Month {
 
 /**
  * Writes the files of a month, in place of those of an earlier export, and an entry with their sums into the audit
- * trail. Throws ValidationError for a month that is not over at `now`, epoch milliseconds.
+ * trail. `removes`: the month is removed afterwards. Throws ValidationError for a month that is not over at `now`, epoch
+ * milliseconds, and for a directory that has the files of a month that was removed.
  */
 export async function exportMonth(
   db: Database,
@@ -110,11 +115,18 @@ export async function exportMonth(
   directory: string,
   now: number,
   author: CommandAuthor,
+  { removes = false } = {},
 ): Promise<ExportedFile[]> {
   const period = monthOf(month);
   if (period.until > now) throw validationError('month', 'Expected a month that is over.');
+  if (existsSync(path.join(directory, sumsName(month))) && (removes || (await wasRemoved(db, month)))) {
+    throw validationError(
+      'directory',
+      'It has the files of this month already, which hold what a repeat no longer finds.',
+    );
+  }
   const files = await writeFiles(db, month, period, directory);
-  const after = { files, read_from: new Date(now).toISOString() };
+  const after = { files, read_from: new Date(now).toISOString(), ...(removes && { removes }) };
   const change = { action: MONTH_EXPORTED, object: { kind: 'export', id: month }, after };
   await db.transaction((trx) => auditCommand(trx, author, change));
   return files;
@@ -130,7 +142,7 @@ export interface RemovedMonth {
 
 /**
  * Writes the files of a month, then removes its orders and its audit trail from the record (rules 29.8). `db` is a
- * connection of the owner of the schema. Repeat-safe: after an interruption a repeat removes the rest, and writes files
+ * connection of the owner of the schema. `requireLease` throws once another command may write files. Repeat-safe: after an interruption a repeat removes the rest, and writes files
  * without what was removed, so it needs another directory. Throws ValidationError for a month that ended less than
  * `years` before `now`, epoch milliseconds, or for a directory that has files of the month; Forbidden for another role.
  */
@@ -139,7 +151,7 @@ export async function removeMonth(
   month: string,
   directory: string,
   now: number,
-  { years, author }: { years: number; author: CommandAuthor },
+  { years, author, requireLease }: { years: number; author: CommandAuthor; requireLease: () => Promise<void> },
 ): Promise<RemovedMonth> {
   const period = monthOf(month);
   const retained_until = new Date(period.until);
@@ -147,18 +159,15 @@ export async function removeMonth(
   if (retained_until.getTime() > now) {
     throw validationError('month', `Expected a month that ended at least ${years} years ago.`);
   }
-  if (existsSync(path.join(directory, sumsName(month)))) {
-    throw validationError(
-      'directory',
-      'It has the files of this month already, which hold what a repeat no longer finds.',
-    );
-  }
   if (!(await ownsAuditTrail(db))) {
     throw new ServiceError('Forbidden', 'POSTGRES_OWNER_URL has to name the role that owns the schema.');
   }
-  const files = await exportMonth(db, month, directory, now, author);
+  const files = await exportMonth(db, month, directory, now, author, { removes: true });
   let orders = 0;
-  for await (const order_ids of ordersOf(db, period)) orders += await removeOrders(db, order_ids, period);
+  for await (const order_ids of ordersOf(db, period)) {
+    await requireLease();
+    orders += await removeOrders(db, order_ids, period);
+  }
   let orders_kept = 0;
   for await (const order_ids of ordersOf(db, period)) orders_kept += order_ids.length;
   const removed = { orders, audit_entries: await removeAuditEntries(db, period) };

@@ -5,7 +5,6 @@ import { formatTimestamp } from '../../api/present/order';
 import { instant, operatorReason } from '../contract/scalars';
 import type { Input } from '../contract/routes';
 import type { Database, SqlTransaction } from '../db/connection';
-import { KeptLease } from '../db/lease';
 import {
   beginRestore,
   endRestore,
@@ -21,6 +20,7 @@ import { ENDS_AFTER_MS, reconcile } from '../recovery/reconcile';
 import type { Processor } from '../processor/client';
 import type { TemporalClient } from '../temporal/connect';
 import type { WorkflowClients } from '../temporal/workflows';
+import { alone } from './alone';
 import { auditCommand } from './audit';
 import type { CommandRoute } from './commands';
 
@@ -67,7 +67,11 @@ const END = {
   }),
 } as const satisfies CommandRoute;
 
-const RECONCILIATION_LEASE = { name: 'reconciliation', lasts_ms: 60_000, every_ms: 15_000 };
+/**
+ * Two reconciliations at once would end each other's workflows, and one that goes on after the end would change what is
+ * paid meanwhile.
+ */
+const ONE_RECONCILIATION = { name: 'reconciliation', another: 'Another reconciliation' };
 
 /** The commands of the noun `restore`. */
 export const RESTORE_COMMANDS = [
@@ -95,7 +99,7 @@ export const RESTORE_COMMANDS = [
     route: RECONCILE,
     run: async (services: RestoreServices, context: ManageContext) => {
       const restore = await requireRestore(services.db);
-      return await alone(services.db, async (requireLease) => {
+      return await alone(services.db, ONE_RECONCILIATION, async (requireLease) => {
         const processor = services.openProcessor();
         const { compared, rewritten, open_items } = await reconcile(
           { ...services, processor, requireLease },
@@ -120,7 +124,7 @@ export const RESTORE_COMMANDS = [
     route: END,
     run: async ({ db }: RestoreServices, context: ManageContext, { body: { accept } }: Input<typeof END>) => {
       await requireRestore(db);
-      return await alone(db, async (requireLease) => {
+      return await alone(db, ONE_RECONCILIATION, async (requireLease) => {
         const restore = await requireRestore(db);
         const open = restore.open_items.length;
         if (accept === undefined && (restore.reconciled === null || open > 0)) {
@@ -140,28 +144,6 @@ export const RESTORE_COMMANDS = [
     },
   },
 ];
-
-/**
- * Two reconciliations at once would end each other's workflows, and one that goes on after the end would change what is
- * paid meanwhile. Throws Conflict while another one runs; so does `requireLease` once another one may have begun.
- */
-async function alone<T>(db: Database, work: (requireLease: () => Promise<void>) => Promise<T>): Promise<T> {
-  const lease = new KeptLease(db, RECONCILIATION_LEASE);
-  lease.start();
-  try {
-    await lease.databaseTime();
-    const { holder } = lease;
-    if (holder === undefined) {
-      throw new ServiceError('Conflict', 'Another reconciliation runs, or was stopped less than a minute ago.');
-    }
-    return await work(async () => {
-      if (await lease.isStillOf(holder)) return;
-      throw new ServiceError('Conflict', 'Another reconciliation has begun meanwhile. Run the command again.');
-    });
-  } finally {
-    await lease.stop();
-  }
-}
 
 async function requireRestore(db: Database): Promise<Restore> {
   const restore = await openRestore(db);

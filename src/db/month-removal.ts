@@ -8,6 +8,17 @@ import { addSearchChanges } from './search/search-outbox';
 /** The action of an export in the audit trail; its `read_from` is the instant from which the record was read. */
 export const MONTH_EXPORTED = 'export.month';
 
+/** Whether a removal of the month has begun: since then the record may lack what its files hold. */
+export async function wasRemoved(db: Database, month: string): Promise<boolean> {
+  const [found] = await queryRows(
+    db,
+    `select 1 from audit_trail
+     where object_id = :month and action = '${MONTH_EXPORTED}' and after ->> 'removes' = 'true' limit 1`,
+    { month },
+  );
+  return found !== undefined;
+}
+
 /** In the audit trail: an export of the month of order `o`, later than the last change of the order. */
 const IS_EXPORTED = `exists (
   select from audit_trail a
@@ -67,6 +78,8 @@ const DELETIONS = [
   ...['webhook_attempts', 'webhook_deliveries', 'search_refusals'].map(
     (table) => `delete from ${table} where order_id = ${OF_ORDERS}`,
   ),
+  // A kept answer shows the order, and no erasure would find it.
+  `update idempotency_keys set body = null where object_id = ${OF_ORDERS} and body is not null`,
   // The id of a webhook begins with that of its order.
   `delete from attentions
    where object_kind in ('order', 'webhook') and left(object_id, 36) = any(cast(:ids::uuid[] as text[]))`,

@@ -7,6 +7,7 @@ import { EXPORT_COMMANDS, exportMonth, removeMonth } from '../../../src/admin/ex
 import type { Config } from '../../../src/config';
 import { recordAttention } from '../../../src/db/attentions';
 import { connectDatabase, queryRows } from '../../../src/db/connection';
+import { releaseLease, takeLease } from '../../../src/db/lease';
 import { insertFollowUp } from '../../../src/db/orders/follow-ups';
 import { applyRetention } from '../../../src/db/retention';
 import { recordChange } from '../../../src/db/projects/audit-trail';
@@ -81,7 +82,11 @@ describe('rules 29.8: a month is removed with its files', () => {
   const DUE = Date.UTC(year + 7, month + 1);
   const NEXT = new Date(AFTER).toISOString().slice(0, 7);
   const remove = (name: string, { of = MONTH, now = DUE, db = database.db } = {}) =>
-    removeMonth(db, of, path.join(folder, name), now, { years: 7, author: AUTHOR });
+    removeMonth(db, of, path.join(folder, name), now, {
+      years: 7,
+      author: AUTHOR,
+      requireLease: async () => undefined,
+    });
   const filesOf = async (name: string, options?: Parameters<typeof remove>[1]) => {
     const { files, ...counts } = await remove(name, options);
     return { rows: files.map(({ rows }) => rows), ...counts };
@@ -137,6 +142,15 @@ describe('rules 29.8: a month is removed with its files', () => {
     const attended = await aClosedPayment();
     await database.db('orders').where({ id: attended.id }).update({ attention: 'look' });
     const unsent = await anAcceptedPayment(database.db);
+    await database.db('idempotency_keys').insert({
+      owner_id: NOBODY,
+      key: 'kept',
+      request_hash: Buffer.alloc(32),
+      created: new Date(DUE),
+      status: 200,
+      body: { customer: { last_name: 'Ring-Kept' } },
+      object_id: refund_id,
+    });
     await expect(remove('early', { now: DUE - MINUTE })).rejects.toMatchObject({ error: 'ValidationError' });
     expect(readdirSync(folder)).not.toContain('early');
 
@@ -147,13 +161,19 @@ describe('rules 29.8: a month is removed with its files', () => {
     for (const id of [refunded.id, refunded.transactions[0]!.id, refund_id]) {
       expect(read(path.join('first', `orders-${MONTH}.csv`))).toContain(id);
     }
-    for (const id of [refunded.id, refund_id]) expect(await tablesWith(id)).toEqual(['search_outbox']);
+    expect(await tablesWith(refunded.id)).toEqual(['search_outbox']);
+    expect((await tablesWith(refund_id)).toSorted()).toEqual(['idempotency_keys', 'search_outbox']);
+    expect(await tablesWith('Ring-Kept')).toEqual([]);
     expect(await tablesWith(refunded.transactions[0]!.id)).toEqual([]);
     const kept = [later.id, later_refund_id, open.id, attended.id, unsent.id];
     expect(await database.db('orders').whereIn('id', kept).pluck('id')).toHaveLength(kept.length);
     await expect(database.db('audit_trail').delete()).rejects.toThrow('append-only');
 
     await expect(remove('first')).rejects.toMatchObject({ error: 'ValidationError' });
+    const again = (name: string) => exportMonth(database.db, MONTH, path.join(folder, name), DUE, AUTHOR);
+    await expect(again('first')).rejects.toMatchObject({ error: 'ValidationError' });
+    expect(read(path.join('first', `orders-${MONTH}.csv`))).toContain(refunded.id);
+    await again('elsewhere');
     expect(await filesOf('second')).toEqual({
       rows: [4, expect.any(Number), 0],
       removed: { orders: 0, audit_entries: 0 },
@@ -200,6 +220,17 @@ describe('rules 29.8: a month is removed with its files', () => {
       }
     },
   );
+
+  test.each(['month', 'remove'] as const)('rules 29.7: export %s is refused while another one runs', async (name) => {
+    await takeLease(database.db, { name: 'export', holder: 'another', lasts_ms: MINUTE });
+    const { run } = EXPORT_COMMANDS.find(({ verb }) => verb === name)!;
+    const config = { POSTGRES_URL: database.url, RETENTION_ORDERS_YEARS: 1 } as unknown as Config;
+    const input = { params: { month: '2019-07' }, body: { directory: path.join(folder, 'at-once') } };
+    const command = run({ config, db: database.db }, AUTHOR as unknown as ManageContext, input);
+    await expect(command).rejects.toMatchObject({ error: 'Conflict' });
+    expect(readdirSync(folder)).not.toContain('at-once');
+    await releaseLease(database.db, { name: 'export', holder: 'another' });
+  });
 
   test('only the owner of the schema can; nothing is written for another role', async () => {
     const role = `service_${NOBODY.slice(0, 8)}_${process.pid}`;
