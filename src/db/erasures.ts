@@ -90,6 +90,11 @@ export async function ensureErasure(
   return (await findErasure(db, id))!;
 }
 
+/** Has an erasure look at all orders of its project again. */
+export async function reopenErasure(db: Database, id: string): Promise<void> {
+  await queryRows(db, 'update erasures set position = null, completed = null where id = :id', { id });
+}
+
 /** Orders of a project that one statement looks at. */
 const PAGE = 1_000;
 

@@ -8,6 +8,7 @@ import {
 } from '../../workflows/messages';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endLostRecords } from '../db/attentions';
+import { reopenErasure } from '../db/erasures';
 import { postponeEnds, type OpenItem } from '../db/restores';
 import { isProcessorInitiated } from '../domain/follow-up';
 import { minorUnitsInWords } from '../domain/waits';
@@ -120,12 +121,15 @@ async function severalAtOnce<One, Result>(all: readonly One[], work: (one: One) 
 const ERASURE_MS = 60_000;
 
 /** Carries out again the erasures since the backup, which the restored record does not know (rules 29.6). */
-async function eraseAgain({ client, workflows, requireLease }: Services, since: number): Promise<OpenItem[]> {
+async function eraseAgain({ db, client, workflows, requireLease }: Services, since: number): Promise<OpenItem[]> {
   const open: OpenItem[] = [];
   for (const { workflow_id: object } of await workflowsSince(client, [ERASURE_WORKFLOW], since)) {
     const { start } = await sentInputs(client, object);
     await requireLease();
-    await workflows.erasures.start(start as ErasureInput);
+    const erasure = start as ErasureInput;
+    // One that was under way at the crash may have ended on the restored record, before what it lacked was written again.
+    await reopenErasure(db, erasure.erasure_id);
+    await workflows.erasures.start(erasure);
     const handle = client.workflow.getHandle(object);
     await client
       .withDeadline(Date.now() + ERASURE_MS, () => handle.result())

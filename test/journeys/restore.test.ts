@@ -203,8 +203,20 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   const description = await descriptionsOfRelated(held);
   expect(description).toEqual([part(300).description]);
 
+  const [erasure] = await recordRows<{ row: object }>(
+    'select to_json(e) as row from erasures e where id = :id',
+    erased,
+    stack,
+  );
+
   await restoreCopy(stack);
   await own.ready();
+  // As if it was under way at the crash, and ended at once on the restored record.
+  await recordRows(
+    'insert into erasures select * from json_populate_record(null::erasures, :row) returning 1',
+    erasure!,
+    stack,
+  );
   await until('the order is gone', async () => (await merchant.send('GET', `/v1/orders/${sale.id}/`)).status === 404);
   // The notification of a chargeback comes while the payment is not in the record.
   await controlSimulator(merchant, 'chargebacks', { transaction_id: payingTransactionId(disputed), amount: 100 });
