@@ -69,8 +69,9 @@ export async function verifyManualOutcome(
   const watch = await findWatch(db, last.id);
   const began = watch?.began ?? now;
   const is_undecided = !isMismatch(answer) && isUndecided(answer, began, now);
-  if (watch === undefined && is_undecided && last.outcome_set_by_hand) {
-    // A notification arrived but the processor has no final outcome: poll until it has one.
+  // A workflow that restarts asks too: without any sign, the processor does not know an operation that was never sent.
+  if (watch === undefined && is_undecided && (last.outcome_set_by_hand || answer !== 'not_found')) {
+    // A sign arrived but the processor has no final outcome: poll until it has one.
     await insertWatch(db, last.id, { poll_at: nextLatePoll(now, now).poll_at, began: now });
     return order;
   }

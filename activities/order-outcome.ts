@@ -33,10 +33,12 @@ export async function pollOutcome<SentAgain extends OperationOutcome | 'not_foun
     // Where the processor knows nothing, only the record can say that the order was moved meanwhile.
     return await record(answer === 'not_found' ? await loadOrderSnapshot(db, order.id) : order, answer);
   }
-  const { id: transaction_id } = lastTransaction(order)!;
+  const { id: transaction_id, status } = lastTransaction(order)!;
   const isOpen = await recordPoll(db, { transaction_id, now, poll_at, is_unknown: answer === 'unknown' });
-  if (found === 'unknown' && isOpen) return withPoll(order, transaction_id, poll_at);
-  // Another worker may have moved the order and died before it returned.
+  if (found === 'unknown' && isOpen && status !== 'new') return withPoll(order, transaction_id, poll_at);
+  // Another worker may have moved the order and died before it returned. The worker that sent it may have died before
+  // it wrote that the outcome is unknown.
   const current = await loadOrderSnapshot(db, order.id);
-  return found === 'unknown' ? current : await record(current, answer);
+  const is_new = lastTransaction(current)?.status === 'new';
+  return found === 'unknown' && !is_new ? current : await record(current, answer);
 }

@@ -169,6 +169,15 @@ export function outcomeAwaitedFrom(order: {
 }
 
 /**
+ * Whether an operator may set the outcome of the last transaction (rules 10.14): the processor owes it, or the customer
+ * was in 3-D Secure when the time for paying ended. `now` in epoch milliseconds.
+ */
+export function isSettableByHand(order: OrderSnapshot, now: number): boolean {
+  const from = outcomeAwaitedFrom(order);
+  return from === 'processor' || (from === 'issuer' && isExpired(paymentExpiresAt(order), now));
+}
+
+/**
  * Whether the time for paying is over, unless the processor owes the outcome, which is always waited for. `now` in
  * epoch milliseconds.
  */

@@ -3,7 +3,7 @@ import { ForbiddenMove, type MoveDetails, type PlannedMove } from './move';
 import { isExpired, isAttemptOpen } from './order';
 import {
   lastTransaction,
-  outcomeAwaitedFrom,
+  isSettableByHand,
   transactionOf,
   type OrderSnapshot,
   type TransactionSnapshot,
@@ -213,7 +213,7 @@ export function planManualOutcome(
   now: number,
 ): PlannedMove | undefined {
   const last = lastTransaction(order);
-  if (last?.id !== transaction_id || outcomeAwaitedFrom(order) !== 'processor') return undefined;
+  if (last?.id !== transaction_id || !isSettableByHand(order, now)) return undefined;
   const { to, details } = moveForManualOutcome(manual_outcome, now);
   return outcomeMove(order, last, to, details);
 }

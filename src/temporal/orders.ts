@@ -45,13 +45,15 @@ export class OrderWorkflows extends RecordedWorkflows<StartedOrder, StoredOrder>
 
   /**
    * The order of an earlier creation with the same Idempotency-Key, once its first answer is known: joins the creation
-   * that is under way. `undefined` when none is, and the order does not exist or lost its workflow: then the creation
-   * has to be repeated.
+   * that is under way. If its workflow was lost meanwhile, or goes on in a new run, the order as it is recorded, which
+   * goes on. `undefined` when there is no order: then the creation has to be repeated.
    */
   async joinCreation(order_id: string, request: AcceptedRequest): Promise<StoredOrder | undefined> {
     const joined = await this.join(order_id, request);
-    const is_lost = joined?.is_over === true && !this.kind.isFinal(joined.view);
-    return is_lost ? undefined : joined?.view;
+    if (joined?.is_over === true && !this.kind.isFinal(joined.view)) {
+      await this.resume({ order_id, project_id: joined.view.project_id }, request.deadline_at);
+    }
+    return joined?.view;
   }
 
   /** Pays one attempt. A repeated call for the same attempt joins the payment and gets the same answer. */

@@ -115,6 +115,23 @@ describe('verifyManualOutcome', () => {
     expect((await loadOrderSnapshot(database.db, order_id)).attention ?? null).toBe(attention);
   });
 
+  test('rules 10.18: a refund that was recorded as declined, a sign that it was not, and no answer: it is asked until there is one', async () => {
+    const payment = await anAcceptedPayment(database.db, { mode: 'sale' });
+    const refund = aFollowUp(payment, { kind: 'refund', amount: 10 });
+    const asked = await insertFollowUp(database.db, refund);
+    await answerFollowUp(database.db, refund, asked, 'refused', NOW);
+    const watch = () => findWatch(database.db, transactionId(refund.id, 1));
+    const verify = (answer: OperationOutcome | 'not_found', now: number) =>
+      activities(answer).verifyManualOutcome({ order_id: refund.id, key: 'k', now });
+    // A workflow that restarts asks without a sign.
+    await verify('not_found', NOW);
+    expect(await watch()).toBeUndefined();
+    await verify('unknown', NOW);
+    const { poll_at } = (await watch())!;
+    expect((await verify(processorThatAnswers('approved'), poll_at)).attention).toMatch(/processor says approved/);
+    expect(await watch()).toBeUndefined();
+  });
+
   test('rules 10.14: of an approval about which the processor says nothing at that moment: it is asked until it does', async () => {
     const { input } = await awaited();
     const { order_id } = input;

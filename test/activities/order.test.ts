@@ -64,6 +64,13 @@ const withProcessor = (over: Partial<Processor> = {}) =>
     public_url: 'http://pay.example',
   } as ActivityServices);
 
+const anOrderKilledAtTheCharge = async (card: CardName = 'approved', fields: { attempts_max?: number } = {}) => {
+  const input = { ...aCharge(await tokenOf(card)), now: NOW };
+  Object.assign(input.order, fields);
+  await expect(killedAtTheCharge().createAndCharge(input)).rejects.toThrow('killed');
+  return { input, order: (await findOrderSnapshot(database.db, input.order.id))! };
+};
+
 describe('createAndCharge', () => {
   test('again and again: one order, one charge, the same answer', async () => {
     const input = { ...aCharge(await tokenOf('approved')), now: NOW };
@@ -250,6 +257,14 @@ describe('pollCharge', () => {
     expect((await view(order.id)).transactions[0]).toMatchObject({ polls: 1 });
   });
 
+  test('rules 10.1: a charge that its worker sent before it died, and about which the processor says nothing, is processing', async () => {
+    const { order } = await anOrderKilledAtTheCharge();
+    const { id: transaction_id } = order.transactions[0]!;
+    const polled = await deaf().pollCharge({ order, transaction_id, now: NOW + MINUTE, poll_at: NOW + 2 * MINUTE });
+    expect(polled).toMatchObject({ status: 'processing', transactions: [{ status: 'processing' }] });
+    expect(polled).toEqual(await findOrderSnapshot(database.db, order.id));
+  });
+
   test('rules 10.1: a charge without an answer is never given up, however often the processor was asked', async () => {
     const { id, transactions } = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
     const { id: transaction_id, expires_at: end } = transactions[0]!;
@@ -338,13 +353,6 @@ describe('endUnpaidOrder', () => {
   const ending = { ended: 'expired', source: 'service', now: NOW + 30 * MINUTE } as const;
   const cancelling = { ended: 'cancelled', source: 'merchant', now: NOW } as const;
   /** An order whose worker was killed at its charge. */
-  const anOrderKilledAtTheCharge = async (card: CardName = 'approved', fields: { attempts_max?: number } = {}) => {
-    const input = { ...aCharge(await tokenOf(card)), now: NOW };
-    Object.assign(input.order, fields);
-    await expect(killedAtTheCharge().createAndCharge(input)).rejects.toThrow('killed');
-    return { input, order: (await findOrderSnapshot(database.db, input.order.id))! };
-  };
-
   test('rules 10.10: a charge that the processor took counts, though it is not recorded', async () => {
     const { order } = await anOrderKilledAtTheCharge();
     expect((await activities.endUnpaidOrder({ order, ...ending })).status).toBe('completed');

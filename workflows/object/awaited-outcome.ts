@@ -1,5 +1,6 @@
 import { setHandler } from '@temporalio/workflow';
 import {
+  isSettableByHand,
   lastTransaction,
   outcomeAwaitedFrom,
   pollPause,
@@ -122,10 +123,11 @@ export class AwaitedOutcome {
     const { transaction_id } = manual_outcome;
     const before = await this.pollNow();
     const order = this.object.record;
-    if (order === undefined || outcomeAwaitedFrom(order) !== 'processor') throw notAwaited(before);
+    const now = this.object.clock.now();
+    if (order === undefined || !isSettableByHand(order, now)) throw notAwaited(before);
     // The operator may mean an earlier attempt, whose outcome is known.
     if (lastTransaction(order)?.id !== transaction_id) throw notAwaited(before);
-    this.object.applyRecord(await this.operation.setOutcomeByHand({ manual_outcome, now: this.object.clock.now() }));
+    this.object.applyRecord(await this.operation.setOutcomeByHand({ manual_outcome, now }));
     const after = this.object.requireRecord();
     if (transactionOf(after, transaction_id)?.outcome_set_by_hand !== true) throw notAwaited(inWords(after));
     return inWords(after);

@@ -181,11 +181,16 @@ describe('rules 10.14: an operator sets an outcome', () => {
   const setByHand = (order: OrderSnapshot, outcome: 'approved' | 'declined', now = 100) =>
     planManualOutcome(order, { transaction_id: 't1', outcome, reason: 'why' }, now);
 
+  const IS_OVER: Partial<OrderSnapshot> = { expires_at: 100 };
+
   test.each<[TransactionStatus, Partial<OrderSnapshot>, boolean]>([
     ['processing', {}, true],
     ['new', { charged_by: 'token' }, true],
     ['new', {}, false],
+    ['new', IS_OVER, false],
+    // The customer may still pass 3-D Secure.
     ['pending', {}, false],
+    ['pending', IS_OVER, true],
     ['accepted', {}, false],
     ['error', {}, false],
     ['expired', {}, false],

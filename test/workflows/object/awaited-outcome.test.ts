@@ -12,7 +12,7 @@ import { Merchant } from '../../support/merchant';
 import { setUp } from '../../support/set-up';
 import { NOBODY } from '../../support/shapes';
 import { createWorkflowEnvironment } from '../../support/temporal';
-import { until } from '../../support/waits';
+import { sleepUntil, until } from '../../support/waits';
 import {
   becomesDue,
   createAnOrder,
@@ -161,6 +161,19 @@ describe('rules 10.14: setOutcome of a payment', () => {
     await expect(setOutcome(order.id, 'approved').catch(refusalOf)).resolves.toBe('Conflict');
     expect(await statusesOfOrder(order)).toBe('error: error');
     expect(await lastEventOf(order)).toMatchObject({ source: 'processor', reason: null });
+  });
+
+  test('declined, of a customer in 3-D Secure about whom the processor says nothing: once the time for paying is over', async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
+    const { expires_at } = (await order.view()).transactions[0]!;
+    const idempotency_key = chargeIdempotencyKey(transactionIdOf(order.id, 1));
+    await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key, times: 1_000 });
+    await expect(setOutcome(order.id, 'declined').catch(refusalOf)).resolves.toBe('Conflict');
+    await sleepUntil(world, Date.parse(expires_at!) + MINUTE);
+    expect(await statusesOfOrder(order)).toBe('processing: pending');
+    await setOutcome(order.id, 'declined');
+    expect(await statusesOfOrder(order)).toBe('expired: error');
+    await merchant.removeFaults();
   });
 
   test('refused for another transaction than the one whose outcome is awaited', async () => {
