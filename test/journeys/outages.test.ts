@@ -512,7 +512,7 @@ describe('no worker', () => {
     await temporal.workflow.getHandle(orderWorkflowId(order.id)).terminate();
     const advance = { body: { advance: 'PT1M' }, headers: { 'idempotency-key': newIdempotencyKey() } };
     expect((await merchant.send('POST', `/v1/orders/${order.id}/test-clock/`, advance)).status).toBe(200);
-    const forget = `update idempotency_keys set status = null, body = null, created = created - interval '2 minutes' where key = ?`;
+    const forget = `update idempotency_keys set status = null, body = null, object_id = null, version = null, created = created - interval '2 minutes' where key = ?`;
     await record.raw(forget, [headers['idempotency-key']]);
     await record.raw(`update projects set status = 'suspended', suspended_by = 'operator' where id = ?`, [id]);
     try {
