@@ -101,7 +101,7 @@ export async function setReadOnly(superuser: Database, is_read_only: boolean): P
   }
 }
 
-/** A worker that is gone leaves its tasks: Temporal gives them to another after 10 s. */
+/** A worker that is gone leaves its tasks: Temporal gives them to another after six seconds, deliveries after ten. */
 const TASK_LOST_MS = 14_000;
 
 const BOTH: WireEnd[] = ['api', 'worker'];

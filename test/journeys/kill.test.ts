@@ -69,7 +69,7 @@ afterAll(async () => {
  * waits for 4 s.
  */
 const SLOW_MS = 2_500;
-/** What was under way waits for Temporal's task time limit, 10 s, for a start and the next attempts. */
+/** What was under way waits for the time limit of its workflow task, six seconds, for a start and the next attempts. */
 const WITHIN_MS = 90_000;
 const TIME_LIMIT_MS = 180_000;
 
