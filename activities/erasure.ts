@@ -55,8 +55,8 @@ export async function erasePage(
   mayGoOn();
   const { order_ids, position } = await nextToErase(db, erasure);
   for (const order_id of order_ids) await eraseOrder(services, erasure, order_id, mayGoOn);
-  await noteErased(db, erasure_id, { position }, Date.now());
-  return position !== null;
+  const is_noted = await noteErased(db, erasure, { position }, Date.now());
+  return position !== null || !is_noted;
 }
 
 /**

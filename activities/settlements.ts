@@ -7,11 +7,10 @@ import {
   type UnpaidTransaction,
 } from '../src/db/orders/settlements';
 import { SETTLEMENTS, recordAttention } from '../src/db/attentions';
-import { awaitsReconciliation } from '../src/db/restores';
+import { requireReconciled } from '../src/db/restores';
 import { settlementsAttention } from '../src/domain/attention';
 import { isProcessorInitiated } from '../src/domain/follow-up';
 import { isAttemptOpen } from '../src/domain/order';
-import { ServiceError } from '../src/errors';
 import { processorOrderId, transactionId } from '../src/ids';
 import type { Settlement } from '../src/processor/wire';
 import type { TimeOfTry, ActivityServices } from './services';
@@ -34,12 +33,10 @@ export async function fetchSettlements(
   { db, processor, workflows }: ActivityServices,
   input: TimeOfTry,
 ): Promise<SettlementFetch> {
-  if (await awaitsReconciliation(db)) {
-    throw new ServiceError('ServiceUnavailable', 'The record was restored from a backup and is not reconciled yet.');
-  }
   const { now } = atTimeOfTry(input, waitedMilliseconds());
   let settled = 0;
   for (;;) {
+    await requireReconciled(db);
     const after = await lastSettlement(db);
     const settlements = await processor.settlements(after);
     for (const settlement of settlements) {

@@ -2,6 +2,9 @@ import type { Database } from '../db/connection';
 import { KeptLease } from '../db/lease';
 import { ServiceError } from '../errors';
 
+/** Throws Conflict once another command may do the same work. */
+export type RequireLease = () => Promise<void>;
+
 /**
  * Does work that one command at a time does. `name` of the lease; `another` names such work at the beginning of a
  * sentence. Throws Conflict while another command does it; so does `requireLease` once another one may have begun.
@@ -9,7 +12,7 @@ import { ServiceError } from '../errors';
 export async function alone<T>(
   db: Database,
   { name, another }: { name: string; another: string },
-  work: (requireLease: () => Promise<void>) => Promise<T>,
+  work: (requireLease: RequireLease) => Promise<T>,
 ): Promise<T> {
   const lease = new KeptLease(db, { name, lasts_ms: 60_000, every_ms: 15_000 });
   lease.start();

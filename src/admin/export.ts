@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, open, rename, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, rename, writeFile, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { csvOf } from '../../api/large-answers/report-cells';
@@ -9,14 +9,14 @@ import type { Config } from '../config';
 import type { Input } from '../contract/routes';
 import { connectDatabase, type Database } from '../db/connection';
 import { auditLines, createdInMonth, eventLines, projectIds, type Month } from '../db/month-export';
-import { MONTH_EXPORTED, ownsAuditTrail, removeAuditEntries, removeOrders, wasRemoved } from '../db/month-removal';
+import { MONTH_EXPORTED, ownsAuditTrail, removeAuditEntries, removeOrders } from '../db/month-removal';
 import type { PagePosition } from '../db/pages';
 import { orderIdsByCreation, reportTexts } from '../db/search/report-rows';
 import { READ_IN_UTC } from '../db/session';
 import { SEARCH_FIELD_NAMES } from '../domain/query/fields';
 import { ServiceError, validationError } from '../errors';
 import { recordPool } from '../processes/connections';
-import { alone } from './alone';
+import { alone, type RequireLease } from './alone';
 import { auditCommand, type CommandAuthor } from './audit';
 import type { CommandRoute } from './commands';
 
@@ -60,7 +60,11 @@ export const EXPORT_COMMANDS = [
       { db }: { db: Database },
       context: ManageContext,
       { params: { month }, body: { directory } }: Input<typeof MONTH>,
-    ) => ({ items: await alone(db, ONE_EXPORT, () => exportMonth(db, month, directory, Date.now(), context)) }),
+    ) => ({
+      items: await alone(db, ONE_EXPORT, (requireLease) =>
+        exportMonth(db, month, directory, Date.now(), { author: context, requireLease }),
+      ),
+    }),
   },
   {
     verb: 'remove',
@@ -98,6 +102,12 @@ export interface ExportedFile {
   sha256: string;
 }
 
+/** Who writes files. `requireLease` throws once another command may write them too. */
+interface Exporter {
+  author: CommandAuthor;
+  requireLease: RequireLease;
+}
+
 /** A month such as 2026-11 as its period. */
 function monthOf(month: string): Month {
   const [year = 0, number = 0] = month.split('-').map(Number);
@@ -114,19 +124,19 @@ export async function exportMonth(
   month: string,
   directory: string,
   now: number,
-  author: CommandAuthor,
-  { removes = false } = {},
+  { author, requireLease, removes = false }: Exporter & { removes?: boolean },
 ): Promise<ExportedFile[]> {
   const period = monthOf(month);
   if (period.until > now) throw validationError('month', 'Expected a month that is over.');
-  if (existsSync(path.join(directory, sumsName(month))) && (removes || (await wasRemoved(db, month)))) {
+  const has = (name: string) => existsSync(path.join(directory, name));
+  if (has(removedName(month)) || (removes && has(sumsName(month)))) {
     throw validationError(
       'directory',
       'It has the files of this month already, which hold what a repeat no longer finds.',
     );
   }
-  const files = await writeFiles(db, month, period, directory);
-  const after = { files, read_from: new Date(now).toISOString(), ...(removes && { removes }) };
+  const files = await writeFiles(db, month, period, directory, requireLease);
+  const after = { files, read_from: new Date(now).toISOString() };
   const change = { action: MONTH_EXPORTED, object: { kind: 'export', id: month }, after };
   await db.transaction((trx) => auditCommand(trx, author, change));
   return files;
@@ -142,7 +152,7 @@ export interface RemovedMonth {
 
 /**
  * Writes the files of a month, then removes its orders and its audit trail from the record (rules 29.8). `db` is a
- * connection of the owner of the schema. `requireLease` throws once another command may write files. Repeat-safe: after an interruption a repeat removes the rest, and writes files
+ * connection of the owner of the schema. Repeat-safe: after an interruption a repeat removes the rest, and writes files
  * without what was removed, so it needs another directory. Throws ValidationError for a month that ended less than
  * `years` before `now`, epoch milliseconds, or for a directory that has files of the month; Forbidden for another role.
  */
@@ -151,7 +161,7 @@ export async function removeMonth(
   month: string,
   directory: string,
   now: number,
-  { years, author, requireLease }: { years: number; author: CommandAuthor; requireLease: () => Promise<void> },
+  { years, author, requireLease }: Exporter & { years: number },
 ): Promise<RemovedMonth> {
   const period = monthOf(month);
   const retained_until = new Date(period.until);
@@ -162,7 +172,9 @@ export async function removeMonth(
   if (!(await ownsAuditTrail(db))) {
     throw new ServiceError('Forbidden', 'POSTGRES_OWNER_URL has to name the role that owns the schema.');
   }
-  const files = await exportMonth(db, month, directory, now, author, { removes: true });
+  const files = await exportMonth(db, month, directory, now, { author, requireLease, removes: true });
+  const kept = `The orders of ${month} were removed from the database: these files are what is left of them.\n`;
+  await writeFile(path.join(directory, removedName(month)), kept, { mode: 0o600 });
   let orders = 0;
   for await (const order_ids of ordersOf(db, period)) {
     await requireLease();
@@ -176,9 +188,15 @@ export async function removeMonth(
   return { files, removed, orders_kept };
 }
 
-async function writeFiles(db: Database, month: string, period: Month, directory: string): Promise<ExportedFile[]> {
+async function writeFiles(
+  db: Database,
+  month: string,
+  period: Month,
+  directory: string,
+  requireLease: RequireLease,
+): Promise<ExportedFile[]> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const file = (name: string) => ExportFile.create(directory, name);
+  const file = (name: string) => ExportFile.create(directory, name, requireLease);
   const orders = await file(`orders-${month}.csv`);
   const events = await file(`events-${month}.jsonl`);
   await orders.write(Buffer.from(`${SEARCH_FIELD_NAMES.join(',')}\r\n`), 0);
@@ -200,6 +218,8 @@ async function writeFiles(db: Database, month: string, period: Month, directory:
 }
 
 const sumsName = (month: string) => `SHA256SUMS-${month}`;
+/** Marks a folder whose files hold what the record no longer has. */
+const removedName = (month: string) => `REMOVED-${month}`;
 
 /** The ids of the orders of all projects that were created in a month, in parts. */
 async function* ordersOf(db: Database, period: Month): AsyncGenerator<string[]> {
@@ -221,13 +241,16 @@ class ExportFile {
   private rows = 0;
 
   private constructor(
-    private readonly directory: string,
-    private readonly name: string,
+    private readonly target: string,
+    private readonly part: string,
     private readonly file: FileHandle,
+    private readonly requireLease: RequireLease,
   ) {}
 
-  static async create(directory: string, name: string): Promise<ExportFile> {
-    return new ExportFile(directory, name, await open(path.join(directory, `${name}.part`), 'w', 0o600));
+  static async create(directory: string, name: string, requireLease: RequireLease): Promise<ExportFile> {
+    const target = path.join(directory, name);
+    const part = `${target}.${randomUUID()}.part`;
+    return new ExportFile(target, part, await open(part, 'wx', 0o600), requireLease);
   }
 
   async write(data: Buffer, rows: number): Promise<void> {
@@ -243,7 +266,8 @@ class ExportFile {
   async close(): Promise<ExportedFile> {
     await this.file.sync();
     await this.file.close();
-    await rename(path.join(this.directory, `${this.name}.part`), path.join(this.directory, this.name));
-    return { name: this.name, rows: this.rows, sha256: this.hash.digest('hex') };
+    await this.requireLease();
+    await rename(this.part, this.target);
+    return { name: path.basename(this.target), rows: this.rows, sha256: this.hash.digest('hex') };
   }
 }

@@ -12,6 +12,7 @@ import { parseRequest } from '../contract/request';
 import { readsOnly } from '../contract/routes';
 import { requireSetting, type Config } from '../config';
 import { recordChange } from '../db/projects/audit-trail';
+import { requireReconciled } from '../db/restores';
 import { acceptRequest } from '../domain/accepted-request';
 import { inLines } from '../domain/shown-text';
 import { ServiceError } from '../errors';
@@ -298,6 +299,7 @@ const runOperation =
 async function recover({ config, print, fail }: AdminEnvironment, program: Command): Promise<void> {
   const given = config();
   const counts = await withServices(given, async ({ db, client, workflows }) => {
+    await requireReconciled(db);
     const { caller, request } = commandContext();
     const change = { action: 'recovery.run', object: { kind: 'recovery', id: 'all' } };
     await db.transaction((trx) =>

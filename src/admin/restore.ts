@@ -103,7 +103,11 @@ export const RESTORE_COMMANDS = [
         const processor = services.openProcessor();
         const { compared, rewritten, open_items } = await reconcile(
           { ...services, processor, requireLease },
-          Date.parse(restore.since),
+          {
+            since: Date.parse(restore.since),
+            began: Date.parse(restore.began),
+            is_first: restore.reconciled === null,
+          },
         ).finally(() => void processor.close());
         await requireLease();
         await services.db.transaction(async (trx) => {

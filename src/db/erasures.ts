@@ -20,6 +20,7 @@ export interface StoredErasure {
   /** Payment orders that were erased so far. */
   orders: number;
   created: string;
+  modified: string;
   completed: string | null;
 }
 
@@ -34,7 +35,7 @@ function subjectOf(id_namespace: string, { field, value }: { field: string; valu
   return `${field}:${createHash('sha256').update(`${id_namespace}:${compared}`).digest('hex')}`;
 }
 
-const VIEW = `select e.id, e.project_id, p.merchant_id, e.subject, e.position, e.orders, e.created, e.completed
+const VIEW = `select e.id, e.project_id, p.merchant_id, e.subject, e.position, e.orders, e.created, e.modified, e.completed
   from erasures e join projects p on p.id = e.project_id`;
 
 /** The erasure; `undefined` when there is none. */
@@ -90,9 +91,23 @@ export async function ensureErasure(
   return (await findErasure(db, id))!;
 }
 
-/** Has an erasure look at all orders of its project again. */
-export async function reopenErasure(db: Database, id: string): Promise<void> {
-  await queryRows(db, 'update erasures set position = null, completed = null where id = :id', { id });
+const NEXT_MODIFIED = `greatest(modified + interval '1 microsecond', :now::timestamptz)`;
+
+/**
+ * Has an erasure look at all orders of its project again, unless it was completed before an instant: orders of the
+ * customer that came later stay. Epoch milliseconds.
+ */
+export async function reopenErasure(
+  db: Database,
+  id: string,
+  { completed_before, now }: { completed_before: number; now: number },
+): Promise<void> {
+  await queryRows(
+    db,
+    `update erasures set position = null, completed = null, modified = ${NEXT_MODIFIED}
+     where id = :id and (completed is null or completed >= :completed_before)`,
+    { id, completed_before: toIsoTime(completed_before), now: toIsoTime(now) },
+  );
 }
 
 /** Orders of a project that one statement looks at. */
@@ -126,20 +141,25 @@ export async function nextToErase(db: Database, erasure: StoredErasure): Promise
   };
 }
 
-/** Notes how far an erasure is; `position` null: it is completed. Repeat-safe. */
+/**
+ * Notes how far an erasure is; `position` null: it is completed. `false`: it changed since it was read, and nothing was
+ * noted.
+ */
 export async function noteErased(
   db: Database,
-  id: string,
+  { id, modified }: Pick<StoredErasure, 'id' | 'modified'>,
   { position }: Pick<ErasurePage, 'position'>,
   now: number,
-): Promise<void> {
-  await queryRows(
+): Promise<boolean> {
+  const noted = await queryRows(
     db,
-    `update erasures set position = coalesce(:position::json, position), modified = greatest(modified, :now::timestamptz),
+    `update erasures set position = coalesce(:position::json, position), modified = ${NEXT_MODIFIED},
        completed = case when :position::json is null then greatest(created, :now::timestamptz) end
-     where id = :id and completed is null`,
-    { id, position: position && JSON.stringify(position), now: toIsoTime(now) },
+     where id = :id and completed is null and modified = :modified
+     returning 1`,
+    { id, modified, position: position && JSON.stringify(position), now: toIsoTime(now) },
   );
+  return noted.length === 1;
 }
 
 /** An order whose personal data is to be erased: a payment order or one that follows it. */

@@ -8,17 +8,6 @@ import { addSearchChanges } from './search/search-outbox';
 /** The action of an export in the audit trail; its `read_from` is the instant from which the record was read. */
 export const MONTH_EXPORTED = 'export.month';
 
-/** Whether a removal of the month has begun: since then the record may lack what its files hold. */
-export async function wasRemoved(db: Database, month: string): Promise<boolean> {
-  const [found] = await queryRows(
-    db,
-    `select 1 from audit_trail
-     where object_id = :month and action = '${MONTH_EXPORTED}' and after ->> 'removes' = 'true' limit 1`,
-    { month },
-  );
-  return found !== undefined;
-}
-
 /** In the audit trail: an export of the month of order `o`, later than the last change of the order. */
 const IS_EXPORTED = `exists (
   select from audit_trail a

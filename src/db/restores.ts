@@ -1,4 +1,5 @@
 import { OPEN_ORDER_STATUSES, OPEN_PAYMENT_LINK_STATUSES, UNPAID_ATTEMPT_STATUSES } from '../domain/transitions';
+import { ServiceError } from '../errors';
 import { queryRows, sqlList, toIsoTime, type Database, type SqlTransaction } from './connection';
 import { MAY_BE_CHARGED, RESERVED } from './orders/transactions';
 import { CLOCK_OFFSET, LINK_CLOCK_OFFSET, ordersOfClock } from './sandbox-clocks/sandbox-clocks';
@@ -36,6 +37,12 @@ export async function openRestore(db: Database): Promise<Restore | undefined> {
  */
 export async function awaitsReconciliation(db: Database): Promise<boolean> {
   return (await openRestore(db))?.reconciled === null;
+}
+
+/** Throws Conflict while a restored record has to be reconciled first. */
+export async function requireReconciled(db: Database): Promise<void> {
+  if (!(await awaitsReconciliation(db))) return;
+  throw new ServiceError('Conflict', 'The record was restored from a backup: run restore reconcile first.');
 }
 
 /**

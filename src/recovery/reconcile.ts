@@ -26,6 +26,15 @@ interface Services extends RestorerServices {
   requireLease: () => Promise<void>;
 }
 
+/** The restore that is reconciled. Instants in epoch milliseconds. */
+export interface RestoreUnderWay {
+  /** What is newer may be missing in the record. */
+  since: number;
+  began: number;
+  /** It was not reconciled before. */
+  is_first: boolean;
+}
+
 /** What a reconciliation has done. */
 export interface Reconciliation {
   /** Workflows that were compared with the record. */
@@ -45,12 +54,12 @@ const AGREED_WITHIN_MS = { most: 120_000, unchanged: 15_000 };
 const TYPES = [PAYMENT_LINK_WORKFLOW, ORDER_WORKFLOW, FOLLOW_UP_WORKFLOW] as const;
 
 /**
- * Compares a restored record with what Temporal and the processor know since an instant (epoch milliseconds), and
- * writes again what is missing: the inputs in the histories of the workflows are sent once more. Ids and the keys of
- * the processor derive from the objects, so that nothing is done twice: the processor answers a repeated charge with
+ * Compares a restored record with what Temporal and the processor know since an instant, and writes again what is
+ * missing: the inputs in the histories of the workflows are sent once more. Ids and the keys of the processor derive from the objects, so that nothing is done twice: the processor answers a repeated charge with
  * the first one's outcome. What cannot be written again is left for a person. Safe to repeat (rules 28.3).
  */
-export async function reconcile(services: Services, since: number): Promise<Reconciliation> {
+export async function reconcile(services: Services, restore: RestoreUnderWay): Promise<Reconciliation> {
+  const { since } = restore;
   const seen = await workflowsSince(services.client, TYPES, since);
   const found: Reconciliation = { compared: seen.length, rewritten: 0, open_items: [] };
   const attempt = async <T>(object: string, work: () => Promise<T>): Promise<T | undefined> =>
@@ -91,7 +100,7 @@ export async function reconcile(services: Services, since: number): Promise<Reco
     ({ operation, result }) => isProcessorInitiated(operation) && result === 'approved',
   );
   await writeAll(initiated.map((operation) => restorer.initiated(operation)));
-  found.open_items.push(...(await eraseAgain(services, since)));
+  found.open_items.push(...(await eraseAgain(services, restore)));
   found.open_items.push(...(await differences(services, new Set(operations.map(({ order_id }) => order_id)))));
   const open = new Set(found.open_items.map(({ object }) => object));
   const restored = seen.filter(({ workflow_id }) => !open.has(workflow_id));
@@ -121,14 +130,17 @@ async function severalAtOnce<One, Result>(all: readonly One[], work: (one: One) 
 const ERASURE_MS = 60_000;
 
 /** Carries out again the erasures since the backup, which the restored record does not know (rules 29.6). */
-async function eraseAgain({ db, client, workflows, requireLease }: Services, since: number): Promise<OpenItem[]> {
+async function eraseAgain(
+  { db, client, workflows, requireLease }: Services,
+  { since, began, is_first }: RestoreUnderWay,
+): Promise<OpenItem[]> {
   const open: OpenItem[] = [];
   for (const { workflow_id: object } of await workflowsSince(client, [ERASURE_WORKFLOW], since)) {
     const { start } = await sentInputs(client, object);
     await requireLease();
     const erasure = start as ErasureInput;
     // One that was under way at the crash may have ended on the restored record, before what it lacked was written again.
-    await reopenErasure(db, erasure.erasure_id);
+    if (is_first) await reopenErasure(db, erasure.erasure_id, { completed_before: began, now: Date.now() });
     await workflows.erasures.start(erasure);
     const handle = client.workflow.getHandle(object);
     await client

@@ -167,12 +167,9 @@ const EVER_MS = 10 * 365 * DAY_MS;
  * Checks all rows of all sources, whenever their next check is due; `now` in epoch milliseconds. What is due is checked
  * as for the first time; of the rest only missing workflows are started, as fast as workers take their first tasks:
  * requests do not wait behind all of them. It needs no lease: what a worker checks at the same time is continued once.
- * Throws ServiceUnavailable when Temporal does not answer, Conflict while a restore has to be reconciled first.
+ * Throws ServiceUnavailable when Temporal does not answer.
  */
 export async function recoverEverything(services: RecoveryServices, now: number): Promise<CheckCounts> {
-  if (await awaitsReconciliation(services.db)) {
-    throw new ServiceError('Conflict', 'The record was restored from a backup: run restore reconcile first.');
-  }
   const counts = Object.fromEntries(
     SOURCE_NAMES.map((name) => [name, { checked: 0, restarted: 0, failed: 0 }]),
   ) as CheckCounts;

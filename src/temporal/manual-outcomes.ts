@@ -1,4 +1,5 @@
 import { findOrderOfTransaction, findManualOutcome, type ManualOutcomeEntry } from '../db/orders/manual-outcomes';
+import { requireReconciled } from '../db/restores';
 import type { AcceptedRequest } from '../domain/accepted-request';
 import type { ManualOutcome } from '../domain/outcome';
 import { isAttemptOpen } from '../domain/order';
@@ -26,11 +27,12 @@ export class ManualOutcomes {
   /**
    * Sets the outcome of a transaction through the workflow of its order, which polls the processor first. Returns the
    * entry of the audit trail: the earlier one if the same outcome was set before. Throws NotFound; Conflict when the
-   * outcome is not awaited, or another one was set; ServiceUnavailable without an answer by the deadline.
+   * outcome is not awaited, another one was set, or a restore has to be reconciled first; ServiceUnavailable without an answer by the deadline.
    */
   async setOutcome(outcome: RequestedOutcome, request: AcceptedRequest): Promise<ManualOutcomeEntry> {
     const { db } = this.temporal;
     const { transaction_id } = outcome;
+    await requireReconciled(db);
     const found = await findOrderOfTransaction(db, transaction_id);
     if (found === undefined) throw new ServiceError('NotFound', 'The transaction does not exist.');
     const earlier = await findManualOutcome(db, transaction_id);

@@ -11,6 +11,7 @@ import {
   createOrderUpdate,
   createUpdateId,
   paymentUpdateId,
+  pollNowUpdate,
   processorAnswered,
   setOutcomeUpdate,
   submitPaymentUpdate,
@@ -19,7 +20,7 @@ import {
   type SetOutcomeInput,
   type SubmitPaymentInput,
 } from '../../workflows/messages';
-import type { TemporalAccess } from './call';
+import { unlessClosed, type TemporalAccess } from './call';
 import { isWorkflowClosed } from './call-errors';
 import { KINDS, type StartedOrder } from './kinds';
 import { RecordedWorkflows } from './object-workflows';
@@ -45,15 +46,15 @@ export class OrderWorkflows extends RecordedWorkflows<StartedOrder, StoredOrder>
 
   /**
    * The order of an earlier creation with the same Idempotency-Key, once its first answer is known: joins the creation
-   * that is under way. If its workflow was lost meanwhile, or goes on in a new run, the order as it is recorded, which
-   * goes on. `undefined` when there is no order: then the creation has to be repeated.
+   * that is under way. An order whose workflow was lost meanwhile, or goes on in a new run, goes on, and an outcome that
+   * is awaited is polled. `undefined` when there is no order: then the creation has to be repeated.
    */
   async joinCreation(order_id: string, request: AcceptedRequest): Promise<StoredOrder | undefined> {
     const joined = await this.join(order_id, request);
-    if (joined?.is_over === true && !this.kind.isFinal(joined.view)) {
-      await this.resume({ order_id, project_id: joined.view.project_id }, request.deadline_at);
-    }
-    return joined?.view;
+    if (joined?.is_over !== true || this.kind.isFinal(joined.view)) return joined?.view;
+    return await this.call(order_id, request, 'create', async () => {
+      await unlessClosed(() => this.update(order_id, { definition: pollNowUpdate, args: [] }));
+    });
   }
 
   /** Pays one attempt. A repeated call for the same attempt joins the payment and gets the same answer. */

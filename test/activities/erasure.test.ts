@@ -3,7 +3,7 @@ import { erasePage } from '../../activities/erasure';
 import { chargeAttempt, createAndCharge } from '../../activities/order';
 import type { ActivityServices } from '../../activities/services';
 import { queryRows, toIsoTime } from '../../src/db/connection';
-import { findErasure, insertErasure } from '../../src/db/erasures';
+import { findErasure, insertErasure, reopenErasure } from '../../src/db/erasures';
 import { insertFollowUp } from '../../src/db/orders/follow-ups';
 import { findStoredOrder } from '../../src/db/orders/stored-order';
 import { claimKey, findKey, keepAnswer } from '../../src/db/requests/idempotency-keys';
@@ -261,4 +261,21 @@ test('rules 29.5: a failure before the record was changed leaves the customer th
   failure = undefined;
   expect((await of(await erase('merchant_customer_id', 'C-1'))).orders).toBe(1);
   expect(resumed).toEqual([id]);
+});
+
+test('rules 29.6: opened again after a restore it begins with the first order, also beside a page; not if it had ended before', async () => {
+  const [{ id }, input] = [await order(), await requestErasure('merchant_customer_id', 'C-1')];
+  const reopen = () => reopenErasure(database.db, input.erasure_id, { completed_before: Date.now(), now: Date.now() });
+  let lost: OrderSnapshot | undefined;
+  meanwhile = async () => {
+    // The reconciliation writes again what the record lost, after the page was read.
+    lost = await order();
+    await reopen();
+  };
+  await carryOut(input);
+  for (const one of [id, lost!.id]) expect(await shown(one)).not.toMatch(/ada/i);
+  const ended = await of(input.erasure_id);
+  expect(ended).toMatchObject({ orders: 2, completed: expect.any(String) });
+  await reopen();
+  expect(await of(input.erasure_id)).toEqual(ended);
 });

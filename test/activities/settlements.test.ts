@@ -125,7 +125,7 @@ test('rules 28.1: nothing is fetched until a restored record is reconciled', asy
   const before = asked.length;
   const restore = { id: uuidv7() };
   await db.transaction((trx) => beginRestore(trx, restore.id, NOW, new Date()));
-  await expect(fetchSettlements()).rejects.toThrow(/not reconciled yet/);
+  await expect(fetchSettlements()).rejects.toThrow(/run restore reconcile first/);
   expect(asked).toHaveLength(before);
   await db.transaction((trx) => recordReconciliation(trx, restore, { rewritten: 0, open_items: [] }, new Date()));
   await fetchSettlements();

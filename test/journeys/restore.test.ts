@@ -211,12 +211,6 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
 
   await restoreCopy(stack);
   await own.ready();
-  // As if it was under way at the crash, and ended at once on the restored record.
-  await recordRows(
-    'insert into erasures select * from json_populate_record(null::erasures, :row) returning 1',
-    erasure!,
-    stack,
-  );
   await until('the order is gone', async () => (await merchant.send('GET', `/v1/orders/${sale.id}/`)).status === 404);
   // The notification of a chargeback comes while the payment is not in the record.
   await controlSimulator(merchant, 'chargebacks', { transaction_id: payingTransactionId(disputed), amount: 100 });
@@ -241,6 +235,13 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
 
   expect((await merchant.getOrder(known.id)).customer).toEqual(PERSONAL.customer);
   const { since } = await admin('begin');
+  // As if it was under way at the crash, and ended at once on the restored record.
+  await recordRows(
+    'insert into erasures select * from json_populate_record(null::erasures, :row) returning 1',
+    erasure!,
+    stack,
+  );
+  await recordRows('update erasures set completed = clock_timestamp() where id = :id returning 1', erased, stack);
   expect(Date.parse(since)).toBe(Date.parse(page.modified) - 10 * MINUTE);
   expect(await admin('begin', '--since', '2026-01-01T00:00:00Z')).toMatchObject({ since });
   expect(await admin('begin', '--since', '2100-01-01T00:00:00Z')).toMatchObject({ error: 'ValidationError' });

@@ -27,6 +27,8 @@ const MONTH = new Date(NOW).toISOString().slice(0, 7);
 const [year, month] = [new Date(NOW).getUTCFullYear(), new Date(NOW).getUTCMonth()];
 /** The first instant after the month, and the last before it. */
 const [AFTER, BEFORE] = [new Date(Date.UTC(year, month + 1)), new Date(Date.UTC(year, month) - 1)];
+/** As if no other command could write files. */
+const requireLease = () => Promise.resolve();
 const AUTHOR = { caller: { actor: { kind: 'command_line', id: 'ada' } }, request: { request_id: NOBODY } } as const;
 const read = (name: string) => readFileSync(path.join(folder, name), 'utf8');
 
@@ -45,7 +47,7 @@ test('rules 29.7: the files of a month have its orders, events and entries, no c
     await database.db.transaction((trx) => recordChange(trx, change, { actor: { kind: 'client', id: 'x' } }, at));
   }
   for (let time = 0; time < 2; time += 1) {
-    const files = await exportMonth(database.db, MONTH, folder, AFTER.getTime(), AUTHOR);
+    const files = await exportMonth(database.db, MONTH, folder, AFTER.getTime(), { author: AUTHOR, requireLease });
     const [orders, events, trail] = [`orders-${MONTH}.csv`, `events-${MONTH}.jsonl`, `audit-trail-${MONTH}.jsonl`];
     expect(files.map(({ name, rows }) => [name, rows])).toEqual([
       [orders, 1],
@@ -72,7 +74,7 @@ test('rules 29.7: the files of a month have its orders, events and entries, no c
 
 test('rules 29.7: a month that is not over is refused', async () => {
   const now = AFTER.getTime() - MINUTE;
-  await expect(exportMonth(database.db, MONTH, folder, now, AUTHOR)).rejects.toMatchObject({
+  await expect(exportMonth(database.db, MONTH, folder, now, { author: AUTHOR, requireLease })).rejects.toMatchObject({
     error: 'ValidationError',
   });
 });
@@ -170,7 +172,8 @@ describe('rules 29.8: a month is removed with its files', () => {
     await expect(database.db('audit_trail').delete()).rejects.toThrow('append-only');
 
     await expect(remove('first')).rejects.toMatchObject({ error: 'ValidationError' });
-    const again = (name: string) => exportMonth(database.db, MONTH, path.join(folder, name), DUE, AUTHOR);
+    const again = (name: string) =>
+      exportMonth(database.db, MONTH, path.join(folder, name), DUE, { author: AUTHOR, requireLease });
     await expect(again('first')).rejects.toMatchObject({ error: 'ValidationError' });
     expect(read(path.join('first', `orders-${MONTH}.csv`))).toContain(refunded.id);
     await again('elsewhere');
