@@ -246,7 +246,7 @@ describe('rules 26.3, 26.4, 26.5 and 26.7: seven differences', () => {
     broken = { pk: `${id}_0` };
     await index()
       .updateDocuments([{ ...broken, amount: 1 }])
-      .waitTask();
+      .waitTask({ timeout: 60_000 });
     expect((await documentOf(broken.pk))!.amount).toBe(1);
     mend = [];
     for (const one of plant) mend.push(await one());

@@ -409,11 +409,11 @@ describe('every key that several processes share is replaced while they serve re
     expect(receiver.received.length).toBeGreaterThan(results['pay ok']!);
   }, 300_000);
 
-  test('rules 24.25: workers are replaced while sixteen requests are under way at a time: none fails', async () => {
-    const merchant = new Merchant(stack);
+  test('rules 24.25: workers are replaced while eight requests are under way at a time: none fails', async () => {
+    const merchant = new Merchant({ ...stack, api_url: replaced.api[0]!.url });
     const answers: Record<string, number> = {};
     let is_over = false;
-    const clients = Array.from({ length: 16 }, async () => {
+    const clients = Array.from({ length: 8 }, async () => {
       while (!is_over) {
         // Without an Idempotency-Key nothing is begun shortly before the deadline (rules 10.5).
         const { status } = await merchant.send('POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1_250 } });
