@@ -151,9 +151,6 @@ const DYNAMIC = {
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
   'system.enableActivityEagerExecution': true,
-  // A worker that stops takes the tasks that its open polls are given. By default it drops them, and each waits for its
-  // time limit. A few are still dropped: the worker of the SDK may end its stream of tasks before its last poll.
-  'frontend.enableCancelWorkerPollsOnShutdown': true,
   // Seconds. How many tasks wait is told to `recover --all` and to autoscalers; the default is five seconds old.
   'matching.TaskQueueInfoByBuildIdTTL': 1,
   // Queues whose tasks name a project are served by project in turn; the others stay as they are.
