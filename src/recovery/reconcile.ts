@@ -55,8 +55,9 @@ const TYPES = [PAYMENT_LINK_WORKFLOW, ORDER_WORKFLOW, FOLLOW_UP_WORKFLOW] as con
 
 /**
  * Compares a restored record with what Temporal and the processor know since an instant, and writes again what is
- * missing: the inputs in the histories of the workflows are sent once more. Ids and the keys of the processor derive from the objects, so that nothing is done twice: the processor answers a repeated charge with
- * the first one's outcome. What cannot be written again is left for a person. Safe to repeat (rules 28.3).
+ * missing: the inputs in the histories of the workflows are sent once more. Ids and the keys of the processor derive
+ * from the objects, so that nothing is done twice: the processor answers a repeated charge with the first one's outcome.
+ * What cannot be written again is left for a person. Safe to repeat (rules 28.3).
  */
 export async function reconcile(services: Services, restore: RestoreUnderWay): Promise<Reconciliation> {
   const { since } = restore;

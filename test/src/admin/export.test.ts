@@ -84,11 +84,7 @@ describe('rules 29.8: a month is removed with its files', () => {
   const DUE = Date.UTC(year + 7, month + 1);
   const NEXT = new Date(AFTER).toISOString().slice(0, 7);
   const remove = (name: string, { of = MONTH, now = DUE, db = database.db } = {}) =>
-    removeMonth(db, of, path.join(folder, name), now, {
-      years: 7,
-      author: AUTHOR,
-      requireLease: async () => undefined,
-    });
+    removeMonth(db, of, path.join(folder, name), now, { years: 7, author: AUTHOR, requireLease });
   const filesOf = async (name: string, options?: Parameters<typeof remove>[1]) => {
     const { files, ...counts } = await remove(name, options);
     return { rows: files.map(({ rows }) => rows), ...counts };
