@@ -119,8 +119,9 @@ function speeds(results: readonly Result[]): string {
     one.p95.toFixed(0),
     percent(one.throughput_ratio),
     one.p95_ratio.toFixed(2),
+    String(one.refused),
   ]);
-  return table(['', 'at once', 'a second', 'p50 ms', 'p95 ms', "of the floor's", "p95 to the floor's"], rows);
+  return table(['', 'at once', 'a second', 'p50 ms', 'p95 ms', "of the floor's", "p95 to the floor's", '503'], rows);
 }
 
 function costs(results: readonly Result[], counts: readonly Counts[]): string {

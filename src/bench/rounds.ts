@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mean, median, quantile } from './figures';
 import { cpuMilliseconds } from './processes';
-import { processesOf, type BenchRow } from './rows';
+import { isRefusedAsLate, processesOf, type BenchRow } from './rows';
 
 /** A row at one concurrency: medians over the rounds. */
 export interface Result extends Cell {
@@ -74,6 +74,7 @@ function summarize(row: string, at_once: number, cells: readonly Cell[], floor: 
     p95: of((cell) => cell.p95),
     throughput_ratio: of((cell, round) => cell.throughput / floor[round]!.throughput),
     p95_ratio: of((cell, round) => cell.p95 / floor[round]!.p95),
+    refused: cells.reduce((sum, cell) => sum + cell.refused, 0),
     cpu: Object.fromEntries(Object.keys(cells[0]!.cpu).map((name) => [name, of((cell) => cell.cpu[name] ?? 0)])),
   };
 }
@@ -81,13 +82,15 @@ function summarize(row: string, at_once: number, cells: readonly Cell[], floor: 
 /** One row at one concurrency, in one round. */
 interface Cell {
   /**
-   * Per second, while all clients are busy: the end, where clients stop one after the other, would count against slow
-   * operations.
+   * Per second, without those refused, while all clients are busy: the end, where clients stop one after the other,
+   * would count against slow operations.
    */
   throughput: number;
   /** Milliseconds. */
   p50: number;
   p95: number;
+  /** Requests that came too late (`isRefusedAsLate`), in a result those of all rounds. Their time counts like any other. */
+  refused: number;
   /** CPU milliseconds for each, by process. */
   cpu: Record<string, number>;
 }
@@ -124,6 +127,7 @@ async function measure(
   const end = performance.now() + window_ms;
   let open = 0;
   let done = 0;
+  let refused = 0;
   const client = async () => {
     for (;;) {
       const start = performance.now();
@@ -131,11 +135,12 @@ async function measure(
       if ((!measured && open === 0) || (row.prepare !== undefined && ready.length === 0)) return;
       const id = ready.pop();
       if (measured) open += 1;
-      await row.once(id);
+      const isRefused = await row.once(id).then(() => false, isRefusal);
       done += 1;
       if (!measured) continue;
       open -= 1;
       durations.push(performance.now() - start);
+      if (isRefused) refused += 1;
     }
   };
   await Promise.all(Array.from({ length: at_once }, client));
@@ -146,11 +151,18 @@ async function measure(
     return [shown, used / done] as const;
   });
   return {
-    throughput: (at_once * 1_000) / mean(durations),
+    throughput: ((at_once * 1_000) / mean(durations)) * (1 - refused / durations.length),
     p50: quantile(durations, 0.5),
     p95: quantile(durations, 0.95),
+    refused,
     cpu: Object.fromEntries(cpu),
   };
+}
+
+/** True; throws any other failure. */
+function isRefusal(error: unknown): true {
+  if (isRefusedAsLate(error)) return true;
+  throw error;
 }
 
 /** Prepares the row until so many are ready. */

@@ -18,8 +18,8 @@ export interface BenchRow {
   /** What has to be there before the clock starts: the id of an order, where one is paid that exists already. */
   prepare?: () => Promise<string>;
   /**
-   * Does it once, up to its outcome, and answers its ids, separated by a space, the prepared one first. Throws when the
-   * outcome is not the expected one.
+   * Does it once, up to its outcome, and answers its ids, separated by a space, the prepared one first. Throws
+   * `UnexpectedAnswer` when the answer is not the expected one.
    */
   once(prepared: string | undefined): Promise<string>;
   /** The workflows of one such operation, by its ids. */
@@ -72,6 +72,9 @@ class UnexpectedAnswer extends Error {
     super(message);
   }
 }
+
+/** Whether the request came too late on a busy machine: nothing was stored or charged then. */
+export const isRefusedAsLate = (error: unknown) => error instanceof UnexpectedAnswer && error.status === 503;
 
 /** A merchant and a customer of a stack, over kept-alive connections as a merchant's server has them. */
 function createShop({ facts, variables }: BenchStack) {
@@ -126,7 +129,7 @@ function createShop({ facts, variables }: BenchStack) {
     const { status, headers: answered } = await send('POST', path, headers, form.toString());
     const location = String(answered['location']);
     if (status !== 303 || !location.startsWith(RETURN_URL)) {
-      throw new Error(`a payment was to be accepted: ${status}`);
+      throw new UnexpectedAnswer(`a payment was to be accepted: ${status}`, status);
     }
     return new URL(location).searchParams.get('order_id')!;
   }
@@ -266,7 +269,7 @@ async function untilOpen(create: () => Promise<unknown>): Promise<void> {
       await create();
       return;
     } catch (error) {
-      if (!(error instanceof UnexpectedAnswer && error.status === 503) || tries === OPEN_TRIES) throw error;
+      if (!isRefusedAsLate(error) || tries === OPEN_TRIES) throw error;
       await sleep(OPEN_PAUSE_MS);
     }
   }

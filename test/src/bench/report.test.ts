@@ -11,6 +11,7 @@ const FLOOR: Result = {
   p95: 20,
   throughput_ratio: 1,
   p95_ratio: 1,
+  refused: 0,
   cpu: { temporal: 10, worker: 8, api: 2 },
 };
 const COST = { temporal: 10, worker: 20, api: 5, postgres: 3, simulator: 2 };
