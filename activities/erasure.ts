@@ -8,7 +8,7 @@ import {
   ordersToErase,
   type OrderToErase,
   type StoredErasure,
-} from '../src/db/erasures';
+} from '../src/db/retention/erasures';
 import { findFollowUps } from '../src/db/orders/follow-ups';
 import { orderWorkflowId, paymentLinkWorkflowId, type ErasureInput } from '../workflows/messages';
 import type { ActivityServices } from './services';

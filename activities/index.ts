@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { recordAttention } from '../src/db/attentions';
+import { recordAttention } from '../src/db/recovery/attentions';
 import { RECORD_LOST } from '../src/domain/attention';
 import { auditPart } from './audit';
 import { eraseNext } from './erasure';

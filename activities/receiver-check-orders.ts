@@ -1,7 +1,7 @@
 import { findOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { findPayment } from '../src/db/orders/transactions';
 import type { Project } from '../src/db/projects/projects';
-import { pauseWebhooksOf, type StoredReceiverCheck } from '../src/db/receiver-checks';
+import { pauseWebhooksOf, type StoredReceiverCheck } from '../src/db/webhooks/receiver-checks';
 import { beginAdvance, finishAdvance, setClock } from '../src/db/sandbox-clocks/sandbox-clocks';
 import { acceptRequest, type AcceptedRequest } from '../src/domain/accepted-request';
 import type { DeliveryId } from '../src/domain/delivery';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RecordMissing, type Database } from '../src/db/connection';
 import { findProject } from '../src/db/projects/projects';
-import { completeReceiverCheck, findReceiverCheck, type StoredReceiverCheck } from '../src/db/receiver-checks';
+import { completeReceiverCheck, findReceiverCheck, type StoredReceiverCheck } from '../src/db/webhooks/receiver-checks';
 import { readsOfOrders } from '../src/db/requests/logged-requests';
 import { findDelivery, recordAttempt } from '../src/db/webhooks/deliveries';
 import { signingSecrets } from '../src/db/webhooks/webhook-secrets';

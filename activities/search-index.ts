@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
-import { SEARCH_INDEX, recordAttention } from '../src/db/attentions';
+import { SEARCH_INDEX, recordAttention } from '../src/db/recovery/attentions';
 import type { Database } from '../src/db/connection';
 import { reportRows } from '../src/db/search/report-rows';
 import {

@@ -6,8 +6,8 @@ import {
   type OpenSettlements,
   type UnpaidTransaction,
 } from '../src/db/orders/settlements';
-import { SETTLEMENTS, recordAttention } from '../src/db/attentions';
-import { requireReconciled } from '../src/db/restores';
+import { SETTLEMENTS, recordAttention } from '../src/db/recovery/attentions';
+import { requireReconciled } from '../src/db/backups/restores';
 import { settlementsAttention } from '../src/domain/attention';
 import { isProcessorInitiated } from '../src/domain/follow-up';
 import { isAttemptOpen } from '../src/domain/order';

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import type { Database } from '../../src/db/connection';
-import { openRestore, type Restore } from '../../src/db/restores';
+import { openRestore, type Restore } from '../../src/db/backups/restores';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 

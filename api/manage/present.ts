@@ -3,7 +3,7 @@ import type { ClientAnswer } from '../../src/contract/manage/client';
 import type { AttentionAnswer, AuditEntry } from '../../src/contract/manage/history';
 import type { ManagedMerchant as MerchantAnswer } from '../../src/contract/manage/merchant';
 import type { ManagedProject, WebhookSecret } from '../../src/contract/manage/project';
-import type { AttentionRow } from '../../src/db/attentions';
+import type { AttentionRow } from '../../src/db/recovery/attentions';
 import type { ApiKey } from '../../src/db/projects/api-keys';
 import type { AuditRow } from '../../src/db/projects/audit-trail';
 import type { IncidentAnswer } from '../../src/contract/manage/incident';

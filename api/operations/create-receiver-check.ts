@@ -1,4 +1,4 @@
-import { beginReceiverCheck, completeReceiverCheck } from '../../src/db/receiver-checks';
+import { beginReceiverCheck, completeReceiverCheck } from '../../src/db/webhooks/receiver-checks';
 import { ServiceError, validationError } from '../../src/errors';
 import { orderId } from '../../src/ids';
 import type { MerchantOperation, MerchantServices } from '../merchant';

@@ -1,4 +1,4 @@
-import { findReceiverCheck } from '../../src/db/receiver-checks';
+import { findReceiverCheck } from '../../src/db/webhooks/receiver-checks';
 import { ServiceError } from '../../src/errors';
 import type { MerchantOperation, MerchantServices } from '../merchant';
 import { presentReceiverCheck } from '../present/receiver-check';

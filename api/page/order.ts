@@ -6,7 +6,7 @@ import {
   type StoredOrder,
   type StoredTransaction,
 } from '../../src/db/orders/stored-order';
-import { awaitsReconciliation } from '../../src/db/restores';
+import { awaitsReconciliation } from '../../src/db/backups/restores';
 import { isExpired, mayCancel } from '../../src/domain/order';
 import { outcomeAwaitedFrom, paymentExpiresAt } from '../../src/domain/order-snapshot';
 import { paymentPeriod } from '../../src/domain/payment-period';

@@ -1,5 +1,5 @@
 import type { ReceiverCheckAnswer } from '../../src/contract/receiver-check';
-import type { StoredReceiverCheck } from '../../src/db/receiver-checks';
+import type { StoredReceiverCheck } from '../../src/db/webhooks/receiver-checks';
 import { worstResult, type JudgedCase } from '../../src/domain/receiver-check';
 import { receiverCheckWorkflowId } from '../../workflows/messages';
 import { formatTimestamp } from './order';

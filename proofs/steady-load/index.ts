@@ -6,7 +6,7 @@ import { table } from '../../src/bench/report';
 import { createRows, PAID_ORDER_WITH_WEBHOOK } from '../../src/bench/rows';
 import { startBenchStack, type BenchStack } from '../../src/bench/stack';
 import { connectDatabase, type Database } from '../../src/db/connection';
-import { findLags } from '../../src/db/lags';
+import { findLags } from '../../src/db/metrics/lags';
 import { readFacts } from '../../src/stack/launch';
 import type { Proof, ProofInput, ProofOutcome, Size } from '../proof';
 

@@ -4,7 +4,7 @@ import type { ManageContext } from '../../api/manage/manager';
 import { presentAttention } from '../../api/manage/present';
 import { tellWorkflow } from '../../api/requests/redeliver';
 import type { Input } from '../contract/routes';
-import { CLOSABLE_KINDS, closeAttention } from '../db/attentions';
+import { CLOSABLE_KINDS, closeAttention } from '../db/recovery/attentions';
 import type { Database } from '../db/connection';
 import { ServiceError } from '../errors';
 import type { TemporalClient } from '../temporal/connect';

@@ -15,10 +15,10 @@ import {
   wrongSums,
   type Archived,
   type Restored,
-} from '../db/backups';
+} from '../db/backups/backups';
 import type { Database } from '../db/connection';
 import { schemaDifference } from '../db/migrate';
-import { newestChange } from '../db/restores';
+import { newestChange } from '../db/backups/restores';
 import { auditCommand } from './audit';
 import type { CommandRoute } from './commands';
 import {

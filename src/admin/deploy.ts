@@ -4,7 +4,7 @@ import { formatTimestamp } from '../../api/present/order';
 import type { Input } from '../contract/routes';
 import { requireSetting, type Config } from '../config';
 import type { Database } from '../db/connection';
-import { findCurrentBuild, setCurrentVersion } from '../db/current-build';
+import { findCurrentBuild, setCurrentVersion } from '../db/builds/current-build';
 import { ServiceError } from '../errors';
 import { buildOfService } from '../processes/build';
 import { dataConverter, type TemporalClient } from '../temporal/connect';

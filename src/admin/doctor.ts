@@ -1,13 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { requireSetting, type Config } from '../config';
-import { countOpenAttentions } from '../db/attentions';
-import { findArchive, findLastBackupCheck } from '../db/backups';
+import { countOpenAttentions } from '../db/recovery/attentions';
+import { findArchive, findLastBackupCheck } from '../db/backups/backups';
 import { auditTrailWeakness } from '../db/projects/audit-trail';
 import { checkWritable, queryRows, type Database } from '../db/connection';
-import { findLags } from '../db/lags';
+import { findLags } from '../db/metrics/lags';
 import { schemaDifference } from '../db/migrate';
 import { hasOperator } from '../db/projects/oauth-clients';
-import { findPayloadKeyUses } from '../db/payload-key-uses';
+import { findPayloadKeyUses } from '../db/builds/payload-key-uses';
 import { secretKeysInUse } from '../db/projects/secret-keys';
 import { checkSession } from '../db/session';
 import type { Logger } from '../log';

@@ -12,7 +12,7 @@ import { parseRequest } from '../contract/request';
 import { readsOnly } from '../contract/routes';
 import { requireSetting, type Config } from '../config';
 import { recordChange } from '../db/projects/audit-trail';
-import { requireReconciled } from '../db/restores';
+import { requireReconciled } from '../db/backups/restores';
 import { acceptRequest } from '../domain/accepted-request';
 import { inLines } from '../domain/shown-text';
 import { ServiceError } from '../errors';

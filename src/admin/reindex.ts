@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkSearchIndex } from '../../activities/search-index';
 import type { Config } from '../config';
-import { findCurrentBuild } from '../db/current-build';
+import { findCurrentBuild } from '../db/builds/current-build';
 import { requestSearchRebuild, searchRebuild } from '../db/search/search-outbox';
 import { createLogger } from '../log';
 import { SearchWriter } from '../search/writer';

@@ -13,8 +13,8 @@ import {
   postponeEnds,
   recordReconciliation,
   type Restore,
-} from '../db/restores';
-import { extendPayloadKeyUses } from '../db/payload-key-uses';
+} from '../db/backups/restores';
+import { extendPayloadKeyUses } from '../db/builds/payload-key-uses';
 import { ServiceError, validationError } from '../errors';
 import { ENDS_AFTER_MS, reconcile } from '../recovery/reconcile';
 import type { Processor } from '../processor/client';

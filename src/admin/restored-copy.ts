@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectDatabase, type Database } from '../db/connection';
-import { acceptsConnections } from '../db/backups';
+import { acceptsConnections } from '../db/backups/backups';
 import { MIGRATION_LIMITS } from '../db/session';
 import { readFileIfExists } from '../stack/files';
 import { removeData } from '../stack/launch';

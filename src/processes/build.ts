@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { readFile, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../config';
-import type { Build } from '../db/current-build';
+import type { Build } from '../db/builds/current-build';
 import { readFileIfExists, repositoryRoot } from '../stack/files';
 import { bundleHash } from '../temporal/bundle-hash';
 

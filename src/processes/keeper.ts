@@ -1,4 +1,4 @@
-import { claimCurrentBuild, type Build } from '../db/current-build';
+import { claimCurrentBuild, type Build } from '../db/builds/current-build';
 import type { Database } from '../db/connection';
 import type { RetentionDays } from '../domain/retention';
 import { Indexer } from '../indexer/indexer';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/connection';
-import { findCurrentBuild, setCurrentVersion, type Build } from '../db/current-build';
+import { findCurrentBuild, setCurrentVersion, type Build } from '../db/builds/current-build';
 import type { Logger } from '../log';
 import { Loop } from '../loop';
 import { findCurrentVersion, makeVersionCurrent, type WorkerDeployment } from '../temporal/deployment';

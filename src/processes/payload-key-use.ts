@@ -1,6 +1,6 @@
 import { requireSetting, type Config } from '../config';
 import type { Database } from '../db/connection';
-import { notePayloadKeyUse } from '../db/payload-key-uses';
+import { notePayloadKeyUse } from '../db/builds/payload-key-uses';
 import { HOUR_MS } from '../domain/period';
 import type { Logger } from '../log';
 import { Loop } from '../loop';

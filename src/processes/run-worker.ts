@@ -15,7 +15,7 @@ import { serveHealth } from '../../api/http/health-server';
 import type { Probe } from '../../api/http/health';
 import { SANDBOX_CLOCK_TASK_QUEUE, TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import { STOP_LIMITS_MS, requireSetting, retentionDays, type Config, type WorkerRole } from '../config';
-import type { Build } from '../db/current-build';
+import type { Build } from '../db/builds/current-build';
 import { checkWritable } from '../db/connection';
 import type { HttpServer } from '../http-server';
 import type { Logger } from '../log';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { endDeliveredAttentions, findAttentionCandidates, recordAttention } from '../db/attentions';
+import { endDeliveredAttentions, findAttentionCandidates, recordAttention } from '../db/recovery/attentions';
 import type { Database } from '../db/connection';
 import { findOrderSnapshots } from '../db/orders/order-snapshot';
 import { ANNOUNCED_OVERDUE, LATE_APPROVAL_OVERDUE, attentionTo, reasonsInWords } from '../domain/attention';

@@ -1,6 +1,6 @@
 import { countOpenIncidents } from '../db/audit/incidents';
 import type { Database } from '../db/connection';
-import { findFigures, findRolledEnds, type Figures, type RolledEnd } from '../db/figures';
+import { findFigures, findRolledEnds, type Figures, type RolledEnd } from '../db/metrics/figures';
 import { INCIDENT_KINDS, type IncidentKind } from '../domain/incident';
 import { Loop } from '../loop';
 import type { GaugeName, LabelsOf } from '../metrics/catalogue';

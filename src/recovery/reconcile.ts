@@ -7,9 +7,9 @@ import {
   type ErasureInput,
 } from '../../workflows/messages';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endLostRecords } from '../db/attentions';
-import { reopenErasure } from '../db/erasures';
-import { postponeEnds, type OpenItem } from '../db/restores';
+import { endLostRecords } from '../db/recovery/attentions';
+import { reopenErasure } from '../db/retention/erasures';
+import { postponeEnds, type OpenItem } from '../db/backups/restores';
 import { isProcessorInitiated } from '../domain/follow-up';
 import { minorUnitsInWords } from '../domain/waits';
 import type { Processor } from '../processor/client';

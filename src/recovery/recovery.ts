@@ -4,8 +4,8 @@ import { findProgress, saveProgress, type SourceProgress } from '../db/recovery/
 import { SOURCE_NAMES, type SourceName } from '../db/recovery/sources';
 import { reconcileAttentions } from './attentions';
 import { RowChecks, type CheckResult, type RecoveryServices } from './row-checks';
-import { awaitsReconciliation } from '../db/restores';
-import { applyRetention } from '../db/retention';
+import { awaitsReconciliation } from '../db/backups/restores';
+import { applyRetention } from '../db/retention/retention';
 import { RETENTION_DAYS, type RetentionDays } from '../domain/retention';
 import { ServiceError } from '../errors';
 import { Loop } from '../loop';

@@ -27,7 +27,7 @@ import { moveAsPlanned, moveOrder } from '../db/orders/move-order';
 import { findOrderSnapshot, loadOrderSnapshot } from '../db/orders/order-snapshot';
 import { findStoredOrder } from '../db/orders/stored-order';
 import { findStoredPaymentLink } from '../db/payment-links';
-import { endPeriod } from '../db/restores';
+import { endPeriod } from '../db/backups/restores';
 import { acceptRequest, type AcceptedRequest } from '../domain/accepted-request';
 import { followUpIdempotencyKey } from '../domain/follow-up';
 import type { StatusChange } from '../domain/move';

@@ -1,5 +1,5 @@
 import { findOrderOfTransaction, findManualOutcome, type ManualOutcomeEntry } from '../db/orders/manual-outcomes';
-import { requireReconciled } from '../db/restores';
+import { requireReconciled } from '../db/backups/restores';
 import type { AcceptedRequest } from '../domain/accepted-request';
 import type { ManualOutcome } from '../domain/outcome';
 import { isAttemptOpen } from '../domain/order';

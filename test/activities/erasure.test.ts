@@ -3,7 +3,7 @@ import { erasePage } from '../../activities/erasure';
 import { chargeAttempt, createAndCharge } from '../../activities/order';
 import type { ActivityServices } from '../../activities/services';
 import { queryRows, toIsoTime } from '../../src/db/connection';
-import { findErasure, insertErasure, reopenErasure } from '../../src/db/erasures';
+import { findErasure, insertErasure, reopenErasure } from '../../src/db/retention/erasures';
 import { insertFollowUp } from '../../src/db/orders/follow-ups';
 import { findStoredOrder } from '../../src/db/orders/stored-order';
 import { claimKey, findKey, keepAnswer } from '../../src/db/requests/idempotency-keys';

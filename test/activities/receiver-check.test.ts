@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { playReceiverCase } from '../../activities/receiver-check';
 import type { ActivityServices } from '../../activities/services';
 import { queryRows } from '../../src/db/connection';
-import { beginReceiverCheck } from '../../src/db/receiver-checks';
+import { beginReceiverCheck } from '../../src/db/webhooks/receiver-checks';
 import { RECEIVER_CASES, type ReceiverCase } from '../../src/domain/receiver-check';
 import { postWebhook } from '../../src/webhook/post';
 import { createTestDatabase, secrets } from '../support/database';

@@ -7,7 +7,7 @@ import { queryRows } from '../../src/db/connection';
 import { processorOrderId } from '../../src/ids';
 import type { Processor } from '../../src/processor/client';
 import type { Settlement } from '../../src/processor/wire';
-import { beginRestore, recordReconciliation } from '../../src/db/restores';
+import { beginRestore, recordReconciliation } from '../../src/db/backups/restores';
 import { moveOrder } from '../../src/db/orders/move-order';
 import type { TransactionStatus } from '../../src/domain/transitions';
 import { createTestDatabase } from '../support/database';

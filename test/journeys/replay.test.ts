@@ -5,7 +5,7 @@ import { closeIncident, findIncident, recordDifferences } from '../../src/db/aud
 import { insertOrder } from '../../src/db/orders/insert-order';
 import { findStoredOrder } from '../../src/db/orders/stored-order';
 import { findWebhookRecovery, moveWebhookRecovery } from '../../src/db/webhooks/recoveries';
-import { beginReceiverCheck } from '../../src/db/receiver-checks';
+import { beginReceiverCheck } from '../../src/db/webhooks/receiver-checks';
 import { processorOrderId, reversalOrderId } from '../../src/ids';
 import { historyToJson, replayHistories, type RecordedHistory } from '../../src/temporal/replay';
 import { createWorkflowClients } from '../../src/temporal/workflows';

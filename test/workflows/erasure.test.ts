@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { findErasure } from '../../src/db/erasures';
+import { findErasure } from '../../src/db/retention/erasures';
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import { erasureWorkflowId } from '../../workflows/messages';
 import { PROJECT } from '../support/domain';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
-import { beginReceiverCheck, findReceiverCheck } from '../../src/db/receiver-checks';
+import { beginReceiverCheck, findReceiverCheck } from '../../src/db/webhooks/receiver-checks';
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import type { WebhookAnswer } from '../../src/webhook/post';
 import { WEBHOOK_TASK_QUEUE, receiverCheckWorkflowId } from '../../workflows/messages';

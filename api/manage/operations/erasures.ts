@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { ErasureAnswer } from '../../../src/contract/manage/erasure';
-import { findErasure, insertErasure, listErasures, type StoredErasure } from '../../../src/db/erasures';
+import { findErasure, insertErasure, listErasures, type StoredErasure } from '../../../src/db/retention/erasures';
 import { ERASURE_FIELDS, type ErasureField } from '../../../src/domain/erasure';
 import { findStoredOrder } from '../../../src/db/orders/stored-order';
 import { findStoredProject } from '../../../src/db/projects/projects';

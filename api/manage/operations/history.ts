@@ -1,5 +1,5 @@
 import { CHANGELOG } from '../../../src/contract/manage/changelog';
-import { listAttentions } from '../../../src/db/attentions';
+import { listAttentions } from '../../../src/db/recovery/attentions';
 import { listChanges } from '../../../src/db/projects/audit-trail';
 import type { ManageOperations, ManageServices } from '../manager';
 import { presentAttention, presentChange, presentPage } from '../present';

@@ -23,7 +23,7 @@ import type { LabelsOf } from '../../metrics/catalogue';
 import { count } from '../../metrics/recorder';
 import { currentRequestId } from '../../tracing/cause';
 import { modifiedAt, nextVersion, toIsoTime, prepared, type Database } from '../connection';
-import { nextWebhookNumber } from '../restores';
+import { nextWebhookNumber } from '../backups/restores';
 import { loadOrderSnapshot } from './order-snapshot';
 
 interface MoveResult {

@@ -4,7 +4,7 @@ import { OPEN_DELIVERY_STATUSES, type DeliveryStatus } from '../../domain/transi
 import { ServiceError } from '../../errors';
 import { queryRows, type Database, type SqlTransaction } from '../connection';
 import { pageOf, readPart, type Page, type PageRequest } from '../pages';
-import { nextWebhookNumber } from '../restores';
+import { nextWebhookNumber } from '../backups/restores';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
 /** A delivery with its attempts as the hosts show it. Instants are ISO 8601 texts in UTC. */

@@ -1,7 +1,7 @@
 import { answerOnce, keyStore, requestHashes, type KeyStore } from '../../../api/http/idempotency';
 import type { Work } from '../../../api/operation';
 import { queryRows } from '../../../src/db/connection';
-import { removeOld } from '../../../src/db/retention';
+import { removeOld } from '../../../src/db/retention/retention';
 import type { KeptAnswer } from '../../../src/db/requests/idempotency-keys';
 import { ERRORS, ServiceError, type ErrorName } from '../../../src/errors';
 import { SecretKeys } from '../../../src/secrets';

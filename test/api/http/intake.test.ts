@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { Intake } from '../../../api/http/intake';
 import { queryRows } from '../../../src/db/connection';
-import { beginRestore } from '../../../src/db/restores';
+import { beginRestore } from '../../../src/db/backups/restores';
 import { createLogger } from '../../../src/log';
 import { createTestDatabase } from '../../support/database';
 import { setUp } from '../../support/set-up';

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { MANAGE_EXAMPLES } from '../../../src/contract/manage/examples';
 import { MANAGE_API, type ManageRoutes } from '../../../src/contract/manage/manage-api';
 import { errorSchema } from '../../../src/contract/error';
-import { insertErasure } from '../../../src/db/erasures';
+import { insertErasure } from '../../../src/db/retention/erasures';
 import type { Route } from '../../../src/contract/routes';
 import { recordDifferences } from '../../../src/db/audit/incidents';
 import type { Database } from '../../../src/db/connection';

@@ -1,4 +1,4 @@
-import { listAttentions, recordAttention } from '../../../src/db/attentions';
+import { listAttentions, recordAttention } from '../../../src/db/recovery/attentions';
 import { connectDatabase } from '../../../src/db/connection';
 import { findOrderSnapshot } from '../../../src/db/orders/order-snapshot';
 import { setAttention } from '../../../src/db/orders/update-order';

@@ -3,7 +3,7 @@ import type { ManageContext } from '../../../api/manage/manager';
 import { RESTORE_COMMANDS } from '../../../src/admin/restore';
 import { queryRows } from '../../../src/db/connection';
 import { findOrderSnapshot } from '../../../src/db/orders/order-snapshot';
-import { beginRestore, openRestore } from '../../../src/db/restores';
+import { beginRestore, openRestore } from '../../../src/db/backups/restores';
 import { createWorkflowClients } from '../../../src/temporal/workflows';
 import { createTestDatabase } from '../../support/database';
 import { MINUTE, aRequest } from '../../support/domain';

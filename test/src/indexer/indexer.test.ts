@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { checkSearchIndex, indexedOrders } from '../../../activities/search-index';
 import { queryRows } from '../../../src/db/connection';
-import { claimCurrentBuild } from '../../../src/db/current-build';
+import { claimCurrentBuild } from '../../../src/db/builds/current-build';
 import {
   noteSearch,
   requestSearchRebuild,

@@ -1,7 +1,7 @@
 import { temporal as temporal_api } from '@temporalio/proto';
 import type { Database } from '../../../src/db/connection';
 import type { TemporalClient } from '../../../src/temporal/connect';
-import { findCurrentBuild } from '../../../src/db/current-build';
+import { findCurrentBuild } from '../../../src/db/builds/current-build';
 import { OwnVersion } from '../../../src/processes/own-version';
 import { createTestDatabase } from '../../support/database';
 import { setUp } from '../../support/set-up';

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { newClientSecret } from '../../../api/manage/operations/clients';
 import { TOKEN_PATH, TOKEN_SCOPE } from '../../../src/contract/manage/manage-api';
 import { insertOAuthClient } from '../../../src/db/projects/oauth-clients';
-import { beginRestore } from '../../../src/db/restores';
+import { beginRestore } from '../../../src/db/backups/restores';
 import { SECRET_KEYS, createTestDatabase, secrets } from '../../support/database';
 import { PROJECT } from '../../support/domain';
 import { startProcess } from '../../support/process';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { countOpenAttentions, listAttentions, recordAttention } from '../../../src/db/attentions';
+import { countOpenAttentions, listAttentions, recordAttention } from '../../../src/db/recovery/attentions';
 import { queryRows } from '../../../src/db/connection';
 import { announceOperation } from '../../../src/db/orders/announced-operations';
 import { setAttention } from '../../../src/db/orders/update-order';

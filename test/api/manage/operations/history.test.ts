@@ -1,6 +1,6 @@
 import { CHANGELOG } from '../../../../src/contract/manage/changelog';
 import type { AttentionAnswer, AuditEntry } from '../../../../src/contract/manage/history';
-import { recordAttention } from '../../../../src/db/attentions';
+import { recordAttention } from '../../../../src/db/recovery/attentions';
 import { recordChange } from '../../../../src/db/projects/audit-trail';
 import { PROJECT } from '../../../support/domain';
 import { aManageHost, type ClientCredentials } from '../../../support/manage';

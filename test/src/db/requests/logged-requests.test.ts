@@ -6,7 +6,7 @@ import {
   type LoggedRequest,
 } from '../../../../src/db/requests/logged-requests';
 import { queryRows, toIsoTime } from '../../../../src/db/connection';
-import { removeOld } from '../../../../src/db/retention';
+import { removeOld } from '../../../../src/db/retention/retention';
 import { createTestDatabase, planOf } from '../../../support/database';
 import { NOW, PROJECT } from '../../../support/domain';
 import { setUp } from '../../../support/set-up';

@@ -6,7 +6,7 @@ import { loadOrderSnapshot } from '../../../../src/db/orders/order-snapshot';
 import { insertPaymentLink, loadPaymentLinkSnapshot } from '../../../../src/db/payment-links';
 import { withdrawRequest } from '../../../../src/db/requests/request-claims';
 import { queryRows } from '../../../../src/db/connection';
-import { removeOld } from '../../../../src/db/retention';
+import { removeOld } from '../../../../src/db/retention/retention';
 import type { AcceptedRequest } from '../../../../src/domain/accepted-request';
 import { createTestDatabase } from '../../../support/database';
 import { aLateRequest, aRequest, anOrder, aTransaction, NOW, PROJECT } from '../../../support/domain';

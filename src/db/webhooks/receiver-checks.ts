@@ -1,6 +1,6 @@
-import { RECEIVER_CHECK_LOST_AFTER_MS, type JudgedCase } from '../domain/receiver-check';
-import { columnsOf } from './columns';
-import { queryRows, toIsoTime, type Database, type SqlTransaction } from './connection';
+import { RECEIVER_CHECK_LOST_AFTER_MS, type JudgedCase } from '../../domain/receiver-check';
+import { columnsOf } from '../columns';
+import { queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
 
 /** A check of a merchant's webhook receiver (rules 27). Instants are ISO 8601 texts in UTC. */
 export interface StoredReceiverCheck {

@@ -1,5 +1,5 @@
-import { epochOf } from './columns';
-import { queryRows, type Database } from './connection';
+import { epochOf } from '../columns';
+import { queryRows, type Database } from '../connection';
 
 /** What `npm run build` has made. */
 export interface Build {

@@ -1,10 +1,14 @@
 import { v7 as uuidv7 } from 'uuid';
-import { beginReceiverCheck, completeReceiverCheck, findReceiverCheck } from '../../../src/db/receiver-checks';
-import { removeOld } from '../../../src/db/retention';
-import { RECEIVER_CHECK_LOST_AFTER_MS } from '../../../src/domain/receiver-check';
-import { createTestDatabase } from '../../support/database';
-import { NOW, PROJECT } from '../../support/domain';
-import { setUp } from '../../support/set-up';
+import {
+  beginReceiverCheck,
+  completeReceiverCheck,
+  findReceiverCheck,
+} from '../../../../src/db/webhooks/receiver-checks';
+import { removeOld } from '../../../../src/db/retention/retention';
+import { RECEIVER_CHECK_LOST_AFTER_MS } from '../../../../src/domain/receiver-check';
+import { createTestDatabase } from '../../../support/database';
+import { NOW, PROJECT } from '../../../support/domain';
+import { setUp } from '../../../support/set-up';
 
 const database = setUp(() => createTestDatabase());
 const begin = async (now: number, id = uuidv7()) =>

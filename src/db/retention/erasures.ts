@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { ErasureField } from '../domain/erasure';
-import type { OrderKind } from '../domain/follow-up';
-import { withoutCase } from '../domain/query/text';
-import { OPEN_ORDER_STATUSES } from '../domain/transitions';
-import { nextVersion, queryRows, sqlList, toIsoTime, type Database, type SqlTransaction } from './connection';
-import { BY_SEQUENCE, keyset, pageOf, type Page, type PagePosition, type PageRequest } from './pages';
-import { RESERVED } from './orders/transactions';
-import { findProject } from './projects/projects';
+import type { ErasureField } from '../../domain/erasure';
+import type { OrderKind } from '../../domain/follow-up';
+import { withoutCase } from '../../domain/query/text';
+import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
+import { nextVersion, queryRows, sqlList, toIsoTime, type Database, type SqlTransaction } from '../connection';
+import { BY_SEQUENCE, keyset, pageOf, type Page, type PagePosition, type PageRequest } from '../pages';
+import { RESERVED } from '../orders/transactions';
+import { findProject } from '../projects/projects';
 
 /** An erasure of the personal data of a customer (rules 29.3). Instants are ISO 8601 texts in UTC. */
 export interface StoredErasure {

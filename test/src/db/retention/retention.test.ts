@@ -1,11 +1,11 @@
-import { queryRows, toIsoTime } from '../../../src/db/connection';
-import { applyRetention } from '../../../src/db/retention';
-import { claimKey, findKey, keepAnswer } from '../../../src/db/requests/idempotency-keys';
-import { RETENTION_DAYS } from '../../../src/domain/retention';
-import { createTestDatabase } from '../../support/database';
-import { MINUTE, NOW, PROJECT } from '../../support/domain';
-import { anAcceptedPayment, aStoredOrder } from '../../support/rows';
-import { setUp } from '../../support/set-up';
+import { queryRows, toIsoTime } from '../../../../src/db/connection';
+import { applyRetention } from '../../../../src/db/retention/retention';
+import { claimKey, findKey, keepAnswer } from '../../../../src/db/requests/idempotency-keys';
+import { RETENTION_DAYS } from '../../../../src/domain/retention';
+import { createTestDatabase } from '../../../support/database';
+import { MINUTE, NOW, PROJECT } from '../../../support/domain';
+import { anAcceptedPayment, aStoredOrder } from '../../../support/rows';
+import { setUp } from '../../../support/set-up';
 
 const database = setUp(() => createTestDatabase());
 const DAY = 24 * 60 * MINUTE;

@@ -1,4 +1,4 @@
-import { queryRows, toIsoTime, type Database } from './connection';
+import { queryRows, toIsoTime, type Database } from '../connection';
 
 /** What an auditor's files of a month hold (rules 29.7). Rows are JSON objects as texts. */
 

@@ -1,7 +1,12 @@
-import { claimCurrentBuild, findCurrentBuild, setCurrentVersion, type Build } from '../../../src/db/current-build';
-import { KeptLease, releaseLease, renewLease, takeLease } from '../../../src/db/lease';
-import { createTestDatabase } from '../../support/database';
-import { setUp } from '../../support/set-up';
+import {
+  claimCurrentBuild,
+  findCurrentBuild,
+  setCurrentVersion,
+  type Build,
+} from '../../../../src/db/builds/current-build';
+import { KeptLease, releaseLease, renewLease, takeLease } from '../../../../src/db/lease';
+import { createTestDatabase } from '../../../support/database';
+import { setUp } from '../../../support/set-up';
 
 const database = setUp(() => createTestDatabase());
 

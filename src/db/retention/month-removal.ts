@@ -1,7 +1,7 @@
-import { OPEN_ORDER_STATUSES } from '../domain/transitions';
-import { queryRows, sqlList, toIsoTime, type Database } from './connection';
+import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
+import { queryRows, sqlList, toIsoTime, type Database } from '../connection';
 import type { Month } from './month-export';
-import { addSearchChanges } from './search/search-outbox';
+import { addSearchChanges } from '../search/search-outbox';
 
 /** Removes what an auditor's files of a month hold (rules 29.8). The connection is that of the owner of the schema. */
 

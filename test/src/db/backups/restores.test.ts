@@ -1,13 +1,13 @@
 import { v7 as uuidv7 } from 'uuid';
-import { moveOrder } from '../../../src/db/orders/move-order';
-import { findOrderSnapshot } from '../../../src/db/orders/order-snapshot';
-import { findStoredPaymentLink, insertPaymentLink } from '../../../src/db/payment-links';
-import { beginRestore, postponeEnds } from '../../../src/db/restores';
-import type { OrderSnapshot } from '../../../src/domain/order-snapshot';
-import { createTestDatabase } from '../../support/database';
-import { BY_TOKEN, MINUTE, NOW, PROJECT, aRequest } from '../../support/domain';
-import { CAPTURE_END, aStoredOrder, anAcceptedPayment } from '../../support/rows';
-import { setUp } from '../../support/set-up';
+import { moveOrder } from '../../../../src/db/orders/move-order';
+import { findOrderSnapshot } from '../../../../src/db/orders/order-snapshot';
+import { findStoredPaymentLink, insertPaymentLink } from '../../../../src/db/payment-links';
+import { beginRestore, postponeEnds } from '../../../../src/db/backups/restores';
+import type { OrderSnapshot } from '../../../../src/domain/order-snapshot';
+import { createTestDatabase } from '../../../support/database';
+import { BY_TOKEN, MINUTE, NOW, PROJECT, aRequest } from '../../../support/domain';
+import { CAPTURE_END, aStoredOrder, anAcceptedPayment } from '../../../support/rows';
+import { setUp } from '../../../support/set-up';
 
 const database = setUp(() => createTestDatabase({ webhook_url: 'https://shop.example/hook' }));
 const DAY = 24 * 60 * MINUTE;

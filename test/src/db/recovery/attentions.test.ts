@@ -4,15 +4,15 @@ import {
   listAttentions,
   recordAttention,
   type AttentionObject,
-} from '../../../src/db/attentions';
-import { loadOrderSnapshot } from '../../../src/db/orders/order-snapshot';
-import { endAttention, setAttention } from '../../../src/db/orders/update-order';
-import { recordAttempt } from '../../../src/db/webhooks/deliveries';
-import { createTestDatabase } from '../../support/database';
-import { NOW, PROJECT } from '../../support/domain';
-import { aDelivery, aStoredOrder } from '../../support/rows';
-import { setUp } from '../../support/set-up';
-import { NOBODY } from '../../support/shapes';
+} from '../../../../src/db/recovery/attentions';
+import { loadOrderSnapshot } from '../../../../src/db/orders/order-snapshot';
+import { endAttention, setAttention } from '../../../../src/db/orders/update-order';
+import { recordAttempt } from '../../../../src/db/webhooks/deliveries';
+import { createTestDatabase } from '../../../support/database';
+import { NOW, PROJECT } from '../../../support/domain';
+import { aDelivery, aStoredOrder } from '../../../support/rows';
+import { setUp } from '../../../support/set-up';
+import { NOBODY } from '../../../support/shapes';
 
 const database = setUp(() => createTestDatabase());
 

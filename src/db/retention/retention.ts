@@ -1,6 +1,6 @@
-import { DAY_MS } from '../domain/period';
-import { RETAINED, type Retained, type RetentionDays } from '../domain/retention';
-import { queryRows, toIsoTime, type Database } from './connection';
+import { DAY_MS } from '../../domain/period';
+import { RETAINED, type Retained, type RetentionDays } from '../../domain/retention';
+import { queryRows, toIsoTime, type Database } from '../connection';
 
 interface RetentionRule {
   /** Rows that one statement changes: far fewer than its time limit allows. */

@@ -1,4 +1,4 @@
-import { queryRows, type Database } from './connection';
+import { queryRows, type Database } from '../connection';
 
 /**
  * Says that a process encrypts payloads with the first of these keys for so many seconds from now. The others may have

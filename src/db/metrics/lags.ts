@@ -1,4 +1,4 @@
-import { queryRows, type Database } from './connection';
+import { queryRows, type Database } from '../connection';
 
 /** How far the loops of the workers are behind, by the database's clock. Null: nothing waits, or it has never run. */
 export interface Lags {

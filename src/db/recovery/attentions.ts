@@ -1,7 +1,7 @@
-import { POLLS_BEFORE_ATTENTION } from '../domain/transaction';
-import { UNPAID_ATTEMPT_STATUSES } from '../domain/transitions';
-import { queryRows, toIsoTime, type Database, type SqlTransaction } from './connection';
-import { pageOf, type Page, type PageRequest } from './pages';
+import { POLLS_BEFORE_ATTENTION } from '../../domain/transaction';
+import { UNPAID_ATTEMPT_STATUSES } from '../../domain/transitions';
+import { queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
+import { pageOf, type Page, type PageRequest } from '../pages';
 
 /** The object that an operator has to look at. A webhook's id is `{order_id}-{n}`; a workflow's is its workflow id. */
 export interface AttentionObject {
