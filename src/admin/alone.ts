@@ -1,9 +1,6 @@
 import type { Database } from '../db/connection';
-import { KeptLease } from '../db/lease';
+import { KeptLease, type RequireLease } from '../db/lease';
 import { ServiceError } from '../errors';
-
-/** Throws Conflict once another command may do the same work. */
-export type RequireLease = () => Promise<void>;
 
 /**
  * Does work that one command at a time does. `name` of the lease; `another` names such work at the beginning of a

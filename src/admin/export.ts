@@ -8,15 +8,16 @@ import type { ManageContext } from '../../api/manage/manager';
 import type { Config } from '../config';
 import type { Input } from '../contract/routes';
 import { connectDatabase, type Database } from '../db/connection';
+import type { RequireLease } from '../db/lease';
+import type { PagePosition } from '../db/pages';
 import { auditLines, createdInMonth, eventLines, projectIds, type Month } from '../db/retention/month-export';
 import { MONTH_EXPORTED, ownsAuditTrail, removeAuditEntries, removeOrders } from '../db/retention/month-removal';
-import type { PagePosition } from '../db/pages';
 import { orderIdsByCreation, reportTexts } from '../db/search/report-rows';
 import { READ_IN_UTC } from '../db/session';
 import { SEARCH_FIELD_NAMES } from '../domain/query/fields';
 import { ServiceError, validationError } from '../errors';
 import { recordPool } from '../processes/connections';
-import { alone, type RequireLease } from './alone';
+import { alone } from './alone';
 import { auditCommand, type CommandAuthor } from './audit';
 import type { CommandRoute } from './commands';
 

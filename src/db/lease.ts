@@ -62,6 +62,9 @@ export async function releaseLease(db: Database, lease: Pick<Lease, 'name' | 'ho
   );
 }
 
+/** Throws once another process may do the same work. */
+export type RequireLease = () => Promise<void>;
+
 /**
  * A lease that this process takes whenever it is free, and renews in the background. Each time it is taken it gets a
  * new holder name, so that work begun before a loss is not mistaken for current work.

@@ -7,9 +7,10 @@ import {
   type ErasureInput,
 } from '../../workflows/messages';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { postponeEnds, type OpenItem } from '../db/backups/restores';
+import type { RequireLease } from '../db/lease';
 import { endLostRecords } from '../db/recovery/attentions';
 import { reopenErasure } from '../db/retention/erasures';
-import { postponeEnds, type OpenItem } from '../db/backups/restores';
 import { isProcessorInitiated } from '../domain/follow-up';
 import { minorUnitsInWords } from '../domain/waits';
 import type { Processor } from '../processor/client';
@@ -22,8 +23,7 @@ import { CHECKS_AT_ONCE } from './row-checks';
 interface Services extends RestorerServices {
   workflows: RestorerServices['workflows'] & Pick<WorkflowClients, 'erasures'>;
   processor: Pick<Processor, 'operations' | 'totals' | 'findOperation'>;
-  /** Throws once another reconciliation may run. */
-  requireLease: () => Promise<void>;
+  requireLease: RequireLease;
 }
 
 /** The restore that is reconciled. Instants in epoch milliseconds. */
