@@ -38,7 +38,8 @@ module.exports = {
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   setupFiles: process.env.KILL_WORKER === 'true' ? ['<rootDir>/test/support/resend-unavailable.ts'] : [],
   // More than the two cores of CI: while some files wait for timers and restarts, others work. With six a slow machine stalls.
-  maxWorkers: 4,
+  // Temporal as deployed takes more of them.
+  maxWorkers: process.env.TEMPORAL === 'cluster' ? 3 : 4,
   testTimeout: 180_000,
   maxConcurrency: 12,
 };

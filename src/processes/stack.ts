@@ -26,6 +26,7 @@ import {
   clusterProgram,
   clusterTools,
   clusterUiProgram,
+  forgetEarlierStart,
   setUpSchemas,
 } from '../stack/servers/temporal-cluster';
 import {
@@ -253,6 +254,7 @@ class Stack {
     const database = clusterDatabase(cluster, this.supervisor.logFile('temporal-postgres'));
     await this.supervisor.keep(await preparePostgres(database, progress), 'PostgreSQL of Temporal');
     await progress.step('Temporal', 'bringing its schemas up to date', () => setUpSchemas(cluster, signal));
+    await forgetEarlierStart(cluster);
     await this.supervisor.keep(clusterProgram(cluster), 'Temporal');
     await progress.step('Temporal', 'setting up its namespace', () => setUpNamespace(cluster, signal));
     await this.supervisor.keep(clusterUiProgram(cluster, this.supervisor.logFile('temporal-ui')), 'Temporal Web UI');

@@ -4,6 +4,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { parseConfig } from '../../src/config';
 import type { Order } from '../../src/contract/order';
@@ -61,10 +62,11 @@ async function startBalancer({ of }: { of: 'connections' | 'requests' } = { of: 
       await sleep(CHECK_MS, undefined, { signal: over.signal }).catch(() => undefined);
     }
   })();
-  /** The address of the next one that is ready. */
+  /** The address of the next one that is ready. As balancers do: where a busy machine shows none as ready, of any. */
   const choose = (): { host: string; port: number } | undefined => {
     const ready = [...processes].filter(([, is_ready]) => is_ready);
-    const chosen = ready[(next += 1) % ready.length];
+    const usable = ready.length > 0 ? ready : [...processes];
+    const chosen = usable[(next += 1) % usable.length];
     return chosen && { host: '127.0.0.1', port: Number(new URL(chosen[0].url).port) };
   };
   const leadConnection = (socket: net.Socket): void => {
@@ -364,7 +366,7 @@ describe('every key that several processes share is replaced while they serve re
     let is_over = false;
     const sending = Object.entries(load).map(async ([what, send]) => {
       while (!is_over) {
-        const result = await send().catch((error: Error) => `${new Date().toISOString()} ${error.message}`);
+        const result = await send().catch((error: Error) => `${new Date().toISOString()} ${inspect(error)}`);
         results[`${what} ${result}`] = (results[`${what} ${result}`] ?? 0) + 1;
         await sleep(PAUSE_MS);
       }

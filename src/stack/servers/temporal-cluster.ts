@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
+import { Client } from 'pg';
 import { clusterData, writeWhole } from '../files';
 import type { Program } from '../programs/program';
 import { baseEnvironment, type StackConfig } from '../settings';
@@ -72,6 +73,27 @@ export async function setUpSchemas({ programs, ports, password }: TemporalCluste
     SQL_PASSWORD: password,
   };
   await runCommand('/bin/sh', [deployed('schema.sh')], { env, signal });
+}
+
+/**
+ * Removes the addresses of an earlier start, before the server starts: it is the only one of this database, and its ports
+ * are others at each start. Where that start was killed less than 20 seconds ago, the server would try to join them, for
+ * up to a minute, and then end.
+ */
+export async function forgetEarlierStart({ ports, password }: TemporalCluster): Promise<void> {
+  const client = new Client({
+    host: '127.0.0.1',
+    port: ports.POSTGRES_PORT,
+    user: 'postgres',
+    password,
+    database: 'temporal',
+  });
+  await client.connect();
+  try {
+    await client.query('delete from cluster_membership');
+  } finally {
+    await client.end();
+  }
 }
 
 /** All services of the server in one process, with the settings of docker-compose.yml. */
