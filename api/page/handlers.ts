@@ -111,9 +111,13 @@ export function cancel<P extends Payable>(context: PageContext<P>): RequestHandl
     const form = acceptForm(context, response);
     const payable = await requireForm(context, request);
     const { state } = payable;
-    if (state.kind === 'ended') return await respond(request, response, payable, 'form');
+    // Nothing can be paid in a suspended project, and everything can be cancelled (rules 21.10).
+    if (state.kind === 'ended' && state.outcome !== 'suspended') {
+      const error = payable.is_cancelled ? undefined : canNotCancel('The payment has ended.');
+      return await respond(request, response, payable, 'form', { error });
+    }
     if (state.kind === 'waiting' && !state.cancellable) {
-      const error = new ServiceError('CanNotCancelTransaction', 'The outcome of the payment is awaited.');
+      const error = canNotCancel('The outcome of the payment is awaited.');
       return await respond(request, response, payable, 'form', { error });
     }
     let error: ServiceError | undefined;
@@ -126,14 +130,21 @@ export function cancel<P extends Payable>(context: PageContext<P>): RequestHandl
       error = thrown;
     }
     const after = await findPayable(context, request);
-    // What can still be cancelled was not.
-    if (is_cancelled || after.state.kind === 'ended' || !after.state.cancellable) {
+    if (is_cancelled || after.is_cancelled) return await respond(request, response, after, 'form');
+    const may_repeat =
+      after.state.kind === 'ended'
+        ? after.state.outcome === 'suspended' && error !== undefined
+        : after.state.cancellable;
+    if (!may_repeat) {
+      error ??= canNotCancel('There is no payment that could be cancelled.');
       return await respond(request, response, after, 'form', { error });
     }
     error ??= new ServiceError('ServiceUnavailable', 'The payment is not cancelled yet.');
     await respond(request, response, after, 'form', { error, status: 503, notice: 'not_cancelled' });
   };
 }
+
+const canNotCancel = (why: string) => new ServiceError('CanNotCancelTransaction', why);
 
 /** A form that pays the current attempt of its payable, by a method that it offers. */
 interface PaymentForm<Method extends PageMethod> {

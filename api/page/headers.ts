@@ -1,10 +1,26 @@
-import type { RequestHandler, Response } from 'express';
+import type { RequestHandler } from 'express';
 import helmet from 'helmet';
+
+const SELF = ["'self'"];
+
+/**
+ * Nothing from other sites and nothing inline. Chromium applies form-action to every redirect after a form too: to the
+ * merchant's address, which may have changed since the page was opened, and from there to others of the merchant.
+ */
+const POLICY = {
+  defaultSrc: ["'none'"],
+  styleSrc: SELF,
+  scriptSrc: SELF,
+  imgSrc: SELF,
+  baseUri: ["'none'"],
+  frameAncestors: ["'none'"],
+  formAction: [...SELF, 'https:', 'http:'],
+};
 
 /** Headers of every page. Transport security is the server's business. */
 export const pageHeaders: RequestHandler[] = [
   helmet({
-    contentSecurityPolicy: false,
+    contentSecurityPolicy: { useDefaults: false, directives: POLICY },
     strictTransportSecurity: false,
     frameguard: { action: 'deny' },
     // Other sites must not learn a payment page's address.
@@ -16,41 +32,6 @@ export const pageHeaders: RequestHandler[] = [
       'X-Robots-Tag': 'noindex, nofollow',
       'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
     });
-    setPolicy(response, []);
     next();
   },
 ];
-
-/**
- * The Content-Security-Policy: nothing from other sites and nothing inline. `return_urls`: where a form may lead to
- * besides; Chromium applies form-action to the redirect after a form too.
- */
-export function setPolicy(response: Response, return_urls: readonly string[]): void {
-  const self = ["'self'"];
-  const set = helmet.contentSecurityPolicy({
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      styleSrc: self,
-      scriptSrc: self,
-      imgSrc: self,
-      baseUri: ["'none'"],
-      frameAncestors: ["'none'"],
-      formAction: [...self, ...new Set(return_urls.map(sourceOf))],
-    },
-  });
-  set(response.req, response, rethrow);
-}
-
-function rethrow(error?: unknown): void {
-  if (error !== undefined) throw error as Error;
-}
-
-/**
- * The origin where the policy's grammar can express it, else the scheme alone: it has no IPv6 addresses, and a `;`
- * would begin another directive.
- */
-export function sourceOf(address: string): string {
-  const { origin, protocol } = new URL(address);
-  return /^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(origin) ? origin : protocol;
-}

@@ -93,7 +93,7 @@ export function orderPayables({ db, orders, processor_notifications }: OrderServ
       const poll = async () => {
         const until = Date.now() + OUTCOME_WAIT_MS;
         await processor_notifications.customerReturned(returned, until);
-        if (transaction.status === 'pending') await untilChanged(order, until);
+        await untilChanged(order, until);
       };
       await pollLimit(transaction.id, poll).catch((error: unknown) => {
         // The page shows the record: the processor is polled without the customer too.
@@ -113,7 +113,7 @@ export function toOrderPayable(order: StoredOrder, now: number): OrderPayable {
     methods: methodsOf(order),
     state: stateOf(order, now),
     paid_with: paidWith(order),
-    return_urls: [order.return_url, order.failure_url].filter((url) => url !== null),
+    is_cancelled: order.status === 'cancelled',
     order,
   };
 }
@@ -121,12 +121,19 @@ export function toOrderPayable(order: StoredOrder, now: number): OrderPayable {
 /** An order is expired at its expires_at, even before its timer fires, unless an outcome is awaited (rules 10.10). */
 function stateOf(order: StoredOrder, now: number): PaymentState {
   const last = order.transactions.at(-1);
-  const last_failure = failureOf(last);
+  const last_failure = failureOf(order);
   const ended = (outcome: PageOutcome, failure = last_failure): PaymentState => {
     const link_id = order.related_payment_link_id;
     if (link_id !== null && outcome !== 'completed') {
       const payment_page = `/paymentlinks/${link_id}/`;
-      return { kind: 'ended', outcome: 'attempt_failed', last_failure, return_address: undefined, payment_page };
+      const of_attempt = attemptFailure(order);
+      return {
+        kind: 'ended',
+        outcome: 'attempt_failed',
+        last_failure: of_attempt,
+        return_address: undefined,
+        payment_page,
+      };
     }
     return { kind: 'ended', outcome, last_failure: failure, return_address: returnAddress(order, outcome) };
   };
@@ -136,7 +143,9 @@ function stateOf(order: StoredOrder, now: number): PaymentState {
     cancellable: false,
     challenge_url: undefined,
   };
-  if (isFinal(ORDER_MOVES, order.status)) return ended(order.status as PageOutcome);
+  if (isFinal(ORDER_MOVES, order.status)) {
+    return ended(isGivenBack(order, last) ? 'given_back' : (order.status as PageOutcome));
+  }
   if (last?.status === 'processing') return awaitsOutcome;
   // While an outcome is awaited nobody may be told that nothing was charged.
   const awaited_from = outcomeAwaitedFrom(order);
@@ -164,14 +173,27 @@ function stateOf(order: StoredOrder, now: number): PaymentState {
 /** Without expires_at it never expires. */
 const epoch = (text: string | null) => (text === null ? Number.POSITIVE_INFINITY : Date.parse(text));
 
-/** Why a transaction failed; `undefined` when it did not. */
-export function failureOf(last: StoredTransaction | undefined): AttemptFailure | undefined {
-  if (last?.status !== 'error') return undefined;
+/** Why the last transaction failed; `undefined` when it did not. */
+function failureOf(order: StoredOrder): AttemptFailure | undefined {
+  const last = order.transactions.at(-1);
+  if (last === undefined) return undefined;
+  const { payment_method } = last;
+  if (isGivenBack(order, last)) return { reason: 'given_back', payment_method, response_code: undefined };
+  if (last.status !== 'error') return undefined;
   const declined = last.events.some(({ event, result }) => event === 'error' && result === 'declined');
   const not_confirmed = last.received_3ds_result === 'failed';
-  const { payment_method, response_code } = last;
   const reason = declined ? 'declined' : not_confirmed ? 'not_confirmed' : 'failed';
-  return { reason, payment_method, response_code: response_code ?? undefined };
+  return { reason, payment_method, response_code: last.response_code ?? undefined };
+}
+
+/** Why the attempt of an order through a payment link failed; `undefined` while it has not. */
+export function attemptFailure(order: StoredOrder): AttemptFailure | undefined {
+  const { status, transactions } = order;
+  const failure = failureOf(order);
+  const last = transactions.at(-1);
+  if (failure !== undefined || last === undefined || !isFinal(ORDER_MOVES, status)) return failure;
+  const reason = status === 'cancelled' ? 'cancelled' : 'failed';
+  return { reason, payment_method: last.payment_method, response_code: undefined };
 }
 
 /**
@@ -257,5 +279,9 @@ export function transactionToAskAbout(order: StoredOrder, now: number): StoredTr
   if (last.status !== 'pending' && last.status !== 'cancelled' && last.status !== 'expired') return undefined;
   const ended_at = epoch(last.status === 'pending' ? last.expires_at : last.modified);
   if (now >= ended_at + LATE_RETURN_MS) return undefined;
-  return order.follow_ups.some(({ id }) => id === reversalOrderId(last.id)) ? undefined : last;
+  return isGivenBack(order, last) ? undefined : last;
 }
+
+/** Whether this transaction was approved after it had ended, so that its money goes back or has gone back. */
+export const isGivenBack = ({ follow_ups }: StoredOrder, transaction: StoredTransaction | undefined) =>
+  transaction !== undefined && follow_ups.some(({ id }) => id === reversalOrderId(transaction.id));

@@ -18,12 +18,14 @@ export function pageMethods(wanted: readonly string[], active: readonly string[]
   return PAGE_METHODS.filter((method) => wanted.includes(method) && active.includes(method));
 }
 
-/** How a payment ended, for the result page; the last five are for payment links. */
+/** How a payment ended, for the result page; the last ones are for payment links. */
 export type PageOutcome =
   | 'completed'
   | 'cancelled'
   | 'expired'
   | 'error'
+  /** It had ended when the issuer approved it: the money goes back (rules 10.11). */
+  | 'given_back'
   /** One attempt through the link failed; another can be made. */
   | 'attempt_failed'
   /** By another customer. */
@@ -39,8 +41,10 @@ export type PageOutcome =
  * processor).
  */
 export interface AttemptFailure {
-  /** `not_confirmed`: the customer did not pass 3-D Secure, or cancelled it. */
-  reason: 'declined' | 'not_confirmed' | 'cancelled' | 'failed';
+  /**
+   * `not_confirmed`: the customer did not pass 3-D Secure, or cancelled it. `given_back`: it was approved after its end.
+   */
+  reason: 'declined' | 'not_confirmed' | 'cancelled' | 'failed' | 'given_back';
   payment_method: string;
   response_code: string | undefined;
 }
@@ -108,8 +112,8 @@ export interface Payable {
   clock_was_advanced: boolean;
   state: PaymentState;
   paid_with: { payment_method: string; brand: string; last_digits: string } | undefined;
-  /** Every merchant's address that a form of the page may lead to. */
-  return_urls: readonly string[];
+  /** It, or the last attempt of this customer, has ended by being cancelled. */
+  is_cancelled: boolean;
 }
 
 /** The record of what a page shows, whether an order or a payment link. */

@@ -9,12 +9,11 @@ import { linkOrderId, transactionId } from '../../src/ids';
 import type { OrderWorkflows } from '../../src/temporal/orders';
 import type { CreateOrderInput } from '../../workflows/messages';
 import { clockOf } from '../http/clock';
-import { failureOf, toOrderPayable as orderToPayable } from './order';
+import { attemptFailure, toOrderPayable as orderToPayable } from './order';
 import {
   factsOf,
   SUSPENDED,
   pageMethods,
-  type AttemptFailure,
   type CardPayment,
   type PageOutcome,
   type Payable,
@@ -99,7 +98,7 @@ export function toLinkPayable(
   { payer, own, attempt }: { payer: string | undefined; own: StoredOrder | undefined; attempt: number },
   now: number,
 ): LinkPayable {
-  const { payment_methods, project_payment_methods, return_url } = link;
+  const { payment_methods, project_payment_methods } = link;
   const paid = own?.status === 'completed' ? orderToPayable(own, now).paid_with : undefined;
   return {
     ...factsOf(link, now),
@@ -108,7 +107,7 @@ export function toLinkPayable(
     methods: pageMethods(payment_methods?.length ? payment_methods : project_payment_methods, project_payment_methods),
     state: stateOf(link, own, attempt, now),
     paid_with: paid,
-    return_urls: return_url === null ? [] : [return_url],
+    is_cancelled: own?.status === 'cancelled',
     link,
     payer,
     own,
@@ -143,15 +142,6 @@ function stateOf(link: StoredPaymentLink, own: StoredOrder | undefined, attempt:
   // Nothing is begun that could be cancelled: the link stays for the next customer.
   const nothing_begun = { cancellable: false, charge_began: false };
   return { kind: 'payable', attempt, attempts_left, last_failure, ...nothing_begun, expires_at };
-}
-
-/** Why the payer's last attempt failed; `undefined` while it has not. */
-function attemptFailure({ status, transactions }: StoredOrder): AttemptFailure | undefined {
-  const last = transactions.at(-1);
-  const failure = failureOf(last);
-  if (failure !== undefined || last === undefined || !isFinal(ORDER_MOVES, status)) return failure;
-  const reason = status === 'cancelled' ? 'cancelled' : 'failed';
-  return { reason, payment_method: last.payment_method, response_code: undefined };
 }
 
 /** The order that an attempt makes, and its charge (rules 19.2). */

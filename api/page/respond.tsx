@@ -8,7 +8,6 @@ import type { TestCard } from '../../src/processor/wire';
 import { answerError, answerErrors } from '../http/errors';
 import type { FieldErrors } from './card-form';
 import type { CsrfProtection } from './csrf';
-import { setPolicy } from './headers';
 import { localize, type Texts } from './languages';
 import type { Payable, PaymentState } from './payable';
 import { prefill, type Prefilled } from './test-cards';
@@ -66,7 +65,6 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
       return response.redirect(303, return_address);
     }
 
-    setPolicy(response, payable.return_urls);
     const localization = localize(request, payable.locales);
     const reload_url = cause === 'visit' ? undefined : page;
     const sandbox_time = payable.clock_was_advanced ? payable.now : undefined;
@@ -78,12 +76,11 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
       return sendPage(response, status, <WaitingPage {...frame} waiting_for={result.waiting_for} refresh={reload} />);
     }
     if (state.kind === 'ended') {
-      return sendPage(response, 200, <ResultPage {...frame} {...{ state, return_address }} />);
+      return sendPage(response, status, <ResultPage {...frame} {...{ state, return_address, notice }} />);
     }
     if (state.kind === 'waiting') {
       const { waiting_for, challenge_url } = state;
-      // The first time the customer is led to the issuer: by the page, as a redirect after a form may only lead to
-      // known places.
+      // The first time the customer is led to the issuer.
       const is_first = cause !== 'issuer_return' && reloads === undefined && notice === undefined;
       // A notice stays long enough to be read.
       const reload_later = notice === undefined ? reload : { ...reload, seconds: RELOAD_SECONDS_MAX };

@@ -3,6 +3,7 @@ import { EXAMPLES } from '../../src/contract/examples';
 import { MERCHANT_API, type MerchantRoutes } from '../../src/contract/merchant-api';
 import type { Route } from '../../src/contract/routes';
 import * as manage from '../../src/client/manage';
+import { Client } from '../support/customer';
 import { Merchant } from '../support/merchant';
 import { runConcurrently } from '../support/merchant-payments';
 import { Operator } from '../support/operator';
@@ -173,14 +174,20 @@ describe('every operation', () => {
   });
 });
 
-test('rules 21.10: a suspended project pays nothing on its pages, says so, and goes on when it is active again', async () => {
+test('rules 21.10: a suspended project pays nothing on its pages, says so, lets customers cancel, and goes on when it is active again', async () => {
   const mine = await operator.aProject();
   const shop = await operator.aShop(mine);
-  const [order, link] = [await shop.createOrder(), await shop.createPaymentLink()];
+  const [order, cancelled, link] = [await shop.createOrder(), await shop.createOrder(), await shop.createPaymentLink()];
+  const customer = new Client();
+  const path = `/pay/${cancelled.id}/`;
+  const { token } = await customer.openPage(cancelled);
   await operator.update(mine, { status: 'suspended' });
   const pages = [order.order_url!, link.payment_url!];
   const read = async (url: string) => await (await fetch(url)).text();
   for (const url of pages) expect(await read(url)).toContain('takes no payments at the moment');
+  // A page that was opened before still has its button.
+  expect(await (await customer.postForm(`${path}cancel/`, { token })).text()).toContain('Payment cancelled');
+  expect((await shop.getOrder(cancelled.id)).status).toBe('cancelled');
   await operator.update(mine, { status: 'active' });
   for (const url of pages) expect(await read(url)).not.toContain('takes no payments at the moment');
   expect((await shop.getProject()).status).toMatch(/^(active-testing|suspended)$/);

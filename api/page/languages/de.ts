@@ -106,6 +106,10 @@ export const DE: Texts = {
       detail: (merchant) =>
         `Es wurde nichts abgebucht. Wenn Sie noch bezahlen möchten, beginnen Sie bei ${merchant} noch einmal.`,
     },
+    given_back: {
+      heading: 'Die Zahlung wird zurückgegeben',
+      detail: () => 'Ihre Bank hat sie erst nach ihrem Ende genehmigt. Das Geld geht auf Ihre Karte zurück.',
+    },
     attempt_failed: {
       heading: 'Die Zahlung ist fehlgeschlagen',
       detail: () => 'Es wurde nichts abgebucht. Sie können es auf der Bezahlseite noch einmal versuchen.',

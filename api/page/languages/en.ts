@@ -100,6 +100,10 @@ export const EN = {
       heading: 'The payment did not go through',
       detail: (merchant: string) => `Nothing was charged. If you still want to pay, start again at ${merchant}.`,
     },
+    given_back: {
+      heading: 'The payment is being given back',
+      detail: () => 'Your bank approved it after it had ended. The money goes back to your card.',
+    },
     attempt_failed: {
       heading: 'The payment did not go through',
       detail: () => 'Nothing was charged. You can try again on the payment page.',

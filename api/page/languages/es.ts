@@ -96,6 +96,10 @@ export const ES: Texts = {
       heading: 'No se ha podido realizar el pago',
       detail: (merchant) => `No se ha cobrado nada. Si aún quieres pagar, empieza de nuevo en ${merchant}.`,
     },
+    given_back: {
+      heading: 'Se devuelve el pago',
+      detail: () => 'Tu banco lo ha aprobado cuando ya había terminado. El dinero vuelve a tu tarjeta.',
+    },
     attempt_failed: {
       heading: 'No se ha podido realizar el pago',
       detail: () => 'No se ha cobrado nada. Puedes intentarlo de nuevo en la página de pago.',

@@ -102,6 +102,10 @@ export const FR: Texts = {
       detail: (merchant) =>
         `Vous n’avez pas été débité. Si vous souhaitez toujours payer, recommencez chez ${merchant}.`,
     },
+    given_back: {
+      heading: 'Le paiement est remboursé',
+      detail: () => 'Votre banque l’a approuvé alors qu’il était déjà terminé. L’argent revient sur votre carte.',
+    },
     attempt_failed: {
       heading: 'Le paiement a échoué',
       detail: () => 'Vous n’avez pas été débité. Vous pouvez réessayer sur la page de paiement.',

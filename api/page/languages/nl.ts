@@ -103,6 +103,10 @@ export const NL: Texts = {
       heading: 'De betaling is niet gelukt',
       detail: (merchant) => `Er is niets afgeschreven. Wil je nog betalen, begin dan opnieuw bij ${merchant}.`,
     },
+    given_back: {
+      heading: 'De betaling wordt teruggegeven',
+      detail: () => 'Je bank heeft haar pas na het einde goedgekeurd. Het geld gaat terug naar je kaart.',
+    },
     attempt_failed: {
       heading: 'De betaling is niet gelukt',
       detail: () => 'Er is niets afgeschreven. Je kunt het op de betaalpagina opnieuw proberen.',

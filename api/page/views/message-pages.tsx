@@ -61,6 +61,7 @@ const SIGNS: Record<PageOutcome, { sign: Sign; tone: string }> = {
   cancelled: { sign: 'cross', tone: 'sign' },
   expired: { sign: 'clock', tone: 'sign' },
   error: { sign: 'cross', tone: 'sign bad' },
+  given_back: { sign: 'cross', tone: 'sign' },
   attempt_failed: { sign: 'cross', tone: 'sign bad' },
   already_paid: { sign: 'check', tone: 'sign good' },
   link_expired: { sign: 'clock', tone: 'sign' },
@@ -74,19 +75,23 @@ interface ResultPageProps extends Frame {
   state: Extract<PaymentState, { kind: 'ended' }>;
   /** Where the customer can go next. */
   return_address: string | undefined;
+  /** Why the customer's form was not carried out. */
+  notice?: 'not_charged' | 'not_cancelled' | undefined;
 }
 
 /** How the payment ended, for customers who stay here or come back. */
 export function ResultPage(props: ResultPageProps) {
-  const { payable, state, return_address, localization } = props;
+  const { payable, state, return_address, notice, localization } = props;
   const { texts } = localization;
   const { outcome, last_failure, payment_page } = state;
-  const { heading, detail } = texts.ended[outcome];
+  const is_given_back = last_failure?.reason === 'given_back' && outcome !== 'completed';
+  const { heading, detail } = texts.ended[is_given_back && outcome === 'attempt_failed' ? 'given_back' : outcome];
   const { sign, tone } = SIGNS[outcome];
   const declined = (outcome === 'error' || outcome === 'no_attempts_left') && last_failure?.reason === 'declined';
   return (
     <Layout {...props} title={heading}>
       <div class="sheet message">
+        {notice && <NoticeBox heading={texts[notice]} details={[texts[`${notice}_detail`]]} errors={{}} />}
         <span class={tone}>
           <SignIcon sign={sign} />
         </span>
@@ -94,6 +99,7 @@ export function ResultPage(props: ResultPageProps) {
         <p class="lead">
           {declined && `${texts.last_declined} `}
           {detail(payable.merchant_name)}
+          {is_given_back && heading !== texts.ended.given_back.heading && ` ${texts.ended.given_back.detail()}`}
         </p>
         <Receipt payable={payable} localization={localization} />
         {return_address === undefined ? (

@@ -147,8 +147,9 @@ function noticeOf(texts: Texts, { field_errors, notice, state }: PayPageProps): 
       const details = [declinedDetail(texts, last_failure), left];
       return { heading: texts.declined, details, errors, title: texts.declined_title };
     }
-    case 'cancelled': {
-      const { heading, detail } = texts.ended.cancelled;
+    case 'cancelled':
+    case 'given_back': {
+      const { heading, detail } = texts.ended[last_failure.reason];
       return { heading, details: [detail(), left], errors, title };
     }
     case 'not_confirmed':

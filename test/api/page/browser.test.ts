@@ -23,10 +23,14 @@ const merchant = setUp(startReceiver);
 const visitors: Visitor[] = [];
 
 beforeAll(async () => {
-  merchant.answer((response) =>
-    response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Shop</title><h1>Welcome back</h1>'),
+  merchant.answer((response, _n, { path }) =>
+    path.startsWith('/moved')
+      ? response.writeHead(302, { location: merchantAtOtherHost() }).end()
+      : response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Shop</title><h1>Welcome back</h1>'),
   );
 });
+/** The shop under another name: a host that no page of the service has seen. */
+const merchantAtOtherHost = () => merchant.url.replace('127.0.0.1', 'localhost');
 afterEach(async () => {
   const complaints = visitors.splice(0).map(async (visitor) => {
     await visitor.page.context().close();
@@ -173,6 +177,18 @@ async function fits(page: Page): Promise<void> {
   const sticking = boxes.filter((box) => box.x < 0 || box.x + box.width > width + 0.5);
   expect(sticking).toEqual([]);
 }
+
+test('rules 12.4: the return address may change while the page is open, and lead on to another host', async () => {
+  const page = await visit();
+  const order = await createPageOrder({ return_url: 'https://shop.example/' });
+  await page.goto(order.order_url);
+  const body = { return_url: new URL('/moved', merchant.url).href };
+  expect((await new Merchant().send('PUT', `/v1/orders/${order.id}/`, { body })).status).toBe(200);
+  await fillIn(page);
+  await page.click(PAY);
+  await page.waitForURL(merchantAtOtherHost());
+  expect(await heading(page)).toBe('Welcome back');
+});
 
 test.each([true, false])(
   'a page with an open outcome reloads until it is known; script: %p',

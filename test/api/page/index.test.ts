@@ -67,10 +67,7 @@ describe('a page', () => {
   });
 
   test('says by its headers that nothing may be kept, framed or loaded from elsewhere', async () => {
-    const order = await createPageOrder({
-      return_url: 'https://shop.example/done?a=1',
-      failure_url: 'http://localhost:9/no',
-    });
+    const order = await createPageOrder();
     const { headers } = await new Client().send(`/pay/${order.id}/`);
     expect(headers.get('content-security-policy')?.split(';')).toEqual([
       "default-src 'none'",
@@ -79,7 +76,7 @@ describe('a page', () => {
       "img-src 'self'",
       "base-uri 'none'",
       "frame-ancestors 'none'",
-      "form-action 'self' https://shop.example http://localhost:9",
+      "form-action 'self' https: http:",
     ]);
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('referrer-policy')).toBe('same-origin');
@@ -394,6 +391,24 @@ describe('rules 12.9: a program, which prefers JSON', () => {
     await page.client.postForm(`${page.path}cancel/`, { token: page.form.token });
     expect(await again()).toEqual([started, started]);
     expect(await readLedger(page.order.id)).toHaveLength(1);
+  });
+
+  test('is told CanNotCancelTransaction where nothing is cancelled, and is led on where the order is cancelled already', async () => {
+    const paid = await opened({ return_url: 'https://shop.example/' });
+    await paid.client.payWithForm(paid.path, paid.form);
+    const cancel = async ({ client, path, form }: typeof paid) =>
+      await client.postForm(`${path}cancel/`, { token: form.token }, PROGRAM);
+    const not_cancelled = [409, 'CanNotCancelTransaction', undefined];
+    expect(await refusal(await cancel(paid))).toEqual(not_cancelled);
+    const open = await opened();
+    for (const time of [1, 2]) expect([time, (await cancel(open)).status]).toEqual([time, 303]);
+    const link = await new Merchant().createPaymentLink();
+    const path = new URL(link.payment_url).pathname;
+    const client = new Client();
+    const form = await client.openPage({ id: link.id }, path);
+    expect(await refusal(await client.postForm(`${path}cancel/`, { token: form.token }, PROGRAM))).toEqual(
+      not_cancelled,
+    );
   });
 
   test('is told by a ValidationError what is wrong', async () => {

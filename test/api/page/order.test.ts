@@ -47,6 +47,10 @@ const declined = (attempt: number) =>
     events: [{ event: 'error', result: 'declined' }] as unknown as StoredTransaction['events'],
   });
 
+/** What gives the money of this transaction back. */
+const reversalOf = (transaction_id: string) =>
+  [{ id: reversalOrderId(transaction_id) }] as unknown as StoredOrder['follow_ups'];
+
 function inWords(state: PaymentState): string {
   if (state.kind === 'payable') {
     const { attempt, attempts_left, last_failure } = state;
@@ -108,6 +112,11 @@ test.each<[string, StoredOrder, string]>([
   ['completed', aPageOrder('completed', [transaction('accepted', 1)]), 'completed'],
   ['cancelled', aPageOrder('cancelled'), 'cancelled'],
   ['expired', aPageOrder('expired'), 'expired'],
+  [
+    'rules 12.12: approved by the issuer after its end',
+    aPageOrder('expired', [transaction('expired', 1)], { follow_ups: reversalOf(NOBODY) }),
+    'given_back',
+  ],
   ['error', aPageOrder('error', [1, 2, 3, 4, 5].map(declined)), 'error'],
 ])('%s', (_title, order, expected) => {
   expect(inWords(toOrderPayable(order, NOW).state)).toBe(expected);

@@ -5,6 +5,7 @@ import { orderSchema } from '../../../src/contract/order';
 import type { StoredOrder } from '../../../src/db/orders/stored-order';
 import type { StoredPaymentLink } from '../../../src/db/payment-links';
 import type { OrderStatus, PaymentLinkStatus } from '../../../src/domain/transitions';
+import { reversalOrderId } from '../../../src/ids';
 import { CARD, Client, hidden, readStatuses } from '../../support/customer';
 import { CARDS } from '../../support/domain';
 import { readLedger } from '../../support/ledger';
@@ -95,6 +96,15 @@ describe('a payment link is', () => {
       aLink('all_unsuccessful', 1),
       own('expired', { status: 'expired' }),
       'pay 2, 24 left, failed',
+    ],
+    [
+      'the payer cancelled, and confirmed at the issuer afterwards',
+      aLink('all_unsuccessful', 1),
+      {
+        ...own('cancelled', { id: NOBODY, status: 'cancelled' }),
+        follow_ups: [{ id: reversalOrderId(NOBODY) }] as StoredOrder['follow_ups'],
+      },
+      'pay 2, 24 left, given_back',
     ],
     ['paid by the payer', aLink('completed', 1), paid, 'completed → https://shop.example/'],
     ['paid by another customer', aLink('completed', 1), undefined, 'already_paid'],
