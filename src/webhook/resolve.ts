@@ -1,6 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { callbackify } from 'node:util';
 import { isPublicAddress } from './address';
 
@@ -18,11 +19,22 @@ export const resolver = new Resolver({ timeout: 2_000, tries: 2 });
 /** The codes of a name server that answered: there is no such name, or no such address of it. */
 const ANSWERED = ['ENOTFOUND', 'ENODATA'];
 
+/**
+ * Once there are addresses of one family, those of the other are waited for so long: a name server that does not answer
+ * for one of them would use up the time for connecting. Milliseconds.
+ */
+const OTHER_FAMILY_MS = 500;
+
 async function publicAddresses(hostname: string): Promise<LookupAddress[]> {
-  const answers = await Promise.allSettled([
+  const families = [
     resolver.resolve4(hostname).then((found) => found.map((address) => ({ address, family: 4 }))),
     resolver.resolve6(hostname).then((found) => found.map((address) => ({ address, family: 6 }))),
-  ]);
+  ];
+  const waited = Promise.any(families).then(async () => {
+    await sleep(OTHER_FAMILY_MS, undefined, { ref: false });
+    return [];
+  });
+  const answers = await Promise.allSettled(families.map((family) => Promise.race([family, waited])));
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   if (addresses.length === 0) {
     const codes = answers.map(

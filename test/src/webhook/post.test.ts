@@ -1,10 +1,12 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer as createHttp2Server, createSecureServer as createSecureHttp2Server } from 'node:http2';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
@@ -226,15 +228,16 @@ describe('whatever a receiver does, an attempt has an outcome and leaves no conn
 
   /**
    * A name server that knows `inside.example` (a private address) and no other name; it leaves `silent.example`
-   * unanswered.
+   * unanswered. Of `inside4.example` it has the same address, and does not answer for IPv6.
    */
   const aNameServer = async () => {
     const server = createSocket('udp4', (query, { port, address }) => {
       const name_end = query.indexOf(0, 12) + 1;
       const asked = query.subarray(12, name_end + 4);
       const name = query.subarray(13, name_end - 1).toString('latin1');
-      if (name.startsWith('silent')) return;
-      const found = name.startsWith('inside') && asked.readUInt16BE(asked.length - 4) === 1;
+      const is_ipv4 = asked.readUInt16BE(asked.length - 4) === 1;
+      if (name.startsWith('silent') || (name.startsWith('inside4') && !is_ipv4)) return;
+      const found = name.startsWith('inside') && is_ipv4;
       const header = Buffer.from(query.subarray(0, 12));
       header.writeUInt16BE(name.startsWith('inside') ? 0x8180 : 0x8183, 2);
       header.writeUInt16BE(found ? 1 : 0, 6);
@@ -327,6 +330,13 @@ describe('whatever a receiver does, an attempt has an outcome and leaves no conn
         public_only: true,
       },
       {
+        does: 'the name server is silent about IPv6, and the address is private',
+        url: 'http://inside4.example/',
+        recorded: failed('the address is private'),
+        public_only: true,
+        time_limit_ms: BEFORE_THE_RESOLVER_MS,
+      },
+      {
         does: 'the name is unknown',
         url: 'http://nowhere.example/',
         recorded: failed('the name of the host is unknown'),
@@ -364,4 +374,38 @@ const PROGRAM = `
   void Promise.all(webhooks.map((webhook) => postWebhook(webhook))).then((answers) => {
     process.stdout.write(JSON.stringify(answers));
   });
+`;
+
+test('rules 13.5: a host that takes a second to connect is reached, although its other address is not', async () => {
+  const receiving = spawn(process.execPath, ['-e', BUSY_RECEIVER], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = (await once(receiving.stdout, 'data')) as [Buffer];
+  const port = Number(line.toString());
+  // While it is stopped and its queue is full, the system drops what begins a connection: it is sent again after a second.
+  receiving.kill('SIGSTOP');
+  const before = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+  await sleep(200);
+  const webhook = aWebhook({ url: `http://shop.example:${port}/`, time_limit_ms: 30_000 });
+  const arguments_ = JSON.stringify({ webhook, receiving: receiving.pid });
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', TO_TWO_ADDRESSES, arguments_], {
+    cwd: repositoryRoot(),
+  });
+  for (const socket of before) socket.destroy();
+  receiving.kill('SIGKILL');
+  expect(JSON.parse(stdout)).toMatchObject({ status_code: 200 });
+});
+
+/** Prints its port. */
+const BUSY_RECEIVER = `
+  const server = require('node:http').createServer((request, response) => response.end());
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(server.address().port));
+`;
+
+/** Sends a webhook to a host of two addresses, lets the receiver go on after the first 600 ms, and prints the answer. */
+const TO_TWO_ADDRESSES = `
+  const { webhook, receiving } = JSON.parse(process.argv[1]);
+  const addresses = [{ address: '127.0.0.1', family: 4 }, { address: '::1', family: 6 }];
+  require('node:dns').lookup = (_host, _options, answer) => process.nextTick(answer, null, addresses);
+  const { postWebhook } = require('./dist/src/webhook/post');
+  void postWebhook(webhook).then((answer) => process.stdout.write(JSON.stringify(answer)));
+  setTimeout(() => process.kill(receiving, 'SIGCONT'), 600);
 `;
