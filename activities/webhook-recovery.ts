@@ -4,6 +4,7 @@ import { RecordMissing, type Database } from '../src/db/connection';
 import {
   countToRecover,
   findWebhookRecovery,
+  isStillToRecover,
   moveWebhookRecovery,
   nextToRecover,
   noteRecovered,
@@ -13,9 +14,7 @@ import {
   type StoredWebhookRecovery,
 } from '../src/db/webhooks/recoveries';
 import { insertRedelivery } from '../src/db/webhooks/stored-deliveries';
-import type { DeliveryId } from '../src/domain/delivery';
 import { RECOVERED_AT_ONCE, RECOVERED_PER_SECOND, type WebhookRecoveryProgress } from '../src/domain/webhook-recovery';
-import { ServiceError } from '../src/errors';
 import { setCause } from '../src/tracing/cause';
 import { webhookRecoveryWorkflowId, type WebhookRecoveryInput } from '../workflows/messages';
 import type { ActivityServices } from './services';
@@ -102,30 +101,19 @@ async function recoverOne(
   const sent = await db.transaction(async (trx) => {
     const recovery_n = await takeToRecover(trx, recovery, failed, new Date());
     if (recovery_n === undefined) return 'changed';
-    const delivery = await deliveryOf(() => {
-      const now = new Date(Date.now() + failed.clock_offset_ms);
-      return insertRedelivery(trx, failed, { now, request_id: recovery.request_id });
-    }, failed);
-    if (delivery !== undefined) await noteRecovered(trx, recovery.id, delivery, recovery_n);
-    return delivery;
+    // Since it was found, the receiver may have got it, or a later event of its order.
+    if (!(await isStillToRecover(trx, recovery, failed))) return undefined;
+    const now = new Date(Date.now() + failed.clock_offset_ms);
+    const { request_id } = recovery;
+    const delivery = failed.has_failed ? await insertRedelivery(trx, failed, { now, request_id }) : failed;
+    return (await noteRecovered(trx, recovery.id, delivery, recovery_n)) ? delivery : undefined;
   });
   if (sent === 'changed') return false;
-  if (sent !== undefined) await workflows.deliveries.start({ ...sent, project_id: failed.project_id });
-  return true;
-}
-
-/** The delivery to start; `undefined` when a redelivery of the event was begun in another way. */
-async function deliveryOf(
-  redeliver: () => Promise<DeliveryId>,
-  { order_id, n, has_failed }: FailedDelivery,
-): Promise<DeliveryId | undefined> {
-  if (!has_failed) return { order_id, n };
-  try {
-    return await redeliver();
-  } catch (error) {
-    if (error instanceof ServiceError && error.error === 'Conflict') return undefined;
-    throw error;
+  if (sent !== undefined) {
+    const { order_id, n } = sent;
+    await workflows.deliveries.start({ order_id, n, project_id: failed.project_id });
   }
+  return true;
 }
 
 /** A worker may have ended after it wrote a delivery and before it started its workflow. */

@@ -21,11 +21,14 @@ import { setUp } from '../support/set-up';
 
 const database = setUp(() => createTestDatabase({ webhook_url: 'https://shop.example/hook' }));
 const started: DeliveryId[] = [];
-const services = () =>
-  ({
-    db: database.db,
-    workflows: { deliveries: { start: async ({ order_id, n }: DeliveryId) => void started.push({ order_id, n }) } },
-  }) as unknown as ActivityServices;
+/** `meanwhile`: what happens while a delivery is started. */
+const services = (meanwhile = async (_started: DeliveryId): Promise<unknown> => undefined) => {
+  const start = async ({ order_id, n }: DeliveryId) => {
+    started.push({ order_id, n });
+    await meanwhile({ order_id, n });
+  };
+  return { db: database.db, workflows: { deliveries: { start } } } as unknown as ActivityServices;
+};
 
 beforeEach(async () => {
   await database.db.raw('truncate webhook_attempts, webhook_deliveries, webhook_recoveries');
@@ -286,4 +289,18 @@ test('a webhook that was sent again by hand in the meantime is skipped', async (
   expect(first.status).toBe('running');
   await slice(id);
   expect(started).toEqual([]);
+});
+
+test('rules 13.16: what the receiver has got since it was found is not sent', async () => {
+  const [first, second] = [await aFailedOrder(1), await aFailedOrder(2)];
+  const id = await aRecovery();
+  const sendSecondByHand = async ({ order_id }: DeliveryId) => {
+    if (order_id !== first) return;
+    const context = { now: new Date(NOW), request_id: uuidv7() };
+    const by_hand = await database.db.transaction((trx) => insertRedelivery(trx, { order_id: second, n: 1 }, context));
+    await attempt(by_hand);
+  };
+  expect(await recoverSlice(services(sendSecondByHand), id, 0)).toBe(true);
+  expect(started).toEqual([{ order_id: first, n: 2 }]);
+  expect(await found(id)).toMatchObject({ sent: 1 });
 });

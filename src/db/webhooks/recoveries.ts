@@ -189,11 +189,7 @@ const PARTS = [
 ];
 
 /** The deliveries after the position, at most `limit`. */
-function candidates(
-  { id, project_id, since, until, position }: StoredWebhookRecovery,
-  now: number,
-  limit: number | null,
-) {
+function candidates({ id, project_id, since, until, position }: StoredWebhookRecovery, now: number, limit: number) {
   const after = keyset(BY_CREATION, 'asc', position ?? undefined);
   const in_order = `order by ${after.order} limit :limit`;
   const parts = PARTS.map(
@@ -216,6 +212,9 @@ function candidates(
   };
 }
 
+/** More are not counted: each takes time, and a request waits for the number (rules 13.18). */
+const REMAINING_MAX = 10_000;
+
 /** A webhook is due when it is written: one without an attempt after this long was never begun. Milliseconds. */
 const BEGUN_WITHIN_MS = 60_000;
 
@@ -229,11 +228,34 @@ export async function nextToRecover(
   return await queryRows<FailedDelivery>(db, `select * from ${from} ${in_order}`, bindings);
 }
 
-/** How many deliveries a recovery is still to send. */
+/** How many deliveries a recovery is still to send; counted up to REMAINING_MAX. */
 export async function countToRecover(db: Database, recovery: StoredWebhookRecovery, now: number): Promise<number> {
-  const { from, bindings } = candidates(recovery, now, null);
-  const [row] = await queryRows<{ remaining: number }>(db, `select count(*)::int as remaining from ${from}`, bindings);
+  const { from, bindings } = candidates(recovery, now, REMAINING_MAX);
+  const [row] = await queryRows<{ remaining: number }>(
+    db,
+    `select least(count(*), :limit)::int as remaining from ${from}`,
+    bindings,
+  );
   return row!.remaining;
+}
+
+/**
+ * Whether a delivery that was found is still to be sent. Locks its order until the end of the SQL transaction, so that
+ * no event and no redelivery is written meanwhile.
+ */
+export async function isStillToRecover(
+  trx: SqlTransaction,
+  { since, until }: StoredWebhookRecovery,
+  { order_id, n, has_failed }: FailedDelivery,
+): Promise<boolean> {
+  await queryRows(trx, 'select 1 from orders where id = :order_id for update', { order_id });
+  if (!has_failed) return true;
+  const found = await queryRows(
+    trx,
+    `select 1 from webhook_deliveries d where d.order_id = :order_id and d.n = :n and ${FAILED}`,
+    { order_id, n, since, until, not_failed: NOT_FAILED },
+  );
+  return found.length > 0;
 }
 
 /** The deliveries of a recovery that are due and have no attempt: a worker may have ended before it started them. */
@@ -267,21 +289,22 @@ export async function takeToRecover(
   return taken && taken.sent + 1;
 }
 
-/** Makes a delivery that is open the recovery's n-th one. */
+/** Makes a delivery that is open the recovery's n-th one. `false`: it has ended meanwhile. */
 export async function noteRecovered(
   trx: SqlTransaction,
   recovery_id: string,
   { order_id, n }: DeliveryId,
   recovery_n: number,
-): Promise<void> {
-  await queryRows(
+): Promise<boolean> {
+  const noted = await queryRows(
     trx,
-    `update webhook_deliveries set recovery_id = :recovery_id, recovery_n = :recovery_n
-     where order_id = :order_id and n = :n and status = any(:open::text[])`,
+    `with noted as (
+       update webhook_deliveries set recovery_id = :recovery_id, recovery_n = :recovery_n
+       where order_id = :order_id and n = :n and status = any(:open::text[]) returning 1
+     )
+     update webhook_recoveries set sent = :recovery_n where id = :recovery_id and exists (select from noted)
+     returning 1`,
     { recovery_id, recovery_n, order_id, n, open: OPEN_DELIVERY_STATUSES },
   );
-  await queryRows(trx, 'update webhook_recoveries set sent = :recovery_n where id = :recovery_id', {
-    recovery_id,
-    recovery_n,
-  });
+  return noted.length > 0;
 }
