@@ -45,6 +45,8 @@ export const SEARCH_MS = 2_700;
 const GIVEN_UP_MS = 30_000;
 /** A page of a report may wait for the server, which indexes at the same time. Milliseconds. */
 const REPORT_MS = 20_000;
+/** How far the index may be behind, and the clocks of the machines that write orders may differ. Milliseconds. */
+const BEHIND_MS = 5 * 60_000;
 /** Rows of a report's first page. */
 const FIRST_PAGE = 1_000;
 /** Up to so many rows the orders are counted, 5 ms for each thousand; above, the number of rows is the answer. */
@@ -112,22 +114,47 @@ export class SearchReader {
     };
   }
 
-  /** The rows of a report, page by page, each of `size` but the first. Rows without the sort value come last. */
-  async *rows({ project_id, query, sort }: Wanted, size: number): AsyncGenerator<FoundRow[]> {
-    let place: string[] = [];
+  /**
+   * The rows of a report, page by page, each of `size` at most, the first of FIRST_PAGE. Rows without the sort value
+   * come last; after them, those that have moved to a place that was read already.
+   */
+  async *rows(wanted: Wanted, size: number): AsyncGenerator<FoundRow[]> {
+    const began = Date.now();
     await this.untilCurrent();
+    const read = new Set<number>();
+    for await (const page of this.pages(wanted, { size, began })) {
+      const rows = page.filter(({ row_sequence }) => !read.has(row_sequence));
+      if (!isFixed(wanted.sort.field)) for (const { row_sequence } of rows) read.add(row_sequence);
+      if (rows.length > 0) yield rows.map((row) => ({ order_id: orderIdOf(row), attempt: attemptOf(row) }));
+    }
+  }
+
+  private async *pages(wanted: Wanted, { size, began }: { size: number; began: number }): AsyncGenerator<Found[]> {
     // The first page is small, so that the report begins soon, and an unreachable server is an error at once. A later
     // one may take long.
-    for (let page = { limit: FIRST_PAGE, limit_ms: SEARCH_MS }; ; page = { limit: size, limit_ms: REPORT_MS }) {
+    yield* this.pagesBy(wanted, [], { limit: Math.min(size, FIRST_PAGE), limit_ms: SEARCH_MS, size });
+    if (isFixed(wanted.sort.field)) return;
+    const by_change = { ...wanted, sort: { field: 'modified', direction: 'asc' } } as const;
+    const changed = [`modified >= ${began - BEHIND_MS}`];
+    yield* this.pagesBy(by_change, changed, { limit: size, limit_ms: REPORT_MS, size });
+  }
+
+  private async *pagesBy(
+    { project_id, query, sort }: Wanted,
+    conditions: readonly string[],
+    { size, ...first }: { limit: number; limit_ms: number; size: number },
+  ): AsyncGenerator<Found[]> {
+    let place: string[] = [];
+    for (let page = first; ; page = { limit: size, limit_ms: REPORT_MS }) {
       const { limit, limit_ms } = page;
       const options = {
-        filter: filterOf(project_id, query, ...place),
+        filter: filterOf(project_id, query, ...conditions, ...place),
         sort: [`${sort.field}:${sort.direction}`, `row_sequence:${sort.direction}`],
         limit,
         attributesToRetrieve: ['pk', 'row_sequence', sort.field],
       };
       const { hits } = await this.ask(options, limit_ms);
-      if (hits.length > 0) yield hits.map((row) => ({ order_id: orderIdOf(row), attempt: attemptOf(row) }));
+      yield hits;
       if (hits.length < limit) return;
       const last = hits.at(-1)!;
       place = [after(sort, 'row_sequence', { value: numberOf(last[sort.field]), order_sequence: last.row_sequence })];
@@ -190,6 +217,9 @@ async function countOrders(
 function concernsTransactions(query: SearchQuery): boolean {
   return conditionsOf(query).some(({ field }) => isOfTransaction(field));
 }
+
+/** Whether the value of an order or transaction never changes: a row then keeps its place while a report is read. */
+const isFixed = (field: SortField) => field === 'created' || field === 'amount';
 
 const isAlwaysThere = (field: SortField) => field === 'created' || field === 'modified' || field === 'amount';
 

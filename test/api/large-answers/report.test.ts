@@ -5,6 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseString } from 'fast-csv';
 import { queryRows } from '../../../src/db/connection';
 import { SEARCH_FIELD_NAMES } from '../../../src/domain/query/fields';
+import { parseQuery } from '../../../src/domain/query/parse';
+import type { SearchQuery } from '../../../src/domain/query/query';
+import { PROJECT } from '../../support/domain';
 import { writeOrders } from '../../support/rows';
 import { aSearchWorld } from '../../support/search';
 import { someOrders } from '../../support/search-orders';
@@ -108,6 +111,36 @@ test.each(['created asc', 'completed desc', 'amount', 'transaction.amount desc',
     expect(values.slice(filled.length).every((value) => value === '')).toBe(true);
     const ordered = filled.map((value) => (field.includes('amount') ? value.padStart(20, '0') : value.slice(0, 23)));
     expect(ordered).toEqual(direction === 'asc' ? ordered.toSorted() : ordered.toSorted().toReversed());
+  },
+);
+
+test.each(['modified asc', 'modified desc', 'completed asc', 'completed desc'] as const)(
+  'rules 20.14: sorted by %s, a row that changes while the report is read is there once',
+  async (sort) => {
+    const [field, direction] = sort.split(' ') as ['modified' | 'completed', 'asc' | 'desc'];
+    const all = await report({ query: '*', sort });
+    const { query } = parseQuery('*') as { query: SearchQuery };
+    const wanted = { project_id: PROJECT.id, query, sort: { field, direction } };
+    const changing = all.filter((row) => row['completed'] !== '').map((row) => row['id']!);
+    const found: string[] = [];
+    for await (const rows of world.reader.rows(wanted, 10)) {
+      // The first rows and the last ones now have the newest value, behind the place that was reached or before it.
+      if (found.length === 0) {
+        const order_ids = [...changing.slice(0, 5), ...changing.slice(-5)];
+        await queryRows(
+          world.db,
+          `with changed as (
+             update orders set modified = now(), version = version + 1 ${field === 'completed' ? ', completed = now()' : ''}
+             where id = any(:order_ids::uuid[]) returning id
+           ) insert into search_outbox (order_id) select id from changed`,
+          { order_ids },
+        );
+        await world.indexed();
+      }
+      found.push(...rows.map(({ order_id, attempt }) => `${order_id} ${attempt}`));
+    }
+    expect(found).toHaveLength(all.length);
+    expect(new Set(found).size).toBe(found.length);
   },
 );
 
