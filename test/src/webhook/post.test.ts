@@ -397,7 +397,7 @@ test('rules 13.5: a host that takes a second to connect is reached, although its
 /** Prints its port. */
 const BUSY_RECEIVER = `
   const server = require('node:http').createServer((request, response) => response.end());
-  server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(server.address().port));
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => process.stdout.write(String(server.address().port)));
 `;
 
 /** Sends a webhook to a host of two addresses, lets the receiver go on after the first 600 ms, and prints the answer. */
