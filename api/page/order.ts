@@ -283,5 +283,5 @@ export function transactionToAskAbout(order: StoredOrder, now: number): StoredTr
 }
 
 /** Whether this transaction was approved after it had ended, so that its money goes back or has gone back. */
-export const isGivenBack = ({ follow_ups }: StoredOrder, transaction: StoredTransaction | undefined) =>
+const isGivenBack = ({ follow_ups }: StoredOrder, transaction: StoredTransaction | undefined) =>
   transaction !== undefined && follow_ups.some(({ id }) => id === reversalOrderId(transaction.id));
