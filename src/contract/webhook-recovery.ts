@@ -17,7 +17,9 @@ export const webhookRecoverySchema = z.strictObject({
     .enum(['request', 'failures'])
     .optional()
     .describe('Present while it is paused. `failures`: five webhooks in a row failed.'),
-  remaining: z.int().describe('Webhooks that are still to be sent: one for each order. More than 10,000 are not counted.'),
+  remaining: z
+    .int()
+    .describe('Webhooks that are still to be sent: one for each order. More than 10,000 are not counted.'),
   sent: z.int().describe('Webhooks that were sent, each with up to ten attempts.'),
   delivered: z.int().describe('Of these, those that were received.'),
   created: timestamp(),
