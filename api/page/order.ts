@@ -126,14 +126,7 @@ function stateOf(order: StoredOrder, now: number): PaymentState {
     const link_id = order.related_payment_link_id;
     if (link_id !== null && outcome !== 'completed') {
       const payment_page = `/paymentlinks/${link_id}/`;
-      const of_attempt = attemptFailure(order);
-      return {
-        kind: 'ended',
-        outcome: 'attempt_failed',
-        last_failure: of_attempt,
-        return_address: undefined,
-        payment_page,
-      };
+      return { kind: 'ended', outcome: 'attempt_failed', last_failure, return_address: undefined, payment_page };
     }
     return { kind: 'ended', outcome, last_failure: failure, return_address: returnAddress(order, outcome) };
   };
@@ -144,7 +137,7 @@ function stateOf(order: StoredOrder, now: number): PaymentState {
     challenge_url: undefined,
   };
   if (isFinal(ORDER_MOVES, order.status)) {
-    return ended(isGivenBack(order, last) ? 'given_back' : (order.status as PageOutcome));
+    return ended(last_failure?.reason === 'given_back' ? 'given_back' : (order.status as PageOutcome));
   }
   if (last?.status === 'processing') return awaitsOutcome;
   // While an outcome is awaited nobody may be told that nothing was charged.
@@ -174,7 +167,7 @@ function stateOf(order: StoredOrder, now: number): PaymentState {
 const epoch = (text: string | null) => (text === null ? Number.POSITIVE_INFINITY : Date.parse(text));
 
 /** Why the last transaction failed; `undefined` when it did not. */
-function failureOf(order: StoredOrder): AttemptFailure | undefined {
+export function failureOf(order: StoredOrder): AttemptFailure | undefined {
   const last = order.transactions.at(-1);
   if (last === undefined) return undefined;
   const { payment_method } = last;
@@ -184,16 +177,6 @@ function failureOf(order: StoredOrder): AttemptFailure | undefined {
   const not_confirmed = last.received_3ds_result === 'failed';
   const reason = declined ? 'declined' : not_confirmed ? 'not_confirmed' : 'failed';
   return { reason, payment_method, response_code: last.response_code ?? undefined };
-}
-
-/** Why the attempt of an order through a payment link failed; `undefined` while it has not. */
-export function attemptFailure(order: StoredOrder): AttemptFailure | undefined {
-  const { status, transactions } = order;
-  const failure = failureOf(order);
-  const last = transactions.at(-1);
-  if (failure !== undefined || last === undefined || !isFinal(ORDER_MOVES, status)) return failure;
-  const reason = status === 'cancelled' ? 'cancelled' : 'failed';
-  return { reason, payment_method: last.payment_method, response_code: undefined };
 }
 
 /**
@@ -283,5 +266,5 @@ export function transactionToAskAbout(order: StoredOrder, now: number): StoredTr
 }
 
 /** Whether this transaction was approved after it had ended, so that its money goes back or has gone back. */
-const isGivenBack = ({ follow_ups }: StoredOrder, transaction: StoredTransaction | undefined) =>
-  transaction !== undefined && follow_ups.some(({ id }) => id === reversalOrderId(transaction.id));
+const isGivenBack = ({ follow_ups }: StoredOrder, transaction: StoredTransaction) =>
+  follow_ups.some(({ id }) => id === reversalOrderId(transaction.id));

@@ -9,11 +9,12 @@ import { linkOrderId, transactionId } from '../../src/ids';
 import type { OrderWorkflows } from '../../src/temporal/orders';
 import type { CreateOrderInput } from '../../workflows/messages';
 import { clockOf } from '../http/clock';
-import { attemptFailure, toOrderPayable as orderToPayable } from './order';
+import { failureOf, toOrderPayable as orderToPayable } from './order';
 import {
   factsOf,
   SUSPENDED,
   pageMethods,
+  type AttemptFailure,
   type CardPayment,
   type PageOutcome,
   type Payable,
@@ -142,6 +143,16 @@ function stateOf(link: StoredPaymentLink, own: StoredOrder | undefined, attempt:
   // Nothing is begun that could be cancelled: the link stays for the next customer.
   const nothing_begun = { cancellable: false, charge_began: false };
   return { kind: 'payable', attempt, attempts_left, last_failure, ...nothing_begun, expires_at };
+}
+
+/** Why the payer's last attempt failed; `undefined` while it has not. */
+function attemptFailure(order: StoredOrder): AttemptFailure | undefined {
+  const { status, transactions } = order;
+  const failure = failureOf(order);
+  const last = transactions.at(-1);
+  if (failure !== undefined || last === undefined || !isFinal(ORDER_MOVES, status)) return failure;
+  const reason = status === 'cancelled' ? 'cancelled' : 'failed';
+  return { reason, payment_method: last.payment_method, response_code: undefined };
 }
 
 /** The order that an attempt makes, and its charge (rules 19.2). */

@@ -119,27 +119,27 @@ export class SearchReader {
    * come last; after them, those that have moved to a place that was read already.
    */
   async *rows(wanted: Wanted, size: number): AsyncGenerator<FoundRow[]> {
-    const began = Date.now();
+    const changed_since = Date.now() - BEHIND_MS;
     await this.untilCurrent();
+    // The first page is small, so that the report begins soon, and an unreachable server is an error at once. A later
+    // one may take long.
+    const passes = [this.pages(wanted, [], { limit: Math.min(size, FIRST_PAGE), limit_ms: SEARCH_MS, size })];
+    if (!isFixed(wanted.sort.field)) {
+      const by_change = { ...wanted, sort: { field: 'modified', direction: 'asc' } } as const;
+      const later = { limit: size, limit_ms: REPORT_MS, size };
+      passes.push(this.pages(by_change, [`modified >= ${changed_since}`], later));
+    }
     const read = new Set<number>();
-    for await (const page of this.pages(wanted, { size, began })) {
-      const rows = page.filter(({ row_sequence }) => !read.has(row_sequence));
-      if (!isFixed(wanted.sort.field)) for (const { row_sequence } of rows) read.add(row_sequence);
-      if (rows.length > 0) yield rows.map((row) => ({ order_id: orderIdOf(row), attempt: attemptOf(row) }));
+    for (const pages of passes) {
+      for await (const page of pages) {
+        const rows = page.filter(({ row_sequence }) => !read.has(row_sequence));
+        if (passes.length > 1) for (const { row_sequence } of rows) read.add(row_sequence);
+        if (rows.length > 0) yield rows.map((row) => ({ order_id: orderIdOf(row), attempt: attemptOf(row) }));
+      }
     }
   }
 
-  private async *pages(wanted: Wanted, { size, began }: { size: number; began: number }): AsyncGenerator<Found[]> {
-    // The first page is small, so that the report begins soon, and an unreachable server is an error at once. A later
-    // one may take long.
-    yield* this.pagesBy(wanted, [], { limit: Math.min(size, FIRST_PAGE), limit_ms: SEARCH_MS, size });
-    if (isFixed(wanted.sort.field)) return;
-    const by_change = { ...wanted, sort: { field: 'modified', direction: 'asc' } } as const;
-    const changed = [`modified >= ${began - BEHIND_MS}`];
-    yield* this.pagesBy(by_change, changed, { limit: size, limit_ms: REPORT_MS, size });
-  }
-
-  private async *pagesBy(
+  private async *pages(
     { project_id, query, sort }: Wanted,
     conditions: readonly string[],
     { size, ...first }: { limit: number; limit_ms: number; size: number },

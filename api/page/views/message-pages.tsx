@@ -84,8 +84,9 @@ export function ResultPage(props: ResultPageProps) {
   const { payable, state, return_address, notice, localization } = props;
   const { texts } = localization;
   const { outcome, last_failure, payment_page } = state;
-  const is_given_back = last_failure?.reason === 'given_back' && outcome !== 'completed';
-  const { heading, detail } = texts.ended[is_given_back && outcome === 'attempt_failed' ? 'given_back' : outcome];
+  const is_given_back = last_failure?.reason === 'given_back';
+  const named = is_given_back && outcome === 'attempt_failed' ? 'given_back' : outcome;
+  const { heading, detail } = texts.ended[named];
   const { sign, tone } = SIGNS[outcome];
   const declined = (outcome === 'error' || outcome === 'no_attempts_left') && last_failure?.reason === 'declined';
   return (
@@ -99,7 +100,7 @@ export function ResultPage(props: ResultPageProps) {
         <p class="lead">
           {declined && `${texts.last_declined} `}
           {detail(payable.merchant_name)}
-          {is_given_back && heading !== texts.ended.given_back.heading && ` ${texts.ended.given_back.detail()}`}
+          {is_given_back && named !== 'given_back' && ` ${texts.ended.given_back.detail()}`}
         </p>
         <Receipt payable={payable} localization={localization} />
         {return_address === undefined ? (

@@ -12,6 +12,7 @@ import { ServiceError } from '../../errors';
 import { queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
 import { keyset, pageOf, type Page, type PagePosition, type PageRequest, type SortKey } from '../pages';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
+import { lockOrder } from './stored-deliveries';
 
 /** A recovery of a project's webhooks (rules 13.16). Instants are ISO 8601 texts in UTC. */
 export interface StoredWebhookRecovery {
@@ -240,16 +241,16 @@ export async function countToRecover(db: Database, recovery: StoredWebhookRecove
 }
 
 /**
- * Whether a delivery that was found is still to be sent. Locks its order until the end of the SQL transaction, so that
- * no event and no redelivery is written meanwhile.
+ * Whether a delivery that was found is still to be sent. Locks the order of a failed one until the end of the SQL
+ * transaction, so that no event and no redelivery is written meanwhile; `noteRecovered` decides about the others.
  */
 export async function isStillToRecover(
   trx: SqlTransaction,
   { since, until }: StoredWebhookRecovery,
   { order_id, n, has_failed }: FailedDelivery,
 ): Promise<boolean> {
-  await queryRows(trx, 'select 1 from orders where id = :order_id for update', { order_id });
   if (!has_failed) return true;
+  await lockOrder(trx, order_id);
   const found = await queryRows(
     trx,
     `select 1 from webhook_deliveries d where d.order_id = :order_id and d.n = :n and ${FAILED}`,

@@ -127,6 +127,11 @@ export async function webhookProspects(
   return prospects ?? { next_delivery: 1, has_webhook_address: false };
 }
 
+/** Locks the order until the end of the SQL transaction: none of its events and redeliveries is written meanwhile. */
+export async function lockOrder(trx: SqlTransaction, order_id: string): Promise<void> {
+  await queryRows(trx, 'select 1 from orders where id = :order_id for update', { order_id });
+}
+
 /**
  * A further delivery of the same event, due at once. The lock on the order numbers its deliveries once each, and
  * allows one redelivery of an event at a time. Throws Conflict while another one is open (rules 13.14).
@@ -136,7 +141,7 @@ export async function insertRedelivery(
   { order_id, n }: DeliveryId,
   { now, request_id }: { now: Date; request_id: string },
 ): Promise<DeliveryId> {
-  await queryRows(trx, 'select 1 from orders where id = :order_id for update', { order_id });
+  await lockOrder(trx, order_id);
   const [open] = await queryRows<{ n: number; status: DeliveryStatus }>(
     trx,
     `select r.n, r.status from webhook_deliveries d

@@ -269,7 +269,7 @@ describe('rules 12.12: the transaction to ask about when the customer returns fr
     [
       'its money is given back',
       aPageOrder('cancelled', [challenged('cancelled')], {
-        follow_ups: [{ id: reversalOrderId(NOBODY), kind: 'reversal', status: 'completed' }],
+        follow_ups: reversalOf(NOBODY),
       }),
       later(0),
       false,
