@@ -19,11 +19,15 @@ export const anything: ShapeCheck<unknown> = () => undefined;
 
 export const flag = expect<boolean>('true or false', (value) => typeof value === 'boolean');
 
+/** Whether a text has at most so many characters: Unicode code points, as lengths of the OpenAPI document. */
+export const hasAtMost = (value: string, characters: number): boolean =>
+  value.length <= characters || (value.length <= 2 * characters && Array.from(value).length <= characters);
+
 /** A text whose length, without spaces around it, is at least `length_min`. */
 export const text = (length_max: number, length_min = 0) =>
   expect<string>(
     `a text of ${length_min} to ${length_max} characters`,
-    (value) => typeof value === 'string' && value.length <= length_max && value.trim().length >= length_min,
+    (value) => typeof value === 'string' && hasAtMost(value, length_max) && value.trim().length >= length_min,
   );
 
 export const uuidText = expect<string>(

@@ -2,6 +2,7 @@ import { DEPTH_MAX } from '../../src/contract/request';
 import { FREE_FORM_BYTES_MAX, FREE_FORM_LIST_BYTES_MAX } from '../../src/contract/scalars';
 import type { OrderRequest } from '../../src/client';
 import { Merchant } from '../support/merchant';
+import { capturePart, createAuthorization, refund } from '../support/merchant-payments';
 
 /**
  * What an order may hold at most is stored and comes back. What holds more is refused in
@@ -34,4 +35,14 @@ test('rules 18.3 and 18.4: an order with every field at its limit comes back as 
     const { id } = await merchant.createOrder({ ...fields });
     expect(await merchant.getOrder(id)).toMatchObject(fields);
   }
+});
+
+test('rules 18.4: a character outside the Basic Multilingual Plane is one, for orders, links, captures and refunds', async () => {
+  const texts = { merchant_order_id: '😀'.repeat(255), description: '😀'.repeat(4_096) };
+  const { description } = texts;
+  expect(await merchant.createPaymentLink(texts)).toMatchObject(texts);
+  const held = await createAuthorization(merchant, texts);
+  expect(held).toMatchObject(texts);
+  expect((await capturePart(merchant, held, { amount: 100, description })).body).toMatchObject({ description });
+  expect((await refund(merchant, held, { amount: 50, ...texts })).body).toMatchObject(texts);
 });

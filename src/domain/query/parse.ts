@@ -1,4 +1,5 @@
 import { SEARCH_FIELD_NAMES, isFieldName, type FieldName } from './fields';
+import { hasAtMost } from '../shape';
 import { conditionsOf, type SearchQuery } from './query';
 import { simplify } from './simplify';
 import { nearest, wordsOf } from './text';
@@ -22,7 +23,7 @@ class Problem extends Error {}
  * when it cannot be read; it never repeats a value.
  */
 export function parseQuery(text: string): { query: SearchQuery } | { problem: string } {
-  if (text.length > QUERY_LIMITS.characters) {
+  if (!hasAtMost(text, QUERY_LIMITS.characters)) {
     return { problem: `The query is longer than ${QUERY_LIMITS.characters} characters.` };
   }
   try {

@@ -21,7 +21,7 @@ const nested = object<{ id: string; list: { n: number }[] }>({
 test.each<[string, ShapeCheck<unknown>, unknown[], unknown[]]>([
   ['anything', anything, [undefined, null, 'x', {}], []],
   ['a flag', flag, [true, false], [0, 'true', null, undefined]],
-  ['a text', text(3), ['', ' ', 'abc'], ['abcd', 1, null, undefined, ['a']]],
+  ['a text', text(3), ['', ' ', 'abc', '😀😀😀'], ['abcd', '😀😀😀😀', 1, null, undefined, ['a']]],
   ['a text that is not blank', text(3, 1), ['a'], ['', '   ']],
   ['a uuid', uuidText, [UUID, UUID.toUpperCase()], ['', `${UUID}0`, `${UUID}\n`, UUID.replaceAll('-', ''), 1]],
   ['a whole number', integer(0, 10), [0, 10], [-1, 11, 1.5, Number.NaN, Infinity, '1', null, undefined, [1], {}]],

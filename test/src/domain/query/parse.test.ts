@@ -131,6 +131,7 @@ describe('rules 20.3: a query that cannot be read says what is wrong, and where'
 
   it('rules 20.3: beyond the limits on length, terms and depth', () => {
     expect(read('a'.repeat(QUERY_LIMITS.characters + 1))).toBe('The query is longer than 8192 characters.');
+    expect(read(`${'😀'.repeat(QUERY_LIMITS.characters - 2)} a`)).toBe('no letter or digit at 1');
     expect(read('a '.repeat(QUERY_LIMITS.terms))).toBe('words=a');
     expect(read('a '.repeat(QUERY_LIMITS.terms + 1))).toBe('more than 500 terms at 1001');
     expect(read(`${'('.repeat(50)}a${')'.repeat(50)}`)).toBe('words=a');
