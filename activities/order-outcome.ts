@@ -2,10 +2,14 @@ import { loadOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { recordPoll } from '../src/db/orders/transactions';
 import { lastTransaction, withPoll, type OrderSnapshot } from '../src/domain/order-snapshot';
 import { isOutcomeMissing } from '../src/domain/outcome';
+import { POLL_ISSUER_AGAIN_MS } from '../src/domain/transaction';
 import type { OperationOutcome } from '../src/processor/client';
 import type { TimeOfTry, ActivityServices } from './services';
 
-/** A poll of an open outcome; without an answer the next poll is at `poll_at`, epoch milliseconds. */
+/**
+ * A poll of an open outcome; without an outcome the next poll is at `poll_at`, epoch milliseconds, or earlier if a
+ * customer is at the issuer and the processor does not answer.
+ */
 export type PollInput = { order: OrderSnapshot; poll_at: number } & TimeOfTry;
 
 /** The operation of an order: a charge, or that of a follow-up order. */
@@ -34,8 +38,9 @@ export async function pollOutcome<SentAgain extends OperationOutcome | 'not_foun
     return await record(answer === 'not_found' ? await loadOrderSnapshot(db, order.id) : order, answer);
   }
   const { id: transaction_id, status } = lastTransaction(order)!;
-  const isOpen = await recordPoll(db, { transaction_id, now, poll_at, is_unknown: answer === 'unknown' });
-  if (found === 'unknown' && isOpen && status !== 'new') return withPoll(order, transaction_id, poll_at);
+  const next_at = found === 'unknown' && status === 'pending' ? Math.min(poll_at, now + POLL_ISSUER_AGAIN_MS) : poll_at;
+  const isOpen = await recordPoll(db, { transaction_id, now, poll_at: next_at, is_unknown: answer === 'unknown' });
+  if (found === 'unknown' && isOpen && status !== 'new') return withPoll(order, transaction_id, next_at);
   // Another worker may have moved the order and died before it returned. The worker that sent it may have died before
   // it wrote that the outcome is unknown.
   const current = await loadOrderSnapshot(db, order.id);

@@ -185,7 +185,14 @@ export function shouldExpire(order: OrderSnapshot, now: number): boolean {
   return outcomeAwaitedFrom(order) !== 'processor' && isExpired(paymentExpiresAt(order), now);
 }
 
-/** Milliseconds until the next poll of an open outcome; `polls` counts the earlier ones by schedule. */
+/** Milliseconds until the next poll of an open outcome; after no answer the record has an earlier one planned. */
+export function untilPoll(order: OrderSnapshot, polls: number, now: number): number {
+  const pause = pollPause(order, polls, now);
+  const left = (lastTransaction(order)?.poll_at ?? now) - now;
+  return outcomeAwaitedFrom(order) === 'issuer' && left > 0 ? Math.min(pause, left) : pause;
+}
+
+/** Milliseconds between two polls of an open outcome; `polls` counts the earlier ones by schedule. */
 export function pollPause(order: OrderSnapshot, polls: number, now: number): number {
   if (outcomeAwaitedFrom(order) !== 'issuer') return pollAfter(polls);
   return Math.min(POLL_ISSUER_AFTER_MS, paymentExpiresAt(order) - now);

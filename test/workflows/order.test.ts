@@ -150,6 +150,17 @@ describe('3-D Secure', () => {
     await order.handle.executeUpdate(pollNowUpdate);
     await becomes(order, 'expired: expired');
   });
+
+  test('rules 10.9: the processor is polled again half a minute after it did not answer the poll of a notification', async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
+    await answerAtIssuer(order, { code: '0101' });
+    const transaction_id = transactionIdOf(order.id, 1);
+    const { hit } = await merchant.addFault({ operation: 'ask', transaction_id, kind: 'outage', times: 1 });
+    await order.handle.signal(processorAnswered);
+    await hit;
+    await pass(MINUTE);
+    await becomes(order, 'completed: accepted');
+  });
 });
 
 describe('a late approval is reversed', () => {

@@ -5,6 +5,7 @@ import {
   outcomeAwaitedFrom,
   pollPause,
   transactionOf,
+  untilPoll,
   type OrderSnapshot,
 } from '../../src/domain/order-snapshot';
 import { pollAfter } from '../../src/domain/transaction';
@@ -80,7 +81,7 @@ export class AwaitedOutcome {
     // version.
     const { offset_ms } = object.clock;
     const isMet = () => this.pollRequested || object.hasChangedSince(version) || object.clock.offset_ms !== offset_ms;
-    const wait = { milliseconds: milliseconds ?? this.pollPause(), summary };
+    const wait = { milliseconds: milliseconds ?? this.pauseBy(untilPoll), summary };
     if (!(await object.waits.pause(wait, isMet))) this.polls += 1;
     if (object.recordIsStale) await object.refreshRecord();
   }
@@ -116,7 +117,7 @@ export class AwaitedOutcome {
     if (order === undefined || outcomeAwaitedFrom(order) === undefined) return;
     this.pollRequested = false;
     const now = this.object.clock.now();
-    this.object.applyRecord(await this.operation.poll({ order, now, poll_at: now + this.pollPause() }));
+    this.object.applyRecord(await this.operation.poll({ order, now, poll_at: now + this.pauseBy(pollPause) }));
   }
 
   private async setOutcomeByHand(manual_outcome: SetOutcomeInput): Promise<string> {
@@ -133,8 +134,8 @@ export class AwaitedOutcome {
     return inWords(after);
   }
 
-  private pollPause(): number {
+  private pauseBy(pause: typeof pollPause): number {
     const { record, clock } = this.object;
-    return record === undefined ? pollAfter(this.polls) : pollPause(record, this.polls, clock.now());
+    return record === undefined ? pollAfter(this.polls) : pause(record, this.polls, clock.now());
   }
 }
