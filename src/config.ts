@@ -15,6 +15,9 @@ const flag = () =>
     .transform((value) => value === 'true');
 const text = () => z.string().optional();
 const url = () => z.url({ protocol: /^https?$/ });
+/** A malformed one would show its password in the error of whoever connects. */
+const postgresUrl = () =>
+  z.string().refine(URL.canParse, 'Expected postgres://user:password@host:port/database, percent-encoded.').optional();
 const loopback = () => z.string().default('127.0.0.1');
 const whole = (standard: number, [least, most]: [number, number]) =>
   z.coerce.number().int().min(least).max(most).default(standard);
@@ -176,7 +179,7 @@ export const configSchema = z.object({
     .describe(
       'Address at which customers reach the 3-D Secure page of the simulator; default: SIMULATOR_PAGE_HOST and its port.',
     ),
-  SIMULATOR_POSTGRES_URL: text().describe(
+  SIMULATOR_POSTGRES_URL: postgresUrl().describe(
     "The simulator's own database; default: the database simulator on the server of POSTGRES_URL.",
   ),
   PROCESSOR_URL: url().optional().describe('Address of the processor; default: the simulator.'),
@@ -200,13 +203,13 @@ export const configSchema = z.object({
       'Secret that signs the notifications of the processor (Standard Webhooks): whsec_ and base64. Of two, separated by a comma, the API accepts both, and the simulator signs with the first.',
     ),
 
-  POSTGRES_URL: text().describe(
+  POSTGRES_URL: postgresUrl().describe(
     'PostgreSQL 16 or newer; default: the embedded one. For TLS add ?sslmode=verify-full, and &sslrootcert= with the PEM file of a CA of your own.',
   ),
   POSTGRES_PASSWORD_FILE: text().describe(
     'File with the password of the role in POSTGRES_URL, read again when it has changed; default: the password in POSTGRES_URL.',
   ),
-  POSTGRES_OWNER_URL: text().describe(
+  POSTGRES_OWNER_URL: postgresUrl().describe(
     'For the migration and admin export remove: the same database with the role that owns the schema; default: POSTGRES_URL.',
   ),
   POSTGRES_CONNECTIONS_MAX: whole(10, [3, 1_000]).describe('Maximum connections to Postgres per process.'),
@@ -356,10 +359,13 @@ export const configSchema = z.object({
 
 export type Config = z.infer<typeof configSchema>;
 
+/** The variables of an environment that are set: one with an empty or blank value is not. */
+export const setVariables = (env: Record<string, string | undefined>): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''));
+
 /** Parses the environment. Throws one Error that lists each invalid variable with the reason. */
 export function parseConfig(env: Record<string, string | undefined>): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
-  const parsed = configSchema.safeParse(given);
+  const parsed = configSchema.safeParse(setVariables(env));
   if (parsed.success) {
     return {
       ...parsed.data,
@@ -404,4 +410,27 @@ export function simulatorDatabase(postgres_url: string): string {
 /** The port of the simulator's 3-D Secure page. */
 export function simulatorPagePort({ SIMULATOR_PAGE_PORT, SIMULATOR_PORT }: Config): number {
   return SIMULATOR_PAGE_PORT ?? (SIMULATOR_PORT === 0 ? 0 : PAGE_PORT_DEFAULT);
+}
+
+type ApiAddress = Pick<Config, 'API_HOST' | 'API_PORT' | 'TLS_CERT_FILE'>;
+type ManageAddress = Pick<Config, 'MANAGE_HOST' | 'MANAGE_PORT' | 'TLS_CERT_FILE'>;
+
+/** Where this machine reaches the API. */
+export function localApiUrl(config: ApiAddress): string {
+  return localUrl(config, config.API_HOST, config.API_PORT);
+}
+
+/** Where this machine reaches the bearer-token host. */
+export function localManageUrl(config: ManageAddress): string {
+  return localUrl(config, config.MANAGE_HOST, config.MANAGE_PORT);
+}
+
+function localUrl({ TLS_CERT_FILE }: Pick<Config, 'TLS_CERT_FILE'>, host: string, port: number): string {
+  return `${TLS_CERT_FILE === undefined ? 'http' : 'https'}://${reachable(host)}:${port}`;
+}
+
+/** The host of an address at which this machine reaches what listens on a host. */
+export function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
 }

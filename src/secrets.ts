@@ -14,14 +14,17 @@ export interface EncryptedText {
   readonly secret_key_id: string;
 }
 
-/** The ids and keys of a variable: `id:base64 of 32 bytes`, with commas. Throws an Error on a bad key. */
+/** The ids and keys of a variable: `id:base64 of 32 bytes`, with commas. Throws an Error on a bad key or a repeated id. */
 export function parseKeys(variable: 'SECRET_KEYS' | 'PAYLOAD_KEYS', text: string): [id: string, key: Buffer][] {
-  return text.split(',').map((entry) => {
+  const keys = text.split(',').map((entry): [string, Buffer] => {
     const [id = '', base64 = ''] = entry.trim().split(':');
     const key = Buffer.from(base64, 'base64');
     if (id === '' || key.length !== 32) throw new Error(`${variable}: each entry is id:base64 of 32 bytes`);
     return [id, key];
   });
+  // Only one of them would be used, so that what the other protects could not be read.
+  if (new Set(keys.map(([id]) => id)).size < keys.length) throw new Error(`${variable}: two keys have the same id`);
+  return keys;
 }
 
 const IV_BYTES = 12;

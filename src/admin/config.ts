@@ -1,4 +1,4 @@
-import { parseConfig, type Config } from '../config';
+import { parseConfig, setVariables, type Config } from '../config';
 import { readFacts, readVariables } from '../stack/launch';
 
 /**
@@ -10,5 +10,5 @@ export function commandConfig(env: NodeJS.ProcessEnv): Config {
   if (given.POSTGRES_URL !== undefined) return given;
   const variables = readVariables(given.DATA_DIR);
   const { postgres_url: POSTGRES_OWNER_URL } = readFacts(given.DATA_DIR);
-  return parseConfig({ POSTGRES_OWNER_URL, ...variables, ...env });
+  return parseConfig({ POSTGRES_OWNER_URL, ...variables, ...setVariables(env) });
 }

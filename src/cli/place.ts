@@ -20,9 +20,9 @@ export class CommandError extends Error {}
  * this folder. Throws CommandError without one.
  */
 export function findPlace(env: NodeJS.ProcessEnv, folder: string): Place {
-  const facts = readFacts(path.resolve(folder, env['DATA_DIR'] ?? '.data', 'stack.json'));
-  const url = env['PAYMENTS_API_URL'] ?? facts.api_url;
-  const api_key = env['PAYMENTS_API_KEY'] ?? (url === facts.api_url ? facts.test_api_key : undefined);
+  const facts = readFacts(path.resolve(folder, env['DATA_DIR'] || '.data', 'stack.json'));
+  const url = env['PAYMENTS_API_URL'] || facts.api_url;
+  const api_key = env['PAYMENTS_API_KEY'] || (url === facts.api_url ? facts.test_api_key : undefined);
   if (url === undefined) throw new CommandError('Set PAYMENTS_API_URL to the address of the service, without /v1.');
   if (api_key === undefined) throw new CommandError('Set PAYMENTS_API_KEY to the API key of a test project.');
   return { url: url.replace(/\/+$/, ''), api_key };
@@ -69,7 +69,7 @@ export function listenSecret({ api_key }: Pick<Place, 'api_key'>): string {
 
 /** The file that keeps how far the webhooks of a project were sent to a local address. */
 export function cursorFile(env: NodeJS.ProcessEnv, { url, project_id, forward_to }: Record<string, string>): string {
-  const folder = env['XDG_STATE_HOME'] ?? path.join(homedir(), '.local', 'state');
+  const folder = env['XDG_STATE_HOME'] || path.join(homedir(), '.local', 'state');
   const name = createHash('sha256').update(`${url} ${project_id} ${forward_to}`).digest('hex').slice(0, 16);
   return path.join(folder, 'payments', `listen-${name}`);
 }

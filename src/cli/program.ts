@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { Webhook } from 'standardwebhooks';
 import { inLines } from '../domain/shown-text';
 import { checkReceiver, shownReport } from './check';
 import { forwardEvents } from './listen';
@@ -31,7 +32,7 @@ export function createPaymentsProgram({ env, folder, print: printLine, fail }: P
     .command('listen')
     .description('Sends the webhooks of the project to a local address, signed, until Ctrl-C.')
     .requiredOption('--forward-to <url>', FORWARD_TO, readUrl)
-    .option('--secret <whsec>', 'signs with this secret instead of the one that is printed')
+    .option('--secret <whsec>', 'signs with this secret instead of the one that is printed', readSecret)
     .option('--from-now', 'leave out the webhooks since the last time', false)
     .option('--print-secret', 'print the secret and exit', false)
     .action(async (given: { forwardTo: string; secret?: string; fromNow: boolean; printSecret: boolean }) => {
@@ -64,6 +65,15 @@ export function createPaymentsProgram({ env, folder, print: printLine, fail }: P
       if (report.result !== 'passed') fail();
     });
   return program;
+}
+
+function readSecret(text: string): string {
+  try {
+    new Webhook(text).sign('', new Date(0), '');
+    return text;
+  } catch (cause) {
+    throw new CommandError('Expected a secret for --secret, as the project shows it: whsec_ and base64.', { cause });
+  }
 }
 
 function readUrl(text: string): string {

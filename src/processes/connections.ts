@@ -1,4 +1,4 @@
-import { requireSetting, type Config } from '../config';
+import { localApiUrl, localManageUrl, requireSetting, type Config } from '../config';
 import { LIMITS, checkWritable, connectDatabase, observePool, type Database } from '../db/connection';
 import { checkPrimary, checkSession } from '../db/session';
 import type { Logger } from '../log';
@@ -87,11 +87,13 @@ export function searchServer(config: Config): SearchServer {
 }
 
 /** Address at which merchants and customers reach the API, without a slash at its end. */
-export function publicUrl(config: Pick<Config, 'PUBLIC_URL' | 'API_HOST' | 'API_PORT'>): string {
-  return (config.PUBLIC_URL ?? `http://${config.API_HOST}:${config.API_PORT}`).replace(/\/$/, '');
+export function publicUrl(config: Pick<Config, 'PUBLIC_URL'> & Parameters<typeof localApiUrl>[0]): string {
+  return (config.PUBLIC_URL ?? localApiUrl(config)).replace(/\/$/, '');
 }
 
 /** Address at which clients reach the bearer-token host, without a slash at its end. */
-export function managePublicUrl(config: Pick<Config, 'MANAGE_PUBLIC_URL' | 'MANAGE_HOST' | 'MANAGE_PORT'>): string {
-  return (config.MANAGE_PUBLIC_URL ?? `http://${config.MANAGE_HOST}:${config.MANAGE_PORT}`).replace(/\/$/, '');
+export function managePublicUrl(
+  config: Pick<Config, 'MANAGE_PUBLIC_URL'> & Parameters<typeof localManageUrl>[0],
+): string {
+  return (config.MANAGE_PUBLIC_URL ?? localManageUrl(config)).replace(/\/$/, '');
 }

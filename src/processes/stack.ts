@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { STOP_LIMITS_MS, parseConfig, type Config } from '../config';
+import { STOP_LIMITS_MS, localApiUrl, localManageUrl, parseConfig, type Config } from '../config';
 import { migrate } from '../db/migrate';
 import { makeDatabase } from '../db/service-role';
 import { removeFacts, summary, writeFacts, writeVariables, type StackFacts } from '../stack/facts';
@@ -30,8 +30,6 @@ import {
   setUpSchemas,
 } from '../stack/servers/temporal-cluster';
 import {
-  localApiUrl,
-  localManageUrl,
   metricsUrls,
   resolveStack,
   withPorts,

@@ -1,6 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import { simulatorDatabase, simulatorPagePort, type Config } from '../config';
+import {
+  localApiUrl,
+  localManageUrl,
+  reachable,
+  setVariables,
+  simulatorDatabase,
+  simulatorPagePort,
+  type Config,
+} from '../config';
 import { keepInFile } from './files';
 import { choosePorts, type WantedPort } from './ports';
 
@@ -129,35 +137,17 @@ export function resolveStack(
     // No load balancer looks whether they are ready.
     DRAIN_MS: 0,
     // One machine without an operator who chooses versions.
-    DEPLOYMENT_VERSIONING: env['DEPLOYMENT_VERSIONING'] === undefined ? 'automatic' : config.DEPLOYMENT_VERSIONING,
+    DEPLOYMENT_VERSIONING:
+      setVariables(env)['DEPLOYMENT_VERSIONING'] === undefined ? 'automatic' : config.DEPLOYMENT_VERSIONING,
     // A merchant who tries things out receives webhooks on the same machine.
     WEBHOOK_PRIVATE_ADDRESSES: env['WEBHOOK_PRIVATE_ADDRESSES'] !== 'false',
   };
-}
-
-/** Where this machine reaches the API. */
-export function localApiUrl(config: Config): string {
-  return localUrl(config, config.API_HOST, config.API_PORT);
 }
 
 /** Where this machine scrapes the metrics of each process that exports them. */
 export function metricsUrls({ METRICS_HOST, METRICS_PORTS }: StackConfig): Record<keyof MetricsPorts, string> {
   const url = (name: keyof MetricsPorts) => `http://${reachable(METRICS_HOST)}:${METRICS_PORTS[name]}/metrics`;
   return { api: url('api'), manage: url('manage'), worker: url('worker') };
-}
-
-/** Where this machine reaches the bearer-token host. */
-export function localManageUrl(config: Config): string {
-  return localUrl(config, config.MANAGE_HOST, config.MANAGE_PORT);
-}
-
-function localUrl({ TLS_CERT_FILE }: Config, host: string, port: number): string {
-  return `${TLS_CERT_FILE === undefined ? 'http' : 'https'}://${reachable(host)}:${port}`;
-}
-
-function reachable(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return LOOPBACK;
-  return host.includes(':') ? `[${host}]` : host;
 }
 
 /** Variables that any program needs to run; none of the service's own. */

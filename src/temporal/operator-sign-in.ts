@@ -82,7 +82,8 @@ function addresses(list: string): BlockList {
     const family = isIPv6(address) ? 'ipv6' : 'ipv4';
     try {
       if (bits === undefined) found.addAddress(address, family);
-      else found.addSubnet(address, Number(bits), family);
+      // Number('') is 0, which would trust everybody.
+      else found.addSubnet(address, /^\d+$/.test(bits) ? Number(bits) : Number.NaN, family);
     } catch (cause) {
       throw new Error(`CODEC_TRUSTED_PROXY: ${entry.trim()} is neither an address nor a subnet`, { cause });
     }

@@ -15,7 +15,7 @@ test('rules 18.5: an empty environment is a whole configuration', () => {
 });
 
 test('a variable that is set to nothing is not set', () => {
-  expect(parseConfig({ API_PORT: '', POSTGRES_URL: '' })).toEqual(parseConfig({}));
+  expect(parseConfig({ API_PORT: '', POSTGRES_URL: '', RATE_LIMIT_PER_SECOND: ' ' })).toEqual(parseConfig({}));
 });
 
 test('every wrong variable is named, with what is wrong, and no value is shown', () => {
@@ -26,6 +26,8 @@ test('every wrong variable is named, with what is wrong, and no value is shown',
     PUBLIC_URL: 'ftp://secret.example',
     PAGE_SECRET: 'short-secret',
     API_DEADLINE_MS: '-1',
+    POSTGRES_URL: 'postgres://payments:secret/1@host:5432/payments',
+    SIMULATOR_POSTGRES_URL: 'postgres://simulator:secret#1@host:5432/simulator',
   };
   let text = '';
   try {

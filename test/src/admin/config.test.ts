@@ -13,6 +13,7 @@ test('rules 22.3: without POSTGRES_URL a command works on the stack that runs on
       return [POSTGRES_URL, POSTGRES_OWNER_URL, LOG_LEVEL];
     };
     expect(databaseOf({})).toEqual(['postgres://stack/', 'postgres://owner/', 'warn']);
+    expect(databaseOf({ LOG_LEVEL: '', POSTGRES_URL: ' ' })).toEqual(databaseOf({}));
     expect(databaseOf({ LOG_LEVEL: 'error' })).toEqual(['postgres://stack/', 'postgres://owner/', 'error']);
     expect(databaseOf({ POSTGRES_URL: 'postgres://other/' })).toEqual(['postgres://other/', undefined, 'info']);
   } finally {

@@ -17,6 +17,7 @@ const ELSEWHERE = 'https://payments.example/';
 
 test('rules 13.21: the address and key are those of the variables, otherwise of the stack in the folder', () => {
   expect(findPlace({}, folder)).toEqual({ url: STACK.api_url, api_key: STACK.test_api_key });
+  expect(findPlace({ PAYMENTS_API_URL: '', PAYMENTS_API_KEY: '' }, folder)).toEqual(findPlace({}, folder));
   expect(findPlace({ PAYMENTS_API_KEY: 'other' }, folder)).toEqual({ url: STACK.api_url, api_key: 'other' });
   expect(findPlace({ PAYMENTS_API_URL: ELSEWHERE, PAYMENTS_API_KEY: 'other' }, folder)).toEqual({
     url: 'https://payments.example',

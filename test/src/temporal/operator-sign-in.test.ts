@@ -44,11 +44,14 @@ describe('behind a proxy that signs operators in', () => {
   });
 });
 
-test.each(['proxy.example.com', '10.0.0.0/33', '10.0.0.0/x', ''])('%j is no list of proxies', (CODEC_TRUSTED_PROXY) => {
-  expect(() => signInOf(config({ CODEC_TRUSTED_PROXY }))).toThrow(
-    `CODEC_TRUSTED_PROXY: ${CODEC_TRUSTED_PROXY} is neither an address nor a subnet`,
-  );
-});
+test.each(['proxy.example.com', '10.0.0.0/33', '10.0.0.0/x', '10.0.0.5/', ''])(
+  '%j is no list of proxies',
+  (CODEC_TRUSTED_PROXY) => {
+    expect(() => signInOf(config({ CODEC_TRUSTED_PROXY }))).toThrow(
+      `CODEC_TRUSTED_PROXY: ${CODEC_TRUSTED_PROXY} is neither an address nor a subnet`,
+    );
+  },
+);
 
 describe('by the token of the Web UI', () => {
   const audience = 'temporal-ui';
