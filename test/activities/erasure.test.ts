@@ -128,6 +128,16 @@ test('rules 29.3: orders beyond a page of a thousand are found, and orders of ot
   for (const one of [id, last.id]) expect(await shown(one)).not.toMatch(/ada/i);
 });
 
+test('rules 29.3: a customer whom only an order that follows names is found there', async () => {
+  const payment = await anAcceptedPayment(database.db);
+  const refunds = [uuidv7(), uuidv7()].map((id) => aFollowUp(payment, { id, kind: 'refund', amount: 40 }));
+  for (const refund of refunds) await insertFollowUp(database.db, refund);
+  const ids = refunds.map(({ id }) => id);
+  await database.db('orders').whereIn('id', ids).update({ customer: CUSTOMER });
+  expect((await of(await erase('merchant_customer_id', 'C-1'))).orders).toBe(1);
+  for (const id of ids) expect(await shown(id)).not.toMatch(/ada/i);
+});
+
 test('rules 29.5: an order that holds reserved money goes on, also if an earlier try has ended its run; a captured one does not', async () => {
   const [held, captured] = [
     await anAcceptedPayment(database.db, { mode: 'manual' }),

@@ -129,14 +129,15 @@ export async function nextToErase(db: Database, erasure: StoredErasure): Promise
   const { id_namespace } = (await findProject(db, project_id))!;
   const orders = await queryRows<{ id: string; value: string | null; position: PagePosition }>(
     db,
-    `select id, case when kind = 'payment' then customer ->> :field end as value, ${after.position} as position
+    // A merchant may have written the customer to an order that follows only.
+    `select coalesce(related_order_id, id) as id, customer ->> :field as value, ${after.position} as position
      from orders where project_id = :project_id and ${after.isAfter ?? 'true'}
      order by ${after.order} limit ${PAGE}`,
     { project_id, field, ...after.bindings },
   );
   const named = orders.filter(({ value }) => value !== null && subjectOf(id_namespace, { field, value }) === subject);
   return {
-    order_ids: named.map((order) => order.id),
+    order_ids: [...new Set(named.map((order) => order.id))],
     position: orders.length < PAGE ? null : orders.at(-1)!.position,
   };
 }
