@@ -57,17 +57,19 @@ export async function recordSettlements(
     // Skips locked orders until the next fetch: a payment must not wait for this statement, nor deadlock with it.
     const settled = await queryRows<UnpaidTransaction & { is_paid: boolean }>(
       trx,
-      `with locked as materialized (
+      `with usable as (
+         select * from open_settlements
+         -- Index, report and sums show amounts by their currency: one that they could not show waits for an operator.
+         where settlement_currency = any(:currencies)
+           and (fee_amount is null and fee_currency is null or fee_amount is not null and fee_currency = any(:currencies))
+       ), locked as materialized (
          select s.number, t.id as transaction_id, o.id as order_id, t.status, t.amount, o.kind = 'payment' as is_payment,
            t.status = 'accepted' or exists (
              select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'accepted') as is_paid
-         from open_settlements s join transactions t on t.id = s.transaction_id join orders o on o.id = t.order_id
+         from usable s join transactions t on t.id = s.transaction_id join orders o on o.id = t.order_id
          where t.settlement_currency is null
-           -- Index, report and sums show amounts by their currency: one that they could not show waits for an operator.
-           and s.settlement_currency = any(:currencies)
-           and (s.fee_amount is null and s.fee_currency is null or s.fee_amount is not null and s.fee_currency = any(:currencies))
            -- Of several for one transaction the first counts; the others wait for an operator.
-           and s.number = (select min(first.number) from open_settlements first where first.transaction_id = s.transaction_id)
+           and s.number = (select min(first.number) from usable first where first.transaction_id = s.transaction_id)
          for no key update of o, t skip locked
        ), t as (
          update transactions set

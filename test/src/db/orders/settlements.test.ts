@@ -87,6 +87,15 @@ it.each<[string, Partial<SettledTransaction>]>([
   expect((await indexedOrders(database.db, [id])).map(({ order_id }) => order_id)).toEqual([id]);
 });
 
+it('rules 20.20: one that waits for an operator keeps no later one of its transaction waiting', async () => {
+  const id = await anOrder();
+  const { waiting } = await openSettlements(database.db);
+  expect(await record([{ ...aSettlement(id), fee_currency: undefined }])).toBe(0);
+  expect(await record([aSettlement(id)])).toBe(1);
+  expect((await view(id)).transactions[0]).toMatchObject({ settlement_amount: 1_213, fee_amount: 37 });
+  expect((await openSettlements(database.db)).waiting).toBe(waiting + 1);
+});
+
 it('an order that is being changed does not make the others wait, and is settled by the next fetch', async () => {
   const [busy, free] = [await anOrder(), await anOrder()];
   await database.db.transaction(async (trx) => {
