@@ -119,8 +119,13 @@ export class Indexer {
     const order_ids = [...new Set(changes.map(({ order_id }) => order_id))];
     const orders = await indexedOrders(db, order_ids);
     this.requireLease(holder);
-    const refusals = (await Promise.all(names.map((name) => index.write(name, orders)))).at(-1) ?? [];
-    await this.confirmWritten(holder, order_ids);
+    let refusals: SearchRefusal[];
+    try {
+      refusals = (await Promise.all(names.map((name) => index.write(name, orders)))).at(-1) ?? [];
+    } finally {
+      // Also after a failure: the server may have accepted the orders and carry them out later.
+      await this.confirmWritten(holder, order_ids);
+    }
     await this.finish(changes, refusals);
     this.batch_ms = performance.now() - began;
     this.measureBatch(changes, refusals.length);
@@ -194,6 +199,7 @@ export class Indexer {
     );
     const replaces = (await index.state()) !== 'missing';
     this.requireLease(holder);
+    await this.confirmRebuild(holder);
     await index.swapRebuilt({ replaces });
     await this.confirmRebuild(holder);
     if (replaces) await index.removeReplaced();
