@@ -45,7 +45,9 @@ export async function recordDifferences(
     db,
     `insert into incidents (id, ${DIFFERENCE}, opened_at, last_seen_at)
      select id, ${DIFFERENCE}, :now, :now from json_populate_recordset(null::incidents, :rows::json) d
-     where not exists (
+     where exists (
+       select 1 from incidents o where o.closed_at is null and o.kind = d.kind and o.object_id = d.object_id
+     ) or not exists (
        select 1 from incidents c where c.closed_by = 'operator' and c.kind = d.kind and c.object_id = d.object_id
          and c.currency = d.currency and c.record_amount = d.record_amount and c.processor_amount = d.processor_amount)
      on conflict (kind, object_id) where closed_at is null do update set
