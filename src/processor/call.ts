@@ -24,8 +24,8 @@ export interface Connection extends ProcessorOptions {
   agent: Agent;
 }
 
-/** More than any answer of the wire format needs. */
-const ANSWER_BYTES_MAX = 256 * 1024;
+/** More than any answer needs: totals of an hour have about 160 bytes for each project, operation and currency. */
+const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 
 export function connect(options: ProcessorOptions): Connection {
   const agent = new Agent({
