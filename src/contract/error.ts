@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ERRORS, errorTypeOf, type ErrorName, type WrongField } from '../errors';
+import { InexactNumber } from './json';
 
 /** Every type of error on the wire. */
 export const ERROR_TYPES = [...new Set((Object.keys(ERRORS) as ErrorName[]).map(errorTypeOf))];
@@ -35,6 +36,7 @@ export function wrongFieldsOf({ issues }: z.ZodError): WrongField[] {
 export function issueText(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'This field is required.';
   if (issue.input === null) return 'Null is not accepted: leave the field out.';
+  if (issue.input instanceof InexactNumber) return 'Expected a number of at most 15 digits.';
   switch (issue.code) {
     case 'invalid_type':
       return `Expected ${TYPES[issue.expected] ?? 'another kind of value'}.`;

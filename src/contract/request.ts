@@ -50,7 +50,9 @@ class WrongFields {
 
   add({ path, text }: WrongField): void {
     const shown = path.slice(0, PATH_LENGTH_MAX);
-    if (!this.texts.has(shown) && !this.isFull()) this.texts.set(shown, text);
+    const known = this.texts.get(shown);
+    // Where the schema expects a number, its own text takes the place of the advice to send a text.
+    if (known === INEXACT_NUMBER || (known === undefined && !this.isFull())) this.texts.set(shown, text);
   }
 
   isFull(): boolean {
