@@ -2,6 +2,7 @@ import { connectDatabase } from '../../src/db/connection';
 import { EncryptingCodec, isEncrypted } from '../../src/temporal/payload-codec';
 import type { RunningStack } from '../../test/support/stack';
 import { payloadsIn, temporalOf } from '../../test/support/temporal-client';
+import { atOnce } from '../support/at-once';
 import { capturedAndVoided } from './captured-and-voided';
 import { deliveries } from './deliveries';
 import { ends } from './ends';
@@ -55,6 +56,8 @@ interface CheckOptions extends HistoryOptions {
 const LISTED = 20;
 /** Workflow histories that are in memory at a time. */
 const BATCH = 500;
+/** Of these, how many are read from Temporal at a time. */
+const READ_AT_ONCE = 8;
 
 /**
  * Ends the faults of the stack's processor, waits until nothing is under way, and returns how the stack breaks the
@@ -133,19 +136,18 @@ async function* historiesOf(stack: RunningStack, histories_max: number): AsyncGe
       runs.push({ workflow_id: workflowId, run_id: runId });
     }
     const step = Math.max(1, Math.ceil(runs.length / histories_max));
-    let histories: WorkflowHistory[] = [];
-    for (const run of runs.filter((_, n) => n % step === 0)) {
-      if (histories.length === BATCH) {
-        yield histories;
-        histories = [];
-      }
-      const history = await client.workflow.getHandle(run.workflow_id, run.run_id).fetchHistory();
-      const encrypted = payloadsIn(history).filter(isEncrypted);
-      const decrypted = await codec.decode(encrypted);
-      for (const [n, payload] of decrypted.entries()) Object.assign(encrypted[n]!, payload);
-      histories.push({ ...run, history, payloads: decrypted.map(({ data }) => Buffer.from(data ?? []).toString()) });
+    const chosen = runs.filter((_, n) => n % step === 0);
+    for (let first = 0; first < chosen.length; first += BATCH) {
+      const histories: WorkflowHistory[] = [];
+      await atOnce(READ_AT_ONCE, chosen.slice(first, first + BATCH), async (run) => {
+        const history = await client.workflow.getHandle(run.workflow_id, run.run_id).fetchHistory();
+        const encrypted = payloadsIn(history).filter(isEncrypted);
+        const decrypted = await codec.decode(encrypted);
+        for (const [n, payload] of decrypted.entries()) Object.assign(encrypted[n]!, payload);
+        histories.push({ ...run, history, payloads: decrypted.map(({ data }) => Buffer.from(data ?? []).toString()) });
+      });
+      yield histories;
     }
-    yield histories;
   } finally {
     await client.connection.close();
   }
