@@ -17,7 +17,13 @@ const text = () => z.string().optional();
 const url = () => z.url({ protocol: /^https?$/ });
 /** A malformed one would show its password in the error of whoever connects. */
 const postgresUrl = () =>
-  z.string().refine(URL.canParse, 'Expected postgres://user:password@host:port/database, percent-encoded.').optional();
+  z
+    .string()
+    .refine(
+      (address) => URL.canParse(address),
+      'Expected postgres://user:password@host:port/database, percent-encoded.',
+    )
+    .optional();
 const loopback = () => z.string().default('127.0.0.1');
 const whole = (standard: number, [least, most]: [number, number]) =>
   z.coerce.number().int().min(least).max(most).default(standard);
