@@ -8,6 +8,7 @@ import {
   createOrderUpdate,
   createPaymentLinkUpdate,
   endPaymentLinkUpdate,
+  firstAnswerUpdate,
   orderWorkflowId,
   setOutcomeUpdate,
   submitPaymentUpdate,
@@ -231,7 +232,7 @@ export class Restorer {
    * had ended, if its order, or a later attempt, says that it had.
    */
   private sentTo(id: string, { updates, result }: SentInputs) {
-    const sent = updates.filter((update) => update.result === 'done' || this.wasCharged(id, update));
+    const sent = updates.filter((update) => update.result === 'done' || this.wasCharged(id, update, updates));
     const creation = inputIn<CreateOrderInput>(sent, createOrderUpdate.name);
     const cancellation = doneIn<CancelOrderInput>(updates, cancelOrderUpdate.name);
     const submitted = sent
@@ -395,10 +396,15 @@ export class Restorer {
   ): Promise<boolean> {
     const { db, workflows } = this.services;
     const stored = await findStoredOrder(db, id);
-    // It was never written, or there was nothing to record.
-    if (stored === undefined && is_refused) return false;
-    // All that was left then may be more than is left now.
     const key = followUpIdempotencyKey(input.original_transaction_id, input.kind, id);
+    if (stored === undefined) {
+      // Nobody was told of it: as after any lost answer, it is there only if the processor has carried it out. What the
+      // service or the processor began and was refused was never written, or there was nothing to record.
+      const is_told = updates.some((update) => update.name === firstAnswerUpdate.name && update.result === 'done');
+      const is_untold = !is_told && (result === undefined || result === 'refused');
+      if (input.requested_by === 'merchant' ? is_untold && !(await this.isKnown(key)) : is_refused) return false;
+    }
+    // All that was left then may be more than is left now.
     const amount = input.amount ?? this.operations.get(key)?.amount;
     const sent = () => {
       const request = input.request && again(input.request);
@@ -521,17 +527,25 @@ export class Restorer {
     return found !== 'not_found';
   }
 
-  /** The processor has carried out the charge of an update that was not answered. */
-  private wasCharged(order_id: string, { name, input, result }: SentUpdate): boolean {
-    if (result !== 'unanswered') return false;
-    const transaction_id =
-      name === submitPaymentUpdate.name
-        ? (input as SubmitPaymentInput).transaction.id
-        : name === createOrderUpdate.name
-          ? transactionId(order_id, 1)
-          : undefined;
-    return transaction_id !== undefined && this.operations.has(chargeIdempotencyKey(transaction_id));
+  /**
+   * The processor has carried out the charge of an update that was not answered, or that was refused when the record
+   * had been lost meanwhile. Of several for one attempt, refused ones are repeats.
+   */
+  private wasCharged(order_id: string, update: SentUpdate, updates: readonly SentUpdate[]): boolean {
+    const transaction_id = chargedBy(order_id, update);
+    if (transaction_id === undefined || !this.operations.has(chargeIdempotencyKey(transaction_id))) return false;
+    if (update.result === 'unanswered') return true;
+    const of_attempt = updates.filter(
+      (other) => other.name === update.name && chargedBy(order_id, other) === transaction_id,
+    );
+    return (of_attempt.find(({ result }) => result !== 'refused') ?? of_attempt[0]) === update;
   }
+}
+
+/** The transaction that an update may charge. */
+function chargedBy(order_id: string, { name, input }: SentUpdate): string | undefined {
+  if (name === submitPaymentUpdate.name) return (input as SubmitPaymentInput).transaction.id;
+  return name === createOrderUpdate.name ? transactionId(order_id, 1) : undefined;
 }
 
 /**

@@ -1,9 +1,11 @@
 import type { Client as Temporal } from '@temporalio/client';
-import { copyRecord, restoreCopy } from '../../proofs/restore/record-copy';
-import { orderWorkflowId } from '../../workflows/messages';
+import { v7 as uuidv7 } from 'uuid';
+import { copyRecord, restoreCopy, withDatabase } from '../../proofs/restore/record-copy';
+import type { Order } from '../../src/client';
+import { FOLLOW_UP_WORKFLOW, TASK_QUEUE, orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
 import { recordRows } from '../support/database';
-import { CARDS, MINUTE } from '../support/domain';
+import { CARDS, MINUTE, aRequest } from '../support/domain';
 import { Merchant, newIdempotencyKey, statusesOf, type RefusalName } from '../support/merchant';
 import { answerIssuer } from '../support/processor';
 import {
@@ -16,6 +18,7 @@ import {
   voidAll,
 } from '../support/merchant-payments';
 import { answerOfAdmin } from '../support/admin';
+import { STOP_LIMITS_MS } from '../../src/config';
 import { transactionId } from '../../src/ids';
 import { OwnStack, type RunningStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
@@ -105,9 +108,64 @@ async function giveBack(order: { id: string }): Promise<void> {
   );
 }
 
+/**
+ * The processor refunds the payment, and charges for a new order, while the record cannot be written, and the database
+ * is restored before it can. Their workflows will try again without the record. Returns the refund and the new order.
+ */
+async function loseDatabaseBeforeOutcomes(payment: { id: string }): Promise<{ id: string; kind: string }[]> {
+  const card = await merchant.cardTransaction('approved');
+  const { vault_token } = card.payment_method_details;
+  const slow = { kind: 'latency', milliseconds: 3_000 } as const;
+  await merchant.addFault({ ...slow, operation: 'refund', order_id: payment.id });
+  await merchant.addFault({ ...slow, operation: 'sale', vault_token });
+  const body = { currency: 'EUR', amount: 1_250, merchant_order_id: 'interrupted', transactions: [card] };
+  const too_late = Date.now() + STOP_LIMITS_MS.request;
+  const unanswered = [refund(merchant, payment, { amount: 100 }), merchant.send('POST', '/v1/orders/', { body })];
+  const begun = `select o.id, o.kind from orders o join transactions t on t.order_id = o.id
+    where o.related_order_id = :id or o.merchant_order_id = 'interrupted'`;
+  const rows = await until('both have begun', async () => {
+    const found = await recordRows<{ id: string; kind: string }>(begun, payment, stack);
+    return found.length === 2 && found;
+  });
+  await withDatabase(stack.postgres_url, async (db) => {
+    const trx = await db.transaction();
+    await trx.raw('lock table orders, transactions in share row exclusive mode');
+    const order = rows.find(({ kind }) => kind === 'payment')!;
+    await until('the processor has carried out both', async () => {
+      const carried_out = [...(await operations(payment.id)), ...(await operations(order.id))];
+      return carried_out.length === 3;
+    });
+    await until('they may not begin any more', () => Date.now() > too_late);
+    await restoreCopy(stack);
+    await trx.rollback().catch(() => undefined);
+  });
+  await Promise.allSettled(unanswered);
+  return rows;
+}
+async function untilRefused(orders: { id: string }[]): Promise<void> {
+  for (const { id } of orders) {
+    const handle = temporal.workflow.getHandle(orderWorkflowId(id));
+    await until('it is refused', async () => (await handle.describe()).status.name === 'COMPLETED');
+  }
+}
+
+/** A refund whose merchant got no answer, and that no worker has begun. */
+async function refundNobodyWasToldOf(payment: Order): Promise<void> {
+  const id = uuidv7();
+  const input = {
+    ...{ id, kind: 'refund', requested_by: 'merchant', request: aRequest(), amount: 50 },
+    ...{ project_id: payment.project_id, original_order_id: payment.id },
+    original_transaction_id: payingTransactionId(payment),
+  };
+  const workflowId = orderWorkflowId(id);
+  const options = { workflowId, taskQueue: TASK_QUEUE, args: [input], startDelay: '1 hour' } as const;
+  await temporal.workflow.start(FOLLOW_UP_WORKFLOW, options);
+}
+
 test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is written again, nothing is done twice, the rest is for a person', async () => {
   const PERSONAL = { customer: { merchant_customer_id: 'C-1', last_name: 'Lovelace' } };
   const known = await merchant.paidOrder('approved', PERSONAL);
+  const interrupted = await merchant.paidOrder('approved');
   // Before the backup: what the processor never gets, and what becomes of it after the backup.
   const on_page = { transactions: [{ payment_method: 'credit-card' as const }], expiration_period: 'P1D' };
   const declined_by_hand = await unsentCharge();
@@ -209,7 +267,9 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
     stack,
   );
 
-  await restoreCopy(stack);
+  await refundNobodyWasToldOf(interrupted);
+  const under_way = await loseDatabaseBeforeOutcomes(interrupted);
+  const charged = under_way.find(({ kind }) => kind === 'payment')!;
   await own.ready();
   await until('the order is gone', async () => (await merchant.send('GET', `/v1/orders/${sale.id}/`)).status === 404);
   // The notification of a chargeback comes while the payment is not in the record.
@@ -235,6 +295,7 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
 
   expect((await merchant.getOrder(known.id)).customer).toEqual(PERSONAL.customer);
   const { since } = await admin('begin');
+  await untilRefused(under_way);
   // As if it was under way at the crash, and ended at once on the restored record.
   await recordRows(
     'insert into erasures select * from json_populate_record(null::erasures, :row) returning 1',
@@ -286,6 +347,14 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   expect([await summary(known_late.id), await operations(known_late.id)]).toEqual([
     'cancelled: cancelled; reversal completed',
     ['reversal', 'sale'].map((operation) => `${operation} ${known_late.amount} approved`),
+  ]);
+  expect([await summary(interrupted.id), await summary(charged.id)]).toEqual([
+    'completed: accepted; refund completed',
+    'completed: accepted',
+  ]);
+  expect([await operations(interrupted.id), await operations(charged.id)]).toEqual([
+    ['refund 100 approved', 'sale 1250 approved'],
+    ['sale 1250 approved'],
   ]);
   expect(await summary(disputed.id)).toBe('completed: accepted; chargeback completed');
   expect(Date.parse((await merchant.getOrder(sale.id)).created)).toBeGreaterThan(Date.parse(sale.created));
