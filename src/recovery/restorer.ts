@@ -131,8 +131,9 @@ export class Restorer {
     if (type === FOLLOW_UP_WORKFLOW) {
       const input = sent.start as FollowUpInput;
       const write = () => this.followUp(id, workflow, { ...sent, start: input });
-      // One that failed moved no money of the payment.
-      const is_needed_by_later = sent.result !== 'error';
+      // One that failed moved no money of the payment, nor does one that is left for a person.
+      const is_left = isUnanswered(input, sent) && !this.operations.has(keyOf(id, input));
+      const is_needed_by_later = sent.result !== 'error' && !is_left;
       return { object, in_turn_with: input.original_order_id, is_needed_by_later, write };
     }
     const creation = inputIn<CreateOrderInput>(sent.updates, createOrderUpdate.name);
@@ -396,13 +397,15 @@ export class Restorer {
   ): Promise<boolean> {
     const { db, workflows } = this.services;
     const stored = await findStoredOrder(db, id);
-    const key = followUpIdempotencyKey(input.original_transaction_id, input.kind, id);
+    const key = keyOf(id, input);
     if (stored === undefined) {
-      // Nobody was told of it: as after any lost answer, it is there only if the processor has carried it out. What the
-      // service or the processor began and was refused was never written, or there was nothing to record.
-      const is_told = updates.some((update) => update.name === firstAnswerUpdate.name && update.result === 'done');
-      const is_untold = !is_told && (result === undefined || result === 'refused');
-      if (input.requested_by === 'merchant' ? is_untold && !(await this.isKnown(key)) : is_refused) return false;
+      // Without an answer it is there only if the processor has carried it out, as after any lost answer.
+      if (isUnanswered(input, { updates, result }) ? !(await this.isKnown(key)) : is_refused) {
+        // It was never written, or there was nothing to record.
+        if (is_refused) return false;
+        await this.endRun(workflow);
+        throw new Error('It has no answer, and the processor does not know it: sent now, it would be carried out.');
+      }
     }
     // All that was left then may be more than is left now.
     const amount = input.amount ?? this.operations.get(key)?.amount;
@@ -449,7 +452,7 @@ export class Restorer {
       await setFollowUpOutcome(this.services, { ...input, manual_outcome: outcome, now });
       return true;
     }
-    if (await this.processorKnows(followUpIdempotencyKey(input.original_transaction_id, input.kind, id))) return false;
+    if (await this.processorKnows(keyOf(id, input))) return false;
     await recordFollowUpOutcome(db, order, { ...input, amount: order.amount }, 'error', { source: 'service', now });
     await signalPayment(this.services, input);
     return true;
@@ -541,6 +544,17 @@ export class Restorer {
     return (of_attempt.find(({ result }) => result !== 'refused') ?? of_attempt[0]) === update;
   }
 }
+
+/** The key under which the processor knows a follow-up order. */
+const keyOf = (id: string, { original_transaction_id, kind }: FollowUpInput) =>
+  followUpIdempotencyKey(original_transaction_id, kind, id);
+
+/** Whether nobody has got an answer about a merchant's follow-up order, as far as Temporal knows. */
+const isUnanswered = ({ requested_by }: FollowUpInput, { updates, result }: Pick<SentInputs, 'updates' | 'result'>) =>
+  requested_by === 'merchant' &&
+  (result === undefined || result === 'refused') &&
+  !updates.some((update) => update.result === 'done' && ANSWERS.includes(update.name));
+const ANSWERS = [firstAnswerUpdate.name, setOutcomeUpdate.name];
 
 /** The transaction that an update may charge. */
 function chargedBy(order_id: string, { name, input }: SentUpdate): string | undefined {
