@@ -138,6 +138,25 @@ test('rules 29.3: a customer whom only an order that follows names is found ther
   for (const id of ids) expect(await shown(id)).not.toMatch(/ada/i);
 });
 
+test('rules 29.3: a customer whom an order that follows another customer’s payment names goes without that payment', async () => {
+  const payment = await anAcceptedPayment(database.db);
+  const refund = aFollowUp(payment, { kind: 'refund', amount: 40 });
+  await insertFollowUp(database.db, refund);
+  const nameAs = (id: string, merchant_customer_id: string) =>
+    database
+      .db('orders')
+      .where({ id })
+      .update({ customer: { ...CUSTOMER, merchant_customer_id } });
+  await nameAs(payment.id, 'C-2');
+  await nameAs(refund.id, 'C-1');
+  await erase('merchant_customer_id', 'C-1');
+  expect([await shown(payment.id), await shown(refund.id)]).toEqual([
+    expect.stringMatching(/ada/i),
+    expect.not.stringMatching(/ada/i),
+  ]);
+  await database.db('orders').update({ customer: null });
+});
+
 test('rules 29.5: an order that holds reserved money goes on, also if an earlier try has ended its run; a captured one does not', async () => {
   const [held, captured] = [
     await anAcceptedPayment(database.db, { mode: 'manual' }),

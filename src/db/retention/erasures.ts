@@ -129,9 +129,12 @@ export async function nextToErase(db: Database, erasure: StoredErasure): Promise
   const { id_namespace } = (await findProject(db, project_id))!;
   const orders = await queryRows<{ id: string; value: string | null; position: PagePosition }>(
     db,
-    // A merchant may have written the customer to an order that follows only.
-    `select coalesce(related_order_id, id) as id, customer ->> :field as value, ${after.position} as position
-     from orders where project_id = :project_id and ${after.isAfter ?? 'true'}
+    // A merchant may have written the customer to an order that follows, whose payment then goes too unless it names
+    // another one.
+    `select case when (select customer ->> :field from orders p where p.id = o.related_order_id) is null
+         then coalesce(related_order_id, id) else id end as id,
+       customer ->> :field as value, ${after.position} as position
+     from orders o where project_id = :project_id and ${after.isAfter ?? 'true'}
      order by ${after.order} limit ${PAGE}`,
     { project_id, field, ...after.bindings },
   );
