@@ -2,7 +2,7 @@ import { loadOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { recordPoll } from '../src/db/orders/transactions';
 import { lastTransaction, withPoll, type OrderSnapshot } from '../src/domain/order-snapshot';
 import { isOutcomeMissing } from '../src/domain/outcome';
-import { POLL_ISSUER_AGAIN_MS } from '../src/domain/transaction';
+import { pollAfter } from '../src/domain/transaction';
 import type { OperationOutcome } from '../src/processor/client';
 import type { TimeOfTry, ActivityServices } from './services';
 
@@ -37,8 +37,10 @@ export async function pollOutcome<SentAgain extends OperationOutcome | 'not_foun
     // Where the processor knows nothing, only the record can say that the order was moved meanwhile.
     return await record(answer === 'not_found' ? await loadOrderSnapshot(db, order.id) : order, answer);
   }
-  const { id: transaction_id, status } = lastTransaction(order)!;
-  const next_at = found === 'unknown' && status === 'pending' ? Math.min(poll_at, now + POLL_ISSUER_AGAIN_MS) : poll_at;
+  const { id: transaction_id, status, polls = 0 } = lastTransaction(order)!;
+  // The customer may be back from the issuer, and the notification may be what asked for this poll.
+  const is_silent = found === 'unknown' && status === 'pending';
+  const next_at = is_silent ? Math.min(poll_at, now + pollAfter(polls)) : poll_at;
   const isOpen = await recordPoll(db, { transaction_id, now, poll_at: next_at, is_unknown: answer === 'unknown' });
   if (found === 'unknown' && isOpen && status !== 'new') return withPoll(order, transaction_id, next_at);
   // Another worker may have moved the order and died before it returned. The worker that sent it may have died before

@@ -36,9 +36,9 @@ export function wrongFieldsOf({ issues }: z.ZodError): WrongField[] {
 export function issueText(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'This field is required.';
   if (issue.input === null) return 'Null is not accepted: leave the field out.';
-  if (issue.input instanceof InexactNumber) return 'Expected a number of at most 15 digits.';
   switch (issue.code) {
     case 'invalid_type':
+      if (issue.input instanceof InexactNumber && issue.expected !== 'string') return 'Expected at most 15 digits.';
       return `Expected ${TYPES[issue.expected] ?? 'another kind of value'}.`;
     case 'invalid_value':
       return `Expected ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}.`;

@@ -44,9 +44,6 @@ export function expectedCharge(charge: ChargeTerms & { transaction_id: string; c
 /** When to poll the result of 3-D Secure if its notification is lost. Milliseconds. */
 export const POLL_ISSUER_AFTER_MS = 5 * 60_000;
 
-/** When to poll again after no answer, as its notification may have come already. Milliseconds. */
-export const POLL_ISSUER_AGAIN_MS = 30_000;
-
 const POLL_AFTER_MS = [2_000, 5_000, 10_000, 20_000, 30_000];
 /** Once a minute for half an hour, then less often: banks take days for some refunds. */
 const POLLS_EACH_MINUTE = 30;

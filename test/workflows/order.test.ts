@@ -151,7 +151,7 @@ describe('3-D Secure', () => {
     await becomes(order, 'expired: expired');
   });
 
-  test('rules 10.9: the processor is polled again half a minute after it did not answer the poll of a notification', async () => {
+  test('rules 10.9: the processor is polled again soon after it did not answer the poll of a notification', async () => {
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
     await answerAtIssuer(order, { code: '0101' });
     const transaction_id = transactionIdOf(order.id, 1);

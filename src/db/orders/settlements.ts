@@ -57,7 +57,7 @@ export async function recordSettlements(
     // Skips locked orders until the next fetch: a payment must not wait for this statement, nor deadlock with it.
     const settled = await queryRows<UnpaidTransaction & { is_paid: boolean }>(
       trx,
-      `with usable as (
+      `with usable as not materialized (
          select * from open_settlements
          -- Index, report and sums show amounts by their currency: one that they could not show waits for an operator.
          where settlement_currency = any(:currencies)

@@ -316,6 +316,10 @@ describe('rules 1.7: numbers that would come back changed', () => {
     expect(refusalOf(() => parseText(`{"currency":"EUR","amount":${number}}`)).fields).toEqual([
       { path: 'amount', text: expect.stringMatching(/^Expected a whole number of minor units without quotes/) },
     ]);
+    const reference = `{"currency":"EUR","amount":1,"merchant_order_id":${number}}`;
+    expect(refusalOf(() => parseText(reference)).fields).toEqual([
+      { path: 'merchant_order_id', text: 'Expected text.' },
+    ]);
   });
 
   test('a card number of 19 digits is called one', () => {
