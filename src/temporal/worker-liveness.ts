@@ -39,12 +39,13 @@ export class WorkerLiveness {
     },
     private readonly limits: typeof LIMITS = LIMITS,
   ) {
-    gauge('payments_temporal_poll_answer_age_seconds', () => [{ value: this.pollSilence / 1_000, labels: {} }]);
     gauge('payments_workflow_thread_busy_seconds', () => [{ value: workflowThreadSilence() / 1_000, labels: {} }]);
   }
 
+  /** Only of a process that polls: one that does not has no answers to wait for. */
   start(): void {
     this.answered_at = performance.now();
+    gauge('payments_temporal_poll_answer_age_seconds', () => [{ value: this.pollSilence / 1_000, labels: {} }]);
     this.loop.start();
   }
 

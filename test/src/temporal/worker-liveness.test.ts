@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
+import { gauges } from '../../../src/metrics/recorder';
 import { WorkerLiveness } from '../../../src/temporal/worker-liveness';
 import { until } from '../../support/waits';
 
@@ -33,6 +34,16 @@ async function livenessWith(
 const SILENT = /^Temporal has answered no poll for \d+ s$/;
 const longer = () => sleep(3 * LIMITS.polls_ms);
 const untilSilent = (liveness: WorkerLiveness) => until('it is not live', () => liveness.problem());
+
+test('rules 24.6: only a process that polls Temporal exports the age of an answer', async () => {
+  const readers = () => gauges.get('payments_temporal_poll_answer_age_seconds')?.size ?? 0;
+  const before = readers();
+  const liveness = new WorkerLiveness({ log: pino({ level: 'silent' }), readMetrics: () => Promise.resolve('') });
+  expect(readers()).toBe(before);
+  liveness.start();
+  expect(readers()).toBe(before + 1);
+  await liveness.stop();
+});
 
 test('rules 24.6: while polls are answered a worker is live', async () => {
   let ended = 0;
