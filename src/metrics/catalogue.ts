@@ -245,7 +245,7 @@ export const METRICS = metrics({
   },
   payments_unknown_outcome_oldest_age_seconds: {
     type: 'gauge',
-    help: 'For how long the oldest unknown outcome has been unknown, in seconds; 0 without one.',
+    help: 'For how long the oldest unknown outcome of a charge has been unknown, in seconds; 0 without one.',
     labels: {},
     processes: WORKER,
     only: HOLDER_OF_RECOVERY,

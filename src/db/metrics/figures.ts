@@ -31,6 +31,9 @@ const ageOf = (instant: string) =>
 
 const DUE = `webhook_deliveries where status = 'new' and next_attempt_at <= clock_timestamp()`;
 const UNKNOWN = `transactions where status = 'processing'`;
+/** Banks take days for some refunds; a charge is decided within minutes. */
+const UNKNOWN_CHARGES = `transactions t where status = 'processing'
+  and exists (select 1 from orders o where o.id = t.order_id and o.kind = 'payment')`;
 
 /** Days of use are dates in UTC. */
 const ROLLED_KEYS_IN_USE = `
@@ -39,7 +42,7 @@ const ROLLED_KEYS_IN_USE = `
   and last_used >= cast(clock_timestamp() at time zone 'UTC' as date) - 1`;
 
 const FIND_FIGURES = `
-  select ${countOf(UNKNOWN, 10_000)} as unknown_outcomes, ${ageOf(`min(modified) from ${UNKNOWN}`)} as unknown_outcome_age,
+  select ${countOf(UNKNOWN, 10_000)} as unknown_outcomes, ${ageOf(`min(modified) from ${UNKNOWN_CHARGES}`)} as unknown_outcome_age,
     ${countOf('search_outbox', 100_000)} as outbox_rows,
     ${ageOf('changed from search_outbox order by id limit 1')} as outbox_age,
     ${countOf('search_refusals', 10_000)} as refused_orders,

@@ -24,7 +24,7 @@ export const PAYMENTS_DASHBOARD: Dashboard = {
         },
         {
           title: 'Oldest unknown outcome',
-          description: 'More than 15 minutes: alert UnknownOutcomeOld.',
+          description: 'Of a charge. More than 15 minutes: alert UnknownOutcomeOld.',
           unit: 's',
           kind: 'value',
           queries: [query('age', 'max(payments_unknown_outcome_oldest_age_seconds)')],
