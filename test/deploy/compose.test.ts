@@ -113,6 +113,34 @@ it.each(ours)('%s: the environment is one that our configuration accepts', (_nam
   expect(() => parseConfig(values)).not.toThrow();
 });
 
+/** Variables that `.env` does not set for this deployment. */
+const NOT_PASSED_ON = [
+  // Of `npm start`, its servers and its tests.
+  ...['DATA_DIR', 'TOOLS_DIR', 'TEMPORAL', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'TEMPORAL_CLI_PATH', 'POSTGRES_PORT'],
+  ...['TEMPORAL_TEST_SERVER_PATH', 'MEILISEARCH_PORT', 'MEILISEARCH_PATH', 'DEMO_WEBHOOK_URL', 'CHROMIUM_PATH'],
+  // Of servers elsewhere, and of several kinds of workers.
+  ...['TEMPORAL_API_KEY', 'TEMPORAL_TLS', 'TEMPORAL_TLS_CLIENT_CERT_PATH', 'TEMPORAL_TLS_CLIENT_KEY_PATH'],
+  ...['TEMPORAL_TLS_SERVER_CA_CERT_PATH', 'TEMPORAL_TLS_SERVER_NAME', 'POSTGRES_PASSWORD_FILE', 'WORKER_ROLES'],
+  ...['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID', 'WORKER_HEALTH_HOST'],
+  // stop_grace_period has room for its default.
+  'DRAIN_MS',
+];
+
+it('passes on every other variable of .env.example', () => {
+  const passed = new Set(services.flatMap(([, { environment = {} }]) => Object.keys(environment)));
+  expect(
+    Object.keys(configSchema.shape)
+      .filter((name) => !passed.has(name))
+      .toSorted(),
+  ).toEqual(NOT_PASSED_ON.toSorted());
+  const { api, worker, manage } = compose.services;
+  for (const name of ['LOG_REQUESTS', 'RETENTION_ORDERS_YEARS', 'OTEL_EXPORTER_OTLP_ENDPOINT']) {
+    expect([api, worker, manage].map((service) => service?.environment?.[name])).toEqual(
+      [0, 1, 2].map(() => `\${${name}:-}`),
+    );
+  }
+});
+
 it('api, bearer-token host and worker agree on where webhooks may go', () => {
   for (const [given, expected] of [
     [GIVEN, 'false'],
