@@ -12,6 +12,8 @@ import type { WorkflowClients } from '../temporal/workflows';
 
 /** Pause between two looks at the current build and the lease of recovery. Milliseconds. */
 const EVERY_MS = 5_000;
+/** Pause between two looks whether the schedules are still there: Temporal may have lost its data. Milliseconds. */
+const MISSING_EVERY_MS = 5 * 60_000;
 /** The pause after a start, which usually takes the lease at once. Milliseconds. */
 const FIRST_MS = 250;
 
@@ -42,10 +44,14 @@ export class Keeper {
     return EVERY_MS;
   });
   private is_current: boolean | undefined;
-  /** The holder of the lease of recovery that has made the schedules. */
+  /** The holder of the lease of recovery that has made the schedules, and when it has looked at them last. */
   private scheduled_by: string | undefined;
+  private scheduled_at = 0;
 
-  constructor(private readonly services: KeeperServices) {
+  constructor(
+    private readonly services: KeeperServices,
+    private readonly missing_every_ms = MISSING_EVERY_MS,
+  ) {
     const { db, client, workflows, index, log, retention } = services;
     const { build } = services.build;
     this.recovery = new Recovery({ db, client, workflows, log, build }, retention);
@@ -81,14 +87,20 @@ export class Keeper {
     else log.info({ build: name }, 'another build is current: this one takes no lease');
   }
 
-  /** Each holder of the lease makes the schedules once. Payments work without them; the next look tries again. */
+  /**
+   * Each holder of the lease makes the schedules once, and then those that are missing. Payments work without them; the
+   * next look tries again.
+   */
   private async schedule(): Promise<void> {
     const { client, log, build } = this.services;
     const { holder } = this.recovery;
-    if (holder === undefined || holder === this.scheduled_by) return;
+    const only_missing = holder === this.scheduled_by;
+    const is_soon = performance.now() - this.scheduled_at < this.missing_every_ms;
+    if (holder === undefined || (only_missing && is_soon)) return;
     try {
-      await makeSchedules(client, build.build);
+      await makeSchedules(client, build.build, { only_missing });
       this.scheduled_by = holder;
+      this.scheduled_at = performance.now();
     } catch (err) {
       log.error({ err }, 'cannot create the schedules');
     }

@@ -61,10 +61,14 @@ const SCHEDULES = [
 const CALL_MS = 10_000;
 
 /**
- * Creates or updates the schedules; one that an operator has paused stays paused. Their runs name the build that made
- * them in their details. Safe in several processes at once.
+ * Creates the schedules and, unless `only_missing`, updates those that are there; one that an operator has paused stays
+ * paused. Their runs name the build that made them in their details. Safe in several processes at once.
  */
-export async function makeSchedules(client: Client, build: string): Promise<void> {
+export async function makeSchedules(
+  client: Client,
+  build: string,
+  { only_missing = false }: { only_missing?: boolean } = {},
+): Promise<void> {
   await client.withDeadline(Date.now() + CALL_MS, async () => {
     for (const { action, ...schedule } of SCHEDULES) {
       const { scheduleId, ...rest } = schedule;
@@ -73,6 +77,7 @@ export async function makeSchedules(client: Client, build: string): Promise<void
         await client.schedule.create({ scheduleId, ...wanted });
       } catch (error) {
         if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+        if (only_missing) continue;
         await client.schedule.getHandle(scheduleId).update(({ state }) => ({ ...wanted, state }));
       }
     }

@@ -41,9 +41,9 @@ async function schedules() {
 }
 
 /** The keeper of a worker of a build. No search server answers: its indexer has nothing to do with schedules. */
-function aKeeper(build: string, built_at: number): Keeper {
+function aKeeper(build: string, built_at: number, missing_every_ms?: number): Keeper {
   const { db } = database;
-  const keeper = new Keeper({
+  const services = {
     db,
     client,
     workflows: createWorkflowClients({ client, db }),
@@ -52,7 +52,8 @@ function aKeeper(build: string, built_at: number): Keeper {
     build: { build, version: 'v', built_at },
     is_versioned: false,
     retention: RETENTION_DAYS,
-  });
+  };
+  const keeper = new Keeper(services, missing_every_ms);
   keepers.push(keeper);
   return keeper;
 }
@@ -87,4 +88,18 @@ test('rules 24.20: a keeper of an older build leaves the schedules as the newer 
   await newer.stop();
   await runOlderKeeper();
   expect(await schedules()).toEqual(made);
+});
+
+test('rules 24.20: a schedule that Temporal has lost is made again, and one that is paused stays as it is', async () => {
+  const keeper = aKeeper('of today', Date.now(), 100);
+  await keeper.start();
+  const namesBuild = ({ action }: { action: { staticDetails?: string | undefined } }) =>
+    action.staticDetails === 'Scheduled by build of today';
+  const isMade = async () => (await schedules()).every(namesBuild);
+  await until('it has made the schedules', () => isMade().catch(() => false));
+  await client.schedule.getHandle('audit').pause('for a while');
+  await client.schedule.getHandle('settlements').delete();
+  await client.schedule.getHandle('search-index-check').delete();
+  await until('they are there again', () => isMade().catch(() => false));
+  expect((await schedules())[0]!.state).toMatchObject({ paused: true, note: 'for a while' });
 });
