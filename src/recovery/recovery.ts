@@ -92,7 +92,10 @@ export class Recovery {
       }
     }
     if (Object.keys(finished).length > 0) await saveProgress(db, finished);
-    await reconcileAttentions(db, now);
+    // What needs a person is only shown: whatever fails there must not end the rest of the round.
+    await reconcileAttentions(db, now).catch((err: unknown) =>
+      log.error({ err }, 'recovery could not bring the attentions up to date'),
+    );
     await this.deleteOldRows(now);
     return true;
   }

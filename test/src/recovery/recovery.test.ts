@@ -577,6 +577,15 @@ describe('the calls that it makes to Temporal', () => {
     await recovery.stop();
   });
 
+  test('rules 29.1: old rows go also while the attentions cannot be brought up to date', async () => {
+    const { db } = database;
+    await db('request_claims').insert({ request_id: randomUUID(), is_withdrawn: false, claimed: new Date(0) });
+    await db.raw('alter table attentions rename to attentions_away');
+    await aRecovery().recover(NOW);
+    await db.raw('alter table attentions_away rename to attentions');
+    expect(await queryRows(db, 'select * from request_claims where claimed < now()', {})).toEqual([]);
+  });
+
   test('a Temporal that is unavailable: the round ends at the first call, and the next one goes on there', async () => {
     const expected = await leftBehind();
     const away = aRecovery(temporal({ unavailable: true }));
