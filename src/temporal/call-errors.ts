@@ -98,10 +98,18 @@ export function unanswered(): ServiceError {
   return new ServiceError('ServiceUnavailable', 'The service could not answer in time.');
 }
 
+const SEND_AGAIN =
+  'The service could not answer in time; sent again with its Idempotency-Key, the request is answered and done once.';
+
 /** ServiceUnavailable, for a request with an Idempotency-Key that may still be carried out. */
-export function keyMayBeSentAgain(): ServiceError {
-  return new ServiceError(
-    'ServiceUnavailable',
-    'The service could not answer in time; sent again with its Idempotency-Key, the request is answered and done once.',
-  );
+export const keyMayBeSentAgain = (): ServiceError => new ServiceError('ServiceUnavailable', SEND_AGAIN);
+
+/**
+ * Temporal has the answer to a creation with an Idempotency-Key, and its record was lost (rules 10.19). A repeat makes
+ * the object again.
+ */
+export class RecordLost extends ServiceError {
+  constructor() {
+    super('ServiceUnavailable', SEND_AGAIN);
+  }
 }

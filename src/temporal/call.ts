@@ -7,6 +7,7 @@ import { OutcomeUnknown, ServiceError } from '../errors';
 import type { LabelsOf } from '../metrics/catalogue';
 import { count, measure } from '../metrics/recorder';
 import {
+  RecordLost,
   isExhausted,
   isOutcomeUnknown,
   isRefusedByTemporal,
@@ -49,8 +50,8 @@ interface ObjectCall<Stored> {
 /**
  * Makes a call to Temporal, repeats it while its outcome is unknown, until the request's deadline, then reads the
  * object. Throws the workflow's refusal as a ServiceError. When there is no object: ServiceUnavailable or
- * OutcomeUnknown if the outcome of its creation stayed unknown, NotFound otherwise, as the record was lost (rules
- * 10.19).
+ * OutcomeUnknown if the outcome of its creation stayed unknown; otherwise, as the record was lost (rules 10.19),
+ * RecordLost for a creation with an Idempotency-Key, NotFound for all others.
  */
 export async function callThenRead<Stored>(
   temporal: TemporalAccess,
@@ -103,6 +104,7 @@ async function callAndRead<Stored>(
   // Retry: the call may have moved money, and a database that is busy for a moment must not hide that.
   const view = await retryUntil(deadline_at, isUnavailable, read);
   if (view !== undefined) return { view, is_known };
+  if (is_known && purpose === 'create' && request.has_idempotency_key) throw new RecordLost();
   if (is_known || purpose !== 'create') throw notFound(subject);
   return { view: await withdrawOrRead(db, request, { refusal: unavailable(), read }), is_known: false };
 }

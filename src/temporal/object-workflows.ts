@@ -3,7 +3,7 @@ import type { SignalDefinition, UpdateDefinition, Workflow } from '@temporalio/c
 import type { AcceptedRequest } from '../domain/accepted-request';
 import { CREATE_UPDATE_ID, clockAdvanced, recordChanged } from '../../workflows/messages';
 import { callOnce, callThenRead, unlessClosed, type Purpose, type TemporalAccess } from './call';
-import { isAnswered, isServiceError, isWorkflowClosed, isWorkflowRefusal } from './call-errors';
+import { RecordLost, isAnswered, isServiceError, isWorkflowClosed, isWorkflowRefusal } from './call-errors';
 import type { Kind, RecordedKind } from './kinds';
 
 /** Calls shared by all kinds of objects that have a workflow; each kind has its own file. */
@@ -129,7 +129,7 @@ export class RecordedWorkflows<Started, Stored> extends ObjectWorkflows<Started,
       });
       return { view, is_over };
     } catch (error) {
-      if (is_over && isServiceError(error, 'NotFound')) return undefined;
+      if (error instanceof RecordLost) return undefined;
       throw error;
     }
   }
@@ -180,12 +180,23 @@ export class RecordedWorkflows<Started, Stored> extends ObjectWorkflows<Started,
     try {
       return await create(update);
     } catch (error) {
+      // A running workflow finds out that its record is lost, and ends within two minutes.
+      if (error instanceof RecordLost && (await this.tellRunning(id, request))) throw error;
       const is_kept = updateId !== undefined && request.has_idempotency_key;
       if (!is_kept || !isServiceError(error, 'ServiceUnavailable')) throw error;
       // Temporal stores the result of an update id, also of an earlier request that came too late. This request is in
       // time, so it uses a new id.
       return await create({ ...update, updateId: `${updateId}:${request.deadline_at}` });
     }
+  }
+
+  /** As recordChanged. `false`: the workflow is closed. Throws ServiceUnavailable after the request's deadline. */
+  private async tellRunning(id: string, { deadline_at }: AcceptedRequest): Promise<boolean> {
+    let is_running = false;
+    await callOnce(this.temporal.client, deadline_at, async () => {
+      is_running = await this.signalRunning(id, recordChanged);
+    });
+    return is_running;
   }
 
   /** Makes a call about the object, and returns it as stored afterwards. */

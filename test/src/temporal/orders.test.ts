@@ -9,6 +9,8 @@ import { aSilentServer } from '../../support/servers';
 import { setUp } from '../../support/set-up';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
+import { until } from '../../support/waits';
+import { orderWorkflowId } from '../../../workflows/messages';
 
 const database = setUp(() => createTestDatabase());
 const silent = setUp(aSilentServer);
@@ -90,3 +92,25 @@ test('rules 11.5: a creation that was given up, sent again with its key, is done
     await db.destroy();
   }
 });
+
+test.each(['waits', 'has ended'])(
+  'rules 10.19: a creation whose record was lost is made again by its key, while its workflow %s too',
+  async (state) => {
+    const db = connectDatabase(stack().postgres_url, { pool_max: 2 });
+    const client = clientOf(stack().temporal_address);
+    try {
+      const orders = new OrderWorkflows({ client, db });
+      const order = anOrder({ project_id: (await new Merchant().getProject()).id });
+      const create = () => orders.create(creation(order, aRequest({ deadline_at: Date.now() + 10_000 })));
+      expect(await create()).toMatchObject({ id: order.id, version: 0 });
+      if (state === 'has ended') await client.workflow.getHandle(orderWorkflowId(order.id)).terminate('as a final one');
+      await db('orders').where({ id: order.id }).delete();
+      if (state === 'waits') await expect(create()).rejects.toMatchObject({ error: 'ServiceUnavailable' });
+      const again = await until('it is made again', () => create().catch(() => false as const), 150_000);
+      expect(again).toMatchObject({ id: order.id, status: 'new' });
+      await orders.cancel(order.id, { source: 'merchant', request: within(10_000) });
+    } finally {
+      await db.destroy();
+    }
+  },
+);
