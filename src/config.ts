@@ -99,7 +99,7 @@ export const configSchema = z.object({
     'Milliseconds for which API keys are cached, at most 2000; a revoked key works that much longer.',
   ),
   RATE_LIMIT_PER_SECOND: whole(100, [0, 1_000_000]).describe(
-    'Requests per second of one API key to one API process; the burst is twice that. 0 turns this limit and the page limits off.',
+    'Requests per second of one project to one API process; the burst is twice that. 0 turns this limit and the page limits off.',
   ),
   PAGE_RATE_LIMIT_PER_SECOND: rate(100).describe(
     'Requests per second from one client address to the hosted pages of one API process.',
