@@ -18,6 +18,7 @@ import {
   type SetOutcomeInput,
 } from '../../workflows/messages';
 import { unlessClosed, type TemporalAccess } from './call';
+import { RecordLost } from './call-errors';
 import { KINDS } from './kinds';
 import { RecordedWorkflows, startAndUpdate } from './object-workflows';
 import type { OrderWorkflows } from './orders';
@@ -46,15 +47,23 @@ export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOr
   async captureOrVoid(input: CaptureOrVoidInput): Promise<StoredOrder> {
     const { id, request, original_order_id: order_id, project_id } = input;
     const payment = { kind: KINDS.order, object: { order_id, project_id } };
-    return await this.call(id, request, 'create', async () => {
-      await startAndUpdate(this.temporal.client, payment, {
-        definition: captureOrVoidUpdate,
-        updateId: `follow:${id}`,
-        args: [input],
+    const send = (updateId: string) =>
+      this.call(id, request, 'create', async () => {
+        await startAndUpdate(this.temporal.client, payment, {
+          definition: captureOrVoidUpdate,
+          updateId,
+          args: [input],
+        });
+        // A closed workflow has already given its first answer.
+        await unlessClosed(() => this.handle(id).executeUpdate(firstAnswerUpdate));
       });
-      // A closed workflow has already given its first answer.
-      await unlessClosed(() => this.handle(id).executeUpdate(firstAnswerUpdate));
-    });
+    try {
+      return await send(`follow:${id}`);
+    } catch (error) {
+      if (!(error instanceof RecordLost)) throw error;
+      // Temporal has its answer. With an id of its own it is set aside, and sent to the processor, again.
+      return await send(`follow:${id}:${request.deadline_at}`);
+    }
   }
 
   /** Starts the refund's workflow, or joins a running one. A refused refund is decided again. */

@@ -180,8 +180,9 @@ export class RecordedWorkflows<Started, Stored> extends ObjectWorkflows<Started,
     try {
       return await create(update);
     } catch (error) {
-      // A running workflow finds out that its record is lost, and ends within two minutes.
-      if (error instanceof RecordLost && (await this.tellRunning(id, request))) throw error;
+      // A running workflow finds out that its record is lost, and ends within two minutes. Where it cannot be told, the
+      // answer stays the same.
+      if (error instanceof RecordLost && (await this.tellRunning(id, request).catch(() => true))) throw error;
       const is_kept = updateId !== undefined && request.has_idempotency_key;
       if (!is_kept || !isServiceError(error, 'ServiceUnavailable')) throw error;
       // Temporal stores the result of an update id, also of an earlier request that came too late. This request is in

@@ -5,12 +5,20 @@ import { createWorkflowClients } from '../../../src/temporal/workflows';
 import { connectDatabase, type Database } from '../../../src/db/connection';
 import type { AcceptedRequest } from '../../../src/domain/accepted-request';
 import { Merchant } from '../../support/merchant';
-import { getWholeOrder, payingTransactionId, refund } from '../../support/merchant-payments';
+import {
+  amountDetailsOf,
+  createAuthorization,
+  getWholeOrder,
+  payingTransactionId,
+  refund,
+} from '../../support/merchant-payments';
 import { aSilentServer } from '../../support/servers';
 import { setUp } from '../../support/set-up';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
 import { aRequest } from '../../support/domain';
+import { until } from '../../support/waits';
+import { orderWorkflowId } from '../../../workflows/messages';
 
 const merchant = new Merchant();
 let db: Database;
@@ -81,4 +89,25 @@ describe.each([
       status: 'completed',
     });
   });
+});
+
+test('rules 10.19: a capture whose record was lost is made again by its key, while its payment goes on', async () => {
+  const payment = await createAuthorization(merchant);
+  const follow_ups = followUpsAt(stack().temporal_address);
+  const input = inputOf(payment, 'capture');
+  const capture = () => follow_ups.captureOrVoid({ ...input, request: aRequest() });
+  expect(await capture()).toMatchObject({ id: input.id, status: 'completed' });
+  await until('its workflow has ended', async () => {
+    const { status } = await clients.at(-1)!.workflow.getHandle(orderWorkflowId(input.id)).describe();
+    return status.name === 'COMPLETED';
+  });
+  const own = db('transactions').where({ order_id: input.id });
+  await db('transaction_events').whereIn('transaction_id', own.clone().select('id')).delete();
+  await own.delete();
+  await db('webhook_deliveries').where({ order_id: input.id }).delete();
+  await db('orders').where({ id: input.id }).delete();
+  await db('transactions').where({ order_id: payment.id }).update({ captured_amount: 0 });
+  expect(await capture()).toMatchObject({ id: input.id, status: 'completed' });
+  expect(await amountDetailsOf(merchant, payment)).toMatchObject({ captured: 10 });
+  expect((await merchant.ledger(payment.id)).map(({ operation }) => operation)).toEqual(['authorize', 'capture']);
 });
