@@ -47,6 +47,8 @@ export class Keeper {
   /** The holder of the lease of recovery that has made the schedules, and when it has looked at them last. */
   private scheduled_by: string | undefined;
   private scheduled_at = 0;
+  /** Only the first of several failures in a row is logged. */
+  private is_failing = false;
 
   constructor(
     private readonly services: KeeperServices,
@@ -101,8 +103,10 @@ export class Keeper {
       await makeSchedules(client, build.build, { only_missing });
       this.scheduled_by = holder;
       this.scheduled_at = performance.now();
+      this.is_failing = false;
     } catch (err) {
-      log.error({ err }, 'cannot create the schedules');
+      if (!this.is_failing) log.error({ err }, 'cannot create the schedules; trying again');
+      this.is_failing = true;
     }
   }
 }

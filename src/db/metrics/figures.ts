@@ -31,9 +31,8 @@ const ageOf = (instant: string) =>
 
 const DUE = `webhook_deliveries where status = 'new' and next_attempt_at <= clock_timestamp()`;
 const UNKNOWN = `transactions where status = 'processing'`;
-/** Banks take days for some refunds; a charge is decided within minutes. */
-const UNKNOWN_CHARGES = `transactions t where status = 'processing'
-  and exists (select 1 from orders o where o.id = t.order_id and o.kind = 'payment')`;
+/** Of follow-up orders banks take days to decide some. */
+const UNKNOWN_CHARGES = `${UNKNOWN} and original_transaction_id is null`;
 
 /** Days of use are dates in UTC. */
 const ROLLED_KEYS_IN_USE = `
