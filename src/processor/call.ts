@@ -19,22 +19,27 @@ export interface ProcessorOptions {
   log_operations?: boolean;
 }
 
-/** Kept-alive connections to the processor. */
+/** Kept-alive connections to the processor, by the most that it may answer. */
 export interface Connection extends ProcessorOptions {
-  agent: Agent;
+  agents: Readonly<Record<keyof typeof ANSWER_BYTES_MAX, Agent>>;
 }
 
-/** More than any answer needs: totals of an hour have about 160 bytes for each project, operation and currency. */
-const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+/**
+ * More than any answer needs. Totals of an hour, which are a report, have about 160 bytes for each project, operation
+ * and currency.
+ */
+const ANSWER_BYTES_MAX = { reports: 16 * 1024 * 1024, others: 256 * 1024 } as const;
 
 export function connect(options: ProcessorOptions): Connection {
-  const agent = new Agent({
-    connect: { timeout: options.timeout_ms },
-    keepAliveTimeout: 30_000,
-    maxResponseSize: ANSWER_BYTES_MAX,
-  });
-  return { ...options, url: options.url.replace(/\/+$/, ''), agent };
+  const agentFor = (maxResponseSize: number) =>
+    new Agent({ connect: { timeout: options.timeout_ms }, keepAliveTimeout: 30_000, maxResponseSize });
+  const agents = { reports: agentFor(ANSWER_BYTES_MAX.reports), others: agentFor(ANSWER_BYTES_MAX.others) };
+  return { ...options, url: options.url.replace(/\/+$/, ''), agents };
 }
+
+/** Ends the connections, and the calls over them. */
+export const disconnect = async ({ agents }: Connection): Promise<void> =>
+  void (await Promise.all(Object.values(agents).map((agent) => agent.destroy())));
 
 type Labels = LabelsOf<'payments_processor_calls_total'>;
 
@@ -75,10 +80,10 @@ const resultOf = ({ status, body }: HttpAnswer): Labels['result'] =>
 
 const isTimeout = (error: unknown) => /timeout|ETIMEDOUT/i.test(failureReason(error));
 
-async function send({ agent, url, key, timeout_ms }: Connection, call: Call): Promise<HttpAnswer> {
+async function send({ agents, url, key, timeout_ms }: Connection, call: Call): Promise<HttpAnswer> {
   const { method, path, body, headers } = call;
   const answer = await request(url + path, {
-    dispatcher: agent,
+    dispatcher: call.operation === 'reports' ? agents.reports : agents.others,
     method,
     headers: {
       authorization: `Bearer ${key}`,

@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import type { AmountMismatch } from '../domain/outcome';
-import { callOperation, connect, lookUp, namesField, parsed, type Connection, type ProcessorOptions } from './call';
+import {
+  callOperation,
+  connect,
+  disconnect,
+  lookUp,
+  namesField,
+  parsed,
+  type Connection,
+  type ProcessorOptions,
+} from './call';
 import {
   problemSchema,
   reportedOperationSchema,
@@ -134,7 +143,7 @@ export function createProcessorClient(options: ProcessorOptions) {
       return parsed(z.array(testCardSchema), body);
     },
 
-    close: (): Promise<void> => connection.agent.destroy(),
+    close: (): Promise<void> => disconnect(connection),
   };
 }
 

@@ -80,6 +80,14 @@ const NO_ANSWERS: [string, (res: ServerResponse) => void][] = [
   ],
 ];
 
+test('rules 26.2: totals of an hour in which thousands of projects were paid are read whole', async () => {
+  const sums = { amount: '1', settlement_amount: '1', fee_amount: '0' };
+  const total = () => ({ project_id: randomUUID(), operation: 'sale', currency: 'EUR', ...sums });
+  answer = json(200, Array.from({ length: 4_000 }, total));
+  const totals = await stranger.totals({ since: 0, until: 3_600_000 }, 0);
+  expect(totals).toHaveLength(4_000);
+});
+
 const SILENT = ['no answer in time', 'a connection that breaks', 'half an answer'];
 
 test.each(NO_ANSWERS)('%s: the outcome is unknown, a look-up fails', async (what, give) => {
