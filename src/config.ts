@@ -418,20 +418,17 @@ export function simulatorPagePort({ SIMULATOR_PAGE_PORT, SIMULATOR_PORT }: Confi
   return SIMULATOR_PAGE_PORT ?? (SIMULATOR_PORT === 0 ? 0 : PAGE_PORT_DEFAULT);
 }
 
-type ApiAddress = Pick<Config, 'API_HOST' | 'API_PORT' | 'TLS_CERT_FILE'>;
-type ManageAddress = Pick<Config, 'MANAGE_HOST' | 'MANAGE_PORT' | 'TLS_CERT_FILE'>;
-
 /** Where this machine reaches the API. */
-export function localApiUrl(config: ApiAddress): string {
+export function localApiUrl(config: Config): string {
   return localUrl(config, config.API_HOST, config.API_PORT);
 }
 
 /** Where this machine reaches the bearer-token host. */
-export function localManageUrl(config: ManageAddress): string {
+export function localManageUrl(config: Config): string {
   return localUrl(config, config.MANAGE_HOST, config.MANAGE_PORT);
 }
 
-function localUrl({ TLS_CERT_FILE }: Pick<Config, 'TLS_CERT_FILE'>, host: string, port: number): string {
+function localUrl({ TLS_CERT_FILE }: Config, host: string, port: number): string {
   return `${TLS_CERT_FILE === undefined ? 'http' : 'https'}://${reachable(host)}:${port}`;
 }
 

@@ -87,13 +87,11 @@ export function searchServer(config: Config): SearchServer {
 }
 
 /** Address at which merchants and customers reach the API, without a slash at its end. */
-export function publicUrl(config: Pick<Config, 'PUBLIC_URL'> & Parameters<typeof localApiUrl>[0]): string {
+export function publicUrl(config: Config): string {
   return (config.PUBLIC_URL ?? localApiUrl(config)).replace(/\/$/, '');
 }
 
 /** Address at which clients reach the bearer-token host, without a slash at its end. */
-export function managePublicUrl(
-  config: Pick<Config, 'MANAGE_PUBLIC_URL'> & Parameters<typeof localManageUrl>[0],
-): string {
+export function managePublicUrl(config: Config): string {
   return (config.MANAGE_PUBLIC_URL ?? localManageUrl(config)).replace(/\/$/, '');
 }

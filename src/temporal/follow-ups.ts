@@ -20,7 +20,7 @@ import {
 import { unlessClosed, type TemporalAccess } from './call';
 import { RecordLost } from './call-errors';
 import { KINDS } from './kinds';
-import { RecordedWorkflows, startAndUpdate } from './object-workflows';
+import { RecordedWorkflows, newUpdateId, startAndUpdate } from './object-workflows';
 import type { OrderWorkflows } from './orders';
 
 /** Completes when the order is done, refused, or its outcome unknown. */
@@ -57,12 +57,13 @@ export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOr
         // A closed workflow has already given its first answer.
         await unlessClosed(() => this.handle(id).executeUpdate(firstAnswerUpdate));
       });
+    const updateId = `follow:${id}`;
     try {
-      return await send(`follow:${id}`);
+      return await send(updateId);
     } catch (error) {
       if (!(error instanceof RecordLost)) throw error;
-      // Temporal has its answer. With an id of its own it is set aside, and sent to the processor, again.
-      return await send(`follow:${id}:${request.deadline_at}`);
+      // It is set aside, and sent to the processor, again.
+      return await send(newUpdateId(updateId, request));
     }
   }
 

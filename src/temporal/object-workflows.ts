@@ -61,6 +61,12 @@ function isRefusalOfAnother(error: unknown, { begin_before }: AcceptedRequest): 
   return is_in_time && isWorkflowRefusal(error, 'ServiceUnavailable');
 }
 
+/**
+ * The id of an update that is sent again. Temporal stores the result of an update id, also of an earlier request that
+ * came too late, or whose record was lost; this request is in time.
+ */
+export const newUpdateId = (updateId: string, { deadline_at }: AcceptedRequest) => `${updateId}:${deadline_at}`;
+
 interface StartOptions<Started> {
   kind: Kind<Started>;
   object: Started;
@@ -185,9 +191,7 @@ export class RecordedWorkflows<Started, Stored> extends ObjectWorkflows<Started,
       if (error instanceof RecordLost && (await this.tellRunning(id, request).catch(() => true))) throw error;
       const is_kept = updateId !== undefined && request.has_idempotency_key;
       if (!is_kept || !isServiceError(error, 'ServiceUnavailable')) throw error;
-      // Temporal stores the result of an update id, also of an earlier request that came too late. This request is in
-      // time, so it uses a new id.
-      return await create({ ...update, updateId: `${updateId}:${request.deadline_at}` });
+      return await create({ ...update, updateId: newUpdateId(updateId, request) });
     }
   }
 

@@ -80,14 +80,6 @@ const NO_ANSWERS: [string, (res: ServerResponse) => void][] = [
   ],
 ];
 
-test('rules 26.2: totals of an hour in which thousands of projects were paid are read whole', async () => {
-  const sums = { amount: '1', settlement_amount: '1', fee_amount: '0' };
-  const total = () => ({ project_id: randomUUID(), operation: 'sale', currency: 'EUR', ...sums });
-  answer = json(200, Array.from({ length: 4_000 }, total));
-  const totals = await stranger.totals({ since: 0, until: 3_600_000 }, 0);
-  expect(totals).toHaveLength(4_000);
-});
-
 const SILENT = ['no answer in time', 'a connection that breaks', 'half an answer'];
 
 test.each(NO_ANSWERS)('%s: the outcome is unknown, a look-up fails', async (what, give) => {
@@ -320,4 +312,12 @@ it('reads a full page of settlements, however long each is', async () => {
   };
   answer = json(200, Array(SETTLEMENTS_LIMIT).fill(settlement));
   expect(await stranger.settlements(0)).toHaveLength(SETTLEMENTS_LIMIT);
+});
+
+test('rules 26.2: totals of an hour in which thousands of projects were paid are read whole', async () => {
+  const sums = { amount: '1', settlement_amount: '1', fee_amount: '0' };
+  const total = () => ({ project_id: randomUUID(), operation: 'sale', currency: 'EUR', ...sums });
+  answer = json(200, Array.from({ length: 4_000 }, total));
+  const totals = await stranger.totals({ since: 0, until: 3_600_000 }, 0);
+  expect(totals).toHaveLength(4_000);
 });
