@@ -15,6 +15,7 @@ import { SearchWriter } from '../search/writer';
 import { SecretKeys, parseKeys } from '../secrets';
 import { missingSearchAttributes } from '../temporal/search-attributes';
 import { connectTemporal, dataConverter, pingTemporal, type TemporalClient } from '../temporal/connect';
+import { deploymentOf, findCurrentVersion } from '../temporal/deployment';
 import { countBegunBefore } from '../temporal/payload-key-use';
 import { findWorkerBuilds } from '../temporal/payments-queue';
 import { inspectSchedules } from '../temporal/schedules';
@@ -266,6 +267,17 @@ function loopChecks(config: Config, db: () => Database, temporal: () => Temporal
         const words = builds.map(([build, count]) => `${count} of build ${build}`).join(', ');
         refuse(builds.every(([build]) => build === own) ? undefined : `${words}; this build is ${own}.`);
         return words;
+      },
+    },
+    {
+      name: 'current version',
+      needs: ['temporal'],
+      remedy: 'Run npm run admin -- deploy current, of the build whose workers should begin new orders.',
+      async run() {
+        if (config.DEPLOYMENT_VERSIONING === 'off') return;
+        const current = await findCurrentVersion(deploymentOf(config, temporal()));
+        if (current === undefined) throw new Error('No version is current: no versioned worker begins new orders.');
+        return current;
       },
     },
     {

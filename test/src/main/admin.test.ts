@@ -175,7 +175,7 @@ describe('rules 22.5: doctor', () => {
   test('finds nothing on a healthy installation', async () => {
     const { failed, findings } = await diagnose();
     expect(findings.filter(({ result }) => result !== 'ok')).toEqual([]);
-    expect([failed, findings.length]).toEqual([false, 19]);
+    expect([failed, findings.length]).toEqual([false, 20]);
     expect(findings.find(({ check }) => check === 'workers')).toMatchObject({
       note: expect.stringMatching(/^\d+ of build 0\.\d+\.\d+\+[0-9a-f]{16}$/),
     });
@@ -290,7 +290,8 @@ describe('rules 22.5: doctor', () => {
   describe('in a namespace of its own', () => {
     const namespace = 'doctor';
     const client = temporalOf({ ...stack(), temporal_namespace: namespace });
-    const find = async (check: string) => (await diagnose({ TEMPORAL_NAMESPACE: namespace })).found(check);
+    const find = async (check: string, env = {}) =>
+      (await diagnose({ TEMPORAL_NAMESPACE: namespace, ...env })).found(check);
     beforeAll(async () => {
       const workflowExecutionRetentionPeriod = msToTs('1 day');
       await client.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
@@ -325,6 +326,15 @@ describe('rules 22.5: doctor', () => {
         result: 'wrong',
         problem: expect.stringMatching(/^1 of build 0\.0\.9\+0123456789abcdef; this build is 0\.1\.0\+/),
         remedy: expect.stringContaining('finish the upgrade'),
+      });
+    });
+
+    test('versions that operators choose, and none is current', async () => {
+      expect(await find('current version')).toEqual({ check: 'current version', result: 'ok' });
+      expect(await find('current version', { DEPLOYMENT_VERSIONING: 'operator' })).toMatchObject({
+        result: 'wrong',
+        problem: expect.stringMatching(/^No version is current/),
+        remedy: expect.stringContaining('deploy current'),
       });
     });
 
