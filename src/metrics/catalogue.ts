@@ -253,10 +253,10 @@ export const METRICS = metrics({
 
   payments_processor_calls_total: {
     type: 'counter',
-    help: 'Calls of the processor. refused: 4xx; unusable: 5xx, or an answer that is not JSON over HTTP.',
+    help: 'Calls of the processor. unauthorized: 401 or 403, as with a wrong key; refused: another 4xx; unusable: 5xx, or an answer that is not JSON over HTTP.',
     labels: {
       operation: PROCESSOR_OPERATIONS,
-      result: ['answered', 'refused', 'unusable', 'timeout', 'unreachable'],
+      result: ['answered', 'refused', 'unauthorized', 'unusable', 'timeout', 'unreachable'],
     },
     processes: ['api', 'worker'],
   },

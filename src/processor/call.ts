@@ -75,8 +75,11 @@ async function call(connection: Connection, request: Call): Promise<HttpAnswer> 
   }
 }
 
-const resultOf = ({ status, body }: HttpAnswer): Labels['result'] =>
-  body === undefined || status >= 500 || status < 200 ? 'unusable' : status < 300 ? 'answered' : 'refused';
+function resultOf({ status, body }: HttpAnswer): Labels['result'] {
+  if (status === 401 || status === 403) return 'unauthorized';
+  if (body === undefined || status >= 500 || status < 200) return 'unusable';
+  return status < 300 ? 'answered' : 'refused';
+}
 
 const isTimeout = (error: unknown) => /timeout|ETIMEDOUT/i.test(failureReason(error));
 
@@ -210,7 +213,6 @@ function jsonOf(text: string): unknown {
 
 /** Why a call failed, without anything of its content. */
 function failureReason(error: unknown): string {
-  const { code } = error as { code?: unknown };
-  if (typeof code === 'string') return code;
-  return error instanceof Error ? error.name : 'no answer';
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  return [code, name].find((reason) => typeof reason === 'string') ?? 'no answer';
 }

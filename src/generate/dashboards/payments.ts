@@ -72,7 +72,7 @@ export const PAYMENTS_DASHBOARD: Dashboard = {
       panels: [
         {
           title: 'Calls by result',
-          description: 'unusable, timeout, unreachable: the outcome is asked for later.',
+          description: 'unauthorized, unusable, timeout, unreachable: the outcome is asked for later.',
           unit: 'ops',
           queries: rateBy('payments_processor_calls_total', ['operation', 'result']),
         },

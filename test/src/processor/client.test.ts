@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { createProcessorClient, type Processor } from '../../../src/processor/client';
 import { ServiceError } from '../../../src/errors';
+import { recordWith } from '../../../src/metrics/recorder';
 import { SETTLEMENTS_LIMIT } from '../../../src/processor/wire';
 import { CARDS } from '../../support/domain';
 import { setUp } from '../../support/set-up';
@@ -18,6 +19,9 @@ let stranger: Processor;
 /** What it logs. */
 const lines: string[] = [];
 const log = pino({}, { write: (line) => void lines.push(line) });
+/** The results of calls in its metrics. */
+const counted = new Set<string | undefined>();
+recordWith({ count: (_name, { result }) => void counted.add(result), measure: () => undefined });
 
 beforeAll(async () => {
   odd = createServer((_req, res) => answer(res));
@@ -50,40 +54,43 @@ const OPERATION = {
 } as const;
 const DECLINED = { ...OPERATION, idempotency_key: 'another', result: 'declined', occurred: '2026-01-15T12:00:00Z' };
 
-/** Whatever is not the processor's own valid answer about this very key is no answer. */
-const NO_ANSWERS: [string, (res: ServerResponse) => void][] = [
-  ['no answer in time', () => undefined],
-  ['a connection that breaks', (res) => res.socket?.destroy()],
+/** Whatever is not the processor's own valid answer about this very key is no answer; how metrics count it. */
+const NO_ANSWERS: [string, (res: ServerResponse) => void, counted: string][] = [
+  ['no answer in time', () => undefined, 'timeout'],
+  ['a connection that breaks', (res) => res.socket?.destroy(), 'unreachable'],
   [
     'half an answer',
     (res) => {
       res.writeHead(200, { 'content-length': '100' }).write('{');
       res.socket?.end();
     },
+    'unreachable',
   ],
-  ['500', json(500, { error: 'x' })],
-  ['503 with a result', json(503, { ...DECLINED, idempotency_key: 'key' })],
-  ['401', json(401, { error: 'x' })],
-  ['404 of somebody else', (res) => res.writeHead(404).end('<h1>Not found</h1>')],
-  ['404 about something else', json(404, { error: 'No such path.' })],
-  ['a page', (res) => res.end('<html>')],
-  ['an empty object', json(200, {})],
-  ['a result that is no result', json(200, { ...DECLINED, idempotency_key: 'key', result: 'maybe' })],
-  ['a redirect', (res) => res.writeHead(302, { location: bench.simulator.url }).end()],
-  ['the outcome of another key', json(200, DECLINED)],
+  ['500', json(500, { error: 'x' }), 'unusable'],
+  ['503 with a result', json(503, { ...DECLINED, idempotency_key: 'key' }), 'unusable'],
+  ['401', json(401, { error: 'x' }), 'unauthorized'],
+  ['404 of somebody else', (res) => res.writeHead(404).end('<h1>Not found</h1>'), 'unusable'],
+  ['404 about something else', json(404, { error: 'No such path.' }), 'refused'],
+  ['a page', (res) => res.end('<html>'), 'unusable'],
+  ['an empty object', json(200, {}), 'answered'],
+  ['a result that is no result', json(200, { ...DECLINED, idempotency_key: 'key', result: 'maybe' }), 'answered'],
+  ['a redirect', (res) => res.writeHead(302, { location: bench.simulator.url }).end(), 'unusable'],
+  ['the outcome of another key', json(200, DECLINED), 'answered'],
   [
     'an answer without end',
     (res) => {
       res.writeHead(200);
       for (let i = 0; i < 20; i += 1) res.write('x'.repeat(65_536));
     },
+    'unusable',
   ],
 ];
 
 const SILENT = ['no answer in time', 'a connection that breaks', 'half an answer'];
 
-test.each(NO_ANSWERS)('%s: the outcome is unknown, a look-up fails', async (what, give) => {
+test.each(NO_ANSWERS)('%s: the outcome is unknown, a look-up fails', async (what, give, result) => {
   answer = give;
+  counted.clear();
   const { project_id } = OPERATION;
   // All at once: each waits for as long as the client does.
   const outcomes = Promise.all([stranger.execute(OPERATION, 'key'), stranger.findOperation('key', {})]);
@@ -107,6 +114,7 @@ test.each(NO_ANSWERS)('%s: the outcome is unknown, a look-up fails', async (what
       SILENT.includes(what) ? 'GatewayTimeout' : 'FailedToFetchTransactionInformation',
     );
   }
+  expect([...counted]).toEqual([result]);
 });
 
 test('rules 15.3: what it logs of a call without an answer is the reason, and nothing of the card', async () => {
