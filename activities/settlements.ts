@@ -50,7 +50,7 @@ export async function fetchSettlements(
     if (settlements.length === 0) break;
   }
   const open = await openSettlements(db);
-  await recordAttention(db, SETTLEMENTS, settlementsAttention(open, now));
+  await recordAttention(db, SETTLEMENTS, settlementsAttention(open.waiting_since, now));
   return { settled, ...open };
 }
 

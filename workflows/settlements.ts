@@ -13,7 +13,7 @@ export async function settlements(): Promise<SettlementFetch> {
   setCurrentDetails('Fetches settlements from the processor.');
   const fetch = await fetching.fetchSettlements({ now: clock.now() });
   setCurrentDetails(describeFetch(fetch));
-  const attention = settlementsAttention(fetch, clock.now());
+  const attention = settlementsAttention(fetch.waiting_since, clock.now());
   if (attention !== undefined) upsertSearchAttributes([{ key: ATTENTION, value: attention }]);
   return fetch;
 }
@@ -23,5 +23,5 @@ export function describeFetch({ settled, waiting, waiting_since }: SettlementFet
   const recorded = `Settled ${settled} transactions.`;
   if (waiting_since === undefined) return recorded;
   const since = new Date(waiting_since).toISOString();
-  return `${recorded} ${waiting} settlements wait for their transaction, the oldest since ${since}: see the table open_settlements.`;
+  return `${recorded} ${waiting} settlements wait for their transaction, the oldest since ${since}: see npm run admin -- settlement list`;
 }

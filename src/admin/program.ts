@@ -33,6 +33,7 @@ import { EXPORT_COMMANDS } from './export';
 import { reindex } from './reindex';
 import { OUTCOME_COMMANDS } from './outcomes';
 import { RESTORE_COMMANDS } from './restore';
+import { SETTLEMENT_COMMANDS } from './settlements';
 import { shownAnswer, shownFindings } from './show';
 
 /** A command that is no operation of the bearer-token host. */
@@ -51,6 +52,11 @@ const OWN_COMMANDS: readonly { noun: string; description?: string; commands: rea
     noun: 'outcome',
     description: 'Outcomes that the processor has not given, and setting them.',
     commands: OUTCOME_COMMANDS,
+  },
+  {
+    noun: 'settlement',
+    description: 'Settlements that wait for their transactions.',
+    commands: SETTLEMENT_COMMANDS,
   },
   { noun: 'backup', description: 'Backups of the record.', commands: BACKUP_COMMANDS },
   { noun: 'restore', description: 'After the record was restored from a backup.', commands: RESTORE_COMMANDS },

@@ -35,15 +35,12 @@ function outcomeAttention(order: OrderSnapshot): string | undefined {
 }
 
 /**
- * Of settlements without a transaction, the oldest of them fetched at `waiting_since`: after a day it is an error of
- * the service or the processor. Epoch milliseconds.
+ * Of settlements that wait for their transactions, the oldest of them fetched at `waiting_since`: after a day it is an
+ * error of the service or the processor. Epoch milliseconds.
  */
-export function settlementsAttention(
-  { waiting, waiting_since }: { waiting: number; waiting_since?: number | undefined },
-  now: number,
-): string | undefined {
+export function settlementsAttention(waiting_since: number | undefined, now: number): string | undefined {
   const is_overdue = waiting_since !== undefined && now - waiting_since > DAY_MS;
-  return is_overdue ? `${waiting} settlements have no transaction` : undefined;
+  return is_overdue ? 'a settlement has waited for its transaction for more than a day' : undefined;
 }
 
 /** Of the search index, when it refuses orders. */

@@ -16,7 +16,7 @@ test.each([
   [{ settled: 12, waiting: 0 }, 'Settled 12 transactions.'],
   [
     { settled: 0, waiting: 2, waiting_since: WAITING },
-    'Settled 0 transactions. 2 settlements wait for their transaction, the oldest since 2026-01-15T12:00:00.000Z: see the table open_settlements.',
+    'Settled 0 transactions. 2 settlements wait for their transaction, the oldest since 2026-01-15T12:00:00.000Z: see npm run admin -- settlement list',
   ],
 ])('an operator reads what was fetched: %j', (fetched, words) => {
   expect(describeFetch(fetched)).toBe(words);
@@ -62,7 +62,7 @@ describe('the workflow', () => {
     await world.env.sleep('25 hours');
     expect(await run('second')).toMatchObject({
       result: { settled: 0, waiting: 1 },
-      attention: ['1 settlements have no transaction'],
+      attention: ['a settlement has waited for its transaction for more than a day'],
     });
   });
 

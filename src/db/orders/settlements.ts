@@ -1,7 +1,16 @@
 import { CURRENCY_CODES } from '../../domain/currency';
 import { FINAL_TRANSACTION_STATUSES, type TransactionStatus } from '../../domain/transitions';
 import { epochOf, objectOf, type RowOf } from '../columns';
-import { modifiedAt, nextVersion, queryRows, sqlList, toIsoTime, type Database } from '../connection';
+import {
+  modifiedAt,
+  nextVersion,
+  queryRows,
+  sqlList,
+  toIsoTime,
+  type Database,
+  type SqlTransaction,
+} from '../connection';
+import { pageOf, type Page, type PageRequest } from '../pages';
 
 /** The amount that the processor paid out for a transaction, or took back, and its fee; minor units. */
 export interface SettledTransaction {
@@ -98,7 +107,29 @@ export async function recordSettlements(
   });
 }
 
-/** Settlements that wait for their transaction. */
+/** A settlement that is not written to its transaction, as its row has it. */
+export interface WaitingSettlement extends RowOf<SettledTransaction> {
+  /** ISO 8601. */
+  fetched: string;
+}
+
+/** The settlements that wait for their transaction, the last fetched first. */
+export async function listWaitingSettlements(db: Database, page: PageRequest): Promise<Page<WaitingSettlement>> {
+  const key = [['number', 'bigint']] as const;
+  return await pageOf(db, { select: 'select * from open_settlements', bindings: {}, key }, page);
+}
+
+/** Removes a settlement that waits, and returns it; undefined: none waits with this number. */
+export async function discardSettlement(trx: SqlTransaction, number: number): Promise<WaitingSettlement | undefined> {
+  const [discarded] = await queryRows<WaitingSettlement>(
+    trx,
+    'delete from open_settlements where number = :number returning *',
+    { number },
+  );
+  return discarded;
+}
+
+/** Settlements that wait for their transaction, in all. */
 export interface OpenSettlements {
   waiting: number;
   /** When the oldest was fetched, epoch milliseconds. */

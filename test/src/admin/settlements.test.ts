@@ -1,0 +1,69 @@
+import { lastSettlement, recordSettlements } from '../../../src/db/orders/settlements';
+import { SETTLEMENTS, listAttentions, recordAttention } from '../../../src/db/recovery/attentions';
+import { settlementsAttention } from '../../../src/domain/attention';
+import { answerOfAdmin } from '../../support/admin';
+import { createTestDatabase } from '../../support/database';
+import { transactionIdOf } from '../../support/domain';
+import { setUp } from '../../support/set-up';
+import { NOBODY, TIMESTAMP } from '../../support/shapes';
+
+/** `npm run admin -- settlement`. */
+
+const database = setUp(() => createTestDatabase());
+const REASON = 'A second settlement of one payment, ticket 43';
+const DAY = 24 * 3_600_000;
+
+const admin = (...args: string[]) => answerOfAdmin<{ items?: object[] }>(args, { env: { POSTGRES_URL: database.url } });
+const discard = (number: string, reason = REASON) => admin('settlement', 'discard', number, '--reason', reason);
+const listed = async () => (await admin('settlement', 'list')).items;
+const attentions = async () =>
+  (await listAttentions(database.db, { status: 'open' }, { limit: 100 })).items.map(({ object_kind }) => object_kind);
+
+const payout = { transaction_id: transactionIdOf(NOBODY, 1), settlement_currency: 'EUR', settlement_amount: 1_213 };
+const wait = async (number: number, fetched: number, fee = {}) =>
+  await recordSettlements(database.db, {
+    after: await lastSettlement(database.db),
+    settlements: [{ number, ...payout, ...fee }],
+    now: fetched,
+  });
+
+test('rules 22.9: settlements that wait are listed, and discarded with a reason; the attention to them ends with the last of a day', async () => {
+  expect(await listed()).toEqual([]);
+  const fee = { fee_currency: 'EUR', fee_amount: 37 };
+  await wait(7, Date.now() - 2 * DAY, fee);
+  await wait(14, Date.now() - 2 * DAY);
+  await wait(21, Date.now());
+  await recordAttention(database.db, SETTLEMENTS, settlementsAttention(Date.now() - 2 * DAY, Date.now()));
+  const first = { number: 7, ...payout, ...fee, fetched: TIMESTAMP };
+  expect(await listed()).toEqual([
+    { number: 21, ...payout, fetched: TIMESTAMP },
+    { number: 14, ...payout, fetched: TIMESTAMP },
+    first,
+  ]);
+
+  expect(await discard('7')).toEqual(first);
+  expect(await attentions()).toEqual(['settlements']);
+  await discard('14');
+  expect(await attentions()).toEqual([]);
+  expect(await listed()).toEqual([{ number: 21, ...payout, fetched: TIMESTAMP }]);
+  expect((await admin('audit', 'list', '--object', '7')).items).toMatchObject([
+    {
+      action: 'settlement.discard',
+      actor: { kind: 'command_line' },
+      object: { kind: 'settlement', id: '7' },
+      before: first,
+      after: { reason: REASON },
+    },
+  ]);
+  expect(await discard('7')).toEqual({ error: 'Conflict', value: 'No settlement with the number 7 waits.' });
+});
+
+test.each([
+  ['no number', ['one', '--reason', REASON], /^number: /],
+  ['no reason', ['21'], /^reason: /],
+])('rules 22.9: refused: %s', async (_title, args, says) => {
+  expect(await admin('settlement', 'discard', ...args)).toEqual({
+    error: 'ValidationError',
+    value: expect.stringMatching(says) as unknown,
+  });
+});
