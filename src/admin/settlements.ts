@@ -57,8 +57,9 @@ export const SETTLEMENT_COMMANDS = [
     ) =>
       await db.transaction(async (trx) => {
         const discarded = await discardSettlement(trx, number);
-        if (discarded === undefined)
+        if (discarded === undefined) {
           throw new ServiceError('Conflict', `No settlement with the number ${number} waits.`);
+        }
         const before = presentSettlement(discarded);
         await auditCommand(trx, context, {
           action: 'settlement.discard',
