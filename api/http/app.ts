@@ -58,10 +58,10 @@ export function createApp<C extends Caller>({
   if (proxies.length > 0) app.set('trust proxy', proxies);
 
   app.use(mark);
-  app.use(requireClearHeaders);
   app.use(health(probes, log, { isDraining: () => draining.hasBegun }));
   const open = { count: 0 };
   app.use(observeRequests([...requestLog(log, config.LOG_REQUESTS), requestMetrics(host, open), ...observers], open));
+  app.use(requireClearHeaders);
   app.use(requireTls());
   const rateLimit = createRateLimit(config.RATE_LIMIT_PER_SECOND);
   app.use(bind(api, { rateLimit, deadline_ms: config.API_DEADLINE_MS, log, intake }));

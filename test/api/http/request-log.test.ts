@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
 import { aManageHost } from '../../support/manage';
 import { API_PROJECT, OWNER, serveTestApi } from '../../support/test-api';
 import { until } from '../../support/waits';
@@ -38,6 +40,16 @@ test('rules 3.9: each request is one line, without path, headers and body', asyn
   ]);
   expect(lines()[0]!['request_id']).toBe(created.headers.get('x-request-id'));
   expect(api.lines.join('')).not.toMatch(/books|secret|c2Vj/);
+  await api.close();
+});
+
+test('rules 3.9: a request that is refused for its headers has a line too', async () => {
+  const { api, lines } = await serve('all');
+  const request = httpRequest(`${api.url}/v1/orders/`, { headers: ['Host', 'one', 'Host', 'two'], agent: false });
+  await once(request.end(), 'response');
+  request.destroy();
+  await until('it is logged', () => lines().length === 1);
+  expect(lines()[0]).toMatchObject({ method: 'GET', status: 400 });
   await api.close();
 });
 
