@@ -1,4 +1,5 @@
 import express from 'express';
+import { ServiceError } from '../../src/errors';
 import { serveHttp, type HttpServer } from '../../src/http-server';
 import type { Logger } from '../../src/log';
 import { onError } from './errors';
@@ -16,6 +17,9 @@ export async function serveHealth(
   const app = express();
   app.disable('x-powered-by');
   app.use(health(probes, log, { problem }));
+  app.use(() => {
+    throw new ServiceError('NotFound', 'There is nothing at this path: /health/live and /health/ready answer.');
+  });
   app.use(onError(log, 'Basic'));
   return await serveHttp(app, place);
 }

@@ -32,5 +32,6 @@ test('rules 24.6: while it has a problem it is not live, and says why', async ()
 });
 
 test('it answers nothing else', async () => {
-  expect(await statusOf('/')).toBe(404);
+  const answer = await fetch(`${server.url}/`);
+  expect(await answer.json()).toMatchObject({ error: { status: 404, type: 'NotFound' } });
 });
