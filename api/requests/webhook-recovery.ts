@@ -103,10 +103,12 @@ async function recorded(
   before?: StoredWebhookRecovery,
 ): Promise<WebhookRecoveryAnswer> {
   const stored = (await findWebhookRecovery(trx, id))!;
-  const after = await presentWebhookRecovery(trx, stored);
+  // Counted once, as it takes time: the request changes no webhook.
+  const remaining = await remainingOf(trx, before ?? stored);
+  const after = shownRecovery(stored, remaining);
   const { merchant_id } = stored;
   const object = { kind: 'webhook_recovery', id };
-  const shown = before && (await presentWebhookRecovery(trx, before));
+  const shown = before && shownRecovery(before, remaining);
   const change = { action: `webhook_recovery.${request}`, object, merchant_id, before: shown, after };
   await recordChange(trx, change, by, new Date());
   return after;
@@ -117,8 +119,16 @@ export async function presentWebhookRecovery(
   db: Database,
   recovery: StoredWebhookRecovery,
 ): Promise<WebhookRecoveryAnswer> {
+  return shownRecovery(recovery, await remainingOf(db, recovery));
+}
+
+const isOpen = ({ status }: StoredWebhookRecovery) => OPEN_WEBHOOK_RECOVERY_STATUSES.includes(status);
+
+const remainingOf = async (db: Database, recovery: StoredWebhookRecovery) =>
+  isOpen(recovery) ? await countToRecover(db, recovery, Date.now()) : 0;
+
+function shownRecovery(recovery: StoredWebhookRecovery, remaining: number): WebhookRecoveryAnswer {
   const { id, project_id, status, paused_by, sent, delivered, completed } = recovery;
-  const is_open = OPEN_WEBHOOK_RECOVERY_STATUSES.includes(status);
   return {
     id,
     project_id,
@@ -126,7 +136,7 @@ export async function presentWebhookRecovery(
     until: formatTimestamp(recovery.until),
     status,
     ...(paused_by !== null && { paused_by }),
-    remaining: is_open ? await countToRecover(db, recovery, Date.now()) : 0,
+    remaining: isOpen(recovery) ? remaining : 0,
     sent,
     delivered,
     created: formatTimestamp(recovery.created),
