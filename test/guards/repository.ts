@@ -5,13 +5,14 @@ import path from 'node:path';
 /** The checkout the guards look at. */
 export const ROOT = path.resolve(__dirname, '../..');
 
-/** Every file that is committed or about to be, with `/` in its path. */
-export function files(): string[] {
-  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  });
-  return [...new Set(listed.split('\0'))].filter((file) => file !== '' && existsSync(path.join(ROOT, file)));
+let listed: readonly string[] | undefined;
+
+/** Every file that is committed or about to be, with `/` in its path. Listed once for a test file. */
+export function files(): readonly string[] {
+  if (listed !== undefined) return listed;
+  const args = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
+  const found = new Set(execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).split('\0'));
+  return (listed = [...found].filter((file) => file !== '' && existsSync(path.join(ROOT, file))));
 }
 
 /** TypeScript of ours below one of the folders. */

@@ -6,7 +6,7 @@ const OURS = ['src', 'workflows', 'activities', 'api', 'test'];
 /** Written by package managers: nobody's words. */
 const LOCKS = /(^|\/)(package-lock\.json|go\.sum)$/;
 const documents = () => files().filter((file) => !LOCKS.test(file) && !/\.(png|ico|woff2|gz)$/.test(file));
-const found = (among: string[], pattern: RegExp) => among.flatMap((file) => linesWith(file, pattern));
+const found = (among: readonly string[], pattern: RegExp) => among.flatMap((file) => linesWith(file, pattern));
 const escape = (words: string) => words.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 it('nothing is left for later', () => {

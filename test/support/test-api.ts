@@ -37,6 +37,7 @@ export const OWNER = { project: API_PROJECT, api_key_id: '0123456789ab' };
 
 export const API_KEY = 'test_0123456789ab0123456789abcdef0123456789abcdef01234567';
 export const AUTHORIZATION = `Basic ${Buffer.from(`${API_KEY}:`).toString('base64')}`;
+const DOCUMENT = openApi(MERCHANT_API);
 
 export interface Call {
   operation: keyof MerchantRoutes;
@@ -86,7 +87,7 @@ export async function serveTestApi(options: Options = {}) {
       ),
       keysOf: () => keys,
     },
-    document: openApi(MERCHANT_API),
+    document: DOCUMENT,
   });
   const server = await listen(app, {
     API_HOST: '127.0.0.1',
