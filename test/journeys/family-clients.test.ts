@@ -413,20 +413,35 @@ const OBJECTS: Record<On, () => Promise<Pick<Order, 'id' | 'transactions'> | und
   },
 };
 
+/** Answers by call: clients that make the same call have one answer, of an object that no other call is about. */
+const answered = new Map<string, ReturnType<typeof answerTo>>();
+
+async function answerTo({ on, call, body, headers }: Call) {
+  const order = await OBJECTS[on]();
+  const [method = '', path = ''] = call.split(' ');
+  return await project.merchant.send(
+    method,
+    path.replace('{order}', order?.id ?? '').replace('{transaction}', order?.transactions?.at(-1)?.id ?? ''),
+    { ...(body !== undefined && body !== '' && { body }), ...(headers && { headers }) },
+  );
+}
+
+async function sharedAnswer(made: Call) {
+  const { on, call, body, headers } = made;
+  const key = JSON.stringify({ on, call, body, headers });
+  const answer = answered.get(key) ?? answerTo(made);
+  answered.set(key, answer);
+  return await answer;
+}
+
 test.each(Object.entries(CLIENTS))('%s', async (_client, calls) => {
   const answers = await Promise.all(
-    Object.entries(calls).map(async ([does, { on, call, body, headers, status = 200, reads }]) => {
-      const order = await OBJECTS[on]();
-      const [method = '', path = ''] = call.split(' ');
-      const answer = await project.merchant.send(
-        method,
-        path.replace('{order}', order?.id ?? '').replace('{transaction}', order?.transactions?.at(-1)?.id ?? ''),
-        { ...(body !== undefined && body !== '' && { body }), ...(headers && { headers }) },
-      );
+    Object.entries(calls).map(async ([does, call]) => {
+      const answer = await sharedAnswer(call);
       return {
         does,
         given: { does, status: answer.status, read: answer.body },
-        expected: { does, status, read: reads },
+        expected: { does, status: call.status ?? 200, read: call.reads },
       };
     }),
   );

@@ -382,11 +382,6 @@ describe('kill -9 in the middle of payments, a refund, a capture and a window’
     await expectPaidOnce(await findId());
   });
 
-  test('of the simulator: the charge goes out again under its key', async () => {
-    const { findId } = await killedWhileCharging(() => kill('simulator'));
-    await expectPaidOnce(await findId());
-  });
-
   test(
     'of everything: payments and timers go on at the next start, with the same keys',
     async () => {

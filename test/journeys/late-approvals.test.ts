@@ -124,20 +124,22 @@ describe.each(['cancelled', 'expired'] as const)('%s while its customer is at th
     await pass(90_000);
     await isGivenBack(order, `${ending}: ${ending}`);
   });
+});
 
+describe('cancelled while its customer is at the issuer', () => {
   test('approved and notified before it is polled: reversed at once; a second notification changes nothing', async () => {
-    const order = await endedAtTheIssuer(ending);
+    const order = await endedAtTheIssuer('cancelled');
     await answerAtIssuer(order, { code: '0101' });
     const before = await world.now();
     await tell(order);
-    await isGivenBack(order, `${ending}: ${ending}`);
+    await isGivenBack(order, 'cancelled: cancelled');
     expect((await world.now()) - before).toBeLessThan(MINUTE);
     await tell(order);
-    await isGivenBack(order, `${ending}: ${ending}`);
+    await isGivenBack(order, 'cancelled: cancelled');
   });
 
   test('declined at the issuer: nothing is reversed', async () => {
-    const order = await endedAtTheIssuer(ending);
+    const order = await endedAtTheIssuer('cancelled');
     await answerAtIssuer(order, { code: '3333' });
     await pass(16 * MINUTE);
     await untilClosed(order);
@@ -145,7 +147,7 @@ describe.each(['cancelled', 'expired'] as const)('%s while its customer is at th
   });
 
   test('rules 10.12: still at the issuer after a day: the operator has to look, and an approval is found all the same', async () => {
-    const order = await endedAtTheIssuer(ending);
+    const order = await endedAtTheIssuer('cancelled');
     const handle = world.env.client.workflow.getHandle(orderWorkflowId(reversalOf(order)));
     await pass(26 * 60 * MINUTE);
     const { typedSearchAttributes } = await handle.describe();
@@ -153,11 +155,11 @@ describe.each(['cancelled', 'expired'] as const)('%s while its customer is at th
     expect(await watchOf(order)).toBe('RUNNING');
     await answerAtIssuer(order, { code: '0101' });
     await tell(order);
-    await isGivenBack(order, `${ending}: ${ending}`);
+    await isGivenBack(order, 'cancelled: cancelled');
   });
 
   test('polled early, because the customer opened the page: it is polled again at the end', async () => {
-    const order = await endedAtTheIssuer(ending);
+    const order = await endedAtTheIssuer('cancelled');
     const transaction_id = transactionIdOf(order.id, 1);
     await notifications.customerReturned({ order_id: order.id, transaction_id }, soon());
     await world.env.client.workflow
@@ -166,7 +168,7 @@ describe.each(['cancelled', 'expired'] as const)('%s while its customer is at th
       .catch(() => undefined);
     await answerAtIssuer(order, { code: '0101' });
     await pass(16 * MINUTE);
-    await isGivenBack(order, `${ending}: ${ending}`);
+    await isGivenBack(order, 'cancelled: cancelled');
   });
 });
 

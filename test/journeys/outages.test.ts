@@ -248,19 +248,6 @@ test('the api is killed after the commit and before its answer: the repeat gets 
   await expectPaidOnce(body.id!);
 });
 
-test('the api is killed while the processor charges: two repeats at once get the order that was paid', async () => {
-  const sale = await Sale.prepare();
-  const { answer } = await sale.startCharge();
-  await own.kill('api');
-  await expect(answer).rejects.toThrow('fetch failed');
-  await own.ready();
-  const answers = await Promise.all([sale.sendUntilAnswered(), sale.sendUntilAnswered()]);
-  for (const { status, body } of answers) expect([status, statusesOf(body)]).toEqual([200, 'completed: accepted']);
-  expect(answers[1].body).toEqual(answers[0].body);
-  await expectPaidOnce(answers[0].body.id!);
-  expect((await sale.send(1)).status).toBe(422);
-});
-
 test('Postgres is restarted while the processor charges: the client gets the order, or 503 and then the order', async () => {
   const sale = await Sale.prepare();
   const { answer } = await sale.startCharge();

@@ -7,8 +7,8 @@ import { startReceiver } from '../support/servers';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
 
-/** PAYMENT_LINKS=50 for the whole race, which takes minutes. */
-const LINKS = Number(process.env['PAYMENT_LINKS'] ?? 2);
+/** PAYMENT_LINKS=50 for 50 links one after the other, which takes minutes. */
+const LINKS = Number(process.env['PAYMENT_LINKS'] ?? 1);
 const PAYERS = 40;
 
 const merchant = new Merchant();
@@ -21,7 +21,7 @@ async function aPayer(payment_url: string) {
   return (number: string) => customer.postForm(pathname, { ...form, number });
 }
 
-test(`rules 19.4: ${PAYERS} payers pay at the same moment on each of ${LINKS} links: one is charged, none gets an error`, async () => {
+test(`rules 19.4: ${PAYERS} payers pay at the same moment on a link: one is charged, none gets an error`, async () => {
   for (let n = 1; n <= LINKS; n += 1) {
     const { id, payment_url } = await merchant.createPaymentLink();
     const payers = await Promise.all(Array.from({ length: PAYERS }, () => aPayer(payment_url)));

@@ -34,18 +34,20 @@ async function begin(merchant: Merchant, body: object, headers = {}): Promise<Re
 /** Longer than an answer of these receivers takes, unless the machine is busy with something else. Milliseconds. */
 const STALL_MS = 1_500;
 
-/** The report of a check in which the machine did not stall: a slow answer is a finding, and here it is not meant. */
+/** Whether the machine stalled during a check: a slow answer is a finding, and here it is not meant. */
+const hasStalled = ({ status, cases }: ReceiverCheckAnswer): boolean =>
+  status === 'stopped' ||
+  cases.some(
+    ({ case: name, result, webhooks }) =>
+      result === 'not_played' ||
+      webhooks.some(({ duration_ms }) => duration_ms - (name === 'slow_body' ? 1_000 : 0) > STALL_MS),
+  );
+
+/** The report of a check in which the machine did not stall. */
 async function check(merchant: Merchant, body: object): Promise<ReceiverCheckAnswer> {
   for (let left = 3; ; left -= 1) {
     const report = await reportOf(merchant, await begin(merchant, body));
-    const has_stalled =
-      report.status === 'stopped' ||
-      report.cases.some(
-        ({ case: name, result, webhooks }) =>
-          result === 'not_played' ||
-          webhooks.some(({ duration_ms }) => duration_ms - (name === 'slow_body' ? 1_000 : 0) > STALL_MS),
-      );
-    if (!has_stalled || left === 0) return report;
+    if (!hasStalled(report) || left === 0) return report;
   }
 }
 
@@ -78,17 +80,20 @@ const LATER_MS = 400;
 type Answering = (project: TestProject, response: ServerResponse, request: Received) => Promise<unknown>;
 const read = ({ merchant }: TestProject, { body }: Received) => merchant.getOrder(webhookOf(body).order_id);
 
-/** Four receivers, each with what the check has to find. */
-const RECEIVERS: Record<string, { answer: Answering; finds: object; says: Partial<Record<ReceiverCase, RegExp>> }> = {
-  'is right': {
-    async answer(project, response, request) {
-      if (!isSigned(request, project.webhook_secret)) return response.writeHead(401).end();
-      await read(project, request);
-      return response.writeHead(204).end();
-    },
-    finds: all('passed'),
-    says: { once: /retrieved the order/ },
-  },
+const answerRight: Answering = async (project, response, request) => {
+  if (!isSigned(request, project.webhook_secret)) return response.writeHead(401).end();
+  await read(project, request);
+  return response.writeHead(204).end();
+};
+
+/** What a check has to find, and texts of its cases. */
+interface Findings {
+  finds: object;
+  says: Partial<Record<ReceiverCase, RegExp>>;
+}
+
+/** Three receivers that are wrong. */
+const RECEIVERS: Record<string, Findings & { answer: Answering }> = {
   'trusts the body': {
     async answer(project, response, request) {
       return await Promise.resolve(response.writeHead(isSigned(request, project.webhook_secret) ? 200 : 401).end());
@@ -116,22 +121,25 @@ const RECEIVERS: Record<string, { answer: Answering; finds: object; says: Partia
   },
 };
 
+function expectFindings(report: ReceiverCheckAnswer, { finds, says }: Findings): void {
+  expect({ status: report.status, reason: report.reason }).toEqual({ status: 'done' });
+  expect(resultsOf(report)).toEqual(finds);
+  for (const [name, words] of Object.entries(says)) {
+    expect(report.cases.find((one) => one.case === name)?.text).toMatch(words);
+  }
+  for (const { result, mend } of report.cases) expect(mend === undefined).toBe(result === 'passed');
+  expect(report.workflow_id).toBe(`receiver-check:${report.id}`);
+}
+
 test.each(Object.entries(RECEIVERS))(
   'rules 27.2, 27.5 and 27.6: the check finds in twelve cases that a receiver %s',
-  async (_name, { answer, finds, says }) => {
+  async (_name, { answer, ...findings }) => {
     const receiver = await startReceiver();
     const project = await createTestProject({ webhook_url: receiver.url });
     const answering: Promise<unknown>[] = [];
     receiver.answer((response, _n, request) => void answering.push(answer(project, response, request)));
     try {
-      const report = await check(project.merchant, {});
-      expect({ status: report.status, reason: report.reason }).toEqual({ status: 'done' });
-      expect(resultsOf(report)).toEqual(finds);
-      for (const [name, words] of Object.entries(says)) {
-        expect(report.cases.find((one) => one.case === name)?.text).toMatch(words);
-      }
-      for (const { result, mend } of report.cases) expect(mend === undefined).toBe(result === 'passed');
-      expect(report.workflow_id).toBe(`receiver-check:${report.id}`);
+      expectFindings(await check(project.merchant, {}), findings);
     } finally {
       await Promise.allSettled(answering);
       await receiver.close();
@@ -145,11 +153,16 @@ describe('a check of a right receiver', () => {
   let report: ReceiverCheckAnswer;
   let repeated: ReceiverCheckAnswer;
   beforeAll(async () => {
-    receiver.answer((response, _n, request) => void RECEIVERS['is right']!.answer(project, response, request));
+    receiver.answer((response, _n, request) => void answerRight(project, response, request));
     const key = { 'idempotency-key': newIdempotencyKey() };
     const begun = await begin(project.merchant, { webhook_url: receiver.url }, key);
     repeated = await begin(project.merchant, { webhook_url: receiver.url }, key);
     report = await reportOf(project.merchant, begun);
+  });
+
+  test('rules 27.2, 27.5 and 27.6: all twelve cases pass', async () => {
+    const undisturbed = hasStalled(report) ? await check(project.merchant, { webhook_url: receiver.url }) : report;
+    expectFindings(undisturbed, { finds: all('passed'), says: { once: /retrieved the order/ } });
   });
 
   test('rules 11.2: a repeat with the same Idempotency-Key gets the same check', () => {

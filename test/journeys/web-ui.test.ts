@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { createOrder, createPaymentLink } from '../../src/client';
+import { asMarkdown } from '../../src/domain/shown-text';
 import { readVariables } from '../../src/stack/launch';
 import { orderWorkflowId, paymentLinkWorkflowId } from '../../workflows/messages';
 import { launchBrowser } from '../support/browser';
@@ -8,6 +9,7 @@ import { answerOf, Merchant, statusesOf } from '../support/merchant';
 import { payingTransactionId } from '../support/merchant-payments';
 import { setUp } from '../support/set-up';
 import { stack } from '../support/stack';
+import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
 
 /**
@@ -67,14 +69,19 @@ async function sendUpdate(page: Page, name: string, input?: object): Promise<str
   return (await sent).postData() ?? '';
 }
 
-test('rules 24.9: an operator has the processor asked, and sets an outcome, with the dialog of the Web UI', async () => {
+test('rules 24.5 and 24.9: the Web UI decrypts what it shows, and an operator has the processor asked and sets an outcome with its dialog; other pages may not encrypt', async () => {
   const merchant = new Merchant();
   const order = await merchant.paidOrder('processing_approved');
   await merchant.addFault({ kind: 'outage', operation: 'ask', order_id: order.id });
   const workflow_id = orderWorkflowId(order.id);
-  await until('the workflow is listed', () => isListed(workflow_id));
+  await until('the workflow is listed: the Web UI looks up its run there', () => isListed(workflow_id));
   const page = await browser.newPage();
+  const decoded = page.waitForResponse((response) => response.url().startsWith(`${codec_url}/decode`));
   await page.goto(`${stack().temporal_ui_url}/namespaces/payments/workflows/${encodeURIComponent(workflow_id)}`);
+  expect((await decoded).status()).toBe(200);
+  const encoded = { url: codec_url, text: '{"outcome":"approved","reason":"ticket 1"}' };
+  expect(await page.evaluate(ENCODE_AND_DECODE, encoded)).toEqual(['binary/encrypted', encoded.text]);
+
   await sendUpdate(page, 'pollNow');
   const transaction_id = payingTransactionId(order);
   await until('the processor was asked', async () => {
@@ -87,24 +94,10 @@ test('rules 24.9: an operator has the processor asked, and sets an outcome, with
   expect(sent).not.toContain(btoa('json/plain'));
   expect(statusesOf(await merchant.untilStatus(order.id, 'completed'))).toBe('completed: accepted');
   await merchant.removeFaults();
-});
-
-test('rules 24.5: the Web UI decrypts what it shows, and its pages may encrypt arguments; other pages may not', async () => {
-  const { body } = await answerOf<{ id: string }>(
-    createOrder({ orderRequest: { currency: 'EUR', amount: 1_250 } }, new Merchant().project),
-  );
-  const workflow_id = orderWorkflowId(body.id);
-  await until('the workflow is listed: the Web UI looks up its run there', () => isListed(workflow_id));
-  const page = await browser.newPage();
-  const decoded = page.waitForResponse((response) => response.url().startsWith(`${codec_url}/decode`));
-  await page.goto(`${stack().temporal_ui_url}/namespaces/payments/workflows/${encodeURIComponent(workflow_id)}`);
-  expect((await decoded).status()).toBe(200);
-  const sent = { url: codec_url, text: '{"outcome":"approved","reason":"ticket 1"}' };
-  expect(await page.evaluate(ENCODE_AND_DECODE, sent)).toEqual(['binary/encrypted', sent.text]);
 
   const another = await browser.newPage();
   await another.goto(`${stack().simulator_url}/`);
-  expect(await another.evaluate(ENCODE_AND_DECODE, sent)).toBe('TypeError: Failed to fetch');
+  expect(await another.evaluate(ENCODE_AND_DECODE, encoded)).toBe('TypeError: Failed to fetch');
 });
 
 const MARKUP =
@@ -116,16 +109,25 @@ test('rules 24.12: the Web UI shows the Markdown and HTML of a reference as text
   const amounts = { currency: 'EUR', amount: 1_250, merchant_order_id: MARKUP };
   const order = await answerOf<{ id: string }>(createOrder({ orderRequest: amounts }, project));
   const link = await answerOf<{ id: string }>(createPaymentLink({ paymentLinkRequest: amounts }, project));
-  for (const workflow_id of [orderWorkflowId(order.body.id), paymentLinkWorkflowId(link.body.id)]) {
-    await until('the workflow is listed', () => isListed(workflow_id));
-    const page = await browser.newPage();
-    await page.goto(`${stack().temporal_ui_url}/namespaces/payments/workflows/${encodeURIComponent(workflow_id)}`);
-    await page.getByText('User Metadata', { exact: true }).click();
-    // It renders Markdown in a frame.
-    const summary = page.frameLocator('#user-metadata-summary').locator('main');
-    await summary.waitFor();
-    expect(await summary.innerText()).toContain(SHOWN);
-    expect(await summary.locator('a, img, script, strong, em, h1').count()).toBe(0);
-    await page.close();
+  const workflow_id = orderWorkflowId(order.body.id);
+  await until('the workflow is listed', () => isListed(workflow_id));
+  const page = await browser.newPage();
+  await page.goto(`${stack().temporal_ui_url}/namespaces/payments/workflows/${encodeURIComponent(workflow_id)}`);
+  await page.getByText('User Metadata', { exact: true }).click();
+  // It renders Markdown in a frame.
+  const summary = page.frameLocator('#user-metadata-summary').locator('main');
+  await summary.waitFor();
+  expect(await summary.innerText()).toContain(SHOWN);
+  expect(await summary.locator('a, img, script, strong, em, h1').count()).toBe(0);
+
+  // It shows that of a link in the same way.
+  const temporal = temporalOf();
+  try {
+    const described = await Promise.all(
+      [workflow_id, paymentLinkWorkflowId(link.body.id)].map((id) => temporal.workflow.getHandle(id).describe()),
+    );
+    for (const one of described) expect(await one.staticSummary()).toContain(asMarkdown(MARKUP));
+  } finally {
+    await temporal.connection.close();
   }
 });

@@ -125,7 +125,7 @@ test('rules 24.10: signals with any input: the order is paid, the authorization 
 });
 
 /** Several new runs of the order, which come after EVENTS_SUGGESTED_MAX events each. */
-const FLOOD = 4 * EVENTS_SUGGESTED_MAX;
+const FLOOD = 3 * EVENTS_SUGGESTED_MAX;
 
 test(`rules 24.11: ${FLOOD} signals to one order: it is paid all the same`, async () => {
   const order = await merchant.createOrder();
