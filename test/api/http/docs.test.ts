@@ -63,12 +63,21 @@ test('works without the slash at its end and below a path prefix', async () => {
   });
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   const { page, complaints } = await aVisitor(browser);
-  await page.goto(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}/payments/docs`);
+  const folder = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/payments/docs`;
+  const asked: string[] = [];
+  // Of one path: to draw the page of all operations takes seconds of the processor.
+  await page.route('**/openapi.json', async (route) => {
+    asked.push(route.request().url());
+    const { paths, ...document } = openApi(MERCHANT_API);
+    await route.fulfill({ json: { ...document, paths: { '/v1/orders/': paths['/v1/orders/'] } } });
+  });
+  await page.goto(folder);
   await page
     .getByText(/^http.*\/payments$/)
     .first()
     .waitFor();
   await page.getByRole('heading', { name: 'Create an order', exact: true }).first().waitFor();
+  expect(new Set(asked)).toEqual(new Set([`${folder}/openapi.json`]));
   expect(complaints).toEqual([]);
   proxy.closeAllConnections();
   proxy.close();

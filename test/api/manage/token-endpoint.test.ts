@@ -1,13 +1,11 @@
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose';
 import { TOKEN_PATH } from '../../../src/contract/manage/manage-api';
 import { aManageHost, type ManageHost } from '../../support/manage';
+import { setUp } from '../../support/set-up';
 import { NOBODY } from '../../support/shapes';
 
-let host: ManageHost;
-beforeEach(async () => {
-  host = await aManageHost();
-});
-afterEach(() => host.close());
+/** For the tests that stay below the limits of failures. */
+const host = setUp(aManageHost);
 
 test('rules 21.2: a good request gets a token of an hour, which the published keys check', async () => {
   const merchant_id = (await host.database.db('merchants').first('id')) as { id: string };
@@ -95,45 +93,6 @@ test('rules 21.3: a body that is no form, or has a field twice, is an invalid_re
   expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
 });
 
-/** The statuses of wrong secrets sent at once, sorted. */
-const wrongSecrets = async (client_ids: string[], headers?: Record<string, string>): Promise<number[]> => {
-  const answers = client_ids.map((client_id) => host.askToken({ client_id, client_secret: 'cs_wrong' }, headers));
-  return (await Promise.all(answers)).map(({ status }) => status).toSorted((a, b) => a - b);
-};
-
-test('rules 21.7 and 21.18: wrong secrets of one client and address are 401 ten times a minute, then 429; the right secret always passes', async () => {
-  const client = await host.aClient('operator');
-  const statuses = await wrongSecrets(Array<string>(15).fill(client.client_id));
-  expect(statuses).toEqual([...Array<number>(10).fill(401), ...Array<number>(5).fill(429)]);
-  const late = await host.askToken({ client_id: client.client_id, client_secret: 'cs_wrong' });
-  expect([late.status, late.body['error']]).toEqual([429, 'slow_down']);
-  expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0);
-  expect((await host.askToken({ ...client })).status).toBe(200);
-});
-
-test('rules 21.7 and 21.18: wrong secrets of any clients are 401 thirty times a minute from one address, then 429; right secrets pass', async () => {
-  const good = await host.aClient('operator');
-  const statuses = await wrongSecrets(Array.from({ length: 40 }, (_, n) => `nobody-${n}`));
-  expect(statuses).toEqual([...Array<number>(30).fill(401), ...Array<number>(10).fill(429)]);
-  expect((await host.askToken({ ...good })).status).toBe(200);
-});
-
-test('wrong secrets from one address limit no other address', async () => {
-  await host.close();
-  host = await aManageHost({ TRUSTED_PROXY: '127.0.0.1' });
-  const { client_id } = await host.aClient('operator');
-  const from = (address: string) => ({ 'x-forwarded-for': address, 'x-forwarded-proto': 'https' });
-  expect(await wrongSecrets(Array<string>(11).fill(client_id), from('192.0.2.1'))).toContain(429);
-  expect(await wrongSecrets([client_id], from('192.0.2.2'))).toEqual([401]);
-});
-
-test('tokens that are given use up no failures', async () => {
-  const good = await host.aClient('operator');
-  const statuses = new Set<number>();
-  for (let n = 0; n < 40; n += 1) statuses.add((await host.askToken({ ...good })).status);
-  expect([...statuses]).toEqual([200]);
-});
-
 test('secrets stand nowhere: not in the record, not in the log', async () => {
   const token = await host.aToken('operator');
   const { body } = await host.send<{ client_secret: string }>('POST', '/v1/clients/', {
@@ -145,4 +104,51 @@ test('secrets stand nowhere: not in the record, not in the log', async () => {
   expect(stored).not.toContain(body.client_secret);
   expect(stored).not.toContain('PRIVATE KEY');
   expect(host.lines.join('\n')).not.toContain(body.client_secret);
+});
+
+describe('failures are limited', () => {
+  let fresh: ManageHost;
+  beforeEach(async () => {
+    fresh = await aManageHost();
+  });
+  afterEach(() => fresh.close());
+
+  /** The statuses of wrong secrets sent at once, sorted. */
+  const wrongSecrets = async (client_ids: string[], headers?: Record<string, string>): Promise<number[]> => {
+    const answers = client_ids.map((client_id) => fresh.askToken({ client_id, client_secret: 'cs_wrong' }, headers));
+    return (await Promise.all(answers)).map(({ status }) => status).toSorted((a, b) => a - b);
+  };
+
+  test('rules 21.7 and 21.18: wrong secrets of one client and address are 401 ten times a minute, then 429; the right secret always passes', async () => {
+    const client = await fresh.aClient('operator');
+    const statuses = await wrongSecrets(Array<string>(15).fill(client.client_id));
+    expect(statuses).toEqual([...Array<number>(10).fill(401), ...Array<number>(5).fill(429)]);
+    const late = await fresh.askToken({ client_id: client.client_id, client_secret: 'cs_wrong' });
+    expect([late.status, late.body['error']]).toEqual([429, 'slow_down']);
+    expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await fresh.askToken({ ...client })).status).toBe(200);
+  });
+
+  test('rules 21.7 and 21.18: wrong secrets of any clients are 401 thirty times a minute from one address, then 429; right secrets pass', async () => {
+    const good = await fresh.aClient('operator');
+    const statuses = await wrongSecrets(Array.from({ length: 40 }, (_, n) => `nobody-${n}`));
+    expect(statuses).toEqual([...Array<number>(30).fill(401), ...Array<number>(10).fill(429)]);
+    expect((await fresh.askToken({ ...good })).status).toBe(200);
+  });
+
+  test('wrong secrets from one address limit no other address', async () => {
+    await fresh.close();
+    fresh = await aManageHost({ TRUSTED_PROXY: '127.0.0.1' });
+    const { client_id } = await fresh.aClient('operator');
+    const from = (address: string) => ({ 'x-forwarded-for': address, 'x-forwarded-proto': 'https' });
+    expect(await wrongSecrets(Array<string>(11).fill(client_id), from('192.0.2.1'))).toContain(429);
+    expect(await wrongSecrets([client_id], from('192.0.2.2'))).toEqual([401]);
+  });
+
+  test('tokens that are given use up no failures', async () => {
+    const good = await fresh.aClient('operator');
+    const statuses = new Set<number>();
+    for (let n = 0; n < 40; n += 1) statuses.add((await fresh.askToken({ ...good })).status);
+    expect([...statuses]).toEqual([200]);
+  });
 });

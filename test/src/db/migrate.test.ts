@@ -27,12 +27,10 @@ test('makes the database that is missing; several at once wait for each other; a
 });
 
 test('killed in the middle it left its lock behind: the next one goes on', async () => {
-  const url = freshUrl();
-  await migrate(url);
-  const db = connectDatabase(url, { pool_max: 1 });
+  const { db, url, close } = await createTestDatabase();
   await db('knex_migrations_lock').update({ is_locked: 1 });
   await expect(migrate(url)).resolves.toBeUndefined();
-  await db.destroy();
+  await close();
 });
 
 test('a server that is not there is an error, at once', async () => {

@@ -1,3 +1,4 @@
+import type { Database } from '../../../src/db/connection';
 import { beginAttempt } from '../../../src/db/orders/insert-order';
 import { moveOrder } from '../../../src/db/orders/move-order';
 import { findOrderSnapshot, loadOrderSnapshot } from '../../../src/db/orders/order-snapshot';
@@ -41,15 +42,25 @@ function planned(order: OrderSnapshot, change: StatusChange): Move | undefined {
 }
 
 /** Whether Postgres writes what was planned from a wrong idea of the order; what it refuses changes nothing. */
-async function isWritten(idea: OrderSnapshot, change: StatusChange): Promise<boolean> {
-  const before = await findOrderSnapshot(database.db, idea.id);
+async function isWritten(db: Database, idea: OrderSnapshot, change: StatusChange): Promise<boolean> {
+  const before = await findOrderSnapshot(db, idea.id);
   try {
-    await moveOrder(database.db, idea, change, by);
+    await moveOrder(db, idea, change, by);
     return true;
   } catch (error) {
     expect(String(error)).toMatch(REFUSED);
-    expect(await findOrderSnapshot(database.db, idea.id)).toEqual(before);
+    expect(await findOrderSnapshot(db, idea.id)).toEqual(before);
     return false;
+  }
+}
+
+/** Runs in a transaction that is rolled back, so that the same order serves many tests. */
+async function rolledBack(work: (db: Database) => Promise<void>): Promise<void> {
+  const trx = await database.db.transaction();
+  try {
+    await work(trx);
+  } finally {
+    await trx.rollback();
   }
 }
 
@@ -87,46 +98,54 @@ function wayTo<S extends string>(moves: { readonly [From in S]: readonly S[] }, 
 }
 
 describe('a transaction', () => {
-  const at = (status: TransactionStatus) => anOrderAfter(wayTo(TRANSACTION_MOVES, status, 'new'));
-  const statusIn = async ({ id: order_id }: OrderSnapshot) =>
-    lastTransaction(await loadOrderSnapshot(database.db, order_id))!.status;
+  /** An order of each status. */
+  const orders = {} as Record<TransactionStatus, OrderSnapshot>;
+  beforeAll(async () => {
+    for (const status of TRANSACTION_STATUSES) {
+      orders[status] = await anOrderAfter(wayTo(TRANSACTION_MOVES, status, 'new'));
+    }
+  });
 
   describe.each(pairsOf(TRANSACTION_STATUSES))('%s → %s', (from, to) => {
     const allowed = canMove(TRANSACTION_MOVES, from, to);
 
-    test('is planned and written where the table has it, else nothing changes', async () => {
-      const order = await at(from);
-      const change = { transaction_id: lastTransaction(order)!.id, to };
-      expect(planned(order, change)?.transaction?.to).toBe(allowed ? to : undefined);
-      if (allowed || from === to) await moveOrder(database.db, order, change, by);
-      else await expect(moveOrder(database.db, order, change, by)).rejects.toThrow(ForbiddenMove);
-      expect(await statusIn(order)).toBe(allowed ? to : from);
-      if (!allowed) expect(await loadOrderSnapshot(database.db, order.id)).toEqual(order);
-    });
+    test('is planned and written where the table has it, else nothing changes', () =>
+      rolledBack(async (db) => {
+        const order = orders[from];
+        const change = { transaction_id: lastTransaction(order)!.id, to };
+        expect(planned(order, change)?.transaction?.to).toBe(allowed ? to : undefined);
+        if (allowed || from === to) await moveOrder(db, order, change, by);
+        else await expect(moveOrder(db, order, change, by)).rejects.toThrow(ForbiddenMove);
+        const after = await loadOrderSnapshot(db, order.id);
+        expect(lastTransaction(after)!.status).toBe(allowed ? to : from);
+        if (!allowed) expect(after).toEqual(order);
+      }));
 
     // From an order that stands in nobody's way, so that the transaction's own guard decides.
-    test('rules 4.1: is written by SQL where the table has it, whatever is believed of the transaction', async () => {
-      const { id: order_id } = await at(from);
-      await database
-        .db('orders')
-        .where({ id: order_id })
-        .update({ status: 'processing', completed: null, ended: null, ended_by: null });
-      const { ended: _, ...order } = await loadOrderSnapshot(database.db, order_id);
-      const [believed] = statusesBefore(TRANSACTION_MOVES, to);
-      // Nothing leads back to `new`: there is no move to write.
-      if (believed === undefined) return expect([to, allowed]).toEqual(['new', false]);
-      const idea = { ...order, transactions: order.transactions.map((one) => ({ ...one, status: believed })) };
-      expect(await isWritten(idea, { transaction_id: idea.transactions[0]!.id, to })).toBe(allowed);
-    });
+    test('rules 4.1: is written by SQL where the table has it, whatever is believed of the transaction', () =>
+      rolledBack(async (db) => {
+        const { id: order_id } = orders[from];
+        await db('orders')
+          .where({ id: order_id })
+          .update({ status: 'processing', completed: null, ended: null, ended_by: null });
+        const { ended: _, ...order } = await loadOrderSnapshot(db, order_id);
+        const [believed] = statusesBefore(TRANSACTION_MOVES, to);
+        // Nothing leads back to `new`: there is no move to write.
+        if (believed === undefined) return expect([to, allowed]).toEqual(['new', false]);
+        const idea = { ...order, transactions: order.transactions.map((one) => ({ ...one, status: believed })) };
+        expect(await isWritten(db, idea, { transaction_id: idea.transactions[0]!.id, to })).toBe(allowed);
+      }));
   });
 });
 
 describe('an order', () => {
+  type Target = Exclude<OrderStatus, 'new'>;
+
   /**
    * What makes an order so, from transactions that wait to be paid: the attempts before, how many there may be, and the
    * last step.
    */
-  const MADE_BY: Record<Exclude<OrderStatus, 'new'>, { before?: Step[]; attempts_max?: number; step: Step }> = {
+  const MADE_BY: Record<Target, { before?: Step[]; attempts_max?: number; step: Step }> = {
     processing: { step: 'processing' },
     'see-transactions': { before: ['error', 'next attempt'], step: 'processing' },
     completed: { step: 'accepted' },
@@ -135,16 +154,24 @@ describe('an order', () => {
     expired: { step: 'order expired' },
   };
 
+  /** An order before the last step to each status. */
+  const orders = {} as Record<Target, OrderSnapshot>;
+  beforeAll(async () => {
+    for (const [to, { before = [], attempts_max }] of Object.entries(MADE_BY)) {
+      orders[to as Target] = await anOrderAfter(before, attempts_max);
+    }
+  });
+
   /** An order whose row has the status, however it came to it, and the change that would make it `to`. */
   async function aimedAt(
+    db: Database,
     from: OrderStatus,
-    to: Exclude<OrderStatus, 'new'>,
+    to: Target,
   ): Promise<{ order: OrderSnapshot; change: StatusChange }> {
-    const { before = [], attempts_max, step } = MADE_BY[to];
-    const { id: order_id } = await anOrderAfter(before, attempts_max);
+    const { step } = MADE_BY[to];
+    const { id: order_id } = orders[to];
     const ended = from === 'cancelled' || from === 'expired' ? from : null;
-    await database
-      .db('orders')
+    await db('orders')
       .where({ id: order_id })
       .update({
         status: from,
@@ -152,7 +179,7 @@ describe('an order', () => {
         ended_by: ended && 'service',
         completed: from === 'completed' ? new Date(NOW) : null,
       });
-    const order = await loadOrderSnapshot(database.db, order_id);
+    const order = await loadOrderSnapshot(db, order_id);
     const change: StatusChange =
       step === 'order cancelled' || step === 'order expired'
         ? { ended: to as Ending }
@@ -160,34 +187,35 @@ describe('an order', () => {
     return { order, change };
   }
 
-  describe.each(
-    pairsOf(ORDER_STATUSES).filter((pair): pair is [OrderStatus, Exclude<OrderStatus, 'new'>] => pair[1] !== 'new'),
-  )('%s → %s', (from, to) => {
-    const allowed = canMove(ORDER_MOVES, from, to);
+  describe.each(pairsOf(ORDER_STATUSES).filter((pair): pair is [OrderStatus, Target] => pair[1] !== 'new'))(
+    '%s → %s',
+    (from, to) => {
+      const allowed = canMove(ORDER_MOVES, from, to);
 
-    test('is planned and written where the table has it, else the order stays', async () => {
-      const { order, change } = await aimedAt(from, to);
-      const plan = planned(order, change);
-      expect(plan?.status_changed === true && plan.order_to === to).toBe(allowed);
-      await moveOrder(database.db, order, change, by).catch((error: unknown) =>
-        expect(error).toBeInstanceOf(ForbiddenMove),
-      );
-      expect((await loadOrderSnapshot(database.db, order.id)).status).toBe(allowed ? to : from);
-    });
+      test('is planned and written where the table has it, else the order stays', () =>
+        rolledBack(async (db) => {
+          const { order, change } = await aimedAt(db, from, to);
+          const plan = planned(order, change);
+          expect(plan?.status_changed === true && plan.order_to === to).toBe(allowed);
+          await moveOrder(db, order, change, by).catch((error: unknown) => expect(error).toBeInstanceOf(ForbiddenMove));
+          expect((await loadOrderSnapshot(db, order.id)).status).toBe(allowed ? to : from);
+        }));
 
-    // The transaction is as it is believed, so that the order's own guard decides.
-    test('rules 4.1: is written by SQL where the table has it, whatever is believed of the order', async () => {
-      const { order, change } = await aimedAt(from, to);
-      const { ended: _, ...idea } = {
-        ...order,
-        status: statusesBefore(ORDER_MOVES, to).find(
-          (status) => planned({ ...order, ended: undefined, status } as never, change)?.order_to === to,
-        )!,
-      };
-      expect(planned(idea, change)).toMatchObject({ status_changed: true, order_to: to });
-      expect(await isWritten(idea, change)).toBe(allowed);
-    });
-  });
+      // The transaction is as it is believed, so that the order's own guard decides.
+      test('rules 4.1: is written by SQL where the table has it, whatever is believed of the order', () =>
+        rolledBack(async (db) => {
+          const { order, change } = await aimedAt(db, from, to);
+          const { ended: _, ...idea } = {
+            ...order,
+            status: statusesBefore(ORDER_MOVES, to).find(
+              (status) => planned({ ...order, ended: undefined, status } as never, change)?.order_to === to,
+            )!,
+          };
+          expect(planned(idea, change)).toMatchObject({ status_changed: true, order_to: to });
+          expect(await isWritten(db, idea, change)).toBe(allowed);
+        }));
+    },
+  );
 
   /** A way of real moves through each arrow of the table, its last step being the arrow. */
   const WAYS: [arrow: string, steps: Step[], attempts_max: number][] = [

@@ -1,5 +1,6 @@
 import { queryRows } from '../../../../src/db/connection';
 import { orderIdsByCreation, recordCondition } from '../../../../src/db/search/report-rows';
+import type { PagePosition } from '../../../../src/db/pages';
 import { parseQuery } from '../../../../src/domain/query/parse';
 import { createTestDatabase, planOf } from '../../../support/database';
 import { PROJECT } from '../../../support/domain';
@@ -79,5 +80,22 @@ describe('a report of some days in the middle of two years', () => {
     ['completed:[2030-01-01 TO *] OR created:2025-02-04', 6],
   ])('an order that has no completed meets a condition as if it were false: %s', async (query, orders) => {
     expect((await find(query, 10_000)).rows).toHaveLength(orders);
+  });
+
+  test.each(['asc', 'desc'] as const)('parts follow one another: each order once, created %s', async (direction) => {
+    const wanted = { project_id: PROJECT.id, condition: conditionOf('*'), direction };
+    const found: string[] = [];
+    for (let after: PagePosition | undefined; ;) {
+      const { rows, is_last, end } = await orderIdsByCreation(database.db, wanted, { rows: 700, after });
+      found.push(...rows.map(({ order_id }) => order_id));
+      if (is_last) break;
+      after = end;
+    }
+    const all = await queryRows<{ id: string }>(
+      database.db,
+      `select id from orders order by created ${direction}, sequence ${direction}`,
+      {},
+    );
+    expect(found).toEqual(all.map(({ id }) => id));
   });
 });
