@@ -52,7 +52,7 @@ const attemptsOf = async (order_id: string) => (await world.database.db('webhook
 const traceIdOf = (request_id: string) => request_id.replaceAll('-', '');
 const lastTraceId = () => String(receiver.received.at(-1)?.headers['traceparent']).split('-')[1];
 
-test('rules 24.16: a new run of a workflow continues its trace', async () => {
+test('rules 24.16: a new run of a workflow, which other signals have caused, continues its trace', async () => {
   const { request_id, order_id } = await createInTrace();
   await until('the first attempt failed', async () => (await attemptsOf(order_id)) === 1);
   const handle = world.env.client.workflow.getHandle(deliveryWorkflowId({ order_id, n: 1 }));
@@ -60,6 +60,7 @@ test('rules 24.16: a new run of a workflow continues its trace', async () => {
   // Signals without a trace, as those of a process without traces.
   for (let n = 0; n < EVENTS_MAX; n += 1) await handle.signal('noSuchSignal');
   await until('there is a new run', async () => (await handle.describe()).runId !== runId);
+  expect(await attemptsOf(order_id)).toBe(1);
   receiver.answer((response) => response.writeHead(200).end());
   await deliveryOf(order_id).update({ next_attempt_at: new Date(0) });
   await handle.signal(recordChanged);

@@ -1,12 +1,20 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { followUpIdempotencyKey } from '../../src/domain/follow-up';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import type { Processor } from '../../src/processor/client';
-import { ORDER_STATUS, orderWorkflowId, processorAnswered } from '../../workflows/messages';
+import {
+  ORDER_STATUS,
+  deliveryWorkflowId,
+  orderWorkflowId,
+  processorAnswered,
+  recordChanged,
+} from '../../workflows/messages';
 import { CARDS, transactionIdOf } from '../support/domain';
 import { Merchant } from '../support/merchant';
-import { setUp } from '../support/set-up';
 import { runProcessor } from '../support/processor';
+import { startReceiver } from '../support/servers';
+import { setUp } from '../support/set-up';
 import { createWorkflowEnvironment } from '../support/temporal';
 import { until } from '../support/waits';
 import { createAnOrder, startFollowUp, followUpOf, statusesOfRow } from '../support/workflow-orders';
@@ -17,6 +25,7 @@ import { createAnOrder, startFollowUp, followUpOf, statusesOfRow } from '../supp
 const EVENTS_MAX = 40;
 
 const merchant = new Merchant();
+const receiver = setUp(startReceiver);
 /** Called when the processor has answered a poll, before the service gets the answer. */
 let onAnswer: (key: string) => Promise<void> = () => Promise.resolve();
 const world = setUp(() => {
@@ -29,7 +38,11 @@ const world = setUp(() => {
       return answer;
     },
   };
-  return createWorkflowEnvironment({ services: { processor: polled }, events_max: EVENTS_MAX });
+  return createWorkflowEnvironment({
+    services: { processor: polled },
+    webhook_url: receiver.url,
+    events_max: EVENTS_MAX,
+  });
 });
 afterEach(() => merchant.removeFaults());
 
@@ -87,3 +100,26 @@ test.each(['charge', 'refund'] as const)(
     expect(begun[0]).toMatch(/^poll/);
   },
 );
+
+test('rules 24.11: signals to a webhook make no history without an end, and no attempt comes before its time', async () => {
+  receiver.answer((response) => response.writeHead(500).end());
+  const { id: order_id } = await createAnOrder(world, { card_number: CARDS.approved.number });
+  const attempts = async () => (await world.database.db('webhook_attempts').where({ order_id })).length;
+  await until('the first attempt failed', async () => (await attempts()) === 1);
+  const handle = world.env.client.workflow.getHandle(deliveryWorkflowId({ order_id, n: 1 }));
+  const { runId } = await handle.describe();
+  for (let n = 0; n < EVENTS_MAX; n += 1) await handle.signal(recordChanged);
+  await until('there is a new run', async () => (await handle.describe()).runId !== runId);
+  expect(await attempts()).toBe(1);
+  // It is the record that the new run goes on from.
+  receiver.answer((response) => response.writeHead(200).end());
+  await world.database
+    .db('webhook_deliveries')
+    .where({ order_id })
+    .update({ next_attempt_at: new Date(0) });
+  // A new run that begins only now reads the record, and may have ended by itself.
+  await handle.signal(recordChanged).catch((error: unknown) => {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  });
+  expect(await handle.result()).toBe('delivered');
+});

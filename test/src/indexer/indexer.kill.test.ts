@@ -24,7 +24,7 @@ const endLease = () => queryRows(world.db, 'update leases set expires_at = clock
 it('rules 20.12: nothing is missing after kill -9 of Meilisearch, of the indexer and of Postgres, in mid-index', async () => {
   let indexer = anIndexerProcess();
   try {
-    const orders = someOrders(400, 7);
+    const orders = someOrders(240, 7);
     for (let begin = 0; begin < orders.length; begin += 20) {
       await writeOrders(world.db, orders.slice(begin, begin + 20));
       await queryRows(world.db, 'update orders set version = version + 1, description = :text where random() < 0.3', {
@@ -50,7 +50,7 @@ it('rules 20.12: nothing is missing after kill -9 of Meilisearch, of the indexer
     indexer = anIndexerProcess();
     await world.indexed();
     const check = await checkSearchIndex({ db: world.db, index: world.writer });
-    expect(check).toMatchObject({ orders: 400, missing: 0, different: 0, unknown: 0, refused: 0 });
+    expect(check).toMatchObject({ orders: 240, missing: 0, different: 0, unknown: 0, refused: 0 });
   } finally {
     indexer.kill('SIGKILL');
   }
