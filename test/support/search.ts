@@ -73,8 +73,6 @@ export interface SearchAnswer {
 }
 
 /** Search over a database and an index of its own, without workflows: orders are written straight to Postgres. */
-export type SearchWorld = Awaited<ReturnType<typeof aSearchWorld>>;
-
 export async function aSearchWorld(options: { postgres_url?: string } = {}) {
   const [server, database] = await Promise.all([aSearchServer(), createTestDatabase(options)]);
   const log = pino({ level: 'silent' });
