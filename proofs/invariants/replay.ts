@@ -34,12 +34,10 @@ export const replay: HistoryInvariant = {
 /** Each replays its share, one history after another. */
 const REPLAYS_AT_ONCE = 2;
 
-/** Milliseconds that Temporal is away at least when it is killed. */
-const AWAY_MS = 1_000;
-
 /**
  * Whether a local activity of the workflow had ended before the task began that records it: the worker carried it out
- * in an earlier task, which Temporal kept in memory and lost when it was killed.
+ * in an earlier task, which Temporal kept in memory and lost. The SDK adds the activity's duration to the start of the
+ * task in which it runs, so that the end is never before that start otherwise, whatever the machine's clock does.
  */
 export function hasLostTask({ history }: Pick<WorkflowHistory, 'history'>): boolean {
   let began_at = Number.NEGATIVE_INFINITY;
@@ -52,7 +50,7 @@ export function hasLostTask({ history }: Pick<WorkflowHistory, 'history'>): bool
     const data = marker?.markerName === 'core_local_activity' ? marker.details?.['data']?.payloads?.[0]?.data : null;
     if (data == null) continue;
     const { complete_time } = JSON.parse(Buffer.from(data).toString()) as { complete_time: Instant };
-    if (millisecondsOf(complete_time) < began_at - AWAY_MS) return true;
+    if (millisecondsOf(complete_time) < began_at) return true;
   }
   return false;
 }
