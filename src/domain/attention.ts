@@ -5,6 +5,10 @@ import { DAY_MS } from './period';
 
 /** The texts of `Attention`: why an operator has to act (rules 24.19). */
 
+/** The kinds of objects that an operator may have to look at. */
+export const ATTENTION_KINDS = ['order', 'webhook', 'settlements', 'search_index', 'workflow'] as const;
+export type AttentionKind = (typeof ATTENTION_KINDS)[number];
+
 /** Between the reasons of an order that has several. */
 export const REASON_SEPARATOR = '; ';
 

@@ -39,6 +39,8 @@ export class Recovery {
   private readonly checks: RowChecks;
   private readonly unreplayable: UnreplayableWorkflows;
   private deleted_at = Number.NEGATIVE_INFINITY;
+  /** Where the next look at the attentions to webhooks begins. */
+  private webhooks_after = '';
 
   /** `retention`: how many days old rows are kept (rules 29.1). */
   constructor(
@@ -93,9 +95,11 @@ export class Recovery {
     }
     if (Object.keys(finished).length > 0) await saveProgress(db, finished);
     // What needs a person is only shown: whatever fails there must not end the rest of the round.
-    await reconcileAttentions(db, now).catch((err: unknown) =>
-      log.error({ err }, 'recovery could not bring the attentions up to date'),
-    );
+    try {
+      this.webhooks_after = await reconcileAttentions(db, now, this.webhooks_after);
+    } catch (err) {
+      log.error({ err }, 'recovery could not bring the attentions up to date');
+    }
     await this.deleteOldRows(now);
     return true;
   }

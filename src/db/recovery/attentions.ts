@@ -1,3 +1,4 @@
+import { ATTENTION_KINDS, type AttentionKind } from '../../domain/attention';
 import { POLLS_BEFORE_ATTENTION } from '../../domain/transaction';
 import { UNPAID_ATTEMPT_STATUSES } from '../../domain/transitions';
 import { queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
@@ -5,7 +6,7 @@ import { pageOf, type Page, type PageRequest } from '../pages';
 
 /** The object that an operator has to look at. A webhook's id is `{order_id}-{n}`; a workflow's is its workflow id. */
 export interface AttentionObject {
-  kind: 'order' | 'webhook' | 'settlements' | 'search_index' | 'workflow';
+  kind: AttentionKind;
   id: string;
   project_id?: string | undefined;
 }
@@ -107,21 +108,33 @@ export async function findAttentionCandidates(
   );
 }
 
+/** Webhooks that one statement looks at. */
+const WEBHOOKS = 1_000;
+
 /**
  * Ends the attention to failed webhooks whose receiver has got the same event by a redelivery, or a later one of the
- * order, after which it reads the order as it is.
+ * order, after which it reads the order as it is. Looks at the next ones `after` an id, an empty text for the first.
+ * Returns the last id; `undefined`: there are no more.
  */
-export async function endDeliveredAttentions(db: Database): Promise<void> {
-  await queryRows(
+export async function endDeliveredAttentions(db: Database, after: string): Promise<string | undefined> {
+  const [looked_at] = await queryRows<{ last: string; is_full: boolean }>(
     db,
-    `update attentions a set until = clock_timestamp()
-     from webhook_deliveries d
-       join webhook_deliveries r on r.order_id = d.order_id and r.status = 'delivered'
-         and coalesce(r.redelivery_of, r.n) >= coalesce(d.redelivery_of, d.n)
-     where a.object_kind = 'webhook' and a.until is null
-       and d.order_id = left(a.object_id, 36)::uuid and d.n = substr(a.object_id, 38)::integer`,
-    {},
+    `with looked_at as (
+       select object_id from attentions where object_kind = 'webhook' and until is null and object_id > :after
+       order by object_id limit ${WEBHOOKS}
+     ), ended as (
+       update attentions a set until = clock_timestamp()
+       from looked_at l
+         join webhook_deliveries d
+           on d.order_id = left(l.object_id, 36)::uuid and d.n = substr(l.object_id, 38)::integer
+         join webhook_deliveries r on r.order_id = d.order_id and r.status = 'delivered'
+           and coalesce(r.redelivery_of, r.n) >= coalesce(d.redelivery_of, d.n)
+       where a.object_kind = 'webhook' and a.object_id = l.object_id and a.until is null
+     )
+     select max(object_id) as last, count(*) = ${WEBHOOKS} as is_full from looked_at`,
+    { after },
   );
+  return looked_at!.is_full ? looked_at!.last : undefined;
 }
 
 /** The id of the order or payment link of a workflow, in SQL; that of a webhook has it too. */
@@ -185,11 +198,17 @@ export async function listAttentions(
   return await pageOf(db, { select: 'select * from attentions', where, bindings: {}, key }, page);
 }
 
-/** How many objects of each kind an operator has to look at. */
-export async function countOpenAttentions(db: Database): Promise<{ kind: AttentionObject['kind']; count: number }[]> {
+/** More of a kind are not counted. */
+const COUNTED_MAX = 10_000;
+
+/** How many objects of each kind an operator has to look at, COUNTED_MAX at most. Kinds without one are left out. */
+export async function countOpenAttentions(db: Database): Promise<{ kind: AttentionKind; count: number }[]> {
   return await queryRows(
     db,
-    'select object_kind as kind, count(*)::int as count from attentions where until is null group by 1 order by 1',
-    {},
+    `select kind, count from unnest(:kinds::text[]) kind, lateral (
+       select count(*)::int as count from (
+         select 1 from attentions where object_kind = kind and until is null limit ${COUNTED_MAX}) open
+     ) counted where count > 0 order by kind`,
+    { kinds: [...ATTENTION_KINDS] },
   );
 }
