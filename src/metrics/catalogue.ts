@@ -1,6 +1,7 @@
 import { MANAGE_API } from '../contract/manage/manage-api';
 import { MERCHANT_API } from '../contract/merchant-api';
 import { PAYMENT_METHODS } from '../contract/transaction';
+import { ATTENTION_KINDS } from '../domain/attention';
 import { FOLLOW_UP_KINDS } from '../domain/follow-up';
 import { INCIDENT_KINDS } from '../domain/incident';
 import { TRANSACTION_STATUSES } from '../domain/transitions';
@@ -352,6 +353,14 @@ export const METRICS = metrics({
     type: 'gauge',
     help: 'Open incidents: differences in money between the record and the processor.',
     labels: { kind: INCIDENT_KINDS },
+    processes: WORKER,
+    only: HOLDER_OF_RECOVERY,
+  },
+
+  payments_attentions_open: {
+    type: 'gauge',
+    help: 'Objects that an operator has to look at, 10,000 of a kind at most. webhook: it failed ten times.',
+    labels: { kind: ATTENTION_KINDS },
     processes: WORKER,
     only: HOLDER_OF_RECOVERY,
   },

@@ -1,6 +1,8 @@
 import { countOpenIncidents } from '../db/audit/incidents';
 import type { Database } from '../db/connection';
 import { findFigures, findRolledEnds, type Figures, type RolledEnd } from '../db/metrics/figures';
+import { countOpenAttentions } from '../db/recovery/attentions';
+import { ATTENTION_KINDS, type AttentionKind } from '../domain/attention';
 import { INCIDENT_KINDS, type IncidentKind } from '../domain/incident';
 import { Loop } from '../loop';
 import type { GaugeName, LabelsOf } from '../metrics/catalogue';
@@ -35,6 +37,7 @@ export class FigureReader {
   private readonly loop = new Loop(() => this.round());
   private figures: Partial<Figures> = {};
   private incidents: readonly { kind: IncidentKind; open: number }[] | undefined;
+  private attentions: readonly { kind: AttentionKind; count: number }[] | undefined;
   private rolled: readonly RolledEnd[] = [];
 
   /** `isHolder`: whether this process has the lease now. */
@@ -58,6 +61,14 @@ export class FigureReader {
         labels: { kind },
       }));
     });
+    gauge('payments_attentions_open', () => {
+      const { attentions } = this;
+      if (attentions === undefined || !this.isHolder()) return [];
+      return ATTENTION_KINDS.map((kind) => ({
+        value: attentions.find((one) => one.kind === kind)?.count ?? 0,
+        labels: { kind },
+      }));
+    });
     gauge('payments_rolled_secret_expiry_timestamp_seconds', () =>
       this.isHolder() ? this.rolled.map(({ kind, ends_at }) => ({ value: ends_at, labels: { kind } })) : [],
     );
@@ -72,6 +83,7 @@ export class FigureReader {
   private async round(): Promise<number> {
     this.figures = this.isHolder() ? await findFigures(this.db).catch(() => ({})) : {};
     this.incidents = this.isHolder() ? await countOpenIncidents(this.db).catch(() => undefined) : undefined;
+    this.attentions = this.isHolder() ? await countOpenAttentions(this.db).catch(() => undefined) : undefined;
     this.rolled = this.isHolder() ? await findRolledEnds(this.db).catch(() => []) : [];
     return EVERY_MS;
   }

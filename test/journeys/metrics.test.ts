@@ -5,6 +5,7 @@ import type { Client as Temporal, WorkflowHandle } from '@temporalio/client';
 import { METRICS, type Metric } from '../../src/metrics/catalogue';
 import * as manage from '../../src/client/manage';
 import { connectDatabase } from '../../src/db/connection';
+import { SETTLEMENTS, recordAttention } from '../../src/db/recovery/attentions';
 import { orderWorkflowId } from '../../workflows/messages';
 import { Merchant } from '../support/merchant';
 import { createAuthorization, refund } from '../support/merchant-payments';
@@ -215,6 +216,18 @@ describe('while Temporal does not answer', () => {
     process.kill(temporal_pid, 'SIGSTOP');
   });
   afterAll(() => void process.kill(temporal_pid, 'SIGCONT'));
+
+  test('what needs an operator is counted by its kind until it is closed', async () => {
+    const openOf = async (kind: string) => sumOf(await scrape('worker'), 'payments_attentions_open', { kind });
+    expect([await openOf('order'), await openOf('settlements')]).toEqual([0, 0]);
+    const db = connectDatabase(running.postgres_url, { pool_max: 1 });
+    await recordAttention(db, SETTLEMENTS, 'a settlement has waited');
+    await until('it is counted', async () => (await openOf('settlements')) === 1);
+    await recordAttention(db, SETTLEMENTS, undefined);
+    await db.destroy();
+    await until('it is counted no more', async () => (await openOf('settlements')) === 0);
+    expect(await openOf('order')).toBe(0);
+  });
 
   test('rolled keys and secrets are seen with the first end of each kind, and the key that is still used', async () => {
     const operator = await Operator.signIn(running);
