@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import {
   lastSettlement,
+  lockSettlements,
   openSettlements,
   recordSettlements,
   type OpenSettlements,
@@ -49,8 +50,12 @@ export async function fetchSettlements(
     Context.current().heartbeat({ settled });
     if (settlements.length === 0) break;
   }
-  const open = await openSettlements(db);
-  await recordAttention(db, SETTLEMENTS, settlementsAttention(open.waiting_since, now));
+  const open = await db.transaction(async (trx) => {
+    await lockSettlements(trx);
+    const waiting = await openSettlements(trx);
+    await recordAttention(trx, SETTLEMENTS, settlementsAttention(waiting.waiting_since, now));
+    return waiting;
+  });
   return { settled, ...open };
 }
 

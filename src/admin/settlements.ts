@@ -5,11 +5,13 @@ import { formatTimestamp } from '../../api/present/order';
 import { pageQuery } from '../contract/manage/lists';
 import type { Input } from '../contract/routes';
 import { operatorReason } from '../contract/scalars';
+import { requireReconciled } from '../db/backups/restores';
 import { objectOf } from '../db/columns';
 import type { Database } from '../db/connection';
 import {
   discardSettlement,
   listWaitingSettlements,
+  lockSettlements,
   openSettlements,
   type SettledTransaction,
   type WaitingSettlement,
@@ -35,7 +37,7 @@ const LIST = {
 const DISCARD = {
   summary: 'Discard a settlement that can never be written to a transaction',
   description: 'No transaction shows its payout and fee then. The audit trail keeps it, with the reason.',
-  params: z.object({ number: z.coerce.number().int().min(1) }),
+  params: z.object({ number: z.string().regex(/^[1-9]\d{0,14}$/, 'Expected a number, as settlement list has it.') }),
   body: z.object({ reason: operatorReason().describe('Why, for example what the processor said of it.') }),
 } as const satisfies CommandRoute;
 
@@ -56,14 +58,16 @@ export const SETTLEMENT_COMMANDS = [
       { params: { number }, body: { reason } }: Input<typeof DISCARD>,
     ) =>
       await db.transaction(async (trx) => {
-        const discarded = await discardSettlement(trx, number);
+        await requireReconciled(trx);
+        await lockSettlements(trx);
+        const discarded = await discardSettlement(trx, Number(number));
         if (discarded === undefined) {
           throw new ServiceError('Conflict', `No settlement with the number ${number} waits.`);
         }
         const before = presentSettlement(discarded);
         await auditCommand(trx, context, {
           action: 'settlement.discard',
-          object: { kind: 'settlement', id: String(number) },
+          object: { kind: 'settlement', id: number },
           before,
           after: { reason },
         });

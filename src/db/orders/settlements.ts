@@ -119,7 +119,15 @@ export async function listWaitingSettlements(db: Database, page: PageRequest): P
   return await pageOf(db, { select: 'select * from open_settlements', bindings: {}, key }, page);
 }
 
-/** Removes a settlement that waits, and returns it; undefined: none waits with this number. */
+/**
+ * Until the end of the SQL transaction no fetch records settlements, and nobody else discards one, so that what waits
+ * stays as it is read.
+ */
+export async function lockSettlements(trx: SqlTransaction): Promise<void> {
+  await queryRows(trx, 'select 1 from settlement_progress for update', {});
+}
+
+/** Removes a settlement that waits, after `lockSettlements`, and returns it; undefined: none waits with this number. */
 export async function discardSettlement(trx: SqlTransaction, number: number): Promise<WaitingSettlement | undefined> {
   const [discarded] = await queryRows<WaitingSettlement>(
     trx,

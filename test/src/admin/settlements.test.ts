@@ -58,8 +58,12 @@ test('rules 22.9: settlements that wait are listed, and discarded with a reason;
   expect(await discard('7')).toEqual({ error: 'Conflict', value: 'No settlement with the number 7 waits.' });
 });
 
-test.each([
-  ['no number', ['one', '--reason', REASON], /^number: /],
+test.each<[title: string, args: string[], says: RegExp]>([
+  ...['one', '0', '0x15', '1e1', '9'.repeat(20)].map((number): [string, string[], RegExp] => [
+    `${number} as number`,
+    [number, '--reason', REASON],
+    /^number: /,
+  ]),
   ['no reason', ['21'], /^reason: /],
 ])('rules 22.9: refused: %s', async (_title, args, says) => {
   expect(await admin('settlement', 'discard', ...args)).toEqual({
