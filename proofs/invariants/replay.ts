@@ -35,22 +35,25 @@ export const replay: HistoryInvariant = {
 const REPLAYS_AT_ONCE = 2;
 
 /**
- * Whether a local activity of the workflow had ended before the task began that records it: the worker carried it out
- * in an earlier task, which Temporal kept in memory and lost. The SDK adds the activity's duration to the start of the
- * task in which it runs, so that the end is never before that start otherwise, whatever the machine's clock does.
+ * Whether a local activity of the workflow was begun after one recorded task had ended and before the next one, which
+ * records it, began: the worker carried it out in a task that Temporal kept in memory and lost.
  */
 export function hasLostTask({ history }: Pick<WorkflowHistory, 'history'>): boolean {
-  let began_at = Number.NEGATIVE_INFINITY;
+  let ended_at = Number.NEGATIVE_INFINITY;
+  let between = { from: ended_at, to: ended_at };
   for (const {
     eventTime,
-    workflowTaskStartedEventAttributes,
+    workflowTaskStartedEventAttributes: started,
+    workflowTaskCompletedEventAttributes: completed,
     markerRecordedEventAttributes: marker,
   } of history.events ?? []) {
-    if (workflowTaskStartedEventAttributes != null) began_at = millisecondsOf(eventTime!);
+    if (started != null) between = { from: ended_at, to: millisecondsOf(eventTime!) };
+    if (completed != null) ended_at = millisecondsOf(eventTime!);
     const data = marker?.markerName === 'core_local_activity' ? marker.details?.['data']?.payloads?.[0]?.data : null;
     if (data == null) continue;
-    const { complete_time } = JSON.parse(Buffer.from(data).toString()) as { complete_time: Instant };
-    if (millisecondsOf(complete_time) < began_at) return true;
+    const { original_schedule_time } = JSON.parse(Buffer.from(data).toString()) as { original_schedule_time: Instant };
+    const begun_at = millisecondsOf(original_schedule_time);
+    if (begun_at > between.from && begun_at < between.to) return true;
   }
   return false;
 }
