@@ -65,6 +65,7 @@ describe('the chart as it is written', () => {
   it('waits longer for a pod that stops than the pod waits', () => {
     const values = parse(textOfFile(`${CHART}/values.yaml`)) as { terminationGracePeriodSeconds: number };
     const grace_ms = 1_000 * values.terminationGracePeriodSeconds;
+    expect(templates).toContain('terminationGracePeriodSeconds: {{ $.Values.terminationGracePeriodSeconds }}');
     expect(grace_ms).toBeGreaterThan(parseConfig({}).DRAIN_MS + STOP_LIMITS_MS.supervisor);
     const probe = /readinessProbe:\n\s+httpGet: .*\n\s+periodSeconds: (\d+)\n\s+failureThreshold: (\d+)/.exec(
       templates,
