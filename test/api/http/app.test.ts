@@ -463,6 +463,7 @@ describe('beside the API', () => {
       ['GET / HTTP/1.1', 'Host: localhost', `Authorization: ${AUTHORIZATION}`, 'authorization: Basic b3RoZXI6'],
       400,
     ],
+    ['for a health check with two Host', ['GET /health/live HTTP/1.1', 'Host: localhost', 'Host: elsewhere'], 200],
     ['of HTTP/1.0, which needs none', ['GET / HTTP/1.0'], 200],
     ['that expects what nobody knows', ['GET / HTTP/1.1', 'Host: localhost', 'Expect: 200-ok'], 200],
   ])('rules 2.8: a request %s is answered as any other', async (_title, head, status) => {
