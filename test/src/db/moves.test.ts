@@ -1,4 +1,4 @@
-import type { Database } from '../../../src/db/connection';
+import { queryRows, type Database } from '../../../src/db/connection';
 import { beginAttempt } from '../../../src/db/orders/insert-order';
 import { moveOrder } from '../../../src/db/orders/move-order';
 import { findOrderSnapshot, loadOrderSnapshot } from '../../../src/db/orders/order-snapshot';
@@ -58,6 +58,8 @@ async function isWritten(db: Database, idea: OrderSnapshot, change: StatusChange
 async function rolledBack(work: (db: Database) => Promise<void>): Promise<void> {
   const trx = await database.db.transaction();
   try {
+    // The machine may stall between two statements.
+    await queryRows(trx, 'set local idle_in_transaction_session_timeout = 0', {});
     await work(trx);
   } finally {
     await trx.rollback();
