@@ -1,11 +1,15 @@
+import { beginRestore } from '../../../src/db/backups/restores';
+import { queryRows } from '../../../src/db/connection';
 import { lastSettlement, recordSettlements } from '../../../src/db/orders/settlements';
 import { SETTLEMENTS, listAttentions, recordAttention } from '../../../src/db/recovery/attentions';
 import { settlementsAttention } from '../../../src/domain/attention';
 import { answerOfAdmin } from '../../support/admin';
 import { createTestDatabase } from '../../support/database';
-import { transactionIdOf } from '../../support/domain';
+import { NOW, transactionIdOf } from '../../support/domain';
+import { writeOrders } from '../../support/rows';
 import { setUp } from '../../support/set-up';
 import { NOBODY, TIMESTAMP } from '../../support/shapes';
+import { until } from '../../support/waits';
 
 /** `npm run admin -- settlement`. */
 
@@ -70,4 +74,34 @@ test.each<[title: string, args: string[], says: RegExp]>([
     error: 'ValidationError',
     value: expect.stringMatching(says) as unknown,
   });
+});
+
+test('rules 22.9: one that a fetch writes to its transaction at the same time is not discarded', async () => {
+  const [order_id = ''] = await writeOrders(database.db, [{}]);
+  const after = await lastSettlement(database.db);
+  const settled = { ...payout, number: after + 7, transaction_id: transactionIdOf(order_id, 1) };
+  await recordSettlements(database.db, { after, settlements: [settled, { ...settled, number: after + 14 }], now: NOW });
+  await queryRows(
+    database.db,
+    'update transactions set settlement_currency = null, settlement_amount = null where order_id = :order_id',
+    {
+      order_id,
+    },
+  );
+  const fetch = await database.db.transaction();
+  await recordSettlements(fetch, { after: after + 14, settlements: [], now: NOW });
+  const discarding = discard(String(after + 14));
+  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await until('it waits for the fetch', async () => (await queryRows(database.db, waiting, {})).length > 0);
+  await fetch.commit();
+  expect(await discarding).toMatchObject({ error: 'Conflict' });
+});
+
+test('rules 28.1: none is discarded while a restored record has to be reconciled', async () => {
+  await database.db.transaction((trx) => beginRestore(trx, NOBODY, NOW, new Date()));
+  expect(await discard('21')).toMatchObject({
+    error: 'Conflict',
+    value: expect.stringContaining('reconcile') as unknown,
+  });
+  expect(await listed()).toContainEqual(expect.objectContaining({ number: 21 }));
 });
