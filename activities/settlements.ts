@@ -2,14 +2,12 @@ import { Context } from '@temporalio/activity';
 import {
   lastSettlement,
   lockSettlements,
-  openSettlements,
   recordSettlements,
   type OpenSettlements,
   type UnpaidTransaction,
 } from '../src/db/orders/settlements';
-import { SETTLEMENTS, recordAttention } from '../src/db/recovery/attentions';
+import { recordSettlementsAttention } from '../src/db/recovery/attentions';
 import { requireReconciled } from '../src/db/backups/restores';
-import { settlementsAttention } from '../src/domain/attention';
 import { isProcessorInitiated } from '../src/domain/follow-up';
 import { isAttemptOpen } from '../src/domain/order';
 import { processorOrderId, transactionId } from '../src/ids';
@@ -52,9 +50,7 @@ export async function fetchSettlements(
   }
   const open = await db.transaction(async (trx) => {
     await lockSettlements(trx);
-    const waiting = await openSettlements(trx);
-    await recordAttention(trx, SETTLEMENTS, settlementsAttention(waiting.waiting_since, now));
-    return waiting;
+    return await recordSettlementsAttention(trx, now);
   });
   return { settled, ...open };
 }

@@ -12,12 +12,10 @@ import {
   discardSettlement,
   listWaitingSettlements,
   lockSettlements,
-  openSettlements,
   type SettledTransaction,
   type WaitingSettlement,
 } from '../db/orders/settlements';
-import { SETTLEMENTS, recordAttention } from '../db/recovery/attentions';
-import { settlementsAttention } from '../domain/attention';
+import { recordSettlementsAttention } from '../db/recovery/attentions';
 import { ServiceError } from '../errors';
 import { auditCommand } from './audit';
 import type { CommandRoute } from './commands';
@@ -71,8 +69,7 @@ export const SETTLEMENT_COMMANDS = [
           before,
           after: { reason },
         });
-        const { waiting_since } = await openSettlements(trx);
-        await recordAttention(trx, SETTLEMENTS, settlementsAttention(waiting_since, Date.now()));
+        await recordSettlementsAttention(trx, Date.now());
         return before;
       }),
   },

@@ -36,8 +36,8 @@ const METRIC_OF = {
 export class FigureReader {
   private readonly loop = new Loop(() => this.round());
   private figures: Partial<Figures> = {};
-  private incidents: readonly { kind: IncidentKind; open: number }[] | undefined;
-  private attentions: readonly { kind: AttentionKind; count: number }[] | undefined;
+  private incidents: ReadonlyMap<IncidentKind, number> | undefined;
+  private attentions: ReadonlyMap<AttentionKind, number> | undefined;
   private rolled: readonly RolledEnd[] = [];
 
   /** `isHolder`: whether this process has the lease now. */
@@ -53,22 +53,8 @@ export class FigureReader {
         return typeof value === 'number' && this.isHolder() ? [{ value, labels: {} }] : [];
       });
     }
-    gauge('payments_incidents_open', () => {
-      const { incidents } = this;
-      if (incidents === undefined || !this.isHolder()) return [];
-      return INCIDENT_KINDS.map((kind) => ({
-        value: incidents.find((one) => one.kind === kind)?.open ?? 0,
-        labels: { kind },
-      }));
-    });
-    gauge('payments_attentions_open', () => {
-      const { attentions } = this;
-      if (attentions === undefined || !this.isHolder()) return [];
-      return ATTENTION_KINDS.map((kind) => ({
-        value: attentions.find((one) => one.kind === kind)?.count ?? 0,
-        labels: { kind },
-      }));
-    });
+    gauge('payments_incidents_open', () => this.byKind(INCIDENT_KINDS, this.incidents));
+    gauge('payments_attentions_open', () => this.byKind(ATTENTION_KINDS, this.attentions));
     gauge('payments_rolled_secret_expiry_timestamp_seconds', () =>
       this.isHolder() ? this.rolled.map(({ kind, ends_at }) => ({ value: ends_at, labels: { kind } })) : [],
     );
@@ -80,10 +66,24 @@ export class FigureReader {
     await this.loop.stop();
   }
 
+  /** The counts of a gauge, 0 for a kind that has none. */
+  private byKind<Kind extends string>(kinds: readonly Kind[], counts: ReadonlyMap<Kind, number> | undefined) {
+    if (counts === undefined || !this.isHolder()) return [];
+    return kinds.map((kind) => ({ value: counts.get(kind) ?? 0, labels: { kind } }));
+  }
+
+  private async readIncidents() {
+    return new Map((await countOpenIncidents(this.db)).map(({ kind, open }) => [kind, open]));
+  }
+
+  private async readAttentions() {
+    return new Map((await countOpenAttentions(this.db)).map(({ kind, count }) => [kind, count]));
+  }
+
   private async round(): Promise<number> {
     this.figures = this.isHolder() ? await findFigures(this.db).catch(() => ({})) : {};
-    this.incidents = this.isHolder() ? await countOpenIncidents(this.db).catch(() => undefined) : undefined;
-    this.attentions = this.isHolder() ? await countOpenAttentions(this.db).catch(() => undefined) : undefined;
+    this.incidents = this.isHolder() ? await this.readIncidents().catch(() => undefined) : undefined;
+    this.attentions = this.isHolder() ? await this.readAttentions().catch(() => undefined) : undefined;
     this.rolled = this.isHolder() ? await findRolledEnds(this.db).catch(() => []) : [];
     return EVERY_MS;
   }

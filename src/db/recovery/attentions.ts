@@ -1,7 +1,8 @@
-import { ATTENTION_KINDS, type AttentionKind } from '../../domain/attention';
+import { ATTENTION_KINDS, settlementsAttention, type AttentionKind } from '../../domain/attention';
 import { POLLS_BEFORE_ATTENTION } from '../../domain/transaction';
 import { UNPAID_ATTEMPT_STATUSES } from '../../domain/transitions';
 import { queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
+import { openSettlements, type OpenSettlements } from '../orders/settlements';
 import { pageOf, type Page, type PageRequest } from '../pages';
 
 /** The object that an operator has to look at. A webhook's id is `{order_id}-{n}`; a workflow's is its workflow id. */
@@ -44,6 +45,16 @@ export async function recordAttention(
      on conflict do nothing`,
     { kind, id, project_id: project_id ?? null, reason: reason ?? null },
   );
+}
+
+/**
+ * Records whether an operator has to act on the settlements that wait, after `lockSettlements`. Returns how many wait,
+ * and since when. `now` in epoch milliseconds.
+ */
+export async function recordSettlementsAttention(trx: SqlTransaction, now: number): Promise<OpenSettlements> {
+  const open = await openSettlements(trx);
+  await recordAttention(trx, SETTLEMENTS, settlementsAttention(open.waiting_since, now));
+  return open;
 }
 
 /** An order whose attention may have changed. */
