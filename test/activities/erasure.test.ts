@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { erasePage } from '../../activities/erasure';
 import { chargeAttempt, createAndCharge } from '../../activities/order';
 import type { ActivityServices } from '../../activities/services';
-import { queryRows, toIsoTime } from '../../src/db/connection';
+import { toIsoTime } from '../../src/db/connection';
 import { findErasure, insertErasure, reopenErasure } from '../../src/db/retention/erasures';
 import { insertFollowUp } from '../../src/db/orders/follow-ups';
 import { findStoredOrder } from '../../src/db/orders/stored-order';
@@ -11,11 +11,10 @@ import type { ErasureField } from '../../src/domain/erasure';
 import type { NewOrder } from '../../src/domain/new-order';
 import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import { orderWorkflowId, type ErasureInput } from '../../workflows/messages';
-import { createTestDatabase } from '../support/database';
+import { createTestDatabase, untilLocked } from '../support/database';
 import { MINUTE, NOW, PROJECT, aCharge, aRequest, aTransaction } from '../support/domain';
 import { aFollowUp, aStoredOrder, anAcceptedPayment } from '../support/rows';
 import { setUp } from '../support/set-up';
-import { until } from '../support/waits';
 
 const database = setUp(() => createTestDatabase());
 /** What the activity asks of Temporal; a failure is that of a deletion. */
@@ -223,8 +222,7 @@ test('rules 29.5: a follow-up order that is written when all histories are delet
   const writing = await database.db.transaction();
   await insertFollowUp(writing, refund);
   const erased = carryOut(erasure);
-  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  await until('the erasure waits for the payment', async () => (await queryRows(database.db, waiting, {})).length > 0);
+  await untilLocked('the erasure waits for the payment', database.db);
   await writing.commit();
   await erased;
   expect(deleted).toEqual([orderWorkflowId(payment.id), orderWorkflowId(refund.id)]);

@@ -10,10 +10,9 @@ import {
 } from '../../src/db/payment-links';
 import { moveOrder } from '../../src/db/orders/move-order';
 import type { PaymentLinkSnapshot } from '../../src/domain/payment-link';
-import { createTestDatabase, type TestDatabase } from '../support/database';
+import { createTestDatabase, untilLocked, type TestDatabase } from '../support/database';
 import { aRequest, anOrder, aTransaction, NOW, PROJECT } from '../support/domain';
 import { setUp } from '../support/set-up';
-import { until } from '../support/waits';
 
 const DAY = 24 * 60 * 60_000;
 const database = setUp(() => createTestDatabase());
@@ -114,12 +113,7 @@ test('rules 19.4: an attempt that is written twice at once and ends meanwhile is
   const second = await db.transaction(async (trx) => {
     const first = await attempt(trx);
     const waiting = attempt(db).catch((error: unknown) => error);
-    await until('the second waits for the link', async () => {
-      const { rows } = await db.raw(
-        `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-      );
-      return rows.length > 0;
-    });
+    await untilLocked('the second waits for the link', db);
     await moveOrder(
       trx,
       first,

@@ -4,12 +4,11 @@ import { lastSettlement, recordSettlements } from '../../../src/db/orders/settle
 import { SETTLEMENTS, listAttentions, recordAttention } from '../../../src/db/recovery/attentions';
 import { settlementsAttention } from '../../../src/domain/attention';
 import { answerOfAdmin } from '../../support/admin';
-import { createTestDatabase } from '../../support/database';
+import { createTestDatabase, untilLocked } from '../../support/database';
 import { NOW, transactionIdOf } from '../../support/domain';
 import { writeOrders } from '../../support/rows';
 import { setUp } from '../../support/set-up';
 import { NOBODY, TIMESTAMP } from '../../support/shapes';
-import { until } from '../../support/waits';
 
 /** `npm run admin -- settlement`. */
 
@@ -84,15 +83,12 @@ test('rules 22.9: one that a fetch writes to its transaction at the same time is
   await queryRows(
     database.db,
     'update transactions set settlement_currency = null, settlement_amount = null where order_id = :order_id',
-    {
-      order_id,
-    },
+    { order_id },
   );
   const fetch = await database.db.transaction();
   await recordSettlements(fetch, { after: after + 14, settlements: [], now: NOW });
   const discarding = discard(String(after + 14));
-  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  await until('it waits for the fetch', async () => (await queryRows(database.db, waiting, {})).length > 0);
+  await untilLocked('it waits for the fetch', database.db);
   await fetch.commit();
   expect(await discarding).toMatchObject({ error: 'Conflict' });
 });

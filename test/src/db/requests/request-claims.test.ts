@@ -8,11 +8,10 @@ import { withdrawRequest } from '../../../../src/db/requests/request-claims';
 import { queryRows } from '../../../../src/db/connection';
 import { removeOld } from '../../../../src/db/retention/retention';
 import type { AcceptedRequest } from '../../../../src/domain/accepted-request';
-import { createTestDatabase } from '../../../support/database';
+import { createTestDatabase, untilLocked } from '../../../support/database';
 import { aLateRequest, aRequest, anOrder, aTransaction, NOW, PROJECT } from '../../../support/domain';
 import { aFollowUp, anAcceptedPayment, aStoredOrder } from '../../../support/rows';
 import { setUp } from '../../../support/set-up';
-import { until } from '../../../support/waits';
 
 const database = setUp(() => createTestDatabase());
 
@@ -124,8 +123,7 @@ describe.each(WRITES)('rules 10.5: %s, requested without an Idempotency-Key', (_
     const holder = await database.db.transaction();
     await holder('request_claims').insert({ request_id: request.request_id, is_withdrawn: false });
     const late = write(request).catch((error: unknown) => error);
-    const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await until('it waits', async () => (await queryRows(database.db, waiting, {})).length > 0);
+    await untilLocked('it waits', database.db);
     await holder.rollback();
     expect(await late).toMatchObject({ error: 'ServiceUnavailable' });
   });
