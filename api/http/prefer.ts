@@ -6,8 +6,11 @@ import { isKnown } from './etag';
 /** The longest wait that a request may prefer, in seconds (rules 5.12). */
 const WAIT_SECONDS_MAX = 60;
 
-/** A preference of the header: text up to a comma that is not quoted. */
-const PREFERENCES = /(?:[^,"]|"(?:[^"\\]|\\.)*")+/g;
+/**
+ * A preference of the header: text up to a comma that is not quoted. A quotation mark without its end quotes the rest:
+ * the search never goes back, and takes time in proportion to the length.
+ */
+const PREFERENCES = /(?:[^,"]|"(?:[^"\\]|\\.)*(?:"|\\?$))+/g;
 
 /**
  * The seconds of the preference `wait` in the header Prefer (RFC 7240). Undefined without one, and for a value that is

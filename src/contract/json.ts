@@ -45,7 +45,7 @@ function isExact(source: string): boolean {
   if (sent.digits === returned.digits && sent.exponent === returned.exponent) return true;
   // A whole number is an identifier, a count or an amount: there the last digit matters, and no fraction may become
   // one.
-  const isWhole = /^-?\d+$/.test(source);
+  const isWhole = /^-?\d+(?:\.0+)?$/.test(source);
   const becomesWhole = Number.isInteger(value) && sent.exponent < 0;
   return !isWhole && !becomesWhole && sent.digits.length <= SIGNIFICANT_DIGITS_MAX && Math.abs(value) >= DOUBLE_MIN;
 }
@@ -54,7 +54,10 @@ function isExact(source: string): boolean {
 function decimalOf(text: string): { digits: string; exponent: number } {
   const [, whole = '', fraction = '', exponent = '0'] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const all = `${whole}${fraction}`.replace(/^0+/, '');
-  const digits = all.replace(/0+$/, '');
+  let end = all.length;
+  // Not by a pattern, which begins anew at each zero within.
+  while (all[end - 1] === '0') end -= 1;
+  const digits = all.slice(0, end);
   if (digits === '') return { digits, exponent: 0 };
   return { digits, exponent: Number(exponent) - fraction.length + all.length - digits.length };
 }

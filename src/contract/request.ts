@@ -35,6 +35,8 @@ export function parseRequest<R extends RequestParts>(route: R, { params, query, 
   const found = new WrongFields();
   // Dropped fields are checked too: a client that sends card numbers has to learn that it must not.
   for (const part of [params, query, route.body && body]) checkValues(part, WHOLE, found);
+  // The rest was not looked at: it may be nested too deep for what follows.
+  if (found.isFull()) found.refuse();
   const parts = {
     ...(route.params && { params: parsePart(route.params, params, found) }),
     ...(route.query && { query: parsePart(route.query, mergeNumberedLists(query), found) }),
@@ -64,7 +66,9 @@ class WrongFields {
     // An error of the whole body has no path.
     const whole = this.texts.get('');
     this.texts.delete('');
-    const fields = Array.from(this.texts, ([path, text]) => ({ path, text }));
+    const fields = Array.from(this.texts, ([path, text]) => ({ path, text })).toSorted(
+      (one, other) => Number(other.text === CARD_NUMBER) - Number(one.text === CARD_NUMBER),
+    );
     if (whole !== undefined) throw new ServiceError('ValidationError', whole, fields);
     refuseFields('ValidationError', fields);
   }
@@ -74,6 +78,7 @@ function parsePart(schema: z.ZodType, raw: unknown, found: WrongFields): unknown
   const parsed = schema.safeParse(raw, { error: issueText });
   if (parsed.success) return parsed.data;
   for (const wrong of wrongFieldsOf(parsed.error)) {
+    if (found.isFull()) break;
     // A field name with a card number was reported before and must not be repeated.
     if (!holdsCardNumber(wrong.path)) found.add(wrong);
   }
@@ -103,6 +108,11 @@ function mergeNumberedLists(query: unknown): unknown {
   }
   return Object.fromEntries(merged);
 }
+
+/** Lists whose values the schemas read one by one, and report one by one, before they count them. */
+const LISTS = /^(?:transactions|payment_methods|currencies|customer\.phone_numbers)$/;
+/** More than any of them may have. */
+const LIST_LENGTH_MAX = 1_000;
 
 /** Where a value stands in a part of the request. */
 interface Place {
@@ -138,6 +148,9 @@ function checkValues(value: unknown, place: Place, found: WrongFields): void {
   } else if (typeof value === 'object' && value !== null) {
     if (depth >= DEPTH_MAX) {
       throw validationError(path.slice(0, PATH_LENGTH_MAX), `Nested deeper than ${DEPTH_MAX} levels.`);
+    }
+    if (Array.isArray(value) && LISTS.test(path) && value.length > LIST_LENGTH_MAX) {
+      throw validationError(path, `Expected at most ${LIST_LENGTH_MAX} values.`);
     }
     if (Array.isArray(value) && isCardNumberInGroups(value, place)) found.add({ path, text: CARD_NUMBER });
     for (const [key, inner] of Object.entries(value)) {

@@ -125,7 +125,8 @@ const URI = 'Expected an absolute http or https URL, for example https://example
 /** Absolute http or https address, nothing else (rules 1.8); kept as it was sent. */
 export const uri = () =>
   formatted(URI)
-    .max(TEXT_LENGTH_MAX.url)
+    // A longer one is not read at all: names of hosts are normalized.
+    .max(TEXT_LENGTH_MAX.url, { abort: true })
     // The pattern comes first because URL accepts `http:example.com` and drops line breaks.
     .refine((text) => /^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text), URI)
     .meta({ format: 'uri', examples: ['https://example.com/return'] });

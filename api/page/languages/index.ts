@@ -64,9 +64,12 @@ export interface Localization {
   instant(epoch_ms: number): string;
 }
 
+/** Of the languages that a browser names so many are looked at: each takes time, and a header holds thousands. */
+const LANGUAGES_MAX = 20;
+
 /** Chosen by these locales, the first that is known, else by the browser's languages. */
 export function localize(request: Request, locales: readonly string[] = []): Localization {
-  const wanted = [...locales, ...request.acceptsLanguages()];
+  const wanted = [...locales, ...request.acceptsLanguages().slice(0, LANGUAGES_MAX)];
   const locale = knownLocale(wanted);
   const { lang, dates, texts } = textsFor(wanted);
   const instants = new Intl.DateTimeFormat(dates, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });

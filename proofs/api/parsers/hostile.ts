@@ -1,8 +1,10 @@
 import { parseJson } from '../../../src/contract/json';
 import { orderRequestSchema } from '../../../src/contract/order';
 import { parseRequest } from '../../../src/contract/request';
+import { uri } from '../../../src/contract/scalars';
 import { durationProblem } from '../../../src/domain/duration';
 import { parseQuery, QUERY_LIMITS } from '../../../src/domain/query/parse';
+import { fold } from '../../../src/domain/query/text';
 
 /** A parser and texts that are meant to keep it busy; `make` returns one of so many characters. */
 interface Hostile {
@@ -38,6 +40,12 @@ const asJson = (text: string) => {
     return error;
   }
 };
+
+/** Combining marks in the order in which to normalize them takes the longest. */
+const marks =
+  (before: string, after = '') =>
+  (length: number) =>
+    `${before}${'\u0300'.repeat(length / 2)}${'\u0316'.repeat(length / 2)}${after}`;
 
 const DURATION_TEXTS = ['1', '0', '1D', 'T', 'W', 'M', ' ', '.', '1H1M', '١'];
 const QUERY_TEXTS = [
@@ -112,6 +120,14 @@ export const HOSTILE: Hostile[] = [
       make: repeated(unit.replace(/["\\]/g, '\\$&'), '[1e400,"', '"]'),
     },
   ]),
+  { name: 'combining marks in a body', most: BODY / 2, parse: inBody, make: marks('123456') },
+  {
+    name: 'combining marks in an address',
+    most: BODY / 2,
+    parse: (text: string) => uri().safeParse(text),
+    make: marks('https://a', '/'),
+  },
+  { name: 'combining marks that are compared', most: QUERY_LIMITS.characters, parse: fold, make: marks('a') },
   ...BODY_TEXTS.map((unit) => ({
     name: `text of ${unit} in a body`,
     most: 15 * 1024,

@@ -29,6 +29,12 @@ test.each([
   ['waiting=5'],
   ['wait=61, wait=5'],
   ['note="wait=5"'],
+  ['note="a, wait=5'],
+  ['note="a, wait=5\\'],
 ])('rules 5.12: Prefer: %s does not wait', (header) => {
   expect(waitSecondsOf(header)).toBeUndefined();
+});
+
+test('a quotation mark without its end, before 50,000 escaped ones, is read in one go', () => {
+  expect(waitSecondsOf(`"${'\\"'.repeat(50_000)}`)).toBeUndefined();
 });

@@ -28,6 +28,7 @@ test.each([
   '0.99999999999999999',
   `1${'0'.repeat(400)}`,
   `0.${'0'.repeat(400)}1`,
+  '9007199254740993.0',
 ])('%s would change', (source) => {
   expect(isInexact(source).a).toEqual([new InexactNumber(source)]);
 });

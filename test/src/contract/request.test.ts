@@ -218,9 +218,27 @@ describe('rules 1.6, 1.7 and 15.1: create an order', () => {
     const nested = (levels: number): unknown => (levels === 0 ? 1 : { a: nested(levels - 1) });
     expect(() => parse({ ...ORDER, extra: nested(DEPTH_MAX - 1) })).not.toThrow();
     expect(refusal({ ...ORDER, extra: nested(DEPTH_MAX) }).value).toMatch('Nested deeper');
-    expect(
-      refusal({ ...ORDER, other: JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) as unknown }).value,
-    ).toMatch('Nested deeper');
+    const deep = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) as unknown;
+    expect(refusal({ ...ORDER, other: deep }).value).toMatch('Nested deeper');
+    // So many fields are wrong before it that nobody looks at it.
+    const wrong = Object.fromEntries(Array.from({ length: WRONG_FIELDS_MAX }, (_, n) => [`k${n}`, '\u0000']));
+    expect(refusal({ ...wrong, ...ORDER, extra: { a: deep } }).fields).toHaveLength(WRONG_FIELDS_MAX);
+  });
+
+  test('runs of combining marks in texts and addresses, and long lists, are read in linear time', () => {
+    const marks = `${'\u0300'.repeat(60_000)}${'\u0316'.repeat(60_000)}`;
+    expect(parse({ ...ORDER, unknown: `123456${marks}` })).toMatchObject(ORDER);
+    expect(refusal({ ...ORDER, unknown: `4111${marks} 1111${marks} 1111 1111` }).value).toMatch('card number');
+    expect(refusal({ ...ORDER, return_url: `https://a${marks}/` }).fields.map(({ path }) => path)).toEqual([
+      'return_url',
+    ]);
+    const list = Array.from({ length: 100_000 }, () => 1);
+    for (const field of ['payment_methods', 'transactions']) {
+      expect(refusal({ ...ORDER, [field]: list }).fields).toEqual([
+        { path: field, text: 'Expected at most 1000 values.' },
+      ]);
+    }
+    expect(refusal({ ...ORDER, customer: { phone_numbers: list } }).fields).toHaveLength(1);
   });
 
   test('a long key does not come back whole', () => {
@@ -263,10 +281,12 @@ describe('rules 3.1: all that is wrong is reported', () => {
       return_url: 'shop.example',
       customer: { country: 'EU', phone_numbers: 'x', city: null },
       extra: [1],
+      client: { name: '\u0000' },
       locale: `nl ${CARD}`,
     };
     expect(fieldsOf(body)).toEqual([
       'locale: A card number is never accepted here: the customer enters it on the hosted page.',
+      'client.name: The characters U+0000 and unpaired surrogates are not accepted.',
       'currency: Expected three capital letters, for example EUR.',
       'amount: Expected a whole number of minor units without quotes, 0 or more: 1250 is 12.50 EUR.',
       'merchant_order_id: Expected text.',

@@ -89,8 +89,10 @@ describe('a page', () => {
     [['fr_BE'], 'de', 'fr'],
     [['ja_JP'], 'de', 'de'],
     [[], 'ja', 'en'],
+    // More languages than are looked at.
+    [[], 'xx,'.repeat(20) + 'de', 'en'],
   ])('rules 12.10: of locales %j, for a browser in %s, is in %s', (locales, language, lang) => {
-    expect(localize(aRequest(language), locales).lang).toBe(lang);
+    expect(localize(aRequest(...language.split(',')), locales).lang).toBe(lang);
   });
 
   test('writes dates in the language of its texts, whatever the notation of amounts', () => {

@@ -13,6 +13,13 @@ test.each([
   expect(fold(folded)).toBe(folded);
 });
 
+test('rules 20.4: a long run of combining marks is compared in pieces, in linear time', () => {
+  const marks = `${'\u0300'.repeat(60_000)}${'\u0316'.repeat(60_000)}`;
+  // The first mark and its letter are one character; a joiner follows every thirty but the last.
+  expect(fold(`A${marks}`).length).toBe(120_000 + 120_000 / 30 - 1);
+  expect(wordsOf(`A${marks} b`).length).toBe(2);
+});
+
 test.each([
   ['Ada@Shop.Example', 'ada@shop.example'],
   ['JÜRGEN', 'jürgen'],
