@@ -42,6 +42,8 @@ export function health(
 ): Router {
   const unavailable = new Set<string>();
   const checked = new Set<string>();
+  /** Checks under way: who asks meanwhile gets their result. Each takes a connection that payments use too. */
+  const running = new Map<string, Promise<string | undefined>>();
   gauge('payments_dependency_available', () =>
     [...checked].map((name) => ({
       value: unavailable.has(name) ? 0 : 1,
@@ -50,7 +52,15 @@ export function health(
   );
 
   /** Why the server is unavailable, in words that show nothing of the installation; undefined if it is available. */
-  async function problemOf({ name, check }: Probe): Promise<string | undefined> {
+  function problemOf(probe: Probe): Promise<string | undefined> {
+    const known = running.get(probe.name);
+    if (known !== undefined) return known;
+    const asked = ask(probe).finally(() => running.delete(probe.name));
+    running.set(probe.name, asked);
+    return asked;
+  }
+
+  async function ask({ name, check }: Probe): Promise<string | undefined> {
     try {
       const late = setTimeout(PROBE_TIMEOUT_MS, undefined, { ref: false });
       await Promise.race([check(), late.then(() => Promise.reject(new Error('timed out')))]);

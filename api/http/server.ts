@@ -76,7 +76,8 @@ export async function listen(
     connectionsCheckingInterval: check_ms,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
   };
-  const handle = draining.watch(inOrder(app));
+  // A request that has not begun when its connection closes never ends.
+  const handle = inOrder(draining.watch(app));
   const server = tls
     ? https.createServer({ ...server_options, ...tls, minVersion: 'TLSv1.2' }, handle)
     : http.createServer(server_options, handle);

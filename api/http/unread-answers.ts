@@ -7,17 +7,31 @@ import type { Duplex } from 'node:stream';
 /** Bytes of all answers that wait for their clients. */
 const UNREAD_MAX = 64 * 1_024 * 1_024;
 
+/** Requests of one connection that wait for the answer to the one before. */
+export const PIPELINED_MAX = 100;
+
 /**
  * Handles the requests of a connection one after another, each when the answer before was taken: a client that sends
- * many at once and reads nothing would have all their answers held. What has not begun when it leaves is dropped.
+ * many at once and reads nothing would have all their answers held. What has not begun when it leaves is dropped. A
+ * connection with more than PIPELINED_MAX that wait is closed: Node reads on while no answer is written.
  */
 export function inOrder(handle: RequestListener): RequestListener {
-  const last = new WeakMap<Duplex, ServerResponse>();
+  const connections = new WeakMap<Duplex, { last: ServerResponse; waiting: number }>();
   return (request, response) => {
-    const before = last.get(request.socket);
-    last.set(request.socket, response);
-    if (before === undefined || before.closed) handle(request, response);
-    else before.once('close', () => request.socket.destroyed || handle(request, response));
+    const { socket } = request;
+    const connection = connections.get(socket);
+    if (connection === undefined || connection.last.closed) {
+      connections.set(socket, { last: response, waiting: 0 });
+      return handle(request, response);
+    }
+    const before = connection.last;
+    connection.last = response;
+    connection.waiting += 1;
+    if (connection.waiting > PIPELINED_MAX) return void socket.destroy();
+    before.once('close', () => {
+      connection.waiting -= 1;
+      if (!socket.destroyed) handle(request, response);
+    });
   };
 }
 

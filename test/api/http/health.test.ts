@@ -1,5 +1,6 @@
 import { DatabaseNotReady } from '../../../src/db/connection';
 import { serveTestApi } from '../../support/test-api';
+import { until } from '../../support/waits';
 
 /** A server that answers, or not. */
 function aDependency(name: string, required: boolean) {
@@ -35,6 +36,24 @@ test('a process that answers is live, whatever it depends on', async () => {
   postgres.answers = false;
   const response = await fetch(`${api.url}/health/live`);
   expect([response.status, await response.json()]).toEqual([200, { status: 'live' }]);
+  await api.close();
+});
+
+test('many who ask at once wait for one check of each server', async () => {
+  let asked = 0;
+  let answerAll = () => {};
+  const check = () => {
+    asked += 1;
+    return new Promise<void>((resolve) => (answerAll = resolve));
+  };
+  const api = await serveTestApi({ probes: [{ name: 'postgres', required: true, check }] });
+  const answers = Array.from({ length: 20 }, () => fetch(`${api.url}/health/ready`));
+  await until('it is asked', () => asked > 0);
+  // The others have arrived by the time that one more request is answered.
+  await fetch(`${api.url}/health/live`);
+  answerAll();
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(20).fill(200));
+  expect(asked).toBe(1);
   await api.close();
 });
 

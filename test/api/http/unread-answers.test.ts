@@ -1,6 +1,6 @@
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
-import { boundUnread, inOrder } from '../../../api/http/unread-answers';
+import { PIPELINED_MAX, boundUnread, inOrder } from '../../../api/http/unread-answers';
 import { until } from '../../support/waits';
 
 const servers: http.Server[] = [];
@@ -59,6 +59,24 @@ test('a request that has not begun when its client leaves is dropped', async () 
   await until('the client has left', () => left);
   await new Promise(setImmediate);
   expect(handled).toBe(1);
+});
+
+test('rules 18.9: a connection that sends more than a hundred requests ahead of an answer is closed', async () => {
+  let handled = 0;
+  let closed = false;
+  const { port } = await serve((request, response) => {
+    handled += 1;
+    if (handled === 1) request.socket.once('close', () => (closed = true));
+    else response.end();
+  });
+  const socket = send(port, PIPELINED_MAX + 1);
+  await until('the first is handled', () => handled > 0);
+  // Answered on its own connection, after all have arrived.
+  await (await fetch(`http://127.0.0.1:${port}/`)).arrayBuffer();
+  expect([handled, closed]).toEqual([2, false]);
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await until('it is closed', () => closed);
+  expect(handled).toBe(2);
 });
 
 test('rules 18.9: too many bytes that nobody reads end the connections that took nothing for the longest time', async () => {
