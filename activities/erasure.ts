@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import {
   ensureErasure,
   eraseOrders,
@@ -10,6 +11,7 @@ import {
   type StoredErasure,
 } from '../src/db/retention/erasures';
 import { findFollowUps } from '../src/db/orders/follow-ups';
+import { takePlace } from '../src/domain/places';
 import { orderWorkflowId, paymentLinkWorkflowId, type ErasureInput } from '../workflows/messages';
 import type { ActivityServices } from './services';
 
@@ -18,6 +20,12 @@ type ErasureServices = Pick<ActivityServices, 'db' | 'workflows'>;
 /** A call of the activity erases for about this long. Milliseconds. */
 const PART_MS = 20_000;
 
+/** Erasures that a worker carries out at once, of one project and in all: each holds a connection that payments use too. */
+const AT_ONCE = { project: 1, all: 4 };
+/** The places that are taken, by project and in all. */
+const places = new Map<string, number>();
+const ALL = 'all';
+
 /** How far an erasure is. */
 export interface ErasureProgress {
   /** Payment orders erased so far. */
@@ -25,8 +33,29 @@ export interface ErasureProgress {
   is_completed: boolean;
 }
 
-/** Erases orders of a customer for some seconds (rules 29.3). Repeat-safe. */
+/** Erases orders of a customer for some seconds (rules 29.3). Repeat-safe. Throws while this worker has no place for it. */
 export async function eraseNext(services: ErasureServices, input: ErasureInput): Promise<ErasureProgress> {
+  const releaseProject = takePlace(places, input.project_id, AT_ONCE.project);
+  const release = releaseProject && takePlace(places, ALL, AT_ONCE.all);
+  try {
+    if (release === undefined) throw workerIsBusy();
+    return await eraseForAWhile(services, input);
+  } finally {
+    release?.();
+    releaseProject?.();
+  }
+}
+
+/** Another worker may have a place, or this one in some seconds. Erasures that wait do not all come at once. */
+const workerIsBusy = () =>
+  ApplicationFailure.create({
+    type: 'WorkerIsBusy',
+    message: 'This worker carries out as many erasures as it may at once.',
+    nextRetryDelay: 5_000 + Math.random() * 5_000,
+    category: ApplicationFailureCategory.BENIGN,
+  });
+
+async function eraseForAWhile(services: ErasureServices, input: ErasureInput): Promise<ErasureProgress> {
   const context = Context.current();
   const began = performance.now();
   let goes_on = true;

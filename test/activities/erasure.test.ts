@@ -1,9 +1,10 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { v7 as uuidv7 } from 'uuid';
-import { erasePage } from '../../activities/erasure';
+import { eraseNext, erasePage } from '../../activities/erasure';
 import { chargeAttempt, createAndCharge } from '../../activities/order';
 import type { ActivityServices } from '../../activities/services';
 import { toIsoTime } from '../../src/db/connection';
-import { findErasure, insertErasure, reopenErasure } from '../../src/db/retention/erasures';
+import { ERASURES_MAX, findErasure, insertErasure, reopenErasure } from '../../src/db/retention/erasures';
 import { insertFollowUp } from '../../src/db/orders/follow-ups';
 import { findStoredOrder } from '../../src/db/orders/stored-order';
 import { claimKey, findKey, keepAnswer } from '../../src/db/requests/idempotency-keys';
@@ -306,4 +307,28 @@ test('rules 29.6: opened again after a restore it begins with the first order, a
   expect(ended).toMatchObject({ orders: 2, completed: expect.any(String) });
   await reopen(NOW + MINUTE);
   expect(await of(input.erasure_id)).toEqual(ended);
+});
+
+test('rules 29.3: a worker carries out one erasure of a project at a time; another waits for its place', async () => {
+  const next = (input: ErasureInput) => new MockActivityEnvironment().run(() => eraseNext(services(), input));
+  const [first, second] = [
+    await requestErasure('order_id', (await order()).id),
+    await requestErasure('order_id', uuidv7()),
+  ];
+  const busy = { type: 'WorkerIsBusy', nextRetryDelay: expect.any(Number) };
+  meanwhile = () => expect(next(second)).rejects.toMatchObject(busy);
+  await expect(next(first)).resolves.toEqual({ orders: 1, is_completed: true });
+  expect(deleted).toHaveLength(1);
+  await expect(next(second)).resolves.toEqual({ orders: 0, is_completed: true });
+});
+
+test('rules 29.3: while a hundred erasures of a project run, another is a Conflict', async () => {
+  await database.db.raw('update erasures set completed = modified where completed is null');
+  const running_ones = await Promise.all(
+    Array.from({ length: ERASURES_MAX }, () => requestErasure('order_id', uuidv7())),
+  );
+  const one_more = () => requestErasure('order_id', uuidv7());
+  await expect(one_more()).rejects.toMatchObject({ type: 'Conflict' });
+  await carryOut(running_ones[0]!);
+  for (const input of [...running_ones, await one_more()]) await carryOut(input);
 });

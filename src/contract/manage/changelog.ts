@@ -16,6 +16,12 @@ interface ChangelogEntry {
 /** The answer of `GET /v1/changelog/`, newest first. */
 export const CHANGELOG: readonly ChangelogEntry[] = [
   {
+    version: '1.5.2',
+    date: '2026-11-29',
+    text: 'While a hundred erasures of a project run, another one is a Conflict.',
+    operations: { eraseCustomer: '7ee2f24e338a' },
+  },
+  {
     version: '1.5.1',
     date: '2026-11-28',
     text: 'A duration has at most 255 characters.',

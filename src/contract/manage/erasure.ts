@@ -51,7 +51,7 @@ export const ERASURE_ROUTES = {
     body: erasureRequestSchema,
     output: erasureSchema,
     success: 201,
-    errors: ['NotFound'],
+    errors: ['NotFound', 'Conflict'],
   },
   listErasures: {
     method: 'get',

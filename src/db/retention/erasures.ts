@@ -3,6 +3,7 @@ import type { ErasureField } from '../../domain/erasure';
 import type { OrderKind } from '../../domain/follow-up';
 import { withoutCase } from '../../domain/query/text';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
+import { ServiceError } from '../../errors';
 import { nextVersion, queryRows, sqlList, toIsoTime, type Database, type SqlTransaction } from '../connection';
 import { BY_SEQUENCE, keyset, pageOf, type Page, type PagePosition, type PageRequest } from '../pages';
 import { RESERVED } from '../orders/transactions';
@@ -61,12 +62,29 @@ export async function listErasures(
   return await pageOf(db, { select: VIEW, where, bindings: { ...filter }, key }, page);
 }
 
-/** Writes a requested erasure; of the customer's field only a hash. Returns it. */
+/** Erasures of one project that may run at the same time: each reads all of its orders. */
+export const ERASURES_MAX = 100;
+
+/**
+ * Writes a requested erasure; of the customer's field only a hash. Returns it. Throws Conflict while ERASURES_MAX of the
+ * project run.
+ */
 export async function insertErasure(
   trx: SqlTransaction,
   { id, project_id, ...named }: { id: string; project_id: string; field: ErasureField; value: string },
   now: Date,
 ): Promise<StoredErasure> {
+  // Until the end of the SQL transaction, so that the next count includes this one. Orders do not wait for it.
+  await queryRows(trx, 'select 1 from projects where id = :project_id for no key update', { project_id });
+  const running = await queryRows(trx, 'select 1 from erasures where project_id = :project_id and completed is null', {
+    project_id,
+  });
+  if (running.length >= ERASURES_MAX) {
+    throw new ServiceError(
+      'Conflict',
+      `${ERASURES_MAX} erasures of the project run. Send this one once some are completed.`,
+    );
+  }
   const { id_namespace } = (await findProject(trx, project_id))!;
   return await ensureErasure(trx, { id, project_id, subject: subjectOf(id_namespace, named) }, now.getTime());
 }
@@ -193,14 +211,7 @@ export async function ordersToErase(
 }
 
 /** Fields of a payment method that name no person: the masked number, and what payments need. */
-const KEPT_DETAILS = [
-  'truncated_pan',
-  'card_expiry',
-  'vault_token',
-  'liability_shift',
-  'receiver_account_number',
-  'receiver_account_number_type',
-];
+const KEPT_DETAILS = ['truncated_pan', 'card_expiry', 'vault_token', 'liability_shift', 'receiver_account_number'];
 
 /**
  * Erases the personal data of a payment order and the orders that follow it in the record (rules 29.4), of the payment
