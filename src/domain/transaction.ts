@@ -46,7 +46,7 @@ export const POLL_ISSUER_AFTER_MS = 5 * 60_000;
 
 const POLL_AFTER_MS = [2_000, 5_000, 10_000, 20_000, 30_000];
 /** Once a minute for half an hour, then less often: banks take days for some refunds. */
-const POLLS_EACH_MINUTE = 30;
+const POLLS_EACH_MINUTE = 34;
 
 /** Milliseconds until the next poll of an open outcome, after `polls` polls. */
 export function pollAfter(polls: number): number {

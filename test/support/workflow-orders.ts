@@ -38,8 +38,8 @@ import type { WorkflowEnvironment } from './temporal';
 export type TestOrder = Awaited<ReturnType<typeof createAnOrder>>;
 
 /** The processor has the outcome of what is open of this order alone: other test files share the simulator. */
-export async function becomesDue({ id }: Pick<TestOrder, 'id'>): Promise<void> {
-  await postControl(stack(), 'due', { transaction_id: transactionIdOf(id, 1) });
+export async function becomesDue({ id }: Pick<TestOrder, 'id'>, attempt = 1): Promise<void> {
+  await postControl(stack(), 'due', { transaction_id: transactionIdOf(id, attempt) });
 }
 
 /** A token of the card in the test project. */

@@ -13,7 +13,14 @@ import { Merchant } from '../support/merchant';
 import { setUp } from '../support/set-up';
 import { createWorkflowEnvironment } from '../support/temporal';
 import { inTheLastSecond, sleepUntil, until } from '../support/waits';
-import { answerAtIssuer, createAnOrder, statusesOfOrder, vaultToken, type TestOrder } from '../support/workflow-orders';
+import {
+  answerAtIssuer,
+  becomesDue,
+  createAnOrder,
+  statusesOfOrder,
+  vaultToken,
+  type TestOrder,
+} from '../support/workflow-orders';
 
 const world = setUp(() => createWorkflowEnvironment());
 const merchant = new Merchant();
@@ -60,6 +67,23 @@ describe('a payment happens once', () => {
     await order.pay(CARDS.approved.number, 2);
     expect(await statusesOfOrder(order)).toBe('completed: error accepted');
   });
+});
+
+test('rules 10.3: the outcome of a further attempt is polled as often as that of the first', async () => {
+  const order = await createAnOrder(world, { input: { period: 24 * 60 * MINUTE } });
+  await merchant.addFault({ kind: 'outage', operation: 'ask', transaction_id: transactionIdOf(order.id, 1) });
+  await order.pay(CARDS.processing_declined.number, 1);
+  // So long that the first is polled every ten minutes.
+  await pass(60 * MINUTE);
+  await merchant.removeFaults();
+  await becomesDue(order);
+  await pass(11 * MINUTE);
+  await becomes(order, 'processing: error');
+  await order.pay(CARDS.processing_approved.number, 2);
+  expect(await statusesOfOrder(order)).toBe('see-transactions: error processing');
+  await becomesDue(order, 2);
+  await pass(MINUTE);
+  expect(await statusesOfOrder(order)).toBe('completed: error accepted');
 });
 
 describe('rules 10.13: the record has an outcome of which the workflow knows nothing, as Temporal lost the request', () => {

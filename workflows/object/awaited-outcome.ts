@@ -28,6 +28,9 @@ export interface ProcessorOperation {
   isVerified: (order: OrderSnapshot) => boolean;
 }
 
+/** The polls of the run before are about the transaction that is awaited when a new run begins. */
+const OF_PREVIOUS_RUN = 'previous run';
+
 /**
  * The outcome of an order's last operation at the processor: polled by schedule or on request, set by hand, and
  * verified once it is known (rules 10.2, 10.14, 10.15, 10.18).
@@ -35,16 +38,27 @@ export interface ProcessorOperation {
 export class AwaitedOutcome {
   /** A poll is requested before the scheduled one. */
   pollRequested: boolean;
-  /** The number of scheduled polls so far. */
-  polls: number;
+  /** Scheduled polls so far, and the transaction that they were about; none while nothing is recorded. */
+  private counted: { of: string | undefined; polls: number };
 
   constructor(
     private readonly object: RecordedObject<OrderSnapshot>,
     private readonly operation: ProcessorOperation,
     { polls = 0, poll_requested = false }: { polls?: number | undefined; poll_requested?: boolean | undefined } = {},
   ) {
-    this.polls = polls;
+    this.counted = { of: polls > 0 ? OF_PREVIOUS_RUN : undefined, polls };
     this.pollRequested = poll_requested;
+  }
+
+  /** The number of scheduled polls so far: a further attempt is polled as often as the first was. */
+  get polls(): number {
+    const { of, polls } = this.counted;
+    return of === this.transaction_id || of === OF_PREVIOUS_RUN ? polls : 0;
+  }
+
+  private get transaction_id(): string | undefined {
+    const { record } = this.object;
+    return record && lastTransaction(record)?.id;
   }
 
   /** Sets the handlers of pollNow, setOutcome and processorAnswered. */
@@ -82,7 +96,9 @@ export class AwaitedOutcome {
     const { offset_ms } = object.clock;
     const isMet = () => this.pollRequested || object.hasChangedSince(version) || object.clock.offset_ms !== offset_ms;
     const wait = { milliseconds: milliseconds ?? this.pauseBy(untilPoll), summary };
-    if (!(await object.waits.pause(wait, isMet))) this.polls += 1;
+    if (!(await object.waits.pause(wait, isMet))) {
+      this.counted = { of: this.transaction_id, polls: this.polls + 1 };
+    }
     if (object.recordIsStale) await object.refreshRecord();
   }
 

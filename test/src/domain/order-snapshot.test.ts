@@ -65,7 +65,7 @@ test('an attempt of the hosted page is awaited from the moment that its charge m
 });
 
 test('the processor is asked less and less often, about a customer at the issuer every five minutes until the end', () => {
-  expect([0, 1, 4, 29, 30].map((polls) => pollPause(anOrder(['processing']), polls, 0))).toEqual([
+  expect([0, 1, 4, 33, 34].map((polls) => pollPause(anOrder(['processing']), polls, 0))).toEqual([
     2_000, 5_000, 30_000, 60_000, 600_000,
   ]);
   const order = anOrder(['pending'], { expires_at: 400_000 });
