@@ -184,6 +184,12 @@ async function recordProcessorInitiated(
   const { db, processor } = services;
   const { id: order_id, kind, processor_key = '', original_order_id, original_transaction_id, now } = input;
   const end = () => endAnnouncement(db, order_id);
+  // Written together with its outcome. A workflow that starts again from the record does not know the processor's key.
+  const recorded = await findOrderSnapshot(db, order_id);
+  if (recorded !== undefined) {
+    await end();
+    return { result: 'recorded', order: recorded, was_final: true };
+  }
   const found = await processor.findOperation(processor_key, {});
   // Only a charge has 3-D Secure: its key announces nothing.
   const isChallenge = typeof found === 'object' && found.result === 'challenge';

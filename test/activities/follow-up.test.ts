@@ -201,6 +201,10 @@ describe('executeFollowUp', () => {
     expect((await view(order_id)).follow_ups).toEqual([]);
     expect((await carriedOut(input, told(new Date(NOW).toISOString()))).status).toBe('completed');
     expect((await view(order_id)).transactions[0]!.charged_back_amount).toBe(200);
+    // Its workflow starts again from the row, which does not have the key.
+    const { processor_key: _, ...restarted } = input;
+    for (const by of [activities(), deaf()]) expect((await carriedOut(restarted, by)).status).toBe('completed');
+    expect(await database.db('announced_operations').where({ original_order_id: order_id })).toEqual([]);
   });
 
   test('rules 10.9: a win whose own chargeback is not recorded yet waits for it: it does not make good another one', async () => {
