@@ -237,7 +237,7 @@ export interface CreatePaymentLinkInput {
 export const createOrderUpdate = defineUpdate<void, [CreateOrderInput]>('createOrder');
 /** Charges one attempt. A repeated submission joins the first. */
 export const submitPaymentUpdate = defineUpdate<void, [SubmitPaymentInput]>('submitPayment');
-/** Cancels an unpaid order. Refused with CanNotCancelTransaction or PreconditionFailed. */
+/** Cancels an unpaid order. Refused with CanNotCancelTransaction, PreconditionFailed or ServiceUnavailable. */
 export const cancelOrderUpdate = defineUpdate<void, [CancelOrderInput]>('cancelOrder');
 /** Sets the amount of a capture or void aside and starts its workflow; completes once its order is written. */
 export const captureOrVoidUpdate = defineUpdate<void, [CaptureOrVoidInput]>('captureOrVoid');

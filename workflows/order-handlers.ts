@@ -100,10 +100,20 @@ async function cancel(state: OrderState, { source, request }: CancelOrderInput):
   state.applyRecord(
     await localActivities.endUnpaidOrder({ order, ended: 'cancelled', source, versions: request.versions, now }),
   );
-  // The activity polls the processor first, which may have charged the order.
+  // The activity polls the processor first, which may have charged the order, or not answer.
   const after = state.requireRecord();
-  if (after.status !== 'cancelled') throw canNotCancel(after);
+  if (after.status === 'cancelled') return;
+  throw mayCancel(after.status, lastTransaction(after)?.status) ? notCancelledYet() : canNotCancel(after);
 }
+
+/** Nothing is decided: the cancellation may be sent again (rules 10.10). */
+const notCancelledYet = () =>
+  refusal(
+    new ServiceError(
+      'ServiceUnavailable',
+      'The order is not cancelled yet: the processor does not say whether it is paid.',
+    ),
+  );
 
 function canNotCancel(order: OrderSnapshot): ApplicationFailure {
   const why = isFinal(ORDER_MOVES, order.status) ? '' : ' and the outcome of its payment is awaited';

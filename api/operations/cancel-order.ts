@@ -5,8 +5,9 @@ import { presentVersion } from '../present/order';
 
 /**
  * Cancels an order that is not final; a repeat gets the same answer (rules 5.7). When the deadline
- * passes first, the answer is the order as it is (rules 10.4). Throws CanNotCancelTransaction, and PreconditionFailed
- * when If-Match does not allow the order's version.
+ * passes first, the answer is the order as it is (rules 10.4). Throws CanNotCancelTransaction, PreconditionFailed when
+ * If-Match does not allow the order's version, and ServiceUnavailable while the processor does not say whether it is
+ * paid (rules 10.10).
  */
 export const cancelOrder =
   (services: MerchantServices): MerchantOperation<'cancelOrder'> =>

@@ -76,7 +76,10 @@ export class OrderWorkflows extends RecordedWorkflows<StartedOrder, StoredOrder>
     });
   }
 
-  /** Cancels an order. Throws CanNotCancelTransaction, also when the order has ended meanwhile. */
+  /**
+   * Cancels an order. Throws CanNotCancelTransaction, also when the order has ended meanwhile, and ServiceUnavailable
+   * while the processor does not say whether it is paid.
+   */
   async cancel(order_id: string, input: CancelOrderInput): Promise<StoredOrder> {
     const { view: order, was_closed } = await this.change(order_id, input.request, {
       definition: cancelOrderUpdate,

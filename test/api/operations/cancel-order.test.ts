@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Order } from '../../../src/contract/order';
 import { CARD, Client } from '../../support/customer';
-import { Merchant, statusesOf, type RestAnswer, type RefusalName } from '../../support/merchant';
+import { Merchant, newIdempotencyKey, statusesOf, type RestAnswer, type RefusalName } from '../../support/merchant';
 
 /** As merchants do: what the service could not answer in time is sent again. */
 async function cancel(
@@ -60,6 +60,24 @@ test('rules 5.7: while the customer pays, or cancels too: cancelled, or CanNotCa
     expect(told.has('cancelled')).toBe(status === 'cancelled');
     expect(await merchant.ledger(order.id)).toHaveLength(status === 'cancelled' ? 0 : 1);
   }
+});
+
+test('rules 5.7 and 11.5: while the processor does not say whether the customer at the issuer has paid it is 503, and the repeat cancels', async () => {
+  const merchant = new Merchant();
+  const { id } = await merchant.createOrder({ transactions: [await merchant.cardTransaction('challenge')] });
+  await merchant.addFault({ operation: 'ask', order_id: id, kind: 'outage' });
+  const headers = { 'idempotency-key': newIdempotencyKey() };
+  const send = () => merchant.send<Order & { error: RefusalName }>('DELETE', `/v1/orders/${id}/`, { headers });
+  const silent = await send();
+  expect([silent.status, silent.body.error.type, silent.headers.has('retry-after')]).toEqual([
+    503,
+    'ServerError',
+    true,
+  ]);
+  expect(statusesOf(await merchant.getOrder(id))).toBe('processing: pending');
+  await merchant.removeFaults();
+  const repeat = await send();
+  expect([repeat.status, statusesOf(repeat.body)]).toEqual([200, 'cancelled: cancelled']);
 });
 
 test('If-Match cancels only what was read', async () => {

@@ -540,8 +540,11 @@ describe('the cancel form', () => {
     // Not led to the issuer, but offered to go there.
     expect(html).toContain(`content="10;url=${path}?waited=1"`);
     expect(html).toMatch(/href="[^"]+\/challenge\//);
-    const told = (await (await cancel({ accept: 'application/json' })).json()) as { error: { type: string } };
-    expect(told.error.type).toBe('CanNotCancelTransaction');
+    const told = await cancel({ accept: 'application/json' });
+    expect([told.status, await told.json()]).toEqual([
+      503,
+      { error: expect.objectContaining({ type: 'ServerError', value: expect.stringContaining('not cancelled yet') }) },
+    ]);
     await merchant.removeFaults();
     expect(await (await cancel()).text()).toContain('Payment cancelled');
     expect(await readStatuses(order.id)).toBe('cancelled: cancelled');
