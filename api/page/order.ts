@@ -19,6 +19,7 @@ import type { SubmitPaymentInput } from '../../workflows/messages';
 import { clockOf } from '../http/clock';
 import {
   factsOf,
+  lateApprovalOf,
   SUSPENDED,
   pageMethods,
   type AttemptFailure,
@@ -137,7 +138,7 @@ function stateOf(order: StoredOrder, now: number): PaymentState {
     challenge_url: undefined,
   };
   if (isFinal(ORDER_MOVES, order.status)) {
-    return ended(last_failure?.reason === 'given_back' ? 'given_back' : (order.status as PageOutcome));
+    return ended(lateApprovalOf(last_failure) ?? (order.status as PageOutcome));
   }
   if (last?.status === 'processing') return awaitsOutcome;
   // While an outcome is awaited nobody may be told that nothing was charged.
@@ -171,7 +172,11 @@ export function failureOf(order: StoredOrder): AttemptFailure | undefined {
   const last = order.transactions.at(-1);
   if (last === undefined) return undefined;
   const { payment_method } = last;
-  if (isGivenBack(order, last)) return { reason: 'given_back', payment_method, response_code: undefined };
+  const reversal = reversalOf(order, last);
+  if (reversal !== undefined) {
+    const is_refused = reversal.status === 'error';
+    return { reason: is_refused ? 'not_given_back' : 'given_back', payment_method, response_code: undefined };
+  }
   if (last.status !== 'error') return undefined;
   const declined = last.events.some(({ event, result }) => event === 'error' && result === 'declined');
   const not_confirmed = last.received_3ds_result === 'failed';
@@ -253,7 +258,7 @@ function paymentInput(
 
 /**
  * The transaction that a customer who returns from the issuer may have paid there: the last one while it is pending, or
- * within an hour after it ended unpaid. `undefined` if its money was already given back, so that the processor's answer
+ * within an hour after it ended unpaid. `undefined` if its reversal is recorded already, so that the processor's answer
  * does not matter (rules 12.12).
  */
 export function transactionToAskAbout(order: StoredOrder, now: number): StoredTransaction | undefined {
@@ -262,9 +267,9 @@ export function transactionToAskAbout(order: StoredOrder, now: number): StoredTr
   if (last.status !== 'pending' && last.status !== 'cancelled' && last.status !== 'expired') return undefined;
   const ended_at = epoch(last.status === 'pending' ? last.expires_at : last.modified);
   if (now >= ended_at + LATE_RETURN_MS) return undefined;
-  return isGivenBack(order, last) ? undefined : last;
+  return reversalOf(order, last) === undefined ? last : undefined;
 }
 
-/** Whether this transaction was approved after it had ended, so that its money goes back or has gone back. */
-const isGivenBack = ({ follow_ups }: StoredOrder, transaction: StoredTransaction) =>
-  follow_ups.some(({ id }) => id === reversalOrderId(transaction.id));
+/** The order that gives back the money of this transaction; `undefined` unless it was approved after it had ended. */
+const reversalOf = ({ follow_ups }: StoredOrder, transaction: StoredTransaction) =>
+  follow_ups.find(({ id }) => id === reversalOrderId(transaction.id));

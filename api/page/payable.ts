@@ -26,6 +26,8 @@ export type PageOutcome =
   | 'error'
   /** It had ended when the issuer approved it: the money goes back (rules 10.11). */
   | 'given_back'
+  /** As before, but the processor refused the reversal (rules 9.11): nothing goes back by itself. */
+  | 'not_given_back'
   /** One attempt through the link failed; another can be made. */
   | 'attempt_failed'
   /** By another customer. */
@@ -36,6 +38,14 @@ export type PageOutcome =
   /** The project is suspended: nothing can be paid until it is active again. */
   | 'suspended';
 
+/** What becomes of the money of a payment that was approved after its end (rules 10.11). */
+export type LateApproval = 'given_back' | 'not_given_back';
+
+/** That of the last attempt; `undefined` when it was not approved after its end. */
+export function lateApprovalOf(failure: AttemptFailure | undefined): LateApproval | undefined {
+  return failure?.reason === 'given_back' || failure?.reason === 'not_given_back' ? failure.reason : undefined;
+}
+
 /**
  * Why the last attempt failed: declined by the issuer, cancelled by the customer, or anything else (3-D Secure, the
  * processor).
@@ -43,8 +53,9 @@ export type PageOutcome =
 export interface AttemptFailure {
   /**
    * `not_confirmed`: the customer did not pass 3-D Secure, or cancelled it. `given_back`: it was approved after its end.
+   * `not_given_back`: it was, and its reversal was refused.
    */
-  reason: 'declined' | 'not_confirmed' | 'cancelled' | 'failed' | 'given_back';
+  reason: 'declined' | 'not_confirmed' | 'cancelled' | 'failed' | LateApproval;
   payment_method: string;
   response_code: string | undefined;
 }

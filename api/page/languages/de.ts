@@ -110,6 +110,11 @@ export const DE: Texts = {
       heading: 'Die Zahlung wird zurückgegeben',
       detail: () => 'Ihre Bank hat sie erst nach ihrem Ende genehmigt. Das Geld geht auf Ihre Karte zurück.',
     },
+    not_given_back: {
+      heading: 'Die Zahlung konnte nicht zurückgegeben werden',
+      detail: (merchant) =>
+        `Ihre Bank hat sie erst nach ihrem Ende genehmigt, und das Geld ging nicht von selbst zurück. Bitte wenden Sie sich an ${merchant}.`,
+    },
     attempt_failed: {
       heading: 'Die Zahlung ist fehlgeschlagen',
       detail: () => 'Es wurde nichts abgebucht. Sie können es auf der Bezahlseite noch einmal versuchen.',

@@ -104,6 +104,11 @@ export const EN = {
       heading: 'The payment is being given back',
       detail: () => 'Your bank approved it after it had ended. The money goes back to your card.',
     },
+    not_given_back: {
+      heading: 'The payment could not be given back',
+      detail: (merchant: string) =>
+        `Your bank approved it after it had ended, and the money did not go back by itself. Please contact ${merchant}.`,
+    },
     attempt_failed: {
       heading: 'The payment did not go through',
       detail: () => 'Nothing was charged. You can try again on the payment page.',

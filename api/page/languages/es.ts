@@ -100,6 +100,11 @@ export const ES: Texts = {
       heading: 'Se devuelve el pago',
       detail: () => 'Tu banco lo ha aprobado cuando ya había terminado. El dinero vuelve a tu tarjeta.',
     },
+    not_given_back: {
+      heading: 'No se ha podido devolver el pago',
+      detail: (merchant) =>
+        `Tu banco lo ha aprobado cuando ya había terminado, y el dinero no ha vuelto por sí solo. Ponte en contacto con ${merchant}.`,
+    },
     attempt_failed: {
       heading: 'No se ha podido realizar el pago',
       detail: () => 'No se ha cobrado nada. Puedes intentarlo de nuevo en la página de pago.',

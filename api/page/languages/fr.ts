@@ -106,6 +106,11 @@ export const FR: Texts = {
       heading: 'Le paiement est remboursé',
       detail: () => 'Votre banque l’a approuvé alors qu’il était déjà terminé. L’argent revient sur votre carte.',
     },
+    not_given_back: {
+      heading: 'Le paiement n’a pas pu être remboursé',
+      detail: (merchant) =>
+        `Votre banque l’a approuvé alors qu’il était déjà terminé, et l’argent n’a pas été rendu automatiquement. Contactez ${merchant}.`,
+    },
     attempt_failed: {
       heading: 'Le paiement a échoué',
       detail: () => 'Vous n’avez pas été débité. Vous pouvez réessayer sur la page de paiement.',

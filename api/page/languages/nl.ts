@@ -107,6 +107,11 @@ export const NL: Texts = {
       heading: 'De betaling wordt teruggegeven',
       detail: () => 'Je bank heeft haar pas na het einde goedgekeurd. Het geld gaat terug naar je kaart.',
     },
+    not_given_back: {
+      heading: 'De betaling kon niet worden teruggegeven',
+      detail: (merchant) =>
+        `Je bank heeft haar pas na het einde goedgekeurd, en het geld is niet vanzelf teruggegaan. Neem contact op met ${merchant}.`,
+    },
     attempt_failed: {
       heading: 'De betaling is niet gelukt',
       detail: () => 'Er is niets afgeschreven. Je kunt het op de betaalpagina opnieuw proberen.',

@@ -1,5 +1,5 @@
 import { WALLET_NAMES, brandName, type Localization, type Texts } from '../languages';
-import { isWallet, type PageOutcome, type Payable, type PaymentState } from '../payable';
+import { isWallet, lateApprovalOf, type PageOutcome, type Payable, type PaymentState } from '../payable';
 import { CancelForm } from './forms';
 import { SignIcon, type Sign } from './icons';
 import { Layout, type Frame } from './layout';
@@ -62,6 +62,7 @@ const SIGNS: Record<PageOutcome, { sign: Sign; tone: string }> = {
   expired: { sign: 'clock', tone: 'sign' },
   error: { sign: 'cross', tone: 'sign bad' },
   given_back: { sign: 'cross', tone: 'sign' },
+  not_given_back: { sign: 'cross', tone: 'sign bad' },
   attempt_failed: { sign: 'cross', tone: 'sign bad' },
   already_paid: { sign: 'check', tone: 'sign good' },
   link_expired: { sign: 'clock', tone: 'sign' },
@@ -84,8 +85,8 @@ export function ResultPage(props: ResultPageProps) {
   const { payable, state, return_address, notice, localization } = props;
   const { texts } = localization;
   const { outcome, last_failure, payment_page } = state;
-  const is_given_back = last_failure?.reason === 'given_back';
-  const named = is_given_back && outcome === 'attempt_failed' ? 'given_back' : outcome;
+  const late_approval = lateApprovalOf(last_failure);
+  const named = late_approval !== undefined && outcome === 'attempt_failed' ? late_approval : outcome;
   const { heading, detail } = texts.ended[named];
   const { sign, tone } = SIGNS[outcome];
   const declined = (outcome === 'error' || outcome === 'no_attempts_left') && last_failure?.reason === 'declined';
@@ -100,7 +101,9 @@ export function ResultPage(props: ResultPageProps) {
         <p class="lead">
           {declined && `${texts.last_declined} `}
           {detail(payable.merchant_name)}
-          {is_given_back && named !== 'given_back' && ` ${texts.ended.given_back.detail()}`}
+          {late_approval !== undefined &&
+            named !== late_approval &&
+            ` ${texts.ended[late_approval].detail(payable.merchant_name)}`}
         </p>
         <Receipt payable={payable} localization={localization} />
         {return_address === undefined ? (

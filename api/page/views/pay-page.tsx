@@ -132,7 +132,7 @@ interface Notice {
 }
 
 /** The notice to show: an error of this form takes precedence over the failure of the previous attempt. */
-function noticeOf(texts: Texts, { field_errors, notice, state }: PayPageProps): Notice | undefined {
+function noticeOf(texts: Texts, { payable, field_errors, notice, state }: PayPageProps): Notice | undefined {
   const { last_failure, attempts_left } = state;
   const title = texts.error_title;
   if (Object.keys(field_errors).length > 0) {
@@ -148,9 +148,10 @@ function noticeOf(texts: Texts, { field_errors, notice, state }: PayPageProps): 
       return { heading: texts.declined, details, errors, title: texts.declined_title };
     }
     case 'cancelled':
-    case 'given_back': {
+    case 'given_back':
+    case 'not_given_back': {
       const { heading, detail } = texts.ended[last_failure.reason];
-      return { heading, details: [detail(), left], errors, title };
+      return { heading, details: [detail(payable.merchant_name), left], errors, title };
     }
     case 'not_confirmed':
     case 'failed':

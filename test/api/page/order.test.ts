@@ -48,8 +48,9 @@ const declined = (attempt: number) =>
   });
 
 /** What gives the money of this transaction back. */
-const reversalOf = (transaction_id: string) =>
-  [{ id: reversalOrderId(transaction_id) }] as unknown as StoredOrder['follow_ups'];
+const reversalOf = (transaction_id: string, status: 'completed' | 'error' = 'completed') => [
+  { id: reversalOrderId(transaction_id), kind: 'reversal' as const, status },
+];
 
 function inWords(state: PaymentState): string {
   if (state.kind === 'payable') {
@@ -116,6 +117,11 @@ test.each<[string, StoredOrder, string]>([
     'rules 12.12: approved by the issuer after its end',
     aPageOrder('expired', [transaction('expired', 1)], { follow_ups: reversalOf(NOBODY) }),
     'given_back',
+  ],
+  [
+    'rules 12.12: approved by the issuer after its end, and its reversal was refused',
+    aPageOrder('expired', [transaction('expired', 1)], { follow_ups: reversalOf(NOBODY, 'error') }),
+    'not_given_back',
   ],
   ['error', aPageOrder('error', [1, 2, 3, 4, 5].map(declined)), 'error'],
 ])('%s', (_title, order, expected) => {
