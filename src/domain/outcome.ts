@@ -95,8 +95,7 @@ export function outcomeOf(
 ): { to: TransactionStatus; details: MoveDetails } {
   if (outcome === 'unknown' || isMismatch(outcome)) return { to: 'processing', details: { source: 'service', now } };
   const { result, response_code, response_code_description, challenge_url, three_ds, occurred } = outcome;
-  const code =
-    result === 'approved' && response_code === undefined ? APPROVAL : { response_code, response_code_description };
+  const code = result === 'approved' && !response_code ? APPROVAL : { response_code, response_code_description };
   return {
     to: STATUS_AFTER[result],
     details: {

@@ -196,7 +196,7 @@ export function namesField(field: string, { body }: HttpAnswer): boolean {
   return problemSchema.safeParse(body).data?.field === field;
 }
 
-function notFetched(): ServiceError {
+export function notFetched(): ServiceError {
   return new ServiceError(
     'FailedToFetchTransactionInformation',
     'The processor gave no usable answer; nothing was stored or charged.',

@@ -6,6 +6,7 @@ import {
   disconnect,
   lookUp,
   namesField,
+  notFetched,
   parsed,
   type Connection,
   type ProcessorOptions,
@@ -112,7 +113,7 @@ export function createProcessorClient(options: ProcessorOptions) {
         method: 'GET',
         path: `/v1/settlements/?after=${after}`,
       });
-      return parsed(z.array(settlementSchema), body);
+      return rising(parsed(z.array(settlementSchema), body), after);
     },
 
     /**
@@ -127,7 +128,7 @@ export function createProcessorClient(options: ProcessorOptions) {
         method: 'GET',
         path: `/v1/operations/?${query}`,
       });
-      return parsed(z.array(reportedOperationSchema), body);
+      return rising(parsed(z.array(reportedOperationSchema), body), after);
     },
 
     /** Totals of a period, settled amounts up to a number of the settlements. Instants in epoch milliseconds. */
@@ -220,4 +221,10 @@ function compared({ log }: Connection, expected: ExpectedOperation, result: Oper
   if (!differs('amount') && !differs('currency')) return result;
   log?.error({ idempotency_key, amount, currency }, 'the processor answered for another amount');
   return { result: 'mismatch', amount, currency };
+}
+
+/** A page after a number. Throws when its numbers do not rise from there: who reads all pages would never end. */
+function rising<Item extends { number: number }>(page: Item[], after: number): Item[] {
+  if (page.every(({ number }, n) => number > (page[n - 1]?.number ?? after))) return page;
+  throw notFetched();
 }

@@ -51,6 +51,8 @@ describe('what is recorded of an outcome', () => {
     const without_code = answer(result, { response_code: undefined, response_code_description: undefined });
     const { details } = outcomeOf(without_code, { now: 1_000, clock_offset_ms: 0 });
     expect(details.transaction).toMatchObject({ response_code, response_code_description: description });
+    const with_empty_code = outcomeOf(answer('approved', { response_code: '' }), { now: 1_000, clock_offset_ms: 0 });
+    expect(with_empty_code.details.transaction).toMatchObject({ response_code: '00' });
   });
 
   test("rules 23.4: the processor's instant is shifted like everything else", () => {

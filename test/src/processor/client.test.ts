@@ -307,7 +307,6 @@ describe('rules 26.4: totals', () => {
 
 it('reads a full page of settlements, however long each is', async () => {
   const settlement = {
-    number: Number.MAX_SAFE_INTEGER,
     operation: 'chargeback_reversal',
     idempotency_key: `${randomUUID()}:chargeback_reversal:${randomUUID()}`,
     order_id: randomUUID(),
@@ -318,8 +317,23 @@ it('reads a full page of settlements, however long each is', async () => {
     fee_currency: 'EUR',
     fee_amount: Number.MAX_SAFE_INTEGER,
   };
-  answer = json(200, Array(SETTLEMENTS_LIMIT).fill(settlement));
-  expect(await stranger.settlements(0)).toHaveLength(SETTLEMENTS_LIMIT);
+  const from = Number.MAX_SAFE_INTEGER - SETTLEMENTS_LIMIT;
+  const page = Array.from({ length: SETTLEMENTS_LIMIT }, (_, n) => ({ ...settlement, number: from + n + 1 }));
+  answer = json(200, page);
+  expect(await stranger.settlements(from)).toHaveLength(SETTLEMENTS_LIMIT);
+  // Who reads page after page would never end.
+  await expect(stranger.settlements(from + 1)).rejects.toMatchObject({ error: 'FailedToFetchTransactionInformation' });
+});
+
+test('a report that does not go on from the number that was asked for is of no use', async () => {
+  const { is_test: _, ...operation } = DECLINED;
+  const reported = (number: number) => ({ ...operation, number });
+  answer = json(200, [reported(3), reported(4)]);
+  expect(await stranger.operations({ order_ids: [operation.order_id] }, 2)).toHaveLength(2);
+  const refused = { error: 'FailedToFetchTransactionInformation' };
+  await expect(stranger.operations({ order_ids: [operation.order_id] }, 3)).rejects.toMatchObject(refused);
+  answer = json(200, [reported(4), reported(4)]);
+  await expect(stranger.operations({ order_ids: [operation.order_id] }, 2)).rejects.toMatchObject(refused);
 });
 
 test('rules 26.2: totals of an hour in which thousands of projects were paid are read whole', async () => {
