@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createReceiverCheck, getReceiverCheck, ok, type ReceiverCheck } from '../client';
+import { RECEIVER_CHECK_LOST_AFTER_MS } from '../domain/receiver-check';
 import { CommandError, call, type Place } from './place';
 
 /** From one look at a running check to the next, in milliseconds. */
@@ -7,12 +8,14 @@ const LOOK_AGAIN_MS = 500;
 
 /**
  * Checks the webhook receiver at an address, by default that of the project (rules 27), and waits for the report.
- * Throws CommandError when the service refuses or could not play it.
+ * Throws CommandError when the service refuses, could not play it, or has lost it.
  */
 export async function checkReceiver(place: Place, webhook_url: string | undefined): Promise<ReceiverCheck> {
   const receiverCheckRequest = webhook_url === undefined ? {} : { webhook_url };
   let check = await call(place, (options) => ok(createReceiverCheck({ receiverCheckRequest }, options)));
+  const lost_at = performance.now() + RECEIVER_CHECK_LOST_AFTER_MS;
   while (check.status === 'running') {
+    if (performance.now() > lost_at) throw new CommandError(`The check ${check.id} does not end; start it again.`);
     await sleep(LOOK_AGAIN_MS);
     check = await call(place, (options) => ok(getReceiverCheck({ checkId: check.id }, options)));
   }

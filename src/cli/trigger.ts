@@ -33,20 +33,22 @@ const CHALLENGE_CODE = '0101';
 
 /**
  * Makes an order of that kind: created over the API, paid on the hosted page, as a merchant and a customer do (rules
- * 13.22). Returns it as it is then. Throws CommandError for an unknown kind, a live project and a refusal.
+ * 13.22), in EUR or else in the first currency of the project. Returns it as it is then. Throws CommandError for an unknown kind, a live project and a refusal.
  */
 export async function trigger(place: Place, name: string, fields: Partial<OrderRequest> = {}): Promise<Order> {
   if (!Object.hasOwn(TRIGGERS, name)) {
     throw new CommandError(`There is no ${name}. Known: ${Object.keys(TRIGGERS).join(', ')}.`);
   }
-  await requireTestProject(place);
+  const { currencies } = await requireTestProject(place);
+  const order_fields = { currency: currencies.includes('EUR') ? 'EUR' : currencies[0]!, ...fields };
   const order = Object.hasOwn(EVENTS, name)
-    ? await EVENT_ORDERS[name as EventName](place, fields)
-    : await pay(place, fields, name as TestCardName);
+    ? await EVENT_ORDERS[name as EventName](place, order_fields)
+    : await pay(place, order_fields, name as TestCardName);
   return await call(place, (options) => ok(getOrder({ orderId: order.id }, options)));
 }
 
-type MakeOrder = (place: Place, fields: Partial<OrderRequest>) => Promise<Order>;
+type OrderFields = Partial<OrderRequest> & Pick<OrderRequest, 'currency'>;
+type MakeOrder = (place: Place, fields: OrderFields) => Promise<Order>;
 
 const EVENT_ORDERS: Readonly<Record<EventName, MakeOrder>> = {
   async cancel(place, fields) {
@@ -73,13 +75,13 @@ const AUTHORIZATION = { transactions: [{ payment_method: 'credit-card' as const,
 
 const transactionOf = ({ id, transactions }: Order) => ({ orderId: id, transactionId: transactions![0]!.id });
 
-async function create(place: Place, fields: Partial<OrderRequest>): Promise<Order> {
-  const orderRequest = { amount: 1_250, currency: 'EUR', description: 'Made by payments trigger', ...fields };
+async function create(place: Place, fields: OrderFields): Promise<Order> {
+  const orderRequest = { amount: 1_250, description: 'Made by payments trigger', ...fields };
   return await call(place, (options) => ok(createOrder({ orderRequest }, options)));
 }
 
 /** Creates an order and pays it with a test card. A 3-D Secure challenge is passed. */
-async function pay(place: Place, fields: Partial<OrderRequest>, card: TestCardName): Promise<Order> {
+async function pay(place: Place, fields: OrderFields, card: TestCardName): Promise<Order> {
   const order = await create(place, fields);
   const { origin, pathname } = new URL(order.order_url!);
   const customer = new PageCustomer(origin);

@@ -1,4 +1,5 @@
 import { HttpError, ok, type RequestOpts } from '@oazapfts/runtime';
+import { fetchWhole } from './connection';
 import { searchOrders, type Order, type SearchRequest, type SearchResult } from './api';
 
 /**
@@ -23,8 +24,9 @@ export async function* findOrders(
  */
 export async function downloadReport(
   request: Pick<SearchRequest, 'query' | 'sort'>,
-  { baseUrl = '', headers, fetch: send = fetch, ...options }: RequestOpts,
+  { baseUrl = '', headers, fetch: given = fetch, ...options }: RequestOpts,
 ): Promise<ReadableStream<Uint8Array>> {
+  const send = given === fetchWhole ? fetch : given;
   const response = await send(`${baseUrl}/v1/search/orders/?format=csv`, {
     ...options,
     method: 'POST',
@@ -32,5 +34,14 @@ export async function downloadReport(
     body: JSON.stringify(request),
   });
   if (response.ok && response.body !== null) return response.body;
-  throw new HttpError(response.status, await response.json(), response.headers);
+  throw new HttpError(response.status, dataOf(await response.text()), response.headers);
+}
+
+/** The error of the service; the text as it is when a proxy has answered instead. */
+function dataOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }

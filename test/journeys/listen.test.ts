@@ -8,9 +8,9 @@ import { listenSecret, type Place } from '../../src/cli/place';
 import { TRIGGERS, trigger } from '../../src/cli/trigger';
 import { repositoryRoot } from '../../src/stack/files';
 import { CARDS } from '../support/domain';
-import { webhookOf } from '../support/merchant';
+import { Merchant, webhookOf } from '../support/merchant';
 import { runConcurrently } from '../support/merchant-payments';
-import { createTestProject, type TestProject } from '../support/operator';
+import { createTestProject, Operator, type TestProject } from '../support/operator';
 import { startProcess } from '../support/process';
 import { startReceiver, type Received } from '../support/servers';
 import { setUp } from '../support/set-up';
@@ -39,6 +39,7 @@ function start(place: Place, ...args: string[]) {
   const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, text }));
   return {
     ended,
+    text: () => text,
     printed: (words: string) => until(`it prints ${words}`, () => text.includes(words)),
     async kill() {
       child.kill('SIGKILL');
@@ -63,6 +64,23 @@ function ordersOf(received: readonly Received[], secret: string): string[] {
 
 describe('rules 13.21: payments listen', () => {
   const receiver = setUp(startReceiver);
+
+  test('a key that is revoked ends it, also while it waits for a receiver that is away', async () => {
+    const operator = await Operator.signIn();
+    const key = await operator.aKey(await operator.aProject());
+    const merchant = new Merchant(stack(), key.key);
+    const place = { url: stack().api_url, api_key: key.key };
+    const listening = start(place, 'listen', '--forward-to', 'http://127.0.0.1:1/');
+    await listening.printed('Webhook secret');
+    await until('it waits for its receiver', async () => {
+      await merchant.cancelOrder((await merchant.createOrder()).id);
+      return listening.text().includes('waiting for it');
+    });
+    await operator.revoke(key);
+    const { code, text } = await listening.ended;
+    expect(text).toContain('answered 401 Unauthorized');
+    expect(code).toBe(1);
+  });
 
   test('sends each webhook, signed, and loses none while it, the receiver or the API is away', async () => {
     const project = await createTestProject();
@@ -149,11 +167,13 @@ const EVENT_ENDS: Record<string, RegExp> = {
 test('rules 13.22: payments trigger makes an order of cards of each kind and every event', async () => {
   const events = Object.keys(TRIGGERS).filter((name) => !Object.hasOwn(CARDS, name));
   expect(events.toSorted()).toEqual(Object.keys(EVENT_ENDS).toSorted());
-  const place = placeOf(await createTestProject());
+  // The first currency of the project, as it does not take EUR.
+  const place = placeOf(await createTestProject({ currencies: ['USD', 'GBP'] }));
   const ends = Object.entries({ ...CARD_ENDS, ...EVENT_ENDS });
   const made = await runConcurrently(ends.length, 4, async (n) => {
     const [name, expected] = ends[n]!;
-    const { status, transactions = [] } = await trigger(place, name);
+    const { status, currency, transactions = [] } = await trigger(place, name);
+    expect(currency).toBe('USD');
     const end = `${status} ${transactions.map((one) => one.status).join(' ')}`.trim();
     return `${name} ${expected.test(end) ? 'as expected' : end}`;
   });

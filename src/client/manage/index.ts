@@ -1,4 +1,5 @@
 import type { RequestOpts } from '@oazapfts/runtime';
+import { baseOf, connection } from '../connection';
 
 export { HttpError, ok } from '@oazapfts/runtime';
 export * from './api';
@@ -23,8 +24,11 @@ export async function manager({
   client_secret: string;
 }): Promise<RequestOpts> {
   const form = { grant_type: 'client_credentials', client_id, client_secret, scope: 'payments/.default' };
-  const answer = await fetch(`${url}/common/oauth2/v2.0/token`, { method: 'POST', body: new URLSearchParams(form) });
+  const answer = await fetch(`${baseOf(url)}/common/oauth2/v2.0/token`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+  });
   const { access_token, error, error_description } = (await answer.json()) as TokenAnswer;
   if (access_token === undefined) throw new Error(`no token: ${error ?? answer.status} ${error_description ?? ''}`);
-  return { baseUrl: url, headers: { Authorization: `Bearer ${access_token}` } };
+  return connection(url, `Bearer ${access_token}`);
 }

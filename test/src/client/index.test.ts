@@ -3,6 +3,7 @@ import { EXAMPLES } from '../../../src/contract/examples';
 import { openApi } from '../../../src/contract/openapi';
 import { MERCHANT_API, type MerchantRoutes } from '../../../src/contract/merchant-api';
 import type { Route } from '../../../src/contract/routes';
+import { startReceiver } from '../../support/servers';
 import { setUp } from '../../support/set-up';
 import { stack } from '../../support/stack';
 import { API_KEY, serveTestApi } from '../../support/test-api';
@@ -79,6 +80,32 @@ describe('on the running service', () => {
   });
 });
 
+describe('an answer that is not the service’s', () => {
+  const host = setUp(startReceiver);
+  const merchant = () => client.project({ url: host.url, api_key: API_KEY });
+
+  test('one that breaks off rejects, and is never taken for an empty one', async () => {
+    host.answer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+      response.write('[', () => response.destroy());
+    });
+    await expect(client.listOrders({}, merchant())).rejects.toThrow();
+    await expect(client.findOrders({ query: '*' }, merchant()).next()).rejects.toThrow();
+  });
+
+  test('a page of a proxy is an HttpError', async () => {
+    host.answer((response) => void response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>502</h1>'));
+    const refused = { status: 502, data: '<h1>502</h1>' };
+    await expect(client.ok(client.listOrders({}, merchant()))).rejects.toMatchObject(refused);
+    await expect(client.downloadReport({ query: '*' }, merchant())).rejects.toMatchObject(refused);
+  });
+
+  test('an answer without a body is one', async () => {
+    host.answer((response) => void response.writeHead(304).end());
+    await expect(client.listOrders({}, merchant())).resolves.toMatchObject({ status: 304 });
+  });
+});
+
 describe('search', () => {
   const answers = [
     { hits: 3, orders: [{ id: 'a' }, { id: 'b' }], sort: 'next' },
@@ -109,7 +136,7 @@ describe('search', () => {
 
   test('on the running service the report is a stream, and a refusal is an HttpError', async () => {
     const { api_url: url, test_api_key: api_key } = stack();
-    const merchant = client.project({ url, api_key });
+    const merchant = client.project({ url: `${url}/`, api_key });
     const report = await client.downloadReport({ query: 'created:2020-01-01' }, merchant);
     expect(await new Response(report).text()).toMatch(/^id,merchant_order_id,.*\r\n$/);
     const refused = { status: 400, data: { error: { type: 'ValidationError', property_path: 'query' } } };
