@@ -23,9 +23,14 @@ export const getTimeline =
   async (context, { params, query: { limit, cursor, forecast } }) => {
     const from = cursor === undefined ? TIMELINE_START : placeOf(cursor);
     const order = await requireRequestedOrder(services, context, params.order_id);
-    const record = await findTimeline(services.db, order, { limit, from, waits_max: WAITS_MAX });
-    const page = pageOfTimeline(timelineEntries({ order, ...record }, amountInWords), { limit, from });
     const now = clockOf(order).now();
+    const { record, future } = await services.bulk.read(order.project_id, async (db) => {
+      const found = await findTimeline(db, order, { limit, from, waits_max: WAITS_MAX });
+      const { retention_days } = services;
+      const isAsked = forecast === 'true';
+      return { record: found, future: isAsked ? await futureOf({ db, retention_days }, order, found, now) : undefined };
+    });
+    const page = pageOfTimeline(timelineEntries({ order, ...record }, amountInWords), { limit, from });
     const waits = [
       ...record.orders.flatMap((one) => waitsOf(one, amountInWords)),
       ...record.deliveries.flatMap((delivery) => deliveryWait(delivery) ?? []),
@@ -40,14 +45,14 @@ export const getTimeline =
           .map(({ at, event, text }) => ({ at: formatInstant(Math.max(at, now)), event, text })),
         ...record.deliveries.flatMap((delivery) => pausedDelivery(delivery) ?? []),
       ],
-      ...(forecast === 'true' && { forecast: await futureOf(services, order, record, now) }),
+      ...(future && { forecast: future }),
       ...(page.next && { cursor: cursorOf(page.next) }),
     };
   };
 
 /** What will happen to the order if nobody acts, as the answer shows it (rules 23.12). */
 async function futureOf(
-  { db, retention_days }: MerchantServices,
+  { db, retention_days }: Pick<MerchantServices, 'db' | 'retention_days'>,
   order: StoredOrder,
   { orders, deliveries, watches }: StoredTimeline,
   now: number,
@@ -71,9 +76,12 @@ const amountInWords = (amount: number, currency: string) => `${decimalAmount(amo
 
 const cursorOf = ({ at, skip }: TimelinePlace) => `${at}-${skip}`;
 
+/** An instant, and the entries of it that were on the pages before: so many more than the page are read. */
+const CURSOR = /^(\d{1,13})-(\d{1,4})$/;
+
 /** The place that a cursor names. Throws a ValidationError for a text that is no cursor. */
 function placeOf(cursor: string): TimelinePlace {
-  const [, at, skip] = /^(\d{1,13})-(\d{1,6})$/.exec(cursor) ?? [];
+  const [, at, skip] = CURSOR.exec(cursor) ?? [];
   if (at === undefined) throw validationError('cursor', 'Expected the cursor of the page before.');
   return { at: Number(at), skip: Number(skip) };
 }

@@ -149,14 +149,14 @@ describe('rules 23.10: a long timeline is paged', () => {
     for (const limit of [1, 2, 5]) expect((await pagesOf(limit, order.id)).flat()).toEqual(whole);
   });
 
-  it.each(['?limit=0', '?limit=1001', '?cursor=x', '?cursor=1-', '?page=2'])(
+  it.each(['?limit=0', '?limit=1001', '?cursor=x', '?cursor=1-', '?cursor=0-10000', '?page=2'])(
     '%s is a ValidationError',
     async (query) => {
       expect((await page(query)).error.type).toBe('ValidationError');
     },
   );
 
-  it.each(['?cursor=9999999999999-0', '?cursor=0-999999'])('%s is a place without entries', async (query) => {
+  it.each(['?cursor=9999999999999-0', '?cursor=0-9999'])('%s is a place without entries', async (query) => {
     expect((await page(query)).entries).toEqual([]);
   });
 });
