@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Input } from '../../src/contract/routes';
 import type { MerchantRoutes } from '../../src/contract/merchant-api';
 import { findStoredOrder, type StoredOrder } from '../../src/db/orders/stored-order';
@@ -23,7 +24,7 @@ export const updateOrder =
     refuseOther(order, { amount, currency });
     requireProjectAccepts(services, context.caller.project, { webhook_url: changes.webhook_url });
     requireFundingCustomer(order, changes.customer);
-    if (Object.keys(changes).length === 0) {
+    if (!changesSomething(order, changes)) {
       return () => Promise.resolve(presentVersion(order, services.public_url));
     }
     return {
@@ -39,6 +40,13 @@ export const updateOrder =
       },
     };
   };
+
+/** Clients send the whole order back: what is as it was is no change. `null` clears a field. */
+function changesSomething(order: StoredOrder, changes: Omit<Changes, 'amount' | 'currency'>): boolean {
+  return Object.entries(changes).some(
+    ([field, value]) => !isDeepStrictEqual(value, order[field as keyof typeof changes]),
+  );
+}
 
 function refuseFinal({ status }: StoredOrder): void {
   if (isFinal(ORDER_MOVES, status)) {
