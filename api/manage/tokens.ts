@@ -71,8 +71,8 @@ export class Tokens {
 
   /** The public keys of tokens that may be valid, as a JSON Web Key Set. */
   async keySet(now: number): Promise<{ keys: object[] }> {
-    // Before the first token there is a key too: who reads the set early may remember it.
-    await this.signingKey(now);
+    // Before the first token there is a key too: who reads the set early may remember it. Only tokens replace one.
+    if ((await currentSigningKey(this.services.db)) === undefined) await this.signingKey(now);
     const found = await publicKeys(this.services.db, new Date(now - CHECKS_FOR_MS));
     return { keys: found.map(({ kid, public_key }) => ({ ...public_key, kid, alg: ALGORITHM, use: 'sig' })) };
   }

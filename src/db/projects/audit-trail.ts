@@ -78,6 +78,10 @@ const FOR_MERCHANT = `
          action, object_kind, object_id, merchant_id, before, after, request_id
   from audit_trail`;
 
+/** Kinds are words, such as `api_key`. Ids are nearly always something else, and have indexes. */
+const isIdOrKind = (name: 'actor' | 'object', value: string) =>
+  /^[a-z_]+$/.test(value) ? `:${name} in (${name}_id, ${name}_kind)` : `${name}_id = :${name}`;
+
 /**
  * The changes, newest first. `actor` and `object` are ids or kinds. With `merchant_id` only changes of its objects, and
  * every operator has the id `operator`.
@@ -89,8 +93,8 @@ export async function listChanges(db: Database, filter: AuditFilter, page: PageR
       select: filter.merchant_id === undefined ? 'select * from audit_trail' : FOR_MERCHANT,
       where: [
         filter.merchant_id !== undefined && 'merchant_id = :merchant_id',
-        filter.actor !== undefined && ':actor in (actor_id, actor_kind)',
-        filter.object !== undefined && ':object in (object_id, object_kind)',
+        filter.actor !== undefined && isIdOrKind('actor', filter.actor),
+        filter.object !== undefined && isIdOrKind('object', filter.object),
         filter.since !== undefined && 'at >= :since',
       ],
       bindings: { ...filter },
