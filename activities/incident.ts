@@ -15,7 +15,7 @@ export async function readIncident({ db }: ActivityServices, input: IncidentInpu
  * words. Records the end: received, failed for the last time, or without an address. Repeat-safe.
  */
 export async function notifyOperator(
-  { db, operator_webhook, postWebhook }: ActivityServices,
+  { db, operator_webhook, postWebhook, log }: ActivityServices,
   { event, attempt, ...input }: IncidentInput & { event: IncidentEvent; attempt: number },
 ): Promise<{ failure?: string | undefined }> {
   const incident = await load(db, input);
@@ -39,7 +39,10 @@ export async function notifyOperator(
     private_addresses: true,
   });
   if (failure === undefined) await recordIncidentEvent(db, incident.id, event, 'sent');
-  else if (attempt >= WEBHOOK_ATTEMPTS_MAX) await recordIncidentEvent(db, incident.id, event, 'failed');
+  else if (attempt >= WEBHOOK_ATTEMPTS_MAX) {
+    await recordIncidentEvent(db, incident.id, event, 'failed');
+    log.error({ incident_id: incident.id, event, failure }, "the operator's webhook was not delivered");
+  }
   return failure === undefined ? {} : { failure };
 }
 

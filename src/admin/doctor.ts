@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { requireSetting, type Config } from '../config';
 import { countOpenAttentions } from '../db/recovery/attentions';
 import { findArchive, findLastBackupCheck } from '../db/backups/backups';
+import { openRestore } from '../db/backups/restores';
 import { auditTrailWeakness } from '../db/projects/audit-trail';
 import { checkWritable, queryRows, type Database } from '../db/connection';
 import { findLags } from '../db/metrics/lags';
@@ -124,6 +125,15 @@ function recordChecks(config: Config, db: () => Database): Check[] {
       remedy:
         'Let POSTGRES_URL lead to the primary, end its read-only mode, or correct the clock of the machine that is wrong.',
       run: () => checkWritable(db()),
+    },
+    {
+      name: 'restore',
+      needs: ['schema'],
+      remedy: 'Run restore reconcile until nothing is open, and then restore end.',
+      async run() {
+        const restore = await openRestore(db());
+        refuse(restore && `A restore began at ${restore.began}: nothing new is accepted until its end.`);
+      },
     },
     {
       name: 'postgres role',

@@ -16,12 +16,15 @@ beforeEach(() => {
   receiver.answer((response) => response.writeHead(200).end());
 });
 
+/** What the worker has logged as errors. */
+const logged: object[] = [];
 const services = (url?: string) =>
   ({
     db: database.db,
     postWebhook,
+    log: { error: (fields: object) => void logged.push(fields) },
     operator_webhook: url === undefined ? undefined : { url, secret: SECRET },
-  }) as ActivityServices;
+  }) as unknown as ActivityServices;
 
 async function anIncident(): Promise<string> {
   const [order_id, transaction_id] = [uuidv7(), uuidv7()];
@@ -60,8 +63,10 @@ test('rules 26.7: a failed attempt is repeated; after the tenth the event counts
   const attempt = (n: number) => notifyOperator(services(receiver.url), { incident_id, event: 'opened', attempt: n });
   expect(await attempt(9)).toEqual({ failure: 'answered 500' });
   expect(await progressOf(incident_id)).toMatchObject({ due_event: 'opened', has_failed_event: false });
+  expect(logged).toEqual([]);
   expect(await attempt(10)).toEqual({ failure: 'answered 500' });
   expect(await progressOf(incident_id)).toMatchObject({ has_failed_event: true });
+  expect(logged).toEqual([{ incident_id, event: 'opened', failure: 'answered 500' }]);
 });
 
 test('without an address nothing is sent, and nothing stays due', async () => {

@@ -5,6 +5,7 @@ import { createAdminProgram } from '../../../src/admin/program';
 import { COMMANDS } from '../../../src/admin/commands';
 import { parseConfig } from '../../../src/config';
 import { MANAGE_API } from '../../../src/contract/manage/manage-api';
+import { beginRestore } from '../../../src/db/backups/restores';
 import { recordAttention } from '../../../src/db/recovery/attentions';
 import { connectDatabase } from '../../../src/db/connection';
 import { extendPayloadKeyUses, notePayloadKeyUse } from '../../../src/db/builds/payload-key-uses';
@@ -175,7 +176,7 @@ describe('rules 22.5: doctor', () => {
   test('finds nothing on a healthy installation', async () => {
     const { failed, findings } = await diagnose();
     expect(findings.filter(({ result }) => result !== 'ok')).toEqual([]);
-    expect([failed, findings.length]).toEqual([false, 20]);
+    expect([failed, findings.length]).toEqual([false, 21]);
     expect(findings.find(({ check }) => check === 'workers')).toMatchObject({
       note: expect.stringMatching(/^\d+ of build 0\.\d+\.\d+\+[0-9a-f]{16}$/),
     });
@@ -271,7 +272,7 @@ describe('rules 22.5: doctor', () => {
     await database.close();
   });
 
-  test('loops that are behind, and what needs an operator', async () => {
+  test('loops that are behind, what needs an operator, and a restore that has not ended', async () => {
     const database = await createTestDatabase();
     const db = connectDatabase(database.url, { pool_max: 1 });
     const lags = async () => (await diagnose({ POSTGRES_URL: database.url })).found('lags');
@@ -283,6 +284,13 @@ describe('rules 22.5: doctor', () => {
     await recordAttention(db, { kind: 'order', id: 'o' }, 'look here');
     const { found } = await diagnose({ POSTGRES_URL: database.url });
     expect(found('attention')).toMatchObject({ result: 'ok', note: 'order 1: see npm run admin -- attention list' });
+    expect(found('restore').result).toBe('ok');
+    await db.transaction((trx) => beginRestore(trx, NOBODY, 0, new Date()));
+    expect((await diagnose({ POSTGRES_URL: database.url })).found('restore')).toMatchObject({
+      result: 'wrong',
+      problem: expect.stringMatching(/^A restore began at 20\S+Z?.*: nothing new is accepted until its end\.$/),
+      remedy: expect.stringContaining('restore end'),
+    });
     await db.destroy();
     await database.close();
   });
