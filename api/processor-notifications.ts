@@ -26,7 +26,7 @@ export interface NotificationServices {
  */
 export function processorNotifications({ processor_notifications, secrets, log }: NotificationServices): Router {
   const webhooks = secrets.map((secret) => new Webhook(secret));
-  const router = Router();
+  const router = Router({ caseSensitive: true });
   const handleNotification: RequestHandler = async (request, response) => {
     noteRequest(response, { operation: 'processor_notification' });
     const notification = read(webhooks, request.body as Buffer, request.headers as Record<string, string>);

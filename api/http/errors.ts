@@ -102,9 +102,12 @@ export function answerToRefused({ code }: { code?: string | undefined }): string
   ].join('\r\n');
 }
 
+/** Fields of a form of the hosted page (rules 18.2). */
+export const FORM_FIELDS_MAX = 20;
+
 /** Errors of Express and its body parser, by their `type`. */
 const BY_TYPE: Readonly<Record<string, [ErrorName, string]>> = {
-  'parameters.too.many': ['PayloadTooLarge', 'The form has too many fields.'],
+  'parameters.too.many': ['PayloadTooLarge', `The form has more than ${FORM_FIELDS_MAX} fields.`],
   'encoding.unsupported': ['UnsupportedMediaType', 'The Content-Encoding is not supported.'],
   'charset.unsupported': ['UnsupportedMediaType', 'The charset is not supported.'],
   'request.size.invalid': ['ValidationError', 'The body is not as long as Content-Length says.'],

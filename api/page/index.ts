@@ -8,6 +8,7 @@ import type { ProcessorNotifications } from '../../src/temporal/processor-notifi
 import { otherMethods } from '../http/bind';
 import type { Rate } from '../http/rate-limit';
 import { noteRequest } from '../http/answered-request';
+import { FORM_FIELDS_MAX } from '../http/errors';
 import { assets } from './assets';
 import { createCsrfProtection } from './csrf';
 import { cancel, pageNotFound, payByCard, payByWallet, showPage, type PageContext } from './handlers';
@@ -22,7 +23,6 @@ import { createTestCards } from './test-cards';
 
 /** Far more than the card form needs. */
 const FORM_BYTES_MAX = '8kb';
-const FORM_FIELDS_MAX = 20;
 
 /** How much customers may send; `undefined`: without limit. */
 export interface PageRates {

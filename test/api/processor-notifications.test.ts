@@ -96,6 +96,10 @@ test('rules 10.9: while a secret replaces another one, notifications signed with
   expect(told).toEqual([notification.operation]);
 });
 
+test('rules 1.12: its path is case-sensitive', async () => {
+  expect((await plumbing.send('/Processor/Notifications/', { method: 'POST' })).status).toBe(404);
+});
+
 test('a second notification does no harm', async () => {
   await tell(notification);
   expect((await tell(notification)).status).toBe(200);

@@ -26,7 +26,7 @@ export const ASSETS = {
 
 /** Serves the assets. They may be cached for ever, as their names derive from their content. */
 export function assets(): Router {
-  const router = Router();
+  const router = Router({ caseSensitive: true });
   for (const { path, type, content } of Object.values(ASSETS)) {
     router.get(path, (_request, response) => {
       response.set({ 'Content-Type': type, 'Cache-Control': 'public, max-age=31536000, immutable' });
