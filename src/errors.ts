@@ -63,7 +63,8 @@ export const ERRORS = {
   Forbidden: {
     status: 403,
     meaning: 'No permission.',
-    remedy: 'Ask the operator to enable the feature for the project.',
+    remedy:
+      'Read value: use https, or a key of a test project, or ask the operator to enable the feature or activate the project.',
   },
   NotFound: {
     status: 404,

@@ -67,9 +67,9 @@ export type OrderRequest = {
     payment_methods?: ("credit-card" | "apple-pay" | "google-pay")[];
     /** One transaction chooses the method; without it the customer chooses on the hosted page. */
     transactions?: TransactionRequest[];
-    /** Where the customer goes after paying. Recommended. Without it the customer stays on the service's result page. */
+    /** Where the customer goes after paying, with `order_id` and `project_id` added to its query. Recommended. Without it the customer stays on the service's result page. */
     return_url?: string;
-    /** Where the customer goes when payment ends as cancelled, expired or error. Without it the return_url is used. */
+    /** Where the customer goes when payment ends as cancelled, expired or error. Without it the `return_url` is used. Its query gets the same ids. */
     failure_url?: string;
     /** Receives webhooks for this order; overrides the project's webhook URL. */
     webhook_url?: string;
@@ -108,7 +108,6 @@ export type Transaction = {
     order_id: string;
     created: string;
     modified: string;
-    completed?: string;
     amount: number;
     currency: string;
     /** `credit`: a payment. `debit`: money given back. */
@@ -194,9 +193,9 @@ export type Order = {
     transactions?: Transaction[];
     /** Hosted payment page; the customer is sent here when no transaction was sent. */
     order_url?: string;
-    /** Where the customer goes after paying. Recommended. Without it the customer stays on the service's result page. */
+    /** Where the customer goes after paying, with `order_id` and `project_id` added to its query. Recommended. Without it the customer stays on the service's result page. */
     return_url?: string;
-    /** Where the customer goes when payment ends as cancelled, expired or error. Without it the return_url is used. */
+    /** Where the customer goes when payment ends as cancelled, expired or error. Without it the `return_url` is used. Its query gets the same ids. */
     failure_url?: string;
     /** Receives webhooks for this order; overrides the project's webhook URL. */
     webhook_url?: string;
@@ -228,7 +227,7 @@ export type Order = {
     reversal_of_order_id?: string;
     /** Reversal orders of this order: chargebacks that were won back, and late approvals that were given back. */
     reversal_orders?: string[];
-    /** Original order, for any order created from another. */
+    /** Original order, for a refund, capture, void, chargeback or reversal: such an order pays for nothing. */
     related_order_id?: string;
     /** Orders created from this order. */
     related_orders?: string[];
@@ -268,9 +267,9 @@ export type OrderUpdate = {
     merchant_order_id?: string | null;
     /** Recommended. */
     description?: string | null;
-    /** Where the customer goes after paying. Recommended. Without it the customer stays on the service's result page. */
+    /** Where the customer goes after paying, with `order_id` and `project_id` added to its query. Recommended. Without it the customer stays on the service's result page. */
     return_url?: string | null;
-    /** Where the customer goes when payment ends as cancelled, expired or error. Without it the return_url is used. */
+    /** Where the customer goes when payment ends as cancelled, expired or error. Without it the `return_url` is used. Its query gets the same ids. */
     failure_url?: string | null;
     /** Receives webhooks for this order; overrides the project's webhook URL. */
     webhook_url?: string | null;
@@ -466,7 +465,7 @@ export type PaymentLinkRequest = {
     payment_methods?: ("credit-card" | "apple-pay" | "google-pay")[];
     /** How long the link can be paid, 30 days by default, at most P365D. */
     expiration_period?: string;
-    /** Where the customer goes after paying. Without it the customer stays on the result page. */
+    /** Where the customer goes after paying, with `order_id`, `project_id` and `payment_link_id` added to its query. Without it the customer stays on the result page. */
     return_url?: string;
     /** Receives the webhooks of the orders of the link. */
     webhook_url?: string;
@@ -483,7 +482,7 @@ export type PaymentLink = {
     /** Payment methods shown on the hosted page. Without it every method active in the project is shown. */
     payment_methods?: ("credit-card" | "apple-pay" | "google-pay")[];
     expiration_period: string;
-    /** Where the customer goes after paying. Without it the customer stays on the result page. */
+    /** Where the customer goes after paying, with `order_id`, `project_id` and `payment_link_id` added to its query. Without it the customer stays on the result page. */
     return_url?: string;
     /** Receives the webhooks of the orders of the link. */
     webhook_url?: string;

@@ -43,11 +43,18 @@ export const DELIVERY_EXAMPLE: DeliveryAnswer = {
   project_id: PROJECT_ID,
   event: 'status_changed',
   url: 'https://shop.example.com/webhooks',
-  status: 'failed',
+  status: 'new',
   created: '2026-01-15T12:00:06.120000+00:00',
+  next_attempt_at: '2026-01-15T12:02:06.171000+00:00',
   attempts: [
     { n: 1, started: '2026-01-15T12:00:06.130000+00:00', duration_ms: 41, status_code: 500, error: 'answered 500' },
   ],
+};
+const { next_attempt_at, ...tried } = DELIVERY_EXAMPLE;
+const delivered: DeliveryAnswer = {
+  ...tried,
+  status: 'delivered',
+  attempts: [...tried.attempts, { n: 2, started: next_attempt_at!, duration_ms: 38, status_code: 204 }],
 };
 export const REDELIVERY_EXAMPLE: DeliveryAnswer = {
   ...DELIVERY_EXAMPLE,
@@ -278,7 +285,7 @@ export const EXAMPLES: Examples<
     typeof RECEIVER_CHECK_ROUTES &
     typeof PROJECT_ROUTES
 > = {
-  listOrderWebhooks: { params: { order_id: ORDER_ID }, answer: [REDELIVERY_EXAMPLE, DELIVERY_EXAMPLE] },
+  listOrderWebhooks: { params: { order_id: ORDER_ID }, answer: [REDELIVERY_EXAMPLE, delivered] },
   redeliverOrderWebhook: { params: { order_id: ORDER_ID, n: '1' }, answer: REDELIVERY_EXAMPLE },
   listWebhookEvents: {
     answer: {

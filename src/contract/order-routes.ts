@@ -24,7 +24,7 @@ export const ORDER_ROUTES = {
     path: '/v1/orders/',
     summary: 'Create an order',
     description:
-      'Without a transaction the customer is sent to `order_url`, the hosted payment page. With one, to its `payment_url`; a transaction with a `vault_token` is charged at once and the answer has the outcome. A declined card is not an error: the answer is 200, so read the status of the order.',
+      'Without a transaction the customer is sent to `order_url`, the hosted payment page. With one, to its `payment_url`; a transaction with a `vault_token` is charged at once and the answer has the outcome; if its issuer asks for 3-D Secure, the transaction is `pending`, and the customer is sent to its `payment_url`. A declined card is not an error: the answer is 200, so read the status of the order.',
     body: orderRequestSchema,
     output: orderSchema,
     waits: true,

@@ -45,9 +45,9 @@ const MEANINGS = {
   payment_methods:
     'Payment methods shown on the hosted payment page. Without it every payment method active in the project is shown.',
   return_url:
-    "Where the customer goes after paying. Recommended. Without it the customer stays on the service's result page.",
+    "Where the customer goes after paying, with `order_id` and `project_id` added to its query. Recommended. Without it the customer stays on the service's result page.",
   failure_url:
-    'Where the customer goes when payment ends as cancelled, expired or error. Without it the return_url is used.',
+    'Where the customer goes when payment ends as cancelled, expired or error. Without it the `return_url` is used. Its query gets the same ids.',
   webhook_url: "Receives webhooks for this order; overrides the project's webhook URL.",
   client: 'The software that sends the request (platform or plugin). At most 16 KiB of JSON.',
   extra: "Merchant's own data, stored and returned on retrieval. At most 16 KiB of JSON.",
@@ -186,7 +186,9 @@ export const orderSchema = z.strictObject({
   reversal_orders: ids().describe(
     'Reversal orders of this order: chargebacks that were won back, and late approvals that were given back.',
   ),
-  related_order_id: uuid().optional().describe('Original order, for any order created from another.'),
+  related_order_id: uuid()
+    .optional()
+    .describe('Original order, for a refund, capture, void, chargeback or reversal: such an order pays for nothing.'),
   related_orders: ids().describe('Orders created from this order.'),
   related_payment_link_id: uuid().optional(),
   amount_details: z

@@ -26,7 +26,8 @@ const texts = {
   description: 'Orders of the link carry it too; without it they have none.',
   payment_methods: 'Payment methods shown on the hosted page. Without it every method active in the project is shown.',
   expiration_period: `How long the link can be paid, 30 days by default, at most ${MAX_DURATION.link}.`,
-  return_url: 'Where the customer goes after paying. Without it the customer stays on the result page.',
+  return_url:
+    'Where the customer goes after paying, with `order_id`, `project_id` and `payment_link_id` added to its query. Without it the customer stays on the result page.',
   webhook_url: 'Receives the webhooks of the orders of the link.',
 };
 

@@ -87,7 +87,6 @@ export const transactionSchema = z.strictObject({
   order_id: uuid(),
   created: timestamp(),
   modified: timestamp(),
-  completed: timestamp().optional(),
   amount: amount(),
   currency: currency(),
   credit_debit: z.enum(['credit', 'debit']).describe('`credit`: a payment. `debit`: money given back.'),

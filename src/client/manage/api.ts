@@ -1638,6 +1638,9 @@ export function eraseCustomer({ idempotencyKey, erasureRequest }: {
         status: 404;
         data: Error;
     } | {
+        status: 409;
+        data: Error;
+    } | {
         status: 413;
         data: Error;
     } | {

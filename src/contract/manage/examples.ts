@@ -24,11 +24,8 @@ const KEY_ID = '5f3a9c0d21b7';
 const CREATED = '2026-01-15T12:00:05.433000+00:00';
 const MODIFIED = '2026-01-16T09:30:00.310000+00:00';
 
-const waiting: DeliveryAnswer = {
-  ...DELIVERY_EXAMPLE,
-  status: 'new',
-  next_attempt_at: '2026-01-15T12:02:06.171000+00:00',
-};
+const { next_attempt_at: _, ...paused_at } = DELIVERY_EXAMPLE;
+const paused: DeliveryAnswer = { ...paused_at, status: 'paused' };
 
 const merchant: ManagedMerchant = {
   id: MERCHANT_ID,
@@ -167,10 +164,10 @@ export const MANAGE_EXAMPLES: Examples<Routes> = {
   redeliver: { params: { id: DELIVERY_EXAMPLE.id }, answer: REDELIVERY_EXAMPLE },
   deliverNow: {
     params: { id: DELIVERY_EXAMPLE.id },
-    answer: { ...waiting, next_attempt_at: '2026-01-15T12:00:31.070000+00:00' },
+    answer: { ...DELIVERY_EXAMPLE, next_attempt_at: '2026-01-15T12:00:31.070000+00:00' },
   },
-  pauseDelivery: { params: { id: DELIVERY_EXAMPLE.id }, answer: { ...DELIVERY_EXAMPLE, status: 'paused' } },
-  resumeDelivery: { params: { id: DELIVERY_EXAMPLE.id }, answer: waiting },
+  pauseDelivery: { params: { id: DELIVERY_EXAMPLE.id }, answer: paused },
+  resumeDelivery: { params: { id: DELIVERY_EXAMPLE.id }, answer: DELIVERY_EXAMPLE },
   recoverWebhooks: {
     body: { project_id: PROJECT_ID, ...RECOVER_REQUEST_EXAMPLE },
     answer: { ...RECOVERY_EXAMPLE, remaining: 2_000, sent: 0, delivered: 0 },
