@@ -1,7 +1,8 @@
+import { rmSync } from 'node:fs';
 import { v7 as uuidv7 } from 'uuid';
 import { HISTORY_INVARIANTS, INVARIANTS } from '../../proofs/invariants';
 import type { Evidence, WorkflowHistory } from '../../proofs/invariants/invariant';
-import { hasLostTask } from '../../proofs/invariants/replay';
+import { hasLostTask, violationsIn } from '../../proofs/invariants/replay';
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import { insertFollowUp } from '../../src/db/orders/follow-ups';
 import { prepareDatabase } from '../../src/simulator/schema';
@@ -182,6 +183,13 @@ test('replay: Temporal lost a task in which a local activity was begun, between 
   };
   // Begun in the first task it may have outlived that, as a slow call does.
   expect([90, 99, 101].map((begun) => hasLostTask(historyOf(begun)))).toEqual([false, true, false]);
+});
+
+test('replay: of two runs of a workflow the one that does not replay is named, and the other is not', () => {
+  const runs = ['right', 'wrong'].map((run_id) => ({ workflow_id: 'order:1', run_id, history: {}, payloads: [] }));
+  const found = violationsIn(runs, { wrong: 'why' }, undefined);
+  expect(found).toEqual([expect.stringMatching(/^the history of order:1, run wrong \(\S+\), does not replay: why$/)]);
+  rmSync(/\((\S+)\)/.exec(found[0]!)![1]!);
 });
 
 test('no-card-numbers: a violation in a payload of Temporal is found', async () => {
