@@ -1,3 +1,5 @@
+import { normalized } from './normalize';
+
 /** Texts as a person or a program reads them. */
 
 // oxlint-disable-next-line no-control-regex
@@ -62,13 +64,10 @@ function decode(text: string): string {
   });
 }
 
-/**
- * The text without invisible characters, in the plain form of each, with the digits of any script as 0 to 9. Marks go
- * first: to normalize a run of them takes time in proportion to its square.
- */
+/** The text without invisible characters, in the plain form of each, with the digits of any script as 0 to 9. */
 export function visibleText(text: string): string {
   if (!NOT_PRINTABLE_ASCII.test(text)) return text;
-  return text.replace(INVISIBLE, '').normalize('NFKC').replace(INVISIBLE, '').replace(FOREIGN_DIGIT, asciiDigit);
+  return normalized(text).replace(INVISIBLE, '').replace(FOREIGN_DIGIT, asciiDigit);
 }
 
 const asciiDigits = new Map<string, string>();

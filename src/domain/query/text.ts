@@ -1,19 +1,11 @@
 import leven from 'leven';
+import { normalized } from '../normalize';
 
-/** Thirty characters that normalize to combining marks, before one more; the half-width ones are no marks themselves. */
-const LONG_RUN_OF_MARKS = /(?:[\p{M}\uff9e\uff9f]{30})(?=[\p{M}\uff9e\uff9f])/gu;
-/** The combining grapheme joiner, which ends a run of marks. */
-const JOINER = '\u034f';
-
-/**
- * Text as it is compared: Unicode NFKC, without case. Long runs of combining marks are divided as in the Stream-Safe Text
- * Format of Unicode (UAX 15): to normalize a run takes time in proportion to the square of its length.
- */
+/** Text as it is compared: Unicode NFKC, without case. */
 export function fold(text: string): string {
   // Most texts are ASCII, which normalizing leaves as it is.
   if (/^[\x20-\x7e]*$/.test(text)) return text.toLowerCase();
-  const divided = text.replace(LONG_RUN_OF_MARKS, `$&${JOINER}`);
-  return withoutCase(divided.normalize('NFKC')).normalize('NFKC');
+  return normalized(withoutCase(normalized(text)));
 }
 
 /** Text without case, in every script. */

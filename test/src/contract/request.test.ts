@@ -229,6 +229,8 @@ describe('rules 1.6, 1.7 and 15.1: create an order', () => {
     const marks = `${'\u0300'.repeat(60_000)}${'\u0316'.repeat(60_000)}`;
     expect(parse({ ...ORDER, unknown: `123456${marks}` })).toMatchObject(ORDER);
     expect(refusal({ ...ORDER, unknown: `4111${marks} 1111${marks} 1111 1111` }).value).toMatch('card number');
+    // A mark belongs to the character before it: here the sign of "not equal".
+    expect(refusal({ ...ORDER, unknown: '4111=\u03381111=\u03381111=\u03381111' }).value).toMatch('card number');
     expect(refusal({ ...ORDER, return_url: `https://a${marks}/` }).fields.map(({ path }) => path)).toEqual([
       'return_url',
     ]);

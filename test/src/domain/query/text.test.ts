@@ -18,6 +18,7 @@ test('rules 20.4: a long run of combining marks is compared in pieces, in linear
   // The first mark and its letter are one character; a joiner follows every thirty but the last.
   expect(fold(`A${marks}`).length).toBe(120_000 + 120_000 / 30 - 1);
   expect(wordsOf(`A${marks} b`).length).toBe(2);
+  expect(fold(fold(marks)) === fold(marks)).toBe(true);
 });
 
 test.each([
