@@ -28,7 +28,7 @@ export interface ProcessorOperation {
   isVerified: (order: OrderSnapshot) => boolean;
 }
 
-/** The polls of the run before are about the transaction that is awaited when a new run begins. */
+/** The polls of the run before are about the outcome that is awaited when a new run begins. */
 const OF_PREVIOUS_RUN = 'previous run';
 
 /**
@@ -38,7 +38,7 @@ const OF_PREVIOUS_RUN = 'previous run';
 export class AwaitedOutcome {
   /** A poll is requested before the scheduled one. */
   pollRequested: boolean;
-  /** Scheduled polls so far, and the transaction that they were about; none while nothing is recorded. */
+  /** Scheduled polls so far, and the outcome that they were about; none while nothing is recorded. */
   private counted: { of: string | undefined; polls: number };
 
   constructor(
@@ -50,15 +50,25 @@ export class AwaitedOutcome {
     this.pollRequested = poll_requested;
   }
 
-  /** The number of scheduled polls so far: a further attempt is polled as often as the first was. */
+  /**
+   * The number of scheduled polls so far. It begins anew with a further attempt, and once the customer is back from the
+   * issuer: each is polled as often as the first was.
+   */
   get polls(): number {
     const { of, polls } = this.counted;
-    return of === this.transaction_id || of === OF_PREVIOUS_RUN ? polls : 0;
+    return of === this.awaited || of === OF_PREVIOUS_RUN ? polls : 0;
   }
 
-  private get transaction_id(): string | undefined {
+  /** The polls of the outcome that is awaited, for the next run. */
+  get pollsToContinue(): number {
     const { record } = this.object;
-    return record && lastTransaction(record)?.id;
+    return record !== undefined && outcomeAwaitedFrom(record) === undefined ? 0 : this.polls;
+  }
+
+  /** The last transaction, and who owes its outcome. */
+  private get awaited(): string | undefined {
+    const { record } = this.object;
+    return record && `${lastTransaction(record)?.id} ${outcomeAwaitedFrom(record)}`;
   }
 
   /** Sets the handlers of pollNow, setOutcome and processorAnswered. */
@@ -91,13 +101,14 @@ export class AwaitedOutcome {
   async pause(summary: string, milliseconds?: number): Promise<void> {
     const { object } = this;
     const version = object.record?.version;
+    if (this.counted.of === OF_PREVIOUS_RUN) this.counted.of = this.awaited;
     // What is due by the object's clock does not wait for the real time of a poll. An advance under way is no new
     // version.
     const { offset_ms } = object.clock;
     const isMet = () => this.pollRequested || object.hasChangedSince(version) || object.clock.offset_ms !== offset_ms;
     const wait = { milliseconds: milliseconds ?? this.pauseBy(untilPoll), summary };
     if (!(await object.waits.pause(wait, isMet))) {
-      this.counted = { of: this.transaction_id, polls: this.polls + 1 };
+      this.counted = { of: this.awaited, polls: this.polls + 1 };
     }
     if (object.recordIsStale) await object.refreshRecord();
   }
