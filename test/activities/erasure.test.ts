@@ -328,7 +328,7 @@ test('rules 29.3: while a hundred erasures of a project run, another is a Confli
     Array.from({ length: ERASURES_MAX }, () => requestErasure('order_id', uuidv7())),
   );
   const one_more = () => requestErasure('order_id', uuidv7());
-  await expect(one_more()).rejects.toMatchObject({ type: 'Conflict' });
+  await expect(one_more()).rejects.toMatchObject({ error: 'Conflict' });
   await carryOut(running_ones[0]!);
   for (const input of [...running_ones, await one_more()]) await carryOut(input);
 });

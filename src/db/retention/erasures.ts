@@ -82,7 +82,7 @@ export async function insertErasure(
   if (running.length >= ERASURES_MAX) {
     throw new ServiceError(
       'Conflict',
-      `${ERASURES_MAX} erasures of the project run. Send this one once some are completed.`,
+      `${ERASURES_MAX} erasures of the project run. Send this one with a new Idempotency-Key once some are completed.`,
     );
   }
   const { id_namespace } = (await findProject(trx, project_id))!;
@@ -211,7 +211,14 @@ export async function ordersToErase(
 }
 
 /** Fields of a payment method that name no person: the masked number, and what payments need. */
-const KEPT_DETAILS = ['truncated_pan', 'card_expiry', 'vault_token', 'liability_shift', 'receiver_account_number'];
+const KEPT_DETAILS = [
+  'truncated_pan',
+  'card_expiry',
+  'vault_token',
+  'liability_shift',
+  'receiver_account_number',
+  'receiver_account_number_type',
+];
 
 /**
  * Erases the personal data of a payment order and the orders that follow it in the record (rules 29.4), of the payment
