@@ -136,6 +136,7 @@ async function eraseAgain(
   { since, began, is_first }: RestoreUnderWay,
 ): Promise<OpenItem[]> {
   const open: OpenItem[] = [];
+  const started: string[] = [];
   for (const { workflow_id: object } of await workflowsSince(client, [ERASURE_WORKFLOW], since)) {
     const { start } = await sentInputs(client, object);
     await requireLease();
@@ -143,6 +144,10 @@ async function eraseAgain(
     // One that was under way at the crash may have ended on the restored record, before what it lacked was written again.
     if (is_first) await reopenErasure(db, erasure.erasure_id, { completed_before: began, now: Date.now() });
     await workflows.erasures.start(erasure);
+    started.push(object);
+  }
+  // A worker carries out one of a project at a time: while one is waited for, others go on.
+  for (const object of started) {
     const handle = client.workflow.getHandle(object);
     await client
       .withDeadline(Date.now() + ERASURE_MS, () => handle.result())
