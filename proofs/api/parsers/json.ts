@@ -43,7 +43,8 @@ function mayReturnShorter(literal: string): boolean {
   const { numerator, denominator } = rationalOf(literal);
   const becomesWhole = Number.isInteger(value) && numerator % denominator !== 0n;
   const isNormal = Number.isFinite(value) && Math.abs(value) >= 2 ** -1022;
-  return /[.eE]/.test(literal) && digits.length <= 17 && isNormal && !becomesWhole;
+  // Zeros after the point are no fraction.
+  return /\.\d*[1-9]|[eE]/.test(literal) && digits.length <= 17 && isNormal && !becomesWhole;
 }
 
 export const JSON_TEXTS: Property[] = [
