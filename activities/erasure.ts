@@ -20,7 +20,7 @@ type ErasureServices = Pick<ActivityServices, 'db' | 'workflows'>;
 /** A call of the activity erases for about this long. Milliseconds. */
 const PART_MS = 20_000;
 
-/** Erasures that a worker carries out at once, of one project and in all: each holds a connection that payments use too. */
+/** Erasures that a worker carries out at once: each holds a connection that payments use too. */
 const AT_ONCE = { project: 1, all: 4 };
 /** The places that are taken, by project and in all. */
 const places = new Map<string, number>();
@@ -33,7 +33,9 @@ export interface ErasureProgress {
   is_completed: boolean;
 }
 
-/** Erases orders of a customer for some seconds (rules 29.3). Repeat-safe. Throws while this worker has no place for it. */
+/**
+ * Erases orders of a customer for some seconds (rules 29.3). Repeat-safe. Throws while this worker has no place for it.
+ */
 export async function eraseNext(services: ErasureServices, input: ErasureInput): Promise<ErasureProgress> {
   const releaseProject = takePlace(places, input.project_id, AT_ONCE.project);
   const release = releaseProject && takePlace(places, ALL, AT_ONCE.all);

@@ -33,7 +33,8 @@ const CHALLENGE_CODE = '0101';
 
 /**
  * Makes an order of that kind: created over the API, paid on the hosted page, as a merchant and a customer do (rules
- * 13.22), in EUR or else in the first currency of the project. Returns it as it is then. Throws CommandError for an unknown kind, a live project and a refusal.
+ * 13.22), in EUR or else in the first currency of the project. Returns it as it is then. Throws CommandError for an
+ * unknown kind, a live project and a refusal.
  */
 export async function trigger(place: Place, name: string, fields: Partial<OrderRequest> = {}): Promise<Order> {
   if (!Object.hasOwn(TRIGGERS, name)) {
