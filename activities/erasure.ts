@@ -1,5 +1,4 @@
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import {
   ensureErasure,
   eraseOrders,
@@ -13,6 +12,7 @@ import {
 import { findFollowUps } from '../src/db/orders/follow-ups';
 import { takePlace } from '../src/domain/places';
 import { orderWorkflowId, paymentLinkWorkflowId, type ErasureInput } from '../workflows/messages';
+import { noPlace } from './failure';
 import type { ActivityServices } from './services';
 
 type ErasureServices = Pick<ActivityServices, 'db' | 'workflows'>;
@@ -48,13 +48,10 @@ export async function eraseNext(services: ErasureServices, input: ErasureInput):
   }
 }
 
-/** Another worker may have a place, or this one in some seconds. Erasures that wait do not all come at once. */
 const workerIsBusy = () =>
-  ApplicationFailure.create({
-    type: 'WorkerIsBusy',
+  noPlace('WorkerIsBusy', {
     message: 'This worker carries out as many erasures as it may at once.',
-    nextRetryDelay: 5_000 + Math.random() * 5_000,
-    category: ApplicationFailureCategory.BENIGN,
+    again_after: 5_000,
   });
 
 async function eraseForAWhile(services: ErasureServices, input: ErasureInput): Promise<ErasureProgress> {

@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { RecordMissing } from '../src/db/connection';
 import { ForbiddenMove } from '../src/domain/move';
 import { ServiceError } from '../src/errors';
@@ -10,6 +10,18 @@ export function foundOrNull<Stored>(found: Stored | undefined, must_exist: boole
   if (found === undefined && must_exist) throw new RecordMissing(name);
   return found ?? null;
 }
+
+/**
+ * The failure of an activity for which this worker has no place now. It is tried again after once to twice the time
+ * (milliseconds), here or by another worker: those that wait do not come back all at once.
+ */
+export const noPlace = (type: string, { message, again_after }: { message: string; again_after: number }) =>
+  ApplicationFailure.create({
+    type,
+    message,
+    nextRetryDelay: again_after + Math.random() * again_after,
+    category: ApplicationFailureCategory.BENIGN,
+  });
 
 type Work = (input: never) => Promise<unknown>;
 

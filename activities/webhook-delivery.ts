@@ -1,4 +1,3 @@
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { RecordMissing, type Database } from '../src/db/connection';
 import { findDelivery, recordAttempt, type Delivery } from '../src/db/webhooks/deliveries';
 import { signingSecrets } from '../src/db/webhooks/webhook-secrets';
@@ -14,6 +13,7 @@ import { count, gauge, measure } from '../src/metrics/recorder';
 import { setCause } from '../src/tracing/cause';
 import { webhookResult, type WebhookAnswer } from '../src/webhook/post';
 import { deliveryWorkflowId } from '../workflows/messages';
+import { noPlace } from './failure';
 import type { TimeOfTry, ActivityServices } from './services';
 
 /** Names the attempt that is due by the record. `now` is real time: the order's clock offset is in the record. */
@@ -67,13 +67,10 @@ export async function attemptDeliveryLocally(
   }
 }
 
-/** Some time between two and four seconds: those that wait do not come back all at once. */
 const projectIsBusy = () =>
-  ApplicationFailure.create({
-    type: 'ProjectIsBusy',
+  noPlace('ProjectIsBusy', {
     message: 'This worker makes as many attempts of the project as it may at once.',
-    nextRetryDelay: 2_000 + Math.random() * 2_000,
-    category: ApplicationFailureCategory.BENIGN,
+    again_after: 2_000,
   });
 
 /**
