@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { SecretKeys } from '../../secrets';
 import { queryRows, type Database, type SqlTransaction } from '../connection';
 import { pageOf, type Page, type PageRequest } from '../pages';
-import { SELECT_PROJECT, type Project } from './projects';
+import { SELECT_PROJECT, lockProject, type Project } from './projects';
 
 /** `<mode>_<12 hex: names the row><40 hex: the secret>`. */
 const API_KEY = /^(test|live)_([0-9a-f]{12})([0-9a-f]{40})$/;
@@ -131,8 +131,7 @@ export async function listApiKeys(
  * made in it.
  */
 export async function countApiKeys(trx: SqlTransaction, project_id: string, now: Date): Promise<number> {
-  // Not "for update", which orders of the project would wait for.
-  await queryRows(trx, 'select 1 from projects where id = :project_id for no key update', { project_id });
+  await lockProject(trx, project_id);
   const [found] = await queryRows<{ count: number }>(
     trx,
     `select count(*)::int as count from api_keys k where k.project_id = :project_id and ${WORKS}`,

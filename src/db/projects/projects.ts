@@ -1,5 +1,5 @@
 import type { ProjectStatus } from '../../domain/transitions';
-import { queryRows, type Database } from '../connection';
+import { queryRows, type Database, type SqlTransaction } from '../connection';
 import { BY_CREATED, pageOf, type Page, type PageRequest } from '../pages';
 import { newWebhookSecret, type WebhookSecretVault } from '../webhooks/webhook-secrets';
 
@@ -58,6 +58,12 @@ export const SELECT_PROJECT = `
 export async function findProject(db: Database, project_id: string): Promise<Project | undefined> {
   const [project] = await queryRows<Project>(db, `${SELECT_PROJECT} where p.id = :project_id`, { project_id });
   return project;
+}
+
+/** Locks the project until the end of the SQL transaction, so that one at a time counts what it has of a kind. */
+export async function lockProject(trx: SqlTransaction, project_id: string): Promise<void> {
+  // Not "for update", which orders of the project would wait for.
+  await queryRows(trx, 'select 1 from projects where id = :project_id for no key update', { project_id });
 }
 
 const RECORD = SELECT_PROJECT.replace('p.id_namespace', 'p.id_namespace, p.suspended_by, p.created, p.modified');

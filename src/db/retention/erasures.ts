@@ -7,7 +7,7 @@ import { ServiceError } from '../../errors';
 import { nextVersion, queryRows, sqlList, toIsoTime, type Database, type SqlTransaction } from '../connection';
 import { BY_SEQUENCE, keyset, pageOf, type Page, type PagePosition, type PageRequest } from '../pages';
 import { RESERVED } from '../orders/transactions';
-import { findProject } from '../projects/projects';
+import { findProject, lockProject } from '../projects/projects';
 
 /** An erasure of the personal data of a customer (rules 29.3). Instants are ISO 8601 texts in UTC. */
 export interface StoredErasure {
@@ -74,8 +74,8 @@ export async function insertErasure(
   { id, project_id, ...named }: { id: string; project_id: string; field: ErasureField; value: string },
   now: Date,
 ): Promise<StoredErasure> {
-  // Until the end of the SQL transaction, so that the next count includes this one. Orders do not wait for it.
-  await queryRows(trx, 'select 1 from projects where id = :project_id for no key update', { project_id });
+  // The next count includes this one.
+  await lockProject(trx, project_id);
   const running = await queryRows(trx, 'select 1 from erasures where project_id = :project_id and completed is null', {
     project_id,
   });
