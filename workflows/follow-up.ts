@@ -182,7 +182,7 @@ async function continueInNewRunWhenLong(state: FollowUpState): Promise<void> {
     return {
       ...input,
       clock_offset_ms: clock.offset_ms,
-      polls: outcome.pollsToContinue,
+      polls: outcome.polls,
       poll_requested: outcome.pollRequested,
       poll_after_ms: left_ms > 0 ? left_ms : undefined,
     };

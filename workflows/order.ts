@@ -28,7 +28,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
     if (state.needsNewRun) {
       await state.continueInNewRun<OrderInput>(() => ({
         order_id,
-        resumed: { polls: outcome.pollsToContinue, poll_requested: outcome.pollRequested },
+        resumed: { polls: outcome.polls, poll_requested: outcome.pollRequested },
       }));
     }
     if (state.recordIsStale) await state.refreshRecord();

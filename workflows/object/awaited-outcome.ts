@@ -52,17 +52,13 @@ export class AwaitedOutcome {
 
   /**
    * The number of scheduled polls so far. It begins anew with a further attempt, and once the customer is back from the
-   * issuer: each is polled as often as the first was.
+   * issuer: each is polled as often as the first was. None while no outcome is awaited.
    */
   get polls(): number {
+    const { record } = this.object;
+    if (record !== undefined && outcomeAwaitedFrom(record) === undefined) return 0;
     const { of, polls } = this.counted;
     return of === this.awaited || of === OF_PREVIOUS_RUN ? polls : 0;
-  }
-
-  /** The polls of the outcome that is awaited, for the next run. */
-  get pollsToContinue(): number {
-    const { record } = this.object;
-    return record !== undefined && outcomeAwaitedFrom(record) === undefined ? 0 : this.polls;
   }
 
   /** The last transaction, and who owes its outcome. */
