@@ -24,10 +24,7 @@ export type PageOutcome =
   | 'cancelled'
   | 'expired'
   | 'error'
-  /** It had ended when the issuer approved it: the money goes back (rules 10.11). */
-  | 'given_back'
-  /** As before, but the processor refused the reversal (rules 9.11): nothing goes back by itself. */
-  | 'not_given_back'
+  | LateApproval
   /** One attempt through the link failed; another can be made. */
   | 'attempt_failed'
   /** By another customer. */
@@ -38,8 +35,12 @@ export type PageOutcome =
   /** The project is suspended: nothing can be paid until it is active again. */
   | 'suspended';
 
-/** What becomes of the money of a payment that was approved after its end (rules 10.11). */
-export type LateApproval = 'given_back' | 'not_given_back';
+/** What becomes of a payment that had ended when the issuer approved it. */
+export type LateApproval =
+  /** The money goes back (rules 10.11). */
+  | 'given_back'
+  /** The processor refused the reversal (rules 9.11): nothing goes back by itself. */
+  | 'not_given_back';
 
 /** That of the last attempt; `undefined` when it was not approved after its end. */
 export function lateApprovalOf(failure: AttemptFailure | undefined): LateApproval | undefined {
