@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { table } from '../../src/bench/report';
 import { repositoryRoot } from '../../src/stack/files';
 import type { Proof, ProofInput, ProofOutcome } from '../proof';
+import { atOnce } from '../support/at-once';
 
 /** The share of changes that the tests have to notice, in percent. */
 const SCORE_LEAST = 90;
@@ -13,6 +14,8 @@ const FOLDER = path.join('.data', 'mutation');
 const MUTATED = path.join('src', 'domain');
 /** The files are divided among the seeds: each part can be run by itself. */
 const PARTS = [1, 2, 3, 4];
+/** Runs of Stryker beside each other: each uses one core. */
+const RUNS_AT_ONCE = 2;
 
 /** Random changes of the decisions: a test has to fail for nearly each. */
 export const mutation: Proof = {
@@ -44,17 +47,17 @@ interface FileScore {
 
 async function run({ seed, single, say }: ProofInput): Promise<ProofOutcome> {
   const root = repositoryRoot();
-  mkdirSync(path.join(root, FOLDER), { recursive: true });
   const mutated = single?.split(',') ?? filesOfPart(root, seed);
-  await runStryker(root, mutated, say);
-  const report = JSON.parse(readFileSync(path.join(root, FOLDER, 'report.json'), 'utf8')) as StrykerReport;
-  const files = scoresOf(report).filter(({ file }) => mutated.includes(file));
+  const folder = path.join(FOLDER, String(seed));
+  rmSync(path.join(root, folder), { recursive: true, force: true });
+  const changes = await changesOf(root, folder, mutated, say);
+  const files = mutated.map((file) => scoreOf(file, changes));
   for (const { file, survived } of files) for (const change of survived) say(`survived: ${file}:${change}`);
-  const changes = sum(files, ({ changes: of_file }) => of_file);
+  const total = sum(files, ({ changes: of_file }) => of_file);
   const noticed = sum(files, (one) => one.noticed);
-  const score = percent(noticed, changes);
+  const score = percent(noticed, total);
   return {
-    counts: { changes, noticed, 'by time-out': sum(files, ({ timed_out }) => timed_out) },
+    counts: { changes: total, noticed, 'by time-out': sum(files, ({ timed_out }) => timed_out) },
     violations:
       score >= SCORE_LEAST ? [] : [`${score.toFixed(1)} % of the changes were noticed, ${SCORE_LEAST} % is the least`],
     details: [
@@ -82,53 +85,100 @@ function filesOfPart(root: string, part: number): string[] {
     .map((name) => path.join(MUTATED, name));
 }
 
-/** Runs Stryker on these files to its end. Throws when it cannot run the tests. */
-async function runStryker(root: string, files: readonly string[], say: ProofInput['say']): Promise<void> {
-  const program = path.join(root, 'node_modules', '.bin', 'stryker');
-  const stryker = spawn(program, ['run', 'proofs/mutation/stryker.config.json', '--mutate', files.join(',')], {
-    cwd: root,
-    env: { ...process.env, RANDOM_TEXTS: String(RANDOM_TEXTS) },
-    stdio: ['ignore', 'pipe', 'inherit'],
+/** A change of a file, as a Stryker run has left it. */
+interface Change {
+  file: string;
+  mutatorName: string;
+  replacement: string | undefined;
+  status: string;
+  location: Record<'start' | 'end', { line: number; column: number }>;
+}
+
+const hasSurvived = ({ status }: Change) => ['Survived', 'NoCoverage'].includes(status);
+/** The same change in two runs. */
+const keyOf = ({ file, mutatorName, replacement, location }: Change) =>
+  JSON.stringify([file, mutatorName, replacement, location]);
+
+/**
+ * All changes of the files. The tests of a file's own name notice most of its changes and are loaded in an instant; what
+ * these leave is tried again with the tests of all files.
+ */
+async function changesOf(root: string, folder: string, files: readonly string[], say: ProofInput['say']) {
+  const changes = new Map<string, Change>();
+  const keep = (found: readonly Change[]) => found.forEach((change) => changes.set(keyOf(change), change));
+  await atOnce(RUNS_AT_ONCE, files, async (file) => {
+    const name = path.relative(MUTATED, file).replace(/\.ts$/, '');
+    const hasTests = existsSync(path.join(root, 'test', MUTATED, `${name}.test.ts`));
+    const found = await runStryker(root, path.join(folder, name), {
+      mutate: [file],
+      ...(hasTests && { tests_of: name }),
+    });
+    keep(found);
+    say(`${file}: ${found.length} changes, ${found.filter(hasSurvived).length} not noticed by its own tests`);
   });
-  stryker.stdout.on('data', (part: Buffer) => {
-    const line = part.toString('utf8').trim().split('\n').at(-1);
-    if (line !== undefined && line !== '') say(line);
+  const left = [...changes.values()].filter(hasSurvived).map(placeOf);
+  const parts = Array.from({ length: RUNS_AT_ONCE }, (_, part) => left.filter((__, n) => n % RUNS_AT_ONCE === part));
+  await atOnce(RUNS_AT_ONCE, [...parts.entries()], async ([part, mutate]) => {
+    if (mutate.length === 0) return;
+    // A place has further changes within it, which are known.
+    const found = await runStryker(root, path.join(folder, `left-${part}`), { mutate });
+    keep(found.filter((change) => hasSurvived(changes.get(keyOf(change))!)));
+  });
+  return [...changes.values()];
+}
+
+/** A part of a file as Stryker takes it: lines count from 1, columns from 0. */
+const placeOf = ({ file, location: { start, end } }: Change) =>
+  `${file}:${start.line}:${start.column - 1}-${end.line}:${end.column - 1}`;
+
+/**
+ * Runs Stryker to its end: changes these files or parts, and runs the tests of one file or of all. Throws when it cannot
+ * run the tests. Changes that are left out on purpose, or that do not run, are not among the result.
+ */
+async function runStryker(
+  root: string,
+  folder: string,
+  { mutate, tests_of }: { mutate: readonly string[]; tests_of?: string },
+): Promise<Change[]> {
+  const program = path.join(root, 'node_modules', '.bin', 'stryker');
+  const stryker = spawn(program, ['run', 'proofs/mutation/stryker.config.mjs'], {
+    cwd: root,
+    env: {
+      ...process.env,
+      RANDOM_TEXTS: String(RANDOM_TEXTS),
+      MUTATE: mutate.join(','),
+      REPORT: folder,
+      TESTS_OF: tests_of,
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
   });
   await new Promise<void>((resolve, reject) => {
     stryker.once('error', reject);
     stryker.once('close', (code) => (code === 0 ? resolve() : reject(new Error(`Stryker ended with code ${code}`))));
   });
+  const report = JSON.parse(readFileSync(path.join(root, folder, 'report.json'), 'utf8')) as {
+    files: Record<string, { mutants: Omit<Change, 'file'>[] }>;
+  };
+  return Object.entries(report.files).flatMap(([file, { mutants }]) =>
+    mutants
+      .map(({ mutatorName, replacement, status, location }) => ({ file, mutatorName, replacement, status, location }))
+      .filter((change) => hasSurvived(change) || isNoticed(change)),
+  );
 }
 
-/** The part of Stryker's report that is read. */
-interface StrykerReport {
-  files: Record<
-    string,
-    {
-      mutants: {
-        mutatorName: string;
-        replacement?: string;
-        status: string;
-        location: { start: { line: number; column: number } };
-      }[];
-    }
-  >;
-}
+const isNoticed = ({ status }: Change) => ['Killed', 'Timeout'].includes(status);
 
-/** The files of the report, by name. Changes that are left out on purpose, or that do not run, do not count. */
-function scoresOf({ files }: StrykerReport): FileScore[] {
-  return Object.entries(files)
-    .toSorted(([one], [other]) => one.localeCompare(other, 'en'))
-    .map(([file, { mutants }]) => {
-      const timed_out = mutants.filter(({ status }) => status === 'Timeout').length;
-      const noticed = timed_out + mutants.filter(({ status }) => status === 'Killed').length;
-      const survived = mutants
-        .filter(({ status }) => ['Survived', 'NoCoverage'].includes(status))
-        .map(({ mutatorName, replacement = '', location: { start } }) => {
-          return `${start.line}:${start.column} ${mutatorName}: ${replacement.split('\n')[0]}`;
-        });
-      return { file, changes: noticed + survived.length, noticed, timed_out, survived };
-    });
+function scoreOf(file: string, all: readonly Change[]): FileScore {
+  const changes = all.filter((change) => change.file === file);
+  return {
+    file,
+    changes: changes.length,
+    noticed: changes.filter(isNoticed).length,
+    timed_out: changes.filter(({ status }) => status === 'Timeout').length,
+    survived: changes.filter(hasSurvived).map(({ mutatorName, replacement = '', location: { start } }) => {
+      return `${start.line}:${start.column} ${mutatorName}: ${replacement.split('\n')[0]}`;
+    }),
+  };
 }
 
 const sum = (files: readonly FileScore[], of: (file: FileScore) => number) =>
