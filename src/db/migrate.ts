@@ -8,6 +8,8 @@ import * as currentBuild from './migrations/003-current-build';
 import * as payloadKeyUses from './migrations/004-payload-key-uses';
 import * as originalTransactions from './migrations/005-original-transactions';
 import * as failedAttempts from './migrations/006-failed-attempts';
+import * as webhookProjects from './migrations/007-webhook-projects';
+import * as webhookProjectIndexes from './migrations/008-webhook-project-indexes';
 import { credentialsIn, grantToService } from './service-role';
 import { MIGRATION_LIMITS, storeSession } from './session';
 
@@ -32,6 +34,8 @@ export const MIGRATIONS: Record<string, Migration> = {
   '004-payload-key-uses': payloadKeyUses,
   '005-original-transactions': originalTransactions,
   '006-failed-attempts': failedAttempts,
+  '007-webhook-projects': webhookProjects,
+  '008-webhook-project-indexes': webhookProjectIndexes,
 };
 
 /** knex requires a way back. There is none: a dropped column loses its data. */

@@ -39,7 +39,8 @@ export function keyset(key: SortKey, direction: Direction, after: PagePosition |
 
 /** A list: its statement, conditions on the statement's columns, and its order. */
 export interface List {
-  select: string;
+  /** A function of the conditions, the order and the limit where the statement has to apply them itself. */
+  select: string | ((part: string) => string);
   /** In SQL; those that are `false` do not count. */
   where?: readonly (string | false)[];
   bindings: Record<string, unknown>;
@@ -74,6 +75,7 @@ export async function readPart<Row>(
 ): Promise<Part<Row>> {
   const { order, position, isAfter, bindings: bindings_after } = keyset(key, direction, after);
   const conditions = [...where, isAfter ?? false].filter((condition) => condition !== false);
+  const part_sql = `${conditions.length > 0 ? `where ${conditions.join(' and ')}` : ''} order by ${order} limit :rows`;
   const found = await queryRows<{ json: string; position: string[]; rows_in_all: number }>(
     db,
     `select json, position, rows_in_all from (
@@ -82,8 +84,7 @@ export async function readPart<Row>(
        from (
          select row_number() over (order by ${order}) as n, cast(row_to_json(list) as text) as json, ${position} as position
          from (
-           select * from (${select}) list ${conditions.length > 0 ? `where ${conditions.join(' and ')}` : ''}
-           order by ${order} limit :rows
+           select * from (${typeof select === 'string' ? select : select(part_sql)}) list ${part_sql}
          ) list
        ) numbered
      ) sized where bytes_before < :bytes order by n`,

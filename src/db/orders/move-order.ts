@@ -100,8 +100,8 @@ const writeMove = prepared<MoveResult>(
           :authorization_iso_response_code, :reason, least(:occurred::timestamptz, :now::timestamptz), :now
    from t
  ), d as (
-   insert into webhook_deliveries (order_id, n, url, next_attempt_at, created, request_id)
-   select o.id, ${nextWebhookNumber('o.id')}, coalesce(o.webhook_url, p.webhook_url), :now, :now,
+   insert into webhook_deliveries (order_id, n, project_id, url, next_attempt_at, created, request_id)
+   select o.id, ${nextWebhookNumber('o.id')}, o.project_id, coalesce(o.webhook_url, p.webhook_url), :now, :now,
      :request_id::uuid
    from o join projects p on p.id = o.project_id
    where :status_changed::boolean and coalesce(o.webhook_url, p.webhook_url) is not null

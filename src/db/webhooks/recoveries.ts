@@ -170,10 +170,11 @@ const BY_CREATION = [
 
 /**
  * The deliveries that were written before the time and attempted in it, found by their failed attempts: reading them by
- * creation would begin with the oldest failed one of all projects. With offset each is looked up.
+ * creation would begin with the oldest failed one of the project. With offset each is looked up.
  */
 const ATTEMPTED_IN_TIME = `(
-    select distinct order_id, n from webhook_attempts where started between :since and :until and failure is not null
+    select distinct order_id, n from webhook_attempts
+    where project_id = :project_id and started between :since and :until and failure is not null
   ) attempted cross join lateral (
     select * from webhook_deliveries where order_id = attempted.order_id and n = attempted.n offset 0
   ) d`;
@@ -195,10 +196,10 @@ function candidates({ id, project_id, since, until, position }: StoredWebhookRec
   const in_order = `order by ${after.order} limit :limit`;
   const parts = PARTS.map(
     ({ from, where }) => `(
-  select d.order_id, d.n, o.project_id, ${CLOCK_OFFSET} as clock_offset_ms, d.status = 'failed' as has_failed, d.created,
+  select d.order_id, d.n, d.project_id, ${CLOCK_OFFSET} as clock_offset_ms, d.status = 'failed' as has_failed, d.created,
     ${after.position} as position
   from ${from} join orders o on o.id = d.order_id
-  where o.project_id = :project_id and ${where} and ${after.isAfter ?? 'true'}
+  where d.project_id = :project_id and ${where} and ${after.isAfter ?? 'true'}
   ${in_order})`,
   );
   const never_begun_before = toIsoTime(now - BEGUN_WITHIN_MS);

@@ -28,13 +28,14 @@ export interface StoredDelivery extends DeliveryId {
   }[];
 }
 
-const VIEW = `
-  select d.order_id, d.n, d.url, d.status, d.created, d.next_attempt_at, d.redelivery_of, o.project_id, p.merchant_id,
+const viewOf = (deliveries: string) => `
+  select d.order_id, d.n, d.url, d.status, d.created, d.next_attempt_at, d.redelivery_of, d.project_id, p.merchant_id,
     ${CLOCK_OFFSET} as clock_offset_ms,
     coalesce((
       select json_agg(a order by a.attempt) from webhook_attempts a where a.order_id = d.order_id and a.n = d.n
     ), '[]'::json) as attempts
-  from webhook_deliveries d join orders o on o.id = d.order_id join projects p on p.id = o.project_id`;
+  from ${deliveries} join orders o on o.id = d.order_id join projects p on p.id = d.project_id`;
+const VIEW = viewOf('webhook_deliveries d');
 
 /** The delivery; `undefined` when there is none. */
 export async function findStoredDelivery(
@@ -72,6 +73,14 @@ interface DeliveryFilter {
   since?: string | undefined;
 }
 
+/** Of a merchant: the index of each of its projects gives a part, and the parts are merged. */
+const ofMerchant = (part: string) =>
+  viewOf(`
+    (select id from projects where merchant_id = :merchant_id) own
+    cross join lateral (
+      select * from (select * from webhook_deliveries where project_id = own.id) list ${part}
+    ) d`);
+
 /** Deliveries, newest first. */
 export async function listStoredDeliveries(
   db: Database,
@@ -81,9 +90,8 @@ export async function listStoredDeliveries(
   return await pageOf(
     db,
     {
-      select: VIEW,
+      select: filter.merchant_id === undefined ? VIEW : ofMerchant,
       where: [
-        filter.merchant_id !== undefined && 'merchant_id = :merchant_id',
         filter.project_id !== undefined && 'project_id = :project_id',
         filter.order_id !== undefined && 'order_id = :order_id',
         filter.status !== undefined && 'status = :status',
@@ -155,8 +163,8 @@ export async function insertRedelivery(
   }
   const [made] = await queryRows<{ n: number }>(
     trx,
-    `insert into webhook_deliveries (order_id, n, url, next_attempt_at, created, redelivery_of, request_id)
-     select order_id, ${nextWebhookNumber(':order_id')}, url, :now, :now,
+    `insert into webhook_deliveries (order_id, n, project_id, url, next_attempt_at, created, redelivery_of, request_id)
+     select order_id, ${nextWebhookNumber(':order_id')}, project_id, url, :now, :now,
        coalesce(redelivery_of, n), :request_id
      from webhook_deliveries where order_id = :order_id and n = :n
      returning n`,
