@@ -1,13 +1,13 @@
 import type { Knex } from 'knex';
 
 /** Rows that one statement reads: it locks those that it fills for some milliseconds. */
-const BATCH = 5_000;
+const BATCH = 1_000;
 
 /** A column to fill; all parts are SQL. */
 interface ColumnToFill {
   table: string;
   /** The columns of the primary key, by which the table is read. */
-  key: string;
+  key: readonly string[];
   /** The rows to fill; all, if absent. */
   where?: string;
   column: string;
@@ -24,19 +24,22 @@ export async function fillColumn(
   knex: Knex,
   { table, key, where = 'true', column, value }: ColumnToFill,
 ): Promise<void> {
+  const columns = key.join(', ');
+  // By the key: a row that is changed meanwhile is another place of the table afterwards.
+  const isInBatch = key.map((name) => `t.${name} = batch.${name}`).join(' and ');
   let after: string[] | undefined;
   do {
     const { rows } = (await knex.raw(
       `with batch as materialized (
-         select ctid, ${key} from ${table}
-         ${after === undefined ? '' : `where (${key}) > (${after.map(() => '?').join(', ')})`}
-         order by ${key} limit ${BATCH}
+         select ${columns} from ${table}
+         ${after === undefined ? '' : `where (${columns}) > (${key.map(() => '?').join(', ')})`}
+         order by ${columns} limit ${BATCH}
        ), filled as (
          update ${table} t set ${column} = ${value} from batch
-         where t.ctid = batch.ctid and t.${column} is null and ${where}
+         where ${isInBatch} and t.${column} is null and ${where}
        )
-       select json_build_array(${key}) as key from batch
-       order by ${key} offset (select greatest(count(*) - 1, 0) from batch)`,
+       select json_build_array(${columns}) as key from batch
+       order by ${columns} offset (select greatest(count(*) - 1, 0) from batch)`,
       after ?? [],
     )) as { rows: { key: string[] }[] };
     after = rows[0]?.key;

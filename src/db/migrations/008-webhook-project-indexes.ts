@@ -8,10 +8,10 @@ export const config = { transaction: false };
 /** Lists and recoveries of a project's webhooks read its own ones only (rules 13.13, 13.16). */
 export async function up(knex: Knex): Promise<void> {
   const of_order = '(select o.project_id from orders o where o.id = t.order_id)';
-  await fillColumn(knex, { table: 'webhook_deliveries', key: 'order_id, n', column: 'project_id', value: of_order });
+  await fillColumn(knex, { table: 'webhook_deliveries', key: ['order_id', 'n'], column: 'project_id', value: of_order });
   await fillColumn(knex, {
     table: 'webhook_attempts',
-    key: 'order_id, n, attempt',
+    key: ['order_id', 'n', 'attempt'],
     where: 'failure is not null',
     column: 'project_id',
     value: of_order,

@@ -11,7 +11,7 @@ import {
   type StoredWebhookRecovery,
 } from '../../../../src/db/webhooks/recoveries';
 import { listStoredDeliveries } from '../../../../src/db/webhooks/stored-deliveries';
-import { createTestDatabase, secrets } from '../../../support/database';
+import { createTestDatabase, secrets, untilLocked } from '../../../support/database';
 import { MINUTE, NOW, PROJECT } from '../../../support/domain';
 import { writeOrders } from '../../../support/rows';
 import { setUp } from '../../../support/set-up';
@@ -125,7 +125,13 @@ test('rules 24.2: a migration fills the projects of old webhooks and failed atte
     );
   const before = await projects();
   await db.raw('update webhook_deliveries set project_id = null; update webhook_attempts set project_id = null');
-  await webhookProjectIndexes.up(db);
+  // A webhook that is being delivered meanwhile.
+  const delivery = await db.transaction();
+  await delivery.raw('update webhook_deliveries set recovery_n = recovery_n where order_id = ?', [few[0]!]);
+  const migrated = webhookProjectIndexes.up(db);
+  await untilLocked('the migration waits for it', db);
+  await delivery.commit();
+  await migrated;
   await webhookProjectIndexes.up(db);
   const of_both = (table_name: string) =>
     [PROJECT.id, SMALL.id].toSorted().map((project_id) => ({
