@@ -121,7 +121,7 @@ async function changesOf(root: string, folder: string, files: readonly string[],
   await atOnce(RUNS_AT_ONCE, [...parts.entries()], async ([part, mutate]) => {
     if (mutate.length === 0) return;
     // A place has further changes within it, which are known.
-    const found = await runStryker(root, path.join(folder, `left-${part}`), { mutate });
+    const found = await runStryker(root, path.join(folder, `left-${part}`), { mutate, tests: 'related' });
     keep(found.filter((change) => hasSurvived(changes.get(keyOf(change))!)));
   });
   return [...changes.values()];
@@ -132,13 +132,13 @@ const placeOf = ({ file, location: { start, end } }: Change) =>
   `${file}:${start.line}:${start.column - 1}-${end.line}:${end.column - 1}`;
 
 /**
- * Runs Stryker to its end: changes these files or parts, and runs the tests of one file or of all. Throws when it cannot
- * run the tests. Changes that are left out on purpose, or that do not run, are not among the result.
+ * Runs Stryker to its end: changes these files or parts, and runs the tests of one file, those that are related, or all.
+ * Throws when it cannot run the tests. Changes that are left out on purpose, or that do not run, are not among the result.
  */
 async function runStryker(
   root: string,
   folder: string,
-  { mutate, tests_of }: { mutate: readonly string[]; tests_of?: string },
+  { mutate, tests_of, tests }: { mutate: readonly string[]; tests_of?: string; tests?: 'related' },
 ): Promise<Change[]> {
   const program = path.join(root, 'node_modules', '.bin', 'stryker');
   const stryker = spawn(program, ['run', 'proofs/mutation/stryker.config.mjs'], {
@@ -149,6 +149,7 @@ async function runStryker(
       MUTATE: mutate.join(','),
       REPORT: folder,
       TESTS_OF: tests_of,
+      TESTS: tests,
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

@@ -1,10 +1,13 @@
-const { MUTATE, REPORT } = process.env;
+const { MUTATE, REPORT, TESTS } = process.env;
 
-/** One run: `MUTATE` says what is changed, divided by commas, and `REPORT` names its folder. */
+/**
+ * One run: `MUTATE` says what is changed, divided by commas, and `REPORT` names its folder. With `TESTS=related` those tests
+ * are loaded that depend on what is changed, which takes a while to find out.
+ */
 export default {
   mutate: MUTATE.split(','),
   testRunner: 'jest',
-  jest: { configFile: 'proofs/mutation/jest.config.js' },
+  jest: { configFile: 'proofs/mutation/jest.config.js', enableFindRelatedTests: TESTS === 'related' },
   coverageAnalysis: 'perTest',
   concurrency: 1,
   timeoutMS: 10_000,
