@@ -21,9 +21,10 @@ import { CARD, Client } from '../support/customer';
 import { CARDS } from '../support/domain';
 import { Merchant, statusesOf } from '../support/merchant';
 import { capturePart, createAuthorization, part } from '../support/merchant-payments';
+import { createTestProject } from '../support/operator';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
-import { OwnStack, type RunningStack } from '../support/stack';
+import { stack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
 
@@ -31,29 +32,25 @@ import { until } from '../support/waits';
  * Whatever comes in through Temporal, from a client that has the keys of the payloads: no input ends a worker, disturbs
  * another order, or keeps the order that it reached from being paid (rules 24.10, 24.11).
  */
-const own = new OwnStack('wrong-inputs', () => ({ DEMO_WEBHOOK_URL: receiver.url }));
 const receiver = setUp(startReceiver);
-let stack: RunningStack;
 let merchant: Merchant;
 let temporal: Temporal;
 let worker_pid: number;
 
 beforeAll(async () => {
   receiver.answer((response) => response.writeHead(500).end());
-  stack = await own.start();
-  merchant = new Merchant(stack);
-  temporal = temporalOf(stack);
-  worker_pid = own.pid('worker');
+  ({ merchant } = await createTestProject({ webhook_url: receiver.url }));
+  temporal = temporalOf(stack());
+  worker_pid = stack().pids['worker']!;
 });
 afterAll(async () => {
   await temporal?.connection.close();
-  await own.discard();
 });
 /** Whether another order is paid at once, and by the worker that was there before. */
 afterEach(async () => {
   const paid = statusesOf(await merchant.paidOrder('approved'));
   if (paid !== 'completed: accepted') throw new Error(`another order is ${paid}`);
-  if (own.pid('worker') !== worker_pid) throw new Error('the worker was ended');
+  if (stack().pids['worker'] !== worker_pid) throw new Error('the worker was ended');
 });
 
 const DAY_MS = 24 * 3_600_000;
@@ -93,7 +90,7 @@ async function aTarget() {
 }
 
 async function pay(order: Parameters<Client['openPage']>[0]): Promise<string> {
-  const customer = new Client(stack.api_url);
+  const customer = new Client(stack().api_url);
   const form = { ...CARD, number: CARDS.approved.number, ...(await customer.openPage(order)) };
   await customer.postForm(`/pay/${order.id}/`, form);
   return statusesOf(await merchant.getOrder(order.id));
@@ -223,7 +220,7 @@ test('rules 24.10: an update of another order is refused', async () => {
 });
 
 test('rules 23.11: no message advances the clock of a live order, or starts what comes from it in another time', async () => {
-  const live = new Merchant(stack, stack.live_api_key);
+  const live = new Merchant(stack(), stack().live_api_key);
   const order = await live.createOrder();
   const { id: live_project_id } = await live.getProject();
   const { id: test_project_id } = await merchant.getProject();
