@@ -100,8 +100,8 @@ const keyOf = ({ file, mutatorName, replacement, location }: Change) =>
   JSON.stringify([file, mutatorName, replacement, location]);
 
 /**
- * All changes of the files. The tests of a file's own name notice most of its changes and are loaded in an instant; what
- * these leave is tried again with the tests of all files.
+ * All changes of the files, tried with the tests of the file's own name, which are loaded in an instant. Where these notice
+ * too few, what they leave is tried again with the tests of all files.
  */
 async function changesOf(root: string, folder: string, files: readonly string[], say: ProofInput['say']) {
   const changes = new Map<string, Change>();
@@ -116,7 +116,8 @@ async function changesOf(root: string, folder: string, files: readonly string[],
     keep(found);
     say(`${file}: ${found.length} changes, ${found.filter(hasSurvived).length} not noticed by its own tests`);
   });
-  const left = [...changes.values()].filter(hasSurvived).map(placeOf);
+  const few = files.filter((file) => scoreIn(scoreOf(file, [...changes.values()])) < SCORE_LEAST);
+  const left = [...changes.values()].filter((change) => few.includes(change.file) && hasSurvived(change)).map(placeOf);
   const parts = Array.from({ length: RUNS_AT_ONCE }, (_, part) => left.filter((__, n) => n % RUNS_AT_ONCE === part));
   await atOnce(RUNS_AT_ONCE, [...parts.entries()], async ([part, mutate]) => {
     if (mutate.length === 0) return;
@@ -184,4 +185,5 @@ function scoreOf(file: string, all: readonly Change[]): FileScore {
 
 const sum = (files: readonly FileScore[], of: (file: FileScore) => number) =>
   files.reduce((total, file) => total + of(file), 0);
+const scoreIn = ({ noticed, changes }: FileScore) => percent(noticed, changes);
 const percent = (part: number, whole: number) => (whole === 0 ? 100 : (100 * part) / whole);
