@@ -37,10 +37,9 @@ export function afterRecoveryRequest(
   request: WebhookRecoveryRequest,
 ): WebhookRecoveryStatus {
   const to = TARGETS[request];
-  if (isFinal(WEBHOOK_RECOVERY_MOVES, status)) throw new ServiceError('Conflict', `The recovery is ${status}.`);
-  if (status === to) throw new ServiceError('Conflict', `The recovery is ${status} already.`);
-  if (!canMove(WEBHOOK_RECOVERY_MOVES, status, to)) throw new ServiceError('Conflict', `The recovery is ${status}.`);
-  return to;
+  if (canMove(WEBHOOK_RECOVERY_MOVES, status, to)) return to;
+  const already = status === to && !isFinal(WEBHOOK_RECOVERY_MOVES, status) ? ' already' : '';
+  throw new ServiceError('Conflict', `The recovery is ${status}${already}.`);
 }
 
 /** What is wrong with the time of a recovery; `now` and the ends in epoch milliseconds. */

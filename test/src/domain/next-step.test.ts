@@ -46,6 +46,12 @@ test.each<[what: string, order: Partial<OrderSnapshot>, now: number, step: Step]
     END,
     'startDeliveries',
   ],
+  [
+    'the processor may still approve what has ended',
+    { status: 'expired', transactions: [attempt('expired', { late_poll_at: END + 1 })] },
+    END,
+    'startReversals',
+  ],
   ['nobody has tried to pay', {}, END - 1, 'awaitPayment'],
   ['announced and not paid', { transactions: [attempt('new')] }, END - 1, 'awaitPayment'],
   ['declined, with attempts left', { status: 'processing', transactions: [attempt('error')] }, END - 1, 'awaitPayment'],

@@ -17,6 +17,7 @@ test.each<[WebhookRecoveryRequest, Record<string, string>]>([
     try {
       return [status, afterRecoveryRequest(status, request)];
     } catch (error) {
+      expect(error).toMatchObject({ error: 'Conflict' });
       return [status, (error as Error).message.replace(/^The recovery |\.$/g, '')];
     }
   });
@@ -25,11 +26,13 @@ test.each<[WebhookRecoveryRequest, Record<string, string>]>([
 
 test.each([
   ['an hour until now', { since: NOW - DAY / 24, until: NOW }, undefined],
+  ['an instant, now', { since: NOW, until: NOW }, undefined],
   ['31 days', { since: NOW - 31 * DAY, until: NOW }, undefined],
-  ['more', { since: NOW - 31 * DAY - 1, until: NOW }, 'since'],
-  ['a start in the future', { since: NOW + 1, until: NOW }, 'since'],
-  ['a start before 1970', { since: -1, until: 0 }, 'since'],
-  ['an end before its start', { since: NOW - 1, until: NOW - 2 }, 'until'],
+  ['more', { since: NOW - 31 * DAY - 1, until: NOW }, 'since: Lies more than 31 days before the end of the time.'],
+  ['a start in the future', { since: NOW + 1, until: NOW }, 'since: Lies in the future.'],
+  ['a start before 1970', { since: -1, until: 0 }, 'since: Lies before 1970.'],
+  ['an end before its start', { since: NOW - 1, until: NOW - 2 }, 'until: Lies before since.'],
 ])('rules 13.16: the time of a recovery: %s', (_title, time, wrong) => {
-  expect(recoveryTimeProblem(time, NOW)?.path).toBe(wrong);
+  const problem = recoveryTimeProblem(time, NOW);
+  expect(problem && `${problem.path}: ${problem.text}`).toBe(wrong);
 });
