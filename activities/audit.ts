@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import {
   AUDIT_STEPS,
+  NO_FIGURES,
   beginAuditRun,
   findAuditRun,
   saveAuditSlice,
@@ -10,6 +11,7 @@ import {
 } from '../src/db/audit/audit-progress';
 import { closeIncident, recordDifferences, unfinishedIncidents, type StoredIncident } from '../src/db/audit/incidents';
 import { approvedOrders, changedOrders, findOpenOrders, type OrderSlice } from '../src/db/audit/recorded-money';
+import { awaitsReconciliation } from '../src/db/backups/restores';
 import type { PagePosition } from '../src/db/pages';
 import type { Comparison } from '../src/domain/audit';
 import type { Difference } from '../src/domain/incident';
@@ -41,9 +43,11 @@ export interface AuditPart {
 
 /**
  * Compares the record with the processor and the search index, slice by slice, for some seconds (rules 26.2). Continues
- * the run under way, or begins one. Repeat-safe: each slice is recorded with the position of the next.
+ * the run under way, or begins one; compares nothing while a restored record lacks what it lost (rules 28.1).
+ * Repeat-safe: each slice is recorded with the position of the next.
  */
 export async function auditPart(services: ActivityServices, input: TimeOfTry): Promise<AuditPart> {
+  if (await awaitsReconciliation(services.db)) return { is_finished: true, figures: NO_FIGURES };
   const { now } = atTimeOfTry(input, waitedMilliseconds());
   const context = Context.current();
   const began = performance.now();

@@ -2,14 +2,16 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import { auditSlice, auditPart } from '../../activities/audit';
 import type { ActivityServices } from '../../activities/services';
-import { beginAuditRun, findAuditRun, type AuditRun } from '../../src/db/audit/audit-progress';
+import { NO_FIGURES, beginAuditRun, findAuditRun, type AuditRun } from '../../src/db/audit/audit-progress';
 import { listIncidents } from '../../src/db/audit/incidents';
+import { beginRestore } from '../../src/db/backups/restores';
 import type { ReportedOperation } from '../../src/processor/wire';
 import { createTestDatabase } from '../support/database';
 import { MINUTE, PROJECT, transactionIdOf } from '../support/domain';
 import { writeOrders } from '../support/rows';
 import { setUp } from '../support/set-up';
 import { errorsOnly } from '../support/temporal';
+import { NOBODY } from '../support/shapes';
 import { until } from '../support/waits';
 
 const DAY = 24 * 60 * MINUTE;
@@ -148,13 +150,25 @@ test('rules 26.4, 26.5: sums are compared to the minor unit, however large they 
   expect(items[0]!.description).toContain(` is ${sum + 1n}; the sum of its operations is ${sum}.`);
 });
 
+const anEnvironment = () =>
+  new MockActivityEnvironment({ scheduledTimestampMs: Date.now() + MINUTE }, { logger: errorsOnly });
+
+test('rules 28.1: what a restored record has lost is no difference until it is reconciled', async () => {
+  await paidOrders(1);
+  await database.db.raw('delete from transaction_events; delete from transactions; delete from orders');
+  const { db } = database;
+  const part = () => anEnvironment().run(() => auditPart(services(), { now: NOON + DAY }));
+  await db.transaction((trx) => beginRestore(trx, NOBODY, NOON, new Date(NOON)));
+  await expect(part()).resolves.toEqual({ is_finished: true, figures: NO_FIGURES });
+  expect(await findAuditRun(db)).toBeUndefined();
+  await db('restores').update({ reconciled: new Date(NOON) });
+  await expect(part()).resolves.toMatchObject({ is_finished: true, figures: { opened: 1 } });
+  await db('restores').delete();
+});
+
 test('rules 26.2: a run covers all that has changed since the last one; the first of a day all of yesterday too', async () => {
   const part = async (now: number) => {
-    const environment = new MockActivityEnvironment(
-      { scheduledTimestampMs: Date.now() + MINUTE },
-      { logger: errorsOnly },
-    );
-    await environment.run(() => auditPart(services(), { now }));
+    await anEnvironment().run(() => auditPart(services(), { now }));
     const { since, until } = (await findAuditRun(database.db))!;
     return [since, until];
   };
@@ -169,10 +183,7 @@ test('rules 26.2: a run covers all that has changed since the last one; the firs
 
 test('rules 26.2: a slice that waits for the pace of the audit is reported again and again', async () => {
   await paidOrders(10);
-  const environment = new MockActivityEnvironment(
-    { scheduledTimestampMs: Date.now() + MINUTE },
-    { logger: errorsOnly },
-  );
+  const environment = anEnvironment();
   let reports = 0;
   environment.on('heartbeat', () => (reports += 1));
   // The first slice waits for ten seconds.
