@@ -32,6 +32,24 @@ describe('planMove', () => {
     });
   });
 
+  test('rules 4.7: an order that nobody has tried to pay ends without a transaction', () => {
+    const order = anOrder([]);
+    const move = planMove(order, { ended: 'expired' })!;
+    expect(move).toEqual({ order_to: 'expired', ended: 'expired', status_changed: true, completes: false });
+    expect(afterMove(order, move, undefined, DETAILS)).toEqual({
+      ...order,
+      status: 'expired',
+      ended: 'expired',
+      version: order.version + 1,
+      deliveries: [],
+    });
+  });
+
+  test.each(['cancelled', 'expired'] as const)('the end of its transaction is the end of an order: %s', (to) => {
+    const order = anOrder(['pending'], { status: 'processing' });
+    expect(planMove(order, { transaction_id: 't1', to })).toMatchObject({ order_to: to, ended: to });
+  });
+
   test('rules 4.10: a declined transaction stays as it is when its order is cancelled', () => {
     const move = planMove(anOrder(['error'], { status: 'processing' }), { ended: 'cancelled' });
     expect(move).toMatchObject({ order_to: 'cancelled', status_changed: true });
@@ -57,8 +75,11 @@ describe('planMove', () => {
         to: 'accepted',
         ended: 'expired',
       }),
-    ).toMatchObject({
+    ).toEqual({
+      transaction: { transaction_id: 't1', to: 'accepted' },
       order_to: 'completed',
+      status_changed: true,
+      completes: true,
     });
   });
 
@@ -169,6 +190,7 @@ describe('rules 10.11: what a move ends unpaid is polled 15 minutes later, where
     ['given up, with its customer at the issuer', 'pending', error, 'service', true],
     ['set by hand as declined', 'processing', { transaction_id: 't1', to: 'error' }, 'operator', true],
     ['accepted', 'pending', { transaction_id: 't1', to: 'accepted' }, 'processor', false],
+    ['set by hand as approved', 'processing', { transaction_id: 't1', to: 'accepted' }, 'operator', false],
   ])('%s', (_title, from, change, source, is_polled) => {
     const order = anOrder([from], { status: from === 'new' ? 'new' : 'processing' });
     const poll_at = lateApprovalPollAt(order, planMove(order, change)!, { source, now: NOW });
@@ -189,6 +211,11 @@ describe('rules 10.11: what a move ends unpaid is polled 15 minutes later, where
       status: 'expired',
       late_poll_at: NOW + 15 * 60_000,
     });
+  });
+
+  test('an attempt before the one whose outcome is awaited is not watched', () => {
+    const order = anOrder(['processing', 'pending'], { status: 'processing' });
+    expect(lateApprovalPollAt(order, planMove(order, error)!, { source: 'service', now: NOW })).toBeUndefined();
   });
 
   test('a card check has nothing to give back', () => {
