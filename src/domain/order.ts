@@ -31,14 +31,14 @@ export interface OrderFacts {
 /** The status of an order, computed from its transactions and never assigned: the first rule that fits (rules 4.4). */
 export function orderStatus({ transactions, was_accepted, attempts_max, ended }: OrderFacts): OrderStatus {
   const last = transactions.at(-1);
-  const afterError = transactions.slice(0, -1).includes('error');
+  const hasError = transactions.includes('error');
   if (was_accepted || last === 'accepted') return 'completed';
-  if (last === 'processing') return afterError ? 'see-transactions' : 'processing';
+  if (last === 'processing') return hasError ? 'see-transactions' : 'processing';
   if (last === 'error' && transactions.length >= attempts_max && ended === undefined) return 'error';
   if (ended === 'cancelled' || last === 'cancelled') return 'cancelled';
   if (ended === 'expired' || last === 'expired') return 'expired';
-  if (last === 'pending') return afterError ? 'see-transactions' : 'processing';
-  if (transactions.includes('error')) return 'processing';
+  if (last === 'pending') return hasError ? 'see-transactions' : 'processing';
+  if (hasError) return 'processing';
   return 'new';
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { number as cardNumber } from 'card-validator';
 import fc from 'fast-check';
-import { holdsCardNumber, replaceCardNumbers } from '../../../src/domain/card';
+import { holdsCardNumber, isCardNumberInGroups, replaceCardNumbers } from '../../../src/domain/card';
 import { RANDOM_TEXTS } from '../../support/domain';
 
 /** One number for each way that brands group theirs; published test numbers, or made from a prefix. */
@@ -232,6 +232,40 @@ test.each([
   ['5012-3456-7896', 'a UPC in groups'],
 ])('rules 15.2: %s (%s) is a card number in card details only', (text) => {
   expect([holdsCardNumber(text), holdsCardNumber(text, { in_card_details: true })]).toEqual([false, true]);
+});
+
+test.each<[boolean, string, unknown[]]>([
+  [true, 'texts of four digits', ['4111', '1111', '1111', '1111']],
+  [true, 'numbers of four digits', [4000, 1000, 9999, 1002]],
+  [true, 'both', [4111, '1111', 1111, '1111']],
+  [true, 'groups as on the card', ['3782', '822463', '10005']],
+  [true, 'single digits as texts', [...CARDS.visa_of_19]],
+  [false, 'numbers in other groups', [3782, 822463, 10005]],
+  [false, 'numbers of single digits, which are quantities', Array.from(CARDS.visa, Number)],
+  [false, 'more digits than a card has', [...`${CARDS.visa_of_19}1`]],
+  [false, 'two halves', ['41111111', '11111111']],
+  [false, 'a long group', ['4111111', '111', '111111']],
+  [false, 'a text that is no number', ['4111', '1111', '1111', '1111', 'EUR']],
+  [false, 'a wrong check digit', ['4111', '1111', '1111', '1112']],
+  [false, 'other values', ['4111', '1111', '1111', '1111', null]],
+  [false, 'nothing', []],
+])('rules 15.6: %s that an array holds a card number: %s', (holds, _title, values) => {
+  expect(isCardNumberInGroups(values, {})).toBe(holds);
+});
+
+test('rules 15.2: an array of 12 digits is a card number in card details only', () => {
+  const values = [...'501234567896'];
+  expect([isCardNumberInGroups(values, {}), isCardNumberInGroups(values, { in_card_details: true })]).toEqual([
+    false,
+    true,
+  ]);
+});
+
+test('of several card numbers each is replaced, in whatever order and form they are written', () => {
+  expect(replaceCardNumbers('a 378282246310005 b 4111-1111-1111-1111 c 4111 1111 1111 1111 d', '…')).toBe(
+    'a … b … c … d',
+  );
+  expect(replaceCardNumbers('no number', '…')).toBe('no number');
 });
 
 test('what stands around a card number stays', () => {

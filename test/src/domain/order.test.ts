@@ -1,5 +1,12 @@
-import { ATTEMPTS_MAX, mayCancel, orderStatus, paymentObstacle, transactionExpiresAt } from '../../../src/domain/order';
-import type { OrderStatus, TransactionStatus } from '../../../src/domain/transitions';
+import {
+  ATTEMPTS_MAX,
+  isEnding,
+  mayCancel,
+  orderStatus,
+  paymentObstacle,
+  transactionExpiresAt,
+} from '../../../src/domain/order';
+import { TRANSACTION_STATUSES, type OrderStatus, type TransactionStatus } from '../../../src/domain/transitions';
 
 const statuses = (text: string) => (text === '' ? [] : (text.split(' ') as TransactionStatus[]));
 
@@ -19,6 +26,8 @@ describe('rules 4.4: the status of an order is computed from its transactions', 
       ['error accepted', 'completed'],
       ['error error error error error', 'error'],
       ['error error error error', 'processing'],
+      ['error error error error new', 'processing'],
+      ['error error error error pending', 'see-transactions'],
       ['', 'cancelled', { ended: 'cancelled' }],
       ['', 'expired', { ended: 'expired' }],
       ['error', 'cancelled', { ended: 'cancelled' }],
@@ -50,7 +59,9 @@ describe('a payment attempt', () => {
     ['processing', 2, 'already_started'],
     ['error', 1, 'already_started'],
     ['error', 2, undefined],
+    ['error error error error', 5, undefined],
     ['error error error error error', 6, 'no_attempt_left'],
+    ['new error', 1, 'already_started'],
     ['accepted', 1, 'already_started', { was_accepted: true }],
     ['', 1, undefined, { now: 999 }],
     ['', 1, 'ended', { now: 1_000 }],
@@ -73,6 +84,10 @@ test.each<[string, OrderStatus, boolean]>([
   ['cancelled', 'cancelled', false],
 ])('cancel with [%s] in an order that is %s: %s', (transactions, order, expected) => {
   expect(mayCancel(order, statuses(transactions).at(-1))).toBe(expected);
+});
+
+test('cancelled and expired are endings', () => {
+  expect(TRANSACTION_STATUSES.filter(isEnding)).toEqual(['cancelled', 'expired']);
 });
 
 test('rules 7.3: an unpaid transaction never outlives its order', () => {
