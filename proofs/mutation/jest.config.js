@@ -1,7 +1,7 @@
 const config = require('../support/jest.config.js');
 
 /**
- * The tests of `src/domain` whose names `TESTS` matches, such as `query/*`: they need no server. Not those of long texts,
+ * The tests of `src/domain` whose names `TESTS` matches, such as `card*`: they need no server. Not those of long texts,
  * which take most of the time.
  */
 module.exports = {
