@@ -4,6 +4,7 @@ import { ValueProblem, equalTo, startingWith, within } from '../../../../src/dom
 
 const DAY = Date.UTC(2026, 0, 15);
 const LAST = DAY + 86_399_999;
+const ID = '0190c000-0000-7000-8000-00000000aaaa';
 const MINOR_UNITS = 'takes a whole number of minor units (1250) or a range ([1000 TO *])';
 const MAIN_UNITS = 'takes a number of main units (12.50) or a range ([10 TO *])';
 const STATUSES = 'takes one of new, processing, see-transactions, completed, cancelled, expired, error';
@@ -58,6 +59,64 @@ test.each<[FieldName, string, string | undefined]>([
   ['created', '2026-01', 'does not support *: use a range, for example [1 TO 2]'],
 ])('%s beginning with %s: %s', (field, text, problem) => {
   expect(problemOf(() => startingWith(field, text))).toBe(problem);
+});
+
+test.each<[string, SearchQuery, SearchQuery]>([
+  ['a text', equalTo('merchant_order_id', 'Müller'), { op: 'equals', field: 'merchant_order_id', value: 'müller' }],
+  ['an id', equalTo('id', ID.toUpperCase()), { op: 'equals', field: 'id', value: ID }],
+  ['a choice', equalTo('status', 'COMPLETED'), { op: 'equals', field: 'status', value: 'completed' }],
+  ['an amount', equalTo('amount', '0012'), { op: 'equals', field: 'amount', value: 12 }],
+  [
+    'a decimal',
+    equalTo('transaction.fee_amount', '12.50'),
+    { op: 'equals', field: 'transaction.fee_amount', value: 12.5 },
+  ],
+  [
+    'a day',
+    equalTo('created', '2026-01-15'),
+    { op: 'range', field: 'created', from: { value: DAY, inclusive: true }, to: { value: LAST, inclusive: true } },
+  ],
+  [
+    'an instant with seconds and an offset of half an hour',
+    equalTo('created', '2026-01-15T05:30:07+05:30'),
+    {
+      op: 'range',
+      field: 'created',
+      from: { value: DAY + 7_000, inclusive: true },
+      to: { value: DAY + 7_000, inclusive: true },
+    },
+  ],
+  [
+    'an instant without an offset of minutes',
+    equalTo('created', '2026-01-15T01:02Z'),
+    {
+      op: 'range',
+      field: 'created',
+      from: { value: DAY + 3_720_000, inclusive: true },
+      to: { value: DAY + 3_720_000, inclusive: true },
+    },
+  ],
+  ['a beginning', startingWith('status', 'COMP'), { op: 'prefix', field: 'status', value: 'comp' }],
+  ['any value', within('amount', undefined, undefined), { op: 'not', of: { op: 'absent', field: 'amount' } }],
+  [
+    'decimals from',
+    within('transaction.fee_amount', { text: '1.5', inclusive: false }, undefined),
+    { op: 'range', field: 'transaction.fee_amount', from: { value: 1.5, inclusive: false } },
+  ],
+  [
+    'amounts up to',
+    within('amount', undefined, { text: '5', inclusive: true }),
+    { op: 'range', field: 'amount', to: { value: 5, inclusive: true } },
+  ],
+])('rules 20.5: %s is the condition', (_title, made, expected) => {
+  expect(made).toStrictEqual(expected);
+});
+
+test.each<[FieldName, string]>([
+  ['transaction.fee_amount', '1.5'],
+  ['transaction.amount', '1'],
+])('%s does not support *', (field, text) => {
+  expect(problemOf(() => startingWith(field, text))).toMatch('does not support *');
 });
 
 describe('rules 20.5: a day is all of it in UTC, an instant is cut to the millisecond', () => {
