@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Rows that one statement reads: it locks those that it fills for some milliseconds. */
+/** Rows that one statement reads: it locks those that it fills, as a rule for some milliseconds. */
 const BATCH = 1_000;
 
 /** A column to fill; all parts are SQL. */
@@ -17,8 +17,9 @@ interface ColumnToFill {
 
 /**
  * Fills a column that a migration has added to a large table, while the service writes to it: in the order of the primary
- * key, in batches. Call it from a migration with `transaction: false`. After an interruption it may be called again:
- * rows that are filled are not written twice.
+ * key, in batches. Call it from a migration with `transaction: false`, after one that made a trigger for the rows that
+ * processes of the release before insert. After an interruption it may be called again: rows that are filled are not
+ * written twice.
  */
 export async function fillColumn(
   knex: Knex,

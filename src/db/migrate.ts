@@ -108,8 +108,8 @@ async function waitForOthers(trx: Database): Promise<void> {
 const LOCK = 7_264_001;
 const LOCK_CHECK_MS = 200;
 
-/** SQLSTATE: a lock was not free within lock_timeout. */
-const LOCK_NOT_AVAILABLE = '55P03';
+/** SQLSTATE: a lock was not free within lock_timeout, or is held by a statement that waits for the migration. */
+const LOCK_NOT_AVAILABLE = ['55P03', '40P01'];
 const ATTEMPTS_MAX = 30;
 /** The longest pause between two attempts; the first ones are shorter. Milliseconds. */
 const PAUSE_MAX_MS = 10_000;
@@ -119,7 +119,7 @@ async function retryLocks(work: () => Promise<void>, onRetry: MigrateOptions['on
     try {
       return await work();
     } catch (error) {
-      if (codeOf(error) !== LOCK_NOT_AVAILABLE) throw error;
+      if (!LOCK_NOT_AVAILABLE.includes(String(codeOf(error)))) throw error;
       if (attempt === ATTEMPTS_MAX) {
         const remedy = 'end the long transactions in pg_stat_activity, or migrate when they have ended';
         throw new Error(`a lock was not free in ${ATTEMPTS_MAX} attempts: ${remedy}`, { cause: error });

@@ -30,7 +30,8 @@ import { until } from '../support/waits';
 
 /**
  * Whatever comes in through Temporal, from a client that has the keys of the payloads: no input ends a worker, disturbs
- * another order, or keeps the order that it reached from being paid (rules 24.10, 24.11).
+ * another order, or keeps the order that it reached from being paid (rules 24.10, 24.11). `npm run journeys:killing` leaves
+ * it out: the worker must be the same throughout.
  */
 const receiver = setUp(startReceiver);
 let merchant: Merchant;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { queryRows } from '../../../src/db/connection';
 import { writeOrders, type WrittenOrder } from '../../support/rows';
 import { aSearchWorld, type SearchAnswer } from '../../support/search';
@@ -145,11 +146,13 @@ it('rules 20.8 and 20.9: while orders are added, a sequence by any sort has each
       more.map((order) => ({ ...order, merchant_order_id: 'added' })),
     );
   });
+  const wrong = [];
   for (const [n, { field, direction, count }] of SORTS.entries()) {
     const were_there = new Set(first.slice(0, count));
     const only = (ids: readonly string[]) => ids.filter((id) => were_there.has(id));
     const in_order = only(await expectedOrder(field, direction));
-    expect([bodies[n]!.sort, only(found[n]!)]).toEqual([bodies[n]!.sort, in_order]);
-    expect(new Set(found[n]).size).toBe(found[n]!.length);
+    if (!isDeepStrictEqual(only(found[n]!), in_order)) wrong.push(`${bodies[n]!.sort}: in another order`);
+    if (new Set(found[n]).size < found[n]!.length) wrong.push(`${bodies[n]!.sort}: one twice`);
   }
+  expect(wrong).toEqual([]);
 });

@@ -17,12 +17,16 @@ import { writeOrders } from '../../../support/rows';
 import { setUp } from '../../../support/set-up';
 
 const SMALL = { merchant_id: uuidv7(), id: uuidv7() };
+/** Another project of the same merchant. */
+const SECOND = uuidv7();
 /** Failed webhooks of the large project in the time of the recovery, and as many of the small one before it. */
 const MANY = 6_000;
 
 const database = setUp(createTestDatabase);
 /** Ids of the orders of the small project whose webhooks a recovery is to send: the first was written before the time. */
 let few: string[];
+/** Those of the second project, whose webhooks were delivered between and at the time of these. */
+let delivered: string[];
 
 beforeAll(async () => {
   const { db } = database;
@@ -32,16 +36,31 @@ beforeAll(async () => {
     { id: merchant_id, name: 'A small shop', country: 'NL', default_currency: 'EUR' },
     new Date(0),
   );
-  await upsertProject({ db, secrets }, merchant_id, { ...PROJECT, id, name: 'Small', is_test: true }, new Date(0));
+  for (const project_id of [id, SECOND]) {
+    const project = { ...PROJECT, id: project_id, name: 'Small', is_test: true };
+    await upsertProject({ db, secrets }, merchant_id, project, new Date(0));
+  }
   // As processes of the release before write it, which know of no project.
-  await failedWebhooks(PROJECT.id, MANY, 0);
-  await failedWebhooks(SMALL.id, MANY, -24 * 60);
-  few = [...(await failedWebhooks(SMALL.id, 1, -5, 5)), ...(await failedWebhooks(SMALL.id, 2, 10))];
+  await webhooks(PROJECT.id, MANY, { created: 0 });
+  await webhooks(SMALL.id, MANY, { created: -24 * 60 });
+  few = [
+    ...(await webhooks(SMALL.id, 1, { created: -5, attempted: 5 })),
+    ...(await webhooks(SMALL.id, 2, { created: 10 })),
+  ];
+  delivered = [
+    ...(await webhooks(SECOND, 1, { created: 0, failure: null })),
+    ...(await webhooks(SECOND, 1, { created: 10, failure: null })),
+  ];
   await db.raw('analyze orders, webhook_deliveries, webhook_attempts');
 });
 
-/** Orders whose webhooks failed with one attempt each, so many minutes after NOW, in the record alone. */
-async function failedWebhooks(project_id: string, orders: number, created: number, attempted = created) {
+/** Orders whose webhooks ended with one attempt each, so many minutes after NOW, in the record alone. */
+async function webhooks(
+  project_id: string,
+  orders: number,
+  times: { created: number; attempted?: number; failure?: string | null },
+) {
+  const { created, attempted = created, failure = 'answered 500' } = times;
   const ids = await writeOrders(
     database.db,
     Array.from({ length: orders }, () => ({ project_id, status: 'cancelled' })),
@@ -49,11 +68,14 @@ async function failedWebhooks(project_id: string, orders: number, created: numbe
   await database.db.raw(
     `with d as (
        insert into webhook_deliveries (order_id, n, url, status, created)
-       select id, 1, 'https://shop.example/hook', 'failed', ? from unnest(?::uuid[]) id returning order_id, n
+       select id, 1, 'https://shop.example/hook', ?, ? from unnest(?::uuid[]) id returning order_id, n
      )
      insert into webhook_attempts (order_id, n, attempt, time_limit_ms, started, duration_ms, failure)
-     select order_id, n, 1, 4000, ?, 10, 'answered 500' from d`,
-    [toIsoTime(NOW + created * MINUTE), ids, toIsoTime(NOW + attempted * MINUTE)],
+     select order_id, n, 1, 4000, ?, 10, ? from d`,
+    [
+      ...[failure === null ? 'delivered' : 'failed', toIsoTime(NOW + created * MINUTE), ids],
+      ...[toIsoTime(NOW + attempted * MINUTE), failure],
+    ],
   );
   return ids;
 }
@@ -97,25 +119,44 @@ test('rules 13.16: a recovery reads none that failed before the time, and none o
   expect(Math.max(...read)).toBeLessThan(100);
 });
 
+const newestFirst = (ids: readonly string[]) => ids.toSorted().toReversed();
+
 test.each([
-  ['a project', { project_id: SMALL.id }],
-  ['a merchant', { merchant_id: SMALL.merchant_id }],
-  ['a merchant, those that failed', { merchant_id: SMALL.merchant_id, status: 'failed' as const }],
-])('the webhooks of %s are listed page by page, and those of others are not read', async (_title, filter) => {
+  ['a project', { project_id: SMALL.id }, () => [...newestFirst(few.slice(1)), few[0]]],
+  [
+    'a merchant, of all its projects',
+    { merchant_id: SMALL.merchant_id },
+    () => [...newestFirst([...few.slice(1), delivered[1]!]), delivered[0], few[0]],
+  ],
+  [
+    'a merchant, those that failed',
+    { merchant_id: SMALL.merchant_id, status: 'failed' as const },
+    () => [...newestFirst(few.slice(1)), few[0]],
+  ],
+])('rules 13.15: the webhooks of %s are listed page by page, those of others not read', async (_title, filter, of) => {
   const page = (db: Database, cursor?: string) => listStoredDeliveries(db, filter, { limit: 2, cursor });
   const first = await page(database.db);
   const second = await page(database.db, first.next);
-  const listed = [...first.items, ...second.items];
-  expect(listed.slice(0, 3).map(({ order_id }) => order_id)).toEqual([...few.slice(1).toSorted().toReversed(), few[0]]);
-  expect(listed.map(({ project_id }) => project_id)).toEqual(listed.map(() => SMALL.id));
-  const read = [await rowsRead((db) => page(db)), await rowsRead((db) => page(db, first.next))];
+  const third = await page(database.db, second.next);
+  const listed = [first, second, third].flatMap(({ items }) => items);
+  expect(listed.slice(0, of().length).map(({ order_id }) => order_id)).toEqual(of());
+  const projects = new Map([...few, ...delivered].map((id) => [id, few.includes(id) ? SMALL.id : SECOND]));
+  expect(listed.map(({ project_id }) => project_id)).toEqual(
+    listed.map(({ order_id }) => projects.get(order_id) ?? SMALL.id),
+  );
+  const read = [await rowsRead((db) => page(db)), await rowsRead((db) => page(db, second.next))];
   expect(Math.max(...read)).toBeLessThan(100);
+});
+
+test('a merchant gets no webhooks of the project of another one', async () => {
+  const filter = { merchant_id: SMALL.merchant_id, project_id: PROJECT.id };
+  expect(await listStoredDeliveries(database.db, filter, { limit: 10 })).toEqual({ items: [] });
 });
 
 test('rules 24.2: a migration fills the projects of old webhooks and failed attempts; again it changes nothing', async () => {
   const { db } = database;
   const projects = async () =>
-    await queryRows(
+    await queryRows<{ table_name: string; project_id: string | null; count: number }>(
       db,
       `select table_name, project_id, count(*) from (
          select 'deliveries' as table_name, project_id from webhook_deliveries
@@ -133,12 +174,12 @@ test('rules 24.2: a migration fills the projects of old webhooks and failed atte
   await delivery.commit();
   await migrated;
   await webhookProjectIndexes.up(db);
-  const of_both = (table_name: string) =>
-    [PROJECT.id, SMALL.id].toSorted().map((project_id) => ({
-      table_name,
-      project_id,
-      count: project_id === SMALL.id ? MANY + 3 : MANY,
-    }));
-  expect(before).toEqual([...of_both('attempts'), ...of_both('deliveries')]);
+  const counts = (table_name: string) =>
+    Object.fromEntries(
+      before.filter((row) => row.table_name === table_name).map(({ project_id, count }) => [`${project_id}`, count]),
+    );
+  expect(counts('deliveries')).toEqual({ [PROJECT.id]: MANY, [SMALL.id]: MANY + 3, [SECOND]: 2 });
+  // An attempt that did not fail needs none.
+  expect(counts('attempts')).toEqual({ [PROJECT.id]: MANY, [SMALL.id]: MANY + 3, null: 2 });
   expect(await projects()).toEqual(before);
 });
