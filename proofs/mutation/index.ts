@@ -94,6 +94,7 @@ async function run({ seed, single, say }: ProofInput): Promise<ProofOutcome> {
 function filesOfPart(root: string, part: number): string[] {
   const names = readdirSync(path.join(root, MUTATED), { recursive: true, encoding: 'utf8' });
   const files = names
+    .filter((name) => name.endsWith('.ts'))
     .filter((name) => existsSync(path.join(root, 'test', MUTATED, name.replace(/\.ts$/, '.test.ts'))))
     .toSorted((one, other) => one.localeCompare(other, 'en'));
   return files
