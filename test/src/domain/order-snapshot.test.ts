@@ -1,5 +1,6 @@
 import type { ChargedBy } from '../../../src/domain/order';
 import {
+  isSettableByHand,
   lastTransaction,
   orderFacts,
   outcomeAwaitedFrom,
@@ -7,6 +8,7 @@ import {
   pollPause,
   shouldExpire,
   transactionOf,
+  untilPoll,
   withAnswered,
   withPoll,
   withoutLatePoll,
@@ -73,6 +75,32 @@ test('the processor is asked less and less often, about a customer at the issuer
   expect([0, 300_000].map((now) => pollPause(at_issuer, 9, now))).toEqual([300_000, 100_000]);
 });
 
+test.each<[TransactionStatus, polls: number, poll_at: number | undefined, now: number, wait: number]>([
+  // Its first poll is planned with the move.
+  ['pending', 0, 100_000, 0, 100_000],
+  ['pending', 0, 500_000, 0, 300_000],
+  ['pending', 0, 100_000, 100_000, 300_000],
+  ['pending', 0, undefined, 0, 300_000],
+  // The worker that has just written it polls by its own schedule.
+  ['processing', 1, 100, 0, 5_000],
+])('%s after %i polls, the next one planned at %s: at %i it waits for %i ms', (status, polls, poll_at, now, wait) => {
+  const order = anOrder([status], { expires_at: 1_000_000 });
+  const planned = { expires_at: 1_000_000, ...(poll_at !== undefined && { poll_at }) };
+  const transactions = order.transactions.map((one) => ({ ...one, ...planned }));
+  expect(untilPoll({ ...order, transactions }, polls, now)).toBe(wait);
+});
+
+test.each<[TransactionStatus, now: number, settable: boolean]>([
+  ['processing', 0, true],
+  ['processing', 5_000, true],
+  ['pending', 799, false],
+  ['pending', 800, true],
+  ['error', 5_000, false],
+  ['new', 5_000, false],
+])('rules 10.14: the outcome of a transaction %s at %i can be set by hand: %s', (status, now, settable) => {
+  expect(isSettableByHand(anOrder([status]), now)).toBe(settable);
+});
+
 test('the workflow of a reversal has started: its transaction is not asked about again', () => {
   const order = anOrder(['error', 'error']);
   const watched = { ...order, transactions: order.transactions.map((one) => ({ ...one, late_poll_at: 900 })) };
@@ -83,10 +111,15 @@ test('the workflow of a reversal has started: its transaction is not asked about
 });
 
 test('the facts of its status: attempts oldest first, and whether one was accepted', () => {
-  const order = anOrder(['error', 'accepted'], { status: 'completed' });
-  expect(orderFacts(order)).toEqual({ transactions: ['error', 'accepted'], was_accepted: true, attempts_max: 5 });
-  expect(orderFacts({ ...order, ended: 'expired' })).toMatchObject({ ended: 'expired' });
-  expect(lastTransaction(order)?.attempt).toBe(2);
+  const order = anOrder(['error', 'error', 'accepted'], { status: 'completed' });
+  expect(orderFacts(order)).toStrictEqual({
+    transactions: ['error', 'error', 'accepted'],
+    was_accepted: true,
+    attempts_max: 5,
+  });
+  const open = orderFacts({ ...order, status: 'processing', ended: 'expired' });
+  expect(open).toMatchObject({ was_accepted: false, ended: 'expired' });
+  expect(lastTransaction(order)?.attempt).toBe(3);
 });
 
 test('a poll without an outcome is counted in its own transaction', () => {
