@@ -73,6 +73,14 @@ test('what was due before now is done now', () => {
   ]);
 });
 
+test('a receiver that has refused nothing receives each webhook at its first attempt', () => {
+  expect(forecast(['error'], { deliveries: [open()], has_webhook_address: true })).toEqual([
+    '700 13.1 webhook.attempt Webhook attempt 1 of 10  2',
+    '1000 7.1 order.expired Order expired',
+    '1000 13.1 webhook.attempt Webhook attempt 1 of 10  3',
+  ]);
+});
+
 test('a receiver that refused its last attempt refuses all others, those of later webhooks too', () => {
   const deliveries = [open({ attempts: 8, next_attempt_at: 600 }), open({ n: 1, status: 'paused', attempts: 3 })];
   const entries = forecast(['error'], { deliveries, has_webhook_address: true });
