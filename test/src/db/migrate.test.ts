@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Knex } from 'knex';
 import { checkWritable, connectDatabase, queryRows, type Database } from '../../../src/db/connection';
 import { MIGRATIONS, migrate, type Migration } from '../../../src/db/migrate';
 import { buildIndex } from '../../../src/db/build-index';
@@ -83,7 +82,7 @@ describe('a migration beside the service', () => {
   test('rules 24.2: it tries again when Postgres ended it for a statement that waited for it', async () => {
     const database = await createTestDatabase();
     let tries = 0;
-    const up = async (db: Knex) => {
+    const up: Migration['up'] = async (db) => {
       tries += 1;
       // SQLSTATE of a deadlock.
       if (tries === 1) await db.raw(`do $$ begin raise exception 'deadlock' using errcode = '40P01'; end $$`);
