@@ -5,7 +5,7 @@ import { fillColumn } from '../fill-column';
 /** Old rows are filled in batches, and an index cannot be built concurrently in a transaction. */
 export const config = { transaction: false };
 
-/** Lists and recoveries of a project's webhooks read its own ones only (rules 13.13, 13.16). */
+/** Lists and recoveries of a project's webhooks read its own ones only (rules 13.15, 13.16). */
 export async function up(knex: Knex): Promise<void> {
   const of_order = '(select o.project_id from orders o where o.id = t.order_id)';
   await fillColumn(knex, { table: 'webhook_deliveries', key: ['order_id', 'n'], column: 'project_id', value: of_order });
