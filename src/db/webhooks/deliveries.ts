@@ -75,9 +75,9 @@ export async function openDeliveriesOf(
 ): Promise<OpenDelivery[]> {
   return await queryRows<OpenDelivery>(
     db,
-    `select d.order_id, d.n, d.status, ${epochOf('d.next_attempt_at')} as next_attempt_at, o.project_id,
+    `select d.order_id, d.n, d.status, ${epochOf('d.next_attempt_at')} as next_attempt_at, d.project_id,
        (select count(*)::int from webhook_attempts a where a.order_id = d.order_id and a.n = d.n) as attempts
-     from webhook_deliveries d join orders o on o.id = d.order_id
+     from webhook_deliveries d
      where d.order_id in (${sql}) and d.status = any(:open::text[]) order by d.next_attempt_at
      limit :limit`,
     { ...bindings, limit, open: OPEN_DELIVERY_STATUSES },
@@ -93,7 +93,7 @@ const RECORD_ATTEMPT = `
    ), d as (
      update webhook_deliveries d set status = coalesce(:to, d.status), next_attempt_at = :next_attempt_at
      from a where d.order_id = a.order_id and d.n = a.n and d.status = any(:sources::text[])
-     returning d.order_id, d.n
+     returning d.order_id, d.n, d.project_id
    )`;
 const insertAttempt = prepared('record attempt', `${RECORD_ATTEMPT} select n from d`);
 
@@ -102,8 +102,7 @@ const insertLastAttempt = prepared(
   'record last attempt',
   `${RECORD_ATTEMPT}, attention as (
      insert into attentions (object_kind, object_id, project_id, reason)
-     select 'webhook', d.order_id || '-' || d.n, o.project_id, 'webhook failed ${WEBHOOK_ATTEMPTS_MAX} times'
-     from d join orders o on o.id = d.order_id
+     select 'webhook', d.order_id || '-' || d.n, d.project_id, 'webhook failed ${WEBHOOK_ATTEMPTS_MAX} times' from d
      on conflict do nothing
    )
    select n from d`,
