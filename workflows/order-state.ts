@@ -29,12 +29,7 @@ export class OrderState extends RecordedObject<OrderSnapshot> {
         poll: (input) => this.pollCharge(input),
         setOutcomeByHand: (input) => localActivities.setChargeOutcome({ ...input, order_id }),
         keyOf: (order) => chargeIdempotencyKey(lastTransaction(order)!.id),
-        // A charge that ended unpaid is reversed instead (rules 10.11). One whose outcome was set by hand ends otherwise
-        // only as an authorization that was approved: voided, or released at the end of its window.
-        isVerified: (order) => {
-          const last = lastTransaction(order);
-          return last?.outcome_set_by_hand === true && (last.status === 'accepted' || isEnding(last.status));
-        },
+        isVerified: hasManualOutcome,
       },
       resumed,
     );
@@ -60,8 +55,18 @@ export class OrderState extends RecordedObject<OrderSnapshot> {
   private async pollCharge(input: { order: OrderSnapshot; now: number; poll_at: number }): Promise<OrderSnapshot> {
     const { id: transaction_id } = lastTransaction(input.order)!;
     const polled = await polling.pollCharge({ ...input, transaction_id });
-    // The record had ended the transaction before, and the processor may have approved it.
-    if (isEnding(lastTransaction(polled)?.status)) this.outcome.pollRequested = true;
+    // The record had ended the transaction before, and the processor may have approved it; or an operator had set its
+    // outcome, which this workflow did not know, and the processor may contradict it.
+    if (isEnding(lastTransaction(polled)?.status) || hasManualOutcome(polled)) this.outcome.pollRequested = true;
     return polled;
   }
+}
+
+/**
+ * Whether an operator has set the outcome of the last charge. One that ended unpaid is reversed instead (rules 10.11);
+ * otherwise it ends only as an authorization that was approved: voided, or released at the end of its window.
+ */
+function hasManualOutcome(order: OrderSnapshot): boolean {
+  const last = lastTransaction(order);
+  return last?.outcome_set_by_hand === true && (last.status === 'accepted' || isEnding(last.status));
 }

@@ -13,12 +13,15 @@ interface Currency {
 /** Accounting units of international bodies: listed without a minor unit, and not used to pay. */
 const ACCOUNTING_UNITS = ['XDR', 'XSU', 'XUA'];
 
+/** Currencies since the date of the list, 2024-06-25. */
+const ADDED: readonly Currency[] = [{ code: 'XCG', digits: 2 }];
+
 // The list marks metals, bonds and test codes by pseudo-countries that begin with Zz.
 const isMoney = (row: (typeof data)[number]) =>
   !ACCOUNTING_UNITS.includes(row.code) && !row.countries.some((country) => country.startsWith('Zz'));
 
 const CURRENCIES: ReadonlyMap<string, Currency> = new Map(
-  data.filter(isMoney).map(({ code, digits }) => [code, { code, digits }]),
+  [...data.filter(isMoney), ...ADDED].map(({ code, digits }) => [code, { code, digits }]),
 );
 
 /** Codes of every currency that can be paid in, sorted. */

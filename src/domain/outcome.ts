@@ -10,7 +10,7 @@ import {
 } from './order-snapshot';
 import { mayLookUpLag, type EventResult, type MANUAL_OUTCOMES } from './transaction';
 import { mismatchInWords } from './waits';
-import { TRANSACTION_MOVES, canMove, isFinal, type TransactionStatus } from './transitions';
+import { TRANSACTION_MOVES, canMove, type TransactionStatus } from './transitions';
 
 /** The processor's answer about an operation, as far as decisions need it. */
 export interface ProcessorResult {
@@ -82,7 +82,10 @@ const EVENT_RESULT: Partial<Record<ProcessorResult['result'], EventResult>> = {
   error: 'failed',
 };
 
-/** Recorded with every approval that comes without a code: merchants recognize a paid order by it (rules 4.8). */
+/**
+ * Recorded with every approval: merchants recognize a paid order by the code (rules 4.8). ISO 8583 has further codes of
+ * approvals, such as 85 of a card check.
+ */
 const APPROVAL = { response_code: '00', response_code_description: 'Approved' };
 
 /**
@@ -95,7 +98,10 @@ export function outcomeOf(
 ): { to: TransactionStatus; details: MoveDetails } {
   if (outcome === 'unknown' || isMismatch(outcome)) return { to: 'processing', details: { source: 'service', now } };
   const { result, response_code, response_code_description, challenge_url, three_ds, occurred } = outcome;
-  const code = result === 'approved' && !response_code ? APPROVAL : { response_code, response_code_description };
+  const code =
+    result === 'approved'
+      ? { ...APPROVAL, ...(response_code && response_code_description ? { response_code_description } : {}) }
+      : { response_code, response_code_description };
   return {
     to: STATUS_AFTER[result],
     details: {
@@ -133,7 +139,8 @@ export type OutcomePlan = { action: 'keep' } | { action: 'send' } | ({ action: '
 /**
  * The consequence of the facts known about a charge.
  *
- * - A transaction that is `cancelled`, `expired` or `error` keeps its status; an approval is reversed (rules 10.11).
+ * - A transaction that is `cancelled`, `expired` or `error` keeps its status; an approval is reversed (rules 10.11). So
+ *   does one that an operator has set to `accepted` meanwhile; a contradiction needs attention (rules 10.14).
  * - `unknown`: changes nothing once the charge is recorded as sent.
  * - An answer about another amount: the transaction is `processing` until an operator has acted.
  * - `not_found`: send the charge again until `expires_at`, then the transaction is `error` (rules 10.2).
@@ -155,7 +162,7 @@ export function planOutcome(order: OrderSnapshot, facts: ChargeOutcome): Outcome
       ...outcomeMove(order, transaction, 'error', { source: 'service', now, result: 'failed' }),
     };
   }
-  if (isFinal(TRANSACTION_MOVES, status) || (outcome === 'unknown' && status !== 'new')) return { action: 'keep' };
+  if (!isAttemptOpen(status) || (outcome === 'unknown' && status !== 'new')) return { action: 'keep' };
 
   const { to, details } = outcomeOf(outcome, { now, clock_offset_ms: order.clock_offset_ms });
   const known = { ...details, transaction: { ...paid_with, ...details.transaction } };

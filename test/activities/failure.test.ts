@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { RecordMissing } from '../../src/db/connection';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { withFailures } from '../../activities/failure';
+import { ForbiddenMove } from '../../src/domain/move';
 import { ServiceError, validationError } from '../../src/errors';
 import { RECORD_MISSING } from '../../workflows/messages';
 import { MINUTE } from '../support/domain';
@@ -22,6 +23,14 @@ test('a refusal that may pass is not retried by Temporal either: the caller deci
   await expect(failing(new ServiceError('ServiceUnavailable', 'Late.'))).rejects.toMatchObject({
     type: 'ServiceUnavailable',
     nonRetryable: true,
+  });
+});
+
+test('a move that the tables forbid is not tried again: it would end the same', async () => {
+  await expect(failing(new ForbiddenMove('transaction accepted → error'))).rejects.toMatchObject({
+    type: 'ServerError',
+    nonRetryable: true,
+    message: 'transaction accepted → error',
   });
 });
 

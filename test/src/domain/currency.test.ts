@@ -13,6 +13,8 @@ test.each([
   ['JPY', 0],
   ['KWD', 3],
   ['CLF', 4],
+  // The guilder of Curaçao and Sint Maarten since 2025.
+  ['XCG', 2],
   // The five below are those that Intl gets wrong.
   ['HUF', 2],
   ['IDR', 2],

@@ -40,7 +40,10 @@ describe('what is recorded of an outcome', () => {
       '2030-01-15T11:59:59Z',
     ]);
     expect([details.result, details.authorization_iso_response_code]).toEqual([event_result, iso_code]);
-    expect(details.transaction).toMatchObject({ response_code: '05', response_code_description: 'Do not honor' });
+    expect(details.transaction).toMatchObject({
+      response_code: result === 'approved' ? '00' : '05',
+      response_code_description: 'Do not honor',
+    });
   });
 
   test.each([
@@ -52,7 +55,19 @@ describe('what is recorded of an outcome', () => {
     const { details } = outcomeOf(without_code, { now: 1_000, clock_offset_ms: 0 });
     expect(details.transaction).toMatchObject({ response_code, response_code_description: description });
     const with_empty_code = outcomeOf(answer('approved', { response_code: '' }), { now: 1_000, clock_offset_ms: 0 });
-    expect(with_empty_code.details.transaction).toMatchObject({ response_code: '00' });
+    expect(with_empty_code.details.transaction).toMatchObject({
+      response_code: '00',
+      response_code_description: 'Approved',
+    });
+  });
+
+  test('rules 4.8: an approval with a code of its own is recorded as 00, with its text', () => {
+    const said = answer('approved', { response_code: '85', response_code_description: 'No reason to decline' });
+    const { details } = outcomeOf(said, { now: 1_000, clock_offset_ms: 0 });
+    expect(details.transaction).toMatchObject({
+      response_code: '00',
+      response_code_description: 'No reason to decline',
+    });
   });
 
   test("rules 23.4: the processor's instant is shifted like everything else", () => {
@@ -108,6 +123,9 @@ describe('what follows from an outcome of a charge', () => {
     // Given up as the processor did not know it; the stored watch gives a late approval back.
     ['error', 'approved', 900, 'keep'],
     ['error', 'declined', 900, 'keep'],
+    // Rules 10.14: set by hand meanwhile.
+    ['accepted', 'approved', 100, 'keep'],
+    ['accepted', 'declined', 100, 'keep'],
 
     // Rules 10.1: unknown is no news of what is known better.
     ['new', 'unknown', 100, 'service: processing'],
@@ -166,7 +184,7 @@ describe('rules 8.1: an approval', () => {
   test('of a sale captures the amount', () => {
     expect(approvedAt(orderWith('new'))).toMatchObject({
       change: { transaction_id: 't1', to: 'accepted' },
-      details: { transaction: { captured_amount: 500, payment_method: 'apple-pay', response_code: '05' } },
+      details: { transaction: { captured_amount: 500, payment_method: 'apple-pay', response_code: '00' } },
     });
   });
 

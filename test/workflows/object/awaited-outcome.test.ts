@@ -1,4 +1,5 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { setChargeOutcome } from '../../../activities/manual-outcome';
 import { queryRows } from '../../../src/db/connection';
 import { findWatch } from '../../../src/db/orders/late-approvals';
 import { findOrderSnapshot } from '../../../src/db/orders/order-snapshot';
@@ -116,6 +117,20 @@ describe('rules 10.14: setOutcome of a payment', () => {
     ]);
     expect((await findOrderSnapshot(world.database.db, wrong.id))?.attention).toContain('says declined');
     expect(await statusesOfOrder(wrong)).toBe('completed: accepted');
+  });
+
+  test('approved, of which a workflow from an older copy of Temporal knows nothing: a contradiction needs attention', async () => {
+    const order = await awaited('processing_declined');
+    const { database, now } = world;
+    const { payment_links } = createWorkflowClients({ client: world.env.client, db: database.db });
+    await setChargeOutcome(
+      { db: database.db, workflows: { payment_links } },
+      { order_id: order.id, manual_outcome: manualOutcomeOf(order.id, 'approved'), now: await now() },
+    );
+    await isNotified(order);
+    await isClosed(order.id);
+    expect(await attentionOf(order.id)).toBe('set by hand as approved, but the processor says declined');
+    expect(await statusesOfOrder(order)).toBe('completed: accepted');
   });
 
   test.each<[string, (order: TestOrder) => Promise<unknown>]>([
