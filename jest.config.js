@@ -5,7 +5,9 @@ const INSTALLED = path.join(__dirname, 'node_modules');
 
 /** Installed packages that are ES modules only: jest loads CommonJS, so they are compiled as our own code is. */
 const ES_MODULES = readdirSync(INSTALLED)
-  .flatMap((name) => (name.startsWith('@') ? readdirSync(path.join(INSTALLED, name)).map((part) => `${name}/${part}`) : [name]))
+  .flatMap((name) =>
+    name.startsWith('@') ? readdirSync(path.join(INSTALLED, name)).map((part) => `${name}/${part}`) : [name],
+  )
   .filter((name) => {
     const file = path.join(INSTALLED, name, 'package.json');
     const { type, exports } = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
@@ -32,6 +34,8 @@ module.exports = {
   },
   // Files that end in .mjs are ES modules in any package.
   transformIgnorePatterns: [`/node_modules/(?!(${ES_MODULES.join('|')})/)(?!.*\\.mjs$)`],
+  // Files of the client name each other as modules of Node do: by the name that they have when they are compiled.
+  moduleNameMapper: { '^(\\.{1,2}/(?:api|connection|search))\\.js$': '$1' },
   // Passed to each module: otherwise each use is looked up in the context of the test file, which slows loops down.
   sandboxInjectedGlobals: ['Math', 'Object', 'Array', 'String', 'Number', 'JSON'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',

@@ -691,6 +691,9 @@ export function listOrders({ createdSince, createdUntil }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 429;
         data: Error;
     } | {
@@ -726,6 +729,9 @@ export function getOrder({ orderId, fieldsQuery, fields, ifNoneMatch, prefer }: 
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -767,6 +773,9 @@ export function updateOrder({ orderId, idempotencyKey, ifMatch, orderUpdate }: {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -823,6 +832,9 @@ export function cancelOrder({ orderId, idempotencyKey, ifMatch }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 404;
         data: Error;
     } | {
@@ -869,6 +881,9 @@ export function getTimeline({ orderId, forecast, limit, cursor }: {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -978,6 +993,9 @@ export function refundOrder({ orderId, idempotencyKey, ifMatch, body }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 404;
         data: Error;
     } | {
@@ -1029,6 +1047,9 @@ export function captureTransaction({ orderId, transactionId, idempotencyKey, ifM
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -1091,6 +1112,9 @@ export function captureTransactionAmount({ orderId, transactionId, idempotencyKe
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 404;
         data: Error;
     } | {
@@ -1145,6 +1169,9 @@ export function voidTransaction({ orderId, transactionId, idempotencyKey, ifMatc
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -1207,6 +1234,9 @@ export function voidTransactionAmount({ orderId, transactionId, idempotencyKey, 
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 404;
         data: Error;
     } | {
@@ -1261,6 +1291,9 @@ export function listOrderWebhooks({ orderId, limit, before }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 404;
         data: Error;
     } | {
@@ -1295,6 +1328,9 @@ export function redeliverOrderWebhook({ orderId, n, idempotencyKey }: {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -1378,6 +1414,9 @@ export function recoverWebhooks({ idempotencyKey, recoverRequest }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 409;
         data: Error;
     } | {
@@ -1424,6 +1463,9 @@ export function listWebhookRecoveries({ limit, cursor }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 429;
         data: Error;
     } | {
@@ -1453,6 +1495,9 @@ export function getWebhookRecovery({ recoveryId }: {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -1485,6 +1530,9 @@ export function pauseWebhookRecovery({ recoveryId, idempotencyKey }: {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -1529,6 +1577,9 @@ export function resumeWebhookRecovery({ recoveryId, idempotencyKey }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 404;
         data: Error;
     } | {
@@ -1569,6 +1620,9 @@ export function stopWebhookRecovery({ recoveryId, idempotencyKey }: {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -1661,6 +1715,9 @@ export function getReceiverCheck({ checkId }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 404;
         data: Error;
     } | {
@@ -1739,6 +1796,9 @@ export function listPaymentLinks({ createdSince, createdUntil }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 429;
         data: Error;
     } | {
@@ -1771,6 +1831,9 @@ export function getPaymentLink({ paymentLinkId, ifNoneMatch }: {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -1807,6 +1870,9 @@ export function endPaymentLink({ paymentLinkId, idempotencyKey, ifMatch }: {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -1910,6 +1976,9 @@ export function searchOrders({ format, searchRequest }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 413;
         data: Error;
     } | {
@@ -1948,6 +2017,9 @@ export function getTotals({ day }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 429;
         data: Error;
     } | {
@@ -1976,6 +2048,9 @@ export function getProject(opts?: Oazapfts.RequestOpts) {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 429;
         data: Error;
     } | {
@@ -2000,6 +2075,9 @@ export function listCurrencies(opts?: Oazapfts.RequestOpts) {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 429;
@@ -2034,6 +2112,9 @@ export function listRequests({ since, until, onlyErrors, operation, status, limi
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 429;
@@ -2072,6 +2153,9 @@ export function getRequest({ requestId }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 404;
         data: Error;
     } | {
@@ -2108,6 +2192,9 @@ export function listOrderRequests({ orderId, since, until, onlyErrors, operation
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;

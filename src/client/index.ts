@@ -1,9 +1,9 @@
 import type { RequestOpts } from '@oazapfts/runtime';
-import { connection } from './connection';
+import { connection } from './connection.js';
 
 export { HttpError, ok } from '@oazapfts/runtime';
-export * from './api';
-export * from './search';
+export * from './api.js';
+export * from './search.js';
 
 /** A project, as the last argument of every operation: where the service is, and the key of the project. */
 export function project({ url, api_key }: { url: string; api_key: string }): RequestOpts {

@@ -1,6 +1,6 @@
 import { HttpError, ok, type RequestOpts } from '@oazapfts/runtime';
-import { fetchWhole } from './connection';
-import { searchOrders, type Order, type SearchRequest, type SearchResult } from './api';
+import { fetchWhole } from './connection.js';
+import { searchOrders, type Order, type SearchRequest, type SearchResult } from './api.js';
 
 /**
  * All orders that match a query, read page by page; `size` is the page size. Sorted by `created` or `amount`, each

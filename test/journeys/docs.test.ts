@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -110,15 +110,29 @@ test('search finds the order of the page, and all pages of a query', async () =>
   expect(pages).toBe('1');
   expect(report).toBe('id,merchant_order_id,created,completed,currency,amount,status');
 
-  const program = path.join(folder, 'search.mjs');
-  const [, code = ''] = /<!-- typescript:client -->\n```ts\n([^]*?)```/.exec(page('docs/search.md'))!;
-  const client = path.join(repositoryRoot(), 'dist/src/client/index.js');
-  const options = { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'es6' } } as const;
-  writeFileSync(program, transformSync(code.replace('./client', client), options).code);
   const { api_url: API, test_api_key: KEY } = stack();
+  const program = clientProgram(path.join(folder, 'shop'));
   const { stdout } = spawnSync(process.execPath, [program], { env: { ...process.env, API, KEY }, encoding: 'utf8' });
   expect(stdout).toMatch(/^S-1001\nid,merchant_order_id,[^]*,"S-1001",/);
 });
+
+/** The program of the client's README in a new folder with a copy of the client, both compiled to ES modules of Node. */
+function clientProgram(folder: string): string {
+  const compile = (code: string, file: string) => {
+    const options = { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'es6' } } as const;
+    mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+    writeFileSync(path.join(folder, file), transformSync(code, options).code);
+  };
+  const source = path.join(repositoryRoot(), 'src/client');
+  for (const file of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
+    if (file.endsWith('.ts')) compile(page(`src/client/${file}`), `client/${file.replace(/ts$/, 'js')}`);
+  }
+  symlinkSync(path.join(repositoryRoot(), 'node_modules'), path.join(folder, 'node_modules'));
+  writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }');
+  const [, code = ''] = /<!-- typescript:client -->\n```ts\n([^]*?)```/.exec(page('src/client/README.md'))!;
+  compile(`${code}\nawait import('./client/manage/index.js');`, 'search.js');
+  return path.join(folder, 'search.js');
+}
 
 test('a receiver on this machine gets the webhook of its order', async () => {
   // The port of the page may be taken here.

@@ -485,6 +485,9 @@ export function getMerchant({ merchantId }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 404;
         data: Error;
     } | {
@@ -516,6 +519,9 @@ export function updateMerchant({ merchantId, idempotencyKey, merchantUpdate }: {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -563,6 +569,9 @@ export function listProjects({ merchantId, limit, cursor }: {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -649,6 +658,9 @@ export function getManagedProject({ projectId }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 404;
         data: Error;
     } | {
@@ -730,6 +742,9 @@ export function getWebhookSecret({ projectId }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 404;
         data: Error;
     } | {
@@ -761,6 +776,9 @@ export function rollWebhookSecret({ projectId, idempotencyKey, webhookSecretRoll
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -813,6 +831,9 @@ export function listApiKeys({ projectId, limit, cursor }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 404;
         data: Error;
     } | {
@@ -846,6 +867,9 @@ export function createApiKey({ projectId, idempotencyKey }: {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -889,6 +913,9 @@ export function rollApiKey({ id, idempotencyKey, apiKeyRollRequest }: {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -937,6 +964,9 @@ export function revokeApiKey({ id, idempotencyKey }: {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -1160,6 +1190,9 @@ export function listDeliveries({ projectId, orderId, status, since, limit, curso
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 429;
         data: Error;
     } | {
@@ -1195,6 +1228,9 @@ export function getDelivery({ id }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 404;
         data: Error;
     } | {
@@ -1225,6 +1261,9 @@ export function redeliver({ id, idempotencyKey }: {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -1269,6 +1308,9 @@ export function deliverNow({ id, idempotencyKey }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 404;
         data: Error;
     } | {
@@ -1309,6 +1351,9 @@ export function pauseDelivery({ id, idempotencyKey }: {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -1353,6 +1398,9 @@ export function resumeDelivery({ id, idempotencyKey }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 404;
         data: Error;
     } | {
@@ -1393,6 +1441,9 @@ export function recoverWebhooks({ idempotencyKey, recoverRequest }: {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -1445,6 +1496,9 @@ export function listWebhookRecoveries({ projectId, limit, cursor }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 429;
         data: Error;
     } | {
@@ -1477,6 +1531,9 @@ export function getWebhookRecovery({ recoveryId }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 404;
         data: Error;
     } | {
@@ -1507,6 +1564,9 @@ export function pauseWebhookRecovery({ recoveryId, idempotencyKey }: {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -1551,6 +1611,9 @@ export function resumeWebhookRecovery({ recoveryId, idempotencyKey }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 404;
         data: Error;
     } | {
@@ -1593,6 +1656,9 @@ export function stopWebhookRecovery({ recoveryId, idempotencyKey }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 404;
         data: Error;
     } | {
@@ -1633,6 +1699,9 @@ export function eraseCustomer({ idempotencyKey, erasureRequest }: {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -1685,6 +1754,9 @@ export function listErasures({ projectId, limit, cursor }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 429;
         data: Error;
     } | {
@@ -1715,6 +1787,9 @@ export function getErasure({ erasureId }: {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 404;
@@ -1880,6 +1955,9 @@ export function listAuditTrail({ actor, $object, since, limit, cursor }: {
         status: 401;
         data: Error;
     } | {
+        status: 403;
+        data: Error;
+    } | {
         status: 429;
         data: Error;
     } | {
@@ -1947,6 +2025,9 @@ export function getChangelog(opts?: Oazapfts.RequestOpts) {
         data: Error;
     } | {
         status: 401;
+        data: Error;
+    } | {
+        status: 403;
         data: Error;
     } | {
         status: 429;

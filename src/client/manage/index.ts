@@ -1,8 +1,8 @@
 import type { RequestOpts } from '@oazapfts/runtime';
-import { baseOf, connection } from '../connection';
+import { baseOf, connection } from '../connection.js';
 
 export { HttpError, ok } from '@oazapfts/runtime';
-export * from './api';
+export * from './api.js';
 
 interface TokenAnswer {
   access_token?: string;
