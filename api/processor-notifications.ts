@@ -7,6 +7,7 @@ import type { ProcessorNotifications } from '../src/temporal/processor-notificat
 import { answer } from './http/answer';
 import { noteRequest } from './http/answered-request';
 import { otherMethods } from './http/bind';
+import type { Intake } from './http/intake';
 
 /** Milliseconds for telling the workflow; the processor sends again what was not received. */
 const DEADLINE_MS = 4_000;
@@ -17,6 +18,7 @@ export interface NotificationServices {
   /** `whsec_…`, shared with the processor: two while one replaces the other. */
   secrets: string[];
   log: Logger;
+  intake: Pick<Intake, 'requireOpen'>;
 }
 
 /**
@@ -24,11 +26,17 @@ export interface NotificationServices {
  * late, repeated or out-of-order notification does no harm. A forged one, or one older than five minutes, is answered
  * 401 and does nothing.
  */
-export function processorNotifications({ processor_notifications, secrets, log }: NotificationServices): Router {
+export function processorNotifications({
+  processor_notifications,
+  secrets,
+  log,
+  intake,
+}: NotificationServices): Router {
   const webhooks = secrets.map((secret) => new Webhook(secret));
   const router = Router({ caseSensitive: true });
   const handleNotification: RequestHandler = async (request, response) => {
     noteRequest(response, { operation: 'processor_notification' });
+    intake.requireOpen();
     const notification = read(webhooks, request.body as Buffer, request.headers as Record<string, string>);
     const deadline_at = Date.now() + DEADLINE_MS;
     if (notification.type === 'settlements.created') {

@@ -1,4 +1,3 @@
-import { Router } from 'express';
 import type { Database } from '../../src/db/connection';
 import { openRestore, type Restore } from '../../src/db/backups/restores';
 import { ServiceError } from '../../src/errors';
@@ -30,14 +29,6 @@ export class Intake {
   requireOpen(): void {
     if (!this.is_stopped) return;
     throw new ServiceError('ServiceUnavailable', 'The service is being restored. Nothing was stored or charged.');
-  }
-
-  /** Refuses what is no read below these paths, which are no part of the API. */
-  refuseWrites(...paths: string[]): Router {
-    return Router().use(paths, ({ method }, _response, next) => {
-      if (method !== 'GET' && method !== 'HEAD') this.requireOpen();
-      next();
-    });
   }
 
   close(): void {

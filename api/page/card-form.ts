@@ -67,13 +67,18 @@ function problem(name: CardField, text: string | undefined): FieldErrors {
   return text === undefined ? {} : { [name]: text };
 }
 
+/** A test card may have any expiry in the future (rules 17.2); without this the package allows 19 years. */
+const YEARS_MAX = 100;
+
 function readExpiry(text: string, texts: Texts['errors']): { card_expiry: string; problem?: string } {
   if (text === '') return { card_expiry: '', problem: texts.expiry_missing };
-  const { isValid, month, year } = expirationDate(text);
+  // The page writes the slash; customers write it too, or a dash or point.
+  const separated = text.replace(/^(\d{1,2})\s*[/.-][\s/.-]*(?=\d)/, '$1/');
+  const { isValid, month, year } = expirationDate(separated, YEARS_MAX);
   if (isValid && month !== null && year !== null) {
     return { card_expiry: `${month.padStart(2, '0')}${year.length === 2 ? '20' : ''}${year}` };
   }
-  return { card_expiry: '', problem: isPast(text) ? texts.expiry_past : texts.expiry_wrong };
+  return { card_expiry: '', problem: isPast(separated) ? texts.expiry_past : texts.expiry_wrong };
 }
 
 /** Whether the text is a month in the past, which gets another message than a text that is no month. */

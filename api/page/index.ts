@@ -8,6 +8,7 @@ import type { ProcessorNotifications } from '../../src/temporal/processor-notifi
 import { otherMethods } from '../http/bind';
 import type { Rate } from '../http/rate-limit';
 import { noteRequest } from '../http/answered-request';
+import type { Intake } from '../http/intake';
 import { FORM_FIELDS_MAX } from '../http/errors';
 import { assets } from './assets';
 import { createCsrfProtection } from './csrf';
@@ -47,6 +48,7 @@ export interface PageServices {
   deadline_ms: number;
   log: Logger;
   rates: PageRates | undefined;
+  intake: Pick<Intake, 'requireOpen'>;
 }
 
 /**
@@ -54,7 +56,7 @@ export interface PageServices {
  * (rules 12.2).
  */
 export function createPages(services: PageServices): Router {
-  const { processor, public_url, deadline_ms, log, rates } = services;
+  const { processor, public_url, deadline_ms, log, rates, intake } = services;
   const base = new URL(public_url).pathname.replace(/\/+$/, '');
   const csrf = createCsrfProtection(services);
   const testCards = createTestCards(processor, log);
@@ -64,12 +66,17 @@ export function createPages(services: PageServices): Router {
     noteRequest(response, { operation: `page ${baseUrl}` });
     next();
   };
+  const refuseForms: RequestHandler = ({ method }, _response, next) => {
+    if (method === 'POST') intake.requireOpen();
+    next();
+  };
   const before = [
     note,
     ...pageHeaders,
     ...(rates ? [limitByAddress(rates.page)] : []),
     csrf.cookies,
     express.urlencoded({ extended: false, limit: FORM_BYTES_MAX, parameterLimit: FORM_FIELDS_MAX }),
+    refuseForms,
   ];
   const add = <P extends Payable>(
     path: string,

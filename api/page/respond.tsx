@@ -72,8 +72,13 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
     const token = () => csrf.token(request, response, page);
     const reload = nextReload(page, reloads ?? 0);
     const { status = 200, field_errors = {}, notice, cardholder_name } = result;
-    if (result.waiting_for !== undefined) {
-      return sendPage(response, status, <WaitingPage {...frame} waiting_for={result.waiting_for} refresh={reload} />);
+    // A charge that was begun is awaited by every page, not only by the answer to its form (rules 10.8).
+    const is_begun = state.kind === 'payable' && state.charge_began && result.field_errors === undefined;
+    const waiting_for = result.waiting_for ?? (is_begun ? 'unknown_charge' : undefined);
+    if (waiting_for !== undefined) {
+      const cancel_token = is_begun && state.cancellable ? token() : undefined;
+      const waiting = { waiting_for, refresh: reload, cancel_token, notice };
+      return sendPage(response, status, <WaitingPage {...frame} {...waiting} />);
     }
     if (state.kind === 'ended') {
       return sendPage(response, status, <ResultPage {...frame} {...{ state, return_address, notice }} />);
@@ -82,8 +87,9 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
       const { waiting_for, challenge_url } = state;
       // The first time the customer is led to the issuer.
       const is_first = cause !== 'issuer_return' && reloads === undefined && notice === undefined;
-      // A notice stays long enough to be read.
-      const reload_later = notice === undefined ? reload : { ...reload, seconds: RELOAD_SECONDS_MAX };
+      // A notice stays long enough to be read, and so do the choices of a customer who came back without an outcome.
+      const is_read = notice !== undefined || (waiting_for === 'issuer' && cause === 'visit');
+      const reload_later = is_read ? { ...reload, seconds: RELOAD_SECONDS_MAX } : reload;
       const refresh = challenge_url !== undefined && is_first ? { seconds: 0, url: challenge_url } : reload_later;
       const cancel_token = state.cancellable ? token() : undefined;
       return sendPage(
@@ -140,7 +146,9 @@ export function onPageError(log: Logger, base: string): ErrorRequestHandler {
   return answerErrors(log, (error, request, response) => {
     if (prefersJson(request)) return answerError(response, error);
     const { status } = ERRORS[error.error];
-    const localization = localize(request);
+    // Of a form: the language of its page.
+    const { language } = (request.body ?? {}) as { language?: unknown };
+    const localization = localize(request, typeof language === 'string' ? [language] : []);
     const { problems } = localization.texts;
     const problem = status in problems ? (status as keyof Texts['problems']) : status < 500 ? 400 : 503;
     const page = problem === 404 ? undefined : pageOf(request, base);

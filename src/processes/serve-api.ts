@@ -51,19 +51,20 @@ export async function serveApi(
   const workflows = createWorkflowClients({ client, db });
   const { processor_notifications } = workflows;
   const services = { ...workflows, db, processor, public_url: publicUrl(config) };
+  const intake = await Intake.open(db, log);
   const pages = createPages({
     ...services,
     page_secrets,
     deadline_ms: PAGE_DEADLINE_MS,
     log,
     rates: pageRates(config),
+    intake,
   });
   addTo?.(pages, client);
   const waiting_places = new WaitingPlaces();
   const order_waits = new OrderWaits(db, log, waiting_places);
   const event_waits = new EventWaits(db, log, waiting_places);
   const draining = new Draining();
-  const intake = await Intake.open(db, log);
   const recorder = new RequestRecorder({ db, log, document });
   const app = createApp({
     host: 'api',
@@ -95,8 +96,12 @@ export async function serveApi(
       { name: 'temporal', required: false, check: () => pingTemporal(client) },
     ],
     routers: [
-      intake.refuseWrites('/pay', '/paymentlinks', '/processor/notifications'),
-      processorNotifications({ processor_notifications, secrets: valuesOf(config.PROCESSOR_NOTIFICATION_SECRET), log }),
+      processorNotifications({
+        processor_notifications,
+        secrets: valuesOf(config.PROCESSOR_NOTIFICATION_SECRET),
+        log,
+        intake,
+      }),
       pages,
     ],
     intake,

@@ -43,7 +43,12 @@ beforeAll(async () => {
     },
   };
   const notifications = Router().use(
-    processorNotifications({ processor_notifications, secrets: [secret, next_secret], log: pino({ level: 'silent' }) }),
+    processorNotifications({
+      processor_notifications,
+      secrets: [secret, next_secret],
+      log: pino({ level: 'silent' }),
+      intake: { requireOpen: () => undefined },
+    }),
   );
   plumbing = await serveTestApi({ routers: [notifications] });
 });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { Router } from 'express';
+import { extname } from 'node:path';
+import { Router, type RequestHandler } from 'express';
 import { SCRIPT } from './script';
 import { PAGE_STYLE } from './style';
 
@@ -24,14 +25,21 @@ export const ASSETS = {
   icon: asset('svg', 'image/svg+xml', ICON),
 };
 
-/** Serves the assets. They may be cached for ever, as their names derive from their content. */
+/**
+ * Serves the assets. They may be cached for ever, as their names derive from their content. While processes of two
+ * releases run, one is asked for the assets of a page of the other: it answers with its own, which are not cached.
+ */
 export function assets(): Router {
   const router = Router({ caseSensitive: true });
   for (const { path, type, content } of Object.values(ASSETS)) {
-    router.get(path, (_request, response) => {
-      response.set({ 'Content-Type': type, 'Cache-Control': 'public, max-age=31536000, immutable' });
-      response.end(content);
-    });
+    const serve =
+      (caching: string): RequestHandler =>
+      (_request, response) => {
+        response.set({ 'Content-Type': type, 'Cache-Control': caching });
+        response.end(content);
+      };
+    router.get(path, serve('public, max-age=31536000, immutable'));
+    router.get(new RegExp(`^/assets/[0-9a-f]{16}[.]${extname(path).slice(1)}$`), serve('no-store'));
   }
   return router;
 }

@@ -8,14 +8,30 @@ export const SCRIPT = `'use strict';
   var reload_url = document.documentElement.getAttribute('data-reload-url');
   if (reload_url && history.replaceState) history.replaceState(null, '', reload_url);
 
+  // A waiting page loads itself again; while a link or button has the focus, a minute later, as it may be pressed.
+  var root = document.documentElement, waiting_url = root.getAttribute('data-refresh-url'), waited = 0;
+  if (waiting_url) {
+    var reload = function () {
+      var focused = document.activeElement, isControl = focused && /^(A|BUTTON)$/.test(focused.tagName);
+      if (!isControl || (waited += 1) > 60) location.replace(waiting_url);
+      else setTimeout(reload, 1000);
+    };
+    setTimeout(reload, Number(root.getAttribute('data-refresh-seconds')) * 1000);
+  }
+
+  var sent = false;
   var timer = document.querySelector('[data-milliseconds-left]');
   if (timer) {
-    var end = performance.now() + Number(timer.getAttribute('data-milliseconds-left'));
+    var left = Number(timer.getAttribute('data-milliseconds-left'));
+    // The first clock cannot be set, but stands still while some devices sleep; the second goes on.
+    var began = performance.now(), began_at = Date.now();
     var words = document.querySelector('[data-left-label]');
     var two = function (n) { return (n < 10 ? '0' : '') + n; };
     var show = function () {
-      var seconds = Math.ceil((end - performance.now()) / 1000);
-      if (seconds <= 0) { clearInterval(ticking); location.replace(timer.getAttribute('data-page')); return; }
+      var passed = Math.max(performance.now() - began, Date.now() - began_at);
+      var seconds = Math.max(0, Math.ceil((left - passed) / 1000));
+      // The answer to a form that was sent is awaited.
+      if (seconds === 0 && !sent) { clearInterval(ticking); location.replace(timer.getAttribute('data-page')); return; }
       // Longer than a day: keep the date of the page instead of a countdown.
       if (seconds > 86400) return;
       if (words) words.textContent = words.getAttribute('data-left-label');
@@ -27,23 +43,25 @@ export const SCRIPT = `'use strict';
   }
 
   // Only the first form is sent: afterwards the other forms that pay do nothing.
-  var sent = false;
   document.querySelectorAll('form[data-pay]').forEach(function (form) {
     var button = form.querySelector('button');
     var words = form.querySelector('[data-busy]');
     var label = words.textContent;
+    var ready = function () {
+      sent = false;
+      button.removeAttribute('aria-disabled');
+      words.textContent = label;
+    };
     form.addEventListener('submit', function (event) {
       if (sent) { event.preventDefault(); return; }
       sent = true;
       button.setAttribute('aria-disabled', 'true');
       words.textContent = words.getAttribute('data-busy');
+      // Every form is answered by then: the customer has stopped loading. A second one charges nothing twice.
+      setTimeout(ready, 20000);
     });
     // Back to this page: the button works again.
-    window.addEventListener('pageshow', function () {
-      sent = false;
-      button.removeAttribute('aria-disabled');
-      words.textContent = label;
-    });
+    window.addEventListener('pageshow', ready);
     // Only while typing at the end: a caret in the middle must not jump.
     var rewrite = function (name, how) {
       var input = form.elements.namedItem(name);
@@ -53,7 +71,8 @@ export const SCRIPT = `'use strict';
       });
     };
     rewrite('number', function (text) { return text.replace(/\\D/g, '').replace(/(\\d{4})(?=\\d)/g, '$1 '); });
-    rewrite('card_expiry', function (text) { return /^\\d{2}$/.test(text) ? text + ' / ' : text; });
+    // The slash may be typed as well.
+    rewrite('card_expiry', function (text) { return text.replace(/^(\\d{2})[\\s\\/.-]*(\\d{0,4}).*$/, '$1 / $2'); });
   });
 })();
 `;

@@ -1,7 +1,7 @@
 import type { Wallet } from '../../../src/processor/wire';
 import type { CardField, FieldErrors } from '../card-form';
 import { TOKEN_FIELD } from '../csrf';
-import { WALLET_NAMES, type Localization, type Texts } from '../languages';
+import { WALLET_NAMES, type Localization } from '../languages';
 import type { Prefilled } from '../test-cards';
 import { DeviceIcon } from './icons';
 
@@ -11,6 +11,16 @@ interface PaymentFormProps {
   page: string;
   token: string;
   attempt: number;
+}
+
+/** What every form sends: proof that it is of a page of ours, and the language in which an error is answered. */
+function HiddenFields({ token, localization }: { token: string; localization: Localization }) {
+  return (
+    <>
+      <input type="hidden" name={TOKEN_FIELD} value={token} />
+      <input type="hidden" name="language" value={localization.lang} />
+    </>
+  );
 }
 
 /** The contents of the card form, and where it is sent. */
@@ -31,7 +41,7 @@ export function CardForm({ localization, page, token, attempt, errors, values, a
   const shared = { errors, values };
   return (
     <form method="post" action={page} novalidate data-pay>
-      <input type="hidden" name={TOKEN_FIELD} value={token} />
+      <HiddenFields token={token} localization={localization} />
       <input type="hidden" name="attempt" value={attempt} />
       <div class="fields">
         <Field
@@ -118,17 +128,18 @@ function Field({ name, label, hint, wide, errors, values, ...input }: FieldProps
 }
 
 interface WalletFormsProps extends PaymentFormProps {
-  texts: Texts;
+  localization: Localization;
   wallets: readonly Wallet[];
 }
 
 /** One form for each wallet, whose button pays at once. The button says that the wallet is simulated. */
-export function WalletForms({ texts, wallets, page, token, attempt }: WalletFormsProps) {
+export function WalletForms({ localization, wallets, page, token, attempt }: WalletFormsProps) {
+  const { texts } = localization;
   return (
     <div class="wallets">
       {wallets.map((wallet) => (
         <form key={wallet} method="post" action={`${page}wallet/`} data-pay>
-          <input type="hidden" name={TOKEN_FIELD} value={token} />
+          <HiddenFields token={token} localization={localization} />
           <input type="hidden" name="attempt" value={attempt} />
           <input type="hidden" name="payment_method" value={wallet} />
           <button class="button wallet" type="submit" aria-describedby="simulated">
@@ -146,10 +157,11 @@ export function WalletForms({ texts, wallets, page, token, attempt }: WalletForm
 }
 
 /** A separate form: it must share neither a button row nor the enter key with the card form. */
-export function CancelForm({ texts, page, token }: { texts: Texts; page: string; token: string }) {
+export function CancelForm({ localization, page, token }: { localization: Localization; page: string; token: string }) {
+  const { texts } = localization;
   return (
     <form method="post" action={`${page}cancel/`}>
-      <input type="hidden" name={TOKEN_FIELD} value={token} />
+      <HiddenFields token={token} localization={localization} />
       <button class="quiet" type="submit">
         {texts.cancel}
       </button>

@@ -17,7 +17,7 @@ export interface Frame {
 
 interface LayoutProps extends Frame {
   title: string;
-  /** Load `url` after so many seconds. */
+  /** Load `url` after so many seconds; with a script not while a link or button has the focus. */
   refresh?: { seconds: number; url: string } | undefined;
   children: ComponentChildren;
 }
@@ -34,15 +34,22 @@ export function Layout({
   children,
 }: LayoutProps) {
   const { lang, texts } = localization;
+  const meta = refresh && <meta http-equiv="refresh" content={`${refresh.seconds};url=${refresh.url}`} />;
+  const byScript = refresh && refresh.seconds > 0 ? refresh : undefined;
   return (
-    <html lang={lang} data-reload-url={reload_url}>
+    <html
+      lang={lang}
+      data-reload-url={reload_url}
+      data-refresh-url={byScript?.url}
+      data-refresh-seconds={byScript?.seconds}
+    >
       <head>
         <meta charset="utf-8" />
         <title>{title}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="format-detection" content="telephone=no" />
-        {refresh && <meta http-equiv="refresh" content={`${refresh.seconds};url=${refresh.url}`} />}
+        {byScript ? <noscript>{meta}</noscript> : meta}
         <link rel="stylesheet" href={base + ASSETS.style.path} />
         <link rel="icon" type="image/svg+xml" href={base + ASSETS.icon.path} />
         <script src={base + ASSETS.script.path} defer />

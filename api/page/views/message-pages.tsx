@@ -50,7 +50,7 @@ export function WaitingPage(props: WaitingPageProps) {
         <a class="button" href={challenge_url ?? refresh.url}>
           {challenge_url === undefined ? texts.check_now : texts.to_issuer}
         </a>
-        {cancel_token !== undefined && <CancelForm texts={texts} page={page} token={cancel_token} />}
+        {cancel_token !== undefined && <CancelForm localization={localization} page={page} token={cancel_token} />}
       </div>
     </Layout>
   );

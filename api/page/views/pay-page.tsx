@@ -42,7 +42,7 @@ export function PayPage(props: PayPageProps) {
               <div class="heading">
                 <h2>{texts.wallet_heading}</h2>
               </div>
-              <WalletForms {...{ texts, wallets, page, token, attempt }} />
+              <WalletForms {...{ localization, wallets, page, token, attempt }} />
             </>
           )}
           {by_card && (
@@ -64,7 +64,7 @@ export function PayPage(props: PayPageProps) {
           )}
           {state.cancellable && (
             <div class="cancel">
-              <CancelForm texts={texts} page={page} token={token} />
+              <CancelForm localization={localization} page={page} token={token} />
             </div>
           )}
         </section>

@@ -327,7 +327,7 @@ test('rules 12.2: the keyboard alone pays', async () => {
     await page.keyboard.press('Tab');
     expect(await page.locator(`${walletButton(wallet)}:focus`).count()).toBe(1);
   }
-  for (const text of [CARD.number, '1234', CARD.security_code, CARD.cardholder_name]) {
+  for (const text of [CARD.number, '12/34', CARD.security_code, CARD.cardholder_name]) {
     await page.keyboard.press('Tab');
     await page.keyboard.type(text);
   }
@@ -335,6 +335,52 @@ test('rules 12.2: the keyboard alone pays', async () => {
   expect(await page.inputValue('[autocomplete="cc-exp"]')).toBe('12 / 34');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Payment completed' }).waitFor();
+});
+
+test('rules 12.2: the expiry may be typed with its slash, with spaces, a dash or a point, or without', async () => {
+  const page = await visit();
+  await page.goto((await createPageOrder()).order_url);
+  const expiry = page.getByLabel('Expiry date');
+  for (const typed of ['1234', '12/34', '12 / 34', '12 34', '12-34', '12.34', '12/2034']) {
+    await expiry.fill('');
+    await expiry.pressSequentially(typed);
+    expect([typed, await expiry.inputValue()]).toEqual([typed, typed.endsWith('2034') ? '12 / 2034' : '12 / 34']);
+  }
+  await expiry.press('Backspace');
+  await expiry.pressSequentially('5');
+  expect(await expiry.inputValue()).toBe('12 / 2035');
+});
+
+test('rules 12.2: a page that waits stays while a button of it has the focus', async () => {
+  const page = await visit();
+  const order = await createPageOrder();
+  await page.goto(order.order_url);
+  await fillIn(page, { number: CARDS.processing_approved.number });
+  await page.click(PAY);
+  await page.getByRole('heading', { name: 'Your payment is being processed', exact: true }).waitFor();
+  const check = page.getByRole('link', { name: 'Check now' });
+  await check.focus();
+  const loads: string[] = [];
+  page.on('request', (request) => request.isNavigationRequest() && loads.push(request.url()));
+  // Longer than the pause after which it would load itself.
+  await page.waitForTimeout(4_000);
+  expect(loads).toEqual([]);
+  await check.blur();
+  await until('it loads itself again', () => loads.length > 0);
+});
+
+test('after a form whose answer the customer has stopped, the buttons work again', async () => {
+  const page = await visit();
+  const order = await createPageOrder({ payment_methods: ['google-pay'] });
+  await page.clock.install();
+  await page.goto(order.order_url);
+  const words = await page.locator(walletButton('google-pay')).innerText();
+  await page.evaluate(
+    `document.querySelector('form[data-pay]').addEventListener('submit', (event) => event.preventDefault())`,
+  );
+  await page.click(walletButton('google-pay'));
+  await page.clock.runFor(21_000);
+  expect(await page.locator(walletButton('google-pay')).innerText()).toBe(words);
 });
 
 test.each(['Enter', 'Space'])('the keyboard alone presses a wallet: %s', async (key) => {

@@ -25,6 +25,11 @@ test.each([
   ['1234', '122034'],
   ['1/34', '012034'],
   ['2034-12', '122034'],
+  ['12 / /34', '122034'],
+  ['12-34', '122034'],
+  ['12.34', '122034'],
+  // Rules 17.2: any in the future.
+  ['12/99', '122099'],
 ])('expiry %s → %s', (card_expiry, expected) => {
   expect(read({ card_expiry })).toMatchObject({ card: { card_expiry: expected } });
 });

@@ -4,7 +4,9 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pino from 'pino';
 import { createPages, type PageRates } from '../../../api/page';
+import { LANGUAGES } from '../../../api/page/languages';
 import { connectDatabase, type Database } from '../../../src/db/connection';
+import { ServiceError } from '../../../src/errors';
 import { createProcessorClient, type Processor } from '../../../src/processor/client';
 import { createWorkflowClients } from '../../../src/temporal/workflows';
 import { orderWorkflowId } from '../../../workflows/messages';
@@ -84,7 +86,7 @@ describe('a page', () => {
     expect(headers.get('set-cookie')).toMatch(/; Path=\/pay\/[0-9a-f-]{36}; HttpOnly; SameSite=Lax$/);
   });
 
-  test('loads a style sheet and a script that may be kept for ever', async () => {
+  test('rules 12.14: loads a style sheet and a script that may be kept for ever', async () => {
     const { client, path } = await opened();
     const html = await (await client.send(path)).text();
     const assets = [...html.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, asset]) => asset!);
@@ -97,6 +99,15 @@ describe('a page', () => {
       ]);
     }
     expect(html).not.toMatch(/<style|\sstyle="|<script>|\son[a-z]+="/);
+    // Of a page that a process of another release has made.
+    const [of_other_release, of_nobody] = await Promise.all(
+      ['/assets/0123456789abcdef.css', '/assets/0123456789abcdef.png'].map((asset) => client.send(asset)),
+    );
+    expect([of_other_release!.headers.get('content-type'), of_other_release!.headers.get('cache-control')]).toEqual([
+      'text/css; charset=utf-8',
+      'no-store',
+    ]);
+    expect(of_nobody!.status).toBe(404);
   });
 
   test('shows what merchants and customers wrote as text', async () => {
@@ -600,6 +611,7 @@ describe('when a part of the service is away', () => {
     deadline_ms?: number;
     public_url?: string;
     rates?: PageRates;
+    requireOpen?: () => void;
   }): Promise<{ url: string; lines: string[] }> {
     const lines: string[] = [];
     const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
@@ -626,6 +638,7 @@ describe('when a part of the service is away', () => {
         deadline_ms,
         log,
         rates: options.rates,
+        intake: { requireOpen: options.requireOpen ?? (() => undefined) },
       }),
     );
     const server = app.listen(0, '127.0.0.1');
@@ -668,12 +681,14 @@ describe('when a part of the service is away', () => {
     const order = await createPageOrder();
     const slow = { operation: 'sale', order_id: order.id, kind: 'latency', milliseconds: 3_000, times: 1 } as const;
     const fault = await new Merchant().addFault(slow);
-    const first = new Client();
+    const { url } = await pages({ processor_url: 'http://127.0.0.1:9' });
+    const [first, second] = [new Client(), new Client(url)];
+    const form = { ...CARD, ...(await second.openPage(order)) };
     const paid = first.postForm(`/pay/${order.id}/`, { ...CARD, ...(await first.openPage(order)) });
     await fault.hit;
-    const { url } = await pages({ processor_url: 'http://127.0.0.1:9' });
-    const second = new Client(url);
-    const response = await second.postForm(`/pay/${order.id}/`, { ...CARD, ...(await second.openPage(order)) });
+    const third = await new Client(url).send(`/pay/${order.id}/`);
+    expect([third.status, await third.text()]).toEqual([200, expect.stringContaining('We have not heard back yet')]);
+    const response = await second.postForm(`/pay/${order.id}/`, form);
     const html = await response.text();
     expect([response.status, html]).toEqual([503, expect.stringContaining('We have not heard back yet')]);
     expect(html).not.toContain('Nothing was charged');
@@ -695,6 +710,22 @@ describe('when a part of the service is away', () => {
       told.headers.get('retry-after'),
       ((await told.json()) as { error: { type: string } }).error.type,
     ]).toEqual([503, '1', 'ServerError']);
+  });
+
+  test('rules 28.1 and 12.10: during a restore forms get a page in the language of theirs, and pages are shown', async () => {
+    const order = await createPageOrder({ locale: 'de' });
+    const requireOpen = () => {
+      throw new ServiceError('ServiceUnavailable', 'The service is being restored.');
+    };
+    const { url } = await pages({ requireOpen });
+    const customer = new Client(url);
+    const form = { ...CARD, ...(await customer.openPage(order)), language: 'de' };
+    for (const path of ['', 'cancel/']) {
+      const refused = await customer.postForm(`/pay/${order.id}/${path}`, form);
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+      expect(await refused.text()).toContain(LANGUAGES['de']!.texts.problems[503].heading);
+    }
+    expect(hidden(await (await customer.send(`/pay/${order.id}/`)).text(), 'language')).toBe('de');
   });
 
   test('of more forms than the limit of an order allows the rest does nothing, and other orders are paid', async () => {

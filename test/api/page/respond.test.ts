@@ -1,8 +1,11 @@
 import { Router } from 'express';
 import pino from 'pino';
-import { onPageError } from '../../../api/page/respond';
+import type { CsrfProtection } from '../../../api/page/csrf';
+import type { Payable, PaymentState } from '../../../api/page/payable';
+import { createRespond, onPageError } from '../../../api/page/respond';
 import { ServiceError } from '../../../src/errors';
 import { SERIALIZERS } from '../../../src/log';
+import { NOBODY } from '../../support/shapes';
 import { serveTestApi } from '../../support/test-api';
 
 /** What a handler of the page that throws is answered with, and logs. */
@@ -25,6 +28,46 @@ async function answerTo(thrown: unknown, accept = 'text/html') {
   await api.close();
   return { response, text, log: lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
+
+/** A page on which the first attempt can be paid. */
+const PAYABLE: Payable = {
+  ...{ id: NOBODY, project_id: NOBODY, is_test: false, path: `/pay/${NOBODY}/`, merchant_name: 'Shop' },
+  ...{
+    amount: 500,
+    currency: 'EUR',
+    description: null,
+    merchant_order_id: null,
+    locales: [],
+    methods: ['credit-card'],
+  },
+  ...{ now: 0, clock_was_advanced: false, paid_with: undefined, is_cancelled: false },
+  state: {
+    ...{ kind: 'payable', attempt: 1, attempts_left: 5, last_failure: undefined, cancellable: true },
+    ...{ charge_began: false, expires_at: 60_000 },
+  },
+};
+
+/** The words of the page of a visit, and whether it loads itself again. */
+async function visitTo(payable: Payable): Promise<{ text: string; reloads: boolean }> {
+  const csrf = { token: () => 'token' } as unknown as CsrfProtection;
+  const respond = createRespond({ csrf, base: '', testCards: async () => [] });
+  const pages = Router();
+  pages.use('/pay', (request, response) => respond(request, response, payable, 'visit'));
+  const api = await serveTestApi({ routers: [pages] });
+  const text = await (await api.send('/pay/', { headers: { accept: 'text/html' } })).text();
+  await api.close();
+  return { text, reloads: text.includes(`content="2;url=/pay/${NOBODY}/?waited=1"`) };
+}
+
+test('rules 10.8: each page of an attempt whose charge was begun waits for it, and offers to cancel', async () => {
+  const { state } = PAYABLE;
+  const free = await visitTo(PAYABLE);
+  expect([free.text.includes('name="number"'), free.reloads]).toEqual([true, false]);
+  const begun = await visitTo({ ...PAYABLE, state: { ...state, charge_began: true } as PaymentState });
+  expect(begun.text).toContain('We have not heard back yet');
+  expect([begun.text.includes('name="number"'), begun.reloads]).toEqual([false, true]);
+  expect(begun.text).toContain(`action="/pay/${NOBODY}/cancel/"`);
+});
 
 const parserError = (type: string, status: number) => Object.assign(new Error(type), { type, status });
 
