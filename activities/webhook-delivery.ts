@@ -31,15 +31,15 @@ export async function startDeliveries(
 }
 
 /**
- * Makes an attempt if one is due. Returns the delivery's progress. Repeat-safe. Fails, for Temporal to try again in a
- * few seconds, while this worker makes as many attempts of the project as it may (rules 13.9).
+ * Makes an attempt if one is due. Returns the delivery's progress. Repeat-safe. Fails, for Temporal to try again
+ * later, while this worker makes as many attempts of the project as it may (rules 13.9).
  */
 export async function attemptDelivery(services: ActivityServices, input: AttemptInput): Promise<DeliveryProgress> {
   const delivery = await load(services.db, input);
   const now = input.now + delivery.clock_offset_ms;
   if (!isAttemptDue(delivery, now)) return progressOf(delivery);
   const end = services.attempt_limits.beginTask(delivery);
-  if (end === undefined) throw projectIsBusy();
+  if (end === undefined) throw projectIsBusy(services.attempt_limits.nextTurn(delivery));
   try {
     return await send(services, delivery, now);
   } finally {
@@ -67,10 +67,10 @@ export async function attemptDeliveryLocally(
   }
 }
 
-const projectIsBusy = () =>
+const projectIsBusy = (again_after: number) =>
   noPlace('ProjectIsBusy', {
     message: 'This worker makes as many attempts of the project as it may at once.',
-    again_after: 2_000,
+    again_after,
   });
 
 /**

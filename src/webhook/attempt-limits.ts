@@ -20,6 +20,18 @@ export const ATTEMPT_TASKS_AT_ONCE = 500;
 /** A fifth of them: the other projects always have slots (rules 13.9). */
 const PROJECT_TASKS_AT_ONCE = ATTEMPT_TASKS_AT_ONCE / 5;
 
+/** How soon and how late an attempt that found no slot asks again. Milliseconds. */
+const ASKS_AFTER_MS = 2_000;
+const ASKS_WITHIN_MS = 60_000;
+
+/** The tasks of a project whose slots were taken. */
+interface Queue {
+  /** How long its attempts take, on average. Milliseconds. */
+  attempt_ms: number;
+  /** When the last of those that found no slot asks again, by the machine's monotonic clock. */
+  last_turn: number;
+}
+
 /**
  * Decides which attempts this worker makes now. Inside a workflow task is the cheapest way, but the attempt holds one
  * of the worker's slots for workflow tasks, of which all projects need one; so an endpoint has to have shown that it
@@ -32,6 +44,7 @@ const PROJECT_TASKS_AT_ONCE = ATTEMPT_TASKS_AT_ONCE / 5;
 export class AttemptLimits {
   private readonly local = new Map<string, number>();
   private readonly tasks = new Map<string, number>();
+  private readonly queues = new LRUCache<string, Queue>({ max: ENDPOINTS_REMEMBERED });
   private readonly slow = new LRUCache<string, boolean>({ max: ENDPOINTS_REMEMBERED, ttl: REMEMBERED_MS });
 
   /** Takes a place inside a workflow task: call the result when the attempt has ended. `undefined`: there is none. */
@@ -43,7 +56,32 @@ export class AttemptLimits {
 
   /** Likewise for an attempt that is a task of its own. */
   beginTask({ project_id }: Endpoint): (() => void) | undefined {
-    return takePlace(this.tasks, project_id, PROJECT_TASKS_AT_ONCE);
+    const end = takePlace(this.tasks, project_id, PROJECT_TASKS_AT_ONCE);
+    if (end === undefined) return undefined;
+    const began = performance.now();
+    return () => {
+      end();
+      const { attempt_ms, last_turn } = this.queueOf(project_id);
+      const latest_ms = performance.now() - began;
+      this.queues.set(project_id, { attempt_ms: attempt_ms + (latest_ms - attempt_ms) / 10, last_turn });
+    };
+  }
+
+  /**
+   * After how many milliseconds a task that found no slot asks again: in turn, twice as often as slots become free. So
+   * a backlog asks as seldom as a few, and what comes later does not overtake it.
+   */
+  nextTurn({ project_id }: Endpoint): number {
+    const now = performance.now();
+    const { attempt_ms, last_turn } = this.queueOf(project_id);
+    const in_turn = Math.max(now + ASKS_AFTER_MS, last_turn + attempt_ms / PROJECT_TASKS_AT_ONCE / 2);
+    const turn = Math.min(in_turn, now + ASKS_WITHIN_MS);
+    this.queues.set(project_id, { attempt_ms, last_turn: turn });
+    return turn - now;
+  }
+
+  private queueOf(project_id: string): Queue {
+    return this.queues.get(project_id) ?? { attempt_ms: 0, last_turn: 0 };
   }
 
   /** Remembers how the endpoint behaved, at any attempt. */

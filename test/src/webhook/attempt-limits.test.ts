@@ -54,3 +54,39 @@ test('rules 13.9: tasks of one project take a fifth of the slots, whatever their
   ends[0]!();
   expect([limits.beginTask(merchant), limits.beginTask(merchant)]).toEqual([expect.any(Function), undefined]);
 });
+
+describe('rules 13.9: a task that finds no slot asks again', () => {
+  beforeEach(() => jest.useFakeTimers());
+  afterEach(() => jest.useRealTimers());
+
+  /** The slots of the project are taken; as many attempts as that ended before, after so long. */
+  function busy(attempt_ms: number): AttemptLimits {
+    const limits = new AttemptLimits();
+    const begin = () => Array.from({ length: 100 }, () => limits.beginTask(merchant));
+    const ends = begin();
+    jest.advanceTimersByTime(attempt_ms);
+    for (const end of ends) end!();
+    begin();
+    return limits;
+  }
+  const turns = (limits: AttemptLimits, tasks: number) =>
+    Array.from({ length: tasks }, () => limits.nextTurn(merchant));
+
+  test('after two seconds, where attempts end at once', () => {
+    const [first, ...others] = turns(busy(10), 1_000);
+    expect(first).toBe(2_000);
+    expect(Math.max(...others)).toBeLessThan(2_100);
+  });
+
+  test('of a receiver that never answers each in its turn, and within a minute', () => {
+    const limits = busy(10_000);
+    const thousand = turns(limits, 1_000);
+    // Twenty a second, while ten slots a second become free.
+    expect(thousand.map((wait) => Math.round(wait - 2_000)).slice(0, 3)).toEqual([0, 50, 100]);
+    expect(thousand.at(-1)).toBeCloseTo(2_000 + 999 * 50, -1);
+    expect(turns(limits, 1_000).at(-1)).toBe(60_000);
+    expect(limits.nextTurn(other)).toBe(2_000);
+    jest.advanceTimersByTime(70_000);
+    expect(limits.nextTurn(merchant)).toBe(2_000);
+  });
+});
