@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { retryLocks } from './retry-locks';
 
 /** Rows that one statement reads: it locks those that it fills, as a rule for some milliseconds. */
 const BATCH = 1_000;
@@ -30,8 +31,8 @@ export async function fillColumn(
   const isInBatch = key.map((name) => `t.${name} = batch.${name}`).join(' and ');
   let after: string[] | undefined;
   do {
-    const { rows } = (await knex.raw(
-      `with batch as materialized (
+    const bindings = after ?? [];
+    const sql = `with batch as materialized (
          select ${columns} from ${table}
          ${after === undefined ? '' : `where (${columns}) > (${key.map(() => '?').join(', ')})`}
          order by ${columns} limit ${BATCH}
@@ -40,9 +41,9 @@ export async function fillColumn(
          where ${isInBatch} and t.${column} is null and ${where}
        )
        select json_build_array(${columns}) as key from batch
-       order by ${columns} offset (select greatest(count(*) - 1, 0) from batch)`,
-      after ?? [],
-    )) as { rows: { key: string[] }[] };
+       order by ${columns} offset (select greatest(count(*) - 1, 0) from batch)`;
+    // A lock that is not free costs one batch again, not all that were read.
+    const { rows } = (await retryLocks(async () => await knex.raw(sql, bindings))) as { rows: { key: string[] }[] };
     after = rows[0]?.key;
   } while (after !== undefined);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import knex from 'knex';
 import type { Knex } from 'knex';
-import { codeOf, connectDatabase, queryRows, type Database } from './connection';
+import { connectDatabase, queryRows, type Database } from './connection';
 import * as initial from './migrations/001-initial';
 import * as ordersCompleted from './migrations/002-orders-completed';
 import * as currentBuild from './migrations/003-current-build';
@@ -10,6 +10,8 @@ import * as originalTransactions from './migrations/005-original-transactions';
 import * as failedAttempts from './migrations/006-failed-attempts';
 import * as webhookProjects from './migrations/007-webhook-projects';
 import * as webhookProjectIndexes from './migrations/008-webhook-project-indexes';
+import * as indexes from './migrations/009-indexes';
+import { retryLocks } from './retry-locks';
 import { credentialsIn, grantToService } from './service-role';
 import { MIGRATION_LIMITS, storeSession } from './session';
 
@@ -36,6 +38,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '006-failed-attempts': failedAttempts,
   '007-webhook-projects': webhookProjects,
   '008-webhook-project-indexes': webhookProjectIndexes,
+  '009-indexes': indexes,
 };
 
 /** knex requires a way back. There is none: a dropped column loses its data. */
@@ -108,28 +111,6 @@ async function waitForOthers(trx: Database): Promise<void> {
 const LOCK = 7_264_001;
 const LOCK_CHECK_MS = 200;
 
-/** SQLSTATE: a lock was not free within lock_timeout, or is held by a statement that waits for the migration. */
-const LOCK_NOT_AVAILABLE = ['55P03', '40P01'];
-const ATTEMPTS_MAX = 30;
-/** The longest pause between two attempts; the first ones are shorter. Milliseconds. */
-const PAUSE_MAX_MS = 10_000;
-
-async function retryLocks(work: () => Promise<void>, onRetry: MigrateOptions['onRetry']): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!LOCK_NOT_AVAILABLE.includes(String(codeOf(error)))) throw error;
-      if (attempt === ATTEMPTS_MAX) {
-        const remedy = 'end the long transactions in pg_stat_activity, or migrate when they have ended';
-        throw new Error(`a lock was not free in ${ATTEMPTS_MAX} attempts: ${remedy}`, { cause: error });
-      }
-      onRetry?.(attempt);
-      await sleep(Math.min(attempt * 500, PAUSE_MAX_MS));
-    }
-  }
-}
-
 /** Runs as the role itself: another role would need superuser or CREATEROLE rights. */
 async function storeSessionOf(postgres_url: string): Promise<void> {
   const db = connectDatabase(postgres_url, { pool_max: 1 });
@@ -142,22 +123,38 @@ async function storeSessionOf(postgres_url: string): Promise<void> {
 
 /** How the schema differs from this version's, in words; `undefined` when it does not. */
 export async function schemaDifference(db: Database): Promise<string | undefined> {
+  const applied = await appliedMigrations(db);
+  const unknown = applied.filter((name) => !Object.hasOwn(MIGRATIONS, name));
+  return (
+    lackOf(applied) ?? (unknown.length > 0 ? `The schema is of a newer version: ${unknown.join(', ')}.` : undefined)
+  );
+}
+
+/**
+ * Called when a process starts. Throws an Error when a migration of this version is missing or not finished: columns that
+ * are not filled would be answered as if they were (rules 24.22). On the schema of a newer version it may run.
+ */
+export async function checkSchema(db: Database): Promise<void> {
+  const lack = lackOf(await appliedMigrations(db));
+  if (lack === undefined) return;
+  throw new Error(`${lack} Run node dist/src/main/migrate.js of this version, then start again.`);
+}
+
+function lackOf(applied: readonly string[]): string | undefined {
+  if (applied.length === 0) return 'The database has no schema.';
+  const missing = Object.keys(MIGRATIONS).filter((name) => !applied.includes(name));
+  return missing.length > 0 ? `The schema lacks ${missing.join(', ')}.` : undefined;
+}
+
+/** The names of the migrations that have ended; none without a schema. */
+async function appliedMigrations(db: Database): Promise<string[]> {
   const [there] = await queryRows<{ migrations: string | null }>(
     db,
     `select cast(to_regclass('knex_migrations') as text) as migrations`,
     {},
   );
-  if (there!.migrations === null) return 'The database has no schema.';
-  const applied = (await queryRows<{ name: string }>(db, 'select name from knex_migrations', {})).map(
-    ({ name }) => name,
-  );
-  const known = Object.keys(MIGRATIONS);
-  const [missing, unknown] = [
-    known.filter((name) => !applied.includes(name)),
-    applied.filter((name) => !known.includes(name)),
-  ];
-  if (missing.length > 0) return `The schema lacks ${missing.join(', ')}.`;
-  return unknown.length > 0 ? `The schema is of a newer version: ${unknown.join(', ')}.` : undefined;
+  if (there!.migrations === null) return [];
+  return (await queryRows<{ name: string }>(db, 'select name from knex_migrations', {})).map(({ name }) => name);
 }
 
 /** SQLSTATE: the database exists, or is being created at this moment. */

@@ -1,5 +1,6 @@
 import { localApiUrl, localManageUrl, requireSetting, type Config } from '../config';
 import { LIMITS, checkWritable, connectDatabase, observePool, type Database } from '../db/connection';
+import { checkSchema } from '../db/migrate';
 import { checkPrimary, checkSession } from '../db/session';
 import type { Logger } from '../log';
 import { createProcessorClient, type Processor } from '../processor/client';
@@ -21,14 +22,15 @@ export function recordPool(config: Config, options: Parameters<typeof connectDat
 }
 
 /**
- * The pool of one process, with its share of the connections. Throws when Postgres is unavailable, a standby (rules
- * 24.22), or not set up as it has to be (rules 24.1, 24.2).
+ * The pool of one process, with its share of the connections. Throws when Postgres is unavailable, not set up as it has
+ * to be (rules 24.1, 24.2), a standby, or without a migration of this version (rules 24.22).
  */
 export async function openDatabase(config: Config, pool_max = config.POSTGRES_CONNECTIONS_MAX): Promise<Database> {
   const db = recordPool(config, { pool_max, limits: LIMITS });
   try {
     await checkPrimary(db);
     await checkSession(db, config.POSTGRES_CONNECTIONS_MAX);
+    await checkSchema(db);
     observePool(db, 'main');
   } catch (error) {
     await db.destroy();

@@ -5,7 +5,7 @@ import { moveOrder } from '../../src/db/orders/move-order';
 import { recordAttempt } from '../../src/db/webhooks/deliveries';
 import { findWebhookRecovery, insertWebhookRecovery, moveWebhookRecovery } from '../../src/db/webhooks/recoveries';
 import { insertRedelivery } from '../../src/db/webhooks/stored-deliveries';
-import type { DeliveryId } from '../../src/domain/delivery';
+import { WEBHOOK_ATTEMPTS_MAX, type DeliveryId } from '../../src/domain/delivery';
 import { toIsoTime } from '../../src/db/connection';
 import { createTestDatabase } from '../support/database';
 import { MINUTE, NOW, PROJECT } from '../support/domain';
@@ -28,14 +28,17 @@ beforeEach(async () => {
   started.splice(0);
 });
 
-/** Records the first attempt of a delivery; a failed one as the last. */
-const attempt = (id: DeliveryId, failure?: string) =>
-  recordAttempt(
-    database.db,
-    id,
-    { attempt: 1, time_limit_ms: 4_000, started: NOW, duration_ms: 10, failure },
-    { status: failure === undefined ? 'delivered' : 'failed' },
-  );
+/** Records the first attempt of a delivery; if it fails, the last one too. */
+async function attempt(id: DeliveryId, failure?: string): Promise<void> {
+  const made = { time_limit_ms: 4_000, started: NOW, duration_ms: 10, failure };
+  const { db } = database;
+  if (failure === undefined) {
+    await recordAttempt(db, id, { ...made, attempt: 1 }, { status: 'delivered' });
+  } else {
+    await recordAttempt(db, id, { ...made, attempt: 1 }, { status: 'new', next_attempt_at: NOW });
+    await recordAttempt(db, id, { ...made, attempt: WEBHOOK_ATTEMPTS_MAX }, { status: 'failed' });
+  }
+}
 
 /** An order whose webhooks, each of a change of its own, have failed; written `minute` minutes after NOW. */
 async function aFailedOrder(minute = 0, webhooks = 1): Promise<string> {

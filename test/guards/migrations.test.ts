@@ -74,7 +74,7 @@ it('every other list of statuses in a migration is one that SQL takes from the t
       .replaceAll(/--.*$/gm, '')
       .split(';')
       .flatMap((statement) => {
-        const [, table] = /\bcreate (?:table|(?:unique )?index \w+ on) (\w+)/.exec(statement) ?? [];
+        const [, table] = /(?:\bcreate (?:table|(?:unique )?index \w+ on)|["'`]on) (\w+)/.exec(statement) ?? [];
         const others = statement.replaceAll(/check \(\s*status in \([^)]*\)\s*\)/gi, '');
         return [...others.matchAll(/\bstatus (?:not )?in \(([^)]*)\)/g)].map(
           ([, list]) => [table!, statusesIn(list!)] as const,

@@ -23,9 +23,4 @@ export async function up(knex: Knex): Promise<void> {
     'webhook_deliveries_project_failed',
     `on webhook_deliveries (${position}) where status = 'failed'`,
   );
-  await buildIndex(
-    knex,
-    'webhook_attempts_project_failed',
-    'on webhook_attempts (project_id, started) where failure is not null',
-  );
 }

@@ -1,4 +1,4 @@
-import type { DeliveryId } from '../../domain/delivery';
+import { WEBHOOK_ATTEMPTS_MAX, type DeliveryId } from '../../domain/delivery';
 import {
   DELIVERY_STATUSES,
   OPEN_DELIVERY_STATUSES,
@@ -142,11 +142,13 @@ const NOT_FAILED = DELIVERY_STATUSES.filter((status) => status !== 'failed');
 
 /** The first delivery of the event of the delivery `d`. */
 const eventOf = (d: string) => `coalesce(${d}.redelivery_of, ${d}.n)`;
-/** Whether the delivery `d` was attempted in the time of the recovery. */
+/** Whether the last attempt of the failed delivery `d` was made in the time of the recovery. */
 const attemptedInTime = (d: string) => `exists (
-  select 1 from webhook_attempts a where a.order_id = ${d}.order_id and a.n = ${d}.n and a.started between :since and :until)`;
+  select 1 from webhook_attempts a where a.order_id = ${d}.order_id and a.n = ${d}.n and a.attempt = ${WEBHOOK_ATTEMPTS_MAX}
+    and a.started between :since and :until)`;
 
-const NEVER_BEGUN = `d.status = 'new' and d.next_attempt_at < :never_begun_before and not ${IS_ATTEMPTED}
+/** With the interval no index on `next_attempt_at` is read, which has the webhooks of all projects. */
+const NEVER_BEGUN = `d.status = 'new' and d.next_attempt_at + interval '0' < :never_begun_before and not ${IS_ATTEMPTED}
   and d.recovery_id is distinct from :id`;
 /**
  * A delivery is not sent if the receiver has got the same or a later event of its order, or is to get one, or if a
@@ -169,12 +171,15 @@ const BY_CREATION = [
 ] as const satisfies SortKey;
 
 /**
- * The deliveries that were written before the time and attempted in it, found by their failed attempts: reading them by
- * creation would begin with the oldest failed one of the project. With offset each is looked up.
+ * The deliveries that were written before the time and ended in it, found by their last attempts: reading them by
+ * creation would begin with the oldest failed one of the project. With offset these are found by their index, and each is
+ * looked up.
  */
 const ATTEMPTED_IN_TIME = `(
-    select distinct order_id, n from webhook_attempts
+    select order_id, n from webhook_attempts
     where project_id = :project_id and started between :since and :until and failure is not null
+      and attempt = ${WEBHOOK_ATTEMPTS_MAX}
+    offset 0
   ) attempted cross join lateral (
     select * from webhook_deliveries where order_id = attempted.order_id and n = attempted.n offset 0
   ) d`;

@@ -73,13 +73,14 @@ interface DeliveryFilter {
   since?: string | undefined;
 }
 
-/** Of a merchant: the index of each of its projects gives a part, and the parts are merged. */
+/** Of a merchant: the index of each of its projects gives a part; the orders of the merged part alone are looked up. */
 const ofMerchant = (part: string) =>
-  viewOf(`
-    (select id from projects where merchant_id = :merchant_id) own
+  viewOf(`(
+    select list.* from (select id from projects where merchant_id = :merchant_id) own
     cross join lateral (
       select * from (select * from webhook_deliveries where project_id = own.id) list ${part}
-    ) d`);
+    ) list ${part}
+  ) d`);
 
 /** Deliveries, newest first. */
 export async function listStoredDeliveries(

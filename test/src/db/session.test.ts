@@ -2,6 +2,7 @@ import net from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { parseConfig } from '../../../src/config';
 import { LIMITS, connectDatabase, queryRows, type Database } from '../../../src/db/connection';
+import { MIGRATIONS } from '../../../src/db/migrate';
 import { MIGRATION_LIMITS, checkSession } from '../../../src/db/session';
 import { openDatabase } from '../../../src/processes/connections';
 import { createTestDatabase } from '../../support/database';
@@ -111,6 +112,23 @@ test('rules 24.1: a share that Postgres does not have is refused', async () => {
   await inNewSession((db) => db.raw(statements.slice(statements.indexOf('alter role'))), url);
   expect(await problemOf(url, 4)).toBe('none');
   expect(await problemOf(url, 5)).toMatch(`role ${role} may have 4 connections to database`);
+});
+
+test('rules 24.22: a process does not start before the migrations of its version, but on the schema of a newer one', async () => {
+  const { db, url } = await createTestDatabase();
+  const start = async () => await (await openDatabase(parseConfig({ POSTGRES_URL: url }))).destroy();
+  try {
+    await db.raw("insert into knex_migrations (name, batch) values ('999-next', 1)");
+    await expect(start()).resolves.toBeUndefined();
+    const newest = Object.keys(MIGRATIONS).at(-1)!;
+    await db.raw('delete from knex_migrations where name = ?', [newest]);
+    const remedy = 'Run node dist/src/main/migrate.js of this version, then start again.';
+    await expect(start()).rejects.toThrow(`The schema lacks ${newest}. ${remedy}`);
+    await db.raw('drop table knex_migrations');
+    await expect(start()).rejects.toThrow(`The database has no schema. ${remedy}`);
+  } finally {
+    await db.destroy();
+  }
 });
 
 test('a process opens no more connections than its share', async () => {

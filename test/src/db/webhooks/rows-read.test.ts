@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { queryRows, toIsoTime, type Database } from '../../../../src/db/connection';
+import { connectDatabase, queryRows, toIsoTime, type Database } from '../../../../src/db/connection';
 import * as webhookProjectIndexes from '../../../../src/db/migrations/008-webhook-project-indexes';
 import { insertMerchant } from '../../../../src/db/projects/merchants';
 import { upsertProject } from '../../../../src/db/projects/projects';
@@ -11,10 +11,12 @@ import {
   type StoredWebhookRecovery,
 } from '../../../../src/db/webhooks/recoveries';
 import { listStoredDeliveries } from '../../../../src/db/webhooks/stored-deliveries';
+import { WEBHOOK_ATTEMPTS_MAX } from '../../../../src/domain/delivery';
 import { createTestDatabase, secrets, untilLocked } from '../../../support/database';
 import { MINUTE, NOW, PROJECT } from '../../../support/domain';
 import { writeOrders } from '../../../support/rows';
 import { setUp } from '../../../support/set-up';
+import { until } from '../../../support/waits';
 
 const SMALL = { merchant_id: uuidv7(), id: uuidv7() };
 /** Another project of the same merchant. */
@@ -41,7 +43,8 @@ beforeAll(async () => {
     await upsertProject({ db, secrets }, merchant_id, project, new Date(0));
   }
   // As processes of the release before write it, which know of no project.
-  await webhooks(PROJECT.id, MANY, { created: 0 });
+  await webhooks(PROJECT.id, MANY / 2, { created: 0 });
+  await webhooks(PROJECT.id, MANY / 2, { created: -48 * 60 });
   await webhooks(SMALL.id, MANY, { created: -24 * 60 });
   few = [
     ...(await webhooks(SMALL.id, 1, { created: -5, attempted: 5 })),
@@ -51,16 +54,26 @@ beforeAll(async () => {
     ...(await webhooks(SECOND, 1, { created: 0, failure: null })),
     ...(await webhooks(SECOND, 1, { created: 10, failure: null })),
   ];
+  // Some that were never begun, of which another project has a few: rare in the table, and all due.
+  await db.raw(
+    `insert into webhook_deliveries (order_id, n, url, status, created, next_attempt_at)
+     select order_id, 2, url, 'new', created, created from webhook_deliveries where project_id = ? limit 300`,
+    [PROJECT.id],
+  );
   await db.raw('analyze orders, webhook_deliveries, webhook_attempts');
 });
 
-/** Orders whose webhooks ended with one attempt each, so many minutes after NOW, in the record alone. */
+/**
+ * Orders whose webhooks were attempted at once, and the failed ones a last time later, so many minutes after NOW; in the
+ * record alone.
+ */
 async function webhooks(
   project_id: string,
   orders: number,
   times: { created: number; attempted?: number; failure?: string | null },
 ) {
   const { created, attempted = created, failure = 'answered 500' } = times;
+  const at = (minutes: number) => toIsoTime(NOW + minutes * MINUTE);
   const ids = await writeOrders(
     database.db,
     Array.from({ length: orders }, () => ({ project_id, status: 'cancelled' })),
@@ -71,10 +84,14 @@ async function webhooks(
        select id, 1, 'https://shop.example/hook', ?, ? from unnest(?::uuid[]) id returning order_id, n
      )
      insert into webhook_attempts (order_id, n, attempt, time_limit_ms, started, duration_ms, failure)
-     select order_id, n, 1, 4000, ?, 10, ? from d`,
+     select order_id, n, attempt, 4000, started::timestamptz, 10, ?
+     from d, json_to_recordset(?) made(attempt int, started text)`,
     [
-      ...[failure === null ? 'delivered' : 'failed', toIsoTime(NOW + created * MINUTE), ids],
-      ...[toIsoTime(NOW + attempted * MINUTE), failure],
+      ...[failure === null ? 'delivered' : 'failed', at(created), ids, failure],
+      JSON.stringify([
+        { attempt: 1, started: at(created) },
+        ...(failure === null ? [] : [{ attempt: WEBHOOK_ATTEMPTS_MAX, started: at(attempted) }]),
+      ]),
     ],
   );
   return ids;
@@ -133,6 +150,8 @@ test.each([
     { merchant_id: SMALL.merchant_id, status: 'failed' as const },
     () => [...newestFirst(few.slice(1)), few[0]],
   ],
+  ['a merchant, those that are new', { merchant_id: SMALL.merchant_id, status: 'new' as const }, () => []],
+  ['a merchant, those that are paused', { merchant_id: SMALL.merchant_id, status: 'paused' as const }, () => []],
 ])('rules 13.15: the webhooks of %s are listed page by page, those of others not read', async (_title, filter, of) => {
   const page = (db: Database, cursor?: string) => listStoredDeliveries(db, filter, { limit: 2, cursor });
   const first = await page(database.db);
@@ -166,20 +185,26 @@ test('rules 24.2: a migration fills the projects of old webhooks and failed atte
     );
   const before = await projects();
   await db.raw('update webhook_deliveries set project_id = null; update webhook_attempts set project_id = null');
-  // A webhook that is being delivered meanwhile.
+  // A webhook that is being delivered meanwhile, for longer than the migration waits for it.
   const delivery = await db.transaction();
   await delivery.raw('update webhook_deliveries set recovery_n = recovery_n where order_id = ?', [few[0]!]);
-  const migrated = webhookProjectIndexes.up(db);
+  const sent: string[] = [];
+  const options = { pool_max: 1, session_sql: 'set lock_timeout = 500', onStatement: (sql: string) => sent.push(sql) };
+  const migrating = connectDatabase(database.url, options);
+  const migrated = webhookProjectIndexes.up(migrating);
   await untilLocked('the migration waits for it', db);
+  const waited = sent.length;
+  await until('the migration tries this batch again', () => sent.length > waited);
   await delivery.commit();
   await migrated;
-  await webhookProjectIndexes.up(db);
+  await webhookProjectIndexes.up(migrating);
+  await migrating.destroy();
   const counts = (table_name: string) =>
     Object.fromEntries(
       before.filter((row) => row.table_name === table_name).map(({ project_id, count }) => [`${project_id}`, count]),
     );
-  expect(counts('deliveries')).toEqual({ [PROJECT.id]: MANY, [SMALL.id]: MANY + 3, [SECOND]: 2 });
+  expect(counts('deliveries')).toEqual({ [PROJECT.id]: MANY + 300, [SMALL.id]: MANY + 3, [SECOND]: 2 });
   // An attempt that did not fail needs none.
-  expect(counts('attempts')).toEqual({ [PROJECT.id]: MANY, [SMALL.id]: MANY + 3, null: 2 });
+  expect(counts('attempts')).toEqual({ [PROJECT.id]: 2 * MANY, [SMALL.id]: 2 * (MANY + 3), null: 2 });
   expect(await projects()).toEqual(before);
 });
