@@ -52,7 +52,7 @@ export async function webhookSecretOf(
 
 /**
  * The secrets that sign the project's webhooks at an instant, epoch milliseconds: the current one first, then the
- * previous one while it also signs. Throws an Error when SECRET_KEYS lacks a key.
+ * previous one while it also signs. Throws an Error when SECRET_KEYS lacks the key of the current one.
  */
 export function signingSecrets(
   secrets: SecretKeys,
@@ -66,7 +66,9 @@ export function signingSecrets(
     previous_webhook_secret_key_id: secret_key_id,
     previous_webhook_secret_expires: expires,
   } = stored;
-  const signsToo = data !== null && secret_key_id !== null && expires !== null && Date.parse(expires) > at;
+  // One whose key is lost cannot sign; the current one of its project goes on.
+  const isUsable = data !== null && secret_key_id !== null && secrets.has(secret_key_id);
+  const signsToo = isUsable && expires !== null && Date.parse(expires) > at;
   return [current, ...(signsToo ? [{ data, secret_key_id }] : [])].map((one) => secrets.decrypt(one, project_id));
 }
 
