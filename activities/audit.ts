@@ -58,6 +58,8 @@ export async function auditPart(services: ActivityServices, input: TimeOfTry): P
       context.cancellationSignal.throwIfAborted();
       const slice_began = performance.now();
       const { orders } = run.figures;
+      // A restore may have begun since the slice before.
+      if (await awaitsReconciliation(services.db)) return { is_finished: true, figures: run.figures };
       run = await auditSlice(services, run, now);
       const least_ms = ((run.figures.orders - orders) / services.audit_orders_per_second) * 1_000;
       await context.sleep(Math.max(0, least_ms - (performance.now() - slice_began)));
@@ -150,13 +152,13 @@ const SLICES: Record<AuditStep, (services: AuditServices, run: AuditRun, now: nu
     return { ...found, index_differences: await compareWithIndex(services, slice.listed) };
   },
 
-  /** Orders that wait for an outcome. */
+  /** Orders that wait for an outcome, or whose settlement waits. */
   async open(services, run) {
-    const before = run.until - OPEN_MS;
+    const since = { before: run.until - OPEN_MS, fetched_before: comparisonOf(run).waits_since };
     return await compareSlice(
       services,
       run,
-      await findOpenOrders(services.db, before, { rows: ROWS, after: run.position ?? undefined }),
+      await findOpenOrders(services.db, since, { rows: ROWS, after: run.position ?? undefined }),
     );
   },
 

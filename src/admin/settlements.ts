@@ -58,7 +58,8 @@ export const SETTLEMENT_COMMANDS = [
       await db.transaction(async (trx) => {
         await requireReconciled(trx);
         await lockSettlements(trx);
-        const discarded = await discardSettlement(trx, Number(number));
+        const now = Date.now();
+        const discarded = await discardSettlement(trx, Number(number), now);
         if (discarded === undefined) {
           throw new ServiceError('Conflict', `No settlement with the number ${number} waits.`);
         }
@@ -69,7 +70,7 @@ export const SETTLEMENT_COMMANDS = [
           before,
           after: { reason },
         });
-        await recordSettlementsAttention(trx, Date.now());
+        await recordSettlementsAttention(trx, now);
         return before;
       }),
   },

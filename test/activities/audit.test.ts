@@ -87,18 +87,18 @@ async function paidOrders(count: number, amount = 1_250): Promise<void> {
   operations = ids.map((id, n) => sale(id, n + 1, amount));
 }
 
-/** The SQL statements of each slice of a run, by step. */
-async function statementsOfRun(): Promise<[string, number][]> {
+/** The SQL statements of each slice of a run, by step; `noon`: about when what it compares has changed. */
+async function statementsOfRun(noon = NOON): Promise<[string, number][]> {
   const counts: [string, number][] = [];
   let run: AuditRun = await beginAuditRun(database.db, {
-    began: NOON + DAY,
-    since: NOON - MINUTE,
-    until: NOON + MINUTE,
+    began: noon + DAY,
+    since: noon - MINUTE,
+    until: noon + MINUTE,
   });
   while (run.finished === null) {
     database.forget();
     const { step } = run;
-    run = await auditSlice(services(), run, NOON + DAY);
+    run = await auditSlice(services(), run, noon + DAY);
     counts.push([step, database.statements.length]);
   }
   return counts;
@@ -123,6 +123,29 @@ test('rules 26.2: more orders than a slice has are compared slice by slice, each
   expect(steps.filter((step) => step === 'operations')).toHaveLength(3);
   expect(steps.filter((step) => step === 'changed')).toHaveLength(3);
   expect((await findAuditRun(database.db))!.figures).toMatchObject({ orders: 1_200, opened: 0, in_flight: 0 });
+});
+
+test('rules 26.2: an order whose settlement waits for more than a day is compared long after its payment', async () => {
+  await paidOrders(1);
+  const settlement = {
+    number: 1,
+    settlement_currency: 'EUR',
+    settlement_amount: 1_213,
+    fee_currency: 'EUR',
+    fee_amount: 37,
+  };
+  operations = operations.map((one) => ({ ...one, settlement }));
+  const { db } = database;
+  const { fee_amount: _without_fee, ...incomplete } = settlement;
+  const { transaction_id } = operations[0]!;
+  await db('open_settlements').insert({ ...incomplete, transaction_id, fetched: new Date(NOON + 2 * DAY) });
+  await db('settlement_progress').update({ last_number: 1 });
+  await statementsOfRun(NOON + 2.5 * DAY);
+  expect(await listIncidents(db, {}, { limit: 10 })).toEqual({ items: [] });
+  await statementsOfRun(NOON + 4 * DAY);
+  expect((await listIncidents(db, {}, { limit: 10 })).items).toMatchObject([{ kind: 'settlement' }]);
+  await db('open_settlements').delete();
+  await db('settlement_progress').update({ last_number: 0 });
 });
 
 test('rules 26.4: a total that is not the sum of the operations is an incident; it closes once it is right', async () => {
@@ -163,6 +186,27 @@ test('rules 28.1: what a restored record has lost is no difference until it is r
   expect(await findAuditRun(db)).toBeUndefined();
   await db('restores').update({ reconciled: new Date(NOON) });
   await expect(part()).resolves.toMatchObject({ is_finished: true, figures: { opened: 1 } });
+  await db('restores').delete();
+});
+
+test('rules 28.1: a restore that begins during a run ends it before its next slice', async () => {
+  await paidOrders(1);
+  const { db } = database;
+  let asked = 0;
+  const restoring: typeof processor = {
+    ...processor,
+    async operations(of, after) {
+      asked += 1;
+      if (asked === 1) await db.transaction((trx) => beginRestore(trx, NOBODY, NOON, new Date(NOON)));
+      return await processor.operations(of, after);
+    },
+  };
+  const ended = anEnvironment().run(() =>
+    auditPart({ ...services(), processor: restoring } as ActivityServices, { now: NOON + DAY }),
+  );
+  await expect(ended).resolves.toMatchObject({ is_finished: true });
+  // Only the first step of the run was taken.
+  expect(await findAuditRun(db)).toMatchObject({ step: 'changed', finished: null });
   await db('restores').delete();
 });
 

@@ -53,13 +53,17 @@ const ORDER: Record<keyof RecordedOrder, string> = {
         join transactions t on t.order_id = o.id)`,
 };
 
+/** Orders that one statement reads: it ends far within its time limit. */
+const BATCH = 250;
+
 /** Payment orders with the orders that follow them; those that the record does not have are left out. */
 export async function recordedOrders(db: Database, order_ids: readonly string[]): Promise<RecordedOrder[]> {
-  return await queryRows<RecordedOrder>(
-    db,
-    `select ${fieldsAs(ORDER)} from orders p where p.id = any(:order_ids::uuid[])`,
-    { order_ids },
-  );
+  const found: RecordedOrder[] = [];
+  for (let n = 0; n < order_ids.length; n += BATCH) {
+    const sql = `select ${fieldsAs(ORDER)} from orders p where p.id = any(:batch::uuid[])`;
+    found.push(...(await queryRows<RecordedOrder>(db, sql, { batch: order_ids.slice(n, n + BATCH) })));
+  }
+  return found;
 }
 
 /** A slice of a list of orders. */
@@ -100,10 +104,13 @@ export async function changedOrders(
   );
 }
 
-/** The payment orders of open orders whose charge or operation began before an instant. */
+/**
+ * The payment orders of open orders whose charge or operation began before an instant, and those of which a settlement
+ * waits that was fetched before another one.
+ */
 export async function findOpenOrders(
   db: Database,
-  before: number,
+  { before, fetched_before }: { before: number; fetched_before: number },
   { rows, after }: { rows: number; after: PagePosition | undefined },
 ): Promise<OrderSlice> {
   return await sliceOf(
@@ -112,8 +119,12 @@ export async function findOpenOrders(
       select: `select o.id, o.modified, coalesce(o.related_order_id, o.id) as payment_id from orders o
         where (o.kind <> 'payment' and o.status in ${OPEN} and o.modified < :before)
           or (o.kind = 'payment' and o.status in ${OPEN} and o.modified < :before and exists (
-            select 1 from transactions t where t.order_id = o.id and ${MAY_BE_CHARGED}))`,
-      bindings: { before: toIsoTime(before) },
+            select 1 from transactions t where t.order_id = o.id and ${MAY_BE_CHARGED}))
+        union
+        select o.id, o.modified, coalesce(o.related_order_id, o.id) from open_settlements s
+        join transactions t on t.id = s.transaction_id join orders o on o.id = t.order_id
+        where s.fetched < :fetched_before`,
+      bindings: { before: toIsoTime(before), fetched_before: toIsoTime(fetched_before) },
       ...SLICED,
     },
     rows,

@@ -127,12 +127,25 @@ export async function lockSettlements(trx: SqlTransaction): Promise<void> {
   await queryRows(trx, 'select 1 from settlement_progress for update', {});
 }
 
-/** Removes a settlement that waits, after `lockSettlements`, and returns it; undefined: none waits with this number. */
-export async function discardSettlement(trx: SqlTransaction, number: number): Promise<WaitingSettlement | undefined> {
+/**
+ * Removes a settlement that waits, after `lockSettlements`, and returns it; undefined: none waits with this number. The
+ * order of its transaction gets a new version, so that the audit compares it. `now` in epoch milliseconds.
+ */
+export async function discardSettlement(
+  trx: SqlTransaction,
+  number: number,
+  now: number,
+): Promise<WaitingSettlement | undefined> {
   const [discarded] = await queryRows<WaitingSettlement>(
     trx,
-    'delete from open_settlements where number = :number returning *',
-    { number },
+    `with discarded as (
+       delete from open_settlements where number = :number returning *
+     ), o as (
+       update orders set ${nextVersion('orders')}
+       where id in (select t.order_id from discarded join transactions t on t.id = discarded.transaction_id)
+     )
+     select * from discarded`,
+    { number, now: toIsoTime(now) },
   );
   return discarded;
 }

@@ -61,6 +61,17 @@ test('rules 22.9: settlements that wait are listed, and discarded with a reason;
   expect(await discard('7')).toEqual({ error: 'Conflict', value: 'No settlement with the number 7 waits.' });
 });
 
+test('rules 22.9: the order of one that is discarded gets a new version, so that the audit compares it', async () => {
+  const [order_id = ''] = await writeOrders(database.db, [{}]);
+  const after = await lastSettlement(database.db);
+  const waiting = { number: after + 7, transaction_id: transactionIdOf(order_id, 1), settlement_currency: 'XXX' };
+  await recordSettlements(database.db, { after, settlements: [{ ...payout, ...waiting }], now: NOW });
+  const read = async () => (await database.db('orders').where({ id: order_id }).first('version', 'modified')) as object;
+  const before = (await read()) as { version: string };
+  expect(await discard(String(waiting.number))).toMatchObject({ number: waiting.number });
+  expect(await read()).toMatchObject({ version: Number(before.version) + 1 });
+});
+
 test.each<[title: string, args: string[], says: RegExp]>([
   ...['one', '0', '0x15', '1e1', '9'.repeat(20)].map((number): [string, string[], RegExp] => [
     `${number} as number`,
