@@ -80,8 +80,8 @@ export const RESTORE_COMMANDS = [
     route: BEGIN,
     run: async ({ db }: RestoreServices, context: ManageContext, { body }: Input<typeof BEGIN>) => {
       const now = new Date();
-      const newest = (await newestChange(db)) ?? now.getTime();
-      const since = body.since === undefined ? newest - MARGIN_MS : Date.parse(body.since);
+      const since =
+        body.since === undefined ? ((await newestChange(db)) ?? now.getTime()) - MARGIN_MS : Date.parse(body.since);
       if (since > now.getTime()) throw validationError('since', 'Expected an instant that has passed.');
       const restore = await db.transaction(async (trx) => {
         const id = uuidv7();

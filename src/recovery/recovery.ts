@@ -1,10 +1,10 @@
-import { isUnavailable } from '../db/connection';
+import { isUnavailable, type Database } from '../db/connection';
 import { KeptLease } from '../db/lease';
 import { findProgress, saveProgress, type SourceProgress } from '../db/recovery/progress';
 import { SOURCE_NAMES, type SourceName } from '../db/recovery/sources';
 import { reconcileAttentions } from './attentions';
 import { RowChecks, type CheckResult, type RecoveryServices } from './row-checks';
-import { awaitsReconciliation } from '../db/backups/restores';
+import { awaitsReconciliation, requireReconciled } from '../db/backups/restores';
 import { applyRetention } from '../db/retention/retention';
 import { RETENTION_DAYS, type RetentionDays } from '../domain/retention';
 import { ServiceError } from '../errors';
@@ -18,6 +18,9 @@ import { DAY_MS, HOUR_MS } from '../domain/period';
 /** Skip rows that changed in the last minute: their workflow is still at work. Milliseconds. */
 const MIN_AGE_MS = 60_000;
 const EVERY_MS = 30_000;
+
+/** How often a round looks whether a restore has begun. Milliseconds. */
+const LOOK_EVERY_MS = 1_000;
 
 /** Pause between two deletions of old rows. Milliseconds. */
 const DELETE_EVERY_MS = HOUR_MS;
@@ -48,7 +51,9 @@ export class Recovery {
     private readonly retention: RetentionDays = RETENTION_DAYS,
   ) {
     this.lease = new KeptLease(services.db, { ...LEASE, build: services.build });
-    const mayGoOn = async () => !this.loop.isStopping && (await this.lease.databaseTime()) !== undefined;
+    const awaits = restoreWatch(services.db);
+    const mayGoOn = async () =>
+      !this.loop.isStopping && (await this.lease.databaseTime()) !== undefined && !(await awaits());
     this.checks = new RowChecks(services, { mayGoOn });
     this.unreplayable = new UnreplayableWorkflows(services, mayGoOn);
     gauge('payments_lease_holder', () => [{ value: this.lease.holder ? 1 : 0, labels: { lease: 'recovery' } }]);
@@ -171,6 +176,21 @@ export type CheckCounts = Record<SourceName, Record<CheckResult, number>>;
 const EVER_MS = 10 * 365 * DAY_MS;
 
 /**
+ * Whether a restored record has to be reconciled first, as it was at most a second ago: a restore may begin while many
+ * rows are checked (rules 28.1).
+ */
+function restoreWatch(db: Database): () => Promise<boolean> {
+  let [awaits, looked] = [false, Number.NEGATIVE_INFINITY];
+  return async () => {
+    if (performance.now() - looked >= LOOK_EVERY_MS) {
+      awaits = await awaitsReconciliation(db);
+      looked = performance.now();
+    }
+    return awaits;
+  };
+}
+
+/**
  * Checks all rows of all sources, whenever their next check is due; `now` in epoch milliseconds. What is due is checked
  * as for the first time; of the rest only missing workflows are started, as fast as workers take their first tasks:
  * requests do not wait behind all of them. It needs no lease: what a worker checks at the same time is continued once.
@@ -181,9 +201,11 @@ export async function recoverEverything(services: RecoveryServices, now: number)
     SOURCE_NAMES.map((name) => [name, { checked: 0, restarted: 0, failed: 0 }]),
   ) as CheckCounts;
   const backlog = new TaskBacklog(services.client);
+  const awaits = restoreWatch(services.db);
   const checks = new RowChecks(services, {
     mayGoOn: async () => {
       await backlog.untilShort();
+      if (await awaits()) await requireReconciled(services.db);
       return true;
     },
     ended: (name, result) => (counts[name][result] += 1),

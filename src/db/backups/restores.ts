@@ -52,12 +52,22 @@ export async function requireReconciled(db: Database): Promise<void> {
 export async function newestChange(db: Database): Promise<number | undefined> {
   const newestOf = (table: string, clock: string) =>
     `(select max(modified) from ${table} where ${clock} not in (select id from sandbox_clocks where offset_ms > 0))`;
-  const [row] = await queryRows<{ newest: string | null }>(
-    db,
-    `select greatest(${newestOf('orders', 'clock_id')}, ${newestOf('payment_links', 'id')}) as newest`,
-    {},
+  const [row] = await withoutTimeLimit(db, (trx) =>
+    queryRows<{ newest: string | null }>(
+      trx,
+      `select greatest(${newestOf('orders', 'clock_id')}, ${newestOf('payment_links', 'id')}) as newest`,
+      {},
+    ),
   );
   return row?.newest == null ? undefined : Date.parse(row.newest);
+}
+
+/** For what reads a whole table, where nobody waits for an answer. */
+async function withoutTimeLimit<T>(db: Database, read: (trx: SqlTransaction) => Promise<T>): Promise<T> {
+  return await db.transaction(async (trx) => {
+    await queryRows(trx, 'set local statement_timeout = 0', {});
+    return await read(trx);
+  });
 }
 
 /** Begins a restore, unless one is under way. Returns that which is under way then. */

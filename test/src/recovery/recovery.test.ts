@@ -5,6 +5,7 @@ import { Recovery, recoverEverything } from '../../../src/recovery/recovery';
 import { CHECKS_AT_ONCE } from '../../../src/recovery/row-checks';
 import { createActivities } from '../../../activities';
 import type { ActivityServices } from '../../../activities/services';
+import { beginRestore } from '../../../src/db/backups/restores';
 import { queryRows, type Database } from '../../../src/db/connection';
 import { announceOperation } from '../../../src/db/orders/announced-operations';
 import { insertFollowUp } from '../../../src/db/orders/follow-ups';
@@ -728,6 +729,14 @@ describe('the calls that it makes to Temporal', () => {
     await expect(recoverEverything({ ...away, workflows: failing }, NOW + SETTLED)).rejects.toThrow(
       'Temporal does not answer',
     );
+    // Rules 28.1: a restore has begun meanwhile.
+    called.splice(0);
+    await database.db.transaction((trx) => beginRestore(trx, randomUUID(), NOW, new Date(NOW)));
+    await expect(recoverEverything({ db: database.db, client, workflows, log }, NOW + SETTLED)).rejects.toMatchObject({
+      error: 'Conflict',
+    });
+    await database.db('restores').delete();
+    expect(called).toEqual([]);
   });
 });
 
