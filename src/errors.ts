@@ -39,7 +39,8 @@ export const ERRORS = {
     status: 504,
     type: 'ServerError',
     meaning: 'The processor did not answer in time; nothing was stored or charged.',
-    remedy: 'Send the request again after a moment.',
+    remedy:
+      'Send the request again after a moment. Without X-Request-Id the answer is of a proxy, and the request may have been carried out.',
   },
   ServerError: {
     status: 500,

@@ -29,12 +29,7 @@ export const ORDER_ROUTES = {
     output: orderSchema,
     waits: true,
     success: 200,
-    errors: [
-      'MissingInformationToCreateTransaction',
-      'Forbidden',
-      'FailedToFetchTransactionInformation',
-      'GatewayTimeout',
-    ],
+    errors: ['MissingInformationToCreateTransaction', 'FailedToFetchTransactionInformation', 'GatewayTimeout'],
   },
   listOrders: {
     method: 'get',
@@ -90,7 +85,7 @@ export const ORDER_ROUTES = {
     output: orderSchema,
     etag: true,
     success: 200,
-    errors: ['NotFound', 'Forbidden', 'Conflict'],
+    errors: ['NotFound', 'Conflict'],
   },
   updateOrder: {
     method: 'put',

@@ -87,7 +87,7 @@ export const PAYMENT_LINK_ROUTES = {
     body: paymentLinkRequestSchema,
     output: paymentLinkSchema,
     success: 201,
-    errors: ['Forbidden'],
+    errors: [],
   },
   listPaymentLinks: {
     method: 'get',
@@ -135,6 +135,6 @@ export const PAYMENT_LINK_ROUTES = {
     output: paymentLinkSchema,
     etag: true,
     success: 200,
-    errors: ['NotFound', 'Forbidden'],
+    errors: ['NotFound'],
   },
 } as const satisfies Record<string, Route>;

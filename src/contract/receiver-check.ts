@@ -72,7 +72,7 @@ export const RECEIVER_CHECK_ROUTES = {
     body_optional: true,
     output: receiverCheckSchema,
     success: 201,
-    errors: ['Forbidden', 'Conflict'],
+    errors: ['Conflict'],
   },
   getReceiverCheck: {
     method: 'get',

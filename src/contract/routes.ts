@@ -48,6 +48,8 @@ export interface Route {
 const EVERYWHERE = [
   'ValidationError',
   'Unauthorized',
+  // At least of a request by plain http (rules 2.5).
+  'Forbidden',
   'TooManyRequests',
   'ServerError',
   'ServiceUnavailable',
@@ -75,7 +77,6 @@ export function errorsOf(route: Route): ErrorName[] {
   const byHeader: ErrorName[] = [
     ...(changesObject(route) ? ['PreconditionFailed' as const] : []),
     ...(takesIdempotencyKey(route) ? ['IdempotencyKeyReused' as const] : []),
-    ...(route.operators_only ? ['Forbidden' as const] : []),
     ...(route.shows_secret_of === undefined ? [] : ['Conflict' as const]),
   ];
   return [...new Set<ErrorName>([...route.errors, ...byHeader, ...(route.body ? WITH_BODY : []), ...EVERYWHERE])];

@@ -34,6 +34,6 @@ export const WEBHOOK_EVENT_ROUTES = {
     output: webhookEventPageSchema,
     waits: true,
     success: 200,
-    errors: ['Forbidden'],
+    errors: [],
   },
 } as const satisfies Record<string, Route>;

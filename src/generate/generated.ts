@@ -42,7 +42,7 @@ const PAGES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
 };
 
 /** Pages that the description of the merchants' API holds as chapters, in this order. */
-const CHAPTERS = ['docs/statuses.md', 'docs/webhooks.md', 'docs/errors.md', 'docs/sandbox.md'];
+const CHAPTERS = ['statuses', 'webhooks', 'receivers', 'search', 'errors', 'sandbox'].map((name) => `docs/${name}.md`);
 
 /** Everything that only `npm run generate` writes. */
 export const GENERATED: readonly Generated[] = [

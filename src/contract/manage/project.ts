@@ -92,7 +92,7 @@ export const MANAGED_PROJECT_ROUTES = {
     output: managedProjectSchema,
     versioned: false,
     success: 201,
-    errors: ['NotFound', 'Forbidden'],
+    errors: ['NotFound'],
   },
   getManagedProject: {
     method: 'get',
@@ -115,7 +115,7 @@ export const MANAGED_PROJECT_ROUTES = {
     output: managedProjectSchema,
     versioned: false,
     success: 200,
-    errors: ['NotFound', 'Forbidden'],
+    errors: ['NotFound'],
   },
   getWebhookSecret: {
     method: 'get',
