@@ -315,6 +315,11 @@ export const configSchema = z.object({
     'Addresses or subnets, separated by commas, of the proxy that signs operators in to the codec server and sends X-Forwarded-User.',
   ),
   CODEC_PORT: port(8234).describe('Port of the codec server; 0 picks a free one.'),
+  ADMIN_USER: z
+    .string()
+    .regex(/^[\p{L}\p{N}][\p{L}\p{M}\p{N} .@_+-]{0,99}$/u, 'needs a name or an e-mail address')
+    .optional()
+    .describe('Who runs the command line, for the audit trail; default: the user of the operating system.'),
   CHROMIUM_PATH: text().describe('Path of Chrome or Chromium for the page tests; default: the npm package, on Linux.'),
 
   OTEL_TRACES_EXPORTER: z

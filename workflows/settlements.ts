@@ -23,5 +23,5 @@ export function describeFetch({ settled, waiting, waiting_since }: SettlementFet
   const recorded = `Settled ${settled} transactions.`;
   if (waiting_since === undefined) return recorded;
   const since = new Date(waiting_since).toISOString();
-  return `${recorded} ${waiting} settlements wait for their transaction, the oldest since ${since}: see npm run admin -- settlement list`;
+  return `${recorded} ${waiting} settlements wait for their transaction, the oldest since ${since}: see settlement list of the command line`;
 }

@@ -152,7 +152,7 @@ function recordChecks(config: Config, db: () => Database): Check[] {
     {
       name: 'operator',
       needs: ['schema'],
-      remedy: 'Create a client: npm run admin -- client create --name "First operator" --role operator',
+      remedy: 'Create a client with the command line: client create --name "First operator" --role operator',
       run: async () => refuse((await hasOperator(db())) ? undefined : 'No client can call the bearer-token host.'),
     },
   ];
@@ -217,10 +217,10 @@ function backupChecks(db: () => Database): Check[] {
     {
       name: 'backup check',
       needs: ['schema'],
-      remedy: 'Run npm run admin -- backup check, and mend what it names (docs/operations.md, BackupCheckOld).',
+      remedy: 'Run backup check of the command line, and mend what it names (docs/operations.md, BackupCheckOld).',
       async run() {
         const last = await findLastBackupCheck(db());
-        if (last === undefined) return 'no backup was ever checked: npm run admin -- backup check';
+        if (last === undefined) return 'no backup was ever checked: run backup check of the command line';
         if (last.age === null) throw new Error('No backup of the record has ever passed the check.');
         const days = `a backup of the record passed ${Math.floor(last.age / 86_400)} days ago`;
         refuse(last.passed ? undefined : `The check of ${last.at} failed; ${days}.`);
@@ -282,7 +282,7 @@ function loopChecks(config: Config, db: () => Database, temporal: () => Temporal
     {
       name: 'current version',
       needs: ['temporal'],
-      remedy: 'Run npm run admin -- deploy current, of the build whose workers should begin new orders.',
+      remedy: 'Run deploy current of the command line, of the build whose workers should begin new orders.',
       async run() {
         if (config.DEPLOYMENT_VERSIONING === 'off') return;
         const current = await findCurrentVersion(deploymentOf(config, temporal()));
@@ -323,10 +323,10 @@ function loopChecks(config: Config, db: () => Database, temporal: () => Temporal
     {
       name: 'attention',
       needs: ['schema'],
-      remedy: 'See npm run admin -- attention list',
+      remedy: 'See attention list of the command line.',
       async run() {
         const open = (await countOpenAttentions(db())).map(({ kind, count }) => `${kind} ${count}`);
-        return open.length === 0 ? undefined : `${open.join(', ')}: see npm run admin -- attention list`;
+        return open.length === 0 ? undefined : `${open.join(', ')}: see attention list of the command line`;
       },
     },
   ];

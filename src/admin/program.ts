@@ -172,7 +172,7 @@ function addCommand(
         query: valuesOf(parts.query, given),
         body: valuesOf(parts.body, given),
       });
-      const answer = await withServices(config(), (services) => run(services, commandContext(), input));
+      const answer = await withServices(config(), (services) => run(services, commandContext(services.config), input));
       print(isJson(program) ? `${JSON.stringify(answer, null, 2)}\n` : shownAnswer(answer));
       if (failed(answer)) fail();
     } catch (error) {
@@ -271,8 +271,7 @@ async function withServices<T>(config: Config, work: (services: CommandServices)
 const DEADLINE_MS = 30_000;
 
 /** A user of the command line: an operator. */
-function commandContext(): ManageContext {
-  const { username } = userInfo();
+function commandContext({ ADMIN_USER: username = userInfo().username }: Config): ManageContext {
   return {
     caller: {
       id: username,
@@ -306,7 +305,7 @@ async function recover({ config, print, fail }: AdminEnvironment, program: Comma
   const given = config();
   const counts = await withServices(given, async ({ db, client, workflows }) => {
     await requireReconciled(db);
-    const { caller, request } = commandContext();
+    const { caller, request } = commandContext(given);
     const change = { action: 'recovery.run', object: { kind: 'recovery', id: 'all' } };
     await db.transaction((trx) =>
       recordChange(trx, change, { actor: caller.actor, request_id: request.request_id }, new Date()),
@@ -325,7 +324,7 @@ async function rollSigningKey(
   program: Command,
 ): Promise<void> {
   const tokens = new Tokens({ ...services, issuer: managePublicUrl(config) });
-  const { caller, request } = commandContext();
+  const { caller, request } = commandContext(config);
   const now = new Date();
   const kid = await tokens.rotate(now.getTime(), async (trx, { kid: made, instead_of }) => {
     const change = {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { userInfo } from 'node:os';
 import { msToTs } from '@temporalio/common/lib/time';
 import { temporal } from '@temporalio/proto';
 import { createAdminProgram } from '../../../src/admin/program';
@@ -110,12 +111,19 @@ test('rules 22.2: without --json a list has a line for each field, and says how 
   expect(text).toMatch(/\nMore: --cursor \S+\n$/);
 });
 
-test('rules 22.1 and 22.4: what it changes is in the audit trail under the name of the user', async () => {
+test('rules 22.1 and 22.4: what it changes is in the audit trail under ADMIN_USER, or the user', async () => {
   const { id } = await json('merchant', 'create', '--name', 'Shop', '--country', 'NL', '--default-currency', 'EUR');
   const { items } = await json<{ items: { action: string; actor: object }[] }>('audit', 'list', '--object', id!);
-  expect(items).toMatchObject([
-    { action: 'merchant.create', actor: { kind: 'command_line', id: expect.any(String) as unknown } },
-  ]);
+  const user = { kind: 'command_line', id: userInfo().username };
+  expect(items).toMatchObject([{ action: 'merchant.create', actor: user }]);
+  const env = { ADMIN_USER: 'ann@example.com' };
+  await runAdmin(['merchant', 'update', id!, '--name', 'Map shop'], { env });
+  const changed = await json<{ items: object[] }>('audit', 'list', '--object', id!);
+  expect(changed.items).toContainEqual(
+    expect.objectContaining({ action: 'merchant.update', actor: { kind: 'command_line', id: 'ann@example.com' } }),
+  );
+  const unreadable = runAdmin(['doctor'], { env: { ADMIN_USER: '\u001b[31mann' } });
+  await expect(unreadable).rejects.toThrow('ADMIN_USER');
   const { kid } = await json('signing-key', 'roll');
   const rolled = await json<{ items: { action: string }[] }>('audit', 'list', '--object', kid!);
   expect(rolled.items.map(({ action }) => action)).toEqual(['signing_key.roll']);
@@ -283,7 +291,7 @@ describe('rules 22.5: doctor', () => {
     expect(await lags()).toMatchObject({ result: 'wrong', problem: expect.stringContaining('1 changes, 36') });
     await recordAttention(db, { kind: 'order', id: 'o' }, 'look here');
     const { found } = await diagnose({ POSTGRES_URL: database.url });
-    expect(found('attention')).toMatchObject({ result: 'ok', note: 'order 1: see npm run admin -- attention list' });
+    expect(found('attention')).toMatchObject({ result: 'ok', note: 'order 1: see attention list of the command line' });
     expect(found('restore').result).toBe('ok');
     await db.transaction((trx) => beginRestore(trx, NOBODY, 0, new Date()));
     expect((await diagnose({ POSTGRES_URL: database.url })).found('restore')).toMatchObject({
