@@ -71,13 +71,15 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
     const frame = { payable, page, localization, base, is_test: payable.is_test, sandbox_time, reload_url };
     const token = () => csrf.token(request, response, page);
     const reload = nextReload(page, reloads ?? 0);
+    // A notice stays long enough to be read, and so do the choices of a customer who came back without an outcome.
+    const later = { ...reload, seconds: RELOAD_SECONDS_MAX };
     const { status = 200, field_errors = {}, notice, cardholder_name } = result;
     // A charge that was begun is awaited by every page, not only by the answer to its form (rules 10.8).
     const is_begun = state.kind === 'payable' && state.charge_began && result.field_errors === undefined;
     const waiting_for = result.waiting_for ?? (is_begun ? 'unknown_charge' : undefined);
     if (waiting_for !== undefined) {
       const cancel_token = is_begun && state.cancellable ? token() : undefined;
-      const waiting = { waiting_for, refresh: reload, cancel_token, notice };
+      const waiting = { waiting_for, refresh: notice === undefined ? reload : later, cancel_token, notice };
       return sendPage(response, status, <WaitingPage {...frame} {...waiting} />);
     }
     if (state.kind === 'ended') {
@@ -87,10 +89,9 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
       const { waiting_for, challenge_url } = state;
       // The first time the customer is led to the issuer.
       const is_first = cause !== 'issuer_return' && reloads === undefined && notice === undefined;
-      // A notice stays long enough to be read, and so do the choices of a customer who came back without an outcome.
       const is_read = notice !== undefined || (waiting_for === 'issuer' && cause === 'visit');
-      const reload_later = is_read ? { ...reload, seconds: RELOAD_SECONDS_MAX } : reload;
-      const refresh = challenge_url !== undefined && is_first ? { seconds: 0, url: challenge_url } : reload_later;
+      const reload_then = is_read ? later : reload;
+      const refresh = challenge_url !== undefined && is_first ? { seconds: 0, url: challenge_url } : reload_then;
       const cancel_token = state.cancellable ? token() : undefined;
       return sendPage(
         response,

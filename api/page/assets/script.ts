@@ -72,7 +72,7 @@ export const SCRIPT = `'use strict';
     };
     rewrite('number', function (text) { return text.replace(/\\D/g, '').replace(/(\\d{4})(?=\\d)/g, '$1 '); });
     // The slash may be typed as well.
-    rewrite('card_expiry', function (text) { return text.replace(/^(\\d{2})[\\s\\/.-]*(\\d{0,4}).*$/, '$1 / $2'); });
+    rewrite('card_expiry', function (text) { return text.replace(/^(0[1-9]|1[0-2])[\\s\\/.-]*(\\d{0,4}).*$/, '$1 / $2'); });
   });
 })();
 `;

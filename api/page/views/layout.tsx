@@ -22,6 +22,9 @@ interface LayoutProps extends Frame {
   children: ComponentChildren;
 }
 
+/** The script reloads by then, even where a button has had the focus; one that was not loaded does not. */
+const SCRIPT_LATE_SECONDS = 70;
+
 /** The whole document around a page's content. */
 export function Layout({
   localization,
@@ -34,8 +37,9 @@ export function Layout({
   children,
 }: LayoutProps) {
   const { lang, texts } = localization;
-  const meta = refresh && <meta http-equiv="refresh" content={`${refresh.seconds};url=${refresh.url}`} />;
   const byScript = refresh && refresh.seconds > 0 ? refresh : undefined;
+  const reloads = (late_seconds: number) =>
+    refresh && <meta http-equiv="refresh" content={`${refresh.seconds + late_seconds};url=${refresh.url}`} />;
   return (
     <html
       lang={lang}
@@ -49,7 +53,8 @@ export function Layout({
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="format-detection" content="telephone=no" />
-        {byScript ? <noscript>{meta}</noscript> : meta}
+        {byScript && <noscript>{reloads(0)}</noscript>}
+        {reloads(byScript ? SCRIPT_LATE_SECONDS : 0)}
         <link rel="stylesheet" href={base + ASSETS.style.path} />
         <link rel="icon" type="image/svg+xml" href={base + ASSETS.icon.path} />
         <script src={base + ASSETS.script.path} defer />

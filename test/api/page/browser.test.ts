@@ -346,6 +346,10 @@ test('rules 12.2: the expiry may be typed with its slash, with spaces, a dash or
     await expiry.pressSequentially(typed);
     expect([typed, await expiry.inputValue()]).toEqual([typed, typed.endsWith('2034') ? '12 / 2034' : '12 / 34']);
   }
+  await expiry.fill('');
+  await expiry.pressSequentially('2034-12');
+  expect(await expiry.inputValue()).toBe('2034-12');
+  await expiry.fill('12 / 2034');
   await expiry.press('Backspace');
   await expiry.pressSequentially('5');
   expect(await expiry.inputValue()).toBe('12 / 2035');

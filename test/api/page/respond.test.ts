@@ -67,6 +67,8 @@ test('rules 10.8: each page of an attempt whose charge was begun waits for it, a
   expect(begun.text).toContain('We have not heard back yet');
   expect([begun.text.includes('name="number"'), begun.reloads]).toEqual([false, true]);
   expect(begun.text).toContain(`action="/pay/${NOBODY}/cancel/"`);
+  // Where the script is not loaded, although the browser has one.
+  expect(begun.text).toContain(`</noscript><meta http-equiv="refresh" content="72;url=/pay/${NOBODY}/?waited=1"`);
 });
 
 const parserError = (type: string, status: number) => Object.assign(new Error(type), { type, status });
