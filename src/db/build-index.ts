@@ -16,3 +16,10 @@ export async function buildIndex(knex: Knex, name: string, rest: string): Promis
   await knex.raw(`create index concurrently if not exists ${name} ${rest}`);
   await knex.raw(MIGRATION_LIMITS);
 }
+
+/** Drops an index while the service uses its table. Like a build it waits for older transactions, and nothing waits for it. */
+export async function dropIndex(knex: Knex, name: string): Promise<void> {
+  await knex.raw('set lock_timeout = 0');
+  await knex.raw(`drop index concurrently if exists ${name}`);
+  await knex.raw(MIGRATION_LIMITS);
+}

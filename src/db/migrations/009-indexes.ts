@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { buildIndex } from '../build-index';
+import { buildIndex, dropIndex } from '../build-index';
 
 /** An index cannot be built concurrently in a transaction. */
 export const config = { transaction: false };
@@ -32,7 +32,7 @@ export async function up(knex: Knex): Promise<void> {
     "on transaction_events (occurred) where event = 'accepted'",
   );
   await buildIndex(knex, 'audit_trail_at', 'on audit_trail (at, n)');
-  await knex.raw('drop index concurrently if exists webhook_attempts_project_failed');
-  await knex.raw('drop index concurrently if exists webhook_attempts_started');
-  await knex.raw('drop index concurrently if exists transaction_events_occurred');
+  await dropIndex(knex, 'webhook_attempts_project_failed');
+  await dropIndex(knex, 'webhook_attempts_started');
+  await dropIndex(knex, 'transaction_events_occurred');
 }
