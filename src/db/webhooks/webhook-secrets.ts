@@ -52,7 +52,7 @@ export async function webhookSecretOf(
 
 /**
  * The secrets that sign the project's webhooks at an instant, epoch milliseconds: the current one first, then the
- * previous one while it also signs. Throws an Error when SECRET_KEYS lacks the key of the current one.
+ * previous one while it also signs. Throws an Error when SECRET_KEYS lacks a key.
  */
 export function signingSecrets(
   secrets: SecretKeys,
@@ -66,15 +66,13 @@ export function signingSecrets(
     previous_webhook_secret_key_id: secret_key_id,
     previous_webhook_secret_expires: expires,
   } = stored;
-  // One whose key is lost cannot sign; the current one of its project goes on.
-  const isUsable = data !== null && secret_key_id !== null && secrets.has(secret_key_id);
-  const signsToo = isUsable && expires !== null && Date.parse(expires) > at;
+  const signsToo = data !== null && secret_key_id !== null && expires !== null && Date.parse(expires) > at;
   return [current, ...(signsToo ? [{ data, secret_key_id }] : [])].map((one) => secrets.decrypt(one, project_id));
 }
 
 /**
- * Replaces the secret. The previous secret also signs until `expires`; one that still signs from an earlier roll stops
- * at once.
+ * Replaces the secret. The previous secret also signs until `expires`, unless its key is lost; one that still signs from
+ * an earlier roll stops at once.
  */
 export async function rollWebhookSecret(
   { db, secrets }: WebhookSecretVault,
@@ -84,10 +82,11 @@ export async function rollWebhookSecret(
   await queryRows(
     db,
     `update projects set webhook_secret = :webhook_secret, webhook_secret_key_id = :webhook_secret_key_id,
-       previous_webhook_secret = webhook_secret, previous_webhook_secret_key_id = webhook_secret_key_id,
-       previous_webhook_secret_expires = :expires
+       previous_webhook_secret = case when webhook_secret_key_id = any(:known::text[]) then webhook_secret end,
+       previous_webhook_secret_key_id = case when webhook_secret_key_id = any(:known::text[]) then webhook_secret_key_id end,
+       previous_webhook_secret_expires = case when webhook_secret_key_id = any(:known::text[]) then :expires::timestamptz end
      where id = :project_id`,
-    { project_id, ...newWebhookSecret(secrets, project_id), expires },
+    { project_id, ...newWebhookSecret(secrets, project_id), expires, known: secrets.ids },
   );
 }
 
