@@ -58,7 +58,7 @@ async function* rowsOf(services: ReportServices, wanted: Wanted): AsyncGenerator
   }
 }
 
-/** Finds the rows, in the database alone where that is possible: such reports need no search index. */
+/** Finds the rows, in the database alone where it has an index for them: such reports need no search index. */
 async function* placesOf({ bulk, search }: ReportServices, wanted: Wanted): AsyncGenerator<Place[]> {
   const { project_id, query, sort } = wanted;
   const { direction } = sort;

@@ -172,27 +172,19 @@ function currencyOf(field: FieldName): FieldName[] {
   return currency === undefined ? [] : [currency as FieldName];
 }
 
-/**
- * The expiry of an open order, computed once for each order: inside the condition Postgres would look up the order's
- * transactions for each bound. `offset` keeps the planner from moving it there.
- */
-const EXPIRY = `cross join lateral (select ${COLUMNS.expires_at} as expires_at offset 0) expiry`;
-
-/** A condition in SQL on orders `o`, what it joins to them, and its bindings. */
+/** A condition in SQL on orders `o`, and its bindings. */
 export interface RecordCondition {
   sql: string;
-  join: string;
   bindings: Record<string, number>;
 }
 
-/**
- * A query as a condition on the record; `undefined` for a query with other fields than times of the order, which only
- * the index can answer.
- */
+/** The fields by which Postgres finds the orders of a project without reading all of them. */
+const INDEXED: readonly Subject[] = ['created', 'completed'];
+
+/** A query as a condition on the record; `undefined` for a query with other fields, which the search index answers. */
 export function recordCondition(query: SearchQuery): RecordCondition | undefined {
-  if (conditionsOf(query).some(({ field }) => field === 'words' || FIELDS[field].type !== 'instant')) return undefined;
+  if (conditionsOf(query).some(({ field }) => !INDEXED.includes(field))) return undefined;
   const bindings: RecordCondition['bindings'] = {};
-  const columnOf = (field: FieldName) => (field === 'expires_at' ? 'expiry.expires_at' : COLUMNS[field]);
   /** Instants are compared by the millisecond: a bound includes all of its millisecond. */
   const instant = (epoch_ms: number) => {
     const name = `instant_${Object.keys(bindings).length}`;
@@ -210,10 +202,10 @@ export function recordCondition(query: SearchQuery): RecordCondition | undefined
       case 'not':
         return `not (${sqlOf(one.of, true)})`;
       case 'absent':
-        return `${columnOf(one.field)} is null`;
+        return `${COLUMNS[one.field]} is null`;
       case 'range': {
         const { from, to } = one;
-        const column = columnOf(one.field);
+        const column = COLUMNS[one.field];
         const ends = [
           ...(from === undefined ? [] : [`${column} >= ${instant(from.value + (from.inclusive ? 0 : 1))}`]),
           ...(to === undefined ? [] : [`${column} < ${instant(to.value + (to.inclusive ? 1 : 0))}`]),
@@ -224,8 +216,7 @@ export function recordCondition(query: SearchQuery): RecordCondition | undefined
         return 'false';
     }
   };
-  const join = conditionsOf(query).some(({ field }) => field === 'expires_at') ? EXPIRY : '';
-  return { sql: sqlOf(query), join, bindings };
+  return { sql: sqlOf(query), bindings };
 }
 
 /** The ids of a project's orders that meet a condition, by creation, after a position. */
@@ -234,7 +225,7 @@ export async function orderIdsByCreation(
   { project_id, condition, direction }: { project_id: string; condition: RecordCondition; direction: 'asc' | 'desc' },
   { rows, after }: { rows: number; after: PagePosition | undefined },
 ): Promise<Part<{ order_id: string }>> {
-  const select = `select o.id as order_id, o.created, o.sequence from orders o ${condition.join}
+  const select = `select o.id as order_id, o.created, o.sequence from orders o
     where o.project_id = :project_id and ${condition.sql}`;
   const bindings = { ...condition.bindings, project_id };
   return await readPart(db, { select, bindings, key: BY_SEQUENCE, direction }, { rows }, after);

@@ -305,7 +305,7 @@ describe('of 25 MB', () => {
   });
 });
 
-it('rules 20.17: goes on without the index for all orders and for times, and else says within three seconds that it cannot', async () => {
+it('rules 20.17: goes on without the index for all orders and by creation, and else says within three seconds that it cannot', async () => {
   world.server.signal('SIGSTOP');
   const began = performance.now();
   const { status } = await ask({ query: 'status:completed' });
