@@ -8,18 +8,20 @@ import { MIGRATION_LIMITS } from './session';
  * name`.
  */
 export async function buildIndex(knex: Knex, name: string, rest: string): Promise<void> {
-  await knex.raw('set lock_timeout = 0');
   const { rows } = (await knex.raw(
     `select from pg_index where indexrelid = to_regclass('${name}') and not indisvalid`,
   )) as { rows: unknown[] };
-  if (rows.length > 0) await knex.raw(`drop index concurrently if exists ${name}`);
-  await knex.raw(`create index concurrently if not exists ${name} ${rest}`);
-  await knex.raw(MIGRATION_LIMITS);
+  if (rows.length > 0) await dropIndex(knex, name);
+  await withoutLockLimit(knex, `create index concurrently if not exists ${name} ${rest}`);
 }
 
 /** Drops an index while the service uses its table. Like a build it waits for older transactions, and nothing waits for it. */
 export async function dropIndex(knex: Knex, name: string): Promise<void> {
+  await withoutLockLimit(knex, `drop index concurrently if exists ${name}`);
+}
+
+async function withoutLockLimit(knex: Knex, sql: string): Promise<void> {
   await knex.raw('set lock_timeout = 0');
-  await knex.raw(`drop index concurrently if exists ${name}`);
+  await knex.raw(sql);
   await knex.raw(MIGRATION_LIMITS);
 }
