@@ -373,20 +373,6 @@ test('rules 12.2: a page that waits stays while a button of it has the focus', a
   await until('it loads itself again', () => loads.length > 0);
 });
 
-test('after a form whose answer the customer has stopped, the buttons work again', async () => {
-  const page = await visit();
-  const order = await createPageOrder({ payment_methods: ['google-pay'] });
-  await page.clock.install();
-  await page.goto(order.order_url);
-  const words = await page.locator(walletButton('google-pay')).innerText();
-  await page.evaluate(
-    `document.querySelector('form[data-pay]').addEventListener('submit', (event) => event.preventDefault())`,
-  );
-  await page.click(walletButton('google-pay'));
-  await page.clock.runFor(21_000);
-  expect(await page.locator(walletButton('google-pay')).innerText()).toBe(words);
-});
-
 test.each(['Enter', 'Space'])('the keyboard alone presses a wallet: %s', async (key) => {
   const page = await visit();
   const order = await createPageOrder();
@@ -433,9 +419,13 @@ test('a press on each of the ways to pay at once: one is sent', async () => {
   expect(await readLedger(order.id)).toHaveLength(1);
 });
 
-test('after the back button a wallet’s button has its words again', async () => {
+test.each<[string, (page: Page) => Promise<unknown>]>([
+  ['after the back button', (page) => page.evaluate(`window.dispatchEvent(new Event('pageshow'))`)],
+  ['once the customer has stopped to wait for the answer', (page) => page.clock.runFor(21_000)],
+])('%s a wallet’s button has its words again', async (_when, happens) => {
   const page = await visit();
   const order = await createPageOrder({ return_url: merchant.url, payment_methods: ['google-pay'] });
+  await page.clock.install();
   await page.goto(order.order_url);
   const words = await page.locator(walletButton('google-pay')).innerText();
   await page.evaluate(
@@ -443,7 +433,7 @@ test('after the back button a wallet’s button has its words again', async () =
   );
   await page.click(walletButton('google-pay'));
   expect(await page.locator(walletButton('google-pay')).innerText()).toMatch(/^Paying…\s+Simulated$/);
-  await page.evaluate(`window.dispatchEvent(new Event('pageshow'))`);
+  await happens(page);
   expect(await page.locator(walletButton('google-pay')).innerText()).toBe(words);
 });
 
