@@ -6,7 +6,7 @@ import { table } from '../../src/bench/report';
 import { createRows, PAID_ORDER_WITH_WEBHOOK } from '../../src/bench/rows';
 import { startBenchStack, type BenchStack } from '../../src/bench/stack';
 import { connectDatabase, type Database } from '../../src/db/connection';
-import { findLags } from '../../src/db/metrics/lags';
+import { findFigures } from '../../src/db/metrics/figures';
 import { readFacts } from '../../src/stack/launch';
 import type { Proof, ProofInput, ProofOutcome, Size } from '../proof';
 
@@ -157,11 +157,11 @@ class SteadyLoad {
 }
 
 async function lookAt({ data_dir }: BenchStack, db: Database, load: SteadyLoad): Promise<Minute> {
-  const { outbox_seconds } = await findLags(db);
+  const { outbox_age } = await findFigures(db);
   const { pids } = readFacts(data_dir);
   const { durations, failed } = load.takeEnded();
   const p50 = durations.length === 0 ? Number.NaN : quantile(durations, 0.5);
-  return { pids, memory: memoryMiB(pids), index_seconds: outbox_seconds ?? 0, paid: durations.length, p50, failed };
+  return { pids, memory: memoryMiB(pids), index_seconds: outbox_age, paid: durations.length, p50, failed };
 }
 
 function judgeLoad({ begun, failures }: SteadyLoad, minutes: number): string[] {

@@ -5,7 +5,7 @@ import { findArchive, findLastBackupCheck } from '../db/backups/backups';
 import { openRestore } from '../db/backups/restores';
 import { auditTrailWeakness } from '../db/projects/audit-trail';
 import { checkWritable, queryRows, type Database } from '../db/connection';
-import { findLags } from '../db/metrics/lags';
+import { findFigures } from '../db/metrics/figures';
 import { schemaDifference } from '../db/migrate';
 import { hasOperator } from '../db/projects/oauth-clients';
 import { findPayloadKeyUses } from '../db/builds/payload-key-uses';
@@ -308,15 +308,14 @@ function loopChecks(config: Config, db: () => Database, temporal: () => Temporal
       needs: ['schema'],
       remedy: 'See the log of the workers: the indexer, recovery or webhooks do not keep up.',
       async run() {
-        const { outbox_rows, ...seconds } = await findLags(db());
-        const { outbox_seconds, recovery_seconds, webhook_seconds } = seconds;
+        const { outbox_rows, outbox_age, recovery_behind, delivery_age } = await findFigures(db());
         const words = [
-          `search index ${outbox_rows} changes, ${outbox_seconds ?? 0} s`,
-          recovery_seconds === null ? 'recovery has never run' : `recovery ${recovery_seconds} s`,
-          `webhooks ${webhook_seconds ?? 0} s`,
+          `search index ${outbox_rows} changes, ${Math.floor(outbox_age)} s`,
+          recovery_behind === null ? 'recovery has never run' : `recovery ${Math.floor(recovery_behind)} s`,
+          `webhooks ${Math.floor(delivery_age)} s`,
         ].join('; ');
-        const is_behind = Object.values(seconds).some((behind) => (behind ?? 0) > BEHIND_SECONDS_MAX);
-        refuse(is_behind || recovery_seconds === null ? `Behind: ${words}.` : undefined);
+        const is_behind = Math.max(outbox_age, recovery_behind ?? Infinity, delivery_age) > BEHIND_SECONDS_MAX;
+        refuse(is_behind ? `Behind: ${words}.` : undefined);
         return words;
       },
     },

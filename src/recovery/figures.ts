@@ -29,6 +29,8 @@ const METRIC_OF = {
   backup_check_age: 'payments_backup_check_age_seconds',
 } as const satisfies Record<keyof Figures, Unlabelled>;
 
+type Counts<Kind> = readonly { kind: Kind; count: number }[];
+
 /**
  * Reads figures of the record for the metrics, while this process has the lease of recovery: one worker is enough.
  * Without the lease, and without an answer of the database, they are not exported.
@@ -36,8 +38,8 @@ const METRIC_OF = {
 export class FigureReader {
   private readonly loop = new Loop(() => this.round());
   private figures: Partial<Figures> = {};
-  private incidents: ReadonlyMap<IncidentKind, number> | undefined;
-  private attentions: ReadonlyMap<AttentionKind, number> | undefined;
+  private incidents: Counts<IncidentKind> | undefined;
+  private attentions: Counts<AttentionKind> | undefined;
   private rolled: readonly RolledEnd[] = [];
 
   /** `isHolder`: whether this process has the lease now. */
@@ -67,24 +69,22 @@ export class FigureReader {
   }
 
   /** The counts of a gauge, 0 for a kind that has none. */
-  private byKind<Kind extends string>(kinds: readonly Kind[], counts: ReadonlyMap<Kind, number> | undefined) {
+  private byKind<Kind extends string>(kinds: readonly Kind[], counts: Counts<Kind> | undefined) {
     if (counts === undefined || !this.isHolder()) return [];
-    return kinds.map((kind) => ({ value: counts.get(kind) ?? 0, labels: { kind } }));
-  }
-
-  private async readIncidents() {
-    return new Map((await countOpenIncidents(this.db)).map(({ kind, open }) => [kind, open]));
-  }
-
-  private async readAttentions() {
-    return new Map((await countOpenAttentions(this.db)).map(({ kind, count }) => [kind, count]));
+    const of_kind = new Map(counts.map(({ kind, count }) => [kind, count]));
+    return kinds.map((kind) => ({ value: of_kind.get(kind) ?? 0, labels: { kind } }));
   }
 
   private async round(): Promise<number> {
-    this.figures = this.isHolder() ? await findFigures(this.db).catch(() => ({})) : {};
-    this.incidents = this.isHolder() ? await this.readIncidents().catch(() => undefined) : undefined;
-    this.attentions = this.isHolder() ? await this.readAttentions().catch(() => undefined) : undefined;
-    this.rolled = this.isHolder() ? await findRolledEnds(this.db).catch(() => []) : [];
+    this.figures = (await this.readIfHolder(findFigures)) ?? {};
+    this.incidents = await this.readIfHolder(countOpenIncidents);
+    this.attentions = await this.readIfHolder(countOpenAttentions);
+    this.rolled = (await this.readIfHolder(findRolledEnds)) ?? [];
     return EVERY_MS;
+  }
+
+  /** `undefined` without the lease or an answer of the database. */
+  private async readIfHolder<T>(read: (db: Database) => Promise<T>): Promise<T | undefined> {
+    return this.isHolder() ? await read(this.db).catch(() => undefined) : undefined;
   }
 }

@@ -267,7 +267,7 @@ describe('rules 26.3, 26.4, 26.5 and 26.7: seven differences', () => {
       'settlement 0 10432',
       'status 0 103',
     ]);
-    expect(await countOpenIncidents(db)).toEqual(KINDS.map((kind) => ({ kind, open: 1 })));
+    expect(await countOpenIncidents(db)).toEqual(KINDS.map((kind) => ({ kind, count: 1 })));
     await untilIndexed();
     await until('the index is right again', async () => (await documentOf(broken.pk))?.amount === 107);
   });

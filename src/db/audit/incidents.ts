@@ -135,10 +135,10 @@ export async function unfinishedIncidents(
 }
 
 /** How many incidents are open, by kind: the number for operators' metrics. Kinds without one are left out. */
-export async function countOpenIncidents(db: Database): Promise<{ kind: IncidentKind; open: number }[]> {
+export async function countOpenIncidents(db: Database): Promise<{ kind: IncidentKind; count: number }[]> {
   return await queryRows(
     db,
-    'select kind, count(*)::int as open from incidents where closed_at is null group by kind order by kind',
+    'select kind, count(*)::int as count from incidents where closed_at is null group by kind order by kind',
     {},
   );
 }
