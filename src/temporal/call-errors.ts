@@ -56,6 +56,11 @@ export function isServiceError(error: unknown, name: ErrorName): error is Servic
   return error instanceof ServiceError && error.error === name;
 }
 
+/** For `catch`: what was asked for does not exist, or not any more, as Temporal keeps closed runs for its retention. */
+export function undefinedIfNotFound(error: unknown): undefined {
+  if (!(error instanceof WorkflowNotFoundError) && grpcStatusOf(error) !== 'not_found') throw error;
+}
+
 /** Whether a workflow refused an update with this ServiceError. */
 export function isWorkflowRefusal(error: unknown, name: ErrorName): boolean {
   return error instanceof WorkflowUpdateFailedError && isServiceError(refusalOf(error, ''), name);

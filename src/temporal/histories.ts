@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WorkflowNotFoundError } from '@temporalio/client';
 import type { TemporalAccess } from './call';
+import { undefinedIfNotFound } from './call-errors';
 import { grpcStatusOf, type GrpcStatus } from './grpc-status';
 
 /** How long the deletion of a run may take, and the pauses after which it is looked for. Milliseconds. */
@@ -41,12 +41,7 @@ export class Histories {
 
   /** The run, or the last one; `undefined` when there is none. */
   private async find(workflow_id: string, run_id?: string) {
-    try {
-      return await this.temporal.client.workflow.getHandle(workflow_id, run_id).describe();
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return undefined;
-      throw error;
-    }
+    return await this.temporal.client.workflow.getHandle(workflow_id, run_id).describe().catch(undefinedIfNotFound);
   }
 }
 

@@ -1,8 +1,9 @@
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
 import { temporal } from '@temporalio/proto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { undefinedIfNotFound } from './call-errors';
 import { moveWorkflow, openOfOthers, type WorkerDeployment, type WorkflowRun } from './deployment';
 
 const { PENDING_WORKFLOW_TASK_STATE_STARTED: TASK_STARTED } = temporal.api.enums.v1.PendingWorkflowTaskState;
@@ -111,7 +112,7 @@ export async function drainOthers(
 
 /** Its history has grown since it was replayed, or a worker is about to add to it: a task that runs is not moved. */
 async function hasGoneOn(client: Client, { workflow_id, run_id, events }: ReplayedRun): Promise<boolean> {
-  const described = await unlessGone(client.workflow.getHandle(workflow_id, run_id).describe());
+  const described = await client.workflow.getHandle(workflow_id, run_id).describe().catch(undefinedIfNotFound);
   const task = described?.raw.pendingWorkflowTask?.state;
   return described !== undefined && (described.historyLength > events || task === TASK_STARTED);
 }
@@ -148,15 +149,9 @@ async function* fetchHistories(
 }
 
 async function fetchHistory(client: Client, run: WorkflowRun): Promise<FetchedHistory | undefined> {
-  const history = await unlessGone(client.workflow.getHandle(run.workflow_id, run.run_id).fetchHistory());
+  const history = await client.workflow
+    .getHandle(run.workflow_id, run.run_id)
+    .fetchHistory()
+    .catch(undefinedIfNotFound);
   return history && { run, history };
-}
-
-async function unlessGone<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
 }

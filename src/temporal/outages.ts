@@ -12,7 +12,6 @@ type Status = Parameters<GrpcRetryOptions['retryableDecider']>[1];
 
 const OK = 0;
 const CANCELLED = 1;
-const NOT_FOUND = 5;
 /** UNKNOWN, RESOURCE_EXHAUSTED, INTERNAL, UNAVAILABLE: Temporal cannot be reached or cannot work. */
 const OUTAGE = [2, 8, 13, 14];
 
@@ -122,5 +121,5 @@ function isTimeout({ code }: Status, deadline: Date | number | undefined): boole
 
 /** Whether Temporal refuses the credentials, or does not know the namespace. */
 export function isRefused({ code, details }: Pick<Status, 'code' | 'details'>): boolean {
-  return REFUSED.includes(statusOf(code)) || (code === NOT_FOUND && /^Namespace /i.test(details));
+  return REFUSED.includes(statusOf(code)) || (statusOf(code) === 'not_found' && /^Namespace /i.test(details));
 }

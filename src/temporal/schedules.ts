@@ -1,11 +1,4 @@
-import {
-  ScheduleAlreadyRunning,
-  ScheduleNotFoundError,
-  isGrpcServiceError,
-  WorkflowNotFoundError,
-  type Client,
-  type ScheduleOptions,
-} from '@temporalio/client';
+import { ScheduleAlreadyRunning, ScheduleNotFoundError, type Client, type ScheduleOptions } from '@temporalio/client';
 import type { google, temporal } from '@temporalio/proto';
 import {
   AUDIT_WORKFLOW,
@@ -13,7 +6,7 @@ import {
   SETTLEMENTS_WORKFLOW,
   TASK_QUEUE,
 } from '../../workflows/messages';
-import { unavailable } from './call-errors';
+import { unavailable, undefinedIfNotFound } from './call-errors';
 
 const SETTLEMENTS = 'settlements';
 
@@ -102,8 +95,6 @@ export interface ScheduleFindings {
   notes: string[];
 }
 
-/** Of gRPC. */
-const NOT_FOUND = 5;
 /** A start may be this late: the jitter of a schedule, and a restart of Temporal. Milliseconds. */
 const LATE_MS = 15 * 60_000;
 
@@ -160,10 +151,3 @@ async function faultsOfRuns(
 /** Epoch milliseconds. */
 const instantOf = ({ seconds }: google.protobuf.ITimestamp) => Number(seconds ?? 0) * 1_000;
 const isoOf = (instant: number) => new Date(instant).toISOString();
-
-/** What was asked for does not exist, or not any more: the namespace keeps closed runs for its retention. */
-function undefinedIfNotFound(error: unknown): undefined {
-  const is_not_found =
-    error instanceof WorkflowNotFoundError || (isGrpcServiceError(error) && Number(error.code) === NOT_FOUND);
-  if (!is_not_found) throw error;
-}
