@@ -6,6 +6,7 @@ import { isMismatch, planOutcome, type ChargeOutcome } from '../src/domain/outco
 import { chargeIdempotencyKey, chargeOperation, expectedCharge } from '../src/domain/transaction';
 import type { Processor } from '../src/processor/client';
 import type { OperationRequest } from '../src/processor/wire';
+import { timeOf } from '../src/object-time';
 import type { TransactionInput } from '../workflows/messages';
 import type { TimeOfTry, ActivityServices } from './services';
 import { currentInstant } from './time-of-try';
@@ -27,7 +28,7 @@ export async function charge(
 ): Promise<OrderSnapshot> {
   const { transaction, is_test, now } = request;
   const { id: transaction_id, expires_at } = lastTransaction(order)!;
-  if (isExpired(expires_at, Math.max(now, Date.now() + order.clock_offset_ms))) return order;
+  if (isExpired(expires_at, Math.max(now, timeOf(order)))) return order;
   const { payment_method, payment_method_brand, payment_method_details = {}, capture_mode = null } = transaction;
   const payment = {
     transaction_id,

@@ -15,6 +15,7 @@ import {
 } from '../src/db/webhooks/recoveries';
 import { insertRedelivery } from '../src/db/webhooks/stored-deliveries';
 import { RECOVERED_AT_ONCE, RECOVERED_PER_SECOND, type WebhookRecoveryProgress } from '../src/domain/webhook-recovery';
+import { timeOf } from '../src/object-time';
 import { setCause } from '../src/tracing/cause';
 import { webhookRecoveryWorkflowId, type WebhookRecoveryInput } from '../workflows/messages';
 import type { ActivityServices } from './services';
@@ -103,7 +104,7 @@ async function recoverOne(
     if (recovery_n === undefined) return 'changed';
     // Since it was found, the receiver may have got it, or a later event of its order.
     if (!(await isStillToRecover(trx, recovery, failed))) return undefined;
-    const now = new Date(Date.now() + failed.clock_offset_ms);
+    const now = new Date(timeOf(failed));
     const { request_id } = recovery;
     const delivery = failed.has_failed ? await insertRedelivery(trx, failed, { now, request_id }) : failed;
     return (await noteRecovered(trx, recovery.id, delivery, recovery_n)) ? delivery : undefined;

@@ -3,7 +3,6 @@ import type { ListPart, Part, PartLimits, PagePosition } from '../../src/db/page
 import { listPeriod } from '../../src/domain/period';
 import { validationError } from '../../src/errors';
 import { partLimits } from './bulk-reads';
-import { clock } from '../http/clock';
 import type { MerchantContext, MerchantServices } from '../merchant';
 import { jsonArray, type Stream } from '../operation';
 
@@ -27,7 +26,7 @@ export function listOperation<Stored>(
   present: (view: Stored) => unknown,
 ): List {
   return (context, { query }) => {
-    const period = listPeriod({ ...query, now: clock.now() });
+    const period = listPeriod({ ...query, now: Date.now() });
     if ('problem' in period) throw validationError(period.parameter, period.problem);
     const { id } = context.caller.project;
     const read = (limits: PartLimits, after: PagePosition | undefined) =>

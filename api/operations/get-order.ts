@@ -1,6 +1,6 @@
 import { moneyOf } from '../../src/db/orders/stored-order';
 import { amountDetails } from '../../src/domain/amounts';
-import { clockOf } from '../http/clock';
+import { timeOf } from '../../src/object-time';
 import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
 import { presentOrder } from '../present/order';
 
@@ -18,10 +18,7 @@ export const getOrder =
     const body = {
       ...presentOrder(order, services.public_url),
       ...(fields.includes('amount_details') && {
-        amount_details: amountDetails(
-          order.kind === 'payment' ? order.transactions.map(moneyOf) : [],
-          clockOf(order).now(),
-        ),
+        amount_details: amountDetails(order.kind === 'payment' ? order.transactions.map(moneyOf) : [], timeOf(order)),
       }),
     };
     return { body, version: order.version };

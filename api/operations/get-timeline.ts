@@ -10,7 +10,7 @@ import { TIMELINE_START, pageOfTimeline, timelineEntries, type TimelinePlace } f
 import { byInstant, deliveryWait, pausedDelivery, waitsOf, watchWait } from '../../src/domain/waits';
 import { validationError } from '../../src/errors';
 import { closingOrderId, transactionId } from '../../src/ids';
-import { clockOf } from '../http/clock';
+import { timeOf } from '../../src/object-time';
 import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
 import { formatInstant } from '../present/order';
 
@@ -23,7 +23,7 @@ export const getTimeline =
   async (context, { params, query: { limit, cursor, forecast } }) => {
     const from = cursor === undefined ? TIMELINE_START : placeOf(cursor);
     const order = await requireRequestedOrder(services, context, params.order_id);
-    const now = clockOf(order).now();
+    const now = timeOf(order);
     const { record, future } = await services.bulk.read(order.project_id, async (db) => {
       const found = await findTimeline(db, order, { limit, from, waits_max: WAITS_MAX });
       const { retention_days } = services;

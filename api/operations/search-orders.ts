@@ -4,7 +4,6 @@ import { parseQuery } from '../../src/domain/query/parse';
 import { validationError, type ServiceError } from '../../src/errors';
 import { searchCursorOf, placeOf, type PageEnd } from '../../src/search/cursor';
 import { SEARCH_MS, searchUnavailable, type Wanted } from '../../src/search/reader';
-import { clock } from '../http/clock';
 import { ConcurrencyLimit } from '../http/concurrency-limit';
 import { foundOrders, searchAnswer } from '../large-answers/found-orders';
 import type { MerchantOperation, MerchantServices } from '../merchant';
@@ -31,7 +30,7 @@ export const searchOrders = (
     const wanted = wantedBy(project.id, body);
     if (format === 'csv') {
       refusePaging(body);
-      const name = reportFileName(project.name, clock.now());
+      const name = reportFileName(project.name, Date.now());
       return new Stream('text/csv; charset=utf-8', reportCsv(services, wanted), bulk.report(project.id), name);
     }
     const { size = SEARCH_SIZE.default } = body;

@@ -6,7 +6,7 @@ import { recordOrderUpdate as writeChanges } from '../../src/db/orders/update-or
 import { requireFundingInformation } from '../../src/domain/account-funding';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { ServiceError, validationError, preconditionFailed } from '../../src/errors';
-import { clockOf } from '../http/clock';
+import { timeOf } from '../../src/object-time';
 import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
 import { presentVersion } from '../present/order';
 import { requireProjectAccepts } from '../requests/project-rules';
@@ -31,7 +31,7 @@ export const updateOrder =
       db: services.db,
       async write(trx) {
         const { versions } = context.request;
-        const updated = await writeChanges(trx, order.id, changes, { versions, now: clockOf(order).now() });
+        const updated = await writeChanges(trx, order.id, changes, { versions, now: timeOf(order) });
         const current = (await findStoredOrder(trx, order.id)) ?? order;
         if (updated) return presentVersion(current, services.public_url);
         // The order changed after it was read, so the statement's guard refused: find out why.

@@ -8,7 +8,7 @@ import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { linkOrderId, transactionId } from '../../src/ids';
 import type { OrderWorkflows } from '../../src/temporal/orders';
 import type { CreateOrderInput } from '../../workflows/messages';
-import { clockOf } from '../http/clock';
+import { timeOf } from '../../src/object-time';
 import { failureOf, toOrderPayable as orderToPayable } from './order';
 import {
   factsOf,
@@ -53,7 +53,7 @@ export function linkPayables({ db, orders }: LinkServices): Payables<LinkPayable
     const own_ids = ownOrderIds(link, payer);
     const last_id = own_ids.at(-1);
     const own = last_id === undefined ? undefined : await findStoredOrder(db, last_id);
-    return toLinkPayable(link, { payer, own, attempt: own_ids.length + 1 }, clockOf(link).now());
+    return toLinkPayable(link, { payer, own, attempt: own_ids.length + 1 }, timeOf(link));
   }
 
   return {
@@ -63,7 +63,7 @@ export function linkPayables({ db, orders }: LinkServices): Payables<LinkPayable
       const own = await orders.create({ request, ...paymentInput(link, payer, payment) });
       // Once the payer has paid, the page shows nothing that the attempt has changed in the link.
       if (own.status !== 'completed') return (await find(link.id, { payer }))!;
-      return toLinkPayable(link, { payer, own, attempt: payment.attempt + 1 }, clockOf(own).now());
+      return toLinkPayable(link, { payer, own, attempt: payment.attempt + 1 }, timeOf(own));
     },
     /** Cancels the customer's own attempt; the link stays open. */
     async cancel({ own }, request) {

@@ -4,7 +4,7 @@ import { capturableAmount } from '../../src/domain/amounts';
 import { FOLLOW_UPS } from '../../src/domain/follow-up';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { moneyOf, type StoredEvent, type StoredOrder, type StoredTransaction } from '../../src/db/orders/stored-order';
-import { clockOf } from '../http/clock';
+import { timeOf } from '../../src/object-time';
 import type { Versioned } from '../operation';
 
 /** Converts records for the wire: absent values are left out, never null (rules 1.3). */
@@ -37,7 +37,7 @@ export const formatInstant = (epoch_ms: number) => formatTimestamp(new Date(epoc
 
 /** The current time of an object whose clock was advanced (rules 23.5); null for any other. */
 export function testClock(object: Pick<StoredOrder, 'clock_offset_ms'>): string | null {
-  return object.clock_offset_ms === 0 ? null : formatInstant(clockOf(object).now());
+  return object.clock_offset_ms === 0 ? null : formatInstant(timeOf(object));
 }
 
 /** Where the customer pays the order, or one transaction of it. */
@@ -170,7 +170,7 @@ function orderCanBePaid({ kind, status, transactions }: StoredOrder): boolean {
 
 function presentTransaction(transaction: StoredTransaction, order: StoredOrder, public_url: string): Transaction {
   const canBePaid = order.kind === 'payment' && (transaction.status === 'new' || transaction.status === 'pending');
-  const isCapturable = capturableAmount(moneyOf(transaction), clockOf(order).now()) > 0;
+  const isCapturable = capturableAmount(moneyOf(transaction), timeOf(order)) > 0;
   const { expires_at, capture_ends_at } = transaction;
   const outcome = omitNull({
     response_code: transaction.response_code,

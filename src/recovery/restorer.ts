@@ -52,6 +52,7 @@ import { processorOrderId, reversalOrderId, transactionId } from '../ids';
 import type { Processor } from '../processor/client';
 import type { ReportedOperation } from '../processor/wire';
 import { unlessClosed } from '../temporal/call';
+import { timeOf } from '../object-time';
 import type { TemporalClient } from '../temporal/connect';
 import { sentInputs, type SeenWorkflow, type SentInputs, type SentUpdate } from '../temporal/sent-inputs';
 import type { WorkflowClients } from '../temporal/workflows';
@@ -177,7 +178,7 @@ export class Restorer {
     if (stored !== undefined) {
       const last = stored.transactions.at(-1)?.id;
       const is_set = await this.setByHand(id, by_hand.get(last), endOf);
-      // The workflow of a late one would find that it was paid.
+      // A late attempt is ended below: its workflow would find it paid.
       if (lateAttempt(last) === undefined) {
         const end = await this.endUncharged(id, endOf);
         await this.resumeOrder(stored);
@@ -353,7 +354,7 @@ export class Restorer {
     return is_ended;
   }
 
-  /** Its time was over, which its merchant was told. */
+  /** Ends the period of an order that had expired: its merchant was told so. */
   private async expireOrder(order: OrderSnapshot): Promise<void> {
     const { db } = this.services;
     await endPeriod(db, 'orders', order.id, new Date());
@@ -597,9 +598,6 @@ async function endAttempt(
     return change && { change, details: { source, now: timeOf(current) } };
   });
 }
-
-/** The order's time, epoch milliseconds. */
-const timeOf = ({ clock_offset_ms }: OrderSnapshot) => Date.now() + clock_offset_ms;
 
 const inputIn = <Input>(updates: readonly SentUpdate[], name: string) =>
   updates.find((update) => update.name === name)?.input as Input | undefined;

@@ -19,6 +19,7 @@ import {
 } from '../../workflows/messages';
 import { unlessClosed, type TemporalAccess } from './call';
 import { RecordLost } from './call-errors';
+import { timeOf } from '../object-time';
 import { KINDS } from './kinds';
 import { RecordedWorkflows, newUpdateId, startAndUpdate } from './object-workflows';
 import type { OrderWorkflows } from './orders';
@@ -94,7 +95,7 @@ export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOr
     const [follow_up] = await findFollowUps(db, [order_id]);
     // Operations that the processor initiated are recorded as it reports them.
     if (follow_up === undefined || follow_up.requested_by === 'processor') return;
-    const now = Date.now() + follow_up.clock_offset_ms;
+    const now = timeOf(follow_up);
     // If the processor does not answer now, recovery requests another poll.
     await insertWatch(db, transactionId(order_id, 1), { poll_at: now, began: now });
     await this.startOrPoll(follow_up);
@@ -131,8 +132,8 @@ export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOr
     payment: EndedPayment,
     { poll_after_ms, now }: { poll_after_ms?: number | undefined; now?: number | undefined } = {},
   ): Promise<void> {
-    const { original_transaction_id: transaction_id, clock_offset_ms } = payment;
-    const time = now ?? Date.now() + clock_offset_ms;
+    const { original_transaction_id: transaction_id } = payment;
+    const time = now ?? timeOf(payment);
     await insertWatch(this.temporal.db, transaction_id, { poll_at: time + (poll_after_ms ?? 0), began: time });
     const reversal = reversalOf(transaction_id, payment, poll_after_ms);
     await (poll_after_ms === undefined ? this.startOrPoll(reversal) : this.start(reversal));
