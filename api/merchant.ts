@@ -2,6 +2,7 @@ import type { MerchantRoutes } from '../src/contract/merchant-api';
 import type { Database } from '../src/db/connection';
 import { findStoredOrder, type StoredOrder } from '../src/db/orders/stored-order';
 import { findStoredPaymentLink, type StoredPaymentLink } from '../src/db/payment-links';
+import type { Actor } from '../src/db/projects/audit-trail';
 import type { Project } from '../src/db/projects/projects';
 import { findWebhookRecovery, type StoredWebhookRecovery } from '../src/db/webhooks/recoveries';
 import type { RetentionDays } from '../src/domain/retention';
@@ -19,7 +20,8 @@ import type { Caller, RequestContext, Operation, Operations } from './operation'
 /** A merchant's system, by the API key of a project. */
 export interface ProjectCaller extends Caller {
   readonly project: Project;
-  readonly api_key_id: string;
+  /** The API key. */
+  readonly actor: Actor;
 }
 
 export type MerchantContext = RequestContext<ProjectCaller>;
@@ -60,7 +62,7 @@ export async function requireRequestedOrder(
   context: PathContext,
   order_id: string,
 ): Promise<StoredOrder> {
-  return requireOfProject(context, await findStoredOrder(db, order_id), 'The order does not exist.');
+  return requireUnchanged(context, await findStoredOrder(db, order_id), 'The order does not exist.');
 }
 
 /** The payment link of the path. Throws as requireRequestedOrder does. */
@@ -70,7 +72,7 @@ export async function requireRequestedPaymentLink(
   payment_link_id: string,
 ): Promise<StoredPaymentLink> {
   const link = await findStoredPaymentLink(db, payment_link_id);
-  return requireOfProject(context, link, 'The payment link does not exist.');
+  return requireUnchanged(context, link, 'The payment link does not exist.');
 }
 
 /** The recovery of webhooks of the path. Throws NotFound, and Unauthorized for one of another project. */
@@ -79,23 +81,29 @@ export async function requireRequestedRecovery(
   { caller }: Pick<MerchantContext, 'caller'>,
   recovery_id: string,
 ): Promise<StoredWebhookRecovery> {
-  const recovery = await findWebhookRecovery(db, recovery_id);
-  if (recovery === undefined) throw new ServiceError('NotFound', 'The recovery does not exist.');
-  if (recovery.project_id !== caller.project.id) throw ofAnotherProject();
-  return recovery;
+  return requireOfProject(caller, await findWebhookRecovery(db, recovery_id), 'The recovery does not exist.');
 }
 
-const ofAnotherProject = () => new ServiceError('Unauthorized', 'The API key is of another project.');
+/** What was found, when it is of the caller's project. Throws NotFound with the text `missing`, and Unauthorized. */
+export function requireOfProject<Found extends { project_id: string | null }>(
+  { project }: MerchantContext['caller'],
+  found: Found | undefined,
+  missing: string,
+): Found {
+  if (found === undefined) throw new ServiceError('NotFound', missing);
+  if (found.project_id !== project.id) throw new ServiceError('Unauthorized', 'The API key is of another project.');
+  return found;
+}
 
 type PathContext = Pick<MerchantContext, 'caller' | 'request'>;
 
-function requireOfProject<Stored extends { project_id: string; version: number }>(
+/** As requireOfProject, in the version that the request expects. Throws PreconditionFailed too. */
+function requireUnchanged<Stored extends { project_id: string; version: number }>(
   { caller, request }: PathContext,
-  view: Stored | undefined,
+  found: Stored | undefined,
   missing: string,
 ): Stored {
-  if (view === undefined) throw new ServiceError('NotFound', missing);
-  if (view.project_id !== caller.project.id) throw ofAnotherProject();
+  const view = requireOfProject(caller, found, missing);
   if (!request.is_repeat && request.versions?.includes(view.version) === false) throw preconditionFailed();
   return view;
 }

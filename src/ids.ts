@@ -3,10 +3,11 @@ import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
 /** Ids are derived, so that a repeat asks for the same id and the work is done once. */
 
 /**
- * The id of an order. With an Idempotency-Key it is the same for every repeat, and derived with a secret of the
- * project, because an order's id gives access to its payment page. `what`: order, capture, void or refund.
+ * The id of what a request creates. With an Idempotency-Key it is the same for every repeat, and derived with a secret
+ * of the project, because an order's id gives access to its payment page. `what`: the kind of object, so that one key
+ * names one of each.
  */
-export function orderId(
+export function requestedId(
   what: string,
   { idempotency_key, id_namespace }: { idempotency_key: string | undefined; id_namespace: string },
 ): string {
@@ -14,8 +15,8 @@ export function orderId(
 }
 
 /** The id of an advance of a sandbox clock; identical in every repeat of a request with an Idempotency-Key. */
-export function clockAdvanceId(request: Parameters<typeof orderId>[1]): string {
-  return orderId('clock', request);
+export function clockAdvanceId(request: Parameters<typeof requestedId>[1]): string {
+  return requestedId('clock', request);
 }
 
 /** The order of a payment attempt through a link: `attempt` is the payer's cookie and attempt number (rules 19.13). */

@@ -60,7 +60,8 @@ export function authenticateByApiKey(
 
 /** Limits count by project: a merchant makes as many keys as it is allowed to (rules 18.1). */
 function callerOf({ project, api_key_id }: KeyOwner): ProjectCaller {
-  return { project, api_key_id, id: project.id, log: { project_id: project.id, api_key_id } };
+  const log = { project_id: project.id, api_key_id };
+  return { project, actor: { kind: 'api_key', id: api_key_id }, id: project.id, log };
 }
 
 function apiKeyOf(header: string | undefined): string {

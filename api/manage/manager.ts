@@ -74,16 +74,16 @@ export function requireOperator({ role }: Manager, what: string): void {
 }
 
 /**
- * The object, if the caller may see it. Throws NotFound if it does not exist, and also if it belongs to another
- * merchant, so that the caller does not learn that it exists (rules 21.6).
+ * The object of the merchant `owner_id`, if the caller may see it. Throws NotFound if it does not exist, and also if it
+ * belongs to another merchant, so that the caller does not learn that it exists (rules 21.6).
  */
 export function requireOwn<T extends object>(
   { role, merchant_id }: Manager,
   object: T | undefined,
-  ownerOf: (object: T) => string,
+  owner_id: string | undefined,
   what: string,
 ): T {
-  if (object === undefined || (role !== 'operator' && ownerOf(object) !== merchant_id)) {
+  if (object === undefined || (role !== 'operator' && owner_id !== merchant_id)) {
     throw new ServiceError('NotFound', `The ${what} does not exist.`);
   }
   return object;

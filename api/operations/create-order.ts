@@ -7,7 +7,7 @@ import { ATTEMPTS_MAX } from '../../src/domain/order';
 import { parseDuration } from '../../src/domain/duration';
 import { paymentPeriod } from '../../src/domain/payment-period';
 import { ServiceError, validationError } from '../../src/errors';
-import { orderId, transactionId } from '../../src/ids';
+import { requestedId, transactionId } from '../../src/ids';
 import type { CreateOrderInput, TransactionInput } from '../../workflows/messages';
 import type { MerchantContext, MerchantOperation, MerchantServices } from '../merchant';
 import { presentOrder } from '../present/order';
@@ -30,7 +30,7 @@ export const createOrder =
   async (context, { body }) => {
     const { idempotency_key, request } = context;
     const { project } = context.caller;
-    const order_id = orderId('order', { idempotency_key, id_namespace: project.id_namespace });
+    const order_id = requestedId('order', { idempotency_key, id_namespace: project.id_namespace });
     if (request.is_repeat) {
       const order = await services.orders.joinCreation(order_id, request);
       if (order !== undefined) {

@@ -1,5 +1,5 @@
 import { parseDuration } from '../../src/domain/duration';
-import { orderId } from '../../src/ids';
+import { requestedId } from '../../src/ids';
 import { checkedOnce } from '../requests/checked-once';
 import type { MerchantOperation, MerchantServices } from '../merchant';
 import { presentPaymentLink } from '../present/payment-link';
@@ -17,7 +17,7 @@ export const createPaymentLink =
   async (context, { body }) => {
     const { idempotency_key, request } = context;
     const { project } = context.caller;
-    const id = orderId('paymentlink', { idempotency_key, id_namespace: project.id_namespace });
+    const id = requestedId('paymentlink', { idempotency_key, id_namespace: project.id_namespace });
     if (request.is_repeat) {
       const made = await services.payment_links.joinCreation(id, request);
       if (made !== undefined) return () => Promise.resolve(presentPaymentLink(made, services.public_url));

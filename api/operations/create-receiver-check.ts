@@ -1,10 +1,10 @@
 import { beginReceiverCheck, completeReceiverCheck } from '../../src/db/webhooks/receiver-checks';
 import { ServiceError, validationError } from '../../src/errors';
-import { orderId } from '../../src/ids';
+import { requestedId } from '../../src/ids';
 import type { MerchantOperation, MerchantServices } from '../merchant';
 import { presentReceiverCheck } from '../present/receiver-check';
 import { requireActive, requireProjectAccepts } from '../requests/project-rules';
-import { tellWorkflow } from '../requests/redeliver';
+import { tellWorkflow } from '../requests/tell-workflow';
 
 /**
  * Begins a check of the webhook receiver (rules 27.1). Throws Forbidden for a live or suspended project and for one
@@ -24,7 +24,7 @@ export const createReceiverCheck =
       throw validationError('webhook_url', 'Expected the address of a receiver: the project has none.');
     }
     requireProjectAccepts(services, project, { webhook_url });
-    const id = orderId('receiver-check', { idempotency_key, id_namespace: project.id_namespace });
+    const id = requestedId('receiver-check', { idempotency_key, id_namespace: project.id_namespace });
     const { db, receiver_checks } = services;
     return {
       db,

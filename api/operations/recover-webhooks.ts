@@ -1,5 +1,6 @@
 import type { WebhookRecoveryRequest } from '../../src/domain/webhook-recovery';
-import { requireRequestedRecovery, type MerchantContext, type MerchantOperation } from '../merchant';
+import { requireRequestedRecovery, type MerchantOperation } from '../merchant';
+import { authorOf } from '../requests/author';
 import {
   changeWebhookRecovery,
   startWebhookRecovery,
@@ -10,7 +11,7 @@ import {
 export const recoverWebhooks =
   (services: WebhookRecoveryServices): MerchantOperation<'recoverWebhooks'> =>
   async (context, { body }) =>
-    startWebhookRecovery(services, context.caller.project.id, body, requestedBy(context));
+    startWebhookRecovery(services, context.caller.project.id, body, authorOf(context));
 
 /** The operation that pauses, resumes or stops a recovery of the project. */
 export const changeRequestedRecovery =
@@ -20,10 +21,5 @@ export const changeRequestedRecovery =
   ): MerchantOperation<'pauseWebhookRecovery' | 'resumeWebhookRecovery' | 'stopWebhookRecovery'> =>
   async (context, { params: { recovery_id } }) => {
     const recovery = await requireRequestedRecovery(services, context, recovery_id);
-    return changeWebhookRecovery(services, recovery, request, requestedBy(context));
+    return changeWebhookRecovery(services, recovery, request, authorOf(context));
   };
-
-/** The API key as the author of a change. */
-function requestedBy({ caller, request, log }: Pick<MerchantContext, 'caller' | 'request' | 'log'>) {
-  return { actor: { kind: 'api_key' as const, id: caller.api_key_id }, request_id: request.request_id, log };
-}

@@ -1,6 +1,7 @@
 import { findStoredDelivery } from '../../src/db/webhooks/stored-deliveries';
 import { ServiceError } from '../../src/errors';
 import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
+import { authorOf } from '../requests/author';
 import { redeliver } from '../requests/redeliver';
 
 /**
@@ -13,7 +14,5 @@ export const redeliverOrderWebhook =
     await requireRequestedOrder(services, context, order_id);
     const delivery = await findStoredDelivery(services.db, { order_id, n: Number(n) });
     if (delivery === undefined) throw new ServiceError('NotFound', 'The webhook does not exist.');
-    const { caller, request, log } = context;
-    const actor = { kind: 'api_key' as const, id: caller.api_key_id };
-    return redeliver(services, delivery, { actor, request_id: request.request_id, log });
+    return redeliver(services, delivery, authorOf(context));
   };

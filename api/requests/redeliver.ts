@@ -1,34 +1,14 @@
 import type { DeliveryAnswer } from '../../src/contract/delivery';
-import { recordChange, type Actor } from '../../src/db/projects/audit-trail';
+import { recordChange } from '../../src/db/projects/audit-trail';
 import type { Database } from '../../src/db/connection';
 import { findStoredDelivery, insertRedelivery, type StoredDelivery } from '../../src/db/webhooks/stored-deliveries';
 import type { DeliveryId } from '../../src/domain/delivery';
-import type { Logger } from '../../src/log';
 import type { WorkflowClients } from '../../src/temporal/workflows';
-import { clockOf } from '../http/clock';
+import { timeOf } from '../../src/object-time';
 import type { Write } from '../operation';
 import { presentDelivery } from '../present/delivery';
-
-/**
- * How long an answer waits for the signal to the workflow of a changed delivery, in milliseconds: recovery signals it
- * as well.
- */
-const TELL_WORKFLOW_MS = 3_000;
-
-/** Signals or starts a workflow after a change was written. `false` when that fails; `otherwise` is then logged. */
-export async function tellWorkflow(
-  log: Logger,
-  otherwise: string,
-  tell: (deadline_at: number) => Promise<void>,
-): Promise<boolean> {
-  try {
-    await tell(Date.now() + TELL_WORKFLOW_MS);
-    return true;
-  } catch (error) {
-    log.warn({ err: error }, otherwise);
-    return false;
-  }
-}
+import type { ChangeAuthor } from './author';
+import { tellWorkflow } from './tell-workflow';
 
 /** The services of a redelivery, of either host. */
 interface RedeliverServices {
@@ -43,14 +23,14 @@ interface RedeliverServices {
 export function redeliver(
   { db, deliveries }: RedeliverServices,
   first: StoredDelivery,
-  by: { actor: Actor; request_id: string; log: Logger },
+  by: ChangeAuthor,
 ): Write<DeliveryAnswer> {
   let made: DeliveryId | undefined;
   return {
     db,
     async write(trx) {
       const now = new Date();
-      made = await insertRedelivery(trx, first, { now: new Date(clockOf(first).now()), request_id: by.request_id });
+      made = await insertRedelivery(trx, first, { now: new Date(timeOf(first)), request_id: by.request_id });
       const after = presentDelivery((await findStoredDelivery(trx, made))!);
       const { merchant_id } = first;
       const change = { action: 'webhook.redeliver', object: { kind: 'webhook', id: after.id }, merchant_id, after };

@@ -2,8 +2,8 @@ import type { Order } from '../../src/contract/order';
 import { moneyOf, type StoredOrder, type StoredTransaction } from '../../src/db/orders/stored-order';
 import { amountToMove } from '../../src/domain/follow-up';
 import { ServiceError } from '../../src/errors';
-import { orderId } from '../../src/ids';
-import { clockOf } from '../http/clock';
+import { requestedId } from '../../src/ids';
+import { timeOf } from '../../src/object-time';
 import { requireRequestedOrder, type MerchantContext, type MerchantServices } from '../merchant';
 import type { Work } from '../operation';
 import { presentOrder } from '../present/order';
@@ -42,8 +42,8 @@ export async function captureOrVoid(
 /**
  * Requests a follow-up order of a payment, once per request. The amount is set aside where the order is written, with
  * the payment locked; a refusal there may be a ValidationError about the remaining amount, which depends on state and
- * so becomes the answer of this key. Requests that the record already rules out are refused with the same text without
- * calling a workflow. Throws the refusals of amountToMove and what FollowUps throws.
+ * so becomes the answer of this key. A request that the record already rules out is refused with the same text without
+ * calling a workflow. The work throws as FollowUpWorkflows does.
  */
 export function requestFollowUp(
   services: MerchantServices,
@@ -56,7 +56,7 @@ export function requestFollowUp(
   const { project } = context.caller;
   const input = {
     ...wanted,
-    id: orderId(kind, { idempotency_key, id_namespace: project.id_namespace }),
+    id: requestedId(kind, { idempotency_key, id_namespace: project.id_namespace }),
     project_id: project.id,
     requested_by: 'merchant' as const,
     original_order_id: order.id,
@@ -67,7 +67,7 @@ export function requestFollowUp(
   // A repeat must not be refused because of the amount that its first run moved.
   if (!request.is_repeat) {
     try {
-      amountToMove(moneyOf(transaction), { ...input, kind, now: clockOf(order).now() });
+      amountToMove(moneyOf(transaction), { ...input, kind, now: timeOf(order) });
     } catch (refusal) {
       return { refusal };
     }

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { WebhookRecoveryAnswer } from '../../src/contract/webhook-recovery';
-import { recordChange, type Actor } from '../../src/db/projects/audit-trail';
+import { recordChange } from '../../src/db/projects/audit-trail';
 import { toIsoTime, type Database, type SqlTransaction } from '../../src/db/connection';
 import type { Page } from '../../src/db/pages';
 import {
@@ -18,23 +18,16 @@ import {
   type WebhookRecoveryRequest,
 } from '../../src/domain/webhook-recovery';
 import { validationError } from '../../src/errors';
-import type { Logger } from '../../src/log';
 import type { WorkflowClients } from '../../src/temporal/workflows';
 import type { Write } from '../operation';
 import { formatTimestamp } from '../present/order';
-import { tellWorkflow } from './redeliver';
+import type { ChangeAuthor } from './author';
+import { tellWorkflow } from './tell-workflow';
 
 /** The services of recoveries, on either host. */
 export interface WebhookRecoveryServices {
   db: Database;
   webhook_recoveries: Pick<WorkflowClients['webhook_recoveries'], 'start' | 'resume'>;
-}
-
-/** Who requests it. */
-interface By {
-  actor: Actor;
-  request_id: string;
-  log: Logger;
 }
 
 /**
@@ -46,7 +39,7 @@ export function startWebhookRecovery(
   { db, webhook_recoveries }: WebhookRecoveryServices,
   project_id: string,
   time: { since: string; until?: string | undefined },
-  by: By,
+  by: ChangeAuthor,
 ): Write<WebhookRecoveryAnswer> {
   const now = Date.now();
   const since = Date.parse(time.since);
@@ -74,7 +67,7 @@ export function changeWebhookRecovery(
   { db, webhook_recoveries }: WebhookRecoveryServices,
   { id, project_id }: StoredWebhookRecovery,
   request: WebhookRecoveryRequest,
-  by: By,
+  by: ChangeAuthor,
 ): Write<WebhookRecoveryAnswer> {
   return {
     db,
@@ -99,7 +92,7 @@ async function recorded(
   trx: SqlTransaction,
   id: string,
   request: WebhookRecoveryRequest | 'start',
-  by: By,
+  by: ChangeAuthor,
   before?: StoredWebhookRecovery,
 ): Promise<WebhookRecoveryAnswer> {
   const stored = (await findWebhookRecovery(trx, id))!;

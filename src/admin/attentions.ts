@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operatorReason } from '../contract/scalars';
 import type { ManageContext } from '../../api/manage/manager';
 import { presentAttention } from '../../api/manage/present';
-import { tellWorkflow } from '../../api/requests/redeliver';
+import { tellWorkflow } from '../../api/requests/tell-workflow';
 import type { Input } from '../contract/routes';
 import { CLOSABLE_KINDS, closeAttention } from '../db/recovery/attentions';
 import type { Database } from '../db/connection';

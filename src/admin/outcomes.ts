@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ManageContext } from '../../api/manage/manager';
 import { presentPage } from '../../api/manage/present';
 import { formatTimestamp } from '../../api/present/order';
-import { pageQuery } from '../contract/manage/lists';
+import { pageQuery } from '../contract/lists';
 import type { Input } from '../contract/routes';
 import { idParam, operatorReason } from '../contract/scalars';
 import type { Database } from '../db/connection';

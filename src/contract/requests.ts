@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ORDER_WEBHOOK_ROUTES } from './delivery';
 import { ERROR_TYPES } from './error';
-import { pageQuery, pageSchema } from './manage/lists';
+import { pageQuery, pageSchema } from './lists';
 import { ORDER_ROUTES } from './order-routes';
 import { PAYMENT_LINK_ROUTES } from './payment-link';
 import { PROJECT_ROUTES } from './project';

@@ -22,7 +22,7 @@ export interface Route {
   readonly reads_only?: true;
   /** A GET that adds an entry to the audit trail: it changes nothing else, but is no read during a restore (rules 28.1). */
   readonly is_audited?: true;
-  /** The answer is the order of the path: it carries its ETag, and a GET with If-None-Match may be answered 304. */
+  /** The answer is the object of the path: it carries its ETag, and a GET with If-None-Match may be answered 304. */
   readonly etag?: true;
   /**
    * Heeds the preference `wait`: the answer waits for a change of the order's status or an event (rules 5.12, 13.19).

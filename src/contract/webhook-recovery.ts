@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { WEBHOOK_RECOVERY_STATUSES } from '../domain/transitions';
-import { pageQuery, pageSchema } from './manage/lists';
+import { pageQuery, pageSchema } from './lists';
 import type { Route } from './routes';
 import { idParam, instant, timestamp, uuid } from './scalars';
 

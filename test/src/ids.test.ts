@@ -1,4 +1,4 @@
-import { closingOrderId, orderId, processorOrderId, reversalOrderId, transactionId } from '../../src/ids';
+import { closingOrderId, requestedId, processorOrderId, reversalOrderId, transactionId } from '../../src/ids';
 
 const ID = '0190c000-0000-7000-8000-00000000aaaa';
 const OTHER = '0190c000-0000-7000-8000-00000000bbbb';
@@ -10,7 +10,7 @@ describe('rules 11.7: a repeat derives the same id', () => {
     ...['order', 'capture', 'void', 'refund'].flatMap((what) =>
       ['a', 'b'].map((idempotency_key): [string, () => string] => [
         `${what} ${idempotency_key} in ${id}`,
-        () => orderId(what, { idempotency_key, id_namespace: id }),
+        () => requestedId(what, { idempotency_key, id_namespace: id }),
       ]),
     ),
     ...[1, 2].map((n): [string, () => string] => [`attempt ${n} of ${id}`, () => transactionId(id, n)]),
@@ -33,14 +33,16 @@ describe('rules 11.7: a repeat derives the same id', () => {
 });
 
 test('without an Idempotency-Key every order is another one', () => {
-  const names = Array.from({ length: 100 }, () => orderId('order', { idempotency_key: undefined, id_namespace: ID }));
+  const names = Array.from({ length: 100 }, () =>
+    requestedId('order', { idempotency_key: undefined, id_namespace: ID }),
+  );
   expect(new Set(names).size).toBe(100);
   expect(names.every((name) => UUID.test(name))).toBe(true);
 });
 
 test('ids outlive releases: a repeat after an update is still the same thing', () => {
   expect([
-    orderId('order', { idempotency_key: 'k', id_namespace: ID }),
+    requestedId('order', { idempotency_key: 'k', id_namespace: ID }),
     transactionId(ID, 1),
     reversalOrderId(ID),
     closingOrderId(ID, 1),

@@ -74,5 +74,5 @@ export function apiKeyOperations(services: ManageServices) {
 }
 
 function ownKey(caller: Manager, key: ApiKey | undefined): ApiKey {
-  return requireOwn(caller, key, ({ merchant_id }) => merchant_id, 'API key');
+  return requireOwn(caller, key, key?.merchant_id, 'API key');
 }

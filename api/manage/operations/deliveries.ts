@@ -6,10 +6,12 @@ import {
   type StoredDelivery,
 } from '../../../src/db/webhooks/stored-deliveries';
 import { afterRequest, type DeliveryRequest } from '../../../src/domain/delivery';
-import { clockOf } from '../../http/clock';
+import { timeOf } from '../../../src/object-time';
 import type { Write } from '../../operation';
 import { presentDelivery } from '../../present/delivery';
-import { redeliver, tellWorkflow } from '../../requests/redeliver';
+import { authorOf } from '../../requests/author';
+import { redeliver } from '../../requests/redeliver';
+import { tellWorkflow } from '../../requests/tell-workflow';
 import {
   audited,
   changeOf,
@@ -28,7 +30,7 @@ export function deliveryOperations(services: Pick<ManageServices, 'db' | 'delive
   const ownDelivery = async (caller: Manager, id: string): Promise<StoredDelivery> => {
     const cut = id.lastIndexOf('-');
     const view = await findStoredDelivery(db, { order_id: id.slice(0, cut), n: Number(id.slice(cut + 1)) });
-    return requireOwn(caller, view, ({ merchant_id }) => merchant_id, 'webhook delivery');
+    return requireOwn(caller, view, view?.merchant_id, 'webhook delivery');
   };
   const requested =
     (request: DeliveryRequest): ManageOperation<'deliverNow' | 'pauseDelivery' | 'resumeDelivery'> =>
@@ -41,12 +43,8 @@ export function deliveryOperations(services: Pick<ManageServices, 'db' | 'delive
       return presentPage(await listStoredDeliveries(db, filter, page), presentDelivery);
     },
     getDelivery: async ({ caller }, { params: { id } }) => presentDelivery(await ownDelivery(caller, id)),
-    redeliver: async ({ caller, request, log }, { params: { id } }) =>
-      redeliver(services, await ownDelivery(caller, id), {
-        actor: caller.actor,
-        request_id: request.request_id,
-        log,
-      }),
+    redeliver: async (context, { params: { id } }) =>
+      redeliver(services, await ownDelivery(context.caller, id), authorOf(context)),
     deliverNow: requested('deliver_now'),
     pauseDelivery: requested('pause'),
     resumeDelivery: requested('resume'),
@@ -69,7 +67,7 @@ function changeDelivery(
       const current = (await findStoredDelivery(trx, delivery))!;
       const { status, next_attempt_at, merchant_id } = current;
       const due = next_attempt_at === null ? {} : { next_attempt_at: Date.parse(next_attempt_at) };
-      await updateDelivery(trx, delivery, afterRequest({ status, ...due }, request, clockOf(current).now()));
+      await updateDelivery(trx, delivery, afterRequest({ status, ...due }, request, timeOf(current)));
       const [before, after] = [presentDelivery(current), presentDelivery((await findStoredDelivery(trx, delivery))!)];
       const change = changeOf(`webhook.${request}`, { id: after.id, merchant_id }, { before, after });
       return { answer: after, change };

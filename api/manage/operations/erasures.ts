@@ -6,9 +6,10 @@ import { findStoredOrder } from '../../../src/db/orders/stored-order';
 import { findStoredProject } from '../../../src/db/projects/projects';
 import { ServiceError } from '../../../src/errors';
 import { formatTimestamp } from '../../present/order';
-import { tellWorkflow } from '../../requests/redeliver';
+import { tellWorkflow } from '../../requests/tell-workflow';
 import { audited, changeOf, requireOwn, type ManageOperations, type ManageServices } from '../manager';
 import { presentPage } from '../present';
+import { ownProject } from './projects';
 
 /** Erasures of the personal data of customers (rules 29.3). */
 export function erasureOperations(services: Pick<ManageServices, 'db' | 'erasures'>) {
@@ -16,8 +17,7 @@ export function erasureOperations(services: Pick<ManageServices, 'db' | 'erasure
 
   return {
     eraseCustomer: async (context, { body: { project_id, ...named } }) => {
-      const project = await findStoredProject(db, project_id);
-      requireOwn(context.caller, project, ({ merchant_id }) => merchant_id, 'project');
+      ownProject(context.caller, await findStoredProject(db, project_id));
       const field = ERASURE_FIELDS.find((name) => named[name] !== undefined)!;
       const value = field === 'order_id' ? await paymentOrderOf(named.order_id!) : named[field]!;
       const id = uuidv7();
@@ -47,10 +47,10 @@ export function erasureOperations(services: Pick<ManageServices, 'db' | 'erasure
     listErasures: async ({ caller: { merchant_id } }, { query: { project_id, ...page } }) =>
       presentPage(await listErasures(db, { merchant_id, project_id }, page), presentErasure),
 
-    getErasure: async ({ caller }, { params: { erasure_id } }) =>
-      presentErasure(
-        requireOwn(caller, await findErasure(db, erasure_id), ({ merchant_id }) => merchant_id, 'erasure'),
-      ),
+    getErasure: async ({ caller }, { params: { erasure_id } }) => {
+      const erasure = await findErasure(db, erasure_id);
+      return presentErasure(requireOwn(caller, erasure, erasure?.merchant_id, 'erasure'));
+    },
   } satisfies Partial<ManageOperations>;
 }
 

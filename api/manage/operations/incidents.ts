@@ -1,7 +1,7 @@
 import { closeIncident, findIncident, listIncidents, type StoredIncident } from '../../../src/db/audit/incidents';
 import type { Database } from '../../../src/db/connection';
 import { ServiceError } from '../../../src/errors';
-import { tellWorkflow } from '../../requests/redeliver';
+import { tellWorkflow } from '../../requests/tell-workflow';
 import { audited, changeOf, type ManageOperations, type ManageServices } from '../manager';
 import { presentIncident, presentPage } from '../present';
 

@@ -52,5 +52,5 @@ export function ownMerchant(
   caller: Parameters<typeof requireOwn>[0],
   merchant: StoredMerchant | undefined,
 ): StoredMerchant {
-  return requireOwn(caller, merchant, ({ id }) => id, 'merchant');
+  return requireOwn(caller, merchant, merchant?.id, 'merchant');
 }

@@ -122,5 +122,5 @@ function suspendedBy(
 
 /** The project, when it is of the caller's merchant. Throws NotFound. */
 export function ownProject(caller: Manager, project: StoredProject | undefined): StoredProject {
-  return requireOwn(caller, project, ({ merchant_id }) => merchant_id, 'project');
+  return requireOwn(caller, project, project?.merchant_id, 'project');
 }

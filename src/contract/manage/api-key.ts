@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Route } from '../routes';
 import { timestamp, uuid } from '../scalars';
-import { overlapField, pageQuery, pageSchema } from './lists';
+import { overlapRequest, pageQuery, pageSchema } from '../lists';
 import { projectParams } from './project';
 
 export const apiKeySchema = z.strictObject({
@@ -18,7 +18,7 @@ export const newApiKeySchema = apiKeySchema.extend({
   key: z.string().describe('The whole key. It is shown this once.'),
 });
 export const apiKeyPageSchema = pageSchema(apiKeySchema);
-export const apiKeyRollRequestSchema = overlapField('PT24H');
+export const apiKeyRollRequestSchema = overlapRequest('PT24H');
 
 const keyParams = z.object({ id: z.string().regex(/^[0-9a-f]{12}$/, 'Expected 12 characters 0-9 and a-f.') });
 

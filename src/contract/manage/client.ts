@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Route } from '../routes';
 import { idParam, timestamp, uuid } from '../scalars';
-import { overlapField, pageQuery, pageSchema } from './lists';
+import { overlapRequest, pageQuery, pageSchema } from '../lists';
 import { nameText } from './merchant';
 
 const role = () => z.enum(['operator', 'merchant']);
@@ -28,7 +28,7 @@ export const clientRequestSchema = z.object({
   merchant_id: idParam().optional().meta({ format: 'uuid' }).describe('Required with role merchant, and only then.'),
 });
 export const clientPageSchema = pageSchema(clientSchema);
-export const clientRollRequestSchema = overlapField('PT0S');
+export const clientRollRequestSchema = overlapRequest('PT0S');
 
 const clientParams = z.object({ client_id: idParam() });
 

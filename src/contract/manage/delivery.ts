@@ -3,7 +3,7 @@ import { DELIVERY_STATUSES } from '../../domain/transitions';
 import { REDELIVER_DESCRIPTION, deliveryParams, deliverySchema } from '../delivery';
 import type { Route } from '../routes';
 import { idParam, instantParam } from '../scalars';
-import { pageQuery, pageSchema } from './lists';
+import { pageQuery, pageSchema } from '../lists';
 
 export const deliveryPageSchema = pageSchema(deliverySchema);
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ERASURE_FIELDS } from '../../domain/erasure';
 import type { Route } from '../routes';
 import { idParam, reference, timestamp, uuid } from '../scalars';
-import { pageQuery, pageSchema } from './lists';
+import { pageQuery, pageSchema } from '../lists';
 
 /** An erasure of the personal data of a customer (rules 29.3). It never shows the customer. */
 export const erasureSchema = z.strictObject({

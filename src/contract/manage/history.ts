@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Route } from '../routes';
 import { instantParam, timestamp, uuid } from '../scalars';
-import { pageQuery, pageSchema } from './lists';
+import { pageQuery, pageSchema } from '../lists';
 
 const snapshot = () => z.custom<object>().optional().meta({ type: 'object', additionalProperties: true });
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { INCIDENT_KINDS } from '../../domain/incident';
 import type { Route } from '../routes';
 import { amount, currency, idParam, timestamp, uuid, operatorReason } from '../scalars';
-import { pageQuery, pageSchema } from './lists';
+import { pageQuery, pageSchema } from '../lists';
 
 const INCIDENT_STATUSES = ['open', 'closed'] as const;
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { hasUnseen } from '../../domain/shown-text';
 import type { Route } from '../routes';
 import { country, currency, idParam, timestamp, uuid } from '../scalars';
-import { pageQuery, pageSchema } from './lists';
+import { pageQuery, pageSchema } from '../lists';
 
 /** Names of merchants, projects and clients (rules 21.21). */
 export const nameText = () =>

@@ -4,7 +4,7 @@ import { PROJECT_STATUSES } from '../../domain/transitions';
 import type { Route } from '../routes';
 import { currency, duration, durationText, idParam, timestamp, uri, uuid } from '../scalars';
 import { PAYMENT_METHODS } from '../transaction';
-import { overlapField, pageQuery, pageSchema } from './lists';
+import { overlapRequest, pageQuery, pageSchema } from '../lists';
 import { merchantParams, nameText } from './merchant';
 
 const status = () => z.enum(PROJECT_STATUSES);
@@ -65,7 +65,7 @@ export const webhookSecretSchema = z.strictObject({
     .describe('Until when webhooks carry a signature of the secret before, too; absent without one.'),
 });
 export type WebhookSecret = z.infer<typeof webhookSecretSchema>;
-export const webhookSecretRollRequestSchema = overlapField('PT24H');
+export const webhookSecretRollRequestSchema = overlapRequest('PT24H');
 
 export const projectParams = z.object({ project_id: idParam() });
 

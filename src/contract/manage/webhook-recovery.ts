@@ -1,7 +1,7 @@
 import type { Route } from '../routes';
 import { idParam } from '../scalars';
 import { WEBHOOK_RECOVERY_ROUTES, recoverRequestSchema } from '../webhook-recovery';
-import { pageQuery } from './lists';
+import { pageQuery } from '../lists';
 
 export const managedRecoverRequestSchema = recoverRequestSchema.extend({
   project_id: idParam().meta({ format: 'uuid' }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { limitParam, overlap } from '../scalars';
+import { limitParam, overlap } from './scalars';
 
 /** Default number of objects in a page (rules 21.8). */
 const LIMIT_DEFAULT = 50;
@@ -21,7 +21,7 @@ export const pageSchema = <Item extends z.ZodType>(item: Item) =>
   });
 
 /** The body of a roll: how long the replaced key or secret keeps working. */
-export const overlapField = (standard: string) =>
+export const overlapRequest = (standard: string) =>
   z.object({
     overlap: overlap()
       .optional()
