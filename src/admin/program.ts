@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import pino from 'pino';
-import { z } from 'zod';
 import { createManageOperations } from '../../api/manage/operations/index';
 import type { ManageContext, ManageServices } from '../../api/manage/manager';
 import { Tokens } from '../../api/manage/tokens';
@@ -11,7 +10,6 @@ import { MANAGE_API, type ManageRoutes } from '../contract/manage/manage-api';
 import { parseRequest } from '../contract/request';
 import { readsOnly } from '../contract/routes';
 import { requireSetting, type Config } from '../config';
-import { recordChange } from '../db/projects/audit-trail';
 import { requireReconciled } from '../db/backups/restores';
 import { acceptRequest } from '../domain/accepted-request';
 import { inLines } from '../domain/shown-text';
@@ -25,13 +23,15 @@ import type { Processor } from '../processor/client';
 import type { TemporalClient } from '../temporal/connect';
 import { createWorkflowClients, type WorkflowClients } from '../temporal/workflows';
 import { ATTENTION_COMMANDS } from './attentions';
+import { auditCommand } from './audit';
 import { BACKUP_COMMANDS } from './backup';
 import { COMMANDS, type CommandRoute } from './commands';
 import { DEPLOY_COMMANDS } from './deploy';
 import { diagnose } from './doctor';
 import { EXPORT_COMMANDS } from './export';
-import { reindex } from './reindex';
+import { optionsOf, valuesOf } from './options';
 import { OUTCOME_COMMANDS } from './outcomes';
+import { reindex } from './reindex';
 import { RESTORE_COMMANDS } from './restore';
 import { SETTLEMENT_COMMANDS } from './settlements';
 import { shownAnswer, shownFindings } from './show';
@@ -183,60 +183,6 @@ function addCommand(
   });
 }
 
-/** A field of a request as an option: `webhook_url` is `--webhook-url`. */
-interface FieldOption {
-  readonly field: string;
-  readonly flag: string;
-  readonly type: 'text' | 'true|false' | 'list' | 'number';
-  readonly description: string;
-}
-
-interface FieldSchema {
-  type?: string;
-  description?: string;
-  enum?: string[];
-  anyOf?: FieldSchema[];
-  items?: FieldSchema;
-}
-
-function optionsOf(schema: z.ZodObject | undefined): FieldOption[] {
-  if (schema === undefined) return [];
-  const { properties = {}, required: needed = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-  return Object.entries(properties as Record<string, FieldSchema>).map(([field, { anyOf, ...own }]) => {
-    const { type, description = '', enum: values, items } = { ...anyOf?.[0], ...own };
-    const words = [
-      description,
-      values && `One of ${values.join(', ')}.`,
-      items && 'With commas.',
-      anyOf && '"null" clears it.',
-      needed.includes(field) && '(required)',
-    ];
-    return {
-      field,
-      flag: field.replaceAll('_', '-'),
-      type: type === 'boolean' ? 'true|false' : type === 'array' ? 'list' : type === 'integer' ? 'number' : 'text',
-      description: words.filter(Boolean).join(' '),
-    };
-  });
-}
-
-/** The arguments and options as the parts of a request; the schema checks them. */
-function valuesOf(options: readonly FieldOption[], given: Record<string, string>): Record<string, unknown> {
-  const entries = options.flatMap(({ field, flag, type }) => {
-    const name = flag.replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase());
-    const text = given[name];
-    return text === undefined ? [] : [[field, valueOf(type, text)] as const];
-  });
-  return Object.fromEntries(entries);
-}
-
-function valueOf(type: FieldOption['type'], text: string): unknown {
-  if (text === 'null') return null;
-  if (type === 'list') return text.split(',').map((part) => part.trim());
-  if (type === 'true|false' && (text === 'true' || text === 'false')) return text === 'true';
-  return text;
-}
-
 async function withServices<T>(config: Config, work: (services: CommandServices) => Promise<T>): Promise<T> {
   const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
   const db = recordPool(config, { pool_max: 2 });
@@ -305,11 +251,8 @@ async function recover({ config, print, fail }: AdminEnvironment, program: Comma
   const given = config();
   const counts = await withServices(given, async ({ db, client, workflows }) => {
     await requireReconciled(db);
-    const { caller, request } = commandContext(given);
     const change = { action: 'recovery.run', object: { kind: 'recovery', id: 'all' } };
-    await db.transaction((trx) =>
-      recordChange(trx, change, { actor: caller.actor, request_id: request.request_id }, new Date()),
-    );
+    await db.transaction((trx) => auditCommand(trx, commandContext(given), change));
     const log = pino({ level: 'warn', serializers: SERIALIZERS }, process.stderr);
     return await recoverEverything({ db, client, workflows, log }, Date.now());
   });
@@ -324,16 +267,14 @@ async function rollSigningKey(
   program: Command,
 ): Promise<void> {
   const tokens = new Tokens({ ...services, issuer: managePublicUrl(config) });
-  const { caller, request } = commandContext(config);
-  const now = new Date();
-  const kid = await tokens.rotate(now.getTime(), async (trx, { kid: made, instead_of }) => {
+  const kid = await tokens.rotate(Date.now(), async (trx, { kid: made, instead_of }) => {
     const change = {
       action: 'signing_key.roll',
       object: { kind: 'signing_key', id: made },
       ...(instead_of !== undefined && { before: { kid: instead_of } }),
       after: { kid: made },
     };
-    await recordChange(trx, change, { actor: caller.actor, request_id: request.request_id }, now);
+    await auditCommand(trx, commandContext(config), change);
   });
   const answer = { kid };
   print(isJson(program) ? `${JSON.stringify(answer)}\n` : shownAnswer(answer));
