@@ -104,7 +104,7 @@ export async function auditSlice(services: AuditServices, run: AuditRun, now: nu
     await services.workflows.incidents.start({ incident_id });
   }
   const { figures } = run;
-  const next = nextStep(run.step, slice.position);
+  const next = nextPlace(run.step, slice.position);
   const after: AuditRun = {
     ...run,
     ...next,
@@ -122,7 +122,7 @@ export async function auditSlice(services: AuditServices, run: AuditRun, now: nu
   return (await findAuditRun(services.db))!;
 }
 
-function nextStep(
+function nextPlace(
   step: AuditStep,
   position: PagePosition | undefined,
 ): Pick<AuditRun, 'step' | 'position'> | undefined {

@@ -12,7 +12,7 @@ import {
 import { findFollowUps } from '../src/db/orders/follow-ups';
 import { takePlace } from '../src/domain/places';
 import { orderWorkflowId, paymentLinkWorkflowId, type ErasureInput } from '../workflows/messages';
-import { noPlace } from './failure';
+import { busyFailure } from './failure';
 import type { ActivityServices } from './services';
 
 type ErasureServices = Pick<ActivityServices, 'db' | 'workflows'>;
@@ -49,7 +49,7 @@ export async function eraseNext(services: ErasureServices, input: ErasureInput):
 }
 
 const workerIsBusy = () =>
-  noPlace('WorkerIsBusy', {
+  busyFailure('WorkerIsBusy', {
     message: 'This worker carries out as many erasures as it may at once.',
     again_after: 5_000,
   });
@@ -70,19 +70,19 @@ async function eraseForAWhile(services: ErasureServices, input: ErasureInput): P
 
 /**
  * Looks at the next orders of the project and erases those of the customer. Returns whether there may be more. Calls
- * `mayGoOn` before each step; it throws when the activity is cancelled.
+ * `throwIfCancelled` before each step; it throws when the activity is cancelled.
  */
 export async function erasePage(
   services: ErasureServices,
   { erasure_id, project_id, subject }: ErasureInput,
-  mayGoOn: () => void = () => undefined,
+  throwIfCancelled: () => void = () => undefined,
 ): Promise<boolean> {
   const { db } = services;
   const erasure = await ensureErasure(db, { id: erasure_id, project_id, subject }, Date.now());
   if (erasure.completed !== null) return false;
-  mayGoOn();
+  throwIfCancelled();
   const { order_ids, position } = await nextToErase(db, erasure);
-  for (const order_id of order_ids) await eraseOrder(services, erasure, order_id, mayGoOn);
+  for (const order_id of order_ids) await eraseOrder(services, erasure, order_id, throwIfCancelled);
   const is_noted = await noteErased(db, erasure, { position }, Date.now());
   return position !== null || !is_noted;
 }
@@ -96,7 +96,7 @@ async function eraseOrder(
   services: ErasureServices,
   erasure: StoredErasure,
   order_id: string,
-  mayGoOn: () => void,
+  throwIfCancelled: () => void,
 ): Promise<void> {
   const { db, workflows } = services;
   const deleted = new Set<string>();
@@ -105,7 +105,7 @@ async function eraseOrder(
     // A restored record may lack the order.
     if (orders.length === 0) return;
     for (const order of orders.filter(({ id }) => !deleted.has(id))) {
-      mayGoOn();
+      throwIfCancelled();
       const ran = await workflows.histories.delete(orderWorkflowId(order.id));
       // An earlier try may have ended the run.
       if (ran || order.is_open) await goOn(services, order);

@@ -15,7 +15,7 @@ export function foundOrNull<Stored>(found: Stored | undefined, must_exist: boole
  * The failure of an activity for which this worker has no place now. It is tried again after once to twice the time
  * (milliseconds), here or by another worker: those that wait do not come back all at once.
  */
-export const noPlace = (type: string, { message, again_after }: { message: string; again_after: number }) =>
+export const busyFailure = (type: string, { message, again_after }: { message: string; again_after: number }) =>
   ApplicationFailure.create({
     type,
     message,

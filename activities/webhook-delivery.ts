@@ -13,7 +13,7 @@ import { count, gauge, measure } from '../src/metrics/recorder';
 import { setCause } from '../src/tracing/cause';
 import { webhookResult, type WebhookAnswer } from '../src/webhook/post';
 import { deliveryWorkflowId } from '../workflows/messages';
-import { noPlace } from './failure';
+import { busyFailure } from './failure';
 import type { TimeOfTry, ActivityServices } from './services';
 
 /** Names the attempt that is due by the record. `now` is real time: the order's clock offset is in the record. */
@@ -68,7 +68,7 @@ export async function attemptDeliveryLocally(
 }
 
 const projectIsBusy = (again_after: number) =>
-  noPlace('ProjectIsBusy', {
+  busyFailure('ProjectIsBusy', {
     message: 'This worker makes as many attempts of the project as it may at once.',
     again_after,
   });

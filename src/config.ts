@@ -2,10 +2,6 @@ import path from 'node:path';
 import { z } from 'zod';
 import { RETENTION_DAYS, type RetentionDays } from './domain/retention';
 
-/**
- * All environment variables of all processes, with default, unit and meaning, in the order of `.env.example`, which is
- * generated from this file. `src/main` parses them once and passes values on.
- */
 const portNumber = () => z.coerce.number().int().min(0).max(65_535);
 const port = (standard: number) => portNumber().default(standard);
 const flag = () =>
@@ -60,6 +56,10 @@ export const STOP_LIMITS_MS = {
   supervisor: SUPERVISOR_MS,
 } as const;
 
+/**
+ * All environment variables of all processes, with default, unit and meaning, in the order of `.env.example`, which is
+ * generated from this file. `src/main` parses them once and passes values on.
+ */
 export const configSchema = z.object({
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])

@@ -195,3 +195,6 @@ export function errorTypeOf(name: ErrorName): string {
 export function isErrorName(name: unknown): name is ErrorName {
   return typeof name === 'string' && Object.hasOwn(ERRORS, name);
 }
+
+/** The message of anything that was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -17,10 +17,7 @@ export function withoutSecrets(text: string): string {
     .replace(AUTHORIZATION, '$1 [credentials]');
 }
 
-/**
- * An error with its stack. Fields that were selected already stay as they are: pino would take them for an error and
- * lose the type.
- */
+/** An error with its stack. Other values, such as chosen fields of an error, stay as they are. */
 const tellError = (error: unknown) => (error instanceof Error ? pino.stdSerializers.err(error) : error);
 
 /** The service logs errors under `err`, Temporal's SDK under `error`. */

@@ -66,7 +66,7 @@ type UpdateInputs = {
 export const LONGEST_MS = { link: 365 * DAY_MS, sandbox_clock: 400 * DAY_MS } as const;
 /** More than any If-Match holds. */
 const VERSIONS_MAX = 10_000;
-const ATTEMPTS_MAX = 25;
+const ATTEMPT_NUMBER_MAX = 25;
 
 /** Lengths of the API's texts. */
 const reference = text(255);
@@ -95,7 +95,7 @@ const newOrder = object<NewOrder>({
   description: optional(longText),
   currency: text(3, 3),
   amount,
-  attempts_max: integer(1, ATTEMPTS_MAX),
+  attempts_max: integer(1, ATTEMPT_NUMBER_MAX),
   charged_by: oneOf(['token', 'customer']),
   expiration_period: reference,
   payment_methods: anything,
@@ -111,7 +111,7 @@ const newOrder = object<NewOrder>({
 
 const transactionFields = {
   id: uuidText,
-  attempt: integer(1, ATTEMPTS_MAX),
+  attempt: integer(1, ATTEMPT_NUMBER_MAX),
   payment_method: reference,
   payment_method_brand: optional(reference),
   expiration_period: reference,

@@ -14,9 +14,12 @@ import type { ClockAdvance, StartedClock } from '../src/domain/sandbox-clock';
 export * from './search-attributes';
 export * as SEARCH_ATTRIBUTES from './search-attributes';
 
-/** Runs all workflows except webhook deliveries and sandbox clocks. */
+/** Runs all workflows except webhook deliveries, receiver checks and sandbox clocks. */
 export const TASK_QUEUE = 'payments';
-/** Runs webhooks, apart from payments: a receiver that does not answer occupies a slot for seconds. */
+/**
+ * Runs webhook deliveries and receiver checks, apart from payments: a receiver that does not answer occupies a slot for
+ * seconds.
+ */
 export const WEBHOOK_TASK_QUEUE = 'webhooks';
 /** Runs sandbox clocks, apart from payments: an advance polls the record until all due actions are done. */
 export const SANDBOX_CLOCK_TASK_QUEUE = 'sandbox-clocks';
@@ -62,6 +65,7 @@ export const SETTLEMENTS_WORKFLOW = 'settlements';
 export const AUDIT_WORKFLOW = 'audit';
 /** Started by the audit. */
 export const INCIDENT_WORKFLOW = 'incident';
+/** Started by requests. */
 export const WEBHOOK_RECOVERY_WORKFLOW = 'webhookRecovery';
 export const ERASURE_WORKFLOW = 'erasure';
 export const RECEIVER_CHECK_WORKFLOW = 'receiverCheck';
@@ -258,8 +262,8 @@ export const recordChanged = defineSignal<[]>('recordChanged');
 /** The object's clock was advanced (rules 23.4); the offset is in the record. */
 export const clockAdvanced = defineSignal<[]>('clockAdvanced');
 /**
- * Advances a sandbox clock. Completes when all due actions are done, or after ten seconds; remaining actions continue.
- * Advances run one after the other. Refused with ValidationError.
+ * Advances a sandbox clock. Completes when all due actions are done, or after 9.5 seconds, before the request's
+ * deadline; remaining actions continue. Advances run one after the other. Refused with ValidationError.
  */
 export const advanceClockUpdate = defineUpdate<void, [AdvanceClockInput]>('advanceClock');
 /** The processor has an outcome, or the customer returned from the issuer: polls the processor now. */

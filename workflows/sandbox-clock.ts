@@ -47,7 +47,7 @@ export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
       if (has_ended) await advanced;
     },
     {
-      description: 'Advances the clock. Completes when all due actions are done, or after ten seconds.',
+      description: 'Advances the clock. Completes when all due actions are done, or after 9.5 seconds.',
     },
   );
 

@@ -1,8 +1,8 @@
-import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { setCurrentDetails } from '@temporalio/workflow';
 import type { SearchIndexCheck } from '../activities/search-index';
 import { indexAttention } from '../src/domain/attention';
 import { checking } from './activities';
-import { ATTENTION } from './search-attributes';
+import { upsertAttention } from './operator-view';
 
 /**
  * Compares the search index with the record (rules 20.18). Started by a schedule, once a day. Returns the differences
@@ -12,8 +12,7 @@ export async function searchIndexCheck(): Promise<SearchIndexCheck> {
   setCurrentDetails('Compares the search index with the record. The pending activity shows how many orders are done.');
   const check = await checking.checkIndex();
   setCurrentDetails(describeCheck(check));
-  const attention = indexAttention(check.refused);
-  if (attention !== undefined) upsertSearchAttributes([{ key: ATTENTION, value: attention }]);
+  upsertAttention(indexAttention(check.refused));
   return check;
 }
 

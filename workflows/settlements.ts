@@ -1,9 +1,9 @@
-import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { setCurrentDetails } from '@temporalio/workflow';
 import type { SettlementFetch } from '../activities/settlements';
 import { settlementsAttention } from '../src/domain/attention';
 import { fetching } from './activities';
 import { temporalClock as clock } from './object/clock';
-import { ATTENTION } from './search-attributes';
+import { upsertAttention } from './operator-view';
 
 /**
  * Fetches the processor's settlements (rules 20.19). Started by a schedule, and when the processor notifies. Returns
@@ -13,8 +13,7 @@ export async function settlements(): Promise<SettlementFetch> {
   setCurrentDetails('Fetches settlements from the processor.');
   const fetch = await fetching.fetchSettlements({ now: clock.now() });
   setCurrentDetails(describeFetch(fetch));
-  const attention = settlementsAttention(fetch.waiting_since, clock.now());
-  if (attention !== undefined) upsertSearchAttributes([{ key: ATTENTION, value: attention }]);
+  upsertAttention(settlementsAttention(fetch.waiting_since, clock.now()));
   return fetch;
 }
 

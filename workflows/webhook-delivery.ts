@@ -1,4 +1,4 @@
-import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { setCurrentDetails } from '@temporalio/workflow';
 import { WEBHOOK_ATTEMPTS_MAX, type DeliveryProgress } from '../src/domain/delivery';
 import { asMarkdown } from '../src/domain/shown-text';
 import { DELIVERY_MOVES, isFinal, type DeliveryStatus } from '../src/domain/transitions';
@@ -7,8 +7,7 @@ import { delivering, deliveringLocally } from './activities';
 import type { DeliveryInput } from './messages';
 import { temporalClock } from './object/clock';
 import { RecordedObject } from './object/recorded-object';
-import { waitInWords } from './operator-view';
-import { ATTENTION } from './search-attributes';
+import { upsertAttention, waitInWords } from './operator-view';
 
 /**
  * Delivers one webhook: up to ten attempts until the receiver answers 2xx, each two minutes after the end of the last
@@ -26,9 +25,7 @@ export async function webhookDelivery(id: DeliveryInput): Promise<DeliveryStatus
 
   for (;;) {
     const { status, attempts, next_attempt_at = 0 } = await delivery.readLatest();
-    if (status === 'failed') {
-      upsertSearchAttributes([{ key: ATTENTION, value: `webhook failed ${WEBHOOK_ATTEMPTS_MAX} times` }]);
-    }
+    if (status === 'failed') upsertAttention(`webhook failed ${WEBHOOK_ATTEMPTS_MAX} times`);
     if (isFinal(DELIVERY_MOVES, status)) return status;
     if (delivery.needsNewRun) await delivery.continueInNewRun(() => id);
     if (status === 'paused') await delivery.waits.untilMet(hasNews);

@@ -2,7 +2,7 @@ import type { ReceiverCheckAnswer } from '../../src/contract/receiver-check';
 import type { StoredReceiverCheck } from '../../src/db/webhooks/receiver-checks';
 import { worstResult, type JudgedCase } from '../../src/domain/receiver-check';
 import { receiverCheckWorkflowId } from '../../workflows/messages';
-import { formatTimestamp } from './order';
+import { formatInstant, formatTimestamp } from './order';
 
 /** A receiver check as the API shows it (rules 27.7). */
 export function presentReceiverCheck(check: StoredReceiverCheck): ReceiverCheckAnswer {
@@ -36,16 +36,14 @@ function presentCase({
     ...(mend !== undefined && { mend }),
     webhooks: webhooks.map(({ sent_at, failure, status_code, ...webhook }) => ({
       ...webhook,
-      sent: instant(sent_at),
+      sent: formatInstant(sent_at),
       ...(status_code !== undefined && { status_code }),
       ...(failure !== undefined && { error: failure }),
     })),
     reads: reads.map(({ received, status, ...read }) => ({
       ...read,
-      received: instant(received),
+      received: formatInstant(received),
       ...(status !== null && { status }),
     })),
   };
 }
-
-const instant = (epoch_ms: number) => formatTimestamp(new Date(epoch_ms).toISOString());

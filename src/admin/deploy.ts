@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ManageContext } from '../../api/manage/manager';
-import { formatTimestamp } from '../../api/present/order';
+import { formatInstant } from '../../api/present/order';
 import type { Input } from '../contract/routes';
 import { requireSetting, type Config } from '../config';
 import type { Database } from '../db/connection';
@@ -81,7 +81,7 @@ export const DEPLOY_COMMANDS = [
         items: versions.map((one) => ({
           ...one,
           ...(holder?.version === one.version && {
-            leases: `${holder.build ?? 'no build yet'} since ${formatTimestamp(new Date(holder.since).toISOString())}`,
+            leases: `${holder.build ?? 'no build yet'} since ${formatInstant(holder.since)}`,
           }),
         })),
       };

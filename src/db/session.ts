@@ -41,7 +41,7 @@ export async function storeSession(db: Database): Promise<void> {
   for (const statement of statementsFor(place!)) await db.raw(statement);
 }
 
-/** Statements for an operator to run, for a role that the migration does not know. */
+/** The statements that give a role these settings. checkSession names them to the operator. */
 function statementsFor({ role, database }: Place): string[] {
   const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
   const set = `alter role ${quoted(role)} in database ${quoted(database)} set`;

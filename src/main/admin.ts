@@ -1,6 +1,7 @@
 import { inLines } from '../domain/shown-text';
 import { commandConfig } from '../admin/config';
 import { createAdminProgram } from '../admin/program';
+import { messageOf } from '../errors';
 
 const program = createAdminProgram({
   config: () => commandConfig(process.env),
@@ -11,6 +12,6 @@ const program = createAdminProgram({
 });
 
 program.parseAsync().catch((error: unknown) => {
-  process.stderr.write(inLines(`admin: ${error instanceof Error ? error.message : String(error)}\n`));
+  process.stderr.write(inLines(`admin: ${messageOf(error)}\n`));
   process.exitCode = 1;
 });

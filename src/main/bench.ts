@@ -9,6 +9,7 @@ import { measureWaits } from '../bench/waits';
 import { withBlock } from '../generate/generated';
 import { parseConfig } from '../config';
 import { repositoryRoot } from '../stack/files';
+import { messageOf } from '../errors';
 
 /** Open orders from which the figures are written into BENCHMARKS.md. */
 const OPEN_KEPT = 10_000;
@@ -76,6 +77,6 @@ function say(text: string): void {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`bench: ${messageOf(error)}\n`);
   process.exitCode = 1;
 });

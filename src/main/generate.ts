@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { GENERATED, type Generated } from '../generate/generated';
+import { messageOf } from '../errors';
 
 /**
  * Writes what is computed from the code (openapi.json, .env.example, parts of docs) into the folder it is run in.
@@ -22,7 +23,7 @@ function bringUpToDate({ file, content }: Generated, check: boolean): string | u
   try {
     wanted = content(current);
   } catch (error) {
-    return `cannot be generated: ${error instanceof Error ? error.message : String(error)}`;
+    return `cannot be generated: ${messageOf(error)}`;
   }
   if (wanted === current) return undefined;
   if (check) return 'is stale: run npm run generate';

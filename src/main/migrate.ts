@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseConfig, requireSetting } from '../config';
 import { withPassword } from '../db/connection';
 import { migrate } from '../db/migrate';
+import { messageOf } from '../errors';
 
 /**
  * Brings the schema up to date, then ends: the deployment's first step. POSTGRES_OWNER_URL owns the schema, and the
@@ -18,6 +19,6 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`The database was not migrated: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`The database was not migrated: ${messageOf(error)}\n`);
   process.exit(1);
 });

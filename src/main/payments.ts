@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { inLines } from '../domain/shown-text';
 import { createPaymentsProgram } from '../cli/program';
+import { messageOf } from '../errors';
 
 const program = createPaymentsProgram({
   env: process.env,
@@ -12,7 +13,7 @@ const program = createPaymentsProgram({
 });
 
 program.parseAsync().catch((error: unknown) => {
-  process.stderr.write(inLines(`payments: ${error instanceof Error ? error.message : String(error)}\n`));
+  process.stderr.write(inLines(`payments: ${messageOf(error)}\n`));
   // Webhooks may still wait for a receiver that is away.
   process.exit(1);
 });

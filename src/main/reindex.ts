@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { commandConfig } from '../admin/config';
 import { reindex } from '../admin/reindex';
+import { messageOf } from '../errors';
 
 /** `npm run reindex`, with `-- --check`: as `admin reindex` does. */
 async function main(): Promise<void> {
@@ -9,6 +10,6 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`reindex: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`reindex: ${messageOf(error)}\n`);
   process.exitCode = 1;
 });

@@ -2,6 +2,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { quietRuntime, replayHistories, type RecordedHistory } from '../temporal/replay';
 import { workflowBundlePath } from '../temporal/workflow-bundle';
+import { messageOf } from '../errors';
 
 /**
  * Refuses a workflow bundle with which recorded workflows could not continue: `node dist/src/main/replay.js <folder of
@@ -27,6 +28,6 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${messageOf(error)}\n`);
   process.exit(1);
 });

@@ -1,5 +1,6 @@
 import { serveHttp, type HttpServer } from '../http-server';
 import { scrape } from './recording';
+import { messageOf } from '../errors';
 
 /** The format of Prometheus, version 0.0.4. */
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -20,7 +21,7 @@ export async function serveMetrics(
     else {
       Promise.all([scrape(), more().catch(() => '')]).then(
         (parts) => end(200, parts.map((part) => (part === '' ? '' : `${part.trimEnd()}\n`)).join('')),
-        (error: unknown) => end(500, `${error instanceof Error ? error.message : String(error)}\n`),
+        (error: unknown) => end(500, `${messageOf(error)}\n`),
       );
     }
   }, place);

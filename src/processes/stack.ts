@@ -43,6 +43,7 @@ import { findTool, type Tool } from '../stack/tools/find-tool';
 import { takeLock, type Lock } from '../stack/tools/lock';
 import { createDemo, type Demo } from './demo';
 import { stopWithParent, tellReady } from './process';
+import { messageOf } from '../errors';
 
 const progress = createProgress();
 
@@ -74,7 +75,7 @@ export function runStack(env: NodeJS.ProcessEnv, instead: OtherPrograms = {}): v
   // The terminal may close before the stack has stopped; later output is dropped.
   process.stdout.on('error', () => undefined);
   run(env, instead).catch((error: unknown) => {
-    process.stdout.write(`payments: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stdout.write(`payments: ${messageOf(error)}\n`);
     process.exit(1);
   });
 }

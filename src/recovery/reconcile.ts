@@ -14,7 +14,8 @@ import { reopenErasure } from '../db/retention/erasures';
 import { isProcessorInitiated } from '../domain/follow-up';
 import { minorUnitsInWords } from '../domain/waits';
 import type { Processor } from '../processor/client';
-import { REPORT_LIMIT, type ReportedOperation } from '../processor/wire';
+import { operationPages } from '../processor/operation-pages';
+import type { ReportedOperation } from '../processor/wire';
 import { sentInputs, workflowsSince, type SeenWorkflow } from '../temporal/sent-inputs';
 import type { WorkflowClients } from '../temporal/workflows';
 import { Restorer, type Missing, type RestorerServices } from './restorer';
@@ -158,12 +159,8 @@ async function eraseAgain(
 
 async function operationsSince(processor: Services['processor'], since: number): Promise<ReportedOperation[]> {
   const operations: ReportedOperation[] = [];
-  for (;;) {
-    const after = operations.at(-1)?.number ?? 0;
-    const page = await processor.operations({ since, until: Date.now() }, after);
-    operations.push(...page);
-    if (page.length < REPORT_LIMIT) return operations;
-  }
+  for await (const page of operationPages(processor, { since, until: Date.now() })) operations.push(...page);
+  return operations;
 }
 
 /** Waits until the record equals the processor's account of these orders; returns what differs in the end. */

@@ -191,10 +191,10 @@ function restoreWatch(db: Database): () => Promise<boolean> {
 }
 
 /**
- * Checks all rows of all sources, whenever their next check is due; `now` in epoch milliseconds. What is due is checked
- * as for the first time; of the rest only missing workflows are started, as fast as workers take their first tasks:
- * requests do not wait behind all of them. It needs no lease: what a worker checks at the same time is continued once.
- * Throws ServiceUnavailable when Temporal does not answer.
+ * Checks all rows of all sources, whenever their next check is due; `now` in epoch milliseconds. Rows that are due are
+ * checked as in a first round: workflows are started or signalled. For all others only missing workflows are started.
+ * Between starts it waits while many tasks are queued, so that requests stay fast. It needs no lease: what a worker
+ * checks at the same time is continued once. Throws ServiceUnavailable when Temporal does not answer.
  */
 export async function recoverEverything(services: RecoveryServices, now: number): Promise<CheckCounts> {
   const counts = Object.fromEntries(

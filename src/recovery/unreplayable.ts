@@ -9,7 +9,7 @@ import type { WorkflowClients } from '../temporal/workflows';
 /** Set by Temporal after five failed attempts of a task, about a minute after the first; gone once a task is done. */
 const PROBLEMS = 'TemporalReportedProblems';
 
-/** Workflows that receive updates: only those can be told to a worker in another order than Temporal records. */
+/** Workflows that receive updates: only their history can record events in another order than the worker handled them. */
 const TYPES = { order: KINDS.order.type, follow_up: KINDS.follow_up.type, payment_link: KINDS.payment_link.type };
 
 const UNREPLAYABLE = [

@@ -53,8 +53,15 @@ export function isNotThere(error: unknown): boolean {
   return error instanceof MeilisearchApiError && error.cause?.code === 'index_not_found';
 }
 
-/** Whether the connection broke before an answer came, as kept-alive connections do after a restart of the server. */
-export function isBroken(error: unknown): boolean {
+/** Calls again if the connection broke before an answer, as kept-alive ones do after a restart of the server. */
+export async function onceMore<T>(call: () => Promise<T>): Promise<T> {
+  return await call().catch((error: unknown) => {
+    if (isBroken(error)) return call();
+    throw error;
+  });
+}
+
+function isBroken(error: unknown): boolean {
   const { cause } = (error ?? {}) as { cause?: { cause?: { code?: unknown } } };
   return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(String(cause?.cause?.code));
 }

@@ -5,7 +5,7 @@ import { conditionsOf, type SearchQuery } from '../domain/query/query';
 import { SEARCH_PACE } from '../domain/search-pace';
 import { ServiceError } from '../errors';
 import type { Logger } from '../log';
-import { connectSearch, isBroken, isRefusal, reasonOf, type SearchServer } from './connection';
+import { connectSearch, isRefusal, onceMore, reasonOf, type SearchServer } from './connection';
 import type { PageEnd } from './cursor';
 import { attemptOf, orderIdOf, type Document } from './documents';
 import { filterOf } from './filter';
@@ -171,12 +171,8 @@ export class SearchReader {
   /** Searches once, within `limit_ms` milliseconds. Throws ServiceUnavailable also when the answer was cut off. */
   private async ask<Options extends SearchParams>(options: Options, limit_ms: number) {
     const signal = AbortSignal.timeout(limit_ms);
-    const search = () => this.index.search('', options, { signal });
     try {
-      const answer = await search().catch((error: unknown) => {
-        if (isBroken(error)) return search();
-        throw error;
-      });
+      const answer = await onceMore(() => this.index.search('', options, { signal }));
       if (answer.processingTimeMs >= CUTOFF_MS) throw new Error('the search took too long');
       return answer;
     } catch (error) {

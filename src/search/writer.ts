@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EnqueuedTask, Meilisearch, Settings } from 'meilisearch';
 import { SEARCH_PACE } from '../domain/search-pace';
-import { KEYS, connectSearch, isBroken, isNotThere, isRefusal, reasonOf, type SearchServer } from './connection';
+import { KEYS, connectSearch, isNotThere, isRefusal, onceMore, reasonOf, type SearchServer } from './connection';
 import { orderIdOf, primaryKeys, type Document } from './documents';
 import { CUTOFF_MS, INDEX, REBUILT_INDEX, SETTINGS } from './settings';
 
@@ -181,13 +181,6 @@ async function ended(server: Meilisearch, { taskUid }: EnqueuedTask): Promise<vo
 
 /** The task fails whenever it is repeated: its documents are refused. The message is the server's code. */
 class TaskRefused extends Error {}
-
-async function onceMore<T>(call: () => Promise<T>): Promise<T> {
-  return await call().catch((error: unknown) => {
-    if (isBroken(error)) return call();
-    throw error;
-  });
-}
 
 /** Whether an index has the attributes of `wanted`; the server completes and sorts what it was given. */
 function isCurrent({ filterableAttributes, sortableAttributes }: Settings, wanted: IndexSettings): boolean {

@@ -71,7 +71,7 @@ select operation, sum(amount) as amount from operations
 where transaction_id = $1 and result in ('approved', 'processing') and operation not in ('sale', 'authorize')
 group by operation`;
 
-/** The processor's own record: the only place of the simulator that knows SQL. */
+/** The processor's own record of operations. */
 export class Store {
   readonly vault: Vault;
   readonly notifications: Notifications;

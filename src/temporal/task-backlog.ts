@@ -8,8 +8,9 @@ interface Limits {
   /** Pause between two looks, in milliseconds. */
   look_every_ms: number;
   /**
-   * Without a worker the tasks do not get fewer: after so many milliseconds nobody waits for that any longer, until they
-   * do. Longer than a worker needs to restart, and than Temporal waits for a task that a worker has lost.
+   * If the number of waiting tasks has not fallen for so many milliseconds, as without a worker, untilShort no longer
+   * waits, until it falls again. Longer than a worker needs to restart, and than Temporal waits for a task that a worker
+   * has lost.
    */
   stands_still_ms: number;
 }
@@ -18,8 +19,8 @@ interface Limits {
 const LIMITS: Limits = { tasks_max: 100, look_every_ms: 500, stands_still_ms: 60_000 };
 
 /**
- * The workflow tasks of payments that wait for a worker. Who starts many workflows waits for them in between, as
- * requests of merchants and customers would wait behind all of them.
+ * The workflow tasks of payments that wait for a worker. Code that starts many workflows calls untilShort in between:
+ * otherwise requests of merchants and customers would wait behind all of them.
  */
 export class TaskBacklog {
   private tasks = Number.POSITIVE_INFINITY;
@@ -33,7 +34,9 @@ export class TaskBacklog {
     private readonly limits = LIMITS,
   ) {}
 
-  /** Resolves once few tasks wait, or if they do not get fewer. A Temporal that does not tell is not waited for. */
+  /**
+   * Resolves once few tasks wait, or if they do not get fewer; at once when Temporal does not report their number.
+   */
   async untilShort(): Promise<void> {
     const { tasks_max, look_every_ms, stands_still_ms } = this.limits;
     for (;;) {

@@ -49,6 +49,16 @@ export async function recordOrderUpdate(
   return updated.length === 1;
 }
 
+/** Writes the attention of the `changed` orders to the table of attentions, and ends what it replaces. */
+const SHOW_CHANGED_ATTENTION = `ended as (
+  update attentions a set until = clock_timestamp() from changed
+  where object_kind = 'order' and object_id = changed.id::text and until is null
+    and reason is distinct from changed.attention
+)
+insert into attentions (object_kind, object_id, project_id, reason)
+select 'order', id::text, project_id, attention from changed where attention is not null
+on conflict do nothing`;
+
 /**
  * Adds a reason to the order's attention, unless it says so already, also in the table of attentions: what nobody has
  * dealt with stays. Merchants do not see it, so the version stays.
@@ -63,13 +73,7 @@ export async function setAttention(db: Database, order_id: string, attention: st
            else attention || :separator || :attention
          end
        where id = :order_id returning id, project_id, attention
-     ), ended as (
-       update attentions a set until = clock_timestamp() from changed
-       where object_kind = 'order' and object_id = changed.id::text and until is null and reason <> changed.attention
-     )
-     insert into attentions (object_kind, object_id, project_id, reason)
-     select 'order', id::text, project_id, attention from changed
-     on conflict do nothing`,
+     ), ${SHOW_CHANGED_ATTENTION}`,
     { order_id, attention, separator: REASON_SEPARATOR },
   );
 }
@@ -82,14 +86,7 @@ export async function endAttention(db: Database, order_id: string, attention: st
        update orders set
          attention = nullif(array_to_string(array_remove(string_to_array(attention, :separator), :attention), :separator), '')
        where id = :order_id and position(:attention in attention) > 0 returning id, project_id, attention
-     ), ended as (
-       update attentions a set until = clock_timestamp() from changed
-       where object_kind = 'order' and object_id = changed.id::text and until is null
-         and reason is distinct from changed.attention
-     )
-     insert into attentions (object_kind, object_id, project_id, reason)
-     select 'order', id::text, project_id, attention from changed where attention is not null
-     on conflict do nothing`,
+     ), ${SHOW_CHANGED_ATTENTION}`,
     { order_id, attention, separator: REASON_SEPARATOR },
   );
 }

@@ -39,7 +39,10 @@ export interface LinkCheck {
   project_id: string;
 }
 
-/** The rows of each source. A further kind of workflow adds a line here, to SOURCES and to the handlers of Recovery. */
+/**
+ * The rows of each source. A further kind of workflow adds a line here, to SOURCES, to the handlers of RowChecks and to
+ * RECOVERY_SOURCES (metrics/catalogue.ts).
+ */
 export interface SourceRows {
   /** Orders with an attempt. An unpaid order without one cannot have missed an update. */
   attempts: OrderCheck;
@@ -64,7 +67,7 @@ export interface SourceRows {
   /** Payment links that have expired and are not final yet. */
   expired_payment_links: LinkCheck;
   /** Webhooks whose next attempt is due. */
-  deliveries: DeliveryId & { project_id: string; clock_offset_ms: number };
+  deliveries: DeliveryId & { project_id: string };
   /** Recoveries of webhooks that run. */
   webhook_recoveries: { recovery_id: string; project_id: string };
   /** Erasures of customers that run. */
@@ -185,8 +188,8 @@ export const SOURCES: { [Name in SourceName]: RecoverySource } = {
     is_repeated: true,
   },
   deliveries: {
-    columns: `d.order_id, d.n, o.project_id, ${CLOCK_OFFSET} as clock_offset_ms`,
-    from: `webhook_deliveries d join orders o on o.id = d.order_id where d.status = 'new'`,
+    columns: 'd.order_id, d.n, d.project_id',
+    from: `webhook_deliveries d where d.status = 'new'`,
     at: 'd.next_attempt_at',
     key: `d.order_id::text || ':' || d.n`,
     is_repeated: true,

@@ -5,7 +5,7 @@ import { withoutCase } from '../../domain/query/text';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
 import { ServiceError } from '../../errors';
 import { nextVersion, queryRows, sqlList, toIsoTime, type Database, type SqlTransaction } from '../connection';
-import { BY_SEQUENCE, keyset, pageOf, type Page, type PagePosition, type PageRequest } from '../pages';
+import { BY_SEQUENCE, keyset, pageOf, type Page, type PagePosition, type PageRequest, BY_CREATED } from '../pages';
 import { RESERVED } from '../orders/transactions';
 import { findProject, lockProject } from '../projects/projects';
 
@@ -55,11 +55,7 @@ export async function listErasures(
     filter.merchant_id !== undefined && 'merchant_id = :merchant_id',
     filter.project_id !== undefined && 'project_id = :project_id',
   ];
-  const key = [
-    ['created', 'timestamptz'],
-    ['id', 'uuid'],
-  ] as const;
-  return await pageOf(db, { select: VIEW, where, bindings: { ...filter }, key }, page);
+  return await pageOf(db, { select: VIEW, where, bindings: { ...filter }, key: BY_CREATED }, page);
 }
 
 /** Erasures of one project that may run at the same time: each reads all of its orders. */

@@ -95,7 +95,7 @@ export async function projectsWithEvents<Known extends KnownEvents>(
 /** The position as listeners know it. */
 export const eventCursorOf = ({ xid, id }: EventPosition): string => `${xid}-${id}`;
 
-/** Throws a ValidationError for a text that cursorOf has not written. */
+/** Throws a ValidationError for a text that eventCursorOf has not written. */
 export function positionAt(cursor: string): EventPosition {
   const [, xid, id] = /^(\d{1,19})-(\d{1,18})$/.exec(cursor) ?? [];
   if (xid === undefined || id === undefined) {

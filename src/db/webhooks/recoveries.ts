@@ -10,7 +10,7 @@ import {
 import { FAILURES_IN_A_ROW, type PausedBy } from '../../domain/webhook-recovery';
 import { ServiceError } from '../../errors';
 import { queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
-import { keyset, pageOf, type Page, type PagePosition, type PageRequest, type SortKey } from '../pages';
+import { keyset, pageOf, type Page, type PagePosition, type PageRequest, type SortKey, BY_CREATED } from '../pages';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 import { lockOrder } from './stored-deliveries';
 
@@ -74,10 +74,7 @@ export async function listWebhookRecoveries(
         filter.project_id !== undefined && 'project_id = :project_id',
       ],
       bindings: { ...filter },
-      key: [
-        ['created', 'timestamptz'],
-        ['id', 'uuid'],
-      ],
+      key: BY_CREATED,
     },
     page,
   );

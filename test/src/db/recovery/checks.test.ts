@@ -274,7 +274,7 @@ describe('deliveries', () => {
 
   test('those whose next attempt was due, the longest overdue first', async () => {
     const { id: order_id } = await attempted('pending', 'accepted');
-    const [first, second] = [1, 2].map((n) => ({ order_id, n, project_id: PROJECT.id, clock_offset_ms: 0 }));
+    const [first, second] = [1, 2].map((n) => ({ order_id, n, project_id: PROJECT.id }));
     expect([await deliveries(NOW), await deliveries()]).toEqual([[], [first, second]]);
     await database
       .db('webhook_deliveries')
