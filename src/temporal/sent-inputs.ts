@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
 import type { temporal } from '@temporalio/proto';
+import { payloadConverter, trustedArguments } from '../../workflows/payload-converter';
 
 /** What Temporal still knows of objects whose record was lost (rules 28): the inputs in their histories. */
 
@@ -72,8 +73,10 @@ type Payloads = temporal.api.common.v1.IPayloads | null | undefined;
 
 /** Returns its result, if it is completed. */
 async function addRun(client: Client, inputs: SentInputs, events: readonly HistoryEvent[]): Promise<unknown> {
-  const decoded = async (payloads: Payloads) =>
-    (await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads?.payloads))[0];
+  // As workflows read them: an operator may have sent an update with the Web UI (rules 24.9).
+  const converter = { ...client.options.loadedDataConverter, payloadConverter };
+  const decoded = async (payloads: Payloads, update?: string) =>
+    trustedArguments(await decodeArrayFromPayloads(converter, payloads?.payloads), update)[0];
   const accepted = new Map<string, SentUpdate>();
   let result: unknown;
   for (const event of events) {
@@ -85,7 +88,7 @@ async function addRun(client: Client, inputs: SentInputs, events: readonly Histo
     if (update) {
       const sent: SentUpdate = {
         name: update.input?.name ?? '',
-        input: await decoded(update.input?.args),
+        input: await decoded(update.input?.args, update.input?.name ?? ''),
         result: 'unanswered',
       };
       accepted.set(update.meta?.updateId ?? '', sent);

@@ -2,7 +2,8 @@ import type { Page } from 'playwright-core';
 import { createOrder, createPaymentLink } from '../../src/client';
 import { asMarkdown } from '../../src/domain/shown-text';
 import { readVariables } from '../../src/stack/launch';
-import { orderWorkflowId, paymentLinkWorkflowId } from '../../workflows/messages';
+import { sentInputs } from '../../src/temporal/sent-inputs';
+import { createOrderUpdate, orderWorkflowId, paymentLinkWorkflowId } from '../../workflows/messages';
 import { launchBrowser } from '../support/browser';
 import { recordRows } from '../support/database';
 import { answerOf, Merchant, statusesOf } from '../support/merchant';
@@ -69,7 +70,7 @@ async function sendUpdate(page: Page, name: string, input?: object): Promise<str
   return (await sent).postData() ?? '';
 }
 
-test('rules 24.5 and 24.9: the Web UI decrypts what it shows, and an operator has the processor asked and sets an outcome with its dialog; other pages may not encrypt', async () => {
+test('rules 24.5, 24.9 and 28.3: the Web UI decrypts what it shows, and an operator has the processor asked and sets an outcome with its dialog, which a restore can read; other pages may not encrypt', async () => {
   const merchant = new Merchant();
   const order = await merchant.paidOrder('processing_approved');
   await merchant.addFault({ kind: 'outage', operation: 'ask', order_id: order.id });
@@ -94,6 +95,16 @@ test('rules 24.5 and 24.9: the Web UI decrypts what it shows, and an operator ha
   expect(sent).not.toContain(btoa('json/plain'));
   expect(statusesOf(await merchant.untilStatus(order.id, 'completed'))).toBe('completed: accepted');
   await merchant.removeFaults();
+  const temporal = temporalOf();
+  const { updates } = await sentInputs(temporal, workflow_id).finally(() => temporal.connection.close());
+  expect(updates.filter(({ name }) => name !== createOrderUpdate.name)).toEqual([
+    { name: 'pollNow', input: undefined, result: 'done' },
+    {
+      name: 'setOutcome',
+      input: { transaction_id, outcome: 'approved', reason, operator: expect.any(String) as string },
+      result: 'done',
+    },
+  ]);
 
   const another = await browser.newPage();
   await another.goto(`${stack().simulator_url}/`);
