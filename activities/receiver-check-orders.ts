@@ -1,7 +1,7 @@
 import { findOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { findPayment } from '../src/db/orders/transactions';
 import type { Project } from '../src/db/projects/projects';
-import { pauseWebhooksOf, type StoredReceiverCheck } from '../src/db/webhooks/receiver-checks';
+import { pauseWebhooksOf, webhooksOf, type StoredReceiverCheck } from '../src/db/webhooks/receiver-checks';
 import { beginAdvance, finishAdvance, setClock } from '../src/db/sandbox-clocks/sandbox-clocks';
 import { acceptRequest, type AcceptedRequest } from '../src/domain/accepted-request';
 import type { DeliveryId } from '../src/domain/delivery';
@@ -46,7 +46,7 @@ export async function paidOrder(play: Play, n = 1): Promise<DeliveryId> {
     now: play.now,
   });
   requireCompleted(await outcomeKnown(play, charged));
-  return await held(play, { order_id: charged.id, n: 1 });
+  return (await held(play, charged.id))[0]!;
 }
 
 /** An order whose first attempt was declined and whose second was approved. Returns its two webhooks in their order. */
@@ -64,9 +64,10 @@ export async function declinedThenPaidOrder(play: Play): Promise<[DeliveryId, De
   };
   const declined = await pay(written, 1, 'do_not_honor');
   if (declined.transactions[0]?.status !== 'error') throw new Error(`order ${order.id} was not declined`);
-  await pauseWebhooksOf(play.services.db, [order.id]);
+  await held(play, order.id);
   requireCompleted(await pay(declined, 2, 'approved'));
-  return [await held(play, { order_id: order.id, n: 1 }), await held(play, { order_id: order.id, n: 2 })];
+  const [first, second] = await held(play, order.id);
+  return [first!, second!];
 }
 
 /** Refunds an order in full. Returns the webhook of the refund order. */
@@ -87,7 +88,7 @@ export async function refundInFull(play: Play, { order_id }: DeliveryId): Promis
   const { order } = await executeFollowUp(services, input);
   if (order?.status !== 'processing') requireCompleted(order);
   else requireCompleted(await pollFollowUp(services, { ...input, order, poll_at: now + POLL_AGAIN_MS }));
-  return await held(play, { order_id: id, n: 1 });
+  return (await held(play, id))[0]!;
 }
 
 /** Advances the clock of an order. Nothing of it waits, as its webhook is paused. */
@@ -165,10 +166,10 @@ async function outcomeKnown({ services, now }: Play, order: OrderSnapshot): Prom
   return await pollCharge(services, { order, transaction_id: last.id, now, poll_at: now + POLL_AGAIN_MS });
 }
 
-/** Pauses the webhook. */
-async function held({ services: { db } }: Play, id: DeliveryId): Promise<DeliveryId> {
-  await pauseWebhooksOf(db, [id.order_id]);
-  return id;
+/** Pauses the webhooks of an order and returns them in their order. After a restore the first is not number 1. */
+async function held({ services: { db } }: Play, order_id: string): Promise<DeliveryId[]> {
+  await pauseWebhooksOf(db, [order_id]);
+  return await webhooksOf(db, order_id);
 }
 
 /** Throws unless the processor has approved it: the activity is tried again. */

@@ -38,8 +38,9 @@ export interface ForecastRecord {
   /** How long attempts are kept (rules 29.1), by the order's clock: as far as it is ahead, longer. Milliseconds. */
   attempts_kept_ms: number;
   watches: readonly LateApprovalWatch[];
-  /** Number of its next webhook; whether its next change has an address to send one to. */
+  /** Number of its next webhook and of a new order's first; whether its next change has an address to send one to. */
   next_delivery: number;
+  first_delivery: number;
   has_webhook_address: boolean;
   /** The order's time, epoch milliseconds. */
   now: number;
@@ -156,7 +157,7 @@ class Future {
     const { kind, amount } = closing;
     const id = this.ids.closing(transaction_id, closings.length + 1);
     this.follow_ups.push(this.closingOrder(id, closing, at));
-    this.webhook({ order_id: id, n: 1 }, at);
+    this.webhook({ order_id: id, n: this.record.first_delivery }, at);
     const { snapshot, money } = this;
     this.snapshot = {
       ...snapshot,

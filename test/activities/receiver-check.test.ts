@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { playReceiverCase } from '../../activities/receiver-check';
 import type { ActivityServices } from '../../activities/services';
 import { queryRows } from '../../src/db/connection';
+import { beginRestore } from '../../src/db/backups/restores';
 import { beginReceiverCheck } from '../../src/db/webhooks/receiver-checks';
 import { RECEIVER_CASES, type ReceiverCase } from '../../src/domain/receiver-check';
 import { postWebhook } from '../../src/webhook/post';
@@ -50,6 +51,17 @@ test('rules 27.9: a case that is played again makes no order and no charge twice
   expect(receiver.received).toHaveLength(2 * sent);
   const ids = (played: typeof first) => played.map(({ webhooks }) => webhooks.map(({ webhook_id }) => webhook_id));
   expect(ids(second)).toEqual(ids(first));
+});
+
+test('rules 27.2 and 28.4: after a restore, when the first webhook of an order is not number 1, cases are played as before', async () => {
+  await queryRows(database.db, `update receiver_checks set reason = 'x', completed = now()`, {});
+  await database.db.transaction((trx) => beginRestore(trx, uuidv7(), Date.now(), new Date()));
+  const check_id = uuidv7();
+  const check = { id: check_id, project_id: PROJECT.id, webhook_url: receiver.url };
+  await database.db.transaction((trx) => beginReceiverCheck(trx, check, Date.now()));
+  const play = (name: ReceiverCase) => playReceiverCase(services(), { check_id, case: name, now: Date.now() });
+  const sent = (await Promise.all(RECEIVER_CASES.map(play))).flatMap(({ webhooks }) => webhooks);
+  expect(sent).toHaveLength(receiver.received.length);
 });
 
 test('rules 27.3: a webhook that is not accepted stays paused', async () => {

@@ -1,3 +1,4 @@
+import type { DeliveryId } from '../../domain/delivery';
 import { RECEIVER_CHECK_LOST_AFTER_MS, type JudgedCase } from '../../domain/receiver-check';
 import { columnsOf } from '../columns';
 import { queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
@@ -85,4 +86,11 @@ export async function pauseWebhooksOf(db: Database, order_ids: readonly string[]
     `update webhook_deliveries set status = 'paused' where order_id = any(:order_ids::uuid[]) and status = 'new'`,
     { order_ids },
   );
+}
+
+/** The webhooks of an order, the first event first. */
+export async function webhooksOf(db: Database, order_id: string): Promise<DeliveryId[]> {
+  return await queryRows(db, 'select order_id, n from webhook_deliveries where order_id = :order_id order by n', {
+    order_id,
+  });
 }

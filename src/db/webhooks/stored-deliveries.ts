@@ -121,19 +121,25 @@ export async function endedDeliveriesOf(db: Database, order_id: string, limit: n
   );
 }
 
-/** The number of an order's next webhook, and whether there is an address to which its next status change is sent. */
-export async function webhookProspects(
-  db: Database,
-  order_id: string,
-): Promise<{ next_delivery: number; has_webhook_address: boolean }> {
-  const [prospects] = await queryRows<{ next_delivery: number; has_webhook_address: boolean }>(
+interface WebhookProspects {
+  next_delivery: number;
+  first_delivery: number;
+  has_webhook_address: boolean;
+}
+
+/**
+ * The number of an order's next webhook and that of the first one of a new order, and whether there is an address to
+ * which its next status change is sent.
+ */
+export async function webhookProspects(db: Database, order_id: string): Promise<WebhookProspects> {
+  const [prospects] = await queryRows<WebhookProspects>(
     db,
     `select coalesce(o.webhook_url, p.webhook_url) is not null as has_webhook_address,
-       ${nextWebhookNumber('o.id')} as next_delivery
+       ${nextWebhookNumber('o.id')} as next_delivery, ${nextWebhookNumber('null')} as first_delivery
      from orders o join projects p on p.id = o.project_id where o.id = :order_id`,
     { order_id },
   );
-  return prospects ?? { next_delivery: 1, has_webhook_address: false };
+  return prospects ?? { next_delivery: 1, first_delivery: 1, has_webhook_address: false };
 }
 
 /** Locks the order until the end of the SQL transaction: none of its events and redeliveries is written meanwhile. */

@@ -40,7 +40,7 @@ function forecast(transactions: TransactionStatus[], over: Partial<ForecastRecor
     })),
   };
   const record = { order, snapshot, money: undefined, deliveries: [], ended_deliveries: [], watches: [] };
-  const rest = { attempts_kept_ms: KEPT_MS, next_delivery: 3, has_webhook_address: false, now: 500 };
+  const rest = { attempts_kept_ms: KEPT_MS, next_delivery: 3, first_delivery: 5, has_webhook_address: false, now: 500 };
   const entries = forecastOf({ ...record, ...rest, ...over }, ids, (amount, currency) => `${amount} ${currency}`);
   const shown = entries.filter(
     ({ event }) => event !== 'webhook.attempts_removed' || over.ended_deliveries !== undefined,
@@ -116,8 +116,10 @@ describe('an authorization at the end of its window', () => {
     const capture = { capture_mode, ...window, reserved, unanswered: 0, freed };
     return { ...snapshot, transactions: snapshot.transactions.map((one) => ({ ...one, capture })) };
   };
-  const events = (snapshot: OrderSnapshot, money = anAuthorization()) =>
-    forecast(['accepted'], { snapshot, money }).map((entry) => entry.replace(`${WINDOW_END} `, ''));
+  const events = (snapshot: OrderSnapshot, money = anAuthorization(), has_webhook_address = false) =>
+    forecast(['accepted'], { snapshot, money, has_webhook_address }).map((entry) =>
+      entry.replace(`${WINDOW_END} `, ''),
+    );
 
   test('nothing was captured: it is released, and its payment has expired', () => {
     expect(events(held('manual'))).toEqual([
@@ -127,6 +129,9 @@ describe('an authorization at the end of its window', () => {
       '8.8 order.completed Void completed t1-closing-1',
       '8.11 transaction.expired Expired',
     ]);
+    expect(events(held('manual'), anAuthorization(), true).at(-1)).toBe(
+      '13.1 webhook.attempt Webhook attempt 1 of 10 t1-closing-1 5',
+    );
   });
 
   test('a part was captured: the rest is released, and the payment stays', () => {
