@@ -226,8 +226,9 @@ function whyNoRefund(money: TransactionMoney): string {
 
 /**
  * Why an operator must look at the follow-up order, in words; `undefined` if there is no reason. Either more is
- * returned than was captured, by a chargeback, or by a refund that was under way when the chargeback came. Or the
- * processor refuses a return or release that the service itself requested: no other request will follow.
+ * returned than was captured: by a chargeback, by a refund that was under way when the chargeback came, or as the
+ * capture that was under way is refused. Or the processor refuses a return or release that the service itself
+ * requested: no other request will follow.
  */
 export function followUpAttention(
   { kind, requested_by }: Pick<FollowUpRequest, 'kind' | 'requested_by'>,
@@ -238,8 +239,10 @@ export function followUpAttention(
     return `the processor refused the ${kind}: the customer's money is still held`;
   }
   const gives_back = kind === 'chargeback' || kind === 'refund';
-  // While the payment's own outcome is open, the captured amount is unknown.
-  return gives_back && !isAttemptOpen(money.status) && to === 'accepted' && isOverdrawn(money)
+  const changes_balance = (gives_back && to === 'accepted') || (kind === 'capture' && to === 'error');
+  // While the payment's own outcome is open, the captured amount is unknown. A capture under way may be executed.
+  const captured_amount = money.captured_amount + money.capture_pending_amount;
+  return changes_balance && !isAttemptOpen(money.status) && isOverdrawn({ ...money, captured_amount })
     ? 'refunded and charged back beyond what was captured'
     : undefined;
 }

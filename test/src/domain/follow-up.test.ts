@@ -204,6 +204,7 @@ describe('rules 9.6: what an outcome changes', () => {
 
 describe('rules 8.10, 9.10 and 9.11: what gives the operator Attention', () => {
   const OVER = aSale({ refunded_amount: 100, charged_back_amount: 1 });
+  const CAPTURING = anAuthorization({ capture_pending_amount: 100, charged_back_amount: 100 });
   const BEYOND = 'refunded and charged back beyond what was captured';
   const held = (kind: string) => `the processor refused the ${kind}: the customer's money is still held`;
   test.each<[FollowUpKind, RequestedBy, TransactionStatus, TransactionMoney, attention: string | undefined]>([
@@ -213,6 +214,8 @@ describe('rules 8.10, 9.10 and 9.11: what gives the operator Attention', () => {
     ['refund', 'merchant', 'processing', OVER, undefined],
     ['reversal', 'service', 'accepted', OVER, undefined],
     ['capture', 'merchant', 'accepted', OVER, undefined],
+    ['chargeback', 'processor', 'accepted', CAPTURING, undefined],
+    ['capture', 'merchant', 'error', { ...CAPTURING, capture_pending_amount: 0 }, BEYOND],
     ['chargeback', 'processor', 'accepted', aSale({ charged_back_amount: 100 }), undefined],
     ['reversal', 'service', 'error', aSale(), held('reversal')],
     ['void', 'service', 'error', anAuthorization(), held('void')],
