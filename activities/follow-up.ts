@@ -84,8 +84,13 @@ export async function pollFollowUp(
         amount,
         currency,
       }),
-    sendAgain: () => send(services, input, order),
-    record: (current, answer) => recordProcessorAnswer(services, input, current, answer),
+    // A workflow from an older copy of Temporal may not know that an operator has set the outcome.
+    sendAgain: async () => {
+      const current = await loadOrderSnapshot(services.db, id);
+      return isFinal(ORDER_MOVES, current.status) ? 'not_found' : await send(services, input, current);
+    },
+    record: async (current, answer) =>
+      answer === 'not_found' ? current : await recordProcessorAnswer(services, input, current, answer),
   });
   return await signalPaymentOfFinal(services, input, polled);
 }

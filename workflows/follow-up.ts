@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { followUpIdempotencyKey } from '../src/domain/follow-up';
-import type { OrderSnapshot } from '../src/domain/order-snapshot';
+import { lastTransaction, type OrderSnapshot } from '../src/domain/order-snapshot';
 import { POLL_LATE_CHALLENGE_MS } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { localActivities, polling } from './activities';
@@ -65,7 +65,12 @@ class FollowUpState extends RecordedObject<OrderSnapshot> {
     this.outcome = new AwaitedOutcome(
       this,
       {
-        poll: (poll) => polling.pollFollowUp({ ...input, ...poll }),
+        poll: async (poll) => {
+          const polled = await polling.pollFollowUp({ ...input, ...poll });
+          // Set while this workflow did not know of it: the processor may contradict it.
+          if (lastTransaction(polled)?.outcome_set_by_hand === true) this.outcome.pollRequested = true;
+          return polled;
+        },
         setOutcomeByHand: (manual_outcome) => localActivities.setFollowUpOutcome({ ...input, ...manual_outcome }),
         keyOf: () => followUpIdempotencyKey(original_transaction_id, kind, id),
         // Operations that the processor initiated are recorded as it reports them.

@@ -92,6 +92,24 @@ test('setFollowUpOutcome moves the amount once, and an outcome that was recorded
   expect((await view(payment.id)).transactions[0]).toMatchObject({ refunded_amount: 20, refund_pending_amount: 0 });
 });
 
+test('rules 10.14: a workflow that does not know that its refund was set to declined does not send it again', async () => {
+  const payment = await anAcceptedPayment(database.db, { mode: 'sale' });
+  const refund = aFollowUp(payment, { kind: 'refund', amount: 10 });
+  const before = await answerFollowUp(
+    database.db,
+    refund,
+    await insertFollowUp(database.db, refund),
+    'processing',
+    NOW,
+  );
+  const input = { ...refund, project_id: PROJECT.id, now: NOW };
+  const set = { ...manual_outcome, transaction_id: transactionId(refund.id, 1), outcome: 'declined' } as const;
+  await activities().setFollowUpOutcome({ ...input, manual_outcome: set });
+  // The processor knows nothing of it, and has no other function: sending it would fail.
+  const polled = await activities('not_found').pollFollowUp({ ...input, order: before, poll_at: NOW });
+  expect([polled.status, (await view(payment.id)).transactions[0]!.refund_pending_amount]).toEqual(['error', 0]);
+});
+
 test('the move and its entry in the audit trail are written together, or neither', async () => {
   const { input } = await awaited();
   const unwritable = manualOutcomeOf(input, { command_line: { request_id: 'no uuid' } });

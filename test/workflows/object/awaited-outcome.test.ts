@@ -1,5 +1,5 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { setChargeOutcome } from '../../../activities/manual-outcome';
+import { setChargeOutcome, setFollowUpOutcome } from '../../../activities/manual-outcome';
 import { queryRows } from '../../../src/db/connection';
 import { findWatch } from '../../../src/db/orders/late-approvals';
 import { findOrderSnapshot } from '../../../src/db/orders/order-snapshot';
@@ -224,6 +224,24 @@ describe('rules 10.14: setOutcome of a follow-up order', () => {
     expect(await attentionOf(refund_id)).toBe('set by hand as declined, but the processor says approved');
     expect(await moneySummaryOf(order)).toBe('500 captured: refund error');
   });
+});
+
+test('rules 10.14: the outcome of a refund, of which a workflow from an older copy of Temporal knows nothing: a contradiction needs attention', async () => {
+  const { order, refund_id } = await awaitedRefund();
+  const { database, now } = world;
+  const { orders } = createWorkflowClients({ client: world.env.client, db: database.db });
+  await setFollowUpOutcome(
+    { db: database.db, workflows: { orders } },
+    {
+      ...followUpOf(order.id, 'refund', { id: refund_id, amount: 300 }),
+      manual_outcome: manualOutcomeOf(refund_id, 'declined'),
+      now: await now(),
+    },
+  );
+  await isNotified(order, refund_id);
+  await until('it needs attention', async () => (await attentionOf(refund_id)) !== undefined);
+  expect(await attentionOf(refund_id)).toBe('set by hand as declined, but the processor says approved');
+  expect(await moneySummaryOf(order)).toBe('500 captured: refund error');
 });
 
 describe('rules 10.15: pollNow', () => {
