@@ -178,7 +178,9 @@ export function failureOf(order: StoredOrder): AttemptFailure | undefined {
     return { reason: is_refused ? 'not_given_back' : 'given_back', payment_method, response_code: undefined };
   }
   if (last.status !== 'error') return undefined;
-  const declined = last.events.some(({ event, result }) => event === 'error' && result === 'declined');
+  const declined = last.events.some(
+    ({ event, source, result }) => event === 'error' && source === 'processor' && result === 'declined',
+  );
   const not_confirmed = last.received_3ds_result === 'failed';
   const reason = declined ? 'declined' : not_confirmed ? 'not_confirmed' : 'failed';
   return { reason, payment_method, response_code: last.response_code ?? undefined };

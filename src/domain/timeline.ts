@@ -3,7 +3,7 @@ import type { OrderKind, RequestedBy } from './follow-up';
 import type { PaymentMethodDetails } from './new-order';
 import { orderStatus } from './order';
 import type { EventResult, EventSource } from './transaction';
-import type { OrderStatus, TransactionStatus } from './transitions';
+import { ORDER_MOVES, isFinal, type OrderStatus, type TransactionStatus } from './transitions';
 import { byInstant, type AmountInWords } from './waits';
 
 /**
@@ -156,7 +156,9 @@ function orderEntries(order: TimelineOrder, inWords: AmountInWords): TimelineEnt
     });
     transactions[transaction.attempt - 1] = event.event;
     was_accepted ||= event.event === 'accepted';
-    move(orderStatus({ transactions, was_accepted, attempts_max: order.attempts_max }), at, event.source);
+    const to = orderStatus({ transactions, was_accepted, attempts_max: order.attempts_max });
+    // A last attempt that fails after the order's end makes it cancelled or expired, not `error` (rules 4.9).
+    move(isFinal(ORDER_MOVES, to) ? order.status : to, at, event.source);
   }
   // An order that ended without an open transaction has no event for it.
   move(order.status, Date.parse(order.modified), order.ended_by ?? 'service');
@@ -196,7 +198,9 @@ function transactionWords(order: TimelineOrder, transaction: TimelineTransaction
       if (!is_payment) return `Approved${why}`;
       return `${capture_mode === null ? 'Payment' : 'Authorization'} approved${card === undefined ? '' : ` with ${card}`}${why}`;
     case 'error':
-      if (event.result === 'declined') return `Declined by the issuer${why}`;
+      if (event.result === 'declined') {
+        return event.source === 'operator' ? 'Set to declined by an operator' : `Declined by the issuer${why}`;
+      }
       return transaction.received_3ds_result === 'failed' ? '3-D Secure failed' : `Failed${why}`;
     case 'cancelled':
       return event.source === 'customer' ? 'Cancelled by the customer' : 'Cancelled';

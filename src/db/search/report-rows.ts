@@ -30,7 +30,7 @@ const COLUMNS: Readonly<Record<Subject, string>> = {
   'transaction.id': 't.id',
   // `limit` instead of `exists`, for which the planner would read the events of all orders into a hash.
   'transaction.status': `case when t.status = 'error' and (
-      select e.result from transaction_events e where e.transaction_id = t.id and e.event = 'error' limit 1
+      select e.result from transaction_events e where e.transaction_id = t.id and e.event = 'error' and e.source = 'processor' limit 1
     ) = 'declined' then '${DECLINED}' else t.status end`,
   'transaction.payment_method': 't.payment_method',
   'transaction.payment_method_brand': 't.payment_method_brand',

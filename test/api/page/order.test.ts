@@ -44,7 +44,7 @@ function aPageOrder(
 const declined = (attempt: number) =>
   transaction('error', attempt, {
     response_code: '05',
-    events: [{ event: 'error', result: 'declined' }] as unknown as StoredTransaction['events'],
+    events: [{ event: 'error', source: 'processor', result: 'declined' }] as unknown as StoredTransaction['events'],
   });
 
 /** What gives the money of this transaction back. */
@@ -68,6 +68,15 @@ test.each<[string, StoredOrder, string]>([
   ['after a decline comes the next attempt', aPageOrder('processing', [declined(1)]), 'pay 2, 4 left, declined'],
   ['after four declines one is left', aPageOrder('processing', [1, 2, 3, 4].map(declined)), 'pay 5, 1 left, declined'],
   ['refused without a decline', aPageOrder('processing', [transaction('error', 1)]), 'pay 2, 4 left, failed'],
+  [
+    'set to declined by an operator',
+    aPageOrder('processing', [
+      transaction('error', 1, {
+        events: [{ event: 'error', source: 'operator', result: 'declined' }] as unknown as StoredTransaction['events'],
+      }),
+    ]),
+    'pay 2, 4 left, failed',
+  ],
   [
     'not passed at the issuer',
     aPageOrder('processing', [transaction('error', 1, { received_3ds_result: 'failed' })]),

@@ -154,6 +154,31 @@ test.each<[string, TimelineOrder, string[]]>([
     ],
   ],
   [
+    'expired, when the last attempt fails after its end',
+    order('expired', [attempt(1, [event(1, 'new', 'customer'), event(2, 'error', 'processor', 'failed')])], {
+      attempts_max: 1,
+      ended_by: 'service',
+    }),
+    [
+      CREATED,
+      '1 transaction.new customer: Attempt 1 of 1',
+      '2 transaction.error processor: Failed',
+      '2 order.expired processor: Order expired',
+    ],
+  ],
+  [
+    'declined by hand',
+    order('error', [attempt(1, [event(1, 'new', 'customer'), event(2, 'error', 'operator', 'declined')])], {
+      attempts_max: 1,
+    }),
+    [
+      CREATED,
+      '1 transaction.new customer: Attempt 1 of 1',
+      '2 transaction.error operator: Set to declined by an operator',
+      '2 order.error operator: Order failed',
+    ],
+  ],
+  [
     'an authorization that was voided stays completed',
     order('completed', [
       attempt(

@@ -1,10 +1,12 @@
 import { queryRows } from '../../../../src/db/connection';
-import { orderIdsByCreation, recordCondition } from '../../../../src/db/search/report-rows';
+import { moveOrder } from '../../../../src/db/orders/move-order';
+import { orderIdsByCreation, recordCondition, reportTexts } from '../../../../src/db/search/report-rows';
 import type { PagePosition } from '../../../../src/db/pages';
+import { SEARCH_FIELD_NAMES } from '../../../../src/domain/query/fields';
 import { parseQuery } from '../../../../src/domain/query/parse';
 import { createTestDatabase, planOf } from '../../../support/database';
-import { PROJECT } from '../../../support/domain';
-import { writeOrders } from '../../../support/rows';
+import { NOW, PROJECT } from '../../../support/domain';
+import { aStoredOrder, writeOrders } from '../../../support/rows';
 import { setUp } from '../../../support/set-up';
 
 const database = setUp(() => createTestDatabase());
@@ -27,6 +29,17 @@ test.each(['modified:2026-01-15', 'expires_at:2026-01-15', 'created:2026-01-15 s
     expect(conditionOf(query)).toBeUndefined();
   },
 );
+
+test('rules 20.4: a decline is one of the issuer: not one that an operator has set', async () => {
+  const statusOf = async (source: 'processor' | 'operator') => {
+    const order = await aStoredOrder(database.db);
+    const change = { transaction_id: order.transactions[0]!.id, to: 'error' } as const;
+    await moveOrder(database.db, order, change, { source, now: NOW, result: 'declined' });
+    const [row] = await reportTexts(database.db, [order.id], SEARCH_FIELD_NAMES);
+    return row!.texts[SEARCH_FIELD_NAMES.indexOf('transaction.status')];
+  };
+  expect([await statusOf('processor'), await statusOf('operator')]).toEqual(['declined', 'error']);
+});
 
 describe('a report of some days in the middle of two years', () => {
   const DAY_MS = 86_400_000;
