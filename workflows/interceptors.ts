@@ -103,7 +103,9 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
             return await oneLocalActivityAtATime(() => record.runActivity(activity));
           } catch (failure) {
             if (!(failure instanceof ApplicationFailure) || failure.type !== NO_FREE_SLOT) throw failure;
-            return await callingAsTasks[input.activityType]!(...args);
+            // The time of the tries before counts on (rules 4.15).
+            const waited: LocalRetry = { waited_ms: temporalClock.now() - at };
+            return await callingAsTasks[input.activityType]!(...input.args, waited);
           }
         },
         async continueAsNew(input, next) {
