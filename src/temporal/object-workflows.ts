@@ -178,8 +178,10 @@ export class RecordedWorkflows<Started, Stored> extends ObjectWorkflows<Started,
           const view = await kind.find(db, id);
           if (view !== undefined && (kind.isFinal(view) || !request.has_idempotency_key)) return;
           // The first workflow ended before the object was written or its first answer known. A second one uses the
-          // same ids for rows and charges, and continues from the record.
-          await startAndUpdate(client, start, sent);
+          // same ids for rows and charges, and continues from the record. Temporal keeps a refusal by the update's id.
+          const is_refusal = !isWorkflowClosed(error) && sent.updateId !== undefined;
+          const again = is_refusal ? { ...sent, updateId: newUpdateId(sent.updateId!, request) } : sent;
+          await startAndUpdate(client, start, again);
         }
       });
     const { updateId } = update;
