@@ -79,7 +79,11 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     db,
     secrets: new SecretKeys(requireSetting(config, 'SECRET_KEYS')),
     processor,
-    workflows: createWorkflowClients({ client, db, worker_client: clientOf(polled) }),
+    // With a start from here a workflow begins on the version of this worker, not on the current one (rules 24.21).
+    workflows:
+      config.DEPLOYMENT_VERSIONING === 'operator'
+        ? workflows
+        : createWorkflowClients({ client, db, worker_client: clientOf(polled) }),
     index,
     postWebhook: isTracing() ? tracedAttempts(postWebhook) : postWebhook,
     attempt_limits: new AttemptLimits(),
