@@ -9,6 +9,7 @@ import type { NewOrder } from '../src/domain/new-order';
 import { ATTEMPTS_MAX } from '../src/domain/order';
 import { lastTransaction, transactionOf, type OrderSnapshot } from '../src/domain/order-snapshot';
 import type { ReceiverCase } from '../src/domain/receiver-check';
+import { ServiceError } from '../src/errors';
 import { receiverCheckOrderId, transactionId } from '../src/ids';
 import type { TransactionInput } from '../workflows/messages';
 import { executeFollowUp, pollFollowUp } from './follow-up';
@@ -143,8 +144,16 @@ async function attempt(
   return { id, attempt: n, payment_method: 'credit-card', ...PERIOD, ...payment };
 }
 
-/** A token of one of the processor's published test cards. */
-async function testCard({ services: { processor }, project, now }: Play, name: string) {
+/** A token of one of the processor's published test cards. Throws an Error, so that the activity is tried again. */
+async function testCard(play: Play, name: string) {
+  try {
+    return await vaultTestCard(play, name);
+  } catch (error) {
+    throw error instanceof ServiceError ? new Error(error.message, { cause: error }) : error;
+  }
+}
+
+async function vaultTestCard({ services: { processor }, project, now }: Play, name: string) {
   const card = (await processor.testCards()).find((one) => one.name === name);
   if (card === undefined) throw new Error(`the processor has no test card ${name}`);
   const vaulted = await processor.vaultCard({
