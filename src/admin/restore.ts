@@ -103,11 +103,7 @@ export const RESTORE_COMMANDS = [
         const processor = services.openProcessor();
         const { compared, rewritten, open_items } = await reconcile(
           { ...services, processor, requireLease },
-          {
-            since: Date.parse(restore.since),
-            began: Date.parse(restore.began),
-            is_first: restore.reconciled === null,
-          },
+          { since: Date.parse(restore.since), began: Date.parse(restore.began) },
         ).finally(() => void processor.close());
         await requireLease();
         await services.db.transaction(async (trx) => {

@@ -32,8 +32,6 @@ export interface RestoreUnderWay {
   /** What is newer may be missing in the record. */
   since: number;
   began: number;
-  /** It was not reconciled before. */
-  is_first: boolean;
 }
 
 /** What a reconciliation has done. */
@@ -134,7 +132,7 @@ const ERASURE_MS = 60_000;
 /** Carries out again the erasures since the backup, which the restored record does not know (rules 29.6). */
 async function eraseAgain(
   { db, client, workflows, requireLease }: Services,
-  { since, began, is_first }: RestoreUnderWay,
+  { since, began }: RestoreUnderWay,
 ): Promise<OpenItem[]> {
   const open: OpenItem[] = [];
   const started: string[] = [];
@@ -142,8 +140,8 @@ async function eraseAgain(
     const { start } = await sentInputs(client, object);
     await requireLease();
     const erasure = start as ErasureInput;
-    // One that was under way at the crash may have ended on the restored record, before what it lacked was written again.
-    if (is_first) await reopenErasure(db, erasure.erasure_id, { completed_before: began, now: Date.now() });
+    // One may have ended on the restored record, before what that lacked was written again.
+    await reopenErasure(db, erasure.erasure_id, { completed_before: began, now: Date.now() });
     await workflows.erasures.start(erasure);
     started.push(object);
   }

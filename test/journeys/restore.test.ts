@@ -371,7 +371,11 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   expect(reconciled.open).toEqual(expect.arrayContaining(for_a_person));
   expect(reconciled.open).toHaveLength(for_a_person.length);
   expect(await operations(failing.id)).toEqual([]);
+  // As if the first reconciliation had not been able to write this order.
+  const { customer } = PERSONAL;
+  await recordRows('update orders set customer = :customer where id = :id returning 1', { ...known, customer }, stack);
   expect((await admin('reconcile')).rewritten).toBe(reconciled.rewritten);
+  expect((await merchant.getOrder(known.id)).customer).toBeUndefined();
   expect(await admin('end')).toMatchObject({ error: 'Conflict', value: expect.stringMatching(/^3 objects /) });
   await admin('end', '--accept', 'The merchant gives the money back.');
   await until(
