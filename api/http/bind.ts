@@ -70,18 +70,24 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
   return async (request, response) => {
     const started = Date.now();
     noteRequest(response, { operation: id });
-    const caller = await api.authenticate(request.headers.authorization);
-    noteRequest(response, caller.log);
-    limits.rateLimit.admit(caller.id, response);
-    if (!readsOnly(route) || route.is_audited) limits.intake?.requireOpen();
+    const admit = async () => {
+      const admitted = await api.authenticate(request.headers.authorization);
+      noteRequest(response, admitted.log);
+      if (!readsOnly(route) || route.is_audited) limits.intake?.requireOpen();
+      return admitted;
+    };
+    const sender = await admit();
+    limits.rateLimit.admit(sender.id, response);
     const key = takesIdempotencyKey(route) ? idempotencyKeyOf(request) : undefined;
     if (key !== undefined) noteAnswer(response, { idempotency_key: key });
-    const keys = api.keysOf(caller);
+    const keys = api.keysOf(sender);
     const { body, input } = await readRequest(route, request, response).catch(async (error: unknown) => {
-      noteRequest(response, idsOf(validParams(route, request), caller));
+      noteRequest(response, idsOf(validParams(route, request), sender));
       if (key !== undefined) await refuseTaken(keys, key);
       throw error;
     });
+    // While the body came a restore may have begun, or the project been suspended.
+    const caller = readsOnly(route) ? sender : await admit();
     noteRequest(response, idsOf((input.params ?? {}) as Readonly<Record<string, string>>, caller));
     const context = contextOf(route, request, response, { caller, key, started, id }, limits);
     if (readsOnly(route)) {

@@ -2,7 +2,8 @@ import net from 'node:net';
 import { Router } from 'express';
 import { MERCHANT_API } from '../../../src/contract/merchant-api';
 import { setUp } from '../../support/set-up';
-import { API_KEY, API_PROJECT, AUTHORIZATION, keysInMemory, serveTestApi } from '../../support/test-api';
+import { API_KEY, API_PROJECT, AUTHORIZATION, OWNER, keysInMemory, serveTestApi } from '../../support/test-api';
+import { until } from '../../support/waits';
 
 const ORDER_ID = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';
 const TRANSACTION_ID = '7b1f0c8e-3d5a-4e6f-8a90-1b2c3d4e5f60';
@@ -377,6 +378,28 @@ describe('wrong requests', () => {
     });
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, duplex: 'half' };
     await expectError(await api.send('/v1/orders/', init as RequestInit), 413, 'PayloadTooLarge');
+  });
+
+  test('rules 21.10: who may no longer send it when its body has come is refused: the key was revoked', async () => {
+    let owner: typeof OWNER | undefined = OWNER;
+    let looked = 0;
+    const own = await serveTestApi({ findOwner: () => Promise.resolve(((looked += 1), owner)) });
+    try {
+      const body = new ReadableStream({
+        async start(controller) {
+          controller.enqueue(new TextEncoder().encode('{"amount": 100, '));
+          await until('the key is looked up', () => looked > 0);
+          owner = undefined;
+          controller.enqueue(new TextEncoder().encode('"currency": "EUR"}'));
+          controller.close();
+        },
+      });
+      const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, duplex: 'half' };
+      await expectError(await own.send('/v1/orders/', init as RequestInit), 401, 'Unauthorized');
+      expect(own.calls).toEqual([]);
+    } finally {
+      await own.close();
+    }
   });
 
   test.each([
