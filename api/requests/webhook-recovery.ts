@@ -9,6 +9,7 @@ import {
   insertWebhookRecovery,
   lockWebhookRecovery,
   moveWebhookRecovery,
+  type RecoveredTime,
   type StoredWebhookRecovery,
 } from '../../src/db/webhooks/recoveries';
 import { OPEN_WEBHOOK_RECOVERY_STATUSES } from '../../src/domain/transitions';
@@ -19,6 +20,7 @@ import {
 } from '../../src/domain/webhook-recovery';
 import { validationError } from '../../src/errors';
 import type { WorkflowClients } from '../../src/temporal/workflows';
+import type { BulkReads } from '../large-answers/bulk-reads';
 import type { Write } from '../operation';
 import { formatTimestamp } from '../present/order';
 import type { ChangeAuthor } from './author';
@@ -28,6 +30,8 @@ import { tellWorkflow } from './tell-workflow';
 export interface WebhookRecoveryServices {
   db: Database;
   webhook_recoveries: Pick<WorkflowClients['webhook_recoveries'], 'start' | 'resume'>;
+  /** Counts what a recovery is still to send. Absent: on a connection of `db`. */
+  bulk?: Pick<BulkReads, 'read'>;
 }
 
 /**
@@ -35,24 +39,26 @@ export interface WebhookRecoveryServices {
  * written at once; then its workflow is started. Where that fails recovery of workflows starts it. Throws
  * ValidationError for a wrong time; the work throws Conflict while another one is open.
  */
-export function startWebhookRecovery(
-  { db, webhook_recoveries }: WebhookRecoveryServices,
+export async function startWebhookRecovery(
+  services: WebhookRecoveryServices,
   project_id: string,
   time: { since: string; until?: string | undefined },
   by: ChangeAuthor,
-): Write<WebhookRecoveryAnswer> {
+): Promise<Write<WebhookRecoveryAnswer>> {
+  const { db, webhook_recoveries } = services;
   const now = Date.now();
   const since = Date.parse(time.since);
   const until = time.until === undefined ? now : Math.min(Date.parse(time.until), now);
   const problem = recoveryTimeProblem({ since, until }, now);
   if (problem !== undefined) throw validationError(problem.path, problem.text);
   const id = uuidv7();
+  const row = { id, project_id, since: toIsoTime(since), until: toIsoTime(until), request_id: by.request_id };
+  const remaining = await remainingOf(services, { ...row, position: null });
   return {
     db,
     async write(trx) {
-      const row = { id, project_id, since: toIsoTime(since), until: toIsoTime(until), request_id: by.request_id };
       await insertWebhookRecovery(trx, row, new Date(now));
-      return await recorded(trx, id, 'start', by);
+      return await recorded(trx, id, { request: 'start', by, remaining });
     },
     async afterCommit() {
       await tellWorkflow(by.log, 'recovery will start the recovery of webhooks', (deadline_at) =>
@@ -63,12 +69,15 @@ export function startWebhookRecovery(
 }
 
 /** Pauses, resumes or stops a recovery (rules 13.18). The work throws Conflict when it is not in a status that fits. */
-export function changeWebhookRecovery(
-  { db, webhook_recoveries }: WebhookRecoveryServices,
-  { id, project_id }: StoredWebhookRecovery,
+export async function changeWebhookRecovery(
+  services: WebhookRecoveryServices,
+  recovery: StoredWebhookRecovery,
   request: WebhookRecoveryRequest,
   by: ChangeAuthor,
-): Write<WebhookRecoveryAnswer> {
+): Promise<Write<WebhookRecoveryAnswer>> {
+  const { db, webhook_recoveries } = services;
+  const { id, project_id } = recovery;
+  const remaining = isOpen(recovery) ? await remainingOf(services, recovery) : 0;
   return {
     db,
     async write(trx) {
@@ -77,7 +86,7 @@ export function changeWebhookRecovery(
       const to = afterRecoveryRequest(before.status, request);
       const now = new Date();
       await moveWebhookRecovery(trx, id, { to, now, ...(to === 'paused' && { paused_by: 'request' as const }) });
-      return await recorded(trx, id, request, by, before);
+      return await recorded(trx, id, { request, by, before, remaining });
     },
     async afterCommit() {
       await tellWorkflow(by.log, 'the workflow of the recovery learns of the change later', (deadline_at) =>
@@ -87,17 +96,21 @@ export function changeWebhookRecovery(
   };
 }
 
+interface RecordedRequest {
+  request: WebhookRecoveryRequest | 'start';
+  by: ChangeAuthor;
+  before?: StoredWebhookRecovery;
+  /** Counted before: counting takes long, and the request changes no webhook. */
+  remaining: number;
+}
+
 /** Writes the entry of the audit trail. Returns the recovery as the hosts show it. */
 async function recorded(
   trx: SqlTransaction,
   id: string,
-  request: WebhookRecoveryRequest | 'start',
-  by: ChangeAuthor,
-  before?: StoredWebhookRecovery,
+  { request, by, before, remaining }: RecordedRequest,
 ): Promise<WebhookRecoveryAnswer> {
   const stored = (await findWebhookRecovery(trx, id))!;
-  // Counted once, as it takes time: the request changes no webhook.
-  const remaining = await remainingOf(trx, before ?? stored);
   const after = shownRecovery(stored, remaining);
   const { merchant_id } = stored;
   const object = { kind: 'webhook_recovery', id };
@@ -112,13 +125,16 @@ export async function presentWebhookRecovery(
   db: Database,
   recovery: StoredWebhookRecovery,
 ): Promise<WebhookRecoveryAnswer> {
-  return shownRecovery(recovery, await remainingOf(db, recovery));
+  return shownRecovery(recovery, isOpen(recovery) ? await countToRecover(db, recovery, Date.now()) : 0);
 }
 
 const isOpen = ({ status }: StoredWebhookRecovery) => OPEN_WEBHOOK_RECOVERY_STATUSES.includes(status);
 
-const remainingOf = async (db: Database, recovery: StoredWebhookRecovery) =>
-  isOpen(recovery) ? await countToRecover(db, recovery, Date.now()) : 0;
+/** How much a recovery is still to send, counted one at a time for a project: requests may be many (rules 20.22). */
+async function remainingOf({ db, bulk }: WebhookRecoveryServices, recovery: RecoveredTime): Promise<number> {
+  const count = (of: Database) => countToRecover(of, recovery, Date.now());
+  return await (bulk === undefined ? count(db) : bulk.read(recovery.project_id, count));
+}
 
 function shownRecovery(recovery: StoredWebhookRecovery, remaining: number): WebhookRecoveryAnswer {
   const { id, project_id, status, paused_by, sent, delivered, completed } = recovery;

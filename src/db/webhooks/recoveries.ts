@@ -192,8 +192,11 @@ const PARTS = [
   { from: 'webhook_deliveries d', where: `${NEVER_BEGUN} and d.created between :since and :until` },
 ];
 
+/** What a recovery looks at. */
+export type RecoveredTime = Pick<StoredWebhookRecovery, 'id' | 'project_id' | 'since' | 'until' | 'position'>;
+
 /** The deliveries after the position, at most `limit`. */
-function candidates({ id, project_id, since, until, position }: StoredWebhookRecovery, now: number, limit: number) {
+function candidates({ id, project_id, since, until, position }: RecoveredTime, now: number, limit: number) {
   const after = keyset(BY_CREATION, 'asc', position ?? undefined);
   const in_order = `order by ${after.order} limit :limit`;
   const parts = PARTS.map(
@@ -233,7 +236,7 @@ export async function nextToRecover(
 }
 
 /** How many deliveries a recovery is still to send; counted up to REMAINING_MAX. */
-export async function countToRecover(db: Database, recovery: StoredWebhookRecovery, now: number): Promise<number> {
+export async function countToRecover(db: Database, recovery: RecoveredTime, now: number): Promise<number> {
   const { from, bindings } = candidates(recovery, now, REMAINING_MAX);
   const [row] = await queryRows<{ remaining: number }>(
     db,
