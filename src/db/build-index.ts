@@ -22,6 +22,9 @@ export async function dropIndex(knex: Knex, name: string): Promise<void> {
 
 async function withoutLockLimit(knex: Knex, sql: string): Promise<void> {
   await knex.raw('set lock_timeout = 0');
-  await knex.raw(sql);
-  await knex.raw(MIGRATION_LIMITS);
+  try {
+    await knex.raw(sql);
+  } finally {
+    await knex.raw(MIGRATION_LIMITS);
+  }
 }

@@ -58,7 +58,7 @@ async function lockPayment(trx: SqlTransaction, { original_order_id, original_tr
  */
 export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Promise<OrderSnapshot> {
   const began = performance.now();
-  return await db.transaction(async (trx) => {
+  const order = await db.transaction(async (trx) => {
     const { id, kind, request, now } = follow_up;
     const payment = await lockPayment(trx, follow_up);
     const locked = now + Math.floor(performance.now() - began);
@@ -113,11 +113,14 @@ export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Prom
         ...claimBindings(request),
       },
     );
-    if (inserted.length === 0) throw tooLate();
+    // Nothing but the withdrawal is written.
+    if (inserted.length === 0) return undefined;
     const { pending } = FOLLOW_UPS[kind];
     if (pending !== null) await changeAmounts(trx, follow_up, { [pending]: amount }, now);
     return await loadOrderSnapshot(trx, id);
   });
+  if (order === undefined) throw tooLate();
+  return order;
 }
 
 /** The money that a follow-up order moves, and of which payment. */
