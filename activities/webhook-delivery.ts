@@ -15,6 +15,7 @@ import { webhookResult, type WebhookAnswer } from '../src/webhook/post';
 import { deliveryWorkflowId } from '../workflows/messages';
 import { busyFailure } from './failure';
 import type { TimeOfTry, ActivityServices } from './services';
+import { currentInstant } from './time-of-try';
 
 /** Names the attempt that is due by the record. `now` is real time: the order's clock offset is in the record. */
 export interface AttemptInput extends DeliveryId, TimeOfTry {}
@@ -36,7 +37,7 @@ export async function startDeliveries(
  */
 export async function attemptDelivery(services: ActivityServices, input: AttemptInput): Promise<DeliveryProgress> {
   const delivery = await load(services.db, input);
-  const now = input.now + delivery.clock_offset_ms;
+  const now = currentInstant(input) + delivery.clock_offset_ms;
   if (!isAttemptDue(delivery, now)) return progressOf(delivery);
   const end = services.attempt_limits.beginTask(delivery);
   if (end === undefined) throw projectIsBusy(services.attempt_limits.nextTurn(delivery));
@@ -53,7 +54,7 @@ export async function attemptDeliveryLocally(
   input: AttemptInput,
 ): Promise<DeliveryProgress | null> {
   const delivery = await load(services.db, input);
-  const now = input.now + delivery.clock_offset_ms;
+  const now = currentInstant(input) + delivery.clock_offset_ms;
   if (!isAttemptDue(delivery, now)) return progressOf(delivery);
   const end = delivery.is_slow ? undefined : services.attempt_limits.beginLocally(delivery);
   if (end === undefined) {

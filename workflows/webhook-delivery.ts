@@ -41,9 +41,9 @@ export async function webhookDelivery(id: DeliveryInput): Promise<DeliveryStatus
  * at once, otherwise as a separate task. Returns the delivery's progress.
  */
 async function attemptIfDue(id: DeliveryInput, is_slow: boolean): Promise<DeliveryProgress> {
-  const input = { ...id, now: temporalClock.now() };
-  const made = is_slow ? null : await deliveringLocally.attemptDeliveryLocally(input);
-  return made ?? (await delivering.attemptDelivery(input));
+  const input = () => ({ ...id, now: temporalClock.now() });
+  const made = is_slow ? null : await deliveringLocally.attemptDeliveryLocally(input());
+  return made ?? (await delivering.attemptDelivery(input()));
 }
 
 /** The details in the Web UI. */
