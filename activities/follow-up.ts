@@ -2,7 +2,7 @@ import { ANNOUNCED_OVERDUE, LATE_APPROVAL_OVERDUE } from '../src/domain/attentio
 import type { Database } from '../src/db/connection';
 import { insertFollowUp, recordFollowUpOutcome } from '../src/db/orders/follow-ups';
 import { announceOperation, endAnnouncement } from '../src/db/orders/announced-operations';
-import { endDueWatch, endWatch, findWatch, postponeWatch } from '../src/db/orders/late-approvals';
+import { endDueWatch, endWatch, endWatchOfReversed, findWatch, postponeWatch } from '../src/db/orders/late-approvals';
 import { findOrderSnapshot, loadOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { endedUnpaid, findPayment, recordMismatch } from '../src/db/orders/transactions';
 import { setAttention } from '../src/db/orders/update-order';
@@ -321,7 +321,7 @@ async function executeReversal(
   input: FollowUpInput & TimeOfTry,
 ): Promise<FollowUpExecution> {
   const execution = await execute(services, input);
-  await endWatch(services.db, input.original_transaction_id);
+  await endWatchOfReversed(services.db, input.original_transaction_id);
   return execution;
 }
 

@@ -87,7 +87,7 @@ export async function verifyManualOutcome(
   if (attention !== undefined) await setAttention(db, order_id, attention);
   if (was_overdue) await endAttention(db, order_id, OVERDUE);
   await endWatch(db, last.id);
-  return attention !== undefined || was_overdue ? await loadOrderSnapshot(db, order_id) : order;
+  return attention !== undefined || watch !== undefined ? await loadOrderSnapshot(db, order_id) : order;
 }
 
 const OVERDUE = 'the processor has given no answer for a day about a sign that it has another outcome';

@@ -1,6 +1,6 @@
 import type { PaymentId } from '../../domain/follow-up';
 import { epochOf } from '../columns';
-import { toIsoTime, queryRows, type Database } from '../connection';
+import { nextVersion, queryRows, toIsoTime, type Database } from '../connection';
 
 /**
  * Operations that the processor announced: chargebacks and won chargebacks. A row lasts until the processor's look-up
@@ -29,7 +29,18 @@ export async function announceOperation(db: Database, operation: AnnouncedOperat
   return row!.announced;
 }
 
-/** Deletes the row: the processor has answered, or an operator has to act. */
+/**
+ * Deletes the row: the processor has answered, or an operator has to act. The payment gets a new version: the audit has
+ * not compared it meanwhile (rules 26.2).
+ */
 export async function endAnnouncement(db: Database, order_id: string): Promise<void> {
-  await queryRows(db, 'delete from announced_operations where order_id = :order_id', { order_id });
+  await queryRows(
+    db,
+    `with ended as (
+       delete from announced_operations where order_id = :order_id returning original_order_id
+     )
+     update orders set ${nextVersion('orders', 'clock_timestamp()')}
+     from ended where orders.id = ended.original_order_id`,
+    { order_id },
+  );
 }

@@ -1,6 +1,6 @@
 import type { LateApprovalWatch } from '../../domain/waits';
 import { epochOf } from '../columns';
-import { toIsoTime, queryRows, type Database } from '../connection';
+import { nextVersion, queryRows, toIsoTime, type Database } from '../connection';
 import type { OrderIds } from '../webhooks/deliveries';
 
 /**
@@ -54,9 +54,25 @@ export async function postponeWatch(db: Database, transaction_id: string, poll_a
   );
 }
 
-/** Deletes the watch: the reversal is recorded, or an operator has to act. */
-export async function endWatch(db: Database, transaction_id: string): Promise<void> {
+/** Deletes the watch of a payment whose reversal is recorded. */
+export async function endWatchOfReversed(db: Database, transaction_id: string): Promise<void> {
   await queryRows(db, 'delete from late_approval_watches where transaction_id = :transaction_id', { transaction_id });
+}
+
+/** A new version of the order of an ended watch: the audit has not compared it while it was watched (rules 26.2). */
+const COMPARED_AGAIN = `
+  update orders set ${nextVersion('orders', 'clock_timestamp()')}
+  from ended join transactions t on t.id = ended.transaction_id where orders.id = t.order_id`;
+
+/** Deletes the watch: there is nothing to reverse, or an operator has to act. */
+export async function endWatch(db: Database, transaction_id: string): Promise<void> {
+  await queryRows(
+    db,
+    `with ended as (
+       delete from late_approval_watches where transaction_id = :transaction_id returning transaction_id
+     ) ${COMPARED_AGAIN}`,
+    { transaction_id },
+  );
 }
 
 /**
@@ -66,7 +82,10 @@ export async function endWatch(db: Database, transaction_id: string): Promise<vo
 export async function endDueWatch(db: Database, transaction_id: string, now: number): Promise<void> {
   await queryRows(
     db,
-    'delete from late_approval_watches where transaction_id = :transaction_id and (poll_at <= :now or polls > 0)',
+    `with ended as (
+       delete from late_approval_watches
+       where transaction_id = :transaction_id and (poll_at <= :now or polls > 0) returning transaction_id
+     ) ${COMPARED_AGAIN}`,
     { transaction_id, now: toIsoTime(now) },
   );
 }

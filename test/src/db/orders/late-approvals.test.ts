@@ -1,5 +1,5 @@
 import { queryRows } from '../../../../src/db/connection';
-import { endDueWatch, endWatch, insertWatch } from '../../../../src/db/orders/late-approvals';
+import { endDueWatch, endWatch, endWatchOfReversed, insertWatch } from '../../../../src/db/orders/late-approvals';
 import { moveOrder } from '../../../../src/db/orders/move-order';
 import { createTestDatabase } from '../../../support/database';
 import { MINUTE, NOW } from '../../../support/domain';
@@ -42,8 +42,23 @@ test('ended by the processor’s answer once it is due, not before', async () =>
   expect(await watched(id)).toBeUndefined();
 });
 
-test('ended once the reversal is recorded', async () => {
-  const id = await cancelledAtTheIssuer();
-  await endWatch(database.db, id);
-  expect(await watched(id)).toBeUndefined();
+test('rules 26.2: an order is compared again once its watch has ended without a reversal', async () => {
+  const changesOf = async (end: (id: string) => Promise<void>) => {
+    const id = await cancelledAtTheIssuer();
+    const version = async () =>
+      (
+        await database
+          .db('orders as o')
+          .join('transactions as t', 't.order_id', 'o.id')
+          .where('t.id', id)
+          .first('version')
+      ).version as number;
+    const before = await version();
+    await end(id);
+    expect(await watched(id)).toBeUndefined();
+    return (await version()) - before;
+  };
+  expect(await changesOf((id) => endWatch(database.db, id))).toBe(1);
+  expect(await changesOf((id) => endDueWatch(database.db, id, NOW + 15 * MINUTE))).toBe(1);
+  expect(await changesOf((id) => endWatchOfReversed(database.db, id))).toBe(0);
 });
