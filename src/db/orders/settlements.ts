@@ -11,6 +11,7 @@ import {
   type SqlTransaction,
 } from '../connection';
 import { pageOf, type Page, type PageRequest } from '../pages';
+import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
 /** The amount that the processor paid out for a transaction, or took back, and its fee; minor units. */
 export interface SettledTransaction {
@@ -94,7 +95,9 @@ export async function recordSettlements(
          where id in (select order_id from locked)
        ), w as (
          insert into late_approval_watches (transaction_id, poll_at, began)
-         select transaction_id, :now, :now from locked
+         select transaction_id, object_now, object_now
+         from locked join orders o on o.id = locked.order_id
+           cross join lateral (select :now::timestamptz + ${CLOCK_OFFSET} * interval '1 millisecond' as object_now) clock
          where not is_paid and amount > 0 and status in ${sqlList(FINAL_TRANSACTION_STATUSES)}
          on conflict (transaction_id) do update set
            poll_at = least(late_approval_watches.poll_at, excluded.poll_at)

@@ -12,7 +12,7 @@ import { moveOrder } from '../../../../src/db/orders/move-order';
 import type { OrderSnapshot } from '../../../../src/domain/order-snapshot';
 import type { TransactionStatus } from '../../../../src/domain/transitions';
 import { createTestDatabase } from '../../../support/database';
-import { NOW, transactionIdOf } from '../../../support/domain';
+import { MINUTE, NOW, PROJECT, transactionIdOf } from '../../../support/domain';
 import { aStoredOrder, writeOrders } from '../../../support/rows';
 import { setUp } from '../../../support/set-up';
 
@@ -129,6 +129,9 @@ it('rules 10.18: of a transaction that is not paid as far as is known it is evid
   await move(declined, 'error');
   await move(open, 'processing');
   await move(paid, 'accepted');
+  // It is watched by its own clock.
+  const clock = { id: declined.id, project_id: PROJECT.id, offset_ms: 90 * MINUTE, modified: new Date(NOW) };
+  await database.db('sandbox_clocks').insert(clock);
   const { settled, unpaid } = await recordAll([declined, open, paid].map(({ id }) => aSettlement(id)));
   expect(settled).toBe(3);
   expect(new Set(unpaid.map(({ order_id, status, is_payment }) => `${order_id} ${status} ${is_payment}`))).toEqual(
@@ -138,5 +141,7 @@ it('rules 10.18: of a transaction that is not paid as far as is known it is evid
     sql: 'select unnest(:ids::uuid[])',
     bindings: { ids: [declined.id, open.id, paid.id] },
   });
-  expect(watched).toEqual([{ transaction_id: declined.transactions[0]!.id, poll_at: NOW, began: NOW, polls: 0 }]);
+  expect(watched).toEqual([
+    { transaction_id: declined.transactions[0]!.id, poll_at: NOW + 90 * MINUTE, began: NOW + 90 * MINUTE, polls: 0 },
+  ]);
 });
