@@ -63,6 +63,7 @@ type ShownOrder = Shown<
   | 'is_test'
   | 'ended'
   | 'ended_by'
+  | 'ended_at'
   | 'requested_by'
   | 'attempts_max'
   | 'charged_by'

@@ -11,6 +11,7 @@ import * as failedAttempts from './migrations/006-failed-attempts';
 import * as webhookProjects from './migrations/007-webhook-projects';
 import * as webhookProjectIndexes from './migrations/008-webhook-project-indexes';
 import * as indexes from './migrations/009-indexes';
+import * as orderEnds from './migrations/010-order-ends';
 import { retryLocks } from './retry-locks';
 import { credentialsIn, grantToService } from './service-role';
 import { MIGRATION_LIMITS, storeSession } from './session';
@@ -39,6 +40,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '007-webhook-projects': webhookProjects,
   '008-webhook-project-indexes': webhookProjectIndexes,
   '009-indexes': indexes,
+  '010-order-ends': orderEnds,
 };
 
 /** knex requires a way back. There is none: a dropped column loses its data. */

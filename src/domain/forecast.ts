@@ -100,7 +100,7 @@ class Future {
     const { record, transactions, follow_ups, expired_at } = this;
     const ended =
       expired_at !== undefined &&
-      ({ status: 'expired', ended_by: 'service', modified: new Date(expired_at).toISOString() } as const);
+      ({ status: 'expired', ended_by: 'service', ended_at: new Date(expired_at).toISOString() } as const);
     const entriesOf = (order: TimelineOrder, closings: readonly TimelineOrder[]) =>
       timelineEntries({ order, follow_ups: closings, attempts: [], clock_advances: [] }, inWords);
     const known = entriesOf(record.order, []).length;
@@ -191,6 +191,7 @@ class Future {
       related_payment_link_id: null,
       requested_by: 'service',
       ended_by: null,
+      ended_at: null,
       created: noticed,
       modified: noticed,
       transactions: [

@@ -34,6 +34,8 @@ export interface TimelineOrder {
   related_payment_link_id: string | null;
   requested_by: RequestedBy | null;
   ended_by: EventSource | null;
+  /** Null for an order that ended before this was noted: it shows its last change. */
+  ended_at: string | null;
   created: string;
   modified: string;
   transactions: readonly TimelineTransaction[];
@@ -161,7 +163,7 @@ function orderEntries(order: TimelineOrder, inWords: AmountInWords): TimelineEnt
     move(isFinal(ORDER_MOVES, to) ? order.status : to, at, event.source);
   }
   // An order that ended without an open transaction has no event for it.
-  move(order.status, Date.parse(order.modified), order.ended_by ?? 'service');
+  move(order.status, Date.parse(order.ended_at ?? order.modified), order.ended_by ?? 'service');
   return [...entries, ...order.transactions.flatMap(pollEntry)];
 }
 

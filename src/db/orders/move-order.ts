@@ -74,6 +74,7 @@ const writeMove = prepared<MoveResult>(
      status = :order_to,
      ended = :ended,
      ended_by = case when :ended::text is not null then coalesce(ended_by, :ended_by) end,
+     ended_at = case when :ended::text is not null and ended is null then :now::timestamptz else ended_at end,
      ${nextVersion('orders')},
      completed = case when :completes::boolean then :now::timestamptz else completed end
    from locked

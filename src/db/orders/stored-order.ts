@@ -35,6 +35,7 @@ export interface StoredOrder {
   status: OrderStatus;
   ended: 'cancelled' | 'expired' | null;
   ended_by: EventSource | null;
+  ended_at: string | null;
   /** Who requested a follow-up order. */
   requested_by: RequestedBy | null;
   attempts_max: number;
@@ -164,7 +165,7 @@ const ORDER_FIELDS = {
     from orders f where f.related_order_id = o.id), '[]'::json)`,
 } satisfies Partial<Record<keyof StoredOrder, string>>;
 const ORDER_COLUMNS = columnsOf<Omit<StoredOrder, keyof typeof ORDER_FIELDS>>()(
-  'id, kind, related_order_id, related_payment_link_id, project_id, merchant_order_id, description, currency, amount, status, ended, ended_by, requested_by, attempts_max, charged_by, expiration_period, expires_at, payment_methods, return_url, failure_url, webhook_url, locale, customer, client, extra, order_lines, version, clock_id, created, modified, completed',
+  'id, kind, related_order_id, related_payment_link_id, project_id, merchant_order_id, description, currency, amount, status, ended, ended_by, ended_at, requested_by, attempts_max, charged_by, expiration_period, expires_at, payment_methods, return_url, failure_url, webhook_url, locale, customer, client, extra, order_lines, version, clock_id, created, modified, completed',
 );
 
 const ORDER_VIEW = `

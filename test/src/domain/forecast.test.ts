@@ -24,6 +24,7 @@ function forecast(transactions: TransactionStatus[], over: Partial<ForecastRecor
     related_payment_link_id: null,
     requested_by: null,
     ended_by: null,
+    ended_at: null,
     created: new Date(0).toISOString(),
     modified: new Date(0).toISOString(),
     transactions: transactions.map((status, i) => ({

@@ -52,6 +52,7 @@ const order = (
   related_payment_link_id: null,
   requested_by: null,
   ended_by: null,
+  ended_at: null,
   created: iso(0),
   modified: iso(900),
   transactions,
@@ -139,6 +140,11 @@ test.each<[string, TimelineOrder, string[]]>([
     'cancelled before anybody paid: no transaction says so',
     order('cancelled', [], { ended_by: 'customer' }),
     [CREATED, '900 order.cancelled customer: Order cancelled'],
+  ],
+  [
+    'cancelled, and changed later',
+    order('cancelled', [], { ended_by: 'merchant', ended_at: iso(300) }),
+    [CREATED, '300 order.cancelled merchant: Order cancelled'],
   ],
   [
     'expired after a decline',
