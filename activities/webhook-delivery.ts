@@ -37,12 +37,11 @@ export async function startDeliveries(
  */
 export async function attemptDelivery(services: ActivityServices, input: AttemptInput): Promise<DeliveryProgress> {
   const delivery = await load(services.db, input);
-  const now = currentInstant(input) + delivery.clock_offset_ms;
-  if (!isAttemptDue(delivery, now)) return progressOf(delivery);
+  if (!isAttemptDue(delivery, input.now + delivery.clock_offset_ms)) return progressOf(delivery);
   const end = services.attempt_limits.beginTask(delivery);
   if (end === undefined) throw projectIsBusy(services.attempt_limits.nextTurn(delivery));
   try {
-    return await send(services, delivery, now);
+    return await send(services, delivery, currentInstant(input) + delivery.clock_offset_ms);
   } finally {
     end();
   }
@@ -54,15 +53,14 @@ export async function attemptDeliveryLocally(
   input: AttemptInput,
 ): Promise<DeliveryProgress | null> {
   const delivery = await load(services.db, input);
-  const now = currentInstant(input) + delivery.clock_offset_ms;
-  if (!isAttemptDue(delivery, now)) return progressOf(delivery);
+  if (!isAttemptDue(delivery, input.now + delivery.clock_offset_ms)) return progressOf(delivery);
   const end = delivery.is_slow ? undefined : services.attempt_limits.beginLocally(delivery);
   if (end === undefined) {
     count('payments_webhook_attempts_deferred_total', {});
     return null;
   }
   try {
-    return await send(services, delivery, now);
+    return await send(services, delivery, currentInstant(input) + delivery.clock_offset_ms);
   } finally {
     end();
   }

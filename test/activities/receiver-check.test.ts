@@ -60,8 +60,9 @@ test('rules 27.2 and 28.4: after a restore, when the first webhook of an order i
   const check = { id: check_id, project_id: PROJECT.id, webhook_url: receiver.url };
   await database.db.transaction((trx) => beginReceiverCheck(trx, check, Date.now()));
   const play = (name: ReceiverCase) => playReceiverCase(services(), { check_id, case: name, now: Date.now() });
+  const before = receiver.received.length;
   const sent = (await Promise.all(RECEIVER_CASES.map(play))).flatMap(({ webhooks }) => webhooks);
-  expect(sent).toHaveLength(receiver.received.length);
+  expect(sent).toHaveLength(receiver.received.length - before);
 });
 
 test('rules 27.3: a webhook that is not accepted stays paused', async () => {

@@ -98,7 +98,7 @@ export async function recordSettlements(
          select transaction_id, object_now, object_now
          from locked join orders o on o.id = locked.order_id
            cross join lateral (select :now::timestamptz + ${CLOCK_OFFSET} * interval '1 millisecond' as object_now) clock
-         where not is_paid and amount > 0 and status in ${sqlList(FINAL_TRANSACTION_STATUSES)}
+         where not locked.is_paid and locked.amount > 0 and locked.status in ${sqlList(FINAL_TRANSACTION_STATUSES)}
          on conflict (transaction_id) do update set
            poll_at = least(late_approval_watches.poll_at, excluded.poll_at)
        )

@@ -31,14 +31,17 @@ test.each(['modified:2026-01-15', 'expires_at:2026-01-15', 'created:2026-01-15 s
 );
 
 test('rules 20.4: a decline is one of the issuer: not one that an operator has set', async () => {
-  const statusOf = async (source: 'processor' | 'operator') => {
+  const statusOf = async (over: object) => {
     const order = await aStoredOrder(database.db);
     const change = { transaction_id: order.transactions[0]!.id, to: 'error' } as const;
-    await moveOrder(database.db, order, change, { source, now: NOW, result: 'declined' });
+    await moveOrder(database.db, order, change, { source: 'processor', now: NOW, result: 'declined', ...over });
     const [row] = await reportTexts(database.db, [order.id], SEARCH_FIELD_NAMES);
     return row!.texts[SEARCH_FIELD_NAMES.indexOf('transaction.status')];
   };
-  expect([await statusOf('processor'), await statusOf('operator')]).toEqual(['declined', 'error']);
+  expect([await statusOf({}), await statusOf({ source: 'operator', reason: 'Ticket 42' })]).toEqual([
+    'declined',
+    'error',
+  ]);
 });
 
 describe('a report of some days in the middle of two years', () => {
