@@ -131,16 +131,18 @@ export async function endDeliveredAttentions(db: Database, after: string): Promi
   const [looked_at] = await queryRows<{ last: string; is_full: boolean }>(
     db,
     `with looked_at as (
-       select object_id from attentions where object_kind = 'webhook' and until is null and object_id > :after
+       select id, object_id from attentions
+       where object_kind = 'webhook' and until is null and object_id > :after
        order by object_id limit ${WEBHOOKS}
      ), ended as (
-       update attentions a set until = clock_timestamp()
-       from looked_at l
-         join webhook_deliveries d
-           on d.order_id = left(l.object_id, 36)::uuid and d.n = substr(l.object_id, 38)::integer
-         join webhook_deliveries r on r.order_id = d.order_id and r.status = 'delivered'
-           and coalesce(r.redelivery_of, r.n) >= coalesce(d.redelivery_of, d.n)
-       where a.object_kind = 'webhook' and a.object_id = l.object_id and a.until is null
+       -- An array and offset have each looked up: joins may read all attentions, and the webhooks of all orders.
+       update attentions set until = clock_timestamp()
+       where until is null and id = any(array(
+         select l.id from looked_at l where exists (
+           select 1 from webhook_deliveries d join webhook_deliveries r on r.order_id = d.order_id
+           where d.order_id = left(l.object_id, 36)::uuid and d.n = substr(l.object_id, 38)::integer
+             and r.status = 'delivered' and coalesce(r.redelivery_of, r.n) >= coalesce(d.redelivery_of, d.n)
+           offset 0)))
      )
      select max(object_id) as last, count(*) = ${WEBHOOKS} as is_full from looked_at`,
     { after },
