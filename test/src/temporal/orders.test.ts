@@ -93,6 +93,27 @@ test('rules 11.5: a creation that was given up, sent again with its key, is done
   }
 });
 
+test('rules 10.5: a creation in time that a worker gets together with one that came too late is done', async () => {
+  const db = connectDatabase(stack().postgres_url, { pool_max: 2 });
+  try {
+    const orders = new OrderWorkflows({ client: clientOf(stack().temporal_address), db });
+    const { id: project_id } = await new Merchant().getProject();
+    const both = async () => {
+      const order = anOrder({ project_id });
+      const late = orders.create(creation(order, aLateRequest())).catch(() => undefined);
+      const deadline_at = Date.now() + 20_000;
+      const in_time = { has_idempotency_key: false, begin_before: deadline_at - 2_000, deadline_at };
+      const made = await orders.create(creation(order, aRequest(in_time)));
+      await late;
+      return made.status;
+    };
+    const statuses = await Promise.all(Array.from({ length: 10 }, both));
+    expect(statuses).toEqual(Array(10).fill('new'));
+  } finally {
+    await db.destroy();
+  }
+});
+
 test.each(['waits', 'has ended'])(
   'rules 10.19: a creation whose record was lost is made again by its key, while its workflow %s too',
   async (state) => {
