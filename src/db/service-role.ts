@@ -1,4 +1,4 @@
-import { connectDatabase, queryRows, type Database } from './connection';
+import { codeOf, connectDatabase, queryRows, type Database } from './connection';
 
 /** The role that a Postgres URL signs in with, and its password. */
 interface Credentials {
@@ -31,17 +31,27 @@ export async function grantToService(db: Database, credentials: Credentials): Pr
   await db.raw('grant select on knex_migrations to ??', [role]);
 }
 
-/** Creates a role with the right to sign in and no other, unless it exists. */
+/**
+ * Creates a role with the right to sign in and no other, unless it exists. Throws an Error with the remedy and without
+ * its cause: knex puts the statement, which has the password, before the text of an error, and callers print it.
+ */
 async function makeRole(db: Database, { role, password }: Credentials): Promise<void> {
   const known = await queryRows(db, 'select from pg_roles where rolname = :role', { role });
   if (known.length > 0) return;
-  // A statement of the schema takes no parameters.
-  const [statement] = await queryRows<{ sql: string }>(
-    db,
-    `select format('create role %I login password %L', cast(:role as text), cast(:password as text)) as sql`,
-    { role, password },
-  );
-  await db.raw(statement!.sql.replaceAll('?', '\\?'));
+  try {
+    // A statement of the schema takes no parameters.
+    const [statement] = await queryRows<{ sql: string }>(
+      db,
+      `select format('create role %I login password %L', cast(:role as text), cast(:password as text)) as sql`,
+      { role, password },
+    );
+    await db.raw(statement!.sql.replaceAll('?', '\\?'));
+  } catch (error) {
+    throw new Error(
+      `The role ${role} does not exist in Postgres and cannot be created (${codeOf(error) ?? 'no code'}): create it ` +
+        'with LOGIN and its password, or give the role that migrates the right CREATEROLE, then start again.',
+    );
+  }
 }
 
 /** Creates the role and the database of an address if they are missing. Only this role may connect to the database. */

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { auditTrailWeakness, listChanges, recordChange } from '../../../src/db/projects/audit-trail';
@@ -5,6 +6,7 @@ import { connectDatabase, type Database } from '../../../src/db/connection';
 import { insertMerchant } from '../../../src/db/projects/merchants';
 import { migrate, schemaDifference } from '../../../src/db/migrate';
 import { checkSession } from '../../../src/db/session';
+import { repositoryRoot } from '../../../src/stack/files';
 import { stack } from '../../support/stack';
 
 /** The role of the processes, which owns nothing (rules 21.23). */
@@ -86,4 +88,21 @@ test('a second migration changes nothing of it', async () => {
   await migrate(service_url, { owner_url });
   expect(await auditTrailWeakness(service)).toBeUndefined();
   expect(await entries()).toBe(1);
+});
+
+test('rules 21.23: an owner that may create no roles: the migration has the remedy, and no output has the password', async () => {
+  const poor = `owner_${randomBytes(4).toString('hex')}`;
+  const secret = randomBytes(8).toString('hex');
+  const urlOf = (username: string) =>
+    Object.assign(new URL(owner_url), { pathname: `/${poor}`, username, password: secret }).toString();
+  await owner.raw(`create role ${poor} login createdb password '${secret}'`);
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['dist/src/main/migrate.js'], {
+    cwd: repositoryRoot(),
+    env: { ...process.env, POSTGRES_URL: urlOf(`${poor}_service`), POSTGRES_OWNER_URL: urlOf(poor) },
+    encoding: 'utf8',
+  });
+  await owner.raw('drop database ??', [poor]);
+  await owner.raw('drop role ??', [poor]);
+  expect(stderr).toMatch(/^The database was not migrated: The role \w+_service does not exist .*\(42501\): create it /);
+  expect([status, stderr.includes(secret), stdout]).toEqual([1, false, '']);
 });
