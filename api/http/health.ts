@@ -19,8 +19,8 @@ export interface Probe {
   readonly check: () => Promise<void>;
 }
 
-/** Milliseconds a probe may take. */
-const PROBE_TIMEOUT_MS = 2_000;
+/** Milliseconds a probe may take. A proxy waits longer for the answer. */
+export const PROBE_TIMEOUT_MS = 2_000;
 
 /** What the health of a process depends on beside its servers. */
 interface Condition {
