@@ -42,7 +42,7 @@ export function health(
 ): Router {
   const unavailable = new Set<string>();
   const checked = new Set<string>();
-  /** Checks under way: who asks meanwhile gets their result. Each takes a connection that payments use too. */
+  /** Checks under way: who asks meanwhile gets their result. */
   const running = new Map<string, Promise<string | undefined>>();
   gauge('payments_dependency_available', () =>
     [...checked].map((name) => ({

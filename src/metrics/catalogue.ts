@@ -202,19 +202,19 @@ export const METRICS = metrics({
   payments_db_pool_connections: {
     type: 'gauge',
     help: 'Open connections to Postgres.',
-    labels: { pool: ['main', 'bulk'], state: ['used', 'idle'] },
+    labels: { pool: ['main', 'bulk', 'probe'], state: ['used', 'idle'] },
     processes: ALL,
   },
   payments_db_pool_connections_max: {
     type: 'gauge',
     help: 'How many connections to Postgres may be open.',
-    labels: { pool: ['main', 'bulk'] },
+    labels: { pool: ['main', 'bulk', 'probe'] },
     processes: ALL,
   },
   payments_db_pool_waiting: {
     type: 'gauge',
     help: 'Statements and SQL transactions that wait for a connection.',
-    labels: { pool: ['main', 'bulk'] },
+    labels: { pool: ['main', 'bulk', 'probe'] },
     processes: ALL,
   },
   payments_db_errors_total: {

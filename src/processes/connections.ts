@@ -1,3 +1,4 @@
+import { PROBE_TIMEOUT_MS } from '../../api/http/health';
 import { localApiUrl, localManageUrl, requireSetting, type Config } from '../config';
 import { LIMITS, checkWritable, connectDatabase, observePool, type Database } from '../db/connection';
 import { checkSchema } from '../db/migrate';
@@ -39,21 +40,39 @@ export async function openDatabase(config: Config, pool_max = config.POSTGRES_CO
   return db;
 }
 
-/** The two pools of an api. */
-interface ApiDatabases {
+/** The pools of a bearer-token host. */
+interface HostDatabases {
   db: Database;
+  /** One connection, for the readiness probe: a host that uses all others is ready (rules 2.7). */
+  probe: Database;
+}
+
+/** As openDatabase; both pools together have the share of one process, or `connections` of it. */
+export async function openHostDatabases(
+  config: Config,
+  connections = config.POSTGRES_CONNECTIONS_MAX,
+): Promise<HostDatabases> {
+  const db = await openDatabase(config, connections - 1);
+  // A statement without an answer ends with its probe, so that the next one has a new connection.
+  const limits = { connection: PROBE_TIMEOUT_MS, silence: PROBE_TIMEOUT_MS };
+  const probe = recordPool(config, { pool_max: 1, limits });
+  observePool(probe, 'probe');
+  return { db, probe };
+}
+
+/** The pools of an API. */
+interface ApiDatabases extends HostDatabases {
   /** For searches, lists and reports, which payments do not wait for (rules 20.22). */
   bulk: { db: Database; connections: number };
 }
 
-/** As openDatabase; both pools together have the share of one process. */
+/** As openDatabase; all pools together have the share of one process. */
 export async function openApiDatabases(config: Config): Promise<ApiDatabases> {
   const connections = Math.floor(config.POSTGRES_CONNECTIONS_MAX / BULK_SHARE) || 1;
-  const pool_max = config.POSTGRES_CONNECTIONS_MAX - connections;
-  const db = await openDatabase(config, pool_max);
+  const { db, probe } = await openHostDatabases(config, config.POSTGRES_CONNECTIONS_MAX - connections);
   const bulk = recordPool(config, { pool_max: connections, limits: LIMITS });
   observePool(bulk, 'bulk');
-  return { db, bulk: { db: bulk, connections } };
+  return { db, probe, bulk: { db: bulk, connections } };
 }
 
 /**

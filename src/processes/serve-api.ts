@@ -44,7 +44,7 @@ export async function serveApi(
   const metrics = await startMetrics(config, log, 'api');
   const page_secrets = valuesOf(requireSetting(config, 'PAGE_SECRET'));
   const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
-  const { db, bulk } = await openApiDatabases(config);
+  const { db, bulk, probe } = await openApiDatabases(config);
   const processor = openProcessor(config, log);
   const client = openTemporal(config, log, db);
   const endKeyUse = await announcePayloadKey(config, db, log);
@@ -91,7 +91,7 @@ export async function serveApi(
     observers: [recorder.observe],
     draining,
     probes: [
-      { name: 'postgres', required: true, check: () => checkWritable(db) },
+      { name: 'postgres', required: true, check: () => checkWritable(probe) },
       // While Temporal is unavailable, requests that only read are served.
       { name: 'temporal', required: false, check: () => pingTemporal(client) },
     ],
@@ -117,7 +117,7 @@ export async function serveApi(
       await recorder.close();
       await client.connection.close();
       await processor.close();
-      await Promise.all([db.destroy(), bulk.db.destroy()]);
+      await Promise.all([db.destroy(), bulk.db.destroy(), probe.destroy()]);
       await metrics?.close();
     },
   };

@@ -15,7 +15,7 @@ import type { Logger } from '../log';
 import { SecretKeys } from '../secrets';
 import { pingTemporal } from '../temporal/connect';
 import { createWorkflowClients } from '../temporal/workflows';
-import { openDatabase, openTemporal, managePublicUrl } from './connections';
+import { openHostDatabases, openTemporal, managePublicUrl } from './connections';
 import { startMetrics } from './metrics';
 import { announcePayloadKey } from './payload-key-use';
 import type { Started } from './process';
@@ -24,7 +24,7 @@ import type { Started } from './process';
 export async function serveManage(config: Config, log: Logger): Promise<Started> {
   const metrics = await startMetrics(config, log, 'manage');
   const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
-  const db = await openDatabase(config);
+  const { db, probe } = await openHostDatabases(config);
   const client = openTemporal(config, log, db);
   const endKeyUse = await announcePayloadKey(config, db, log);
   const { deliveries, webhook_recoveries, erasures, incidents } = createWorkflowClients({ client, db });
@@ -53,7 +53,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
     document,
     draining,
     probes: [
-      { name: 'postgres', required: true, check: () => checkWritable(db) },
+      { name: 'postgres', required: true, check: () => checkWritable(probe) },
       // Without it webhooks that are sent again wait.
       { name: 'temporal', required: false, check: () => pingTemporal(client) },
     ],
@@ -73,7 +73,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
       intake.close();
       await endKeyUse();
       await client.connection.close();
-      await db.destroy();
+      await Promise.all([db.destroy(), probe.destroy()]);
       await metrics?.close();
     },
   };
