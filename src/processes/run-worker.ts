@@ -126,7 +126,11 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     await keeper.start();
     if (metrics !== undefined) figures.start();
   }
-  const liveness = new WorkerLiveness({ log, readMetrics: () => sdk_metrics.read() });
+  const liveness = new WorkerLiveness({
+    log,
+    readMetrics: () => sdk_metrics.read(),
+    pingTemporal: () => pingTemporal(client),
+  });
   // A keeper alone polls nothing.
   if (workers.length > 0) liveness.start();
   let closing = false;

@@ -22,13 +22,16 @@ function answeredPolls(sdk_metrics: string): number {
 }
 
 /**
- * Whether the workers of this process can work: Temporal answers their polls, and their workflow threads do not stand
- * still (rules 24.6). Logs each change between live and not live.
+ * Whether the workers of this process can work, as far as a restart can mend it: a Temporal that answers pings answers
+ * their polls too, and their workflow threads do not stand still (rules 24.6). Logs each change between live and not
+ * live.
  */
 export class WorkerLiveness {
   private readonly loop = new Loop(() => this.look());
   private answered = 0;
   private answered_at = performance.now();
+  /** Before it, Temporal itself did not answer. */
+  private reached_since = performance.now();
   private is_live = true;
 
   constructor(
@@ -36,6 +39,8 @@ export class WorkerLiveness {
       log: Logger;
       /** The metrics of the SDK. */
       readMetrics: () => Promise<string>;
+      /** Rejects when Temporal does not answer. */
+      pingTemporal: () => Promise<void>;
     },
     private readonly limits: typeof LIMITS = LIMITS,
   ) {
@@ -57,7 +62,7 @@ export class WorkerLiveness {
   problem(): string | undefined {
     const thread = workflowThreadSilence();
     if (thread > this.limits.thread_ms) return `a workflow thread has not answered for ${seconds(thread)}`;
-    const polls = this.pollSilence;
+    const polls = Math.min(this.pollSilence, performance.now() - this.reached_since);
     return polls > this.limits.polls_ms ? `Temporal has answered no poll for ${seconds(polls)}` : undefined;
   }
 
@@ -66,9 +71,13 @@ export class WorkerLiveness {
   }
 
   private async look(): Promise<number> {
-    const { log, readMetrics } = this.services;
-    // Without the metrics nothing is known of the polls, and nothing is blamed on Temporal.
-    const answered = await readMetrics().then(answeredPolls, () => undefined);
+    const { log, readMetrics, pingTemporal } = this.services;
+    const [answered] = await Promise.all([
+      // Without the metrics nothing is known of the polls, and nothing is blamed on Temporal.
+      readMetrics().then(answeredPolls, () => undefined),
+      // A restarted worker could not connect to a Temporal that is away.
+      pingTemporal().catch(() => (this.reached_since = performance.now())),
+    ]);
     if (answered !== this.answered) this.answered_at = performance.now();
     this.answered = answered ?? this.answered;
     const cause = this.problem();

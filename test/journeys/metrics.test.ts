@@ -196,22 +196,21 @@ const workerLog = () =>
     .trim()
     .split('\n')
     .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line) as { msg: string; cause?: string; health_url?: string });
+    .map((line) => JSON.parse(line) as { msg: string; health_url?: string });
 
 /** Whether the worker is live, as it says. */
-async function live(): Promise<{ status: number; text: string }> {
+async function isLive(): Promise<boolean> {
   const url = workerLog().find(({ health_url }) => health_url !== undefined)!.health_url!;
-  const answer = await fetch(`${url}/health/live`);
-  return { status: answer.status, text: await answer.text() };
+  return (await fetch(`${url}/health/live`)).ok;
 }
 
-/** The worker notices after 90 seconds that Temporal answers no poll. Meanwhile what needs no Temporal is tested. */
+/** The polls of a worker may be without an answer for 90 seconds. Meanwhile what needs no Temporal is tested. */
 describe('while Temporal does not answer', () => {
   let temporal_pid: number;
   let lines_before: number;
   beforeAll(async () => {
     lines_before = workerLog().length;
-    await until('the worker is live', async () => (await live()).status === 200);
+    await until('the worker is live', isLive);
     temporal_pid = own.pid('temporal');
     process.kill(temporal_pid, 'SIGSTOP');
   });
@@ -301,17 +300,21 @@ describe('while Temporal does not answer', () => {
     expect(missing.toSorted()).toEqual(without_server.toSorted());
   });
 
-  test('rules 24.6: a worker whose polls Temporal does not answer is not live, and its log names Temporal', async () => {
+  test('rules 24.6: while Temporal itself is silent a worker stays live, and its log names Temporal', async () => {
     // The metrics are answered all the time.
-    await until('it is not live', async () => (await scrape('worker')) && (await live()).status === 503, 120_000);
-    expect((await live()).text).toMatch(/Not live: Temporal has answered no poll for \d+ s\./);
+    const age = async () => sumOf(await scrape('worker'), 'payments_temporal_poll_answer_age_seconds');
+    await until('no poll was answered for 95 seconds', async () => (await age()) > 95, 120_000);
+    expect(await isLive()).toBe(true);
     process.kill(temporal_pid, 'SIGCONT');
-    await until('it is live again', async () => (await live()).status === 200, 120_000);
-    await until('the log says so', () => workerLog().some(({ msg }) => msg === 'the worker is live again'));
-    const since = workerLog().slice(lines_before);
-    expect(since.find(({ msg }) => msg === 'the worker is not live')?.cause).toMatch(/^Temporal /);
-    expect(since.map(({ msg }) => msg)).not.toContain('Postgres is unavailable');
-    expect(since.map(({ msg }) => msg)).not.toContain('no worker answers in time');
+    await until('polls are answered again', async () => (await age()) < 30, 120_000);
+    expect(await isLive()).toBe(true);
+    const since = workerLog()
+      .slice(lines_before)
+      .map(({ msg }) => msg);
+    expect(since).toContain('Temporal is unavailable');
+    for (const wrong of ['the worker is not live', 'Postgres is unavailable', 'no worker answers in time']) {
+      expect(since).not.toContain(wrong);
+    }
   }, 300_000);
 });
 

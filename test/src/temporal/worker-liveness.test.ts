@@ -21,10 +21,11 @@ const LIMITS = { polls_ms: 1_000, thread_ms: 60_000, look_every_ms: 20 };
 async function livenessWith(
   read: () => Promise<string>,
   check: (liveness: WorkerLiveness, lines: readonly { msg: string }[]) => Promise<unknown>,
+  pingTemporal: () => Promise<void> = () => Promise.resolve(),
 ) {
   const lines: { msg: string; cause?: string }[] = [];
   const log = pino({}, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) });
-  const liveness = new WorkerLiveness({ log, readMetrics: read }, LIMITS);
+  const liveness = new WorkerLiveness({ log, readMetrics: read, pingTemporal }, LIMITS);
   liveness.start();
   await check(liveness, lines);
   await liveness.stop();
@@ -38,7 +39,11 @@ const untilSilent = (liveness: WorkerLiveness) => until('it is not live', () => 
 test('rules 24.6: only a process that polls Temporal exports the age of an answer', async () => {
   const readers = () => gauges.get('payments_temporal_poll_answer_age_seconds')?.size ?? 0;
   const before = readers();
-  const liveness = new WorkerLiveness({ log: pino({ level: 'silent' }), readMetrics: () => Promise.resolve('') });
+  const liveness = new WorkerLiveness({
+    log: pino({ level: 'silent' }),
+    readMetrics: () => Promise.resolve(''),
+    pingTemporal: () => Promise.resolve(),
+  });
   expect(readers()).toBe(before);
   liveness.start();
   expect(readers()).toBe(before + 1);
@@ -66,6 +71,24 @@ test.each([
   });
   expect(problem).toMatch(SILENT);
   expect(lines).toMatchObject([{ msg: 'the worker is not live', cause: expect.stringMatching(SILENT) as string }]);
+});
+
+test('rules 24.6: while Temporal itself is away a worker is live, and polls have all their time once it is back', async () => {
+  let is_away = true;
+  const ping = () => (is_away ? Promise.reject(new Error('away')) : Promise.resolve());
+  const { lines } = await livenessWith(
+    () => Promise.resolve(sdkMetrics({ ended: 5, failed: 0 })),
+    async (liveness, logged) => {
+      await longer();
+      expect(liveness.problem()).toBeUndefined();
+      is_away = false;
+      await sleep(LIMITS.polls_ms / 2);
+      expect([liveness.problem(), logged]).toEqual([undefined, []]);
+      await untilSilent(liveness);
+    },
+    ping,
+  );
+  expect(lines.map(({ msg }) => msg)).toEqual(['the worker is not live']);
 });
 
 test('rules 24.6: with the next answer it is live again', async () => {

@@ -81,7 +81,7 @@ describe('a workflow thread that stands still', () => {
     const log = pino({}, { write: (line) => void lines.push(line) });
     const readMetrics = () => Promise.reject(new Error('not needed'));
     const liveness = new WorkerLiveness(
-      { log, readMetrics },
+      { log, readMetrics, pingTemporal: () => Promise.resolve() },
       { polls_ms: 600_000, thread_ms: 1_000, look_every_ms: 200 },
     );
     liveness.start();
