@@ -17,8 +17,16 @@ export function withoutSecrets(text: string): string {
     .replace(AUTHORIZATION, '$1 [credentials]');
 }
 
-/** An error with its stack. Other values, such as chosen fields of an error, stay as they are. */
-const tellError = (error: unknown) => (error instanceof Error ? pino.stdSerializers.err(error) : error);
+/** Fields of Postgres's errors that hold contents of rows. */
+const ROW_FIELDS = ['detail', 'where', 'internalQuery'];
+
+/** An error with its stack, without contents of rows. Other values, such as chosen fields of an error, stay as they are. */
+function tellError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const told = pino.stdSerializers.err(error);
+  for (const field of ROW_FIELDS) delete told[field];
+  return told;
+}
 
 /** The service logs errors under `err`, Temporal's SDK under `error`. */
 export const SERIALIZERS = { err: tellError, error: tellError };

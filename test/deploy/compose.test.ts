@@ -340,6 +340,12 @@ it('the shares of all processes fit into the connections of Postgres, also while
   expect(shares.reduce((sum, share) => sum + share, 0)).toBeLessThanOrEqual(most - 3 - 3);
 });
 
+it.each(['postgres', 'temporal-postgres'])('rules 24.26: %s logs no contents of rows, as that of npm start', (name) => {
+  const setting = /^ {2}'(log_error_verbosity=\w+)',$/m.exec(textOfFile('src/stack/servers/postgres.ts'))![1];
+  expect(setting).toBe('log_error_verbosity=terse');
+  expect(compose.services[name]?.command).toContain(`-c${setting}`);
+});
+
 describe('backups', () => {
   const pairs = [
     ['postgres', 'backup'],

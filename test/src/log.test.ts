@@ -53,6 +53,26 @@ test('every line is one JSON value with its process, whatever field held the sec
   });
 });
 
+test.each(['err', 'error'])('rules 24.26: of an error of Postgres `%s` has no contents of rows', (field) => {
+  const lines: string[] = [];
+  const write = jest.spyOn(process.stdout, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
+  const error = Object.assign(new Error('new row for relation "orders" violates check constraint "orders_amount"'), {
+    code: '23514',
+    table: 'orders',
+    detail: 'Failing row contains (1, ada@shop.example).',
+    where: 'PL/pgSQL function with ada@shop.example',
+    internalQuery: `select 'ada@shop.example'`,
+  });
+  try {
+    createLogger({ process: 'worker', level: 'info' }).error({ [field]: error }, 'activity failed');
+  } finally {
+    write.mockRestore();
+  }
+  const { stack } = error;
+  expect(JSON.parse(lines[0]!)).toMatchObject({ [field]: { code: '23514', table: 'orders', stack } });
+  expect(lines[0]).not.toContain('ada@shop.example');
+});
+
 test('rules 24.12: control and format characters are escaped, and the line is the same JSON', () => {
   const lines: string[] = [];
   const write = jest.spyOn(process.stdout, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
