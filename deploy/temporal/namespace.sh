@@ -1,8 +1,10 @@
 #!/bin/sh
-# Makes the namespace (closed workflows stay visible for 30 days) and what operators search by: workflows/search-attributes.ts.
-# May run again at every start. TEMPORAL_ADDRESS says where; TEMPORAL_CLI is the program, if it is not on PATH.
+# Makes the namespace (closed workflows stay visible for TEMPORAL_RETENTION, 30 days) and what operators search by:
+# workflows/search-attributes.ts. May run again at every start. TEMPORAL_ADDRESS says where; TEMPORAL_CLI is the program, if it is not on
+# PATH.
 set -eu
 namespace=${TEMPORAL_NAMESPACE:-payments}
+retention=${TEMPORAL_RETENTION:-720h}
 cli() {
   "${TEMPORAL_CLI:-temporal}" "$@" --address "$TEMPORAL_ADDRESS" --disable-config-file --disable-config-env
 }
@@ -16,8 +18,8 @@ patiently() {
 }
 patiently cli operator cluster health
 cli operator namespace describe --namespace "$namespace" >/dev/null 2>&1 ||
-  patiently cli operator namespace create --namespace "$namespace" --retention 720h
-patiently cli operator namespace update --namespace "$namespace" --retention 720h
+  patiently cli operator namespace create --namespace "$namespace" --retention "$retention"
+patiently cli operator namespace update --namespace "$namespace" --retention "$retention"
 for name in Attention OrderStatus PaymentLinkStatus ProjectId RelatedOrderId; do
   set -- "$@" --name "$name" --type Keyword
 done

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
@@ -308,6 +309,18 @@ describe('Temporal has the settings of TEMPORAL=cluster npm start', () => {
     expect(Object.keys({ ...temporal?.environment, ...settings }).filter((name) => !(name in started))).toEqual([
       'PROMETHEUS_ENDPOINT',
     ]);
+  });
+
+  it.each([
+    [{}, '720h'],
+    [{ TEMPORAL_RETENTION: '168h' }, '168h'],
+  ])('with %o in .env closed workflows are kept for %s, also after the next start', (given, expected) => {
+    const { environment = {} } = compose.services['temporal-namespace']!;
+    const values = Object.entries(environment).map(([name, value]) => [name, interpolate(value, given)]);
+    // Prints the commands.
+    const env = { PATH: process.env['PATH'], TEMPORAL_CLI: 'echo', ...Object.fromEntries(values) } as NodeJS.ProcessEnv;
+    const commands = execFileSync('sh', [path.join(ROOT, 'deploy/temporal/namespace.sh')], { env, encoding: 'utf8' });
+    expect(commands).toContain(`operator namespace update --namespace payments --retention ${expected} `);
   });
 
   it('512 history shards, as their number is fixed for ever', () => {
