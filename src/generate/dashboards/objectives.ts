@@ -17,6 +17,7 @@ const OBJECTIVES = [
     slo: 'first_webhook_attempt',
     title: 'First attempts of webhooks within 5 s: 99 %',
     duration: { histogram: 'payments_webhook_attempt_delay_seconds', selector: '{attempt="first"}' },
+    has_environment: true,
   },
   {
     slo: 'found',
@@ -32,6 +33,7 @@ export const OBJECTIVES_DASHBOARD: Dashboard = {
   rows: OBJECTIVES.map((objective) => {
     const { slo, title } = objective;
     const of = `{slo="${slo}"}`;
+    const lineOf = (name: string) => ('has_environment' in objective ? `${name}, {{environment}}` : name);
     return {
       title,
       panels: [
@@ -40,7 +42,7 @@ export const OBJECTIVES_DASHBOARD: Dashboard = {
           description: 'Share of requests that missed the objective.',
           unit: 'percentunit' as const,
           kind: 'value' as const,
-          queries: [query('missed', `payments:slo_errors:ratio_rate3d${of}`)],
+          queries: [query(lineOf('missed'), `payments:slo_errors:ratio_rate3d${of}`)],
         },
         {
           title: 'Burn rate',
@@ -48,7 +50,10 @@ export const OBJECTIVES_DASHBOARD: Dashboard = {
             'How many times faster than allowed the budget is used. At 14.4 in an hour an operator is paged.',
           unit: 'short' as const,
           queries: WINDOWS.map((window) =>
-            query(window, `payments:slo_errors:ratio_rate${window}${of} / on (slo) payments:slo_budget${of}`),
+            query(
+              lineOf(window),
+              `payments:slo_errors:ratio_rate${window}${of} / on (slo) group_left () payments:slo_budget${of}`,
+            ),
           ),
         },
         {

@@ -13,7 +13,7 @@ export const PAYMENTS_DASHBOARD: Dashboard = {
           description: 'Share of the payments whose outcome became known in the last 15 minutes.',
           unit: 'percentunit',
           kind: 'value',
-          queries: [query('approved', 'payments:charge_success:ratio_rate15m')],
+          queries: [query('approved, {{environment}}', 'payments:charge_success:ratio_rate15m')],
         },
         {
           title: 'Unknown outcomes',
