@@ -50,7 +50,10 @@ describe('a payment link is', () => {
       ],
     } as unknown as StoredOrder;
   }
-  const declined = own('error', { status: 'error', events: [{ event: 'error', source: 'processor', result: 'declined' }] });
+  const declined = own('error', {
+    status: 'error',
+    events: [{ event: 'error', source: 'processor', result: 'declined' }],
+  });
   const atTheIssuer = own('processing', { status: 'pending', challenge_url: 'https://issuer.example/' });
   const paid = own('completed', {
     status: 'accepted',
