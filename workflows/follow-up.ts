@@ -129,8 +129,9 @@ async function execute(state: FollowUpState): Promise<void> {
     outcome.pollRequested = false;
     const execution = await localActivities.executeFollowUp({ ...state.input, now: state.clock.now() });
     if (execution.result === 'recorded') {
-      // The order was recorded earlier: the requested poll is still to be made.
-      outcome.pollRequested ||= (state.input.poll_requested ?? false) || (execution.was_final ?? false);
+      // If the order was recorded earlier, the requested poll is still to be made. One that was requested during this
+      // execution is not: a replay may get the notification earlier or later, and the next poll is two seconds away.
+      outcome.pollRequested = (state.input.poll_requested ?? false) || (execution.was_final ?? false);
       return state.applyRecord(execution.order);
     }
     const { result, attention } = execution;

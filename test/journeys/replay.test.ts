@@ -73,6 +73,13 @@ import {
  */
 const folder = path.join(__dirname, '../histories');
 
+/** Histories that proof faults found and no flow makes at will. */
+const FOUND = [
+  // Temporal loses a task while the capture is executed, and a notification comes: the next worker gets it together with
+  // the start, a replay after it.
+  'capture-notified-beside-a-lost-task',
+];
+
 let code: string;
 beforeAll(async () => {
   quietTestRuntime();
@@ -120,7 +127,7 @@ test('every flow has been recorded', () => {
     histories()
       .map(({ name }) => name)
       .toSorted(),
-  ).toEqual(Object.keys(FLOWS).toSorted());
+  ).toEqual([...Object.keys(FLOWS), ...FOUND].toSorted());
 });
 
 test('every recorded workflow goes on with the code of today', async () => {
