@@ -20,7 +20,7 @@ import {
 } from '../../src/domain/webhook-recovery';
 import { validationError } from '../../src/errors';
 import type { WorkflowClients } from '../../src/temporal/workflows';
-import type { BulkReads } from '../large-answers/bulk-reads';
+import { ConcurrencyLimit } from '../http/concurrency-limit';
 import type { Write } from '../operation';
 import { formatTimestamp } from '../present/order';
 import type { ChangeAuthor } from './author';
@@ -30,8 +30,6 @@ import { tellWorkflow } from './tell-workflow';
 export interface WebhookRecoveryServices {
   db: Database;
   webhook_recoveries: Pick<WorkflowClients['webhook_recoveries'], 'start' | 'resume'>;
-  /** Counts what a recovery is still to send. Absent: on a connection of `db`. */
-  bulk?: Pick<BulkReads, 'read'>;
 }
 
 /**
@@ -130,11 +128,16 @@ export async function presentWebhookRecovery(
 
 const isOpen = ({ status }: StoredWebhookRecovery) => OPEN_WEBHOOK_RECOVERY_STATUSES.includes(status);
 
-/** How much a recovery is still to send, counted one at a time for a project: requests may be many (rules 20.22). */
-async function remainingOf({ db, bulk }: WebhookRecoveryServices, recovery: RecoveredTime): Promise<number> {
-  const count = (of: Database) => countToRecover(of, recovery, Date.now());
-  return await (bulk === undefined ? count(db) : bulk.read(recovery.project_id, count));
-}
+/** Counting takes long: one at a time for a project, so that its requests do not take the connections of others. */
+const COUNTS = new ConcurrencyLimit({
+  what: 'requests about recoveries of webhooks',
+  per_caller: { running: 1, waiting: 20 },
+  running: 3,
+});
+
+/** How many webhooks a recovery is still to send. */
+const remainingOf = ({ db }: WebhookRecoveryServices, recovery: RecoveredTime): Promise<number> =>
+  COUNTS.run(recovery.project_id, () => countToRecover(db, recovery, Date.now()));
 
 function shownRecovery(recovery: StoredWebhookRecovery, remaining: number): WebhookRecoveryAnswer {
   const { id, project_id, status, paused_by, sent, delivered, completed } = recovery;
