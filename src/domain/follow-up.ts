@@ -231,18 +231,19 @@ function whyNoRefund(money: TransactionMoney): string {
  * requested: no other request will follow.
  */
 export function followUpAttention(
-  { kind, requested_by }: Pick<FollowUpRequest, 'kind' | 'requested_by'>,
+  { kind, requested_by, amount }: Pick<FollowUpRequest, 'kind' | 'requested_by'> & { amount: number },
   to: TransactionStatus,
   money: TransactionMoney,
 ): string | undefined {
   if (to === 'error' && requested_by === 'service' && kind !== 'capture') {
     return `the processor refused the ${kind}: the customer's money is still held`;
   }
-  const gives_back = kind === 'chargeback' || kind === 'refund';
-  const changes_balance = (gives_back && to === 'accepted') || (kind === 'capture' && to === 'error');
   // While the payment's own outcome is open, the captured amount is unknown. A capture under way may be executed.
   const captured_amount = money.captured_amount + money.capture_pending_amount;
-  return changes_balance && !isAttemptOpen(money.status) && isOverdrawn({ ...money, captured_amount })
+  const isBeyond = (captured: number) => isOverdrawn({ ...money, captured_amount: captured });
+  const gave_back = (kind === 'chargeback' || kind === 'refund') && to === 'accepted';
+  const refused_capture = kind === 'capture' && to === 'error' && !isBeyond(captured_amount + amount);
+  return (gave_back || refused_capture) && !isAttemptOpen(money.status) && isBeyond(captured_amount)
     ? 'refunded and charged back beyond what was captured'
     : undefined;
 }

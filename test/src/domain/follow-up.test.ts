@@ -216,13 +216,15 @@ describe('rules 8.10, 9.10 and 9.11: what gives the operator Attention', () => {
     ['capture', 'merchant', 'accepted', OVER, undefined],
     ['chargeback', 'processor', 'accepted', CAPTURING, undefined],
     ['capture', 'merchant', 'error', { ...CAPTURING, capture_pending_amount: 0 }, BEYOND],
+    // It was beyond before, and an operator has seen it.
+    ['capture', 'merchant', 'error', anAuthorization({ charged_back_amount: 300 }), undefined],
     ['chargeback', 'processor', 'accepted', aSale({ charged_back_amount: 100 }), undefined],
     ['reversal', 'service', 'error', aSale(), held('reversal')],
     ['void', 'service', 'error', anAuthorization(), held('void')],
     ['void', 'merchant', 'error', anAuthorization(), undefined],
     ['capture', 'service', 'error', anAuthorization(), undefined],
   ])('%s by the %s → %s', (kind, requested_by, to, money, expected) => {
-    expect(followUpAttention({ kind, requested_by }, to, money)).toBe(expected);
+    expect(followUpAttention({ kind, requested_by, amount: 100 }, to, money)).toBe(expected);
   });
 });
 
