@@ -70,14 +70,17 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
   return async (request, response) => {
     const started = Date.now();
     noteRequest(response, { operation: id });
-    const admit = async () => {
-      const admitted = await api.authenticate(request.headers.authorization);
-      noteRequest(response, admitted.log);
-      if (!readsOnly(route) || route.is_audited) limits.intake?.requireOpen();
-      return admitted;
+    const authenticate = async () => {
+      const known = await api.authenticate(request.headers.authorization);
+      noteRequest(response, known.log);
+      return known;
     };
-    const sender = await admit();
+    const requireOpen = () => {
+      if (!readsOnly(route) || route.is_audited) limits.intake?.requireOpen();
+    };
+    const sender = await authenticate();
     limits.rateLimit.admit(sender.id, response);
+    requireOpen();
     const key = takesIdempotencyKey(route) ? idempotencyKeyOf(request) : undefined;
     if (key !== undefined) noteAnswer(response, { idempotency_key: key });
     const keys = api.keysOf(sender);
@@ -87,7 +90,8 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
       throw error;
     });
     // While the body came a restore may have begun, or the project been suspended.
-    const caller = readsOnly(route) ? sender : await admit();
+    const caller = readsOnly(route) ? sender : await authenticate();
+    requireOpen();
     noteRequest(response, idsOf((input.params ?? {}) as Readonly<Record<string, string>>, caller));
     const context = contextOf(route, request, response, { caller, key, started, id }, limits);
     if (readsOnly(route)) {
