@@ -59,20 +59,24 @@ export async function endWatchOfReversed(db: Database, transaction_id: string): 
   await queryRows(db, 'delete from late_approval_watches where transaction_id = :transaction_id', { transaction_id });
 }
 
-/** A new version of the order of an ended watch: the audit has not compared it while it was watched (rules 26.2). */
-const COMPARED_AGAIN = `
+/**
+ * Deletes the watch of a transaction, where `condition` holds too, and gives its order a new version: the audit has not
+ * compared it while it was watched (rules 26.2). Locks the order first, as all statements do.
+ */
+const endsWatch = (condition = 'true') => `
+  with o as (
+    select orders.id from transactions t join orders on orders.id = t.order_id
+    where t.id = :transaction_id for update of orders
+  ), ended as (
+    delete from late_approval_watches
+    where transaction_id = :transaction_id and exists (select from o) and ${condition} returning 1
+  )
   update orders set ${nextVersion('orders', 'clock_timestamp()')}
-  from ended join transactions t on t.id = ended.transaction_id where orders.id = t.order_id`;
+  from o where orders.id = o.id and exists (select from ended)`;
 
 /** Deletes the watch: there is nothing to reverse, or an operator has to act. */
 export async function endWatch(db: Database, transaction_id: string): Promise<void> {
-  await queryRows(
-    db,
-    `with ended as (
-       delete from late_approval_watches where transaction_id = :transaction_id returning transaction_id
-     ) ${COMPARED_AGAIN}`,
-    { transaction_id },
-  );
+  await queryRows(db, endsWatch(), { transaction_id });
 }
 
 /**
@@ -80,12 +84,6 @@ export async function endWatch(db: Database, transaction_id: string): Promise<vo
  * had not approved. Before `poll_at` the customer may still pay at the issuer.
  */
 export async function endDueWatch(db: Database, transaction_id: string, now: number): Promise<void> {
-  await queryRows(
-    db,
-    `with ended as (
-       delete from late_approval_watches
-       where transaction_id = :transaction_id and (poll_at <= :now or polls > 0) returning transaction_id
-     ) ${COMPARED_AGAIN}`,
-    { transaction_id, now: toIsoTime(now) },
-  );
+  const is_due = endsWatch('(poll_at <= :now or polls > 0)');
+  await queryRows(db, is_due, { transaction_id, now: toIsoTime(now) });
 }

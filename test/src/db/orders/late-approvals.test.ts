@@ -45,20 +45,20 @@ test('ended by the processor’s answer once it is due, not before', async () =>
 test('rules 26.2: an order is compared again once its watch has ended without a reversal', async () => {
   const changesOf = async (end: (id: string) => Promise<void>) => {
     const id = await cancelledAtTheIssuer();
-    const version = async () =>
-      (
-        await database
-          .db('orders as o')
-          .join('transactions as t', 't.order_id', 'o.id')
-          .where('t.id', id)
-          .first('version')
-      ).version as number;
-    const before = await version();
+    const order = () =>
+      database
+        .db('orders as o')
+        .join('transactions as t', 't.order_id', 'o.id')
+        .where('t.id', id)
+        .first('o.version', 'o.modified') as unknown as Promise<{ version: number; modified: string }>;
+    await database.db('orders').update({ modified: new Date(0) });
+    const before = await order();
     await end(id);
     expect(await watched(id)).toBeUndefined();
-    return (await version()) - before;
+    const after = await order();
+    return [after.version - before.version, Date.parse(after.modified) > Date.now() - MINUTE];
   };
-  expect(await changesOf((id) => endWatch(database.db, id))).toBe(1);
-  expect(await changesOf((id) => endDueWatch(database.db, id, NOW + 15 * MINUTE))).toBe(1);
-  expect(await changesOf((id) => endWatchOfReversed(database.db, id))).toBe(0);
+  expect(await changesOf((id) => endWatch(database.db, id))).toEqual([1, true]);
+  expect(await changesOf((id) => endDueWatch(database.db, id, NOW + 15 * MINUTE))).toEqual([1, true]);
+  expect(await changesOf((id) => endWatchOfReversed(database.db, id))).toEqual([0, false]);
 });
