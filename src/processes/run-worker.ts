@@ -79,11 +79,13 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     db,
     secrets: new SecretKeys(requireSetting(config, 'SECRET_KEYS')),
     processor,
-    // With a start from here a workflow begins on the version of this worker, not on the current one (rules 24.21).
-    workflows:
-      config.DEPLOYMENT_VERSIONING === 'operator'
-        ? workflows
-        : createWorkflowClients({ client, db, worker_client: clientOf(polled) }),
+    workflows: createWorkflowClients({
+      client,
+      db,
+      worker_client: clientOf(polled),
+      // Started eagerly, a workflow begins on the version of this worker.
+      starts_eagerly: config.DEPLOYMENT_VERSIONING !== 'operator',
+    }),
     index,
     postWebhook: isTracing() ? tracedAttempts(postWebhook) : postWebhook,
     attempt_limits: new AttemptLimits(),

@@ -30,6 +30,8 @@ export interface TemporalAccess {
    * project which task comes first.
    */
   worker_client?: Client;
+  /** `false`: the first task goes through its queue, to a worker of the current version (rules 24.21). */
+  starts_eagerly?: boolean;
   db: Database;
 }
 

@@ -83,14 +83,12 @@ export class ObjectWorkflows<Started, K extends Kind<Started> = Kind<Started>> {
 
   /** Starts the object's workflow unless it is running. It continues from the record, however an earlier run ended. */
   async start(object: Started, deadline_at?: number): Promise<void> {
-    const { worker_client } = this.temporal;
-    const { client } = this.temporal;
+    const { client, worker_client, starts_eagerly: requestEagerStart = true } = this.temporal;
     if (worker_client === undefined) {
       return await callOnce(client, deadline_at, () => startWorkflow(client, this.kind, object));
     }
-    const options = { requestEagerStart: true };
     await worker_client.withDeadline(deadline_at ?? Date.now() + WORKER_CALL_MS, () =>
-      startWorkflow(worker_client, this.kind, object, options),
+      startWorkflow(worker_client, this.kind, object, { requestEagerStart }),
     );
   }
 
