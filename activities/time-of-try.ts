@@ -4,7 +4,7 @@ import type { TimeOfTry } from './services';
 
 /**
  * How long ago the activity was first scheduled, in milliseconds; added to the `now` of its input. The argument comes
- * with a local activity that was retried by a timer of the workflow. 0 without Temporal.
+ * with a local activity that a timer of the workflow has retried, or that became a task. 0 without Temporal.
  */
 export function waitedMilliseconds({ waited_ms }: LocalRetry = { waited_ms: 0 }): number {
   const info = asyncLocalStorage.getStore()?.info;

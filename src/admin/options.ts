@@ -39,7 +39,7 @@ export function optionsOf(schema: z.ZodObject | undefined): FieldOption[] {
 }
 
 /** Options as the fields of a request; the schema checks them. */
-export function valuesOf(options: readonly FieldOption[], given: Record<string, string>): Record<string, unknown> {
+export function fieldsGiven(options: readonly FieldOption[], given: Record<string, string>): Record<string, unknown> {
   const entries = options.flatMap(({ field, flag, type }) => {
     const name = flag.replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase());
     const text = given[name];

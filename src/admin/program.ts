@@ -29,7 +29,7 @@ import { COMMANDS, type CommandRoute } from './commands';
 import { DEPLOY_COMMANDS } from './deploy';
 import { diagnose } from './doctor';
 import { EXPORT_COMMANDS } from './export';
-import { optionsOf, valuesOf } from './options';
+import { optionsOf, fieldsGiven } from './options';
 import { OUTCOME_COMMANDS } from './outcomes';
 import { reindex } from './reindex';
 import { RESTORE_COMMANDS } from './restore';
@@ -169,8 +169,8 @@ function addCommand(
     try {
       const input = parseRequest(route, {
         params: Object.fromEntries(params.map((name, n) => [name, values[n]])),
-        query: valuesOf(parts.query, given),
-        body: valuesOf(parts.body, given),
+        query: fieldsGiven(parts.query, given),
+        body: fieldsGiven(parts.body, given),
       });
       const answer = await withServices(config(), (services) => run(services, commandContext(services.config), input));
       print(isJson(program) ? `${JSON.stringify(answer, null, 2)}\n` : shownAnswer(answer));

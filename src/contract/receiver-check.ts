@@ -51,7 +51,7 @@ export const receiverCheckSchema = z.strictObject({
   webhook_url: uri(),
   status: z
     .enum(['running', 'done', 'stopped'])
-    .describe('`running` for less than 30 seconds. `stopped`: it could not be played, for the `reason`.'),
+    .describe('`running` for less than 30 seconds as a rule. `stopped`: it could not be played, for the `reason`.'),
   result: z.enum(RECEIVER_RESULTS).optional().describe('The worst of the cases, once it is done.'),
   reason: z.string().optional().describe('Why it was stopped.'),
   created: timestamp(),
@@ -67,7 +67,7 @@ export const RECEIVER_CHECK_ROUTES = {
     path: '/v1/projects/self/receiver-check/',
     summary: 'Check the webhook receiver',
     description:
-      'Test projects only. Plays twelve cases against the receiver, with about twenty orders that it makes and pays itself: webhooks that come twice, late, out of order, forged, again after a lost answer, slowly, and ten at once. Retrieve the check until it is `done`, which takes less than 30 seconds: it says for each case what would go wrong in production and how to mend it. One check of a project at a time.',
+      'Test projects only. Plays twelve cases against the receiver, with about twenty orders that it makes and pays itself: webhooks that come twice, late, out of order, forged, again after a lost answer, slowly, and ten at once. Retrieve the check until it is `done`, which takes less than 30 seconds as a rule: it says for each case what would go wrong in production and how to mend it. One check of a project at a time.',
     body: receiverCheckRequestSchema,
     body_optional: true,
     output: receiverCheckSchema,

@@ -29,7 +29,7 @@ export const RECEIVER_CHECK_ROUNDS: readonly (readonly ReceiverCase[])[] = [
   ['ten_at_once'],
 ];
 
-/** No round begins later than this after the start, so that a check ends within 30 seconds. Milliseconds. */
+/** No round begins later than this after the start, so that a check ends within 30 seconds as a rule. Milliseconds. */
 export const LAST_ROUND_AFTER_MS = 8_000;
 /** How long reads of the orders are waited for after the last webhook, in milliseconds. */
 export const READS_AWAITED_MS = 4_000;

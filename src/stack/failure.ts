@@ -1,6 +1,5 @@
 import { statfs } from 'node:fs/promises';
 import { displayPath } from './files';
-import { messageOf } from '../errors';
 
 /** A failure that the user can fix. Its message is one line with the fault and the remedy. */
 export class StackFailure extends Error {
@@ -22,7 +21,7 @@ export function diskFull(folder: string, detail: string): StackFailure {
 
 /** One line for any failure; a full disk is named as the cause. */
 export function explain(cause: unknown, folder: string): string {
-  const text = messageOf(cause);
+  const text = cause instanceof Error ? cause.message : String(cause);
   if (text.startsWith('The disk is full:')) return text;
   if (isDiskFull(text)) return diskFull(folder, text).message;
   return cause instanceof StackFailure ? text : `Unexpected: ${text}`;

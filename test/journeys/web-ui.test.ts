@@ -96,7 +96,8 @@ test('rules 24.5, 24.9 and 28.3: the Web UI decrypts what it shows, and an opera
   expect(statusesOf(await merchant.untilStatus(order.id, 'completed'))).toBe('completed: accepted');
   await merchant.removeFaults();
   const temporal = temporalOf();
-  const { updates } = await sentInputs(temporal, workflow_id).finally(() => temporal.connection.close());
+  const { updates } = await sentInputs(temporal, workflow_id);
+  await temporal.connection.close();
   expect(updates.filter(({ name }) => name !== createOrderUpdate.name)).toEqual([
     { name: 'pollNow', input: undefined, result: 'done' },
     {

@@ -114,7 +114,10 @@ describe.each(WRITES)('rules 10.5: %s, requested without an Idempotency-Key', (_
     const before = await everything();
     await expect(write(request)).rejects.toMatchObject({ error: 'ServiceUnavailable' });
     expect(await everything()).toEqual(before);
-    expect(await withdrawRequest(database.db, request.request_id)).toBe(true);
+    const { request_id } = request;
+    const claim = await database.db('request_claims').where({ request_id }).first('is_withdrawn');
+    expect(claim).toEqual({ is_withdrawn: true });
+    expect(await withdrawRequest(database.db, request_id)).toBe(true);
   });
 
   test('past begin_before, while an earlier try is not committed: not refused, as it may have been written', async () => {
