@@ -182,7 +182,11 @@ async function chargeTasksOf(id: string): Promise<number> {
   ).length;
 }
 
-test('rules 10.20: a slow processor has more charges than CHARGES_AT_ONCE: an order is created, read and cancelled before one is answered', async () => {
+/** How often a test is tried whose charge a busy machine answers before the test has acted. */
+const TRIES = 3;
+
+/** An order is created, read and cancelled while the processor has more charges than CHARGES_AT_ONCE. */
+async function otherOrderWhileCharging(): Promise<{ sales: Sale[]; answered: string[] }> {
   const sales = await Promise.all(Array.from({ length: 3 * CHARGES_AT_ONCE }, () => Sale.prepare()));
   const answered: string[] = [];
   const charges = await Promise.all(
@@ -196,6 +200,14 @@ test('rules 10.20: a slow processor has more charges than CHARGES_AT_ONCE: an or
   answered.push(`${(await merchant.getOrder(id)).status} order is read`);
   answered.push(`${(await merchant.cancelOrder(id)).status} order`);
   await Promise.all(charges.map(({ charged }) => charged));
+  return { sales, answered };
+}
+
+test('rules 10.20: a slow processor has more charges than CHARGES_AT_ONCE: an order is created, read and cancelled before one is answered', async () => {
+  let { sales, answered } = await otherOrderWhileCharging();
+  for (let tries = 1; tries < TRIES && answered.indexOf('charge') < 3; tries += 1) {
+    ({ sales, answered } = await otherOrderWhileCharging());
+  }
   expect(answered).toEqual(['new order', 'new order is read', 'cancelled order', ...sales.map(() => 'charge')]);
   const paid = await Promise.all(sales.map((sale) => sale.sendUntilAnswered()));
   for (const { body } of paid) await expectPaidOnce(body.id!);
@@ -232,12 +244,24 @@ test('the processor sends its notification twice at once, and again after the en
   await expectPaidOnce(order.id!);
 });
 
+/** A sale that is being charged, and the transaction that keeps its answer from being written under its key. */
+async function saleWithoutAnswer() {
+  for (let tries = 1; tries <= TRIES; tries += 1) {
+    const sale = await Sale.prepare();
+    const { answer } = await sale.startCharge();
+    // Before the api sends the answer it writes it under the key, and waits for this lock.
+    const holder = await record.transaction();
+    const { rows } = (await holder.raw('select 1 from idempotency_keys where key = ? and status is null for update', [
+      sale.key,
+    ])) as { rows: object[] };
+    if (rows.length === 1) return { sale, answer, holder };
+    await holder.rollback();
+  }
+  throw new Error(`this machine does not take a lock within ${SLOW_MS} ms`);
+}
+
 test('the api is killed after the commit and before its answer: the repeat gets the order that was paid', async () => {
-  const sale = await Sale.prepare();
-  const { answer } = await sale.startCharge();
-  // Before the api sends the answer it writes it under the key, and waits for this lock.
-  const holder = await record.transaction();
-  await holder.raw('select 1 from idempotency_keys where key = ? for update', [sale.key]);
+  const { sale, answer, holder } = await saleWithoutAnswer();
   await until('the payment is committed', async () => (await sale.committed())?.status === 'completed');
   await own.kill('api');
   await holder.rollback();
