@@ -14,8 +14,8 @@ export interface TestProcess {
   /** `undefined` while it runs; else how it ended, with what it printed last. */
   ended(): string | undefined;
   kill(signal: 'SIGTERM' | 'SIGINT'): void;
-  /** Kills it if it runs. */
-  stop(): Promise<void>;
+  /** Kills it if it runs; with SIGTERM it may finish its work. */
+  stop(signal?: 'SIGTERM'): Promise<void>;
 }
 
 interface ProcessOptions {
@@ -73,8 +73,8 @@ export async function startProcess(
     memory: () => Number(execFileSync('ps', ['-o', 'rss=', '-p', String(child.pid)]).toString()) / 1_024,
     ended: () => end,
     kill: (signal) => void child.kill(signal),
-    async stop() {
-      child.kill('SIGKILL');
+    async stop(signal) {
+      child.kill(signal ?? 'SIGKILL');
       await closed;
     },
   };

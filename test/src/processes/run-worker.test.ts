@@ -5,8 +5,9 @@ import { until } from '../../support/waits';
 
 const client = temporalOf();
 const running: TestProcess[] = [];
+// With SIGTERM: workflows of other files would wait for the sticky queue of a killed worker.
 afterEach(async () => {
-  for (const one of running.splice(0)) await one.stop();
+  for (const one of running.splice(0)) await one.stop('SIGTERM');
 });
 afterAll(() => client.connection.close());
 
@@ -24,16 +25,26 @@ async function polls({ pid }: TestProcess, name: string): Promise<boolean> {
   return described.some(({ pollers }) => pollers?.some(({ identity }) => identity?.startsWith(`${pid}@`)) ?? false);
 }
 
-test.each([
-  ['payments', [TASK_QUEUE, SANDBOX_CLOCK_TASK_QUEUE]],
-  ['webhooks', [WEBHOOK_TASK_QUEUE]],
-  ['keeper', []],
-  ['webhooks,keeper,payments', [TASK_QUEUE, SANDBOX_CLOCK_TASK_QUEUE, WEBHOOK_TASK_QUEUE]],
-])('rules 24.20: a worker with the roles %s polls their queues and no other', async (roles, queues) => {
-  const worker = await startProcess('worker', { env: { WORKER_ROLES: roles } });
-  running.push(worker);
-  for (const queue of queues) await until(`it polls ${queue}`, () => polls(worker, queue));
-  const all = [TASK_QUEUE, SANDBOX_CLOCK_TASK_QUEUE, WEBHOOK_TASK_QUEUE];
-  const polled = await Promise.all(all.map(async (queue) => ((await polls(worker, queue)) ? [queue] : [])));
-  expect(polled.flat().toSorted()).toEqual(queues.toSorted());
+const ALL = [TASK_QUEUE, SANDBOX_CLOCK_TASK_QUEUE, WEBHOOK_TASK_QUEUE];
+const QUEUES = {
+  payments: [TASK_QUEUE, SANDBOX_CLOCK_TASK_QUEUE],
+  keeper: [],
+  webhooks: [WEBHOOK_TASK_QUEUE],
+  'webhooks,keeper,payments': ALL,
+};
+
+test.each<(keyof typeof QUEUES)[][]>([
+  [['payments']],
+  // In this order: once the second worker is seen to poll, the first one would be seen too.
+  [['keeper', 'webhooks']],
+  [['webhooks,keeper,payments']],
+])('rules 24.20: a worker polls the queues of its roles and no other: %j', async (workers) => {
+  for (const WORKER_ROLES of workers) running.push(await startProcess('worker', { env: { WORKER_ROLES } }));
+  for (const [n, roles] of workers.entries()) {
+    for (const queue of QUEUES[roles]) await until(`it polls ${queue}`, () => polls(running[n]!, queue));
+  }
+  for (const [n, roles] of workers.entries()) {
+    const polled = await Promise.all(ALL.map(async (queue) => ((await polls(running[n]!, queue)) ? [queue] : [])));
+    expect([roles, polled.flat()]).toEqual([roles, QUEUES[roles]]);
+  }
 });
