@@ -44,11 +44,16 @@ const hasStalled = ({ status, cases }: ReceiverCheckAnswer): boolean =>
   );
 
 /** The report of a check in which the machine did not stall. */
-async function check(merchant: Merchant, body: object): Promise<ReceiverCheckAnswer> {
-  for (let left = 3; ; left -= 1) {
-    const report = await reportOf(merchant, await begin(merchant, body));
-    if (!hasStalled(report) || left === 0) return report;
+async function check(
+  merchant: Merchant,
+  body: object,
+  beginOne = () => begin(merchant, body),
+): Promise<ReceiverCheckAnswer> {
+  for (let tries = 1; tries <= 4; tries += 1) {
+    const report = await reportOf(merchant, await beginOne());
+    if (!hasStalled(report)) return report;
   }
+  throw new Error(`this machine stalls for more than ${STALL_MS} ms`);
 }
 
 async function reportOf(merchant: Merchant, { id }: { id: string }): Promise<ReceiverCheckAnswer> {
@@ -154,15 +159,18 @@ describe('a check of a right receiver', () => {
   let repeated: ReceiverCheckAnswer;
   beforeAll(async () => {
     receiver.answer((response, _n, request) => void answerRight(project, response, request));
-    const key = { 'idempotency-key': newIdempotencyKey() };
-    const begun = await begin(project.merchant, { webhook_url: receiver.url }, key);
-    repeated = await begin(project.merchant, { webhook_url: receiver.url }, key);
-    report = await reportOf(project.merchant, begun);
+    const { merchant } = project;
+    const body = { webhook_url: receiver.url };
+    report = await check(merchant, body, async () => {
+      const key = { 'idempotency-key': newIdempotencyKey() };
+      const begun = await begin(merchant, body, key);
+      repeated = await begin(merchant, body, key);
+      return begun;
+    });
   });
 
-  test('rules 27.2, 27.5 and 27.6: all twelve cases pass', async () => {
-    const undisturbed = hasStalled(report) ? await check(project.merchant, { webhook_url: receiver.url }) : report;
-    expectFindings(undisturbed, { finds: all('passed'), says: { once: /retrieved the order/ } });
+  test('rules 27.2, 27.5 and 27.6: all twelve cases pass', () => {
+    expectFindings(report, { finds: all('passed'), says: { once: /retrieved the order/ } });
   });
 
   test('rules 11.2: a repeat with the same Idempotency-Key gets the same check', () => {
