@@ -62,7 +62,7 @@ test('an update that the server dropped is sent again, until it is taken', async
   const { id: order_id } = await aStoredOrder(database.db);
   const { sent, call } = dropping(3);
   const { client, deadlines } = temporal();
-  const deadline_at = Date.now() + 5_000;
+  const deadline_at = Date.now() + 60_000;
   expect(await callThenReadOrder({ client, db: database.db }, { order_id, deadline_at }, call)).toMatchObject({
     id: order_id,
   });
@@ -83,7 +83,7 @@ test.each([
   expect(
     await callThenReadOrder(
       { client: temporal().client, db: database.db },
-      { order_id, deadline_at: Date.now() + 5_000 },
+      { order_id, deadline_at: Date.now() + 60_000 },
       call,
     ),
   ).toMatchObject({ id: order_id });
@@ -105,7 +105,7 @@ test.each([
   expect(
     await callThenReadOrder(
       { client: temporal().client, db: busy },
-      { order_id, deadline_at: Date.now() + 5_000 },
+      { order_id, deadline_at: Date.now() + 60_000 },
       call,
     ),
   ).toMatchObject({ id: order_id });
@@ -117,7 +117,7 @@ test('any other failure of Temporal is ours, and is not sent again', async () =>
   await expect(
     callThenReadOrder(
       { client: temporal().client, db: database.db },
-      { order_id: uuidv7(), deadline_at: Date.now() + 5_000 },
+      { order_id: uuidv7(), deadline_at: Date.now() + 60_000 },
       call,
     ),
   ).rejects.toThrow('Update failed');
@@ -164,7 +164,7 @@ test.each(['Conflict', 'CanNotCancelTransaction', 'ServiceUnavailable'])(
     const { sent, call } = dropping(1, () => Promise.reject(failed(type)));
     const refused = callThenReadOrder(
       { client: temporal().client, db: database.db },
-      { order_id, deadline_at: Date.now() + 5_000 },
+      { order_id, deadline_at: Date.now() + 60_000 },
       call,
     );
     await expect(refused).rejects.toMatchObject({ error: type, value: 'Why.' });
@@ -176,7 +176,7 @@ test('taken at last, and nothing is there: NotFound', async () => {
   const { call } = dropping(1);
   const asked = callThenReadOrder(
     { client: temporal().client, db: database.db },
-    { order_id: uuidv7(), deadline_at: Date.now() + 5_000 },
+    { order_id: uuidv7(), deadline_at: Date.now() + 60_000 },
     call,
   );
   await expect(asked).rejects.toMatchObject({ error: 'NotFound' });
@@ -185,10 +185,11 @@ test('taken at last, and nothing is there: NotFound', async () => {
 test('a call is repeated less and less often', async () => {
   const { sent, call } = dropping(4);
   const { id: order_id } = await aStoredOrder(database.db);
-  const request = { order_id, deadline_at: Date.now() + 10_000 };
+  const request = { order_id, deadline_at: Date.now() + 60_000 };
   await callThenReadOrder({ client: temporal().client, db: database.db }, request, call);
   const pauses = sent.slice(1).map((at, n) => at - sent[n]!);
-  expect(pauses.at(-1)).toBeGreaterThan(2 * pauses[0]!);
+  // With the least jitter, and a timer may be a millisecond early.
+  for (const [n, least] of [75, 150, 300, 600].entries()) expect(pauses[n]).toBeGreaterThanOrEqual(least - 2);
 });
 
 const REFUSALS: [string, Error][] = [
@@ -214,7 +215,7 @@ test.each(REFUSALS)(
     const call = () => Promise.reject(errors[Math.min(sent++, 1)]!);
     const access = { client: temporal().client, db: database.db };
     const { id } = await aStoredOrder(database.db);
-    const answered = callThenReadOrder(access, { order_id: id, deadline_at: Date.now() + 1_000 }, call);
+    const answered = callThenReadOrder(access, { order_id: id, deadline_at: Date.now() + 3_000 }, call);
     expect(await answered).toMatchObject({ id });
     expect(sent).toBeGreaterThanOrEqual(3);
   },
