@@ -258,6 +258,7 @@ test('rules 13.1: a follow-up order sends a webhook of its own to the address of
     const refunded = (await refund(own, order, { amount: 10 })).body;
     await came(3);
     const lapsing = await createAuthorization(own, { webhook_url: elsewhere, transaction: lapses });
+    await came(4);
     const released = await untilFollowUp(own, lapsing, 'is-void');
     expect(released.webhook_url).toBe(elsewhere);
     await came(5);

@@ -1,3 +1,4 @@
+import type { DeliveryAnswer } from '../../src/contract/delivery';
 import { deliveryWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
 import { CARDS } from '../support/domain';
@@ -18,6 +19,8 @@ beforeEach(() => {
   receiver.answer((response) => response.writeHead(200).end());
 });
 
+const deliveriesOf = async (id: string) =>
+  (await project.merchant.send<DeliveryAnswer[]>('GET', `/v1/orders/${id}/webhooks/`)).body;
 const told = () => receiver.received.map(({ path, body }) => ({ path, order_id: webhookOf(body).order_id }));
 
 /** Deliveries go out in the order of what caused them, so that a second one for the order would have come by now. */
@@ -40,6 +43,8 @@ test('rules 13.1 and 13.2: a sale approved at once sends exactly one, to the URL
     { path: '/hook', order_id: id },
     { path: '/hook', order_id: other },
   ]);
+  // A second one would be there, however late it is sent.
+  expect(await deliveriesOf(id)).toHaveLength(1);
 });
 
 test('its first task came to the worker with the answer to its start', async () => {
@@ -89,10 +94,12 @@ test('rules 13.1 and 13.7: every change of the status has a webhook with an id o
     `webhook:${order.id}:1`,
     `webhook:${order.id}:2`,
   ]);
+  expect(await deliveriesOf(order.id)).toHaveLength(2);
 });
 
 test('rules 13.1: creating an order is no change', async () => {
-  await project.merchant.createOrder();
+  const { id } = await project.merchant.createOrder();
   const other = await anotherOrderIsTold();
   expect(told()).toEqual([{ path: '/hook', order_id: other }]);
+  expect(await deliveriesOf(id)).toEqual([]);
 });
