@@ -16,6 +16,8 @@ const CONTAINER = 512;
  */
 const LEAST_MS = 1_500;
 const SAMPLES = 60;
+/** An attack goes on until memory has not grown for so long. Milliseconds. */
+const STEADY_MS = 2_000;
 /** Requests to a new process before it is measured. */
 const WARM_UP = 5;
 /** That an attacker sends on a connection without waiting for their answers. */
@@ -38,6 +40,11 @@ beforeAll(async () => {
     });
     return body.hits === 6_000;
   });
+});
+// Other files read every order of the run, and these have 123 MiB of order lines.
+afterAll(async () => {
+  const sql = 'update orders set order_lines = null where project_id = :project_id and order_lines is not null';
+  await recordRows(sql, { project_id: attacker.id });
 });
 beforeEach(async () => {
   api = await startProcess('api', { node_options: ['--max-old-space-size=256'] });
@@ -115,12 +122,18 @@ test.each([
     () => read(12, requestText('POST', '/v1/search/orders/?format=csv', REPORT)),
   ],
 ])('%s: the api lives, and the orders of others are answered as fast', async (_attack, attack) => {
-  let most = 0;
-  const watch = setInterval(() => (most = Math.max(most, api.ended() === undefined ? api.memory() : 0)), 200);
+  let [most, grew_at] = [0, 0];
+  const watch = setInterval(() => {
+    const memory = api.ended() === undefined ? api.memory() : 0;
+    if (memory <= most) return;
+    [most, grew_at] = [memory, performance.now()];
+  }, 200);
   try {
     await timesOfOthers(WARM_UP);
     const sockets = await attack();
-    const attacked = await timesOfOthers(SAMPLES);
+    const attacked: number[] = [];
+    do attacked.push(...(await timesOfOthers(SAMPLES)));
+    while (performance.now() - grew_at < STEADY_MS);
     for (const socket of sockets) socket.destroy();
     // As other tests use the machine too, a longer time is compared with that without an attack.
     const isFast = p95(attacked) <= LEAST_MS;
