@@ -147,6 +147,8 @@ describe('plain http', () => {
 
 describe('a request that Node refuses is answered in the documented shape', () => {
   let server: Listening;
+  /** Whose time for a request is up soon. */
+  let impatient: Listening;
   beforeAll(async () => {
     const app = express();
     app.post('/', (request, response) => {
@@ -155,13 +157,14 @@ describe('a request that Node refuses is answered in the documented shape', () =
       request.on('end', () => response.end('read'));
     });
     app.get('/stream', (_request, response) => void response.write('first'));
-    server = await listen(app, PLAIN, { request_ms: 200, check_ms: 20 });
+    server = await listen(app, PLAIN);
+    impatient = await listen(app, PLAIN, { request_ms: 200, check_ms: 20 });
   });
-  afterAll(() => server.close());
+  afterAll(() => Promise.all([server.close(), impatient.close()]));
 
   /** What a client hears that sends this and then nothing, until the server hangs up. */
-  async function answerTo(...parts: string[]): Promise<string> {
-    const socket = net.connect(server.port, '127.0.0.1');
+  async function answerTo({ port }: Listening, ...parts: string[]): Promise<string> {
+    const socket = net.connect(port, '127.0.0.1');
     socket.write(parts.join('\r\n'));
     const chunks: Buffer[] = [];
     for await (const chunk of socket) chunks.push(chunk as Buffer);
@@ -178,14 +181,21 @@ describe('a request that Node refuses is answered in the documented shape', () =
     ['nothing at all', []],
     ['a body that does not end', ['POST / HTTP/1.1', 'Host: localhost', 'Content-Length: 10', '', '{']],
   ])('rules 2.8: %s: 408 once the time is up, then the connection is closed', async (_title, parts) => {
-    expect(errorOf(await answerTo(...parts))).toMatchObject([
+    expect(errorOf(await answerTo(impatient, ...parts))).toMatchObject([
       'HTTP/1.1 408 Request Timeout',
       { status: 408, type: 'RequestTimeout' },
     ]);
   });
 
   test('rules 2.8: headers that are too large: 431', async () => {
-    const answer = await answerTo('GET / HTTP/1.1', 'Host: localhost', `X-Large: ${'x'.repeat(17_000)}`, '', '');
+    const answer = await answerTo(
+      server,
+      'GET / HTTP/1.1',
+      'Host: localhost',
+      `X-Large: ${'x'.repeat(17_000)}`,
+      '',
+      '',
+    );
     expect(errorOf(answer)).toMatchObject([
       'HTTP/1.1 431 Request Header Fields Too Large',
       { status: 431, type: 'RequestHeaderFieldsTooLarge' },
@@ -193,7 +203,7 @@ describe('a request that Node refuses is answered in the documented shape', () =
   });
 
   test('a request that is not HTTP: 400', async () => {
-    expect(errorOf(await answerTo('this is not http', '', ''))).toMatchObject([
+    expect(errorOf(await answerTo(server, 'this is not http', '', ''))).toMatchObject([
       'HTTP/1.1 400 Bad Request',
       { status: 400, type: 'ValidationError' },
     ]);
