@@ -1,5 +1,6 @@
 import pino from 'pino';
 import { v7 as uuidv7 } from 'uuid';
+import document from '../../api/manage/openapi.json';
 import { createApp } from '../../api/http/app';
 import { keyStore } from '../../api/http/idempotency';
 import { listen } from '../../api/http/server';
@@ -9,7 +10,6 @@ import { newClientSecret } from '../../api/manage/operations/clients';
 import { tokenEndpoint } from '../../api/manage/token-endpoint';
 import { Tokens } from '../../api/manage/tokens';
 import { MANAGE_API, TOKEN_PATH, TOKEN_SCOPE } from '../../src/contract/manage/manage-api';
-import { openApi } from '../../src/contract/openapi';
 import type { DeliveryId } from '../../src/domain/delivery';
 import { insertOAuthClient, type Role } from '../../src/db/projects/oauth-clients';
 import { createTestDatabase, secrets } from './database';
@@ -59,7 +59,7 @@ export async function aManageHost({ TRUSTED_PROXY = '' } = {}) {
       authenticate: authenticateByToken({ db, tokens }),
       keysOf: ({ id }) => keyStore({ db, secrets }, id),
     },
-    document: openApi(MANAGE_API),
+    document,
     probes: [],
     routers: [tokenEndpoint({ db, secrets, tokens, issuer })],
   });

@@ -1,4 +1,5 @@
 import pino from 'pino';
+import document from '../../api/openapi.json';
 import { createApp, type AppDependencies } from '../../api/http/app';
 import { authenticateByApiKey, type FindOwner } from '../../api/http/authenticate';
 import type { KeyStore } from '../../api/http/idempotency';
@@ -7,7 +8,6 @@ import type { Project } from '../../src/db/projects/projects';
 import type { MerchantContext, MerchantOperations, ProjectCaller } from '../../api/merchant';
 import type { Config } from '../../src/config';
 import { EXAMPLES } from '../../src/contract/examples';
-import { openApi } from '../../src/contract/openapi';
 import { MERCHANT_API, type MerchantRoutes } from '../../src/contract/merchant-api';
 import { readsOnly, type Route } from '../../src/contract/routes';
 import type { KeyRecord } from '../../src/db/requests/idempotency-keys';
@@ -37,7 +37,6 @@ export const OWNER = { project: API_PROJECT, api_key_id: '0123456789ab' };
 
 export const API_KEY = 'test_0123456789ab0123456789abcdef0123456789abcdef01234567';
 export const AUTHORIZATION = `Basic ${Buffer.from(`${API_KEY}:`).toString('base64')}`;
-const DOCUMENT = openApi(MERCHANT_API);
 
 export interface Call {
   operation: keyof MerchantRoutes;
@@ -87,7 +86,7 @@ export async function serveTestApi(options: Options = {}) {
       ),
       keysOf: () => keys,
     },
-    document: DOCUMENT,
+    document,
   });
   const server = await listen(app, {
     API_HOST: '127.0.0.1',

@@ -1,8 +1,7 @@
 import { declaredNames } from '../../../api/http/declared-names';
-import { MERCHANT_API } from '../../../src/contract/merchant-api';
-import { openApi } from '../../../src/contract/openapi';
+import document from '../../../api/openapi.json';
 
-const names = declaredNames(openApi(MERCHANT_API));
+const names = declaredNames(document);
 
 test.each([
   ['amount', 'amount'],

@@ -1,7 +1,6 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { MERCHANT_API } from '../../../src/contract/merchant-api';
-import { openApi } from '../../../src/contract/openapi';
+import document from '../../../api/openapi.json';
 import { aVisitor, launchBrowser, SIZES } from '../../support/browser';
 import { setUp } from '../../support/set-up';
 import { API_KEY, serveTestApi } from '../../support/test-api';
@@ -15,7 +14,7 @@ afterEach(() => Promise.all(browser.contexts().map((context) => context.close())
 test('openapi.json is the document', async () => {
   const response = await fetch(`${api.url}/docs/openapi.json`);
   expect(response.headers.get('content-type')).toBe('application/json');
-  expect(await response.text()).toBe(JSON.stringify(openApi(MERCHANT_API)));
+  expect(await response.text()).toBe(JSON.stringify(document));
 });
 
 test('its scripts are its own: only this server, and nothing inline', async () => {
@@ -32,7 +31,7 @@ test('shows every operation on a desktop and on a phone, from this server alone,
   const requested: string[] = [];
   page.on('request', (request) => requested.push(request.url()));
   await page.goto(`${api.url}/docs/`, { waitUntil: 'networkidle' });
-  const operations = Object.values(openApi(MERCHANT_API).paths).flatMap((methods) => Object.values(methods));
+  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
   await until('every operation is shown', async () => {
     const headings = new Set((await page.getByRole('heading').allTextContents()).map((text) => text.trim()));
     return operations.every(({ summary }) => headings.has(summary));
@@ -68,8 +67,7 @@ test('works without the slash at its end and below a path prefix', async () => {
   // Of one path: to draw the page of all operations takes seconds of the processor.
   await page.route('**/openapi.json', async (route) => {
     asked.push(route.request().url());
-    const { paths, ...document } = openApi(MERCHANT_API);
-    await route.fulfill({ json: { ...document, paths: { '/v1/orders/': paths['/v1/orders/'] } } });
+    await route.fulfill({ json: { ...document, paths: { '/v1/orders/': document.paths['/v1/orders/'] } } });
   });
   await page.goto(folder);
   await page

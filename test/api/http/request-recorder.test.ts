@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
+import document from '../../../api/openapi.json';
 import { RECORDER_LIMITS, RequestRecorder } from '../../../api/http/request-recorder';
-import { MERCHANT_API } from '../../../src/contract/merchant-api';
-import { openApi } from '../../../src/contract/openapi';
 import { queryRows } from '../../../src/db/connection';
 import { ServiceError } from '../../../src/errors';
 import { createTestDatabase } from '../../support/database';
@@ -11,7 +10,6 @@ import { API_PROJECT, OWNER, serveTestApi } from '../../support/test-api';
 import { until } from '../../support/waits';
 
 const database = setUp(() => createTestDatabase());
-const document = openApi(MERCHANT_API);
 const UNKNOWN_ID = '5b0e3f5a-6c3b-4d0a-9a55-0b6f7c1d2e3f';
 
 /** An API whose requests are recorded, quickly unless told otherwise. */

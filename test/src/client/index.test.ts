@@ -21,11 +21,13 @@ const OPERATIONS = client satisfies Record<keyof MerchantRoutes, unknown> as unk
   Call
 >;
 
+const DOCUMENT = openApi(MERCHANT_API);
+
 /** The documentation's example of a request, as the client takes it. */
 function argumentsOf(id: keyof MerchantRoutes, route: Route): Record<string, unknown> {
   const { params = {}, body }: { params?: Record<string, string>; body?: unknown } = EXAMPLES[id] as object;
   const { $ref = 'body' } =
-    openApi(MERCHANT_API).paths[route.path]?.[route.method]?.requestBody?.content['application/json'].schema ?? {};
+    DOCUMENT.paths[route.path]?.[route.method]?.requestBody?.content['application/json'].schema ?? {};
   const named = Object.entries(params).map(([name, value]) => [camel(name), value]);
   return { ...Object.fromEntries(named), ...(body === undefined ? {} : { [camel($ref.split('/').at(-1)!)]: body }) };
 }
