@@ -1,9 +1,7 @@
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { repositoryRoot } from '../../src/stack/files';
 import { readVariables } from '../../src/stack/launch';
 import { startProcess, type TestProcess } from '../../test/support/process';
-import { OwnStack } from '../../test/support/stack';
+import { idle, OwnStack } from '../../test/support/stack';
 import { until } from '../../test/support/waits';
 import { checkInvariants } from '../invariants';
 import type { Proof, ProofInput, ProofOutcome, Size } from '../proof';
@@ -46,8 +44,7 @@ export const severalWorkers: Proof = {
 
 async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
   const { seconds, per_second, holders } = SIZES[size];
-  const idle = path.join(repositoryRoot(), 'test', 'support', 'idle-process.cjs');
-  const own = new OwnStack('several-workers', () => ({ RATE_LIMIT_PER_SECOND: '0' }), ['--worker', idle]);
+  const own = new OwnStack('several-workers', () => ({ RATE_LIMIT_PER_SECOND: '0' }), idle('worker'));
   const closing: (() => unknown)[] = [() => own.discard()];
   try {
     const stack = await own.start();

@@ -48,10 +48,7 @@ import { messageOf } from '../errors';
 const progress = createProgress();
 
 /** The files of the processes that run instead of those of `src/main`. */
-export interface OtherPrograms {
-  api?: string;
-  worker?: string;
-}
+export type OtherPrograms = Partial<Record<'api' | 'manage' | 'worker' | 'codec', string>>;
 
 /**
  * The order of the stop: no new requests, then no new work, then the simulator, the codec and Temporal's Web UI, then the

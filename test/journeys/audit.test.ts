@@ -12,7 +12,7 @@ import { Merchant } from '../support/merchant';
 import { capturePart, createAuthorization, part, refund, untilFollowUp, voidAll } from '../support/merchant-payments';
 import { answerOfAdmin } from '../support/admin';
 import { startReceiver, type Receiver } from '../support/servers';
-import { OwnStack, postControl, type RunningStack } from '../support/stack';
+import { idle, OwnStack, postControl, type RunningStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
 
@@ -20,13 +20,17 @@ import { until } from '../support/waits';
 
 const SECRET = 'whsec_b3BlcmF0b3Igd2ViaG9vayBvZiB0aGUgdGVzdHM=';
 let receiver: Receiver;
-const own = new OwnStack('audit', () => ({
-  AUDIT_MARGIN_SECONDS: '0',
-  // Slow enough for a worker to die in the middle.
-  AUDIT_ORDERS_PER_SECOND: '20',
-  OPERATOR_WEBHOOK_URL: receiver.url,
-  OPERATOR_WEBHOOK_SECRET: SECRET,
-}));
+const own = new OwnStack(
+  'audit',
+  () => ({
+    AUDIT_MARGIN_SECONDS: '0',
+    // Slow enough for a worker to die in the middle.
+    AUDIT_ORDERS_PER_SECOND: '20',
+    OPERATOR_WEBHOOK_URL: receiver.url,
+    OPERATOR_WEBHOOK_SECRET: SECRET,
+  }),
+  idle('manage', 'codec'),
+);
 let running: RunningStack;
 let db: Database;
 let merchant: Merchant;

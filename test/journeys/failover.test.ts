@@ -22,7 +22,7 @@ import { silent } from '../../src/stack/progress';
 import { preparePostgres } from '../../src/stack/servers/postgres';
 import { Merchant } from '../support/merchant';
 import { startProcess } from '../support/process';
-import { OwnStack, serverFolder, stack, type RunningStack } from '../support/stack';
+import { idle, OwnStack, serverFolder, stack, type RunningStack } from '../support/stack';
 import { until } from '../support/waits';
 
 /** A stack whose Postgres is a primary with a synchronous standby, over TLS, at an address that moves. */
@@ -131,10 +131,14 @@ let address: Awaited<ReturnType<typeof startAddress>>;
 let primary: Database;
 let standby: Database;
 let running_stack: RunningStack;
-const own = new OwnStack('failover', () => ({
-  POSTGRES_URL: urlOf(address.port),
-  SIMULATOR_POSTGRES_URL: stack().postgres_url.replace(/\/\w+$/, `/failover_${process.pid}`),
-}));
+const own = new OwnStack(
+  'failover',
+  () => ({
+    POSTGRES_URL: urlOf(address.port),
+    SIMULATOR_POSTGRES_URL: stack().postgres_url.replace(/\/\w+$/, `/failover_${process.pid}`),
+  }),
+  idle('manage', 'codec'),
+);
 
 beforeAll(async () => {
   [first, second] = [await prepareServer('first'), await prepareServer('second')];

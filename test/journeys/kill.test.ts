@@ -17,7 +17,7 @@ import { answerOfAdmin } from '../support/admin';
 import { Operator } from '../support/operator';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
-import { OwnStack, type ProcessName } from '../support/stack';
+import { idle, OwnStack, type ProcessName } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { sendUntilAnswered, until } from '../support/waits';
 
@@ -25,7 +25,7 @@ import { sendUntilAnswered, until } from '../support/waits';
  * kill -9 while money moves, on a stack of its own. The processor is slow on purpose, so that the kill comes when
  * it has the charge and nobody has its answer.
  */
-const own = new OwnStack('kill', () => ({ DEMO_WEBHOOK_URL: receiver.url }));
+const own = new OwnStack('kill', () => ({ DEMO_WEBHOOK_URL: receiver.url }), idle('codec'));
 
 const receiver = setUp(startReceiver);
 let merchant: Merchant;

@@ -12,7 +12,7 @@ import { createAuthorization, refund } from '../support/merchant-payments';
 import { Operator } from '../support/operator';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
-import { OwnStack, type RunningStack } from '../support/stack';
+import { idle, OwnStack, type RunningStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
 
@@ -55,7 +55,7 @@ const namesOf = (text: string): string[] => [...text.matchAll(/^# TYPE (\w+) /gm
 const receiver = setUp(startReceiver);
 let running: RunningStack;
 let merchant: Merchant;
-const own = new OwnStack('metrics', () => ({ DEMO_WEBHOOK_URL: receiver.url, LOG_LEVEL: 'info' }));
+const own = new OwnStack('metrics', () => ({ DEMO_WEBHOOK_URL: receiver.url, LOG_LEVEL: 'info' }), idle('codec'));
 
 let temporal: Temporal;
 /** The workflow of an authorization that Temporal has lost before all tests. Recovery finds it after a minute. */

@@ -26,7 +26,7 @@ import { controlSimulator, makeDue, outcomeInWords, refund, untilOrder } from '.
 import { createTestProject, Operator } from '../support/operator';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
-import { OwnStack } from '../support/stack';
+import { idle, OwnStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { sendUntilAnswered, until } from '../support/waits';
 import { orderWorkflowId } from '../../workflows/messages';
@@ -42,12 +42,16 @@ let record: Database;
 let temporal: Temporal;
 /** Fewer than a test begins at once. */
 const CHARGES_AT_ONCE = 2;
-const own = new OwnStack('outages', () => ({
-  DEMO_WEBHOOK_URL: receiver.url,
-  API_DEADLINE_MS: '4000',
-  CHARGES_AT_ONCE: String(CHARGES_AT_ONCE),
-  LOG_LEVEL: 'info',
-}));
+const own = new OwnStack(
+  'outages',
+  () => ({
+    DEMO_WEBHOOK_URL: receiver.url,
+    API_DEADLINE_MS: '4000',
+    CHARGES_AT_ONCE: String(CHARGES_AT_ONCE),
+    LOG_LEVEL: 'info',
+  }),
+  idle('codec'),
+);
 
 beforeAll(async () => {
   const stack = await own.start();

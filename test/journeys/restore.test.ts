@@ -20,12 +20,12 @@ import {
 import { answerOfAdmin } from '../support/admin';
 import { STOP_LIMITS_MS } from '../../src/config';
 import { transactionId } from '../../src/ids';
-import { OwnStack, type RunningStack } from '../support/stack';
+import { idle, OwnStack, type RunningStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
 
 /** The record is restored from a copy that lacks everything of this story (rules 28). */
-const own = new OwnStack('restored');
+const own = new OwnStack('restored', undefined, idle('manage', 'codec'));
 let stack: RunningStack;
 let merchant: Merchant;
 let temporal: Temporal;

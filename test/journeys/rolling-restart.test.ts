@@ -1,14 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import http from 'node:http';
 import net from 'node:net';
-import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { parseConfig } from '../../src/config';
 import type { Order } from '../../src/contract/order';
-import { repositoryRoot } from '../../src/stack/files';
 import { readVariables } from '../../src/stack/launch';
 import { answerOfAdmin } from '../support/admin';
 import { CARD, Client } from '../support/customer';
@@ -18,7 +16,7 @@ import { Operator } from '../support/operator';
 import { startProcess, type TestProcess } from '../support/process';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
-import { OwnStack, type RunningStack } from '../support/stack';
+import { idle, OwnStack, type RunningStack } from '../support/stack';
 import { until } from '../support/waits';
 
 /** Restarts of processes that others stand in for: no request fails. */
@@ -236,9 +234,6 @@ describe('every key that several processes share is replaced while they serve re
   /** Between two requests of a client. Milliseconds. */
   const PAUSE_MS = 100;
 
-  /** In place of the stack's own worker and API, which would keep the old keys. */
-  const idle = path.join(repositoryRoot(), 'test/support/idle-process.cjs');
-
   const receiver = setUp(startReceiver);
   const balancers = setUp(async () => {
     const [api, manage] = await Promise.all([startBalancer({ of: 'requests' }), startBalancer({ of: 'requests' })]);
@@ -250,7 +245,8 @@ describe('every key that several processes share is replaced while they serve re
       DEMO_WEBHOOK_URL: receiver.url,
       PROCESSOR_NOTIFICATION_URL: `${balancers.api.url}/processor/notifications/`,
     }),
-    ['--api', idle, '--worker', idle],
+    // They would keep the old keys.
+    idle('api', 'manage', 'worker', 'codec'),
   );
   const replaced: Record<Kind, TestProcess[]> = { api: [], manage: [], worker: [] };
   let stack: RunningStack;

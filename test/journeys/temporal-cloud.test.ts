@@ -8,7 +8,7 @@ import { answerOfAdmin } from '../support/admin';
 import { Merchant } from '../support/merchant';
 import { createTestProject, type TestProject } from '../support/operator';
 import { startReceiver, type Receiver } from '../support/servers';
-import { OwnStack, serverFolder, stack, type RunningStack } from '../support/stack';
+import { idle, OwnStack, serverFolder, stack, type RunningStack } from '../support/stack';
 import { temporalCommand } from '../support/temporal';
 import { until } from '../support/waits';
 
@@ -119,12 +119,16 @@ let cloud: Awaited<ReturnType<typeof startTemporalCloud>>;
 let running_stack: RunningStack;
 let receiver: Receiver;
 let project: TestProject;
-const own = new OwnStack('behind-tls', () => ({
-  TEMPORAL_ADDRESS: cloud.address,
-  TEMPORAL_NAMESPACE: namespace,
-  TEMPORAL_API_KEY: KEY,
-  TEMPORAL_TLS_SERVER_CA_CERT_PATH: cloud.ca,
-}));
+const own = new OwnStack(
+  'behind-tls',
+  () => ({
+    TEMPORAL_ADDRESS: cloud.address,
+    TEMPORAL_NAMESPACE: namespace,
+    TEMPORAL_API_KEY: KEY,
+    TEMPORAL_TLS_SERVER_CA_CERT_PATH: cloud.ca,
+  }),
+  idle('manage'),
+);
 
 beforeAll(async () => {
   const { temporal_address: address } = stack();

@@ -8,7 +8,7 @@ import { Merchant, webhookOf } from '../support/merchant';
 import { answerIssuer } from '../support/processor';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
-import { OwnStack } from '../support/stack';
+import { idle, OwnStack } from '../support/stack';
 import { tracesIn, type ReceivedSpan } from '../support/traces';
 import { until } from '../support/waits';
 
@@ -17,12 +17,16 @@ const receiver = setUp(startReceiver);
 const collector = setUp(startCollector);
 const own = setUp(
   async () => {
-    const stack = new OwnStack('traces', () => ({
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      OTEL_EXPORTER_OTLP_TIMEOUT: '500',
-      OTEL_BSP_SCHEDULE_DELAY: '200',
-      LOG_LEVEL: 'info',
-    }));
+    const stack = new OwnStack(
+      'traces',
+      () => ({
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+        OTEL_BSP_SCHEDULE_DELAY: '200',
+        LOG_LEVEL: 'info',
+      }),
+      idle('manage', 'codec'),
+    );
     return { stack, place: await stack.start() };
   },
   ({ stack }) => stack.discard(),

@@ -30,12 +30,12 @@ import { CARD, Client as Customer } from '../support/customer';
 import { Merchant } from '../support/merchant';
 import { capture, createAuthorization } from '../support/merchant-payments';
 import { ledgerDifferences } from '../../proofs/invariants/ledger';
-import { OwnStack, type RunningStack } from '../support/stack';
+import { idle, OwnStack, type RunningStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
 
 /** Two versions of the workflows side by side, under load, as an operator deploys them. */
-const own = new OwnStack('versions', () => ({ DEPLOYMENT_VERSIONING: 'operator' }));
+const own = new OwnStack('versions', () => ({ DEPLOYMENT_VERSIONING: 'operator' }), idle('manage', 'codec'));
 let stack: RunningStack;
 let temporal: ReturnType<typeof temporalOf>;
 let load: SteadyOrders | undefined;

@@ -6,7 +6,7 @@ import { runConcurrently } from '../support/merchant-payments';
 import { createTestProject, type TestProject } from '../support/operator';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
-import { OwnStack, type RunningStack } from '../support/stack';
+import { idle, OwnStack, type RunningStack } from '../support/stack';
 import { until } from '../support/waits';
 
 /** Orders of the longest outage. RECOVERED=2000 for two thousand, which take four minutes. */
@@ -14,7 +14,7 @@ const ORDERS = Number(process.env['RECOVERED'] ?? 60);
 jest.setTimeout(120_000 + ORDERS * 1_000);
 
 /** A receiver that was away: its failed webhooks are sent again, on a stack whose worker is killed. */
-const own = new OwnStack('webhook-recovery', () => ({ WEBHOOK_PRIVATE_ADDRESSES: 'true' }));
+const own = new OwnStack('webhook-recovery', () => ({ WEBHOOK_PRIVATE_ADDRESSES: 'true' }), idle('manage', 'codec'));
 const receiver = setUp(startReceiver);
 let stack: RunningStack;
 beforeAll(async () => {

@@ -68,6 +68,10 @@ function hasRoomInMemory(): boolean {
 /** A process of the stack that a test may kill or stop. */
 export type ProcessName = 'worker' | 'api' | 'temporal' | 'postgres' | 'simulator' | 'meilisearch';
 
+/** Arguments of start.js with which these processes of a stack do nothing, as no test uses them. */
+export const idle = (...names: ('api' | 'manage' | 'worker' | 'codec')[]): string[] =>
+  names.flatMap((name) => [`--${name}`, 'test/support/idle-process.cjs']);
+
 /** A stack for one test file, which may kill its processes. */
 export class OwnStack {
   readonly data_dir: string;
@@ -124,12 +128,8 @@ export class OwnStack {
   /** Resolves when the API can serve requests. */
   async ready(): Promise<void> {
     const { api_url } = readFacts(this.data_dir);
-    await until('the API is ready', () =>
-      fetch(`${api_url}/health/ready`).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    );
+    const ready = () => fetch(`${api_url}/health/ready`).catch(() => undefined);
+    await until('the API is ready', async () => (await ready())?.ok);
   }
 }
 
