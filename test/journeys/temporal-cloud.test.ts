@@ -177,10 +177,15 @@ test('rules 24.24: an API whose key may not describe the namespace starts, is re
   const waiting = await project.merchant.createOrder();
   expect((await project.merchant.cancelOrder(waiting.id)).status).toBe('cancelled');
   // A worker may still be making the search index.
-  const checks = await until('doctor finds nothing wrong', async () => {
-    const now = await answerOfAdmin<{ check: string; result: string }[]>(['doctor'], { data_dir: own.data_dir });
-    return now.every(({ result }) => result !== 'wrong') && now;
-  });
+  const checks = await until(
+    'doctor finds nothing wrong',
+    async () => {
+      const now = await answerOfAdmin<{ check: string; result: string }[]>(['doctor'], { data_dir: own.data_dir });
+      return now.every(({ result }) => result !== 'wrong') && now;
+    },
+    60_000,
+    2_000,
+  );
   expect(checks.map(({ check }) => check)).toEqual(
     expect.arrayContaining(['temporal', 'search attributes', 'workers']),
   );

@@ -9,11 +9,13 @@ const PAUSE_MS = { least: 25, most: 500 };
 /**
  * Asks again and again until there is an answer other than undefined or false; says what never came. The longer it
  * takes, the less often it asks: most questions are requests, which take the processor from what is waited for.
+ * `least_ms`: the least pause, for a question that costs much or has no answer for long.
  */
 export async function until<T>(
   what: string,
   ask: () => Promise<T | undefined | false> | T | undefined | false,
   within_ms = 60_000,
+  least_ms = PAUSE_MS.least,
 ): Promise<T> {
   const began = performance.now();
   for (;;) {
@@ -21,7 +23,7 @@ export async function until<T>(
     if (answer !== undefined && answer !== false) return answer;
     const waited = performance.now() - began;
     if (waited > within_ms) throw new Error(`not within ${within_ms} ms: ${what}`);
-    await sleep(Math.min(PAUSE_MS.most, Math.max(PAUSE_MS.least, waited / 5)));
+    await sleep(Math.max(least_ms, Math.min(PAUSE_MS.most, waited / 5)));
   }
 }
 
