@@ -1,9 +1,5 @@
-import { v7 as uuidv7 } from 'uuid';
-import type { ActivityServices } from '../../activities/services';
 import { NO_FIGURES } from '../../src/db/audit/audit-progress';
-import { AUDIT_WORKFLOW, TASK_QUEUE } from '../../workflows/messages';
 import { describeAudit } from '../../workflows/audit';
-import { createWorkflowEnvironment, type WorkflowEnvironment } from '../support/temporal';
 
 test.each([
   [
@@ -16,28 +12,4 @@ test.each([
   ],
 ])('an operator reads what the audit found: %j', (found, words) => {
   expect(describeAudit({ ...NO_FIGURES, ...found })).toBe(words);
-});
-
-describe('the workflow', () => {
-  let world: WorkflowEnvironment;
-  let failures = 2;
-  beforeAll(async () => {
-    const processor = {
-      async operations() {
-        if (failures-- > 0) throw new Error('away');
-        return [];
-      },
-      totals: async () => [],
-      settlements: async () => [],
-    } as unknown as ActivityServices['processor'];
-    world = await createWorkflowEnvironment({ services: { processor } });
-  });
-  afterAll(() => world.close());
-
-  it('waits while the processor is away, and ends with what it has compared', async () => {
-    const workflowId = `audit-${uuidv7()}`;
-    const handle = await world.env.client.workflow.start(AUDIT_WORKFLOW, { workflowId, taskQueue: TASK_QUEUE });
-    expect(await handle.result()).toEqual(NO_FIGURES);
-    expect(failures).toBeLessThan(0);
-  });
 });
