@@ -410,7 +410,7 @@ export type ReceiverCheck = {
     /** The workflow that plays it, as the Web UI of Temporal shows it to operators. */
     workflow_id: string;
     webhook_url: string;
-    /** `running` for less than 30 seconds. `stopped`: it could not be played, for the `reason`. */
+    /** `running` for less than 30 seconds as a rule. `stopped`: it could not be played, for the `reason`. */
     status: "running" | "done" | "stopped";
     /** The worst of the cases, once it is done. */
     result?: "passed" | "warning" | "failed" | "not_played";
