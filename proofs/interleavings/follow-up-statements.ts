@@ -147,13 +147,24 @@ export function watchStatements(rowsOf: () => SandboxRows): Statement[] {
       },
     },
     {
-      name: 'end watch',
+      name: 'end watch of reversed payment',
       is: /^delete from late_approval_watches/,
-      run({ transaction_id, now }: Partial<WatchBindings>) {
-        const { watches } = rowsOf();
-        const watch = watches[transaction_id!];
-        const is_due = now === undefined || (watch !== undefined && (watch.poll_at <= now || watch.polls > 0));
-        if (is_due) delete watches[transaction_id!];
+      run({ transaction_id }: WatchBindings) {
+        delete rowsOf().watches[transaction_id];
+        return [];
+      },
+    },
+    {
+      name: 'end watch',
+      is: /^with o as \(\s+select orders\.id from transactions/,
+      run({ transaction_id, now }: Pick<WatchBindings, 'transaction_id'> & Partial<WatchBindings>) {
+        const { watches, transactions, orders } = rowsOf();
+        const watch = watches[transaction_id];
+        const is_due = watch !== undefined && (now === undefined || watch.poll_at <= now || watch.polls > 0);
+        if (!is_due) return [];
+        delete watches[transaction_id];
+        const order = orders[transactions[transaction_id]!.order_id];
+        if (order !== undefined) order.version += 1;
         return [];
       },
     },
