@@ -86,8 +86,9 @@ export async function verifyManualOutcome(
   const was_overdue = order.attention?.includes(OVERDUE) === true;
   if (attention !== undefined) await setAttention(db, order_id, attention);
   if (was_overdue) await endAttention(db, order_id, OVERDUE);
-  await endWatch(db, last.id);
-  return attention !== undefined || watch !== undefined ? await loadOrderSnapshot(db, order_id) : order;
+  if (watch !== undefined) await endWatch(db, last.id);
+  const is_changed = attention !== undefined || was_overdue || watch !== undefined;
+  return is_changed ? await loadOrderSnapshot(db, order_id) : order;
 }
 
 const OVERDUE = 'the processor has given no answer for a day about a sign that it has another outcome';
