@@ -28,7 +28,7 @@ import { orderWorkflowId, paymentLinkWorkflowId, recordChanged } from '../../wor
 import { runAdmin } from '../support/admin';
 import { CARD, Client as Customer } from '../support/customer';
 import { Merchant } from '../support/merchant';
-import { capture, createAuthorization } from '../support/merchant-payments';
+import { capture, capturePart, createAuthorization, part } from '../support/merchant-payments';
 import { ledgerDifferences } from '../../proofs/invariants/ledger';
 import { idle, OwnStack, type RunningStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';
@@ -226,6 +226,9 @@ test('rules 24.21: two versions under load: current, ramp, back, drain; nothing 
   await sleep(STEP_MS);
   // Open orders stay where they began, and only the current build drains.
   expect((await statusOf(HEAD)).open_workflows).toBeGreaterThanOrEqual(open.length);
+  // What such an order starts begins with the current version.
+  const first_part = await capturePart(merchant, held, part(100));
+  expect(await firstVersionOf(orderWorkflowId(first_part.body.id))).toBe(newer.version);
   expect(await admin(HEAD, 'deploy', 'drain')).toMatchObject({ error: 'Conflict', failed: true });
 
   // Back, and the newer version goes.
