@@ -65,7 +65,7 @@ export async function declinedThenPaidOrder(play: Play): Promise<[DeliveryId, De
   };
   const declined = await pay(written, 1, 'do_not_honor');
   if (declined.transactions[0]?.status !== 'error') throw new Error(`order ${order.id} was not declined`);
-  await held(play, order.id);
+  await pauseWebhooksOf(play.services.db, [order.id]);
   requireCompleted(await pay(declined, 2, 'approved'));
   const [first, second] = await held(play, order.id);
   return [first!, second!];
