@@ -177,8 +177,10 @@ export class RecordedWorkflows<Started, Stored> extends ObjectWorkflows<Started,
           if (view !== undefined && (kind.isFinal(view) || !request.has_idempotency_key)) return;
           // The first workflow ended before the object was written or its first answer known. A second one uses the
           // same ids for rows and charges, and continues from the record. Temporal keeps a refusal by the update's id.
-          const is_refusal = !isWorkflowClosed(error) && sent.updateId !== undefined;
-          const again = is_refusal ? { ...sent, updateId: newUpdateId(sent.updateId!, request) } : sent;
+          const again =
+            isWorkflowClosed(error) || sent.updateId === undefined
+              ? sent
+              : { ...sent, updateId: newUpdateId(sent.updateId, request) };
           await startAndUpdate(client, start, again);
         }
       });
