@@ -16,7 +16,7 @@ import {
 } from '../db/backups/restores';
 import { extendPayloadKeyUses } from '../db/builds/payload-key-uses';
 import { ServiceError, validationError } from '../errors';
-import { ENDS_AFTER_MS, reconcile } from '../recovery/reconcile';
+import { ENDS_AFTER_MS, reconcile } from '../recovery/restore/reconcile';
 import type { Processor } from '../processor/client';
 import type { TemporalClient } from '../temporal/connect';
 import type { WorkflowClients } from '../temporal/workflows';

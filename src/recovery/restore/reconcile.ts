@@ -1,28 +1,30 @@
-import { findDifferences } from '../../activities/audit-comparison';
+import { findDifferences } from '../../../activities/audit-comparison';
 import {
   ERASURE_WORKFLOW,
   FOLLOW_UP_WORKFLOW,
   ORDER_WORKFLOW,
   PAYMENT_LINK_WORKFLOW,
   type ErasureInput,
-} from '../../workflows/messages';
+} from '../../../workflows/messages';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { postponeEnds, type OpenItem } from '../db/backups/restores';
-import type { RequireLease } from '../db/lease';
-import { endLostRecords } from '../db/recovery/attentions';
-import { reopenErasure } from '../db/retention/erasures';
-import { isProcessorInitiated } from '../domain/follow-up';
-import { minorUnitsInWords } from '../domain/waits';
-import type { Processor } from '../processor/client';
-import { operationPages } from '../processor/operation-pages';
-import type { ReportedOperation } from '../processor/wire';
-import { sentInputs, workflowsSince, type SeenWorkflow } from '../temporal/sent-inputs';
-import type { WorkflowClients } from '../temporal/workflows';
-import { Restorer, type Missing, type RestorerServices } from './restorer';
-import { CHECKS_AT_ONCE } from './row-checks';
+import { postponeEnds, type OpenItem } from '../../db/backups/restores';
+import type { RequireLease } from '../../db/lease';
+import { endLostRecords } from '../../db/recovery/attentions';
+import { reopenErasure } from '../../db/retention/erasures';
+import { isProcessorInitiated } from '../../domain/follow-up';
+import { minorUnitsInWords } from '../../domain/waits';
+import type { Processor } from '../../processor/client';
+import { operationPages } from '../../processor/operation-pages';
+import type { ReportedOperation } from '../../processor/wire';
+import { sentInputs, workflowsSince, type SeenWorkflow } from '../../temporal/sent-inputs';
+import type { WorkflowClients } from '../../temporal/workflows';
+import { CHECKS_AT_ONCE } from '../row-checks';
+import { KnownOperations } from './known-operations';
+import { missingInitiated, missingOf } from './missing';
+import type { Missing, Restoration, RestoreServices } from './restoration';
 
-interface Services extends RestorerServices {
-  workflows: RestorerServices['workflows'] & Pick<WorkflowClients, 'erasures'>;
+interface Services extends RestoreServices {
+  workflows: RestoreServices['workflows'] & Pick<WorkflowClients, 'erasures'>;
   processor: Pick<Processor, 'operations' | 'totals' | 'findOperation'>;
   requireLease: RequireLease;
 }
@@ -81,12 +83,17 @@ export async function reconcile(services: Services, restore: RestoreUnderWay): P
     });
   };
   const ends: Missing[] = [];
+  const restorationWith = (operations: readonly ReportedOperation[]): Restoration => ({
+    ...services,
+    operations: new KnownOperations(services.processor, operations),
+    ends,
+  });
   for (const type of TYPES) {
     // The processor may go on with what was under way: its operations are asked for again.
-    const restorer = new Restorer(services, await operationsSince(services.processor, since), ends);
+    const restoration = restorationWith(await operationsSince(services.processor, since));
     const of_type = seen.filter((one) => one.type === type);
     const read = await severalAtOnce(of_type, (workflow) =>
-      attempt(workflow.workflow_id, () => restorer.read(type, workflow)),
+      attempt(workflow.workflow_id, () => missingOf(restoration, type, workflow)),
     );
     await services.requireLease();
     await postponeEnds(services.db, since, Date.now() + ENDS_AFTER_MS);
@@ -95,11 +102,11 @@ export async function reconcile(services: Services, restore: RestoreUnderWay): P
   // A link that has ended takes no attempt.
   await writeAll(ends);
   const operations = await operationsSince(services.processor, since);
-  const restorer = new Restorer(services, operations, ends);
+  const restoration = restorationWith(operations);
   const initiated = operations.filter(
     ({ operation, result }) => isProcessorInitiated(operation) && result === 'approved',
   );
-  await writeAll(initiated.map((operation) => restorer.initiated(operation)));
+  await writeAll(initiated.map((operation) => missingInitiated(restoration, operation)));
   found.open_items.push(...(await eraseAgain(services, restore)));
   found.open_items.push(...(await differences(services, new Set(operations.map(({ order_id }) => order_id)))));
   const open = new Set(found.open_items.map(({ object }) => object));
