@@ -1,3 +1,4 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { codeOf, connectDatabase, queryRows, type Database } from './connection';
 
 /** The role that a Postgres URL signs in with, and its password. */
@@ -43,7 +44,7 @@ async function makeRole(db: Database, { role, password }: Credentials): Promise<
     const [statement] = await queryRows<{ sql: string }>(
       db,
       `select format('create role %I login password %L', cast(:role as text), cast(:password as text)) as sql`,
-      { role, password },
+      { role, password: scramVerifier(password) },
     );
     await db.raw(statement!.sql.replaceAll('?', '\\?'));
   } catch (error) {
@@ -52,6 +53,22 @@ async function makeRole(db: Database, { role, password }: Credentials): Promise<
         'with LOGIN and its password, or give the role that migrates the right CREATEROLE, then start again.',
     );
   }
+}
+
+/** Iterations of PBKDF2, as Postgres' own. */
+const SCRAM_ITERATIONS = 4_096;
+
+/**
+ * What Postgres stores of a password (RFC 5803). Sent in its place, so that no log of the server has the password: with
+ * `log_statement`, or when the statement fails, it logs the whole statement. Clients normalise a password (RFC 4013).
+ */
+function scramVerifier(password: string): string {
+  const salt = randomBytes(16);
+  const salted = pbkdf2Sync(password.normalize('NFKC'), salt, SCRAM_ITERATIONS, 32, 'sha256');
+  const keyFor = (name: string) => createHmac('sha256', salted).update(name).digest();
+  const stored_key = createHash('sha256').update(keyFor('Client Key')).digest('base64');
+  const server_key = keyFor('Server Key').toString('base64');
+  return `SCRAM-SHA-256$${SCRAM_ITERATIONS}:${salt.toString('base64')}$${stored_key}:${server_key}`;
 }
 
 /** Creates the role and the database of an address if they are missing. Only this role may connect to the database. */

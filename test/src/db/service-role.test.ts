@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { auditTrailWeakness, listChanges, recordChange } from '../../../src/db/projects/audit-trail';
 import { connectDatabase, type Database } from '../../../src/db/connection';
@@ -14,7 +16,7 @@ import { stack } from '../../support/stack';
 const name = `service_${randomBytes(4).toString('hex')}`;
 const owner_url = Object.assign(new URL(stack().postgres_url), { pathname: `/${name}` }).toString();
 // With characters that an address and a statement have to escape.
-const password = `it's ? "${randomBytes(4).toString('hex')}`;
+const password = `it's ? "é\u00a0ﬁ${randomBytes(4).toString('hex')}`;
 const service_url = Object.assign(new URL(owner_url), { username: name, password }).toString();
 let owner: Database;
 let service: Database;
@@ -90,7 +92,7 @@ test('a second migration changes nothing of it', async () => {
   expect(await entries()).toBe(1);
 });
 
-test('rules 21.23: an owner that may create no roles: the migration has the remedy, and no output has the password', async () => {
+test('rules 21.23: an owner that may create no roles: the migration has the remedy, and no output and no log of Postgres has the password', async () => {
   const poor = `owner_${randomBytes(4).toString('hex')}`;
   const secret = randomBytes(8).toString('hex');
   const urlOf = (username: string) =>
@@ -104,5 +106,7 @@ test('rules 21.23: an owner that may create no roles: the migration has the reme
   await owner.raw('drop database ??', [poor]);
   await owner.raw('drop role ??', [poor]);
   expect(stderr).toMatch(/^The database was not migrated: The role \w+_service does not exist .*\(42501\): create it /);
+  const log = readFileSync(path.join(stack().data_dir, 'logs', 'postgres.log'), 'utf8');
   expect([status, stderr.includes(secret), stdout]).toEqual([1, false, '']);
+  expect([log.includes(`create role ${poor}_service`), log.includes(secret)]).toEqual([true, false]);
 });
