@@ -153,7 +153,9 @@ export const orderSchema = z.strictObject({
   status: z.enum(ORDER_STATUSES),
   flags: z.array(z.string().meta({ enum: FLAGS })).describe('Labels of the order.'),
   created: timestamp(),
-  modified: timestamp().describe('Of the last change of anything in this object. It never goes back.'),
+  modified: timestamp().describe(
+    'Of the last change of anything in this object. A newer version always has a later one.',
+  ),
   completed: timestamp().optional().describe('With status completed only.'),
   expiration_period: durationText().optional(),
   expires_at: timestamp()

@@ -37,8 +37,12 @@ export const sqlList = (texts: readonly string[]) => `(${texts.map((text) => `'$
 export const modifiedAt = (table: string, now = ':now') =>
   `modified = greatest(${table}.modified, ${now}::timestamptz)`;
 
-/** As modifiedAt, with a new version. */
-export const nextVersion = (table: string, now?: string) => `version = ${table}.version + 1, ${modifiedAt(table, now)}`;
+/**
+ * The assignment of the next version and of its `modified` in an update. Two versions never have the same `modified`:
+ * receivers know by it which of two answers is newer (rules 4.15).
+ */
+export const nextVersion = (table: string, now = ':now') =>
+  `version = ${table}.version + 1, modified = greatest(${table}.modified + interval '1 microsecond', ${now}::timestamptz)`;
 
 /** How long a process waits for Postgres, in milliseconds. Limits that Postgres enforces are in session.ts. */
 export interface Limits {

@@ -1,6 +1,6 @@
 import { OPEN_ORDER_STATUSES, OPEN_PAYMENT_LINK_STATUSES, UNPAID_ATTEMPT_STATUSES } from '../../domain/transitions';
 import { ServiceError } from '../../errors';
-import { queryRows, sqlList, toIsoTime, type Database, type SqlTransaction } from '../connection';
+import { nextVersion, queryRows, sqlList, toIsoTime, type Database, type SqlTransaction } from '../connection';
 import { MAY_BE_CHARGED, RESERVED } from '../orders/transactions';
 import { CLOCK_OFFSET, LINK_CLOCK_OFFSET, ordersOfClock } from '../sandbox-clocks/sandbox-clocks';
 
@@ -141,7 +141,7 @@ function postponeOrders({ from, where, offset }: ByClock): string {
       update transactions t set capture_ends_at = ${until} from near
       where t.order_id = near.id and ${RESERVED} and ${isNear('t.capture_ends_at', 'near.ahead')}
     )
-    update orders o set version = version + 1,
+    update orders o set ${nextVersion('o', 'o.modified')},
       expires_at = case when ${is_period} and ${isNear('o.expires_at', 'near.ahead')} then ${until} else o.expires_at end
     from near where o.id = near.id
     returning 1`;
@@ -152,14 +152,14 @@ function postponeLinks({ from, where, offset }: ByClock): string {
       select l.id, ${offset} as ahead from ${from}
       where ${where} and l.status in ${sqlList(OPEN_PAYMENT_LINK_STATUSES)} and ${isNear('l.expires_at', offset)} limit ${BATCH}
     )
-    update payment_links l set expires_at = ${byClock(':until', 'near.ahead')}, version = version + 1
+    update payment_links l set expires_at = ${byClock(':until', 'near.ahead')}, ${nextVersion('l', 'l.modified')}
     from near where l.id = near.id
     returning 1`;
 }
 
 /** Ends the period now. The caller signals the workflow afterwards. */
 export async function endPeriod(db: Database, table: 'orders' | 'payment_links', id: string, now: Date): Promise<void> {
-  const ended = `update ${table} set expires_at = :now, version = version + 1 where id = :id and expires_at > :now returning 1`;
+  const ended = `update ${table} set expires_at = :now, ${nextVersion(table, `${table}.modified`)} where id = :id and expires_at > :now returning 1`;
   await queryRows(db, ended, { id, now });
 }
 

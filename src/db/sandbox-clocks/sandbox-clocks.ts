@@ -1,7 +1,7 @@
 import { MAX_DURATION, parseDuration } from '../../domain/duration';
 import type { BegunAdvance, ClockAdvance, StartedClock } from '../../domain/sandbox-clock';
 import { ServiceError, preconditionFailed } from '../../errors';
-import { toIsoTime, queryRows, type Database, type SqlTransaction } from '../connection';
+import { nextVersion, toIsoTime, queryRows, type Database, type SqlTransaction } from '../connection';
 
 /**
  * How far the clock of an object is ahead of real time, in milliseconds, as a column. `object` and `id` name both in
@@ -106,8 +106,8 @@ async function lockOwner(trx: SqlTransaction, clock_id: string): Promise<number>
 
 /** Parts of a statement that make a new version of the order or payment link that a clock belongs to. */
 const newVersionIf = (condition: string) => `
-  o as (update orders set version = version + 1 where id = :clock_id and ${condition}),
-  l as (update payment_links set version = version + 1 where id = :clock_id and ${condition})`;
+  o as (update orders set ${nextVersion('orders', 'orders.modified')} where id = :clock_id and ${condition}),
+  l as (update payment_links set ${nextVersion('payment_links', 'payment_links.modified')} where id = :clock_id and ${condition})`;
 
 /** The unfinished advances, in their order. */
 export async function unfinishedAdvances(db: Database, clock_id: string): Promise<BegunAdvance[]> {

@@ -127,7 +127,7 @@ test('rules 29.5: a move keeps the details of the same card, without what was er
   expect(found).toEqual([erased, another]);
 });
 
-test('rules 4.15: modified never goes back, and what the move records has its own instant', async () => {
+test('rules 4.15: modified of a new version is later than before, and what the move records has its own instant', async () => {
   const order = await aStoredOrder(database.db);
   const later = new Date(NOW + 10_000);
   for (const table of ['orders', 'transactions']) await database.db(table).update({ modified: later });
@@ -137,6 +137,8 @@ test('rules 4.15: modified never goes back, and what the move records has its ow
   expect(
     [modified, transactions[0]!.modified, completed!, event!.noticed].map((instant) => Date.parse(instant)),
   ).toEqual([NOW + 10_000, NOW + 10_000, NOW + 5_000, NOW + 5_000]);
+  // A microsecond: receivers compare these texts.
+  expect([modified > later.toISOString(), modified]).toEqual([true, expect.stringMatching(/\.000001/)]);
 });
 
 describe('moveOrder from the versions its sender allows', () => {
