@@ -140,7 +140,7 @@ const ERROR_CLASSES: readonly (readonly [RegExp, ErrorClass])[] = [
   [/^25006$/, 'read_only'],
   [/^(40001|40P01)$/, 'conflict'],
   [/^53...$/, 'resources'],
-  [/^(55P03|57014)$/, 'timeout'],
+  [/^(25P03|55P03|57014)$/, 'timeout'],
   [/^57P..$/, 'shutdown'],
   [/^23...$/, 'constraint'],
   [/^(08...|E[A-Z_]+)$/, 'connection'],
@@ -181,9 +181,9 @@ interface Pool {
 const READ_ONLY = '25006';
 /**
  * SQLSTATE: no connection, read-only, a conflict with other transactions, no disk, memory or connection left, a lock or
- * a statement that took too long, the server stops or starts.
+ * a statement that took too long, the server stops or starts, or has ended a session that was idle.
  */
-const AWAY_STATES = /^(08...|25006|40001|40P01|53...|55P03|57014|57P0[123])$/;
+const AWAY_STATES = /^(08...|25006|25P03|40001|40P01|53...|55P03|57014|57P0[1235])$/;
 const AWAY_CODES = [
   'ECONNREFUSED',
   'ECONNRESET',

@@ -201,3 +201,10 @@ test.each([
 ])('%s is not the database’s silence', (error) => {
   expect(isUnavailable(error)).toBe(false);
 });
+
+test.each(['25P03', '57P05'])(
+  'SQLSTATE %s, of an idle session that Postgres has ended, counts as a lost connection',
+  (code) => {
+    expect(isUnavailable(Object.assign(new Error('terminating connection'), { code }))).toBe(true);
+  },
+);
