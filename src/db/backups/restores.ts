@@ -51,7 +51,8 @@ export async function requireReconciled(db: Database): Promise<void> {
  */
 export async function newestChange(db: Database): Promise<number | undefined> {
   const newestOf = (table: string, clock: string) =>
-    `(select max(modified) from ${table} where ${clock} not in (select id from sandbox_clocks where offset_ms > 0))`;
+    `(select max(o.modified) from ${table} o
+      where not exists (select from sandbox_clocks c where c.id = o.${clock} and c.offset_ms > 0))`;
   const [row] = await withoutTimeLimit(db, (trx) =>
     queryRows<{ newest: string | null }>(
       trx,
