@@ -25,6 +25,9 @@ const LOOK_EVERY_MS = 1_000;
 /** Pause between two deletions of old rows. Milliseconds. */
 const DELETE_EVERY_MS = HOUR_MS;
 
+/** A round deletes for this long at most; the next one goes on. Milliseconds. */
+const DELETE_FOR_MS = 10_000;
+
 /** Another worker takes over within ten seconds after the holder was killed or stopped. */
 const LEASE = { name: 'recovery', lasts_ms: 8_000, every_ms: 2_000 };
 
@@ -41,6 +44,8 @@ export class Recovery {
   private readonly loop = new Loop(() => this.round());
   private readonly checks: RowChecks;
   private readonly unreplayable: UnreplayableWorkflows;
+  /** Whether this process still has the lease, and no restore has begun. */
+  private readonly mayGoOn: () => Promise<boolean>;
   private deleted_at = Number.NEGATIVE_INFINITY;
   /** Where the next look at the attentions to webhooks begins. */
   private webhooks_after = '';
@@ -52,10 +57,10 @@ export class Recovery {
   ) {
     this.lease = new KeptLease(services.db, { ...LEASE, build: services.build });
     const awaits = restoreWatch(services.db);
-    const mayGoOn = async () =>
+    this.mayGoOn = async () =>
       !this.loop.isStopping && (await this.lease.databaseTime()) !== undefined && !(await awaits());
-    this.checks = new RowChecks(services, { mayGoOn });
-    this.unreplayable = new UnreplayableWorkflows(services, mayGoOn);
+    this.checks = new RowChecks(services, { mayGoOn: this.mayGoOn });
+    this.unreplayable = new UnreplayableWorkflows(services, this.mayGoOn);
     gauge('payments_lease_holder', () => [{ value: this.lease.holder ? 1 : 0, labels: { lease: 'recovery' } }]);
   }
 
@@ -119,12 +124,21 @@ export class Recovery {
     }
   }
 
-  /** Once an hour. */
+  /** Once an hour; what a round does not manage is left to the next one, so that checks come in time. */
   private async deleteOldRows(now: number): Promise<void> {
-    if (performance.now() - this.deleted_at < DELETE_EVERY_MS) return;
-    this.deleted_at = performance.now();
-    const removed = await applyRetention(this.services.db, this.retention, now);
-    if (Object.keys(removed).length > 0) this.services.log.info({ rows: removed }, 'old rows removed');
+    const { db, log } = this.services;
+    const began = performance.now();
+    if (began - this.deleted_at < DELETE_EVERY_MS) return;
+    let is_complete = true;
+    const removed = await applyRetention(db, this.retention, now, {
+      mayGoOn: async () => {
+        is_complete = performance.now() - began < DELETE_FOR_MS && (await this.mayGoOn());
+        return is_complete;
+      },
+      failed: (name, err) => log.error({ err, rows: name }, 'recovery could not remove old rows'),
+    });
+    if (is_complete) this.deleted_at = began;
+    if (Object.keys(removed).length > 0) log.info({ rows: removed }, 'old rows removed');
   }
 
   /**

@@ -62,27 +62,45 @@ const RULES: Readonly<Record<Retained, RetentionRule>> = {
   },
 };
 
-/** Removes what is older than an instant, epoch milliseconds, in as many statements as it takes. Returns the rows. */
-export async function removeOld(db: Database, name: Retained, before: number): Promise<number> {
+/**
+ * Removes what is older than an instant, epoch milliseconds, in as many statements as it takes. `mayGoOn`: asked before
+ * each; with `false` the rest stays for another time. Returns the rows.
+ */
+export async function removeOld(
+  db: Database,
+  name: Retained,
+  before: number,
+  mayGoOn: () => Promise<boolean> = () => Promise.resolve(true),
+): Promise<number> {
   const { batch, sql } = RULES[name];
   const statement = sql(batch);
   for (let removed = 0; ;) {
+    if (!(await mayGoOn())) return removed;
     const rows = await queryRows(db, statement, { before: toIsoTime(before) });
     removed += rows.length;
     if (rows.length < batch) return removed;
   }
 }
 
-/** Removes everything that was kept for its days. `now` in epoch milliseconds. Returns how many rows of each. */
+/**
+ * Removes everything that was kept for its days. `now` in epoch milliseconds. `mayGoOn`: asked before each statement.
+ * `failed`: told of an error; the others are removed all the same. Returns how many rows of each.
+ */
 export async function applyRetention(
   db: Database,
   days: RetentionDays,
   now: number,
+  { mayGoOn, failed }: { mayGoOn?: () => Promise<boolean>; failed?: (name: Retained, error: unknown) => void } = {},
 ): Promise<Partial<Record<Retained, number>>> {
   const removed: Partial<Record<Retained, number>> = {};
   for (const name of RETAINED) {
-    const rows = await removeOld(db, name, now - days[name] * DAY_MS);
-    if (rows > 0) removed[name] = rows;
+    try {
+      const rows = await removeOld(db, name, now - days[name] * DAY_MS, mayGoOn);
+      if (rows > 0) removed[name] = rows;
+    } catch (error) {
+      if (failed === undefined) throw error;
+      failed(name, error);
+    }
   }
   return removed;
 }

@@ -93,3 +93,19 @@ test('rules 29.1: of every table it is decided when its rows go', async () => {
   const decided = [...UNDER_WAY, ...WITH_THEIR_MONTH, ...STAY, ...BY_THEIR_AGE];
   expect(tables.map(({ name }) => name).toSorted()).toEqual(decided.toSorted());
 });
+
+test('rules 29.1: what may not go on stays for the next time; a table that fails keeps no other from being emptied', async () => {
+  const { id } = await aStoredOrder(database.db);
+  const old = await claimed('for the next time', 31, { id });
+  const isKept = async () => (await old())?.answer !== undefined;
+  expect(await applyRetention(database.db, RETENTION_DAYS, NOW, { mayGoOn: () => Promise.resolve(false) })).toEqual({});
+  expect(await isKept()).toBe(true);
+  await database.db.raw('alter table logged_requests rename to logged_requests_away');
+  const failed: string[] = [];
+  try {
+    await applyRetention(database.db, RETENTION_DAYS, NOW, { failed: (name) => failed.push(name) });
+  } finally {
+    await database.db.raw('alter table logged_requests_away rename to logged_requests');
+  }
+  expect([failed, await isKept()]).toEqual([['logged_requests'], false]);
+});
