@@ -4,6 +4,7 @@ import { RecordMissing, type Database } from '../src/db/connection';
 import {
   countToRecover,
   findWebhookRecovery,
+  findWebhookRecoveryState,
   isStillToRecover,
   moveWebhookRecovery,
   nextToRecover,
@@ -11,7 +12,7 @@ import {
   takeToRecover,
   unattemptedDeliveries,
   type FailedDelivery,
-  type StoredWebhookRecovery,
+  type WebhookRecoveryState,
 } from '../src/db/webhooks/recoveries';
 import { insertRedelivery } from '../src/db/webhooks/stored-deliveries';
 import { RECOVERED_AT_ONCE, RECOVERED_PER_SECOND, type WebhookRecoveryProgress } from '../src/domain/webhook-recovery';
@@ -31,7 +32,7 @@ export async function readWebhookRecovery(
   { db }: Pick<ActivityServices, 'db'>,
   { recovery_id }: WebhookRecoveryInput,
 ): Promise<WebhookRecoveryProgress> {
-  const recovery = await load(db, recovery_id);
+  const recovery = required(recovery_id, await findWebhookRecovery(db, recovery_id));
   const { status, paused_by, sent, delivered } = recovery;
   const remaining = await countToRecover(db, recovery, Date.now());
   return { status, ...(paused_by && { paused_by }), remaining, sent, delivered, clock_offset_ms: 0 };
@@ -96,7 +97,7 @@ export async function recoverSlice(
  */
 async function recoverOne(
   { db, workflows }: RecoveryServices,
-  recovery: StoredWebhookRecovery,
+  recovery: WebhookRecoveryState,
   failed: FailedDelivery,
 ): Promise<boolean> {
   const sent = await db.transaction(async (trx) => {
@@ -118,12 +119,18 @@ async function recoverOne(
 }
 
 /** A worker may have ended after it wrote a delivery and before it started its workflow. */
-async function startUnattempted({ db, workflows }: RecoveryServices, recovery: StoredWebhookRecovery): Promise<void> {
+async function startUnattempted({ db, workflows }: RecoveryServices, recovery: WebhookRecoveryState): Promise<void> {
   for (const delivery of await unattemptedDeliveries(db, recovery)) await workflows.deliveries.start(delivery);
 }
 
-async function load(db: Database, recovery_id: string): Promise<StoredWebhookRecovery> {
-  const recovery = await findWebhookRecovery(db, recovery_id);
+async function load(db: Database, recovery_id: string): Promise<WebhookRecoveryState> {
+  return required(recovery_id, await findWebhookRecoveryState(db, recovery_id));
+}
+
+function required<Recovery extends WebhookRecoveryState>(
+  recovery_id: string,
+  recovery: Recovery | undefined,
+): Recovery {
   if (recovery === undefined) throw new RecordMissing(webhookRecoveryWorkflowId(recovery_id));
   setCause(recovery.request_id);
   return recovery;

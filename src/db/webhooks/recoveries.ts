@@ -40,10 +40,13 @@ export interface StoredWebhookRecovery {
 const OF_RECOVERY = 'webhook_deliveries d where d.recovery_id = r.id';
 const IS_ATTEMPTED = `exists (select 1 from webhook_attempts a where a.order_id = d.order_id and a.n = d.n)`;
 
-const VIEW = `
+/** What decides how a recovery goes on. How many were delivered is counted only where that is shown: it takes time. */
+export type WebhookRecoveryState = Omit<StoredWebhookRecovery, 'delivered'>;
+
+const selectWith = (count: string) => `
   select r.id, r.project_id, p.merchant_id, r.since, r.until, r.status, r.paused_by, r.position, r.sent, r.request_id,
     r.created, r.modified, r.completed,
-    (select count(*)::int from ${OF_RECOVERY} and d.status = 'delivered') as delivered,
+    ${count}
     (select count(*)::int from ${OF_RECOVERY} and d.status = 'new' and not ${IS_ATTEMPTED}) as unanswered,
     (select count(*) = ${FAILURES_IN_A_ROW} and bool_and(last.failure is not null) from (
        select a.failure from webhook_deliveries d
@@ -52,6 +55,14 @@ const VIEW = `
        order by d.recovery_n desc limit ${FAILURES_IN_A_ROW}
      ) last) as is_failing
   from webhook_recoveries r join projects p on p.id = r.project_id`;
+const STATE = selectWith('');
+const VIEW = selectWith(`(select count(*)::int from ${OF_RECOVERY} and d.status = 'delivered') as delivered,`);
+
+/** The state of a recovery; `undefined` when there is none. */
+export async function findWebhookRecoveryState(db: Database, id: string): Promise<WebhookRecoveryState | undefined> {
+  const [state] = await queryRows<WebhookRecoveryState>(db, `${STATE} where r.id = :id`, { id });
+  return state;
+}
 
 /** The recovery; `undefined` when there is none. */
 export async function findWebhookRecovery(db: Database, id: string): Promise<StoredWebhookRecovery | undefined> {
@@ -228,7 +239,7 @@ const BEGUN_WITHIN_MS = 60_000;
 /** The next deliveries that a recovery is to send, oldest first; `now` in epoch milliseconds. */
 export async function nextToRecover(
   db: Database,
-  recovery: StoredWebhookRecovery,
+  recovery: WebhookRecoveryState,
   { now, limit }: { now: number; limit: number },
 ): Promise<FailedDelivery[]> {
   const { from, in_order, bindings } = candidates(recovery, now, limit);
@@ -252,7 +263,7 @@ export async function countToRecover(db: Database, recovery: RecoveredTime, now:
  */
 export async function isStillToRecover(
   trx: SqlTransaction,
-  { since, until }: StoredWebhookRecovery,
+  { since, until }: WebhookRecoveryState,
   { order_id, n, has_failed }: FailedDelivery,
 ): Promise<boolean> {
   if (!has_failed) return true;
@@ -266,7 +277,7 @@ export async function isStillToRecover(
 }
 
 /** The deliveries of a recovery that are due and have no attempt: a worker may have ended before it started them. */
-export async function unattemptedDeliveries(db: Database, { id, project_id }: StoredWebhookRecovery) {
+export async function unattemptedDeliveries(db: Database, { id, project_id }: WebhookRecoveryState) {
   return (
     await queryRows<DeliveryId>(
       db,
@@ -282,7 +293,7 @@ export async function unattemptedDeliveries(db: Database, { id, project_id }: St
  */
 export async function takeToRecover(
   trx: SqlTransaction,
-  { id, position: before }: StoredWebhookRecovery,
+  { id, position: before }: WebhookRecoveryState,
   { position }: FailedDelivery,
   now: Date,
 ): Promise<number | undefined> {

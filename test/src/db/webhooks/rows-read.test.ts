@@ -6,6 +6,7 @@ import { upsertProject } from '../../../../src/db/projects/projects';
 import {
   countToRecover,
   findWebhookRecovery,
+  findWebhookRecoveryState,
   insertWebhookRecovery,
   nextToRecover,
   type StoredWebhookRecovery,
@@ -134,6 +135,19 @@ test('rules 13.16: a recovery reads none that failed before the time, and none o
     await rowsRead((db) => next(db, { ...recovery, position: first[1]!.position })),
   ];
   expect(Math.max(...read)).toBeLessThan(100);
+});
+
+test('rules 13.16: a recovery goes on without reading the webhooks that it has delivered', async () => {
+  const id = uuidv7();
+  const time = { since: toIsoTime(NOW - MINUTE), until: toIsoTime(NOW) };
+  await database.db.transaction((trx) =>
+    insertWebhookRecovery(trx, { id, project_id: SECOND, ...time, request_id: uuidv7() }, new Date(NOW)),
+  );
+  const sent = await webhooks(SECOND, 2_000, { created: -30, failure: null });
+  await database.db('webhook_deliveries').whereIn('order_id', sent).update({ recovery_id: id });
+  await database.db.raw('analyze webhook_deliveries');
+  expect(await rowsRead((db) => findWebhookRecoveryState(db, id))).toBeLessThan(100);
+  expect(await findWebhookRecovery(database.db, id)).toMatchObject({ delivered: 2_000 });
 });
 
 const newestFirst = (ids: readonly string[]) => ids.toSorted().toReversed();
