@@ -44,8 +44,6 @@ export class Recovery {
   private readonly loop = new Loop(() => this.round());
   private readonly checks: RowChecks;
   private readonly unreplayable: UnreplayableWorkflows;
-  /** Whether this process still has the lease, and no restore has begun. */
-  private readonly mayGoOn: () => Promise<boolean>;
   private deleted_at = Number.NEGATIVE_INFINITY;
   /** Where the next look at the attentions to webhooks begins. */
   private webhooks_after = '';
@@ -57,10 +55,10 @@ export class Recovery {
   ) {
     this.lease = new KeptLease(services.db, { ...LEASE, build: services.build });
     const awaits = restoreWatch(services.db);
-    this.mayGoOn = async () =>
+    const mayGoOn = async () =>
       !this.loop.isStopping && (await this.lease.databaseTime()) !== undefined && !(await awaits());
-    this.checks = new RowChecks(services, { mayGoOn: this.mayGoOn });
-    this.unreplayable = new UnreplayableWorkflows(services, this.mayGoOn);
+    this.checks = new RowChecks(services, { mayGoOn });
+    this.unreplayable = new UnreplayableWorkflows(services, mayGoOn);
     gauge('payments_lease_holder', () => [{ value: this.lease.holder ? 1 : 0, labels: { lease: 'recovery' } }]);
   }
 
@@ -131,10 +129,7 @@ export class Recovery {
     if (began - this.deleted_at < DELETE_EVERY_MS) return;
     let is_complete = true;
     const removed = await applyRetention(db, this.retention, now, {
-      mayGoOn: async () => {
-        is_complete = performance.now() - began < DELETE_FOR_MS && (await this.mayGoOn());
-        return is_complete;
-      },
+      mayGoOn: () => (is_complete = performance.now() - began < DELETE_FOR_MS && !this.loop.isStopping),
       failed: (name, err) => log.error({ err, rows: name }, 'recovery could not remove old rows'),
     });
     if (is_complete) this.deleted_at = began;

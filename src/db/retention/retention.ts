@@ -70,12 +70,12 @@ export async function removeOld(
   db: Database,
   name: Retained,
   before: number,
-  mayGoOn: () => Promise<boolean> = () => Promise.resolve(true),
+  mayGoOn: () => boolean = () => true,
 ): Promise<number> {
   const { batch, sql } = RULES[name];
   const statement = sql(batch);
   for (let removed = 0; ;) {
-    if (!(await mayGoOn())) return removed;
+    if (!mayGoOn()) return removed;
     const rows = await queryRows(db, statement, { before: toIsoTime(before) });
     removed += rows.length;
     if (rows.length < batch) return removed;
@@ -90,7 +90,7 @@ export async function applyRetention(
   db: Database,
   days: RetentionDays,
   now: number,
-  { mayGoOn, failed }: { mayGoOn?: () => Promise<boolean>; failed?: (name: Retained, error: unknown) => void } = {},
+  { mayGoOn, failed }: { mayGoOn?: () => boolean; failed?: (name: Retained, error: unknown) => void } = {},
 ): Promise<Partial<Record<Retained, number>>> {
   const removed: Partial<Record<Retained, number>> = {};
   for (const name of RETAINED) {

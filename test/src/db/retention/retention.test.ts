@@ -98,7 +98,7 @@ test('rules 29.1: what may not go on stays for the next time; a table that fails
   const { id } = await aStoredOrder(database.db);
   const old = await claimed('for the next time', 31, { id });
   const isKept = async () => (await old())?.answer !== undefined;
-  expect(await applyRetention(database.db, RETENTION_DAYS, NOW, { mayGoOn: () => Promise.resolve(false) })).toEqual({});
+  expect(await applyRetention(database.db, RETENTION_DAYS, NOW, { mayGoOn: () => false })).toEqual({});
   expect(await isKept()).toBe(true);
   await database.db.raw('alter table logged_requests rename to logged_requests_away');
   const failed: string[] = [];
