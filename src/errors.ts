@@ -8,7 +8,8 @@ export const ERRORS = {
   IdempotencyKeyReused: {
     status: 422,
     meaning: 'The Idempotency-Key came with another request before.',
-    remedy: 'Take a new key for a new request; repeat a request with its key exactly as it was.',
+    remedy:
+      'The first request with the key may have been carried out: retrieve or list the orders before you take a new key. Repeat a request with its key exactly as it was.',
   },
   MissingInformationToCreateTransaction: {
     status: 422,
@@ -28,7 +29,8 @@ export const ERRORS = {
   RefundError: {
     status: 400,
     meaning: 'Refund not possible, for example exceeds the remaining amount.',
-    remedy: 'Retrieve the order and refund at most what is left, with a new Idempotency-Key.',
+    remedy:
+      'Retrieve the order: one of its refund_orders may be this refund. Otherwise refund at most what is left, with a new Idempotency-Key.',
   },
   FailedToFetchTransactionInformation: {
     status: 502,
@@ -54,7 +56,7 @@ export const ERRORS = {
     meaning:
       'The service could not answer in time. With Retry-After the request may be sent again, and nothing is done twice.',
     remedy:
-      'Send the request again after the seconds in Retry-After; without that header wait two minutes, then retrieve or list the orders.',
+      'Send the request again after the seconds in Retry-After; without that header wait two minutes, then retrieve or list the orders. If value says that the service is being restored, do so when that has ended.',
   },
   Unauthorized: {
     status: 401,
@@ -174,7 +176,7 @@ export function tooLate(): ServiceError {
 export class OutcomeUnknown extends ServiceError {
   constructor(
     value = 'The service could not answer in time, and the request may still be carried out: ' +
-      'retrieve or list the orders before you send it again.',
+      'wait two minutes, then retrieve or list the orders before you send it again.',
   ) {
     super('ServiceUnavailable', value);
   }

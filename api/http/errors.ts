@@ -120,8 +120,8 @@ function declaredErrorOf(thrown: unknown): ServiceError | undefined {
   if (!(thrown instanceof Error)) return undefined;
   if (isUnavailable(thrown)) {
     return new OutcomeUnknown(
-      'The database did not answer. The request may have been carried out: check that before you send it again ' +
-        'without an Idempotency-Key.',
+      'The database did not answer. The request may have been carried out: wait two minutes, then check that before ' +
+        'you send it again without an Idempotency-Key.',
     );
   }
   if (thrown instanceof URIError) return new ServiceError('ValidationError', 'The path is not valid percent-encoding.');

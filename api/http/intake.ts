@@ -28,7 +28,11 @@ export class Intake {
   /** Throws ServiceUnavailable while a restore is under way. */
   requireOpen(): void {
     if (!this.is_stopped) return;
-    throw new ServiceError('ServiceUnavailable', 'The service is being restored. Nothing was stored or charged.');
+    throw new ServiceError(
+      'ServiceUnavailable',
+      'The service is being restored. This request stored and charged nothing. Orders of earlier requests may be ' +
+        'missing until that has ended: list the orders then, before you repeat a request without an Idempotency-Key.',
+    );
   }
 
   close(): void {

@@ -24,7 +24,7 @@ export const ORDER_ROUTES = {
     path: '/v1/orders/',
     summary: 'Create an order',
     description:
-      'Without a transaction the customer is sent to `order_url`, the hosted payment page. With one, to its `payment_url`; a transaction with a `vault_token` is charged at once and the answer has the outcome; if its issuer asks for 3-D Secure, the transaction is `pending`, and the customer is sent to its `payment_url`. A declined card is not an error: the answer is 200, so read the status of the order.',
+      'Without a transaction the customer is sent to `order_url`, the hosted payment page. With one, to its `payment_url`; a transaction with a `vault_token` is charged at once, and the answer has its status. Retry the payment, with a new Idempotency-Key, only when that is `error`; while it is `new`, `pending` or `processing`, wait, for example with `Prefer: wait=60`. If the issuer asks for 3-D Secure, it is `pending`, and the customer is sent to its `payment_url`. A declined card is not an error: the answer is 200, so read the status of the order.',
     body: orderRequestSchema,
     output: orderSchema,
     waits: true,
@@ -105,7 +105,7 @@ export const ORDER_ROUTES = {
     path: '/v1/orders/{order_id}/',
     summary: 'Cancel an order',
     description:
-      'Cancels an order that is not final, and returns it. While the outcome of a transaction is not known, the order cannot be cancelled. Cancelling it again returns the same.',
+      'Cancels an order that is not final, and returns it. While the outcome of a transaction is not known, the order cannot be cancelled. It is cancelled only if the answer shows the status `cancelled`: with another one nothing is decided yet, so send the request again. Cancelling it again returns the same.',
     params: orderParams,
     output: orderSchema,
     etag: true,
@@ -117,7 +117,7 @@ export const ORDER_ROUTES = {
     path: '/v1/orders/{order_id}/refunds/',
     summary: 'Create a refund',
     description:
-      'Gives captured money back, in full or in part, also long after the payment, and returns the refund order. It can be repeated while the total stays within what was captured. A refund that the processor refuses is returned with 200 and status `error`; its amount is refundable again.',
+      'Gives captured money back, in full or in part, also long after the payment, and returns the refund order, which is `completed` once the refund is made. Each further refund needs an Idempotency-Key of its own. It can be repeated while the total stays within what was captured. A refund that the processor refuses is returned with 200 and status `error`; its amount is refundable again.',
     params: orderParams,
     body: refundRequestSchema,
     output: orderSchema,
@@ -129,7 +129,7 @@ export const ORDER_ROUTES = {
     path: '/v1/orders/{order_id}/transactions/{transaction_id}/captures/',
     summary: 'Capture a transaction',
     description:
-      'Takes all that an authorization with capture_mode `manual` still holds, within its capture window, and returns the capture order. Without a body.',
+      'Takes all that an authorization with capture_mode `manual` still holds, within its capture window, and returns the capture order, which is `completed` once the amount is captured. A capture that the processor refuses is returned with 200 and status `error`. Without a body.',
     params: transactionParams,
     body: fullAmountRequestSchema,
     body_optional: true,
@@ -142,7 +142,7 @@ export const ORDER_ROUTES = {
     path: '/v1/orders/{order_id}/transactions/{transaction_id}/captures/amount/',
     summary: 'Capture a part of a transaction',
     description:
-      'Takes a part of what an authorization with capture_mode `manual` holds, and returns the capture order. The rest stays capturable: repeat it until nothing is left.',
+      'Takes a part of what an authorization with capture_mode `manual` holds, and returns the capture order, which is `completed` once the amount is captured. A capture that the processor refuses is returned with 200 and status `error`. The rest stays capturable: repeat it, each time with a new Idempotency-Key, until nothing is left.',
     params: transactionParams,
     body: partialAmountRequestSchema,
     output: orderSchema,

@@ -117,7 +117,7 @@ export const PAYMENT_LINK_ROUTES = {
     path: '/v1/paymentlinks/{payment_link_id}/',
     summary: 'End a payment link',
     description:
-      'Ends a link that is new or all_unsuccessful: it cannot be paid any more, and its status is expired. Ending it again returns the link as it is.',
+      'Ends a link that is new or all_unsuccessful: it cannot be paid any more, and its status is expired. It has ended only if the answer shows the status `expired`: with another one nothing is decided yet, so send the request again. Ending it again returns the link as it is.',
     params: linkParams,
     output: paymentLinkSchema,
     etag: true,

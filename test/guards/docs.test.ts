@@ -70,6 +70,29 @@ describe('the questions of users', () => {
   });
 });
 
+/** A merchant whose code does not follow one of these pays or refunds twice, or misses a payment. */
+const SENTENCES = [
+  ['README.md', 'with a `capture_mode` it has a `captured_amount`'],
+  ['README.md', 'Retry the payment, with a new key, only when its transaction is `error`'],
+  ['README.md', '-H "Idempotency-Key: $ID-charge-1"'],
+  ['README.md', '-H "Idempotency-Key: $ID-refund-1"'],
+  ['docs/statuses.md', 'Retry a payment only when its transaction is `error`'],
+  ['docs/statuses.md', 'While it is `new`, `pending` or `processing`, wait'],
+  ['docs/statuses.md', 'with a `vault_token`, treat it as `processing`'],
+  ['docs/statuses.md', 'It has ended only if the answer shows `expired`'],
+  ['docs/walkthroughs.md', 'It is cancelled only if the answer shows the status `cancelled`'],
+  ['docs/walkthroughs.md', 'unless a change is answered 503 with "The service is being restored"'],
+  ['docs/errors.md', 'may have been carried out: retrieve or list the orders before you take a new key'],
+  ['docs/search.md', "{ echo 'a page is missing' >&2; break; }"],
+  ['api/openapi.json', 'It is cancelled only if the answer shows the status `cancelled`'],
+  ['api/openapi.json', 'It has ended only if the answer shows the status `expired`'],
+] as const;
+
+it('README and statuses.md say what prevents paying twice', () => {
+  const missing = SENTENCES.filter(([file, sentence]) => !textOfFile(file).replace(/\s+/g, ' ').includes(sentence));
+  expect(missing).toEqual([]);
+});
+
 /** As GitHub makes them from headings. */
 function anchorsOf(file: string): string[] {
   return [...textOfFile(file).matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
