@@ -30,7 +30,7 @@ export type DeliveryAnswer = z.infer<typeof deliverySchema>;
 export const deliveryListSchema = z.array(deliverySchema);
 
 export const REDELIVER_DESCRIPTION =
-  'Sends the same event to the same address once more, as a delivery of its own with ten attempts. The header `webhook-id` is that of the first delivery, as it is the same event. While a redelivery of the same event is new or paused, it is a Conflict.';
+  'Sends the same event to the same address once more, also if `webhook_url` has changed since, as a delivery of its own with ten attempts. The header `webhook-id` is that of the first delivery, as it is the same event. While a redelivery of the same event is new or paused, it is a Conflict.';
 
 /** Deliveries of an order in one answer. */
 const DELIVERIES_LIMIT = { default: 100, most: 100 };

@@ -39,7 +39,7 @@ export const API_KEY_ROUTES = {
     path: '/v1/projects/{project_id}/api-keys/',
     summary: 'Create an API key',
     description:
-      'A further key of the project. The answer shows it this once. With 20 keys that work it is a Conflict.',
+      'A further key of the project. The answer shows it this once. If that answer is lost, revoke the key and create another. With 20 keys that work it is a Conflict.',
     params: projectParams,
     output: newApiKeySchema,
     shows_secret_of: 'id',
@@ -52,7 +52,7 @@ export const API_KEY_ROUTES = {
     path: '/v1/api-keys/{id}/roll/',
     summary: 'Roll an API key',
     description:
-      'Makes a new key, which the answer shows this once, and lets the old one work for the overlap. A key that was rolled before is a Conflict, and so is a roll after which more than 20 keys work.',
+      'Makes a new key, which the answer shows this once, and lets the old one work for the overlap. If that answer is lost, revoke the new key and create another before the overlap ends. A key that was rolled before is a Conflict, and so is a roll after which more than 20 keys work.',
     params: keyParams,
     body: apiKeyRollRequestSchema,
     body_optional: true,

@@ -61,7 +61,7 @@ export const CLIENT_ROUTES = {
     path: '/v1/clients/{client_id}/roll/',
     summary: 'Roll the secret of a client',
     description:
-      'Gives the client a new secret, which the answer shows this once, and lets the old one work for the overlap. Tokens stay good. For operators.',
+      'Gives the client a new secret, which the answer shows this once, and lets the old one work for the overlap. Tokens stay good. Only the new secret and the one before it work: if the answer is lost, another roll ends the secret that the client has. For operators.',
     params: clientParams,
     body: clientRollRequestSchema,
     body_optional: true,

@@ -133,7 +133,7 @@ export const MANAGED_PROJECT_ROUTES = {
     path: '/v1/projects/{project_id}/webhook-secret/roll/',
     summary: 'Roll the webhook secret',
     description:
-      'Makes a new secret. For the overlap webhooks carry two signatures, of the new secret and of the one before, separated by a space: a receiver accepts a webhook when one of them fits.',
+      'Makes a new secret. For the overlap webhooks carry two signatures, of the new secret and of the one before, separated by a space: a receiver accepts a webhook when one of them fits. A second roll ends the overlap of the first: if the answer is lost, get the secret instead.',
     params: projectParams,
     body: webhookSecretRollRequestSchema,
     body_optional: true,
