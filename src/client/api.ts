@@ -178,7 +178,7 @@ export type Order = {
     /** Labels of the order. */
     flags: ("is-test" | "is-capture" | "has-captures" | "is-void" | "has-voids" | "is-refund" | "has-refunds" | "is-chargeback" | "has-chargebacks" | "is-reversal" | "has-reversals")[];
     created: string;
-    /** Of the last change of anything in this object. It never goes back. */
+    /** Of the last change of anything in this object. A newer version always has a later one. */
     modified: string;
     /** With status completed only. */
     completed?: string;
