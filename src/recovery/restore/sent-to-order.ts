@@ -91,8 +91,8 @@ function wasCharged(
   operations: KnownOperations,
 ): boolean {
   const transaction_id = chargedBy(order_id, update);
-  if (transaction_id === undefined || operations.since(chargeIdempotencyKey(transaction_id)) === undefined)
-    return false;
+  if (transaction_id === undefined) return false;
+  if (operations.since(chargeIdempotencyKey(transaction_id)) === undefined) return false;
   if (update.result === 'unanswered') return true;
   const of_attempt = updates.filter(
     (other) => other.name === update.name && chargedBy(order_id, other) === transaction_id,
