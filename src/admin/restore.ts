@@ -15,6 +15,7 @@ import {
   type Restore,
 } from '../db/backups/restores';
 import { extendPayloadKeyUses } from '../db/builds/payload-key-uses';
+import { requestSearchRebuild } from '../db/search/search-outbox';
 import { ServiceError, validationError } from '../errors';
 import { ENDS_AFTER_MS, reconcile } from '../recovery/restore/reconcile';
 import type { Processor } from '../processor/client';
@@ -87,6 +88,8 @@ export const RESTORE_COMMANDS = [
         const id = uuidv7();
         const began = await beginRestore(trx, id, since, now);
         await extendPayloadKeyUses(trx);
+        // The index has orders that the record lost; new orders get their numbers.
+        await requestSearchRebuild(trx, now.getTime());
         if (began.id === id) await audit(trx, context, 'restore.begin', began, { since: began.since });
         return began;
       });

@@ -4,6 +4,7 @@ import { RESTORE_COMMANDS } from '../../../src/admin/restore';
 import { queryRows } from '../../../src/db/connection';
 import { findOrderSnapshot } from '../../../src/db/orders/order-snapshot';
 import { beginRestore, openRestore } from '../../../src/db/backups/restores';
+import { searchRebuild } from '../../../src/db/search/search-outbox';
 import { createWorkflowClients } from '../../../src/temporal/workflows';
 import { createTestDatabase } from '../../support/database';
 import { MINUTE, aRequest } from '../../support/domain';
@@ -24,7 +25,10 @@ const context = { caller: { actor: { kind: 'command_line', id: 'anne' } }, reque
 
 /** `happens`: what a test does while the processor lists its operations. It has none: other tests use it too. */
 const reconcile = (happens: () => Promise<unknown>) => command('reconcile', happens);
-function command(name: 'reconcile' | 'end', happens = () => Promise.resolve() as Promise<unknown>): Promise<unknown> {
+function command(
+  name: 'begin' | 'reconcile' | 'end',
+  happens = () => Promise.resolve() as Promise<unknown>,
+): Promise<unknown> {
   const { db } = database;
   const { run } = RESTORE_COMMANDS.find(({ verb }) => verb === name)!;
   const services = {
@@ -34,7 +38,8 @@ function command(name: 'reconcile' | 'end', happens = () => Promise.resolve() as
     workflows: createWorkflowClients({ client: temporal, db }),
   };
   type Run = (...given: [typeof services, ManageContext, { body: object }]) => Promise<unknown>;
-  return (run as Run)(services, context, { body: {} });
+  // For begin: orders of tests may have changed in the future.
+  return (run as Run)(services, context, { body: { since: new Date(0).toISOString() } });
 }
 
 test('rules 28.3: a reconciliation that lost its lease writes nothing more, and is not recorded', async () => {
@@ -68,4 +73,11 @@ test('rules 28.5: a restore does not end while a reconciliation runs', async () 
   expect((await openRestore(database.db))!.reconciled).not.toBeNull();
   expect(await command('end')).toEqual({ ended: expect.any(String) });
   expect(await openRestore(database.db)).toBeUndefined();
+});
+
+test('rules 28.2: begin requests a rebuild of the search index, which has orders that the record lost', async () => {
+  const { db } = database;
+  expect(await searchRebuild(db)).toBeUndefined();
+  await command('begin');
+  expect(await searchRebuild(db)).toEqual({ orders: null });
 });
