@@ -18,7 +18,7 @@ import { SEARCH_PACE, pauseAfter } from '../domain/search-pace';
 import type { Logger } from '../log';
 import { Loop } from '../loop';
 import { count, gauge, measure } from '../metrics/recorder';
-import { INDEX, REBUILT_INDEX } from '../search/settings';
+import { INDEX } from '../search/settings';
 import type { IndexName, SearchWriter, SentOrders } from '../search/writer';
 
 /** Another indexer takes over when the lease has not been renewed for `lasts_ms`. */
@@ -158,7 +158,7 @@ export class Indexer {
     throw new LeaseLost('the lease was lost while orders were written');
   }
 
-  /** A process that takes the lease during a rebuild begins it anew: the second index and the request are its own. */
+  /** A process that takes the lease during a rebuild begins it anew: the request is its own. */
   private async confirmRebuild(holder: string): Promise<void> {
     if (!(await this.lease.isStillOf(holder))) throw new LeaseLost('the lease was lost while the index was rebuilt');
   }
@@ -170,9 +170,9 @@ export class Indexer {
   private async rebuild(holder: string): Promise<void> {
     const { db, index, log } = this.services;
     const isThere = (await index.state()) !== 'missing';
-    const targets: IndexName[] = isThere ? [INDEX, REBUILT_INDEX] : [REBUILT_INDEX];
     const sent_max = SEARCH_PACE.rebuild_sent[isThere && (await index.count()) > 0 ? 'answering' : 'empty'];
-    await index.beginRebuild();
+    const rebuilt = await index.beginRebuild();
+    const targets: IndexName[] = isThere ? [INDEX, rebuilt] : [rebuilt];
     await beginSearchRebuild(db);
     const sent: { order_ids: string[]; orders: SentOrders }[] = [];
     let written = 0;
@@ -180,7 +180,7 @@ export class Indexer {
       const { order_ids, orders } = sent.shift()!;
       if ((await orders.refused()) !== undefined) {
         // Reads the orders again: one may have changed since, and its change may be written already.
-        await this.finish([], await index.write(REBUILT_INDEX, await indexedOrders(db, order_ids)));
+        await this.finish([], await index.write(rebuilt, await indexedOrders(db, order_ids)));
       }
       await this.confirmWritten(holder, order_ids);
       await noteSearchRebuild(db, (written += order_ids.length));
@@ -189,7 +189,7 @@ export class Indexer {
       await this.writeChanges(holder, targets, await searchChanges(db, SEARCH_PACE.batch));
       const orders = await indexedOrders(db, order_ids);
       this.requireLease(holder);
-      sent.push({ order_ids, orders: await index.send(REBUILT_INDEX, orders) });
+      sent.push({ order_ids, orders: await index.send(rebuilt, orders) });
       if (sent.length === sent_max) await finishOldest();
     }
     while (sent.length > 0) await finishOldest();
@@ -200,9 +200,13 @@ export class Indexer {
     const replaces = (await index.state()) !== 'missing';
     this.requireLease(holder);
     await this.confirmRebuild(holder);
-    await index.swapRebuilt({ replaces });
-    await this.confirmRebuild(holder);
-    if (replaces) await index.removeReplaced();
+    try {
+      await index.swapRebuilt(rebuilt, { replaces });
+    } finally {
+      // The swap fails when another process has begun the rebuild anew meanwhile.
+      await this.confirmRebuild(holder);
+    }
+    if (replaces) await index.removeReplaced(rebuilt);
     await this.confirmRebuild(holder);
     await noteSearchRebuild(db, undefined);
     log.info({ orders: written }, 'rebuilt the search index');

@@ -11,8 +11,8 @@ export const KEYS = {
   read: { uid: '5f1c1a52-3a0e-4d9c-9c5e-6b0f3c1d7a01', indexes: [INDEX], actions: ['search', 'documents.get'] },
   /** The key of the indexer, for documents. */
   write: {
-    uid: '5f1c1a52-3a0e-4d9c-9c5e-6b0f3c1d7a02',
-    indexes: [INDEX, REBUILT_INDEX],
+    uid: '5f1c1a52-3a0e-4d9c-9c5e-6b0f3c1d7a03',
+    indexes: [INDEX, `${REBUILT_INDEX}*`],
     actions: ['documents.add', 'documents.delete', 'documents.get', 'tasks.get', 'stats.get', 'settings.get'],
   },
 } as const;

@@ -1,8 +1,12 @@
 import type { Settings } from 'meilisearch';
 import { FIELDS, SEARCH_FIELD_NAMES, SORT_FIELDS, type Field } from '../domain/query/fields';
 
-/** The index that answers searches, and the one that a rebuild fills before they change places. */
+/** The index that answers searches. */
 export const INDEX = 'orders';
+/**
+ * How the names begin of indexes that a rebuild fills before they change places with INDEX. Each rebuild has an index of
+ * its own: a process that was paused before the swap finds its index removed, not that of the next rebuild.
+ */
 export const REBUILT_INDEX = 'orders_rebuilt';
 
 /**

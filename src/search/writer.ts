@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EnqueuedTask, Meilisearch, Settings } from 'meilisearch';
@@ -6,7 +7,9 @@ import { KEYS, connectSearch, isNotThere, isRefusal, onceMore, reasonOf, type Se
 import { orderIdOf, primaryKeys, type Document } from './documents';
 import { CUTOFF_MS, INDEX, REBUILT_INDEX, SETTINGS } from './settings';
 
-export type IndexName = typeof INDEX | typeof REBUILT_INDEX;
+/** The name of an index that a rebuild fills. */
+export type RebuiltIndex = `${typeof REBUILT_INDEX}_${string}`;
+export type IndexName = typeof INDEX | RebuiltIndex;
 
 /** Settings of an index, with the attributes that a build needs. */
 export type IndexSettings = Settings & Pick<typeof SETTINGS, 'filterableAttributes' | 'sortableAttributes'>;
@@ -73,21 +76,27 @@ export class SearchWriter {
     await ended(this.setUp, await index.updateSearchCutoffMs(CUTOFF_MS));
   }
 
-  /** Makes the index for a rebuild anew, empty. */
-  async beginRebuild(): Promise<void> {
-    await this.setUp.deleteIndexIfExists(REBUILT_INDEX);
-    await ended(this.setUp, await this.setUp.createIndex(REBUILT_INDEX, { primaryKey: 'pk' }));
-    await ended(this.setUp, await this.setUp.index(REBUILT_INDEX).updateSettings(this.settings));
+  /** Makes an empty index for a rebuild and returns its name; removes those of earlier rebuilds. */
+  async beginRebuild(): Promise<RebuiltIndex> {
+    const { results } = await this.setUp.getRawIndexes({ limit: 1_000 });
+    for (const { uid } of results) if (uid.startsWith(REBUILT_INDEX)) await this.setUp.deleteIndexIfExists(uid);
+    const name: RebuiltIndex = `${REBUILT_INDEX}_${randomUUID()}`;
+    await ended(this.setUp, await this.setUp.createIndex(name, { primaryKey: 'pk' }));
+    await ended(this.setUp, await this.setUp.index(name).updateSettings(this.settings));
+    return name;
   }
 
-  /** Swaps the rebuilt index in. `replaces`: there is an old one, which takes the other name. */
-  async swapRebuilt({ replaces }: { replaces: boolean }): Promise<void> {
-    await ended(this.setUp, await this.setUp.swapIndexes([{ indexes: [REBUILT_INDEX, INDEX], rename: !replaces }]));
+  /**
+   * Swaps the rebuilt index in. `replaces`: there is an old one, which takes the other name. Throws when another rebuild
+   * has begun since.
+   */
+  async swapRebuilt(name: RebuiltIndex, { replaces }: { replaces: boolean }): Promise<void> {
+    await ended(this.setUp, await this.setUp.swapIndexes([{ indexes: [name, INDEX], rename: !replaces }]));
   }
 
   /** Removes the old index after a swap. */
-  async removeReplaced(): Promise<void> {
-    await ended(this.setUp, await this.setUp.deleteIndex(REBUILT_INDEX));
+  async removeReplaced(name: RebuiltIndex): Promise<void> {
+    await ended(this.setUp, await this.setUp.deleteIndex(name));
   }
 
   /**
