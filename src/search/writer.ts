@@ -115,23 +115,30 @@ export class SearchWriter {
 
   /** Sends the current content of orders. The index processes batches in the order sent, and queued batches faster. */
   async send(name: IndexName, orders: readonly IndexedOrder[]): Promise<SentOrders> {
+    let tasks: EnqueuedTask[];
+    try {
+      // A function of its own: otherwise `refused` would keep the documents in memory until the batch is indexed.
+      tasks = await this.enqueue(name, orders);
+    } catch (error) {
+      if (isRefusal(error)) return { refused: async () => reasonOf(error) };
+      throw error;
+    }
+    return { refused: () => this.reasonOfRefusal(tasks) };
+  }
+
+  private async enqueue(name: IndexName, orders: readonly IndexedOrder[]): Promise<EnqueuedTask[]> {
     const index = this.server.index(name);
     const documents = orders.flatMap((order) => order.documents.map((document) => JSON.stringify(document)));
     const gone = orders
       .filter((order) => order.documents.length === 0)
       .flatMap(({ order_id }) => primaryKeys(order_id));
     const tasks: EnqueuedTask[] = [];
-    try {
-      if (documents.length > 0) {
-        const add = () => index.addDocumentsFromString(documents.join('\n'), 'application/x-ndjson');
-        tasks.push(await onceMore(add));
-      }
-      if (gone.length > 0) tasks.push(await onceMore(() => index.deleteDocuments(gone)));
-    } catch (error) {
-      if (isRefusal(error)) return { refused: async () => reasonOf(error) };
-      throw error;
+    if (documents.length > 0) {
+      const add = () => index.addDocumentsFromString(documents.join('\n'), 'application/x-ndjson');
+      tasks.push(await onceMore(add));
     }
-    return { refused: () => this.reasonOfRefusal(tasks) };
+    if (gone.length > 0) tasks.push(await onceMore(() => index.deleteDocuments(gone)));
+    return tasks;
   }
 
   private async reasonOfRefusal(tasks: readonly EnqueuedTask[]): Promise<string | undefined> {
