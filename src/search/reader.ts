@@ -9,6 +9,7 @@ import { connectSearch, isRefusal, onceMore, reasonOf, type SearchServer } from 
 import type { PageEnd } from './cursor';
 import { attemptOf, orderIdOf, type Document } from './documents';
 import { filterOf } from './filter';
+import { RowNumbers } from './row-numbers';
 import { CUTOFF_MS, INDEX } from './settings';
 
 /** A query in one project. */
@@ -129,11 +130,10 @@ export class SearchReader {
       const later = { limit: size, limit_ms: REPORT_MS, size };
       passes.push(this.pages(by_change, [`modified >= ${changed_since}`], later));
     }
-    const read = new Set<number>();
+    const read = passes.length > 1 ? new RowNumbers() : undefined;
     for (const pages of passes) {
       for await (const page of pages) {
-        const rows = page.filter(({ row_sequence }) => !read.has(row_sequence));
-        if (passes.length > 1) for (const { row_sequence } of rows) read.add(row_sequence);
+        const rows = read === undefined ? page : page.filter(({ row_sequence }) => read.add(row_sequence));
         if (rows.length > 0) yield rows.map((row) => ({ order_id: orderIdOf(row), attempt: attemptOf(row) }));
       }
     }
