@@ -37,14 +37,14 @@ export class ConcurrencyLimit {
 
   /**
    * Resolves once the caller may begin; the result must be called when the work has ended. Throws TooManyRequests when
-   * too much of the caller's work waits already, and what `signal` is aborted with.
+   * `waiting_max` of the caller's work wait already, and what `signal` is aborted with.
    */
-  async acquire(caller: string, signal?: AbortSignal): Promise<Release> {
+  async acquire(caller: string, signal?: AbortSignal, waiting_max = this.limits.per_caller.waiting): Promise<Release> {
     signal?.throwIfAborted();
     const queue = this.callers.get(caller) ?? { running: 0, waiting: [] };
     this.callers.set(caller, queue);
     if (this.mayBegin(queue)) this.begin(caller, queue);
-    else await this.untilBegun(caller, queue, signal);
+    else await this.untilBegun(caller, queue, signal, waiting_max);
     let has_ended = false;
     return () => {
       if (has_ended) return;
@@ -100,9 +100,14 @@ export class ConcurrencyLimit {
     if (queue.running === 0 && queue.waiting.length === 0) this.callers.delete(caller);
   }
 
-  private async untilBegun(caller: string, queue: CallerQueue, signal: AbortSignal | undefined): Promise<void> {
+  private async untilBegun(
+    caller: string,
+    queue: CallerQueue,
+    signal: AbortSignal | undefined,
+    waiting_max: number,
+  ): Promise<void> {
     const { what, per_caller } = this.limits;
-    if (queue.waiting.length >= per_caller.waiting) {
+    if (queue.waiting.length >= waiting_max) {
       this.forgetIdle(caller, queue);
       count('payments_http_requests_refused_total', { limit: 'concurrency' });
       const { running, waiting } = per_caller;

@@ -9,7 +9,7 @@ import type { PagePosition } from '../../src/db/pages';
 import { SEARCH_FIELD_NAMES } from '../../src/domain/query/fields';
 import { conditionsOf, matches, type Subject } from '../../src/domain/query/query';
 import { SUBJECTS, rowOf } from '../../src/domain/query/report';
-import type { Wanted } from '../../src/search/reader';
+import type { InTurn, Wanted } from '../../src/search/reader';
 import type { MerchantServices } from '../merchant';
 import { csvOf } from './report-cells';
 
@@ -32,12 +32,12 @@ interface Place {
 
 /**
  * The transaction report (rules 20.14): a CSV file, in pieces, with a row for each transaction that meets the query.
- * Throws ServiceUnavailable when the index is needed and does not answer.
+ * Throws ServiceUnavailable when the index is needed and does not answer, or is behind.
  */
-export async function* reportCsv(services: ReportServices, wanted: Wanted): AsyncGenerator<Buffer> {
+export async function* reportCsv(services: ReportServices, wanted: Wanted, inTurn: InTurn): AsyncGenerator<Buffer> {
   // Sent with the first rows: a report that cannot begin is an error, not a file with a header.
   let header: Buffer | undefined = Buffer.from(`${SEARCH_FIELD_NAMES.join(',')}\r\n`);
-  for await (const rows of nextAhead(rowsOf(services, wanted))) {
+  for await (const rows of nextAhead(rowsOf(services, wanted, inTurn))) {
     const csv = await csvOf(rows);
     if (csv.length === 0) continue;
     yield header === undefined ? csv : Buffer.concat([header, csv]);
@@ -47,11 +47,11 @@ export async function* reportCsv(services: ReportServices, wanted: Wanted): Asyn
 }
 
 /** The rows, page by page. */
-async function* rowsOf(services: ReportServices, wanted: Wanted): AsyncGenerator<ReportTexts[]> {
+async function* rowsOf(services: ReportServices, wanted: Wanted, inTurn: InTurn): AsyncGenerator<ReportTexts[]> {
   const conditions = conditionsOf(wanted.query);
   const subjects = [...new Set(conditions.map(({ field }) => field))];
   const page = Math.min(PAGE, Math.ceil(COMPARISONS / conditions.length));
-  for await (const places of nextAhead(placesOf(services, wanted))) {
+  for await (const places of nextAhead(placesOf(services, wanted, inTurn))) {
     for (let begin = 0; begin < places.length; begin += page) {
       yield await rowsAt(services, wanted, { places: places.slice(begin, begin + page), subjects });
     }
@@ -59,11 +59,11 @@ async function* rowsOf(services: ReportServices, wanted: Wanted): AsyncGenerator
 }
 
 /** Finds the rows, in the database alone where it has an index for them: such reports need no search index. */
-async function* placesOf({ bulk, search }: ReportServices, wanted: Wanted): AsyncGenerator<Place[]> {
+async function* placesOf({ bulk, search }: ReportServices, wanted: Wanted, inTurn: InTurn): AsyncGenerator<Place[]> {
   const { project_id, query, sort } = wanted;
   const { direction } = sort;
   const condition = sort.field === 'created' ? recordCondition(query) : undefined;
-  if (condition === undefined) return yield* search.rows(wanted, FOUND_PAGE);
+  if (condition === undefined) return yield* search.rows(wanted, FOUND_PAGE, inTurn);
   for (let after: PagePosition | undefined; ;) {
     const part = { rows: FOUND_PAGE, after };
     const { rows, is_last, end } = await bulk.read(project_id, (db) =>

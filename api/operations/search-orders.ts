@@ -3,7 +3,7 @@ import { SORT_FIELDS, parseSort } from '../../src/domain/query/fields';
 import { parseQuery } from '../../src/domain/query/parse';
 import { validationError, type ServiceError } from '../../src/errors';
 import { searchCursorOf, placeOf, type PageEnd } from '../../src/search/cursor';
-import { SEARCH_MS, searchUnavailable, type Wanted } from '../../src/search/reader';
+import { SEARCH_MS, searchUnavailable, type InTurn, type Wanted } from '../../src/search/reader';
 import { ConcurrencyLimit } from '../http/concurrency-limit';
 import { foundOrders, searchAnswer } from '../large-answers/found-orders';
 import type { MerchantOperation, MerchantServices } from '../merchant';
@@ -28,16 +28,17 @@ export const searchOrders = (
   const searches = new ConcurrencyLimit(SEARCHES);
   return async ({ caller: { project } }, { query: { format }, body }) => {
     const wanted = wantedBy(project.id, body);
+    const inTurn = turnsOf(searches, project.id);
     if (format === 'csv') {
       refusePaging(body);
       const name = reportFileName(project.name, Date.now());
-      return new Stream('text/csv; charset=utf-8', reportCsv(services, wanted), bulk.report(project.id), name);
+      return new Stream('text/csv; charset=utf-8', reportCsv(services, wanted, inTurn), bulk.report(project.id), name);
     }
     const { size = SEARCH_SIZE.default } = body;
     const { field, direction } = wanted.sort;
     const sequence = { project_id: project.id, query: body.query, sort: `${field} ${direction}`, size };
     const page = pageOf(body, size, (cursor) => placeOf(cursor, sequence));
-    const found = await inTurn(searches, project.id, () => search.orders(wanted, page));
+    const found = await inTurn(() => search.orders(wanted, page), { limit_ms: SEARCH_MS });
     const parts = foundOrders(services, wanted, found.order_ids);
     const { value: first } = await parts.next();
     const restOf = (left_out: number, cut_after?: number) => {
@@ -57,18 +58,22 @@ export const searchOrders = (
 };
 
 /**
- * Runs a search when it is the project's turn. After SEARCH_MS the request stops waiting: a search that has not begun
- * is dropped, and one that has begun keeps its place until the index has finished it. Throws ServiceUnavailable.
+ * Runs searches when it is the project's turn. After `limit_ms` the request stops waiting: a search that has not begun
+ * is dropped, and one that has begun keeps its place until the index has finished it.
  */
-async function inTurn<T>(searches: ConcurrencyLimit, project_id: string, search: () => Promise<T>): Promise<T> {
-  const wait = new AbortController();
-  const timer = setTimeout(() => wait.abort(searchUnavailable()), SEARCH_MS);
-  const found = searches.acquire(project_id, wait.signal).then((release) => search().finally(release));
-  const waited = new Promise<never>((_, reject) => {
-    wait.signal.addEventListener('abort', () => reject(wait.signal.reason as ServiceError), { once: true });
-  });
-  return await Promise.race([found, waited]).finally(() => clearTimeout(timer));
-}
+const turnsOf =
+  (searches: ConcurrencyLimit, project_id: string): InTurn =>
+  async (search, { limit_ms, has_begun = false }) => {
+    const wait = new AbortController();
+    const timer = setTimeout(() => wait.abort(searchUnavailable()), limit_ms);
+    const found = searches
+      .acquire(project_id, wait.signal, has_begun ? Infinity : undefined)
+      .then((release) => search().finally(release));
+    const waited = new Promise<never>((_, reject) => {
+      wait.signal.addEventListener('abort', () => reject(wait.signal.reason as ServiceError), { once: true });
+    });
+    return await Promise.race([found, waited]).finally(() => clearTimeout(timer));
+  };
 
 /** A report has all rows. */
 function refusePaging(body: SearchRequest): void {

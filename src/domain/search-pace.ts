@@ -26,6 +26,14 @@ export const SEARCH_PACE = {
   written_ask_ms: { first: 20, most: 160 },
 } as const;
 
+/** How far the index is behind the record. */
+export interface IndexDelay {
+  /** Searches have just resumed after a pause, and changes batched in it are not in the index yet. */
+  is_behind: boolean;
+  /** The age of the oldest change that the index has not seen, in milliseconds; 0 without one. */
+  oldest_ms: number;
+}
+
 /**
  * The pause after a batch that took `batch_ms` and began `since_ms` ago: the next one begins as late as changes may be
  * found. A batch has a fixed cost, so fewer of them leave more of the machine to payments.

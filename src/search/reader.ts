@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Index, SearchParams } from 'meilisearch';
 import { isOfTransaction, type Sort, type SortField } from '../domain/query/fields';
 import { conditionsOf, type SearchQuery } from '../domain/query/query';
-import { SEARCH_PACE } from '../domain/search-pace';
+import { SEARCH_PACE, type IndexDelay } from '../domain/search-pace';
 import { ServiceError } from '../errors';
 import type { Logger } from '../log';
 import { connectSearch, isRefusal, onceMore, reasonOf, type SearchServer } from './connection';
@@ -38,6 +38,13 @@ export interface FoundRow {
   attempt: number;
 }
 
+/** Runs a search when it is the project's turn. Throws ServiceUnavailable after `limit_ms` milliseconds. */
+export type InTurn = <T>(
+  search: () => Promise<T>,
+  /** `has_begun`: the answer has; its search waits also when as many wait as are allowed. */
+  turn: { limit_ms: number; has_begun?: boolean },
+) => Promise<T>;
+
 /**
  * Milliseconds until a merchant gets 503 when the search does not answer; the rules allow three seconds (rules 20.11).
  */
@@ -46,12 +53,17 @@ export const SEARCH_MS = 2_700;
 const GIVEN_UP_MS = 30_000;
 /** A page of a report may wait for the server, which indexes at the same time. Milliseconds. */
 const REPORT_MS = 20_000;
-/** How far the index may be behind, and the clocks of the machines that write orders may differ. Milliseconds. */
-const BEHIND_MS = 5 * 60_000;
+/** An index that is further behind makes no report, as rows would be missing. Milliseconds. */
+const BEHIND_MAX_MS = 60_000;
+/** How long before it is noted a change may have been made, by the clock of its machine. Milliseconds. */
+const NOTED_MS = 5 * 60_000;
 /** Rows of a report's first page. */
 const FIRST_PAGE = 1_000;
 /** Up to so many rows the orders are counted, 5 ms for each thousand; above, the number of rows is the answer. */
 const COUNTED_ROWS_MAX = 10_000;
+
+/** How many rows of a report are asked for, and how long that may take. */
+type Page = { limit: number } & Parameters<InTurn>[1];
 
 type Found = Pick<Document, 'pk' | 'order_sequence' | 'row_sequence'> & { [field: string]: unknown };
 
@@ -64,19 +76,16 @@ export class SearchReader {
   /** The next search is noted after this time. */
   private noted_until = 0;
 
-  /** `noteSearch` records the time of the search, and returns whether the search must wait for the index. */
+  /** `noteSearch` records the time of the search, and returns how far the index is behind. */
   constructor(
     server: SearchServer,
-    private readonly noteSearch: () => Promise<boolean>,
+    private readonly noteSearch: () => Promise<IndexDelay>,
     private readonly log: Logger,
   ) {
     this.index = connectSearch(server, 'read').index<Found>(INDEX);
   }
 
-  /**
-   * A page of orders, from a position or after a place. Meilisearch does not stop abandoned searches, so this resolves
-   * when the server has finished; the caller decides how long it waits.
-   */
+  /** A page of orders, from a position or after a place. Resolves when the server has finished. */
   async orders(
     wanted: Wanted,
     page: { size: number; start: number } | { size: number; after: PageEnd },
@@ -86,8 +95,8 @@ export class SearchReader {
     // Where no transaction matters an order is found by its first row alone, and counting rows counts orders.
     const lead = byTransaction ? [] : ['lead = true'];
     const place = 'after' in page ? [after(sort, 'order_sequence', page.after)] : [];
-    await this.untilCurrent();
-    const search = (options: SearchParams) => this.ask(options, GIVEN_UP_MS);
+    if (performance.now() >= this.noted_until) await this.untilCurrent();
+    const search = (options: SearchParams) => this.ask(options);
     const asked = [
       search({
         filter: filterOf(project_id, query, ...lead, ...place),
@@ -117,18 +126,24 @@ export class SearchReader {
 
   /**
    * The rows of a report, page by page, each of `size` at most, the first of FIRST_PAGE. Rows without the sort value
-   * come last; after them, those that have moved to a place that was read already.
+   * come last; after them, those that have moved to a place that was read already. Each page waits for the project's
+   * turn. Throws ServiceUnavailable also when the index is behind by more than BEHIND_MAX_MS.
    */
-  async *rows(wanted: Wanted, size: number): AsyncGenerator<FoundRow[]> {
-    const changed_since = Date.now() - BEHIND_MS;
-    await this.untilCurrent();
+  async *rows(wanted: Wanted, size: number, inTurn: InTurn): AsyncGenerator<FoundRow[]> {
+    const began = performance.now();
+    const { oldest_ms } = await this.untilCurrent();
+    if (oldest_ms > BEHIND_MAX_MS) {
+      throw new ServiceError('ServiceUnavailable', 'The search index is behind: rows would be missing in the report.');
+    }
+    const changed_since = Date.now() - oldest_ms - NOTED_MS;
     // The first page is small, so that the report begins soon, and an unreachable server is an error at once. A later
     // one may take long.
-    const passes = [this.pages(wanted, [], { limit: Math.min(size, FIRST_PAGE), limit_ms: SEARCH_MS, size })];
+    const first = { limit: Math.min(size, FIRST_PAGE), limit_ms: SEARCH_MS - (performance.now() - began) };
+    const later = { limit: size, limit_ms: REPORT_MS, has_begun: true };
+    const passes = [this.pages(wanted, [], { first, later, inTurn })];
     if (!isFixed(wanted.sort.field)) {
       const by_change = { ...wanted, sort: { field: 'modified', direction: 'asc' } } as const;
-      const later = { limit: size, limit_ms: REPORT_MS, size };
-      passes.push(this.pages(by_change, [`modified >= ${changed_since}`], later));
+      passes.push(this.pages(by_change, [`modified >= ${changed_since}`], { first: later, later, inTurn }));
     }
     const read = passes.length > 1 ? new RowNumbers() : undefined;
     for (const pages of passes) {
@@ -142,18 +157,18 @@ export class SearchReader {
   private async *pages(
     { project_id, query, sort }: Wanted,
     conditions: readonly string[],
-    { size, ...first }: { limit: number; limit_ms: number; size: number },
+    { first, later, inTurn }: { first: Page; later: Page; inTurn: InTurn },
   ): AsyncGenerator<Found[]> {
     let place: string[] = [];
-    for (let page = first; ; page = { limit: size, limit_ms: REPORT_MS }) {
-      const { limit, limit_ms } = page;
+    for (let page = first; ; page = later) {
+      const { limit, ...turn } = page;
       const options = {
         filter: filterOf(project_id, query, ...conditions, ...place),
         sort: [`${sort.field}:${sort.direction}`, `row_sequence:${sort.direction}`],
         limit,
         attributesToRetrieve: ['pk', 'row_sequence', sort.field],
       };
-      const { hits } = await this.ask(options, limit_ms);
+      const { hits } = await inTurn(() => this.ask(options), turn);
       yield hits;
       if (hits.length < limit) return;
       const last = hits.at(-1)!;
@@ -162,15 +177,19 @@ export class SearchReader {
   }
 
   /** Without recent searches, changes are batched: the first search waits until the index has them (rules 20.12). */
-  private async untilCurrent(): Promise<void> {
-    if (performance.now() < this.noted_until) return;
-    while (await this.noteSearch()) await sleep(SEARCH_PACE.first_searches_ask_ms);
+  private async untilCurrent(): Promise<IndexDelay> {
+    let delay = await this.noteSearch();
+    for (; delay.is_behind; delay = await this.noteSearch()) await sleep(SEARCH_PACE.first_searches_ask_ms);
     this.noted_until = performance.now() + SEARCH_PACE.noted_every_ms;
+    return delay;
   }
 
-  /** Searches once, within `limit_ms` milliseconds. Throws ServiceUnavailable also when the answer was cut off. */
-  private async ask<Options extends SearchParams>(options: Options, limit_ms: number) {
-    const signal = AbortSignal.timeout(limit_ms);
+  /**
+   * Searches once. Meilisearch does not stop abandoned searches, so this resolves when the server has finished; the
+   * caller decides how long it waits. Throws ServiceUnavailable also when the answer was cut off.
+   */
+  private async ask<Options extends SearchParams>(options: Options) {
+    const signal = AbortSignal.timeout(GIVEN_UP_MS);
     try {
       const answer = await onceMore(() => this.index.search('', options, { signal }));
       if (answer.processingTimeMs >= CUTOFF_MS) throw new Error('the search took too long');

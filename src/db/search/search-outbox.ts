@@ -1,4 +1,4 @@
-import { SEARCH_PACE } from '../../domain/search-pace';
+import { SEARCH_PACE, type IndexDelay } from '../../domain/search-pace';
 import { toIsoTime, queryRows, type Database } from '../connection';
 import { readPart, type PagePosition } from '../pages';
 
@@ -41,12 +41,9 @@ export async function dueSearchChanges(db: Database, limit: number): Promise<Sea
   );
 }
 
-/**
- * Records a search. True when searches have just resumed after a pause, and changes batched in it are not in the index
- * yet.
- */
-export async function noteSearch(db: Database): Promise<boolean> {
-  const [use] = await queryRows<{ is_behind: boolean }>(
+/** Records a search, and returns how far the index is behind. */
+export async function noteSearch(db: Database): Promise<IndexDelay> {
+  const [use] = await queryRows<IndexDelay>(
     db,
     `with noted as (
        update search_use
@@ -54,11 +51,12 @@ export async function noteSearch(db: Database): Promise<boolean> {
          last = clock_timestamp()
        returning since
      )
-     select coalesce(since > clock_timestamp() - :waits * ${MS} and ${OLDEST_CHANGE} < since, false) as is_behind
+     select coalesce(since > clock_timestamp() - :waits * ${MS} and ${OLDEST_CHANGE} < since, false) as is_behind,
+       coalesce(extract(epoch from clock_timestamp() - ${OLDEST_CHANGE})::float8 * 1000, 0) as oldest_ms
      from noted`,
     { recent: SEARCH_PACE.recent_ms, waits: SEARCH_PACE.first_searches_wait_ms },
   );
-  return use!.is_behind;
+  return use!;
 }
 
 /**

@@ -29,8 +29,10 @@ describe('rules 18.7: work of one kind runs a few at a time', () => {
     const release = await limit.acquire('a');
     const waiting = limit.acquire('a');
     await expect(limit.acquire('a')).rejects.toMatchObject({ error: 'TooManyRequests' });
+    const continued = limit.acquire('a', undefined, Infinity);
     release();
     (await waiting)();
+    (await continued)();
     (await limit.acquire('a'))();
   });
 

@@ -122,7 +122,7 @@ test.each(['modified asc', 'modified desc', 'completed asc', 'completed desc'] a
     const wanted = { project_id: PROJECT.id, query, sort: { field, direction } };
     const changing = all.filter((row) => row['completed'] !== '').map((row) => row['id']!);
     const found: string[] = [];
-    for await (const rows of world.reader.rows(wanted, 10)) {
+    for await (const rows of world.reader.rows(wanted, 10, (search) => search())) {
       // The first rows and the last ones now have the newest value, behind the place that was reached or before it.
       if (found.length === 0) {
         const order_ids = [...changing.slice(0, 5), ...changing.slice(-5)];
@@ -142,6 +142,22 @@ test.each(['modified asc', 'modified desc', 'completed asc', 'completed desc'] a
     expect(new Set(found).size).toBe(found.length);
   },
 );
+
+it('rules 20.14: is 503 while a change of more than a minute ago is not in the index', async () => {
+  await world.stopIndexers();
+  const change = `insert into search_outbox (order_id, changed) select id, now() - interval '61 seconds' from orders limit 1`;
+  await queryRows(world.db, change, {});
+  const response = await ask({ query: '* OR nobody' });
+  expect([response.status, response.headers.get('retry-after'), await response.json()]).toEqual([
+    503,
+    expect.any(String),
+    { error: { status: 503, type: 'ServerError', value: expect.stringContaining('The search index is behind') } },
+  ]);
+  expect((await ask({ query: '*' })).status).toBe(200);
+  world.anIndexer();
+  await world.indexed();
+  expect((await ask({ query: '* OR nobody' })).status).toBe(200);
+});
 
 it('rules 20.14 and 20.15: shows amounts by the decimals of their currency, and neutralises what a spreadsheet would run', async () => {
   const cells = ['=1+1', '+cmd', '@sum', '-2+3', '\ttab', '-12.5', '+49123', 'a,"b"\r\nc'];

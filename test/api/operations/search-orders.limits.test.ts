@@ -128,7 +128,11 @@ describe('rules 20.25: a project has one search under way', () => {
   beforeEach(async () => {
     server = await aBusyServer();
     const project = (await findProject(world.db, PROJECT.id))!;
-    const search = new SearchReader(server, async () => false, pino({ level: 'silent' }));
+    const search = new SearchReader(
+      server,
+      async () => ({ is_behind: false, oldest_ms: 0 }),
+      pino({ level: 'silent' }),
+    );
     api = await serveTestApi({
       // Each key is a project of its own.
       findOwner: async (id) => ({ project: { ...project, id }, api_key_id: '0123456789ab' }),
@@ -142,12 +146,13 @@ describe('rules 20.25: a project has one search under way', () => {
     await server.close();
   });
   const OTHER = '0190c000-0000-7000-8000-00000000dddd';
-  async function search(project_id: string): Promise<[number, string | null]> {
+  async function search(project_id: string, options: RequestInit & { format?: string } = {}) {
+    const { format = '', ...rest } = options;
     const headers = { authorization: `Basic ${btoa(`${project_id}:`)}`, 'content-type': 'application/json' };
-    const body = JSON.stringify({ query: '*' });
-    const response = await api.send('/v1/search/orders/', { method: 'POST', headers, body });
+    const body = JSON.stringify({ query: 'status:new' });
+    const response = await api.send(`/v1/search/orders/${format}`, { method: 'POST', headers, body, ...rest });
     await response.arrayBuffer();
-    return [response.status, response.headers.get('retry-after')];
+    return [response.status, response.headers.get('retry-after')] as [number, string | null];
   }
 
   it('until the index has ended with it, also when nobody waits for the answer any longer', async () => {
@@ -165,6 +170,21 @@ describe('rules 20.25: a project has one search under way', () => {
     await until('the next search is under way', () => server.asked.length === 3);
     server.release();
     expect((await next)[0]).toBe(200);
+  });
+
+  it('also of a report, until the index has ended with it, and when its client has left', async () => {
+    const client = new AbortController();
+    const report = search(PROJECT.id, { format: '?format=csv', signal: client.signal });
+    await until('the report is under way', () => server.asked.length === 1);
+    client.abort();
+    await expect(report).rejects.toThrow('abort');
+    const next = [search(PROJECT.id, { format: '?format=csv' }), search(PROJECT.id)];
+    expect(await Promise.all(next)).toEqual(Array.from({ length: 2 }, () => [503, expect.any(String)]));
+    expect(server.asked).toHaveLength(1);
+    server.release();
+    const answering = setInterval(server.release, 5);
+    expect(await search(PROJECT.id, { format: '?format=csv' })).toEqual([200, null]);
+    clearInterval(answering);
   });
 
   it('others wait, and beyond 30 that wait the answer is 429 with Retry-After', async () => {
