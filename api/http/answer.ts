@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { TLSSocket } from 'node:tls';
 import { createGzip } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { ServiceError } from '../../src/errors';
@@ -94,6 +95,7 @@ async function sendStream(
   if (isCompressed) response.setHeader('Content-Encoding', 'gzip');
   response.setHeader('Content-Type', content_type);
   protect(response);
+  if (request.httpVersionMajor === 1 && request.httpVersionMinor === 0) resetUnlessFinished(request.socket, response);
   if (request.method === 'HEAD') {
     await iterator.return?.();
     response.end();
@@ -111,6 +113,19 @@ async function sendStream(
   } catch (error) {
     if (!signal.aborted && (error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   }
+}
+
+/**
+ * Over HTTP/1.0 the end of the connection is the end of the body. Whatever closes it before the whole was sent resets
+ * it, as a part must not look like the whole. With TLS it ends without close_notify then, and cannot be reset.
+ */
+function resetUnlessFinished(socket: Socket, response: Response): void {
+  if (socket instanceof TLSSocket) return;
+  const destroy = socket.destroy.bind(socket);
+  socket.destroy = (error?: Error) => {
+    socket.destroy = destroy;
+    return response.writableFinished ? destroy(error) : socket.resetAndDestroy();
+  };
 }
 
 function* piecesOf(chunk: string | Buffer): Generator<Buffer> {

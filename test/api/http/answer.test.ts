@@ -1,5 +1,6 @@
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import express from 'express';
 import pino from 'pino';
@@ -81,6 +82,27 @@ test('rules 20.16: a later failure breaks the connection: a partial answer never
   const response = await fetch(url);
   expect(response.status).toBe(200);
   await expect(response.text()).rejects.toThrow('terminated');
+});
+
+test('rules 20.16: over HTTP/1.0, where a body ends with its connection, a failure resets it', async () => {
+  let received: () => void;
+  const bodyOf = async (chunks: () => AsyncGenerator<string>) => {
+    stream = streamOf(chunks);
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.once('data', () => received()).write('GET / HTTP/1.0\r\n\r\n');
+    return (await text(socket)).split('\r\n\r\n')[1];
+  };
+  async function* whole() {
+    yield 'first';
+    // A client of Node takes a reset for the end while it reads.
+    await new Promise<void>((resolve) => (received = resolve));
+  }
+  async function* part() {
+    yield* whole();
+    throw new Error('the database is gone');
+  }
+  expect(await bodyOf(whole)).toBe('first');
+  await expect(bodyOf(part)).rejects.toMatchObject({ code: 'ECONNRESET' });
 });
 
 test('a reader that takes nothing more holds the stream back; one that leaves ends it', async () => {
