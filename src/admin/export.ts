@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, open, rename, writeFile, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, writeFile, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { csvOf } from '../../api/large-answers/report-cells';
@@ -118,7 +118,8 @@ function monthOf(month: string): Month {
 /**
  * Writes the files of a month, in place of those of an earlier export, and an entry with their sums into the audit
  * trail. `removes`: the month is removed afterwards. Throws ValidationError for a month that is not over at `now`, epoch
- * milliseconds, and for a directory that has the files of a month that was removed.
+ * milliseconds, and for a directory that has the files of a month that was removed. A removal also refuses one with
+ * files of the month, whole or in part: it must be sure which files hold what it removes.
  */
 export async function exportMonth(
   db: Database,
@@ -134,6 +135,12 @@ export async function exportMonth(
     throw validationError(
       'directory',
       'It has the files of this month already, which hold what a repeat no longer finds.',
+    );
+  }
+  if (removes && (await hasPartOf(month, directory))) {
+    throw validationError(
+      'directory',
+      'It has .part files of an interrupted export of this month: name another directory, or delete them.',
     );
   }
   const files = await writeFiles(db, month, period, directory, requireLease);
@@ -175,7 +182,9 @@ export async function removeMonth(
   }
   const files = await exportMonth(db, month, directory, now, { author, requireLease, removes: true });
   const kept = `The orders of ${month} were removed from the database: these files are what is left of them.\n`;
-  await writeFile(path.join(directory, removedName(month)), kept, { mode: 0o600 });
+  await writeFile(path.join(directory, removedName(month)), kept, { mode: 0o600, flush: true });
+  // The names of the files too: what is removed next would be lost with them in a power failure.
+  await syncDirectory(directory);
   let orders = 0;
   for await (const order_ids of ordersOf(db, period)) {
     await requireLease();
@@ -196,7 +205,7 @@ async function writeFiles(
   directory: string,
   requireLease: RequireLease,
 ): Promise<ExportedFile[]> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeDirectory(directory);
   const file = (name: string) => ExportFile.create(directory, name, requireLease);
   const orders = await file(`orders-${month}.csv`);
   const events = await file(`events-${month}.jsonl`);
@@ -218,6 +227,31 @@ async function writeFiles(
   return written;
 }
 
+/** Makes a directory, and what is missing above it; they are there after a power failure too. */
+async function makeDirectory(directory: string): Promise<void> {
+  const last = path.resolve(directory);
+  const first = await mkdir(last, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = last; made.length >= first.length; made = path.dirname(made)) await syncDirectory(path.dirname(made));
+}
+
+/** Resolves when the names in a directory are on the disk. */
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Whether an export of the month was interrupted in the directory. */
+async function hasPartOf(month: string, directory: string): Promise<boolean> {
+  const names = existsSync(directory) ? await readdir(directory) : [];
+  return names.some((name) => name.includes(`-${month}.`) && name.endsWith(PART));
+}
+
+const PART = '.part';
 const sumsName = (month: string) => `SHA256SUMS-${month}`;
 /** Marks a folder whose files hold what the record no longer has. */
 const removedName = (month: string) => `REMOVED-${month}`;
@@ -250,7 +284,7 @@ class ExportFile {
 
   static async create(directory: string, name: string, requireLease: RequireLease): Promise<ExportFile> {
     const target = path.join(directory, name);
-    const part = `${target}.${randomUUID()}.part`;
+    const part = `${target}.${randomUUID()}${PART}`;
     return new ExportFile(target, part, await open(part, 'wx', 0o600), requireLease);
   }
 

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ManageContext } from '../../../api/manage/manager';
@@ -189,6 +198,17 @@ describe('rules 29.8: a month is removed with its files', () => {
     await filesOf('third', { now: DUE + 2 * MINUTE });
     expect((await filesOf('fourth', next)).removed.orders).toBe(2);
     expect(await tablesWith(later.id)).toEqual(['search_outbox']);
+  });
+
+  test('a folder with a file of an interrupted export of the month is refused, and nothing is written or removed', async () => {
+    const [name, part] = ['interrupted', `orders-${MONTH}.csv.${NOBODY}.part`];
+    mkdirSync(path.join(folder, name));
+    writeFileSync(path.join(folder, name, part), '');
+    await expect(remove(name)).rejects.toMatchObject({ error: 'ValidationError', fields: [{ path: 'directory' }] });
+    expect(readdirSync(path.join(folder, name))).toEqual([part]);
+    // Of another month it says nothing.
+    renameSync(path.join(folder, name, part), path.join(folder, name, part.replace(MONTH, NEXT)));
+    expect((await remove(name)).files).toHaveLength(3);
   });
 
   test.each(['POSTGRES_OWNER_URL', 'POSTGRES_URL with POSTGRES_PASSWORD_FILE'])(
