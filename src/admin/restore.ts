@@ -98,21 +98,32 @@ export const RESTORE_COMMANDS = [
     verb: 'reconcile',
     route: RECONCILE,
     run: async (services: RestoreServices, context: ManageContext) => {
-      const restore = await requireRestore(services.db);
+      await requireRestore(services.db);
       return await alone(services.db, ONE_RECONCILIATION, async (requireLease) => {
+        const restore = await requireRestore(services.db);
         const processor = services.openProcessor();
-        const { compared, rewritten, open_items } = await reconcile(
+        const { compared, rewritten, open_items, failed } = await reconcile(
           { ...services, processor, requireLease },
           { since: Date.parse(restore.since), began: Date.parse(restore.began) },
         ).finally(() => void processor.close());
         await requireLease();
         await services.db.transaction(async (trx) => {
-          await recordReconciliation(trx, restore, { rewritten, open_items }, new Date());
-          await audit(trx, context, 'restore.reconcile', restore, { compared, rewritten, open: open_items.length });
+          const reconciled = failed === 0 ? new Date() : null;
+          await recordReconciliation(trx, restore, { rewritten, open_items }, reconciled);
+          const counts = { compared, rewritten, open: open_items.length, failed };
+          await audit(trx, context, 'restore.reconcile', restore, counts);
         });
-        return { compared, ...presentRestore(await requireRestore(services.db)) };
+        return {
+          compared,
+          failed,
+          ...presentRestore(await requireRestore(services.db)),
+          ...(failed > 0 && {
+            problem: `${failed} objects could not be read or written. Run restore reconcile again.`,
+          }),
+        };
       });
     },
+    failed: ({ failed }: { failed: number }) => failed > 0,
   },
   {
     verb: 'status',

@@ -2,9 +2,12 @@ import { v7 as uuidv7 } from 'uuid';
 import type { ManageContext } from '../../../api/manage/manager';
 import { RESTORE_COMMANDS } from '../../../src/admin/restore';
 import { queryRows } from '../../../src/db/connection';
+import { moveOrder } from '../../../src/db/orders/move-order';
 import { findOrderSnapshot } from '../../../src/db/orders/order-snapshot';
-import { beginRestore, openRestore } from '../../../src/db/backups/restores';
+import { awaitsReconciliation, beginRestore, openRestore } from '../../../src/db/backups/restores';
+import type { TemporalClient } from '../../../src/temporal/connect';
 import { createWorkflowClients } from '../../../src/temporal/workflows';
+import { ORDER_WORKFLOW, orderWorkflowId } from '../../../workflows/messages';
 import { createTestDatabase } from '../../support/database';
 import { MINUTE, aRequest } from '../../support/domain';
 import { runProcessor } from '../../support/processor';
@@ -23,18 +26,22 @@ const temporal = setUp(
 const context = { caller: { actor: { kind: 'command_line', id: 'anne' } }, request: aRequest() } as ManageContext;
 
 /** `happens`: what a test does while the processor lists its operations. It has none: other tests use it too. */
-const reconcile = (happens: () => Promise<unknown>) => command('reconcile', happens);
-function command(name: 'reconcile' | 'end', happens = () => Promise.resolve() as Promise<unknown>): Promise<unknown> {
+const reconcile = (happens: () => Promise<unknown>, client?: TemporalClient) => command('reconcile', happens, client);
+function command(
+  name: 'begin' | 'reconcile' | 'end',
+  happens = () => Promise.resolve() as Promise<unknown>,
+  client: TemporalClient = temporal,
+): Promise<unknown> {
   const { db } = database;
   const { run } = RESTORE_COMMANDS.find(({ verb }) => verb === name)!;
   const services = {
     db,
-    client: temporal,
+    client,
     openProcessor: () => ({ ...runProcessor(), operations: () => happens().then(() => []) }),
     workflows: createWorkflowClients({ client: temporal, db }),
   };
   type Run = (...given: [typeof services, ManageContext, { body: object }]) => Promise<unknown>;
-  return (run as Run)(services, context, { body: {} });
+  return (run as Run)(services, context, { body: name === 'begin' ? { since: new Date().toISOString() } : {} });
 }
 
 test('rules 28.3: a reconciliation that lost its lease writes nothing more, and is not recorded', async () => {
@@ -68,4 +75,36 @@ test('rules 28.5: a restore does not end while a reconciliation runs', async () 
   expect((await openRestore(database.db))!.reconciled).not.toBeNull();
   expect(await command('end')).toEqual({ ended: expect.any(String) });
   expect(await openRestore(database.db)).toBeUndefined();
+});
+
+test('rules 28.1, 28.3: a record does not count as reconciled while an object could not be read because of a failure', async () => {
+  const { db } = database;
+  const { id } = await aStoredOrder(db);
+  await command('begin');
+  const run = { workflowId: orderWorkflowId(id), type: ORDER_WORKFLOW, runId: id, startTime: new Date() };
+  const workflow = {
+    async *list({ query }: { query: string }) {
+      if (query.startsWith('WorkflowId') || query.includes(`'${ORDER_WORKFLOW}'`)) {
+        yield await Promise.resolve({ ...run, status: { name: 'RUNNING' } });
+      }
+    },
+    getHandle: () => ({ fetchHistory: () => Promise.reject(new Error('no connection')) }),
+  };
+  const client = { ...temporal, workflow } as unknown as TemporalClient;
+  const ended = await reconcile(() => Promise.resolve(), client);
+  const { failed } = RESTORE_COMMANDS.find(({ verb }) => verb === 'reconcile') as {
+    failed?: (ended: unknown) => boolean;
+  };
+  expect(failed!(ended)).toBe(true);
+  expect(ended).toMatchObject({
+    failed: 1,
+    open: [`${orderWorkflowId(id)}: no connection`],
+    problem: '1 objects could not be read or written. Run restore reconcile again.',
+  });
+  expect(await awaitsReconciliation(db)).toBe(true);
+  // What has ended is not read.
+  const order = (await findOrderSnapshot(db, id))!;
+  await moveOrder(db, order, { ended: 'cancelled' }, { source: 'service', now: Date.now() });
+  expect(failed!(await reconcile(() => Promise.resolve(), client))).toBe(false);
+  expect(await awaitsReconciliation(db)).toBe(false);
 });
