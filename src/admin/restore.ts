@@ -43,6 +43,10 @@ const BEGIN = {
     since: instant()
       .optional()
       .describe('What is newer may be missing; by default ten minutes before the newest change.'),
+    again: z
+      .boolean()
+      .optional()
+      .describe('Begin a restore that is under way anew: the record was restored once more, and is to be reconciled.'),
   }),
 } as const satisfies CommandRoute;
 
@@ -69,7 +73,7 @@ const END = {
 
 /**
  * Two reconciliations at once would end each other's workflows, and one that goes on after the end would change what is
- * paid meanwhile.
+ * paid meanwhile. One that began before `begin` knows nothing of the record that was restored since.
  */
 const ONE_RECONCILIATION = { name: 'reconciliation', another: 'Another reconciliation' };
 
@@ -83,15 +87,17 @@ export const RESTORE_COMMANDS = [
       const since =
         body.since === undefined ? ((await newestChange(db)) ?? now.getTime()) - MARGIN_MS : Date.parse(body.since);
       if (since > now.getTime()) throw validationError('since', 'Expected an instant that has passed.');
-      const restore = await db.transaction(async (trx) => {
-        const id = uuidv7();
-        const began = await beginRestore(trx, id, since, now);
-        await extendPayloadKeyUses(trx);
-        if (began.id === id) await audit(trx, context, 'restore.begin', began, { since: began.since });
-        return began;
+      return await alone(db, ONE_RECONCILIATION, async () => {
+        const restore = await db.transaction(async (trx) => {
+          if (body.again !== true) await requireNone(trx);
+          const began = await beginRestore(trx, uuidv7(), since, now);
+          await extendPayloadKeyUses(trx);
+          await audit(trx, context, 'restore.begin', began, { since: began.since });
+          return began;
+        });
+        await postponeEnds(db, Date.parse(restore.since), now.getTime() + ENDS_AFTER_MS);
+        return presentRestore(restore);
       });
-      await postponeEnds(db, Date.parse(restore.since), now.getTime() + ENDS_AFTER_MS);
-      return presentRestore(restore);
     },
   },
   {
@@ -155,6 +161,17 @@ export const RESTORE_COMMANDS = [
     },
   },
 ];
+
+/** Only its operator knows whether the open restore is of this record, or came with the backup. */
+async function requireNone(db: Database): Promise<void> {
+  const restore = await openRestore(db);
+  if (restore === undefined) return;
+  throw new ServiceError(
+    'Conflict',
+    `A restore that began at ${formatTimestamp(restore.began)} is under way: go on with restore reconcile. ` +
+      'If the record was restored from a backup since then, run restore begin --again true.',
+  );
+}
 
 async function requireRestore(db: Database): Promise<Restore> {
   const restore = await openRestore(db);

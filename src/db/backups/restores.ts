@@ -71,11 +71,17 @@ async function withoutTimeLimit<T>(db: Database, read: (trx: SqlTransaction) => 
   });
 }
 
-/** Begins a restore, unless one is under way. Returns that which is under way then. */
+/**
+ * Begins a restore. One that is under way begins anew, from the earlier of both instants: the backup was made during it,
+ * and nothing that it has reconciled since is in the record (rules 28.2).
+ */
 export async function beginRestore(trx: SqlTransaction, id: string, since: number, now: Date): Promise<Restore> {
   await queryRows(
     trx,
-    'insert into restores (id, began, since) values (:id, :now, :since) on conflict do nothing returning 1',
+    `insert into restores (id, began, since) values (:id, :now, :since)
+     on conflict ((true)) where ended is null do update set began = greatest(restores.began, excluded.began),
+       since = least(restores.since, excluded.since), reconciled = null, open_items = '[]'
+     returning 1`,
     { id, now, since: toIsoTime(since) },
   );
   return (await openRestore(trx))!;

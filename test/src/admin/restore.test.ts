@@ -31,6 +31,7 @@ function command(
   name: 'begin' | 'reconcile' | 'end',
   happens = () => Promise.resolve() as Promise<unknown>,
   client: TemporalClient = temporal,
+  body: object = {},
 ): Promise<unknown> {
   const { db } = database;
   const { run } = RESTORE_COMMANDS.find(({ verb }) => verb === name)!;
@@ -41,7 +42,9 @@ function command(
     workflows: createWorkflowClients({ client: temporal, db }),
   };
   type Run = (...given: [typeof services, ManageContext, { body: object }]) => Promise<unknown>;
-  return (run as Run)(services, context, { body: name === 'begin' ? { since: new Date().toISOString() } : {} });
+  return (run as Run)(services, context, {
+    body: { ...(name === 'begin' && { since: new Date().toISOString() }), ...body },
+  });
 }
 
 test('rules 28.3: a reconciliation that lost its lease writes nothing more, and is not recorded', async () => {
@@ -66,12 +69,14 @@ test('rules 28.3: a reconciliation that lost its lease writes nothing more, and 
   expect((await openRestore(db))!.reconciled).not.toBeNull();
 });
 
-test('rules 28.5: a restore does not end while a reconciliation runs', async () => {
+test('rules 28.2, 28.5: a restore neither ends nor begins anew while a reconciliation runs', async () => {
   let ended: unknown;
   await reconcile(async () => {
-    ended = await command('end').catch((error: unknown) => error);
+    const both = [command('end'), command('begin')];
+    ended = await Promise.all(both.map((one) => one.catch((error: unknown) => error)));
   });
-  expect(ended).toMatchObject({ error: 'Conflict', message: expect.stringMatching(/Another reconciliation runs/) });
+  const refused = { error: 'Conflict', message: expect.stringMatching(/Another reconciliation runs/) };
+  expect(ended).toMatchObject([refused, refused]);
   expect((await openRestore(database.db))!.reconciled).not.toBeNull();
   expect(await command('end')).toEqual({ ended: expect.any(String) });
   expect(await openRestore(database.db)).toBeUndefined();
@@ -107,4 +112,22 @@ test('rules 28.1, 28.3: a record does not count as reconciled while an object co
   await moveOrder(db, order, { ended: 'cancelled' }, { source: 'service', now: Date.now() });
   expect(failed!(await reconcile(() => Promise.resolve(), client))).toBe(false);
   expect(await awaitsReconciliation(db)).toBe(false);
+});
+
+test('rules 28.2: a restore that is under way begins anew only after the record was restored once more', async () => {
+  const { db } = database;
+  const before = (await openRestore(db))!;
+  expect(before.reconciled).not.toBeNull();
+  await db('restores')
+    .where({ id: before.id })
+    .update({ began: new Date(Date.now() - MINUTE), open_items: '[{}]' });
+  const refused = { error: 'Conflict', message: expect.stringMatching(/run restore begin --again true/) };
+  await expect(command('begin')).rejects.toMatchObject(refused);
+  expect(await awaitsReconciliation(db)).toBe(false);
+  await command('begin', undefined, undefined, { again: true });
+  const { began, ...restore } = (await openRestore(db))!;
+  expect(restore).toEqual({ id: before.id, since: before.since, reconciled: null, rewritten: 0, open_items: [] });
+  expect(Date.parse(began)).toBeGreaterThan(Date.now() - MINUTE);
+  const begun = await db('audit_trail').where({ action: 'restore.begin', object_id: before.id });
+  expect(begun).toHaveLength(2);
 });
