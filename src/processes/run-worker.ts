@@ -70,7 +70,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     is_versioned,
     retention: retentionDays(config),
   });
-  const figures = new FigureReader(db, () => keeper.isHolder);
+  const figures = new FigureReader(db, () => keeper.isHolder, log);
   const own_version =
     config.DEPLOYMENT_VERSIONING === 'automatic'
       ? new OwnVersion({
