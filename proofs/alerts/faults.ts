@@ -108,6 +108,13 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
     inject: ({ stack, db }) => withIndexThatRefuses(stack, db, () => sleep(30 * SECOND)),
   },
   {
+    name: 'figures-locked',
+    what: 'a lock keeps the worker from reading the figures of the record.',
+    expected: [fires('FiguresMissing')],
+    // A read waits for the lock until its time limit; the next one comes ten seconds later.
+    inject: ({ db }) => withLock(db, 'search_refusals in access exclusive mode', () => sleep(45 * SECOND)),
+  },
+  {
     name: 'archive-fails',
     what: 'Postgres cannot archive its log; when it last did is told 20 minutes earlier. The only check of a backup has failed, and is made nine days older.',
     expected: ['ArchiveFails', 'ArchiveOld', 'BackupCheckOld'].map(fires),

@@ -22,7 +22,7 @@ import { findWorkerBuilds } from '../temporal/payments-queue';
 import { inspectSchedules } from '../temporal/schedules';
 import { credentialsOf } from '../temporal/credentials';
 import { buildOfService } from '../processes/build';
-import { recordPool, searchServer } from '../processes/connections';
+import { openProcessor, recordPool, searchServer } from '../processes/connections';
 
 /** The result of one check. */
 export interface Finding {
@@ -67,7 +67,7 @@ export async function diagnose(config: Config, log: Logger): Promise<Finding[]> 
       ...recordChecks(config, db),
       ...keyChecks(config, db),
       ...backupChecks(db),
-      ...otherChecks(config, temporal),
+      ...otherChecks(config, temporal, log),
       payloadKeyUse(config, db, temporal),
       ...loopChecks(config, db, temporal),
     ]) {
@@ -331,7 +331,7 @@ function loopChecks(config: Config, db: () => Database, temporal: () => Temporal
   ];
 }
 
-function otherChecks(config: Config, temporal: () => TemporalClient): Check[] {
+function otherChecks(config: Config, temporal: () => TemporalClient, log: Logger): Check[] {
   return [
     {
       name: 'temporal',
@@ -358,9 +358,10 @@ function otherChecks(config: Config, temporal: () => TemporalClient): Check[] {
     },
     {
       name: 'processor',
-      remedy: 'Start the processor simulator, or correct PROCESSOR_URL.',
+      remedy: 'Start the processor simulator, or correct PROCESSOR_URL or PROCESSOR_KEY.',
       async run() {
-        await fetch(requireSetting(config, 'PROCESSOR_URL'), { signal: AbortSignal.timeout(CHECK_MS) });
+        const processor = openProcessor(config, log);
+        refuse(await processor.findProblem().finally(() => void processor.close()));
       },
     },
   ];

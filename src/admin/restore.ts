@@ -44,6 +44,10 @@ const BEGIN = {
     since: instant()
       .optional()
       .describe('What is newer may be missing; by default ten minutes before the newest change.'),
+    again: z
+      .boolean()
+      .optional()
+      .describe('Begin a restore that is under way anew: the record was restored once more, and is to be reconciled.'),
   }),
 } as const satisfies CommandRoute;
 
@@ -70,7 +74,7 @@ const END = {
 
 /**
  * Two reconciliations at once would end each other's workflows, and one that goes on after the end would change what is
- * paid meanwhile.
+ * paid meanwhile. One that began before `begin` knows nothing of the record that was restored since.
  */
 const ONE_RECONCILIATION = { name: 'reconciliation', another: 'Another reconciliation' };
 
@@ -84,38 +88,51 @@ export const RESTORE_COMMANDS = [
       const since =
         body.since === undefined ? ((await newestChange(db)) ?? now.getTime()) - MARGIN_MS : Date.parse(body.since);
       if (since > now.getTime()) throw validationError('since', 'Expected an instant that has passed.');
-      const restore = await db.transaction(async (trx) => {
-        const id = uuidv7();
-        const began = await beginRestore(trx, id, since, now);
-        await extendPayloadKeyUses(trx);
-        // The index has orders that the record lost; new orders get their numbers.
-        await requestSearchRebuild(trx, now.getTime());
-        if (began.id === id) await audit(trx, context, 'restore.begin', began, { since: began.since });
-        return began;
+      return await alone(db, ONE_RECONCILIATION, async () => {
+        const restore = await db.transaction(async (trx) => {
+          if (body.again !== true) await requireNone(trx);
+          const began = await beginRestore(trx, uuidv7(), since, now);
+          await extendPayloadKeyUses(trx);
+          // The index has orders that the record lost; new orders get their numbers.
+          await requestSearchRebuild(trx, now.getTime());
+          await audit(trx, context, 'restore.begin', began, { since: began.since });
+          return began;
+        });
+        await postponeEnds(db, Date.parse(restore.since), now.getTime() + ENDS_AFTER_MS);
+        return presentRestore(restore);
       });
-      await postponeEnds(db, Date.parse(restore.since), now.getTime() + ENDS_AFTER_MS);
-      return presentRestore(restore);
     },
   },
   {
     verb: 'reconcile',
     route: RECONCILE,
     run: async (services: RestoreServices, context: ManageContext) => {
-      const restore = await requireRestore(services.db);
+      await requireRestore(services.db);
       return await alone(services.db, ONE_RECONCILIATION, async (requireLease) => {
+        const restore = await requireRestore(services.db);
         const processor = services.openProcessor();
-        const { compared, rewritten, open_items } = await reconcile(
+        const { compared, rewritten, open_items, failed } = await reconcile(
           { ...services, processor, requireLease },
           { since: Date.parse(restore.since), began: Date.parse(restore.began) },
         ).finally(() => void processor.close());
         await requireLease();
         await services.db.transaction(async (trx) => {
-          await recordReconciliation(trx, restore, { rewritten, open_items }, new Date());
-          await audit(trx, context, 'restore.reconcile', restore, { compared, rewritten, open: open_items.length });
+          const reconciled = failed === 0 ? new Date() : null;
+          await recordReconciliation(trx, restore, { rewritten, open_items }, reconciled);
+          const counts = { compared, rewritten, open: open_items.length, failed };
+          await audit(trx, context, 'restore.reconcile', restore, counts);
         });
-        return { compared, ...presentRestore(await requireRestore(services.db)) };
+        return {
+          compared,
+          failed,
+          ...presentRestore(await requireRestore(services.db)),
+          ...(failed > 0 && {
+            problem: `${failed} objects could not be read or written. Run restore reconcile again.`,
+          }),
+        };
       });
     },
+    failed: ({ failed }: { failed: number }) => failed > 0,
   },
   {
     verb: 'status',
@@ -147,6 +164,17 @@ export const RESTORE_COMMANDS = [
     },
   },
 ];
+
+/** Only its operator knows whether the open restore is of this record, or came with the backup. */
+async function requireNone(db: Database): Promise<void> {
+  const restore = await openRestore(db);
+  if (restore === undefined) return;
+  throw new ServiceError(
+    'Conflict',
+    `A restore that began at ${formatTimestamp(restore.began)} is under way: go on with restore reconcile. ` +
+      'If the record was restored from a backup since then, run restore begin --again true.',
+  );
+}
 
 async function requireRestore(db: Database): Promise<Restore> {
   const restore = await openRestore(db);

@@ -135,6 +135,9 @@ export function withPassword(postgres_url: string, file_text: string): string {
 
 type ErrorClass = LabelsOf<'payments_db_errors_total'>['class'];
 
+/** Codes of Node for a certificate of the server that it does not accept. */
+const REFUSED_CERTIFICATE = /^(CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT_)/;
+
 /** Classes of SQLSTATEs and of the codes of Node; the first that fits. */
 const ERROR_CLASSES: readonly (readonly [RegExp, ErrorClass])[] = [
   [/^25006$/, 'read_only'],
@@ -143,7 +146,8 @@ const ERROR_CLASSES: readonly (readonly [RegExp, ErrorClass])[] = [
   [/^(25P03|55P03|57014)$/, 'timeout'],
   [/^57P..$/, 'shutdown'],
   [/^23...$/, 'constraint'],
-  [/^(08...|E[A-Z_]+)$/, 'connection'],
+  [/^(08...|28...|E[A-Z_]+)$/, 'connection'],
+  [REFUSED_CERTIFICATE, 'connection'],
 ];
 
 function classOf(error: unknown): ErrorClass {
@@ -180,10 +184,11 @@ interface Pool {
 /** SQLSTATE of a server that cannot write: a standby, or a primary that was set to read-only. */
 const READ_ONLY = '25006';
 /**
- * SQLSTATE: no connection, read-only, a conflict with other transactions, no disk, memory or connection left, a lock or
- * a statement that took too long, the server stops or starts, or has ended a session that was idle.
+ * SQLSTATE: no connection, read-only, role or password refused (they may be changed at this moment), a conflict with
+ * other transactions, no disk, memory or connection left, a lock or a statement that took too long, the server stops or
+ * starts, or has ended a session that was idle.
  */
-const AWAY_STATES = /^(08...|25006|25P03|40001|40P01|53...|55P03|57014|57P0[1235])$/;
+const AWAY_STATES = /^(08...|25006|25P03|28...|40001|40P01|53...|55P03|57014|57P0[1235])$/;
 const AWAY_CODES = [
   'ECONNREFUSED',
   'ECONNRESET',
@@ -206,7 +211,9 @@ export class RecordMissing extends Error {}
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof knex.KnexTimeoutError) return true;
   const code = codeOf(error);
-  if (code !== undefined && (AWAY_STATES.test(code) || AWAY_CODES.includes(code))) return true;
+  if (code !== undefined && (AWAY_STATES.test(code) || AWAY_CODES.includes(code) || REFUSED_CERTIFICATE.test(code))) {
+    return true;
+  }
   return error instanceof Error && AWAY_WORDS.test(error.message);
 }
 

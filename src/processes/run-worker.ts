@@ -32,7 +32,8 @@ import { createWorkers, expectRunning } from './task-queue-workers';
 
 /** Opens what the worker needs and polls. `bundle_path`: the workflows it runs, bundled. */
 export async function runWorker(config: Config, log: Logger, bundle_path: string): Promise<Started> {
-  const sdk_metrics = await sdkMetrics();
+  const build = buildOfService(config);
+  const sdk_metrics = await sdkMetrics(build.version);
   const metrics = await startMetrics(config, log, 'worker', () => sdk_metrics.read());
   const address = requireSetting(config, 'TEMPORAL_ADDRESS');
   installSdkRuntime(log, sdk_metrics.options);
@@ -54,7 +55,6 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     namespace: config.TEMPORAL_NAMESPACE,
     dataConverter: dataConverter(requireSetting(config, 'PAYLOAD_KEYS')),
   };
-  const build = buildOfService(config);
   const services = activityServices(config, { db, client, processor, index, log }, polled);
   const workers = await createWorkers(config, polled, bundle_path, build, services);
   const runs = workers.map((worker) => worker.run());
@@ -70,7 +70,7 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     is_versioned,
     retention: retentionDays(config),
   });
-  const figures = new FigureReader(db, () => keeper.isHolder);
+  const figures = new FigureReader(db, () => keeper.isHolder, log);
   const own_version =
     config.DEPLOYMENT_VERSIONING === 'automatic'
       ? new OwnVersion({

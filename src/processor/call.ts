@@ -58,7 +58,8 @@ export interface HttpAnswer {
   body: unknown;
 }
 
-async function call(connection: Connection, request: Call): Promise<HttpAnswer> {
+/** Any answer; rejects when none came. */
+export async function call(connection: Connection, request: Call): Promise<HttpAnswer> {
   const { operation } = request;
   const began = performance.now();
   const ended = (result: Labels['result']) => {

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { AmountMismatch } from '../domain/outcome';
 import {
+  call,
   callOperation,
   connect,
   disconnect,
@@ -105,6 +107,19 @@ export function createProcessorClient(options: ProcessorOptions) {
       idempotency_key: string,
       expected: ExpectedOperation,
     ): Promise<OperationOutcome | 'not_found'> => await findOperation(connection, idempotency_key, expected),
+
+    /**
+     * What is wrong with the processor or the key, in words for operators, if anything: it is asked about an operation
+     * that it cannot know. Rejects when it does not answer.
+     */
+    async findProblem(): Promise<string | undefined> {
+      const path = `/v1/operations/${randomUUID()}/`;
+      const answer = await call(connection, { operation: 'find', method: 'GET', path });
+      const { status } = answer;
+      if (status === 401 || status === 403) return `PROCESSOR_KEY is refused: status ${status}.`;
+      const is_its_own = status === 404 && namesField('idempotency_key', answer);
+      return is_its_own ? undefined : `It does not answer as the processor does: status ${status}.`;
+    },
 
     /** Settlements after a number, oldest first, in pages; an empty one when there are no more yet. */
     async settlements(after: number): Promise<Settlement[]> {

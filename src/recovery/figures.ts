@@ -4,6 +4,7 @@ import { findFigures, findRolledEnds, type Figures, type RolledEnd } from '../db
 import { countOpenAttentions } from '../db/recovery/attentions';
 import { ATTENTION_KINDS, type AttentionKind } from '../domain/attention';
 import { INCIDENT_KINDS, type IncidentKind } from '../domain/incident';
+import type { Logger } from '../log';
 import { Loop } from '../loop';
 import type { GaugeName, LabelsOf } from '../metrics/catalogue';
 import { gauge } from '../metrics/recorder';
@@ -33,7 +34,7 @@ type Counts<Kind> = readonly { kind: Kind; count: number }[];
 
 /**
  * Reads figures of the record for the metrics, while this process has the lease of recovery: one worker is enough.
- * Without the lease, and without an answer of the database, they are not exported.
+ * Without the lease, and after a read that failed, they are not exported. The first failure in a row is logged.
  */
 export class FigureReader {
   private readonly loop = new Loop(() => this.round());
@@ -41,11 +42,14 @@ export class FigureReader {
   private incidents: Counts<IncidentKind> | undefined;
   private attentions: Counts<AttentionKind> | undefined;
   private rolled: readonly RolledEnd[] = [];
+  /** The reads that failed when they were last made. */
+  private readonly failing = new Set<string>();
 
   /** `isHolder`: whether this process has the lease now. */
   constructor(
     private readonly db: Database,
     private readonly isHolder: () => boolean,
+    private readonly log: Logger,
   ) {}
 
   start(): void {
@@ -75,16 +79,26 @@ export class FigureReader {
     return kinds.map((kind) => ({ value: of_kind.get(kind) ?? 0, labels: { kind } }));
   }
 
-  private async round(): Promise<number> {
-    this.figures = (await this.readIfHolder(findFigures)) ?? {};
-    this.incidents = await this.readIfHolder(countOpenIncidents);
-    this.attentions = await this.readIfHolder(countOpenAttentions);
-    this.rolled = (await this.readIfHolder(findRolledEnds)) ?? [];
+  /** Reads all of them once. Returns the pause until the next read in milliseconds. */
+  async round(): Promise<number> {
+    this.figures = (await this.readIfHolder('work that waits', findFigures)) ?? {};
+    this.incidents = await this.readIfHolder('incidents', countOpenIncidents);
+    this.attentions = await this.readIfHolder('attentions', countOpenAttentions);
+    this.rolled = (await this.readIfHolder('rolled keys and secrets', findRolledEnds)) ?? [];
     return EVERY_MS;
   }
 
-  /** `undefined` without the lease or an answer of the database. */
-  private async readIfHolder<T>(read: (db: Database) => Promise<T>): Promise<T | undefined> {
-    return this.isHolder() ? await read(this.db).catch(() => undefined) : undefined;
+  /** `undefined` without the lease, and when the read fails. */
+  private async readIfHolder<T>(figures: string, read: (db: Database) => Promise<T>): Promise<T | undefined> {
+    if (!this.isHolder()) return undefined;
+    try {
+      const found = await read(this.db);
+      if (this.failing.delete(figures)) this.log.info({ figures }, 'figures for the metrics are read again');
+      return found;
+    } catch (err) {
+      if (!this.failing.has(figures)) this.log.warn({ err, figures }, 'figures for the metrics could not be read');
+      this.failing.add(figures);
+      return undefined;
+    }
   }
 }

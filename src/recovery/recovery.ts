@@ -45,6 +45,8 @@ export class Recovery {
   private readonly checks: RowChecks;
   private readonly unreplayable: UnreplayableWorkflows;
   private deleted_at = Number.NEGATIVE_INFINITY;
+  /** Why the last round had to stop, if Temporal did not answer. */
+  private unavailable: unknown;
   /** Where the next look at the attentions to webhooks begins. */
   private webhooks_after = '';
 
@@ -57,7 +59,7 @@ export class Recovery {
     const awaits = restoreWatch(services.db);
     const mayGoOn = async () =>
       !this.loop.isStopping && (await this.lease.databaseTime()) !== undefined && !(await awaits());
-    this.checks = new RowChecks(services, { mayGoOn });
+    this.checks = new RowChecks(services, { mayGoOn, unavailable: (error) => (this.unavailable = error) });
     this.unreplayable = new UnreplayableWorkflows(services, mayGoOn);
     gauge('payments_lease_holder', () => [{ value: this.lease.holder ? 1 : 0, labels: { lease: 'recovery' } }]);
   }
@@ -85,6 +87,7 @@ export class Recovery {
    */
   async recover(now: number): Promise<boolean> {
     const { db, log } = this.services;
+    this.unavailable = undefined;
     if (await awaitsReconciliation(db)) return false;
     const until = now - MIN_AGE_MS;
     const progress = await this.progressAt(until);
@@ -167,7 +170,9 @@ export class Recovery {
     try {
       const now = await this.lease.databaseTime();
       if (now !== undefined) {
-        if (await this.recover(now)) await this.restartUnreplayable(now);
+        const is_reconciled = await this.recover(now);
+        if (this.unavailable !== undefined) throw this.unavailable;
+        if (is_reconciled) await this.restartUnreplayable(now);
         count('payments_recovery_rounds_total', { result: 'finished' });
       }
     } catch (error) {

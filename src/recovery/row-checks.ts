@@ -50,12 +50,16 @@ export type CheckResult = 'checked' | 'restarted' | 'failed';
 export class RowChecks {
   private readonly handlers: Handlers;
 
-  /** `mayGoOn`: asked before each check. `ended`: told of each that was made. */
+  /**
+   * `mayGoOn`: asked before each check. `ended`: told of each that was made. `unavailable`: told why one could not be
+   * made, as Temporal does not answer.
+   */
   constructor(
     private readonly services: RecoveryServices,
     private readonly options: {
       mayGoOn: () => Promise<boolean>;
       ended?: (name: SourceName, result: CheckResult) => void;
+      unavailable?: (error: unknown) => void;
     },
   ) {
     this.handlers = handlersOf(services.workflows);
@@ -128,7 +132,10 @@ export class RowChecks {
         () => true,
         () => false,
       );
-      if (!is_available) return false;
+      if (!is_available) {
+        this.options.unavailable?.(error);
+        return false;
+      }
       if (!is_second_try && isServiceError(error, 'ServiceUnavailable')) return await this.check(name, check, true);
       this.ended(name, 'failed');
       log.warn({ err: error, source: name, key: check.key }, 'recovery could not restart a workflow');

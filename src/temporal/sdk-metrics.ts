@@ -13,12 +13,16 @@ const LOOPBACK = '127.0.0.1';
 /** Milliseconds that a read may take. */
 const READ_MS = 2_000;
 
-/** Chooses a free port for the metrics of the SDK. Its names begin with `temporal_`. */
-export async function sdkMetrics(): Promise<SdkMetrics> {
+/**
+ * Chooses a free port for the metrics of the SDK. Its names begin with `temporal_`; each has the version of the
+ * workflows as a label, as workers of two versions have slots and queues of their own.
+ */
+export async function sdkMetrics(version: string): Promise<SdkMetrics> {
   const bindAddress = `${LOOPBACK}:${await freePort()}`;
   return {
     options: {
       attachServiceName: false,
+      globalTags: { version },
       prometheus: { bindAddress, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true },
     },
     async read() {

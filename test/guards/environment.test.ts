@@ -44,6 +44,15 @@ it('every variable with a unit in its name begins its description with it', () =
   ).toEqual([]);
 });
 
+it('docs/operations.md says how to replace each secret that docker-compose.yml requires', () => {
+  const required = [...textOfFile('docker-compose.yml').matchAll(/\$\{(\w*(?:PASSWORD|SECRET|KEYS?))\b:\?/g)];
+  expect(required.length).toBeGreaterThan(10);
+  const rows = textOfFile('docs/operations.md').split('\n## Keys\n')[1]!.split('\n## ')[0]!;
+  const named = [...rows.matchAll(/^\| (.*?) \|/gm)].flatMap(([, keys]) => [...keys!.matchAll(/`(\w+)`/g)]);
+  const explained = new Set(named.map(([, name]) => name));
+  expect([...new Set(required.map(([, name]) => name))].filter((name) => !explained.has(name!))).toEqual([]);
+});
+
 it('the environment is read by the processes alone', () => {
   const found = code('src', 'workflows', 'activities', 'api').filter(
     (file) => !/^src\/(main|stack|bench)\//.test(file),

@@ -6,6 +6,7 @@ import { METRICS, type Metric } from '../../src/metrics/catalogue';
 import * as manage from '../../src/client/manage';
 import { connectDatabase } from '../../src/db/connection';
 import { SETTLEMENTS, recordAttention } from '../../src/db/recovery/attentions';
+import { buildOfService } from '../../src/processes/build';
 import { orderWorkflowId } from '../../workflows/messages';
 import { Merchant } from '../support/merchant';
 import { createAuthorization, refund } from '../support/merchant-payments';
@@ -164,7 +165,8 @@ test('recovery and the indexer have a holder, and nothing waits for them', async
 
 test('a worker exports the slots, tasks and calls of the SDK', async () => {
   const now = await scrape('worker');
-  const slots = { task_queue: 'payments', worker_type: 'WorkflowWorker' };
+  const { version } = buildOfService({ TEMPORAL_WORKER_BUILD_ID: undefined });
+  const slots = { task_queue: 'payments', worker_type: 'WorkflowWorker', version };
   expect(sumOf(now, 'temporal_worker_task_slots_available', slots)).toBe(100);
   expect(sumOf(now, 'temporal_workflow_task_schedule_to_start_latency_seconds_count')).toBeGreaterThan(0);
   expect(sumOf(now, 'temporal_request_total')).toBeGreaterThan(0);

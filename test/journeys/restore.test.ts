@@ -305,7 +305,7 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   );
   await recordRows('update erasures set completed = clock_timestamp() where id = :id returning 1', erased, stack);
   expect(Date.parse(since)).toBe(Date.parse(page.modified) - 10 * MINUTE);
-  expect(await admin('begin', '--since', '2026-01-01T00:00:00Z')).toMatchObject({ since });
+  expect(await admin('begin')).toMatchObject({ error: 'Conflict', value: expect.stringMatching(/begin --again true/) });
   expect(await admin('begin', '--since', '2100-01-01T00:00:00Z')).toMatchObject({ error: 'ValidationError' });
   const refused = await until('new orders are refused', async () => {
     const answer = await merchant.send<{ error: RefusalName }>('POST', '/v1/orders/', { body: {} });

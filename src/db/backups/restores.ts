@@ -71,11 +71,17 @@ async function withoutTimeLimit<T>(db: Database, read: (trx: SqlTransaction) => 
   });
 }
 
-/** Begins a restore, unless one is under way. Returns that which is under way then. */
+/**
+ * Begins a restore. One that is under way begins anew, from the earlier of both instants: the backup was made during it,
+ * and nothing that it has reconciled since is in the record (rules 28.2).
+ */
 export async function beginRestore(trx: SqlTransaction, id: string, since: number, now: Date): Promise<Restore> {
   await queryRows(
     trx,
-    'insert into restores (id, began, since) values (:id, :now, :since) on conflict do nothing returning 1',
+    `insert into restores (id, began, since) values (:id, :now, :since)
+     on conflict ((true)) where ended is null do update set began = greatest(restores.began, excluded.began),
+       since = least(restores.since, excluded.since), reconciled = null, open_items = '[]'
+     returning 1`,
     { id, now, since: toIsoTime(since) },
   );
   return (await openRestore(trx))!;
@@ -172,18 +178,22 @@ export const nextWebhookNumber = (order_id: string): string =>
   `(select greatest(coalesce(max(n), 0), (select coalesce(max(floor(extract(epoch from began) / 60)), 0)::int from restores)) + 1
     from webhook_deliveries where order_id = ${order_id})`;
 
-/** Records what a reconciliation has written again and left open. */
+/**
+ * Records what a reconciliation has written again and left open. `reconciled`: null if it failed to read or write some
+ * objects; the record then counts as reconciled only if it did before.
+ */
 export async function recordReconciliation(
   trx: SqlTransaction,
   { id }: Pick<Restore, 'id'>,
   { rewritten, open_items }: Pick<Restore, 'rewritten' | 'open_items'>,
-  now: Date,
+  reconciled: Date | null,
 ): Promise<void> {
   await queryRows(
     trx,
-    `update restores set reconciled = :now, rewritten = rewritten + :rewritten, open_items = :open_items
+    `update restores set reconciled = coalesce(:reconciled, reconciled), rewritten = rewritten + :rewritten,
+       open_items = :open_items
      where id = :id returning 1`,
-    { id, now, rewritten, open_items: JSON.stringify(open_items) },
+    { id, reconciled, rewritten, open_items: JSON.stringify(open_items) },
   );
 }
 

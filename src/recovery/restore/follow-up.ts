@@ -15,7 +15,7 @@ import { processorOrderId, transactionId } from '../../ids';
 import { timeOf } from '../../object-time';
 import type { ReportedOperation } from '../../processor/wire';
 import type { SeenWorkflow, SentInputs } from '../../temporal/sent-inputs';
-import { again, deadline, endRun, untilStored, type Restoration } from './restoration';
+import { LeftForPerson, again, deadline, endRun, untilStored, type Restoration } from './restoration';
 import { doneIn } from './sent-to-order';
 
 /** What was sent to a follow-up order: its workflow's input, and updates. */
@@ -41,7 +41,9 @@ export async function restoreFollowUp(
       // It was never written, or there was nothing to record.
       if (is_refused) return false;
       await endRun(restoration, workflow);
-      throw new Error('It has no answer, and the processor does not know it: sent now, it would be carried out.');
+      throw new LeftForPerson(
+        'It has no answer, and the processor does not know it: sent now, it would be carried out.',
+      );
     }
   }
   // All that was left then may be more than is left now.
@@ -56,7 +58,7 @@ export async function restoreFollowUp(
   if (stored === undefined) {
     const is_written = outcome !== undefined && amount !== undefined;
     if (is_over && !is_written && !(await operations.isKnown(key))) {
-      throw new Error('It had ended without the processor, which would carry it out now.');
+      throw new LeftForPerson('It had ended without the processor, which would carry it out now.');
     }
     await endRun(restoration, workflow);
     if (is_written) {
@@ -67,7 +69,7 @@ export async function restoreFollowUp(
   const is_ended = is_over && (await endFollowUp(restoration, id, input, outcome));
   await resume();
   if (is_ended && outcome === undefined) {
-    throw new Error('It had ended as error without the processor. It is ended again, and nothing was sent.');
+    throw new LeftForPerson('It had ended as error without the processor. It is ended again, and nothing was sent.');
   }
   if (is_ended) return true;
   // A possible reversal has no record until there is something to reverse.

@@ -11,7 +11,7 @@ import { timeOf } from '../../object-time';
 import type { SeenWorkflow, SentInputs } from '../../temporal/sent-inputs';
 import { endLate, endUncharged, resumeOrder, setByHand } from './ended-attempt';
 import { currentLink } from './payment-link';
-import { again, endRun, until, type Restoration } from './restoration';
+import { LeftForPerson, again, endRun, until, type Restoration } from './restoration';
 import { sentToOrder, type SentToOrder } from './sent-to-order';
 
 /** Writes an order again, with its attempts and its end. Returns whether the record was changed. */
@@ -55,7 +55,7 @@ async function continueStored(restoration: Restoration, stored: StoredOrder, sen
     const end = await endUncharged(restoration, id, sent.endOf);
     await resumeOrder(restoration, stored);
     if (end?.is_last === true && end.ended !== 'cancelled') {
-      throw new Error(
+      throw new LeftForPerson(
         `It had ended as ${end.ended ?? 'error'} without a charge. It is ended again, and nothing was sent.`,
       );
     }
@@ -77,7 +77,7 @@ async function createAgain(
   const outcome = by_hand.get(by_token);
   const is_over = result === 'error' || result === 'expired';
   if (is_over && by_token !== undefined && outcome === undefined && !(await operations.isCharged(by_token))) {
-    throw new Error(`It had ended as ${result} without a charge, which would be made now.`);
+    throw new LeftForPerson(`It had ended as ${result} without a charge, which would be made now.`);
   }
   await endRun(restoration, workflow);
   const { payment_link: sent_link, request } = creation!;

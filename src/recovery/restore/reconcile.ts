@@ -13,6 +13,7 @@ import { endLostRecords } from '../../db/recovery/attentions';
 import { reopenErasure } from '../../db/retention/erasures';
 import { isProcessorInitiated } from '../../domain/follow-up';
 import { minorUnitsInWords } from '../../domain/waits';
+import { ERRORS, ServiceError } from '../../errors';
 import type { Processor } from '../../processor/client';
 import { operationPages } from '../../processor/operation-pages';
 import type { ReportedOperation } from '../../processor/wire';
@@ -21,7 +22,7 @@ import type { WorkflowClients } from '../../temporal/workflows';
 import { CHECKS_AT_ONCE } from '../row-checks';
 import { KnownOperations } from './known-operations';
 import { missingInitiated, missingOf } from './missing';
-import type { Missing, Restoration, RestoreServices } from './restoration';
+import { LeftForPerson, type Missing, type Restoration, type RestoreServices } from './restoration';
 
 interface Services extends RestoreServices {
   workflows: RestoreServices['workflows'] & Pick<WorkflowClients, 'erasures'>;
@@ -43,6 +44,8 @@ export interface Reconciliation {
   /** Objects that were missing, or behind, and were written again. */
   rewritten: number;
   open_items: OpenItem[];
+  /** How many of the open items could not be read or written because of a failure: a repeat may succeed (rules 28.3). */
+  failed: number;
 }
 
 /** What was open in the backup ends this much later at the earliest, counted again from each step (rules 28.4). */
@@ -63,10 +66,11 @@ const TYPES = [PAYMENT_LINK_WORKFLOW, ORDER_WORKFLOW, FOLLOW_UP_WORKFLOW] as con
 export async function reconcile(services: Services, restore: RestoreUnderWay): Promise<Reconciliation> {
   const { since } = restore;
   const seen = await workflowsSince(services.client, TYPES, since);
-  const found: Reconciliation = { compared: seen.length, rewritten: 0, open_items: [] };
+  const found: Reconciliation = { compared: seen.length, rewritten: 0, open_items: [], failed: 0 };
   const attempt = async <T>(object: string, work: () => Promise<T>): Promise<T | undefined> =>
     await work().catch((error: Error) => {
       found.open_items.push({ object, reason: error.message });
+      if (!isForPerson(error)) found.failed += 1;
       return undefined;
     });
   /** What shares a limit is written in its order. */
@@ -115,6 +119,10 @@ export async function reconcile(services: Services, restore: RestoreUnderWay): P
   await endLostRecords(services.db, restored.map(objectIdOf));
   return found;
 }
+
+/** Whether a person has to look: it was left on purpose, or the service refused it by its rules. */
+const isForPerson = (error: Error) =>
+  error instanceof LeftForPerson || (error instanceof ServiceError && ERRORS[error.error].status < 500);
 
 /** The id of its order or payment link. */
 const objectIdOf = ({ workflow_id }: SeenWorkflow) => workflow_id.slice(workflow_id.indexOf(':') + 1);

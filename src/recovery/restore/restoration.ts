@@ -39,6 +39,12 @@ export interface Missing {
   write: () => Promise<boolean>;
 }
 
+/**
+ * An object that is not written on purpose: a person has to decide, and a repeated reconciliation finds the same (rules
+ * 28.3). Any other error may be gone when the reconciliation is repeated.
+ */
+export class LeftForPerson extends Error {}
+
 /** A request of the reconciliation is answered within this time. Milliseconds. */
 const DEADLINE_MS = 20_000;
 /** Pause before an object is looked for again. Milliseconds. */

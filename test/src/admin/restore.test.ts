@@ -2,10 +2,13 @@ import { v7 as uuidv7 } from 'uuid';
 import type { ManageContext } from '../../../api/manage/manager';
 import { RESTORE_COMMANDS } from '../../../src/admin/restore';
 import { queryRows } from '../../../src/db/connection';
+import { moveOrder } from '../../../src/db/orders/move-order';
 import { findOrderSnapshot } from '../../../src/db/orders/order-snapshot';
-import { beginRestore, openRestore } from '../../../src/db/backups/restores';
+import { awaitsReconciliation, beginRestore, openRestore } from '../../../src/db/backups/restores';
 import { searchRebuild } from '../../../src/db/search/search-outbox';
+import type { TemporalClient } from '../../../src/temporal/connect';
 import { createWorkflowClients } from '../../../src/temporal/workflows';
+import { ORDER_WORKFLOW, orderWorkflowId } from '../../../workflows/messages';
 import { createTestDatabase } from '../../support/database';
 import { MINUTE, aRequest } from '../../support/domain';
 import { runProcessor } from '../../support/processor';
@@ -24,22 +27,25 @@ const temporal = setUp(
 const context = { caller: { actor: { kind: 'command_line', id: 'anne' } }, request: aRequest() } as ManageContext;
 
 /** `happens`: what a test does while the processor lists its operations. It has none: other tests use it too. */
-const reconcile = (happens: () => Promise<unknown>) => command('reconcile', happens);
+const reconcile = (happens: () => Promise<unknown>, client?: TemporalClient) => command('reconcile', happens, client);
 function command(
   name: 'begin' | 'reconcile' | 'end',
   happens = () => Promise.resolve() as Promise<unknown>,
+  client: TemporalClient = temporal,
+  body: object = {},
 ): Promise<unknown> {
   const { db } = database;
   const { run } = RESTORE_COMMANDS.find(({ verb }) => verb === name)!;
   const services = {
     db,
-    client: temporal,
+    client,
     openProcessor: () => ({ ...runProcessor(), operations: () => happens().then(() => []) }),
     workflows: createWorkflowClients({ client: temporal, db }),
   };
   type Run = (...given: [typeof services, ManageContext, { body: object }]) => Promise<unknown>;
-  // For begin: orders of tests may have changed in the future.
-  return (run as Run)(services, context, { body: { since: new Date(0).toISOString() } });
+  return (run as Run)(services, context, {
+    body: { ...(name === 'begin' && { since: new Date().toISOString() }), ...body },
+  });
 }
 
 test('rules 28.3: a reconciliation that lost its lease writes nothing more, and is not recorded', async () => {
@@ -64,12 +70,14 @@ test('rules 28.3: a reconciliation that lost its lease writes nothing more, and 
   expect((await openRestore(db))!.reconciled).not.toBeNull();
 });
 
-test('rules 28.5: a restore does not end while a reconciliation runs', async () => {
+test('rules 28.2, 28.5: a restore neither ends nor begins anew while a reconciliation runs', async () => {
   let ended: unknown;
   await reconcile(async () => {
-    ended = await command('end').catch((error: unknown) => error);
+    const both = [command('end'), command('begin')];
+    ended = await Promise.all(both.map((one) => one.catch((error: unknown) => error)));
   });
-  expect(ended).toMatchObject({ error: 'Conflict', message: expect.stringMatching(/Another reconciliation runs/) });
+  const refused = { error: 'Conflict', message: expect.stringMatching(/Another reconciliation runs/) };
+  expect(ended).toMatchObject([refused, refused]);
   expect((await openRestore(database.db))!.reconciled).not.toBeNull();
   expect(await command('end')).toEqual({ ended: expect.any(String) });
   expect(await openRestore(database.db)).toBeUndefined();
@@ -80,4 +88,55 @@ test('rules 28.2: begin requests a rebuild of the search index, which has orders
   expect(await searchRebuild(db)).toBeUndefined();
   await command('begin');
   expect(await searchRebuild(db)).toEqual({ orders: null });
+  await db('restores').whereNull('ended').update({ ended: new Date() });
+});
+
+test('rules 28.1, 28.3: a record does not count as reconciled while an object could not be read because of a failure', async () => {
+  const { db } = database;
+  const { id } = await aStoredOrder(db);
+  await command('begin');
+  const run = { workflowId: orderWorkflowId(id), type: ORDER_WORKFLOW, runId: id, startTime: new Date() };
+  const workflow = {
+    async *list({ query }: { query: string }) {
+      if (query.startsWith('WorkflowId') || query.includes(`'${ORDER_WORKFLOW}'`)) {
+        yield await Promise.resolve({ ...run, status: { name: 'RUNNING' } });
+      }
+    },
+    getHandle: () => ({ fetchHistory: () => Promise.reject(new Error('no connection')) }),
+  };
+  const client = { ...temporal, workflow } as unknown as TemporalClient;
+  const ended = await reconcile(() => Promise.resolve(), client);
+  const { failed } = RESTORE_COMMANDS.find(({ verb }) => verb === 'reconcile') as {
+    failed?: (ended: unknown) => boolean;
+  };
+  expect(failed!(ended)).toBe(true);
+  expect(ended).toMatchObject({
+    failed: 1,
+    open: [`${orderWorkflowId(id)}: no connection`],
+    problem: '1 objects could not be read or written. Run restore reconcile again.',
+  });
+  expect(await awaitsReconciliation(db)).toBe(true);
+  // What has ended is not read.
+  const order = (await findOrderSnapshot(db, id))!;
+  await moveOrder(db, order, { ended: 'cancelled' }, { source: 'service', now: Date.now() });
+  expect(failed!(await reconcile(() => Promise.resolve(), client))).toBe(false);
+  expect(await awaitsReconciliation(db)).toBe(false);
+});
+
+test('rules 28.2: a restore that is under way begins anew only after the record was restored once more', async () => {
+  const { db } = database;
+  const before = (await openRestore(db))!;
+  expect(before.reconciled).not.toBeNull();
+  await db('restores')
+    .where({ id: before.id })
+    .update({ began: new Date(Date.now() - MINUTE), open_items: '[{}]' });
+  const refused = { error: 'Conflict', message: expect.stringMatching(/run restore begin --again true/) };
+  await expect(command('begin')).rejects.toMatchObject(refused);
+  expect(await awaitsReconciliation(db)).toBe(false);
+  await command('begin', undefined, undefined, { again: true });
+  const { began, ...restore } = (await openRestore(db))!;
+  expect(restore).toEqual({ id: before.id, since: before.since, reconciled: null, rewritten: 0, open_items: [] });
+  expect(Date.parse(began)).toBeGreaterThan(Date.now() - MINUTE);
+  const begun = await db('audit_trail').where({ action: 'restore.begin', object_id: before.id });
+  expect(begun).toHaveLength(2);
 });

@@ -8,6 +8,8 @@ import {
   queryRows,
   type Database,
 } from '../../../src/db/connection';
+import { parseConfig } from '../../../src/config';
+import { openDatabase } from '../../../src/processes/connections';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 /** A database that does not answer is told of in time, whatever it is that keeps it. */
@@ -174,6 +176,22 @@ test('a server that takes connections and says nothing', async () => {
 test('a server that is not there', async () => {
   expect(await told(queryRows(open('postgres://nobody@127.0.0.1:1/nothing'), 'select 1', {}))).toBe('away');
 });
+
+test('a server that refuses the password', async () => {
+  const wrong = new URL(url);
+  wrong.password = 'another';
+  await expect(queryRows(open(wrong.href), 'select 1', {})).rejects.toMatchObject({ code: '28P01' });
+  expect(await told(queryRows(open(wrong.href), 'select 1', {}))).toBe('away');
+  // A process that starts ends with this message.
+  await expect(openDatabase(parseConfig({ POSTGRES_URL: wrong.href }))).rejects.toThrow(
+    'password authentication failed',
+  );
+});
+
+test.each(['CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', '28000'])(
+  '%s: the server and this process do not accept each other',
+  (code) => expect(isUnavailable(Object.assign(new Error('refused'), { code }))).toBe(true),
+);
 
 test('a server that falls silent: the connection is given up, and a new one answers', async () => {
   const pairs: [net.Socket, net.Socket][] = [];

@@ -198,6 +198,7 @@ describe('rules 22.5: doctor', () => {
     ['without Temporal', { TEMPORAL_ADDRESS: CLOSED }, 'temporal'],
     ['without Meilisearch', { MEILISEARCH_URL: `http://${CLOSED}` }, 'search index'],
     ['without the processor', { PROCESSOR_URL: `http://${CLOSED}` }, 'processor'],
+    ['with another PROCESSOR_KEY', { PROCESSOR_KEY: 'another' }, 'processor'],
     ['with other SECRET_KEYS', { SECRET_KEYS: `2:${randomBytes(32).toString('base64')}` }, 'secret keys'],
     ['with wrong PAYLOAD_KEYS', { PAYLOAD_KEYS: 'short' }, 'payload keys'],
   ])('%s it names %s', async (_title, env, check) => {

@@ -117,6 +117,22 @@ test.each(NO_ANSWERS)('%s: the outcome is unknown, a look-up fails', async (what
   expect([...counted]).toEqual([result]);
 });
 
+test('rules 22.5: a problem of the processor is an answer that it would not give about an unknown key', async () => {
+  expect(await bench.processor.findProblem()).toBeUndefined();
+  const problemOf = (give: typeof answer) => {
+    answer = give;
+    return stranger.findProblem();
+  };
+  expect(await problemOf(json(401, { error: 'x' }))).toBe('PROCESSOR_KEY is refused: status 401.');
+  for (const [status, body] of [
+    [500, { error: 'x' }],
+    [404, { error: 'Not found.' }],
+    [200, DECLINED],
+  ] as const) {
+    expect(await problemOf(json(status, body))).toBe(`It does not answer as the processor does: status ${status}.`);
+  }
+});
+
 test('rules 15.3: what it logs of a call without an answer is the reason, and nothing of the card', async () => {
   const card = { ...A_CARD, project_id: OPERATION.project_id, is_test: true, number: CARDS.approved.number };
   for (const [, give] of NO_ANSWERS.slice(1)) {

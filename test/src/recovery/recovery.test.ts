@@ -17,7 +17,8 @@ import { releaseLease, takeLease } from '../../../src/db/lease';
 import { insertPaymentLink } from '../../../src/db/payment-links';
 import { findProgress } from '../../../src/db/recovery/progress';
 import { ServiceError } from '../../../src/errors';
-import { createLogger } from '../../../src/log';
+import { createLogger, type Logger } from '../../../src/log';
+import { recordWith } from '../../../src/metrics/recorder';
 import { processorOrderId, reversalOrderId, transactionId } from '../../../src/ids';
 import { connectTemporal } from '../../../src/temporal/connect';
 import { createWorkflowClients } from '../../../src/temporal/workflows';
@@ -596,6 +597,26 @@ describe('the calls that it makes to Temporal', () => {
     called.splice(0);
     await aRecovery().recover(NOW + SETTLED + MINUTE);
     expect(called.toSorted()).toEqual(expected);
+  });
+
+  test('a round that had to stop, as Temporal does not answer, is logged and counted as failed', async () => {
+    const { db } = database;
+    const now = Date.now() - 5 * MINUTE;
+    await insertFollowUp(db, aFollowUp(await anAcceptedPayment(db), { kind: 'refund', amount: 40, now }));
+    const [logged, results]: string[][] = [[], []];
+    const note = (_fields: object, text: string) => void logged!.push(text);
+    recordWith({
+      count: (name, { result }) => void (name === 'payments_recovery_rounds_total' && results!.push(result!)),
+      measure: () => undefined,
+    });
+    const noting = { info: note, warn: note, error: note } as unknown as Logger;
+    const client = temporal({ unavailable: true });
+    const workflows = createWorkflowClients({ client, db });
+    const recovery = new Recovery({ db, client, workflows, log: noting });
+    recovery.start();
+    await until('its first round has ended', () => results!.length > 0);
+    await recovery.stop();
+    expect([logged, results]).toEqual([['recovery round failed'], ['failed']]);
   });
 
   test('more than a page, and a worker that stops in the middle: each order, and few twice', async () => {
