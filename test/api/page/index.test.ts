@@ -712,11 +712,13 @@ describe('when a part of the service is away', () => {
     ]).toEqual([503, '1', 'ServerError']);
   });
 
+  /** As while a restore is under way. */
+  const requireOpen = () => {
+    throw new ServiceError('ServiceUnavailable', 'The service is being restored.');
+  };
+
   test('rules 28.1 and 12.10: during a restore forms get a page in the language of theirs, and pages are shown', async () => {
     const order = await createPageOrder({ locale: 'de' });
-    const requireOpen = () => {
-      throw new ServiceError('ServiceUnavailable', 'The service is being restored.');
-    };
     const { url } = await pages({ requireOpen });
     const customer = new Client(url);
     const form = { ...CARD, ...(await customer.openPage(order)), language: 'de' };
@@ -726,6 +728,16 @@ describe('when a part of the service is away', () => {
       expect(await refused.text()).toContain(LANGUAGES['de']!.texts.problems[503].heading);
     }
     expect(hidden(await (await customer.send(`/pay/${order.id}/`)).text(), 'language')).toBe('de');
+  });
+
+  test('rules 28.1: during a restore a page that the record lacks is 503, as the restore may bring it back', async () => {
+    const order = await createPageOrder();
+    const customer = new Client((await pages({ requireOpen })).url);
+    for (const path of [`pay/${NOBODY}`, `pay/${order.id}/${NOBODY}`, `paymentlinks/${NOBODY}`]) {
+      const response = await customer.send(`/${path}/`);
+      expect([path, response.status, response.headers.get('retry-after')]).toEqual([path, 503, '1']);
+      expect(await response.text()).toContain('We cannot answer right now');
+    }
   });
 
   test('of more forms than the limit of an order allows the rest does nothing, and other orders are paid', async () => {
