@@ -164,7 +164,7 @@ export const DE: Texts = {
     403: {
       heading: 'Dieses Formular ist nicht mehr gültig',
       detail:
-        'Es wurde nichts abgebucht. Vielleicht sind Cookies ausgeschaltet oder die Seite war zu lange geöffnet. Bitte öffnen Sie die Bezahlseite noch einmal.',
+        'Diese Anfrage wurde nicht ausgeführt. Vielleicht sind Cookies ausgeschaltet oder die Seite war zu lange geöffnet. Bitte öffnen Sie die Bezahlseite noch einmal.',
     },
     404: {
       heading: 'Seite nicht gefunden',

@@ -155,7 +155,7 @@ export const EN = {
     403: {
       heading: 'This form is no longer valid',
       detail:
-        'Nothing was charged. Cookies may be switched off, or the page was open for too long. Please open the payment page again.',
+        'This request was not carried out. Cookies may be switched off, or the page was open for too long. Please open the payment page again.',
     },
     404: {
       heading: 'Page not found',

@@ -150,7 +150,7 @@ export const ES: Texts = {
     403: {
       heading: 'Este formulario ya no es válido',
       detail:
-        'No se ha cobrado nada. Puede que las cookies estén desactivadas o que la página haya estado abierta demasiado tiempo. Abre de nuevo la página de pago.',
+        'Esta solicitud no se ha procesado. Puede que las cookies estén desactivadas o que la página haya estado abierta demasiado tiempo. Abre de nuevo la página de pago.',
     },
     404: {
       heading: 'Página no encontrada',

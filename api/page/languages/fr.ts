@@ -158,7 +158,7 @@ export const FR: Texts = {
     403: {
       heading: 'Ce formulaire n’est plus valable',
       detail:
-        'Vous n’avez pas été débité. Les cookies sont peut-être désactivés, ou la page est restée ouverte trop longtemps. Ouvrez à nouveau la page de paiement.',
+        'Cette demande n’a pas été traitée. Les cookies sont peut-être désactivés, ou la page est restée ouverte trop longtemps. Ouvrez à nouveau la page de paiement.',
     },
     404: {
       heading: 'Page introuvable',

@@ -159,7 +159,7 @@ export const NL: Texts = {
     403: {
       heading: 'Dit formulier is niet meer geldig',
       detail:
-        'Er is niets afgeschreven. Misschien staan cookies uit of was de pagina te lang open. Open de betaalpagina opnieuw.',
+        'Dit verzoek is niet uitgevoerd. Misschien staan cookies uit of was de pagina te lang open. Open de betaalpagina opnieuw.',
     },
     404: {
       heading: 'Pagina niet gevonden',

@@ -54,6 +54,11 @@ describe.each(OTHERS)('in %s', (lang) => {
   });
 });
 
+test.each(Object.keys(LANGUAGES))('in %s no error page claims that nothing was charged: it reads no record', (lang) => {
+  const { problems, not_charged } = LANGUAGES[lang]!.texts;
+  expect(Object.values(problems).filter(({ detail }) => detail.includes(not_charged))).toEqual([]);
+});
+
 test.each<[string[], string]>([
   [['de-AT'], 'de'],
   [['NL'], 'nl'],
