@@ -93,7 +93,7 @@ export const DE: Texts = {
   ended: {
     completed: {
       heading: 'Zahlung erfolgreich',
-      detail: (merchant) => `Vielen Dank. ${merchant} hat Ihre Zahlung erhalten.`,
+      detail: (merchant) => `Vielen Dank. Ihre Zahlung an ${merchant} wurde genehmigt.`,
     },
     cancelled: { heading: 'Zahlung abgebrochen', detail: () => 'Es wurde nichts abgebucht.' },
     expired: {
@@ -117,11 +117,11 @@ export const DE: Texts = {
     },
     attempt_failed: {
       heading: 'Die Zahlung ist fehlgeschlagen',
-      detail: () => 'Es wurde nichts abgebucht. Sie können es auf der Bezahlseite noch einmal versuchen.',
+      detail: () => 'Es wurde nichts abgebucht. Die Bezahlseite zeigt, ob Sie es noch einmal versuchen können.',
     },
     already_paid: {
       heading: 'Dies ist bereits bezahlt',
-      detail: (merchant) => `Hier ist nichts mehr zu zahlen. ${merchant} hat die Zahlung erhalten.`,
+      detail: () => 'Hier ist nichts mehr zu zahlen.',
     },
     link_expired: {
       heading: 'Dieser Zahlungslink ist abgelaufen',

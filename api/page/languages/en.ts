@@ -89,7 +89,7 @@ export const EN = {
   ended: {
     completed: {
       heading: 'Payment completed',
-      detail: (merchant: string) => `Thank you. ${merchant} has received your payment.`,
+      detail: (merchant: string) => `Thank you. Your payment to ${merchant} was approved.`,
     },
     cancelled: { heading: 'Payment cancelled', detail: () => 'Nothing was charged.' },
     expired: {
@@ -111,11 +111,11 @@ export const EN = {
     },
     attempt_failed: {
       heading: 'The payment did not go through',
-      detail: () => 'Nothing was charged. You can try again on the payment page.',
+      detail: () => 'Nothing was charged. The payment page shows whether you can try again.',
     },
     already_paid: {
       heading: 'This has been paid',
-      detail: (merchant: string) => `There is nothing left to pay here. ${merchant} has received the payment.`,
+      detail: () => 'There is nothing left to pay here.',
     },
     link_expired: {
       heading: 'This payment link has expired',

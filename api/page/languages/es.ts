@@ -86,7 +86,7 @@ export const ES: Texts = {
   check_now: 'Comprobar ahora',
 
   ended: {
-    completed: { heading: 'Pago realizado', detail: (merchant) => `Gracias. ${merchant} ha recibido tu pago.` },
+    completed: { heading: 'Pago realizado', detail: (merchant) => `Gracias. Tu pago a ${merchant} se ha aprobado.` },
     cancelled: { heading: 'Pago cancelado', detail: () => 'No se ha cobrado nada.' },
     expired: {
       heading: 'Este pago ha caducado',
@@ -107,11 +107,11 @@ export const ES: Texts = {
     },
     attempt_failed: {
       heading: 'No se ha podido realizar el pago',
-      detail: () => 'No se ha cobrado nada. Puedes intentarlo de nuevo en la página de pago.',
+      detail: () => 'No se ha cobrado nada. La página de pago muestra si puedes intentarlo de nuevo.',
     },
     already_paid: {
       heading: 'Esto ya está pagado',
-      detail: (merchant) => `Aquí no queda nada por pagar. ${merchant} ha recibido el pago.`,
+      detail: () => 'Aquí no queda nada por pagar.',
     },
     link_expired: {
       heading: 'Este enlace de pago ha caducado',

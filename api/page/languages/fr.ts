@@ -90,7 +90,10 @@ export const FR: Texts = {
   check_now: 'Vérifier maintenant',
 
   ended: {
-    completed: { heading: 'Paiement effectué', detail: (merchant) => `Merci. ${merchant} a bien reçu votre paiement.` },
+    completed: {
+      heading: 'Paiement effectué',
+      detail: (merchant) => `Merci. Votre paiement à ${merchant} a été approuvé.`,
+    },
     cancelled: { heading: 'Paiement annulé', detail: () => 'Vous n’avez pas été débité.' },
     expired: {
       heading: 'Ce paiement a expiré',
@@ -113,11 +116,11 @@ export const FR: Texts = {
     },
     attempt_failed: {
       heading: 'Le paiement a échoué',
-      detail: () => 'Vous n’avez pas été débité. Vous pouvez réessayer sur la page de paiement.',
+      detail: () => 'Vous n’avez pas été débité. La page de paiement indique si vous pouvez réessayer.',
     },
     already_paid: {
       heading: 'Ce paiement a déjà été effectué',
-      detail: (merchant) => `Il n’y a plus rien à payer ici. ${merchant} a reçu le paiement.`,
+      detail: () => 'Il n’y a plus rien à payer ici.',
     },
     link_expired: {
       heading: 'Ce lien de paiement a expiré',

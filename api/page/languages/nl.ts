@@ -92,7 +92,7 @@ export const NL: Texts = {
   ended: {
     completed: {
       heading: 'Betaling gelukt',
-      detail: (merchant) => `Bedankt. ${merchant} heeft je betaling ontvangen.`,
+      detail: (merchant) => `Bedankt. Je betaling aan ${merchant} is goedgekeurd.`,
     },
     cancelled: { heading: 'Betaling geannuleerd', detail: () => 'Er is niets afgeschreven.' },
     expired: {
@@ -114,11 +114,11 @@ export const NL: Texts = {
     },
     attempt_failed: {
       heading: 'De betaling is niet gelukt',
-      detail: () => 'Er is niets afgeschreven. Je kunt het op de betaalpagina opnieuw proberen.',
+      detail: () => 'Er is niets afgeschreven. De betaalpagina laat zien of je het opnieuw kunt proberen.',
     },
     already_paid: {
       heading: 'Dit is al betaald',
-      detail: (merchant) => `Hier hoeft niets meer betaald te worden. ${merchant} heeft de betaling ontvangen.`,
+      detail: () => 'Hier hoeft niets meer betaald te worden.',
     },
     link_expired: {
       heading: 'Deze betaallink is verlopen',
