@@ -148,9 +148,17 @@ function paidWith({ paid_with }: Payable, texts: Texts): string | undefined {
   return isWallet(payment_method) ? texts.wallet_card(WALLET_NAMES[payment_method], card) : card;
 }
 
+interface ProblemPageProps extends Frame {
+  problem: keyof Texts['problems'];
+  /** Address of the page that the request was about. */
+  page: string | undefined;
+  /** The address that loads it again, and after how many seconds; where that may succeed. */
+  refresh: { seconds: number; url: string } | undefined;
+}
+
 /** The error in the request, in words for a customer. */
-export function ProblemPage(props: Frame & { problem: keyof Texts['problems']; page: string | undefined }) {
-  const { problem, page, localization } = props;
+export function ProblemPage(props: ProblemPageProps) {
+  const { problem, page, refresh, localization } = props;
   const { texts } = localization;
   const { heading, detail } = texts.problems[problem];
   return (
@@ -162,7 +170,7 @@ export function ProblemPage(props: Frame & { problem: keyof Texts['problems']; p
         <h1>{heading}</h1>
         <p class="lead">{detail}</p>
         {page !== undefined && (
-          <a class="button" href={page}>
+          <a class="button" href={refresh?.url ?? page}>
             {texts.open_again}
           </a>
         )}

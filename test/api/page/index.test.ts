@@ -706,7 +706,11 @@ describe('when a part of the service is away', () => {
     const form = { ...CARD, ...(await customer.openPage(order)) };
     const response = await customer.postForm(`/pay/${order.id}/`, form);
     expect(response.status).toBe(503);
-    expect(await response.text()).toContain('We have not heard back yet');
+    const waiting = await response.text();
+    expect(waiting).toContain('We have not heard back yet');
+    for (const reload of ['data-reload-url="', 'content="2;url=']) {
+      expect(waiting).toContain(`${reload}/pay/${order.id}/?waited=1&amp;sent=1"`);
+    }
     const told = await customer.postForm(`/pay/${order.id}/`, form, { accept: 'application/json' });
     expect([
       told.status,
