@@ -143,6 +143,12 @@ export const DE: Texts = {
       detail: (merchant: string) => `Es wurde nichts abgebucht. ${merchant} nimmt zurzeit keine Zahlungen an.`,
     },
   },
+  earlier_approval: {
+    given_back: () =>
+      'Ihre Bank hat eine frühere Zahlung erst nach ihrem Ende genehmigt. Dieses Geld geht auf Ihre Karte zurück.',
+    not_given_back: (merchant) =>
+      `Ihre Bank hat eine frühere Zahlung erst nach ihrem Ende genehmigt, und dieses Geld ging nicht von selbst zurück. Bitte wenden Sie sich an ${merchant}.`,
+  },
   last_declined: 'Ihre Karte wurde abgelehnt, weitere Versuche sind nicht möglich.',
   back_to: (merchant) => `Zurück zu ${merchant}`,
   may_close: 'Sie können diese Seite jetzt schließen.',

@@ -137,6 +137,12 @@ export const EN = {
       detail: (merchant: string) => `Nothing was charged. ${merchant} takes no payments at the moment.`,
     },
   },
+  /** Beside another outcome than that of this payment. */
+  earlier_approval: {
+    given_back: () => 'Your bank approved an earlier payment after it had ended. That money goes back to your card.',
+    not_given_back: (merchant: string) =>
+      `Your bank approved an earlier payment after it had ended, and that money did not go back by itself. Please contact ${merchant}.`,
+  },
   last_declined: 'Your card was declined, and no further try is left.',
   back_to: (merchant: string) => `Back to ${merchant}`,
   may_close: 'You can close this page now.',

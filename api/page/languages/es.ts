@@ -131,6 +131,12 @@ export const ES: Texts = {
       detail: (merchant: string) => `No se ha cobrado nada. ${merchant} no acepta pagos en este momento.`,
     },
   },
+  earlier_approval: {
+    given_back: () =>
+      'Tu banco ha aprobado un pago anterior cuando ya había terminado. Ese dinero vuelve a tu tarjeta.',
+    not_given_back: (merchant) =>
+      `Tu banco ha aprobado un pago anterior cuando ya había terminado, y ese dinero no ha vuelto por sí solo. Ponte en contacto con ${merchant}.`,
+  },
   last_declined: 'Tu tarjeta ha sido rechazada y no quedan más intentos.',
   back_to: (merchant) => `Volver a ${merchant}`,
   may_close: 'Ya puedes cerrar esta página.',

@@ -142,6 +142,12 @@ export const FR: Texts = {
       detail: (merchant: string) => `Rien n’a été débité. ${merchant} n’accepte aucun paiement pour le moment.`,
     },
   },
+  earlier_approval: {
+    given_back: () =>
+      'Votre banque a approuvé un paiement précédent alors qu’il était déjà terminé. Cet argent revient sur votre carte.',
+    not_given_back: (merchant) =>
+      `Votre banque a approuvé un paiement précédent alors qu’il était déjà terminé, et cet argent n’a pas été rendu automatiquement. Contactez ${merchant}.`,
+  },
   last_declined: 'Votre carte a été refusée et il ne vous reste plus d’essai.',
   back_to: (merchant) => `Retour à ${merchant}`,
   may_close: 'Vous pouvez maintenant fermer cette page.',

@@ -140,6 +140,12 @@ export const NL: Texts = {
       detail: (merchant: string) => `Er is niets afgeschreven. ${merchant} neemt op dit moment geen betalingen aan.`,
     },
   },
+  earlier_approval: {
+    given_back: () =>
+      'Je bank heeft een eerdere betaling pas na het einde goedgekeurd. Dat geld gaat terug naar je kaart.',
+    not_given_back: (merchant) =>
+      `Je bank heeft een eerdere betaling pas na het einde goedgekeurd, en dat geld is niet vanzelf teruggegaan. Neem contact op met ${merchant}.`,
+  },
   last_declined: 'Je kaart is geweigerd en je kunt het niet nog een keer proberen.',
   back_to: (merchant) => `Terug naar ${merchant}`,
   may_close: 'Je kunt deze pagina nu sluiten.',

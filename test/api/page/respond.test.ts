@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import pino from 'pino';
 import type { CsrfProtection } from '../../../api/page/csrf';
-import type { Payable, PaymentState } from '../../../api/page/payable';
+import type { PageOutcome, Payable, PaymentState } from '../../../api/page/payable';
 import { createRespond, onPageError } from '../../../api/page/respond';
 import { ServiceError } from '../../../src/errors';
 import { SERIALIZERS } from '../../../src/log';
@@ -42,7 +42,14 @@ const PAYABLE: Payable = {
   },
   ...{ now: 0, clock_was_advanced: false, paid_with: undefined, is_cancelled: false },
   state: {
-    ...{ kind: 'payable', attempt: 1, attempts_left: 5, last_failure: undefined, cancellable: true },
+    ...{
+      kind: 'payable',
+      attempt: 1,
+      attempts_left: 5,
+      last_failure: undefined,
+      late_approval: undefined,
+      cancellable: true,
+    },
     ...{ charge_began: false, expires_at: 60_000 },
   },
 };
@@ -94,6 +101,29 @@ test.each<[string, 'TooManyRequests' | 'ServiceUnavailable' | 'ServerError' | 'F
   const { text } = await answerTo(new ServiceError(error, 'Why.'), 'text/html', path, method);
   expect(text.includes(`content="10;url=${PAYABLE.path}?waited=4&amp;sent=1"`)).toBe(waits);
   expect(text.includes('http-equiv="refresh"')).toBe(waits);
+});
+
+const failures = (reason: 'declined' | undefined) => ({
+  last_failure: reason && { reason, payment_method: 'credit-card', response_code: undefined },
+  late_approval: 'not_given_back' as const,
+});
+const ended = (outcome: PageOutcome): PaymentState => ({
+  ...{ kind: 'ended', outcome, return_address: undefined },
+  ...failures(undefined),
+});
+
+test.each<[string, PaymentState, boolean]>([
+  ['of a suspended project', ended('suspended'), false],
+  ['of an attempt through a link', ended('attempt_failed'), false],
+  ['on which another attempt can be made', { ...PAYABLE.state, ...failures(undefined) } as PaymentState, false],
+  ['of another attempt, which was declined', { ...PAYABLE.state, ...failures('declined') } as PaymentState, true],
+  ['of another attempt, which paid', ended('completed'), true],
+])('rules 12.12: the page %s tells of money that could not be given back', async (_title, state, is_earlier) => {
+  const { text } = await visitTo({ ...PAYABLE, state });
+  expect(text).toContain('did not go back by itself. Please contact Shop.');
+  expect(text.includes('Your bank approved an earlier payment')).toBe(is_earlier);
+  expect(text.includes('The payment could not be given back')).toBe(!is_earlier);
+  expect(text.includes('Nothing was charged')).toBe(text.includes('Your card was declined'));
 });
 
 const parserError = (type: string, status: number) => Object.assign(new Error(type), { type, status });
