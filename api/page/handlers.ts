@@ -4,6 +4,7 @@ import { acceptRequest, type AcceptedRequest } from '../../src/domain/accepted-r
 import { ERRORS, OutcomeUnknown, ServiceError, validationError } from '../../src/errors';
 import type { Processor } from '../../src/processor/client';
 import { WALLETS, type TestCard, type VaultedCard } from '../../src/processor/wire';
+import type { Intake } from '../http/intake';
 import { projectSuspended } from '../requests/project-rules';
 import { CARD_FIELDS, readAttempt, readCard, readName, fieldErrorOf } from './card-form';
 import type { CsrfProtection } from './csrf';
@@ -18,6 +19,7 @@ export interface PageContext<P extends Payable> {
   /** Milliseconds until a form is answered, with the outcome or without. */
   deadline_ms: number;
   csrf: Pick<CsrfProtection, 'isValid' | 'payer'>;
+  intake: Pick<Intake, 'requireOpen'>;
   /** Counts one form submission for a payable. Throws TooManyRequests. */
   limitForms: (payable_id: string) => void;
   testCards: () => Promise<readonly TestCard[] | undefined>;
@@ -28,15 +30,19 @@ export function pageNotFound(): ServiceError {
   return new ServiceError('NotFound', 'There is no payment at this address.');
 }
 
-/** The payable of the path. Throws NotFound. */
+/**
+ * The payable of the path. Throws NotFound; during a restore ServiceUnavailable, as the record may still lack what it
+ * had (rules 28.1).
+ */
 export async function findPayable<P extends Payable>(
-  { payables, csrf }: Pick<PageContext<P>, 'payables' | 'csrf'>,
+  { payables, csrf, intake }: Pick<PageContext<P>, 'payables' | 'csrf' | 'intake'>,
   request: Request,
 ): Promise<P> {
   const { id, transaction_id } = request.params as { id: string; transaction_id?: string };
   const payable = await payables.find(id, { transaction_id, payer: csrf.payer(request) });
-  if (payable === undefined) throw pageNotFound();
-  return payable;
+  if (payable !== undefined) return payable;
+  intake.requireOpen();
+  throw pageNotFound();
 }
 
 /**

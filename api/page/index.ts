@@ -61,7 +61,7 @@ export function createPages(services: PageServices): Router {
   const csrf = createCsrfProtection(services);
   const testCards = createTestCards(processor, log);
   const respond = createRespond({ csrf, base, testCards });
-  const shared = { processor, deadline_ms, csrf, testCards, respond };
+  const shared = { processor, deadline_ms, csrf, intake, testCards, respond };
   const note: RequestHandler = ({ baseUrl }, response, next) => {
     noteRequest(response, { operation: `page ${baseUrl}` });
     next();

@@ -10,7 +10,7 @@ import { awaitsReconciliation } from '../../src/db/backups/restores';
 import { isExpired, mayCancel } from '../../src/domain/order';
 import { outcomeAwaitedFrom, paymentExpiresAt } from '../../src/domain/order-snapshot';
 import { paymentPeriod } from '../../src/domain/payment-period';
-import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
+import { ORDER_MOVES, isFinal, type OrderStatus } from '../../src/domain/transitions';
 import { reversalOrderId, transactionId } from '../../src/ids';
 import { isServiceError } from '../../src/temporal/call-errors';
 import type { OrderWorkflows } from '../../src/temporal/orders';
@@ -19,11 +19,11 @@ import type { SubmitPaymentInput } from '../../workflows/messages';
 import { timeOf } from '../../src/object-time';
 import {
   factsOf,
-  lateApprovalOf,
-  SUSPENDED,
+  suspendedState,
   pageMethods,
   type AttemptFailure,
   type CardPayment,
+  type LateApproval,
   type PageOutcome,
   type PageMethod,
   type Payable,
@@ -123,13 +123,16 @@ export function toOrderPayable(order: StoredOrder, now: number): OrderPayable {
 function stateOf(order: StoredOrder, now: number): PaymentState {
   const last = order.transactions.at(-1);
   const last_failure = failureOf(order);
-  const ended = (outcome: PageOutcome, failure = last_failure): PaymentState => {
+  const late_approval = lateApprovalOf([order]);
+  const ended = (status: OrderStatus): PaymentState => {
     const link_id = order.related_payment_link_id;
-    if (link_id !== null && outcome !== 'completed') {
+    const shared = { kind: 'ended', last_failure, late_approval } as const;
+    if (link_id !== null && status !== 'completed') {
       const payment_page = `/paymentlinks/${link_id}/`;
-      return { kind: 'ended', outcome: 'attempt_failed', last_failure, return_address: undefined, payment_page };
+      return { ...shared, outcome: 'attempt_failed', return_address: undefined, payment_page };
     }
-    return { kind: 'ended', outcome, last_failure: failure, return_address: returnAddress(order, outcome) };
+    const outcome = (status === 'completed' ? undefined : late_approval) ?? (status as PageOutcome);
+    return { ...shared, outcome, return_address: returnAddress(order, outcome) };
   };
   const awaitsOutcome: PaymentState = {
     kind: 'waiting',
@@ -137,9 +140,7 @@ function stateOf(order: StoredOrder, now: number): PaymentState {
     cancellable: false,
     challenge_url: undefined,
   };
-  if (isFinal(ORDER_MOVES, order.status)) {
-    return ended(lateApprovalOf(last_failure) ?? (order.status as PageOutcome));
-  }
+  if (isFinal(ORDER_MOVES, order.status)) return ended(order.status);
   if (last?.status === 'processing') return awaitsOutcome;
   // While an outcome is awaited nobody may be told that nothing was charged.
   const awaited_from = outcomeAwaitedFrom(order);
@@ -147,7 +148,7 @@ function stateOf(order: StoredOrder, now: number): PaymentState {
     expires_at: epoch(order.expires_at),
     transactions: order.transactions.map((one) => ({ status: one.status, expires_at: epoch(one.expires_at) })),
   });
-  if (isExpired(expires_at, now)) return awaited_from === undefined ? ended('expired', undefined) : awaitsOutcome;
+  if (isExpired(expires_at, now)) return awaited_from === undefined ? ended('expired') : awaitsOutcome;
   if (last?.status === 'pending') {
     return {
       kind: 'waiting',
@@ -157,33 +158,40 @@ function stateOf(order: StoredOrder, now: number): PaymentState {
     };
   }
   if (order.charged_by !== 'customer') return awaitsOutcome;
-  if (order.project_status === 'suspended') return awaited_from === undefined ? SUSPENDED : awaitsOutcome;
+  if (order.project_status === 'suspended') {
+    return awaited_from === undefined ? suspendedState(late_approval) : awaitsOutcome;
+  }
   const attempt = last?.status === 'new' ? last.attempt : order.transactions.length + 1;
   const attempts_left = order.attempts_max - attempt + 1;
   const charge_began = awaited_from !== undefined;
-  return { kind: 'payable', attempt, attempts_left, last_failure, cancellable: true, charge_began, expires_at };
+  const failures = { last_failure, late_approval };
+  return { kind: 'payable', attempt, attempts_left, ...failures, cancellable: true, charge_began, expires_at };
 }
 
 /** Without expires_at it never expires. */
 const epoch = (text: string | null) => (text === null ? Number.POSITIVE_INFINITY : Date.parse(text));
 
-/** Why the last transaction failed; `undefined` when it did not. */
+/** Why the last transaction failed; `undefined` when it did not, or was approved after its end. */
 export function failureOf(order: StoredOrder): AttemptFailure | undefined {
   const last = order.transactions.at(-1);
-  if (last === undefined) return undefined;
-  const { payment_method } = last;
-  const reversal = reversalOf(order, last);
-  if (reversal !== undefined) {
-    const is_refused = reversal.status === 'error';
-    return { reason: is_refused ? 'not_given_back' : 'given_back', payment_method, response_code: undefined };
-  }
+  if (last === undefined || reversalOf(order, last) !== undefined) return undefined;
   if (last.status !== 'error') return undefined;
   const declined = last.events.some(
     ({ event, source, result }) => event === 'error' && source === 'processor' && result === 'declined',
   );
   const not_confirmed = last.received_3ds_result === 'failed';
   const reason = declined ? 'declined' : not_confirmed ? 'not_confirmed' : 'failed';
-  return { reason, payment_method, response_code: last.response_code ?? undefined };
+  return { reason, payment_method: last.payment_method, response_code: last.response_code ?? undefined };
+}
+
+/**
+ * What becomes of payments of these orders that were approved after their end (rules 12.12); of several the one for
+ * which the customer has to do something.
+ */
+export function lateApprovalOf(orders: readonly StoredOrder[]): LateApproval | undefined {
+  const reversals = orders.flatMap((order) => order.transactions.map((one) => reversalOf(order, one)));
+  if (reversals.some((reversal) => reversal?.status === 'error')) return 'not_given_back';
+  return reversals.some((reversal) => reversal !== undefined) ? 'given_back' : undefined;
 }
 
 /**

@@ -42,21 +42,13 @@ export type LateApproval =
   /** The processor refused the reversal (rules 9.11): nothing goes back by itself. */
   | 'not_given_back';
 
-/** That of the last attempt; `undefined` when it was not approved after its end. */
-export function lateApprovalOf(failure: AttemptFailure | undefined): LateApproval | undefined {
-  return failure?.reason === 'given_back' || failure?.reason === 'not_given_back' ? failure.reason : undefined;
-}
-
 /**
  * Why the last attempt failed: declined by the issuer, cancelled by the customer, or anything else (3-D Secure, the
  * processor).
  */
 export interface AttemptFailure {
-  /**
-   * `not_confirmed`: the customer did not pass 3-D Secure, or cancelled it. `given_back`: it was approved after its end.
-   * `not_given_back`: it was, and its reversal was refused.
-   */
-  reason: 'declined' | 'not_confirmed' | 'cancelled' | 'failed' | LateApproval;
+  /** `not_confirmed`: the customer did not pass 3-D Secure, or cancelled it. */
+  reason: 'declined' | 'not_confirmed' | 'cancelled' | 'failed';
   payment_method: string;
   response_code: string | undefined;
 }
@@ -68,7 +60,10 @@ export type PaymentState =
       /** The attempt that the forms of this page pay; a form with another number is out of date. */
       attempt: number;
       attempts_left: number;
+      /** `undefined` also when it was approved after its end. */
       last_failure: AttemptFailure | undefined;
+      /** Of any attempt of this customer: nobody may be told that nothing was charged. */
+      late_approval: LateApproval | undefined;
       cancellable: boolean;
       /** The charge of this attempt was begun, from another tab or by a form that was answered too late. */
       charge_began: boolean;
@@ -87,19 +82,17 @@ export type PaymentState =
       kind: 'ended';
       outcome: PageOutcome;
       last_failure: AttemptFailure | undefined;
+      late_approval: LateApproval | undefined;
       /** The merchant's address for this outcome; `undefined`: the customer stays on the page. */
       return_address: string | undefined;
       /** Path of the page on which the customer can try again, below the public address. */
       payment_page?: string | undefined;
     };
 
-/** A payable that is blocked because its project is suspended (rules 21.10). */
-export const SUSPENDED: PaymentState = {
-  kind: 'ended',
-  outcome: 'suspended',
-  last_failure: undefined,
-  return_address: undefined,
-};
+/** The state of a payable that is blocked because its project is suspended (rules 21.10). */
+export function suspendedState(late_approval: LateApproval | undefined): PaymentState {
+  return { kind: 'ended', outcome: 'suspended', last_failure: undefined, late_approval, return_address: undefined };
+}
 
 /** An order or payment link on a hosted page: content, payee, methods, deadline and state. */
 export interface Payable {

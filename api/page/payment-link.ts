@@ -1,5 +1,5 @@
 import type { Database } from '../../src/db/connection';
-import { findStoredOrder, type StoredOrder } from '../../src/db/orders/stored-order';
+import { findStoredOrders, type StoredOrder } from '../../src/db/orders/stored-order';
 import { findStoredPaymentLink, type StoredPaymentLink } from '../../src/db/payment-links';
 import { parseDuration } from '../../src/domain/duration';
 import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, type LinkObstacle } from '../../src/domain/payment-link';
@@ -9,10 +9,10 @@ import { linkOrderId, transactionId } from '../../src/ids';
 import type { OrderWorkflows } from '../../src/temporal/orders';
 import type { CreateOrderInput } from '../../workflows/messages';
 import { timeOf } from '../../src/object-time';
-import { failureOf, toOrderPayable as orderToPayable } from './order';
+import { failureOf, lateApprovalOf, toOrderPayable as orderToPayable } from './order';
 import {
   factsOf,
-  SUSPENDED,
+  suspendedState,
   pageMethods,
   type AttemptFailure,
   type CardPayment,
@@ -31,9 +31,9 @@ const ORDER_PERIOD = 'PT30M';
 /** A link as one customer sees it. */
 interface LinkPayable extends Payable {
   link: StoredPaymentLink;
-  /** The customer's browser, and the order of its last attempt. */
+  /** The customer's browser, and the orders of its attempts, oldest first. */
   payer: string | undefined;
-  own: StoredOrder | undefined;
+  own_orders: readonly StoredOrder[];
 }
 
 interface LinkServices {
@@ -51,22 +51,23 @@ export function linkPayables({ db, orders }: LinkServices): Payables<LinkPayable
     const link = await findStoredPaymentLink(db, id);
     if (link === undefined) return undefined;
     const own_ids = ownOrderIds(link, payer);
-    const last_id = own_ids.at(-1);
-    const own = last_id === undefined ? undefined : await findStoredOrder(db, last_id);
-    return toLinkPayable(link, { payer, own, attempt: own_ids.length + 1 }, timeOf(link));
+    const found = own_ids.length === 0 ? [] : await findStoredOrders(db, link.project_id, own_ids);
+    const own_orders = own_ids.flatMap((own_id) => found.filter((order) => order.id === own_id));
+    return toLinkPayable(link, { payer, own_orders }, timeOf(link));
   }
 
   return {
     find,
     /** The statement that writes the order decides whether the link takes the attempt (rules 19.4). */
-    async pay({ link, payer }, payment, request) {
+    async pay({ link, payer, own_orders }, payment, request) {
       const own = await orders.create({ request, ...paymentInput(link, payer, payment) });
       // Once the payer has paid, the page shows nothing that the attempt has changed in the link.
       if (own.status !== 'completed') return (await find(link.id, { payer }))!;
-      return toLinkPayable(link, { payer, own, attempt: payment.attempt + 1 }, timeOf(own));
+      return toLinkPayable(link, { payer, own_orders: [...own_orders, own] }, timeOf(own));
     },
     /** Cancels the customer's own attempt; the link stays open. */
-    async cancel({ own }, request) {
+    async cancel({ own_orders }, request) {
+      const own = own_orders.at(-1);
       if (own === undefined) return false;
       const { status } = await orders.cancel(own.id, { source: 'customer', request });
       return status === 'cancelled';
@@ -90,28 +91,26 @@ function ownOrderIds({ id, orders }: StoredPaymentLink, payer: string | undefine
   }
 }
 
-/**
- * A link as this payer's page shows it. `attempt`: the number of the payer's next one. `now`: the link's time, epoch
- * milliseconds.
- */
+/** A link as this payer's page shows it. `now`: the link's time, epoch milliseconds. */
 export function toLinkPayable(
   link: StoredPaymentLink,
-  { payer, own, attempt }: { payer: string | undefined; own: StoredOrder | undefined; attempt: number },
+  { payer, own_orders }: Pick<LinkPayable, 'payer' | 'own_orders'>,
   now: number,
 ): LinkPayable {
   const { payment_methods, project_payment_methods } = link;
+  const own = own_orders.at(-1);
   const paid = own?.status === 'completed' ? orderToPayable(own, now).paid_with : undefined;
   return {
     ...factsOf(link, now),
     path: `/paymentlinks/${link.id}/`,
     locales: [],
     methods: pageMethods(payment_methods?.length ? payment_methods : project_payment_methods, project_payment_methods),
-    state: stateOf(link, own, attempt, now),
+    state: stateOf(link, own_orders, now),
     paid_with: paid,
     is_cancelled: own?.status === 'cancelled',
     link,
     payer,
-    own,
+    own_orders,
   };
 }
 
@@ -122,11 +121,14 @@ const ENDED: Record<Exclude<LinkObstacle, 'in_progress'>, PageOutcome> = {
   no_attempt_left: 'no_attempts_left',
 };
 
-function stateOf(link: StoredPaymentLink, own: StoredOrder | undefined, attempt: number, now: number): PaymentState {
+function stateOf(link: StoredPaymentLink, own_orders: readonly StoredOrder[], now: number): PaymentState {
+  const own = own_orders.at(-1);
+  const late_approval = lateApprovalOf(own_orders);
   if (own !== undefined && (own.status === 'completed' || !isFinal(ORDER_MOVES, own.status))) {
     const { state } = orderToPayable(own, now);
+    if (state.kind !== 'ended') return state;
+    if (state.outcome === 'completed') return { ...state, late_approval };
     // Its time is over and its timer has not fired yet: the link takes no attempt until then.
-    if (state.kind !== 'ended' || state.outcome === 'completed') return state;
   }
   const last_failure = own && attemptFailure(own);
   const expires_at = Date.parse(link.expires_at);
@@ -136,21 +138,23 @@ function stateOf(link: StoredPaymentLink, own: StoredOrder | undefined, attempt:
   }
   if (obstacle !== undefined) {
     const outcome = link.ended_by === 'merchant' ? 'ended_by_merchant' : ENDED[obstacle];
-    return { kind: 'ended', outcome, last_failure, return_address: undefined };
+    return { kind: 'ended', outcome, last_failure, late_approval, return_address: undefined };
   }
-  if (link.project_status === 'suspended') return SUSPENDED;
+  if (link.project_status === 'suspended') return suspendedState(late_approval);
   const attempts_left = PAYMENT_LINK_ATTEMPTS_MAX - link.attempts;
   // Nothing is begun that could be cancelled: the link stays for the next customer.
   const nothing_begun = { cancellable: false, charge_began: false };
-  return { kind: 'payable', attempt, attempts_left, last_failure, ...nothing_begun, expires_at };
+  const attempt = own_orders.length + 1;
+  return { kind: 'payable', attempt, attempts_left, last_failure, late_approval, ...nothing_begun, expires_at };
 }
 
-/** Why the payer's last attempt failed; `undefined` while it has not. */
+/** Why the payer's last attempt failed; `undefined` while it has not, or if it was approved after its end. */
 function attemptFailure(order: StoredOrder): AttemptFailure | undefined {
   const { status, transactions } = order;
   const failure = failureOf(order);
   const last = transactions.at(-1);
   if (failure !== undefined || last === undefined || !isFinal(ORDER_MOVES, status)) return failure;
+  if (lateApprovalOf([order]) !== undefined) return undefined;
   const reason = status === 'cancelled' ? 'cancelled' : 'failed';
   return { reason, payment_method: last.payment_method, response_code: undefined };
 }

@@ -6,7 +6,7 @@ import { ERRORS, type ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import type { TestCard } from '../../src/processor/wire';
 import { answerError, answerErrors } from '../http/errors';
-import type { FieldErrors } from './card-form';
+import { readAttempt, type FieldErrors } from './card-form';
 import type { CsrfProtection } from './csrf';
 import { localize, type Texts } from './languages';
 import type { Payable, PaymentState } from './payable';
@@ -66,17 +66,21 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
     }
 
     const localization = localize(request, payable.locales);
-    const reload_url = cause === 'visit' ? undefined : page;
+    const { status = 200, field_errors = {}, notice, cardholder_name } = result;
+    // The outcome of the form that this answers is unknown: its attempt.
+    const sent = result.waiting_for === 'unknown_charge' && state.kind === 'payable' ? state.attempt : undefined;
+    const reload = nextReload(request, page, sent);
+    const reload_after_form = sent === undefined ? page : reload.url;
+    const reload_url = cause === 'visit' ? undefined : reload_after_form;
     const sandbox_time = payable.clock_was_advanced ? payable.now : undefined;
     const frame = { payable, page, localization, base, is_test: payable.is_test, sandbox_time, reload_url };
     const token = () => csrf.token(request, response, page);
-    const reload = nextReload(page, reloads ?? 0);
     // A notice stays long enough to be read, and so do the choices of a customer who came back without an outcome.
     const later = { ...reload, seconds: RELOAD_SECONDS_MAX };
-    const { status = 200, field_errors = {}, notice, cardholder_name } = result;
     // A charge that was begun is awaited by every page, not only by the answer to its form (rules 10.8).
     const is_begun = state.kind === 'payable' && state.charge_began && result.field_errors === undefined;
-    const waiting_for = result.waiting_for ?? (is_begun ? 'unknown_charge' : undefined);
+    const waiting_for =
+      result.waiting_for ?? (is_begun || mayStillBegin(request, state) ? 'unknown_charge' : undefined);
     if (waiting_for !== undefined) {
       const cancel_token = is_begun && state.cancellable ? token() : undefined;
       const waiting = { waiting_for, refresh: notice === undefined ? reload : later, cancel_token, notice };
@@ -137,9 +141,31 @@ function reloadsOf(request: Request): number | undefined {
 
 const RELOAD_SECONDS_MAX = 10;
 
-/** Often at first, as most answers come soon; at last every ten seconds. */
-function nextReload(page: string, reloads: number): { seconds: number; url: string } {
-  return { seconds: Math.min(2 + Math.floor(reloads / 5), RELOAD_SECONDS_MAX), url: `${page}?waited=${reloads + 1}` };
+/**
+ * Often at first, as most answers come soon; at last every ten seconds. `sent`: the attempt of the form whose outcome
+ * the page waits for; each reload hands it to the next one.
+ */
+function nextReload(request: Request, page: string, sent = sentAttempt(request)): { seconds: number; url: string } {
+  const reloads = reloadsOf(request) ?? 0;
+  const marker = sent === undefined ? '' : `&sent=${sent}`;
+  return {
+    seconds: Math.min(2 + Math.floor(reloads / 5), RELOAD_SECONDS_MAX),
+    url: `${page}?waited=${reloads + 1}${marker}`,
+  };
+}
+
+/** The attempt of the form after whose answer the page loads itself again; `undefined`: none. */
+function sentAttempt({ method, query }: Request): number | undefined {
+  return method === 'GET' ? readAttempt({ attempt: query['sent'] }) : undefined;
+}
+
+/** So many reloads take two minutes. After that an attempt that the record lacks is never made (rules 10.8). */
+const SENT_RELOADS_MAX = 28;
+
+/** Whether the attempt of a form that was sent is not recorded, but may still be. */
+function mayStillBegin(request: Request, state: PaymentState): boolean {
+  if (state.kind !== 'payable' || state.attempt !== sentAttempt(request)) return false;
+  return (reloadsOf(request) ?? 0) < SENT_RELOADS_MAX;
 }
 
 /** Browsers get an error page, programs get the API's errors. `base`: path below which the service is reached. */
@@ -153,7 +179,11 @@ export function onPageError(log: Logger, base: string): ErrorRequestHandler {
     const { problems } = localization.texts;
     const problem = status in problems ? (status as keyof Texts['problems']) : status < 500 ? 400 : 503;
     const page = problem === 404 ? undefined : pageOf(request, base);
-    sendPage(response, status, <ProblemPage {...{ localization, base, problem, page }} is_test={false} />);
+    // The next load may succeed: one that fails does not end the waiting.
+    const is_retried = request.method === 'GET' && (status === 429 || status >= 500);
+    const refresh =
+      page !== undefined && is_retried ? { ...nextReload(request, page), seconds: RELOAD_SECONDS_MAX } : undefined;
+    sendPage(response, status, <ProblemPage {...{ localization, base, problem, page, refresh }} is_test={false} />);
   });
 }
 

@@ -14,7 +14,7 @@ export class PageCustomer {
     const headers = { ...(cookie === '' ? {} : { cookie }), ...(init.headers as Record<string, string>) };
     const response = await fetch(new URL(path, this.base), { redirect: 'manual', ...init, headers });
     for (const line of response.headers.getSetCookie()) {
-      const [, name, value, at] = /^([^=]+)=([^;]*); Path=([^;]+)/.exec(line) ?? [];
+      const [, name, value, at] = /^([^=]+)=([^;]*);.* Path=([^;]+)/.exec(line) ?? [];
       if (name !== undefined && value !== undefined && at !== undefined) {
         this.cookies.set(`${name} ${at}`, { name, value, path: at });
       }

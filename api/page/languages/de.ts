@@ -93,7 +93,7 @@ export const DE: Texts = {
   ended: {
     completed: {
       heading: 'Zahlung erfolgreich',
-      detail: (merchant) => `Vielen Dank. ${merchant} hat Ihre Zahlung erhalten.`,
+      detail: (merchant) => `Vielen Dank. Ihre Zahlung an ${merchant} wurde genehmigt.`,
     },
     cancelled: { heading: 'Zahlung abgebrochen', detail: () => 'Es wurde nichts abgebucht.' },
     expired: {
@@ -117,11 +117,11 @@ export const DE: Texts = {
     },
     attempt_failed: {
       heading: 'Die Zahlung ist fehlgeschlagen',
-      detail: () => 'Es wurde nichts abgebucht. Sie können es auf der Bezahlseite noch einmal versuchen.',
+      detail: () => 'Es wurde nichts abgebucht. Die Bezahlseite zeigt, ob Sie es noch einmal versuchen können.',
     },
     already_paid: {
       heading: 'Dies ist bereits bezahlt',
-      detail: (merchant) => `Hier ist nichts mehr zu zahlen. ${merchant} hat die Zahlung erhalten.`,
+      detail: () => 'Hier ist nichts mehr zu zahlen.',
     },
     link_expired: {
       heading: 'Dieser Zahlungslink ist abgelaufen',
@@ -142,6 +142,12 @@ export const DE: Texts = {
       heading: 'Zurzeit keine Zahlungen',
       detail: (merchant: string) => `Es wurde nichts abgebucht. ${merchant} nimmt zurzeit keine Zahlungen an.`,
     },
+  },
+  earlier_approval: {
+    given_back: () =>
+      'Ihre Bank hat eine frühere Zahlung erst nach ihrem Ende genehmigt. Dieses Geld geht auf Ihre Karte zurück.',
+    not_given_back: (merchant) =>
+      `Ihre Bank hat eine frühere Zahlung erst nach ihrem Ende genehmigt, und dieses Geld ging nicht von selbst zurück. Bitte wenden Sie sich an ${merchant}.`,
   },
   last_declined: 'Ihre Karte wurde abgelehnt, weitere Versuche sind nicht möglich.',
   back_to: (merchant) => `Zurück zu ${merchant}`,
@@ -164,7 +170,7 @@ export const DE: Texts = {
     403: {
       heading: 'Dieses Formular ist nicht mehr gültig',
       detail:
-        'Es wurde nichts abgebucht. Vielleicht sind Cookies ausgeschaltet oder die Seite war zu lange geöffnet. Bitte öffnen Sie die Bezahlseite noch einmal.',
+        'Diese Anfrage wurde nicht ausgeführt. Vielleicht sind Cookies ausgeschaltet oder die Seite war zu lange geöffnet. Bitte öffnen Sie die Bezahlseite noch einmal.',
     },
     404: {
       heading: 'Seite nicht gefunden',

@@ -89,7 +89,7 @@ export const EN = {
   ended: {
     completed: {
       heading: 'Payment completed',
-      detail: (merchant: string) => `Thank you. ${merchant} has received your payment.`,
+      detail: (merchant: string) => `Thank you. Your payment to ${merchant} was approved.`,
     },
     cancelled: { heading: 'Payment cancelled', detail: () => 'Nothing was charged.' },
     expired: {
@@ -111,11 +111,11 @@ export const EN = {
     },
     attempt_failed: {
       heading: 'The payment did not go through',
-      detail: () => 'Nothing was charged. You can try again on the payment page.',
+      detail: () => 'Nothing was charged. The payment page shows whether you can try again.',
     },
     already_paid: {
       heading: 'This has been paid',
-      detail: (merchant: string) => `There is nothing left to pay here. ${merchant} has received the payment.`,
+      detail: () => 'There is nothing left to pay here.',
     },
     link_expired: {
       heading: 'This payment link has expired',
@@ -137,6 +137,12 @@ export const EN = {
       detail: (merchant: string) => `Nothing was charged. ${merchant} takes no payments at the moment.`,
     },
   },
+  /** Beside another outcome than that of this payment. */
+  earlier_approval: {
+    given_back: () => 'Your bank approved an earlier payment after it had ended. That money goes back to your card.',
+    not_given_back: (merchant: string) =>
+      `Your bank approved an earlier payment after it had ended, and that money did not go back by itself. Please contact ${merchant}.`,
+  },
   last_declined: 'Your card was declined, and no further try is left.',
   back_to: (merchant: string) => `Back to ${merchant}`,
   may_close: 'You can close this page now.',
@@ -155,7 +161,7 @@ export const EN = {
     403: {
       heading: 'This form is no longer valid',
       detail:
-        'Nothing was charged. Cookies may be switched off, or the page was open for too long. Please open the payment page again.',
+        'This request was not carried out. Cookies may be switched off, or the page was open for too long. Please open the payment page again.',
     },
     404: {
       heading: 'Page not found',

@@ -86,7 +86,7 @@ export const ES: Texts = {
   check_now: 'Comprobar ahora',
 
   ended: {
-    completed: { heading: 'Pago realizado', detail: (merchant) => `Gracias. ${merchant} ha recibido tu pago.` },
+    completed: { heading: 'Pago realizado', detail: (merchant) => `Gracias. Tu pago a ${merchant} se ha aprobado.` },
     cancelled: { heading: 'Pago cancelado', detail: () => 'No se ha cobrado nada.' },
     expired: {
       heading: 'Este pago ha caducado',
@@ -107,11 +107,11 @@ export const ES: Texts = {
     },
     attempt_failed: {
       heading: 'No se ha podido realizar el pago',
-      detail: () => 'No se ha cobrado nada. Puedes intentarlo de nuevo en la página de pago.',
+      detail: () => 'No se ha cobrado nada. La página de pago muestra si puedes intentarlo de nuevo.',
     },
     already_paid: {
       heading: 'Esto ya está pagado',
-      detail: (merchant) => `Aquí no queda nada por pagar. ${merchant} ha recibido el pago.`,
+      detail: () => 'Aquí no queda nada por pagar.',
     },
     link_expired: {
       heading: 'Este enlace de pago ha caducado',
@@ -130,6 +130,12 @@ export const ES: Texts = {
       heading: 'Ahora no se puede pagar',
       detail: (merchant: string) => `No se ha cobrado nada. ${merchant} no acepta pagos en este momento.`,
     },
+  },
+  earlier_approval: {
+    given_back: () =>
+      'Tu banco ha aprobado un pago anterior cuando ya había terminado. Ese dinero vuelve a tu tarjeta.',
+    not_given_back: (merchant) =>
+      `Tu banco ha aprobado un pago anterior cuando ya había terminado, y ese dinero no ha vuelto por sí solo. Ponte en contacto con ${merchant}.`,
   },
   last_declined: 'Tu tarjeta ha sido rechazada y no quedan más intentos.',
   back_to: (merchant) => `Volver a ${merchant}`,
@@ -150,7 +156,7 @@ export const ES: Texts = {
     403: {
       heading: 'Este formulario ya no es válido',
       detail:
-        'No se ha cobrado nada. Puede que las cookies estén desactivadas o que la página haya estado abierta demasiado tiempo. Abre de nuevo la página de pago.',
+        'Esta solicitud no se ha procesado. Puede que las cookies estén desactivadas o que la página haya estado abierta demasiado tiempo. Abre de nuevo la página de pago.',
     },
     404: {
       heading: 'Página no encontrada',

@@ -90,7 +90,10 @@ export const FR: Texts = {
   check_now: 'Vérifier maintenant',
 
   ended: {
-    completed: { heading: 'Paiement effectué', detail: (merchant) => `Merci. ${merchant} a bien reçu votre paiement.` },
+    completed: {
+      heading: 'Paiement effectué',
+      detail: (merchant) => `Merci. Votre paiement à ${merchant} a été approuvé.`,
+    },
     cancelled: { heading: 'Paiement annulé', detail: () => 'Vous n’avez pas été débité.' },
     expired: {
       heading: 'Ce paiement a expiré',
@@ -113,11 +116,11 @@ export const FR: Texts = {
     },
     attempt_failed: {
       heading: 'Le paiement a échoué',
-      detail: () => 'Vous n’avez pas été débité. Vous pouvez réessayer sur la page de paiement.',
+      detail: () => 'Vous n’avez pas été débité. La page de paiement indique si vous pouvez réessayer.',
     },
     already_paid: {
       heading: 'Ce paiement a déjà été effectué',
-      detail: (merchant) => `Il n’y a plus rien à payer ici. ${merchant} a reçu le paiement.`,
+      detail: () => 'Il n’y a plus rien à payer ici.',
     },
     link_expired: {
       heading: 'Ce lien de paiement a expiré',
@@ -139,6 +142,12 @@ export const FR: Texts = {
       detail: (merchant: string) => `Rien n’a été débité. ${merchant} n’accepte aucun paiement pour le moment.`,
     },
   },
+  earlier_approval: {
+    given_back: () =>
+      'Votre banque a approuvé un paiement précédent alors qu’il était déjà terminé. Cet argent revient sur votre carte.',
+    not_given_back: (merchant) =>
+      `Votre banque a approuvé un paiement précédent alors qu’il était déjà terminé, et cet argent n’a pas été rendu automatiquement. Contactez ${merchant}.`,
+  },
   last_declined: 'Votre carte a été refusée et il ne vous reste plus d’essai.',
   back_to: (merchant) => `Retour à ${merchant}`,
   may_close: 'Vous pouvez maintenant fermer cette page.',
@@ -158,7 +167,7 @@ export const FR: Texts = {
     403: {
       heading: 'Ce formulaire n’est plus valable',
       detail:
-        'Vous n’avez pas été débité. Les cookies sont peut-être désactivés, ou la page est restée ouverte trop longtemps. Ouvrez à nouveau la page de paiement.',
+        'Cette demande n’a pas été traitée. Les cookies sont peut-être désactivés, ou la page est restée ouverte trop longtemps. Ouvrez à nouveau la page de paiement.',
     },
     404: {
       heading: 'Page introuvable',

@@ -92,7 +92,7 @@ export const NL: Texts = {
   ended: {
     completed: {
       heading: 'Betaling gelukt',
-      detail: (merchant) => `Bedankt. ${merchant} heeft je betaling ontvangen.`,
+      detail: (merchant) => `Bedankt. Je betaling aan ${merchant} is goedgekeurd.`,
     },
     cancelled: { heading: 'Betaling geannuleerd', detail: () => 'Er is niets afgeschreven.' },
     expired: {
@@ -114,11 +114,11 @@ export const NL: Texts = {
     },
     attempt_failed: {
       heading: 'De betaling is niet gelukt',
-      detail: () => 'Er is niets afgeschreven. Je kunt het op de betaalpagina opnieuw proberen.',
+      detail: () => 'Er is niets afgeschreven. De betaalpagina laat zien of je het opnieuw kunt proberen.',
     },
     already_paid: {
       heading: 'Dit is al betaald',
-      detail: (merchant) => `Hier hoeft niets meer betaald te worden. ${merchant} heeft de betaling ontvangen.`,
+      detail: () => 'Hier hoeft niets meer betaald te worden.',
     },
     link_expired: {
       heading: 'Deze betaallink is verlopen',
@@ -140,6 +140,12 @@ export const NL: Texts = {
       detail: (merchant: string) => `Er is niets afgeschreven. ${merchant} neemt op dit moment geen betalingen aan.`,
     },
   },
+  earlier_approval: {
+    given_back: () =>
+      'Je bank heeft een eerdere betaling pas na het einde goedgekeurd. Dat geld gaat terug naar je kaart.',
+    not_given_back: (merchant) =>
+      `Je bank heeft een eerdere betaling pas na het einde goedgekeurd, en dat geld is niet vanzelf teruggegaan. Neem contact op met ${merchant}.`,
+  },
   last_declined: 'Je kaart is geweigerd en je kunt het niet nog een keer proberen.',
   back_to: (merchant) => `Terug naar ${merchant}`,
   may_close: 'Je kunt deze pagina nu sluiten.',
@@ -159,7 +165,7 @@ export const NL: Texts = {
     403: {
       heading: 'Dit formulier is niet meer geldig',
       detail:
-        'Er is niets afgeschreven. Misschien staan cookies uit of was de pagina te lang open. Open de betaalpagina opnieuw.',
+        'Dit verzoek is niet uitgevoerd. Misschien staan cookies uit of was de pagina te lang open. Open de betaalpagina opnieuw.',
     },
     404: {
       heading: 'Pagina niet gevonden',

@@ -1,5 +1,5 @@
 import { WALLET_NAMES, brandName, type Localization, type Texts } from '../languages';
-import { isWallet, lateApprovalOf, type PageOutcome, type Payable, type PaymentState } from '../payable';
+import { isWallet, type PageOutcome, type Payable, type PaymentState } from '../payable';
 import { CancelForm } from './forms';
 import { SignIcon, type Sign } from './icons';
 import { Layout, type Frame } from './layout';
@@ -84,9 +84,9 @@ interface ResultPageProps extends Frame {
 export function ResultPage(props: ResultPageProps) {
   const { payable, state, return_address, notice, localization } = props;
   const { texts } = localization;
-  const { outcome, last_failure, payment_page } = state;
-  const late_approval = lateApprovalOf(last_failure);
-  const named = late_approval !== undefined && outcome === 'attempt_failed' ? late_approval : outcome;
+  const { outcome, last_failure, late_approval, payment_page } = state;
+  const claims_no_charge = outcome === 'attempt_failed' || outcome === 'suspended';
+  const named = claims_no_charge ? (late_approval ?? outcome) : outcome;
   const { heading, detail } = texts.ended[named];
   const { sign, tone } = SIGNS[outcome];
   const declined = (outcome === 'error' || outcome === 'no_attempts_left') && last_failure?.reason === 'declined';
@@ -101,10 +101,10 @@ export function ResultPage(props: ResultPageProps) {
         <p class="lead">
           {declined && `${texts.last_declined} `}
           {detail(payable.merchant_name)}
-          {late_approval !== undefined &&
-            named !== late_approval &&
-            ` ${texts.ended[late_approval].detail(payable.merchant_name)}`}
         </p>
+        {late_approval !== undefined && named !== late_approval && (
+          <p class="lead">{texts.earlier_approval[late_approval](payable.merchant_name)}</p>
+        )}
         <Receipt payable={payable} localization={localization} />
         {return_address === undefined ? (
           <p class="muted">{texts.may_close}</p>
@@ -148,9 +148,17 @@ function paidWith({ paid_with }: Payable, texts: Texts): string | undefined {
   return isWallet(payment_method) ? texts.wallet_card(WALLET_NAMES[payment_method], card) : card;
 }
 
+interface ProblemPageProps extends Frame {
+  problem: keyof Texts['problems'];
+  /** Address of the page that the request was about. */
+  page: string | undefined;
+  /** The address that loads it again, and after how many seconds; where that may succeed. */
+  refresh: { seconds: number; url: string } | undefined;
+}
+
 /** The error in the request, in words for a customer. */
-export function ProblemPage(props: Frame & { problem: keyof Texts['problems']; page: string | undefined }) {
-  const { problem, page, localization } = props;
+export function ProblemPage(props: ProblemPageProps) {
+  const { problem, page, refresh, localization } = props;
   const { texts } = localization;
   const { heading, detail } = texts.problems[problem];
   return (
@@ -162,7 +170,7 @@ export function ProblemPage(props: Frame & { problem: keyof Texts['problems']; p
         <h1>{heading}</h1>
         <p class="lead">{detail}</p>
         {page !== undefined && (
-          <a class="button" href={page}>
+          <a class="button" href={refresh?.url ?? page}>
             {texts.open_again}
           </a>
         )}

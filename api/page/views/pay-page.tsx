@@ -133,29 +133,33 @@ interface Notice {
 
 /** The notice to show: an error of this form takes precedence over the failure of the previous attempt. */
 function noticeOf(texts: Texts, { payable, field_errors, notice, state }: PayPageProps): Notice | undefined {
-  const { last_failure, attempts_left } = state;
+  const { last_failure, late_approval, attempts_left } = state;
+  const { merchant_name } = payable;
+  const earlier = late_approval === undefined ? [] : [texts.earlier_approval[late_approval](merchant_name)];
   const title = texts.error_title;
   if (Object.keys(field_errors).length > 0) {
     return { heading: texts.check_fields, details: [], errors: field_errors, title };
   }
-  if (notice) return { heading: texts[notice], details: [texts[`${notice}_detail`]], errors: {}, title };
-  if (!last_failure) return undefined;
   const errors = {};
+  if (notice) return { heading: texts[notice], details: [texts[`${notice}_detail`], ...earlier], errors, title };
   const left = texts.attempts_left(attempts_left);
+  if (!last_failure) {
+    if (late_approval === undefined) return undefined;
+    const { heading, detail } = texts.ended[late_approval];
+    return { heading, details: [detail(merchant_name), left], errors, title };
+  }
   switch (last_failure.reason) {
     case 'declined': {
-      const details = [declinedDetail(texts, last_failure), left];
+      const details = [declinedDetail(texts, last_failure), left, ...earlier];
       return { heading: texts.declined, details, errors, title: texts.declined_title };
     }
-    case 'cancelled':
-    case 'given_back':
-    case 'not_given_back': {
-      const { heading, detail } = texts.ended[last_failure.reason];
-      return { heading, details: [detail(payable.merchant_name), left], errors, title };
+    case 'cancelled': {
+      const { heading, detail } = texts.ended.cancelled;
+      return { heading, details: [detail(), left, ...earlier], errors, title };
     }
     case 'not_confirmed':
     case 'failed':
-      return { heading: texts[last_failure.reason], details: [texts.failed_detail, left], errors, title };
+      return { heading: texts[last_failure.reason], details: [texts.failed_detail, left, ...earlier], errors, title };
   }
 }
 

@@ -68,7 +68,7 @@ describe('a page', () => {
     expect((await new Client().send(`/pay/${order.id}/${NOBODY}/`)).status).toBe(404);
   });
 
-  test('says by its headers that nothing may be kept, framed or loaded from elsewhere', async () => {
+  test('rules 19.13: says by its headers that nothing may be kept, framed or loaded from elsewhere; its cookie lasts a day', async () => {
     const order = await createPageOrder();
     const { headers } = await new Client().send(`/pay/${order.id}/`);
     expect(headers.get('content-security-policy')?.split(';')).toEqual([
@@ -83,7 +83,9 @@ describe('a page', () => {
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('referrer-policy')).toBe('same-origin');
     expect(headers.get('x-frame-options')).toBe('DENY');
-    expect(headers.get('set-cookie')).toMatch(/; Path=\/pay\/[0-9a-f-]{36}; HttpOnly; SameSite=Lax$/);
+    expect(headers.get('set-cookie')).toMatch(
+      /; Max-Age=86400; Path=\/pay\/[0-9a-f-]{36}; Expires=[^;]+; HttpOnly; SameSite=Lax$/,
+    );
   });
 
   test('rules 12.14: loads a style sheet and a script that may be kept for ever', async () => {
@@ -612,6 +614,7 @@ describe('when a part of the service is away', () => {
     public_url?: string;
     rates?: PageRates;
     requireOpen?: () => void;
+    page_secrets?: string[];
   }): Promise<{ url: string; lines: string[] }> {
     const lines: string[] = [];
     const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
@@ -634,7 +637,7 @@ describe('when a part of the service is away', () => {
         ...createWorkflowClients({ client, db }),
         processor,
         public_url,
-        page_secrets: ['x'.repeat(32)],
+        page_secrets: options.page_secrets ?? ['x'.repeat(32)],
         deadline_ms,
         log,
         rates: options.rates,
@@ -703,7 +706,11 @@ describe('when a part of the service is away', () => {
     const form = { ...CARD, ...(await customer.openPage(order)) };
     const response = await customer.postForm(`/pay/${order.id}/`, form);
     expect(response.status).toBe(503);
-    expect(await response.text()).toContain('We have not heard back yet');
+    const waiting = await response.text();
+    expect(waiting).toContain('We have not heard back yet');
+    for (const reload of ['data-reload-url="', 'content="2;url=']) {
+      expect(waiting).toContain(`${reload}/pay/${order.id}/?waited=1&amp;sent=1"`);
+    }
     const told = await customer.postForm(`/pay/${order.id}/`, form, { accept: 'application/json' });
     expect([
       told.status,
@@ -712,11 +719,25 @@ describe('when a part of the service is away', () => {
     ]).toEqual([503, '1', 'ServerError']);
   });
 
+  test('rules 19.13: once the secret that signed the cookie is removed the payer of a link is a new one, whose form pays', async () => {
+    const link = await new Merchant().createPaymentLink();
+    const path = new URL(link.payment_url).pathname;
+    const page_secrets = ['a'.repeat(32)];
+    const customer = new Client((await pages({ page_secrets })).url);
+    const pay = async (fields: Record<string, string> = {}) =>
+      await (await customer.postForm(path, { ...CARD, ...(await customer.openPage(link, path)), ...fields })).text();
+    expect(await pay({ number: CARDS.do_not_honor.number })).toContain('Your card was declined');
+    page_secrets[0] = 'b'.repeat(32);
+    expect(await pay()).toContain('Payment completed');
+  });
+
+  /** As while a restore is under way. */
+  const requireOpen = () => {
+    throw new ServiceError('ServiceUnavailable', 'The service is being restored.');
+  };
+
   test('rules 28.1 and 12.10: during a restore forms get a page in the language of theirs, and pages are shown', async () => {
     const order = await createPageOrder({ locale: 'de' });
-    const requireOpen = () => {
-      throw new ServiceError('ServiceUnavailable', 'The service is being restored.');
-    };
     const { url } = await pages({ requireOpen });
     const customer = new Client(url);
     const form = { ...CARD, ...(await customer.openPage(order)), language: 'de' };
@@ -726,6 +747,16 @@ describe('when a part of the service is away', () => {
       expect(await refused.text()).toContain(LANGUAGES['de']!.texts.problems[503].heading);
     }
     expect(hidden(await (await customer.send(`/pay/${order.id}/`)).text(), 'language')).toBe('de');
+  });
+
+  test('rules 28.1: during a restore a page that the record lacks is 503, as the restore may bring it back', async () => {
+    const order = await createPageOrder();
+    const customer = new Client((await pages({ requireOpen })).url);
+    for (const path of [`pay/${NOBODY}`, `pay/${order.id}/${NOBODY}`, `paymentlinks/${NOBODY}`]) {
+      const response = await customer.send(`/${path}/`);
+      expect([path, response.status, response.headers.get('retry-after')]).toEqual([path, 503, '1']);
+      expect(await response.text()).toContain('We cannot answer right now');
+    }
   });
 
   test('of more forms than the limit of an order allows the rest does nothing, and other orders are paid', async () => {
@@ -756,7 +787,9 @@ describe('when a part of the service is away', () => {
     const { url } = await pages({ public_url: 'https://pay.example/eu' });
     const response = await new Client(url).send(`/pay/${order.id}/`);
     expect(response.headers.get('set-cookie')).toMatch(
-      new RegExp(`^__Secure-pay=[^;]+; Path=/eu/pay/${order.id}; HttpOnly; Secure; SameSite=Lax$`),
+      new RegExp(
+        `^__Secure-pay=[^;]+; Max-Age=86400; Path=/eu/pay/${order.id}; Expires=[^;]+; HttpOnly; Secure; SameSite=Lax$`,
+      ),
     );
     const html = await response.text();
     expect(

@@ -52,14 +52,18 @@ const reversalOf = (transaction_id: string, status: 'completed' | 'error' = 'com
   { id: reversalOrderId(transaction_id), kind: 'reversal' as const, status },
 ];
 
+/** An attempt that the service had given up. */
+const LATE = '3f0c1e5a-7d2b-4a59-9c86-1b2e4d6f8a03';
+const approved_late = transaction('error', 1, { id: LATE });
+
 function inWords(state: PaymentState): string {
   if (state.kind === 'payable') {
-    const { attempt, attempts_left, last_failure } = state;
-    const failure = last_failure ? `, ${last_failure.reason}` : '';
-    return `pay ${attempt}, ${attempts_left} left${failure}`;
+    const { attempt, attempts_left, last_failure, late_approval } = state;
+    const failures = [last_failure?.reason, late_approval].filter((one) => one !== undefined);
+    return [`pay ${attempt}`, `${attempts_left} left`, ...failures].join(', ');
   }
   if (state.kind === 'waiting') return `wait for ${state.waiting_for}${state.cancellable ? ', may cancel' : ''}`;
-  return state.outcome;
+  return [...new Set([state.outcome, state.late_approval ?? state.outcome])].join(', ');
 }
 
 test.each<[string, StoredOrder, string]>([
@@ -131,6 +135,34 @@ test.each<[string, StoredOrder, string]>([
     'rules 12.12: approved by the issuer after its end, and its reversal was refused',
     aPageOrder('expired', [transaction('expired', 1)], { follow_ups: reversalOf(NOBODY, 'error') }),
     'not_given_back',
+  ],
+  [
+    'rules 12.12: approved after its end, then declined',
+    aPageOrder('processing', [approved_late, declined(2)], { follow_ups: reversalOf(LATE) }),
+    'pay 3, 3 left, declined, given_back',
+  ],
+  [
+    'rules 12.12: approved after its end, and all others declined',
+    aPageOrder('error', [approved_late, ...[2, 3, 4, 5].map(declined)], { follow_ups: reversalOf(LATE, 'error') }),
+    'not_given_back',
+  ],
+  [
+    'rules 12.12: approved after its end, and another one paid',
+    aPageOrder('completed', [approved_late, transaction('accepted', 2)], { follow_ups: reversalOf(LATE, 'error') }),
+    'completed, not_given_back',
+  ],
+  [
+    'rules 12.12: approved after its end, and the order’s time is over, its timer has not fired',
+    aPageOrder('processing', [approved_late], {
+      expires_at: '2026-03-01T12:00:00Z',
+      follow_ups: reversalOf(LATE, 'error'),
+    }),
+    'not_given_back',
+  ],
+  [
+    'rules 12.12: approved after its end, and the project was suspended',
+    aPageOrder('processing', [approved_late], { project_status: 'suspended', follow_ups: reversalOf(LATE) }),
+    'suspended, given_back',
   ],
   ['error', aPageOrder('error', [1, 2, 3, 4, 5].map(declined)), 'error'],
 ])('%s', (_title, order, expected) => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { toLinkPayable } from '../../../api/page/payment-link';
 import type { PaymentState } from '../../../api/page/payable';
 import type { PaymentLinkRequest } from '../../../src/client';
@@ -61,16 +62,27 @@ describe('a payment link is', () => {
     payment_method_details: { truncated_pan: '411111******1111' },
   });
 
+  /** The order of an attempt that the payer cancelled, and confirmed at the issuer afterwards. */
+  const approvedLate = (id: string, reversal: OrderStatus = 'completed'): StoredOrder => ({
+    ...own('cancelled', { id, status: 'cancelled' }),
+    follow_ups: [{ id: reversalOrderId(id), kind: 'reversal', status: reversal }],
+  });
+  const [late, refused] = [approvedLate(randomUUID()), approvedLate(randomUUID(), 'error')];
+
   function inWords(state: PaymentState): string {
     switch (state.kind) {
       case 'payable': {
-        const { attempt, attempts_left, last_failure } = state;
-        return [`pay ${attempt}`, `${attempts_left} left`, ...(last_failure ? [last_failure.reason] : [])].join(', ');
+        const { attempt, attempts_left, last_failure, late_approval } = state;
+        const failures = [last_failure?.reason, late_approval].filter((one) => one !== undefined);
+        return [`pay ${attempt}`, `${attempts_left} left`, ...failures].join(', ');
       }
       case 'waiting':
         return `wait for ${state.waiting_for}${state.cancellable ? ', may cancel' : ''}`;
       case 'ended':
-        return [state.outcome, ...(state.return_address ? [state.return_address] : [])].join(' → ');
+        return [
+          [state.outcome, ...(state.late_approval ? [state.late_approval] : [])].join(', '),
+          ...(state.return_address ? [state.return_address] : []),
+        ].join(' → ');
     }
   }
 
@@ -103,10 +115,7 @@ describe('a payment link is', () => {
     [
       'the payer cancelled, and confirmed at the issuer afterwards',
       aLink('all_unsuccessful', 1),
-      {
-        ...own('cancelled', { id: NOBODY, status: 'cancelled' }),
-        follow_ups: [{ id: reversalOrderId(NOBODY) }] as StoredOrder['follow_ups'],
-      },
+      late,
       'pay 2, 24 left, given_back',
     ],
     ['paid by the payer', aLink('completed', 1), paid, 'completed → https://shop.example/'],
@@ -130,9 +139,31 @@ describe('a payment link is', () => {
     ['of a suspended project', aLink('new', 0, { project_status: 'suspended' }), undefined, 'suspended'],
     ['ended by the merchant', aLink('expired', 1, { ended_by: 'merchant' }), declined, 'ended_by_merchant'],
   ])('%s', (_title, link, order, expected) => {
-    const payable = toLinkPayable(link, { payer: 'p', own: order, attempt: order ? 2 : 1 }, NOW);
+    const payable = toLinkPayable(link, { payer: 'p', own_orders: order ? [order] : [] }, NOW);
     expect(inWords(payable.state).split('?')[0]).toBe(expected);
     expect(payable.paid_with !== undefined).toBe(order === paid);
+  });
+
+  test.each<[string, StoredPaymentLink, StoredOrder[], string]>([
+    ['declined afterwards', aLink('all_unsuccessful', 2), [late, declined], 'pay 3, 23 left, declined, given_back'],
+    ['not given back', aLink('all_unsuccessful', 2), [refused, declined], 'pay 3, 23 left, declined, not_given_back'],
+    ['one of two not given back', aLink('all_unsuccessful', 2), [refused, late], 'pay 3, 23 left, not_given_back'],
+    [
+      'its link has expired',
+      aLink('expired', 2, { ended_by: 'time' }),
+      [refused, declined],
+      'link_expired, not_given_back',
+    ],
+    [
+      'its project is suspended',
+      aLink('new', 1, { project_status: 'suspended' }),
+      [refused],
+      'suspended, not_given_back',
+    ],
+    ['paid afterwards', aLink('completed', 2), [refused, paid], 'completed, not_given_back → https://shop.example/'],
+  ])('rules 12.12: an attempt of the payer was approved after its end, %s', (_title, link, own_orders, expected) => {
+    const { state } = toLinkPayable(link, { payer: 'p', own_orders }, NOW);
+    expect(inWords(state).split('?')[0]).toBe(expected);
   });
 });
 
@@ -303,7 +334,8 @@ describe('the page of a payment link', () => {
     const order_id = (await link()).orders['error']![0]!;
     expect(await readStatuses(order_id)).toBe('error: error');
     const page = await (await client.send(`/pay/${order_id}/`)).text();
-    expect(page).toContain('You can try again on the payment page.');
+    // The link may be paid by another customer, or have ended.
+    expect(page).toContain('Nothing was charged. The payment page shows whether you can try again.');
     expect(page).toContain(`href="${path}"`);
     expect((await client.send(`/pay/${order_id}/?waited=1`)).headers.get('location')).toBe(path);
   });

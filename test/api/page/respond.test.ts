@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import pino from 'pino';
 import type { CsrfProtection } from '../../../api/page/csrf';
-import type { Payable, PaymentState } from '../../../api/page/payable';
+import type { PageOutcome, Payable, PaymentState } from '../../../api/page/payable';
 import { createRespond, onPageError } from '../../../api/page/respond';
 import { ServiceError } from '../../../src/errors';
 import { SERIALIZERS } from '../../../src/log';
@@ -9,7 +9,7 @@ import { NOBODY } from '../../support/shapes';
 import { serveTestApi } from '../../support/test-api';
 
 /** What a handler of the page that throws is answered with, and logs. */
-async function answerTo(thrown: unknown, accept = 'text/html') {
+async function answerTo(thrown: unknown, accept = 'text/html', path = '/pay/', method = 'GET') {
   const lines: string[] = [];
   const pages = Router();
   pages.use('/pay', () => {
@@ -23,7 +23,7 @@ async function answerTo(thrown: unknown, accept = 'text/html') {
     ),
   );
   const api = await serveTestApi({ routers: [pages] });
-  const response = await api.send('/pay/', { headers: { accept } });
+  const response = await api.send(path, { method, headers: { accept } });
   const text = await response.text();
   await api.close();
   return { response, text, log: lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
@@ -42,19 +42,26 @@ const PAYABLE: Payable = {
   },
   ...{ now: 0, clock_was_advanced: false, paid_with: undefined, is_cancelled: false },
   state: {
-    ...{ kind: 'payable', attempt: 1, attempts_left: 5, last_failure: undefined, cancellable: true },
+    ...{
+      kind: 'payable',
+      attempt: 1,
+      attempts_left: 5,
+      last_failure: undefined,
+      late_approval: undefined,
+      cancellable: true,
+    },
     ...{ charge_began: false, expires_at: 60_000 },
   },
 };
 
 /** The words of the page of a visit, and whether it loads itself again. */
-async function visitTo(payable: Payable): Promise<{ text: string; reloads: boolean }> {
+async function visitTo(payable: Payable, query = ''): Promise<{ text: string; reloads: boolean }> {
   const csrf = { token: () => 'token' } as unknown as CsrfProtection;
   const respond = createRespond({ csrf, base: '', testCards: async () => [] });
   const pages = Router();
   pages.use('/pay', (request, response) => respond(request, response, payable, 'visit'));
   const api = await serveTestApi({ routers: [pages] });
-  const text = await (await api.send('/pay/', { headers: { accept: 'text/html' } })).text();
+  const text = await (await api.send(`/pay/${query}`, { headers: { accept: 'text/html' } })).text();
   await api.close();
   return { text, reloads: text.includes(`content="2;url=/pay/${NOBODY}/?waited=1"`) };
 }
@@ -69,6 +76,54 @@ test('rules 10.8: each page of an attempt whose charge was begun waits for it, a
   expect(begun.text).toContain(`action="/pay/${NOBODY}/cancel/"`);
   // Where the script is not loaded, although the browser has one.
   expect(begun.text).toContain(`</noscript><meta http-equiv="refresh" content="72;url=/pay/${NOBODY}/?waited=1"`);
+});
+
+test.each([
+  ['the page waits for its attempt', '?waited=1&sent=1', 'content="2;url=PAGE?waited=2&amp;sent=1"'],
+  ['the page waits for two minutes', '?waited=27&sent=1', 'content="7;url=PAGE?waited=28&amp;sent=1"'],
+  ['it shows the form after two minutes', '?waited=28&sent=1', 'name="number"'],
+  ['it shows the form of the next attempt', '?waited=1&sent=2', 'name="number"'],
+  ['an address that a person has changed shows the form', '?waited=1&sent=x', 'name="number"'],
+])('rules 10.8: after a form without an outcome %s: %s', async (_title, query, expected) => {
+  const { text } = await visitTo(PAYABLE, query);
+  expect(text).toContain(expected.replace('PAGE', PAYABLE.path));
+  expect(text.includes('We have not heard back yet')).toBe(expected.startsWith('content'));
+});
+
+test.each<[string, 'TooManyRequests' | 'ServiceUnavailable' | 'ServerError' | 'Forbidden', string, boolean]>([
+  ['a reload', 'ServiceUnavailable', 'GET', true],
+  ['a reload', 'ServerError', 'GET', true],
+  ['a reload', 'TooManyRequests', 'GET', true],
+  ['a refusal', 'Forbidden', 'GET', false],
+  ['a form', 'ServiceUnavailable', 'POST', false],
+])('rules 12.4: an error page loads the page again after %s: %s to %s: %p', async (_title, error, method, waits) => {
+  const path = `${PAYABLE.path}?waited=3&sent=1`;
+  const { text } = await answerTo(new ServiceError(error, 'Why.'), 'text/html', path, method);
+  expect(text.includes(`content="10;url=${PAYABLE.path}?waited=4&amp;sent=1"`)).toBe(waits);
+  expect(text.includes('http-equiv="refresh"')).toBe(waits);
+});
+
+const failures = (reason: 'declined' | undefined) => ({
+  last_failure: reason && { reason, payment_method: 'credit-card', response_code: undefined },
+  late_approval: 'not_given_back' as const,
+});
+const ended = (outcome: PageOutcome): PaymentState => ({
+  ...{ kind: 'ended', outcome, return_address: undefined },
+  ...failures(undefined),
+});
+
+test.each<[string, PaymentState, boolean]>([
+  ['of a suspended project', ended('suspended'), false],
+  ['of an attempt through a link', ended('attempt_failed'), false],
+  ['on which another attempt can be made', { ...PAYABLE.state, ...failures(undefined) } as PaymentState, false],
+  ['of another attempt, which was declined', { ...PAYABLE.state, ...failures('declined') } as PaymentState, true],
+  ['of another attempt, which paid', ended('completed'), true],
+])('rules 12.12: the page %s tells of money that could not be given back', async (_title, state, is_earlier) => {
+  const { text } = await visitTo({ ...PAYABLE, state });
+  expect(text).toContain('did not go back by itself. Please contact Shop.');
+  expect(text.includes('Your bank approved an earlier payment')).toBe(is_earlier);
+  expect(text.includes('The payment could not be given back')).toBe(!is_earlier);
+  expect(text.includes('Nothing was charged')).toBe(text.includes('Your card was declined'));
 });
 
 const parserError = (type: string, status: number) => Object.assign(new Error(type), { type, status });

@@ -54,6 +54,25 @@ describe.each(OTHERS)('in %s', (lang) => {
   });
 });
 
+test.each(Object.keys(LANGUAGES))('in %s no error page claims that nothing was charged: it reads no record', (lang) => {
+  const { problems, not_charged } = LANGUAGES[lang]!.texts;
+  expect(Object.values(problems).filter(({ detail }) => detail.includes(not_charged))).toEqual([]);
+});
+
+test.each<[string, RegExp]>([
+  ['en', /receive/],
+  ['de', /erhalten/],
+  ['es', /recib/],
+  ['fr', /reçu/],
+  ['nl', /ontvangen/],
+])(
+  'rules 12.11: in %s no result claims that the merchant has the money, which may be reserved or returned',
+  (lang, word) => {
+    const results = Object.values(LANGUAGES[lang]!.texts.ended).map(({ detail }) => detail('M'));
+    expect(results.filter((text) => word.test(text))).toEqual([]);
+  },
+);
+
 test.each<[string[], string]>([
   [['de-AT'], 'de'],
   [['NL'], 'nl'],
