@@ -16,7 +16,7 @@ import { minorUnitsInWords } from '../../domain/waits';
 import type { Processor } from '../../processor/client';
 import { operationPages } from '../../processor/operation-pages';
 import type { ReportedOperation } from '../../processor/wire';
-import { sentInputs, workflowsSince, type SeenWorkflow } from '../../temporal/sent-inputs';
+import { requireClosedSince, sentInputs, workflowsSince, type SeenWorkflow } from '../../temporal/sent-inputs';
 import type { WorkflowClients } from '../../temporal/workflows';
 import { CHECKS_AT_ONCE } from '../row-checks';
 import { KnownOperations } from './known-operations';
@@ -69,6 +69,7 @@ export async function reconcile(services: Services, restore: RestoreUnderWay): P
       found.open_items.push({ object, reason: error.message });
       return undefined;
     });
+  await attempt('temporal', () => requireClosedSince(services.client, since));
   /** What shares a limit is written in its order. */
   const writeAll = async (missing: readonly Missing[]) => {
     const groups = new Map<string, Missing[]>();

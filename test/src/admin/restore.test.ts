@@ -3,6 +3,7 @@ import type { ManageContext } from '../../../api/manage/manager';
 import { RESTORE_COMMANDS } from '../../../src/admin/restore';
 import { queryRows } from '../../../src/db/connection';
 import { findOrderSnapshot } from '../../../src/db/orders/order-snapshot';
+import { DAY_MS } from '../../../src/domain/period';
 import { beginRestore, openRestore } from '../../../src/db/backups/restores';
 import { createWorkflowClients } from '../../../src/temporal/workflows';
 import { createTestDatabase } from '../../support/database';
@@ -23,8 +24,12 @@ const temporal = setUp(
 const context = { caller: { actor: { kind: 'command_line', id: 'anne' } }, request: aRequest() } as ManageContext;
 
 /** `happens`: what a test does while the processor lists its operations. It has none: other tests use it too. */
-const reconcile = (happens: () => Promise<unknown>) => command('reconcile', happens);
-function command(name: 'reconcile' | 'end', happens = () => Promise.resolve() as Promise<unknown>): Promise<unknown> {
+const reconcile = (happens?: () => Promise<unknown>) => command('reconcile', happens);
+function command(
+  name: 'reconcile' | 'end',
+  happens = () => Promise.resolve() as Promise<unknown>,
+  body: object = {},
+): Promise<unknown> {
   const { db } = database;
   const { run } = RESTORE_COMMANDS.find(({ verb }) => verb === name)!;
   const services = {
@@ -34,7 +39,7 @@ function command(name: 'reconcile' | 'end', happens = () => Promise.resolve() as
     workflows: createWorkflowClients({ client: temporal, db }),
   };
   type Run = (...given: [typeof services, ManageContext, { body: object }]) => Promise<unknown>;
-  return (run as Run)(services, context, { body: {} });
+  return (run as Run)(services, context, { body });
 }
 
 test('rules 28.3: a reconciliation that lost its lease writes nothing more, and is not recorded', async () => {
@@ -68,4 +73,20 @@ test('rules 28.5: a restore does not end while a reconciliation runs', async () 
   expect((await openRestore(database.db))!.reconciled).not.toBeNull();
   expect(await command('end')).toEqual({ ended: expect.any(String) });
   expect(await openRestore(database.db)).toBeUndefined();
+});
+
+test('rules 28.5: what ended before the oldest closed workflow that Temporal keeps may be lost: an operator accepts it', async () => {
+  const { db } = database;
+  const now = Date.now();
+  // Temporal keeps its own workflows for a week.
+  const [kept, removed] = [6, 8].map((days) => now - days * DAY_MS);
+  await db.transaction((trx) => beginRestore(trx, uuidv7(), kept!, new Date()));
+  expect(await reconcile()).toMatchObject({ open: [] });
+  await command('end');
+  await db.transaction((trx) => beginRestore(trx, uuidv7(), removed!, new Date()));
+  const lacking =
+    /^temporal: Temporal keeps closed workflows for 168 hours: what ended before 20\S+Z, erasures too, cannot be written again\.$/;
+  expect(await reconcile()).toMatchObject({ open: [expect.stringMatching(lacking)] });
+  await expect(command('end')).rejects.toMatchObject({ error: 'Conflict' });
+  await command('end', undefined, { accept: 'Nobody was erased.' });
 });
