@@ -40,6 +40,7 @@ function aTemporal() {
       list: async function* () {
         temporal.lists += 1;
         if (temporal.lists <= temporal.failures) throw new Error('Temporal is busy');
+        yield* [];
       },
     },
   } as unknown as TemporalClient;
