@@ -124,7 +124,6 @@ async function executeOrRefuse(state: FollowUpState): Promise<void> {
 async function execute(state: FollowUpState): Promise<void> {
   const { outcome } = state;
   for (;;) {
-    await continueInNewRunWhenLong(state);
     if (state.recordIsStale) await state.refreshRecord();
     outcome.pollRequested = false;
     const execution = await localActivities.executeFollowUp({ ...state.input, now: state.clock.now() });
@@ -134,20 +133,21 @@ async function execute(state: FollowUpState): Promise<void> {
       outcome.pollRequested = (state.input.poll_requested ?? false) || (execution.was_final ?? false);
       return state.applyRecord(execution.order);
     }
+    // Nothing is recorded, and the outcome is unknown: no update waits for it, as a new run waits for all updates.
+    state.firstAnswerKnown = true;
     const { result, attention } = execution;
     showAttention(attention);
     const left_ms = state.last_poll_at - state.clock.now();
     if (result === 'unanswered') {
       await outcome.pause('until the processor is polled again');
     } else if (result === 'undecided' && left_ms <= 0) {
-      state.firstAnswerKnown = true;
       await pauseUndecided(state, attention);
     } else if (left_ms > 0) {
       // Polled on request while the customer is still in 3-D Secure: the payment may yet be approved.
-      state.firstAnswerKnown = true;
       await untilLastPoll(state);
     } else if (!outcome.pollRequested) return;
     // Otherwise a poll was requested during this one, whose answer may be out of date: poll again.
+    await continueInNewRunWhenLong(state);
   }
 }
 

@@ -11,6 +11,7 @@ import { dataConverter, type TemporalClient } from '../temporal/connect';
 import {
   ALL_OPEN,
   deploymentOf,
+  endVersions,
   findCurrentVersion,
   findVersions,
   makeVersionCurrent,
@@ -67,6 +68,13 @@ const DRAIN = {
   description:
     'Moves those whose histories replay with it, and names the others: they need workers of their version. This ' +
     'build has to be of the current version.',
+} as const satisfies CommandRoute;
+
+const OFF = {
+  summary: 'End the versions',
+  description:
+    'Workers without versions begin new workflows, and continue open ones: with DEPLOYMENT_VERSIONING=off, once such ' +
+    'workers run.',
 } as const satisfies CommandRoute;
 
 /** The commands of the noun `deploy`. `failed`: whether an answer means that the command failed. */
@@ -158,6 +166,27 @@ export const DEPLOY_COMMANDS = [
     },
     failed: ({ stay }: { stay: string[] }) => stay.length > 0,
   },
+  {
+    verb: 'off',
+    route: OFF,
+    run: async ({ config, db, client }: DeployServices, context: ManageContext) => {
+      const { DEPLOYMENT_VERSIONING: versioning } = config;
+      if (versioning !== 'off') {
+        throw new ServiceError(
+          'Conflict',
+          `DEPLOYMENT_VERSIONING is ${versioning}: set it to off, and start workers with it before.`,
+        );
+      }
+      const ended = await endVersions(deploymentOf(config, client));
+      await db.transaction((trx) =>
+        auditCommand(trx, context, {
+          ...changeOf('off', ended.before ?? 'none'),
+          after: { moved: ended.moved },
+        }),
+      );
+      return ended;
+    },
+  },
 ];
 
 /** Of the worker's package, which other commands do not load. */
@@ -177,7 +206,7 @@ async function histories(config: Config) {
 const shownProblem = ({ workflow_id, problem }: ReplayedRun) => `${workflow_id}: ${problem}`;
 
 /** The audit trail's name of a change and its object. */
-const changeOf = (verb: 'current' | 'ramp' | 'drain', version: string) => ({
+const changeOf = (verb: 'current' | 'ramp' | 'drain' | 'off', version: string) => ({
   action: `deployment.${verb}`,
   object: { kind: 'deployment', id: version },
 });

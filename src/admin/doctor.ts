@@ -16,7 +16,7 @@ import { SearchWriter } from '../search/writer';
 import { SecretKeys, parseKeys } from '../secrets';
 import { missingSearchAttributes } from '../temporal/search-attributes';
 import { connectTemporal, dataConverter, pingTemporal, type TemporalClient } from '../temporal/connect';
-import { deploymentOf, findCurrentVersion } from '../temporal/deployment';
+import { deploymentOf, findCurrentVersion, workOfVersions } from '../temporal/deployment';
 import { countBegunBefore } from '../temporal/payload-key-use';
 import { findWorkerBuilds } from '../temporal/payments-queue';
 import { inspectSchedules } from '../temporal/schedules';
@@ -282,10 +282,17 @@ function loopChecks(config: Config, db: () => Database, temporal: () => Temporal
     {
       name: 'current version',
       needs: ['temporal'],
-      remedy: 'Run deploy current of the command line, of the build whose workers should begin new orders.',
+      remedy:
+        config.DEPLOYMENT_VERSIONING === 'off'
+          ? 'Run deploy off of the command line, or start workers with another DEPLOYMENT_VERSIONING.'
+          : 'Run deploy current of the command line, of the build whose workers should begin new orders.',
       async run() {
-        if (config.DEPLOYMENT_VERSIONING === 'off') return;
-        const current = await findCurrentVersion(deploymentOf(config, temporal()));
+        const deployment = deploymentOf(config, temporal());
+        if (config.DEPLOYMENT_VERSIONING === 'off') {
+          const problem = await workOfVersions(deployment);
+          return refuse(problem && `DEPLOYMENT_VERSIONING is off, and ${problem}.`);
+        }
+        const current = await findCurrentVersion(deployment);
         if (current === undefined) throw new Error('No version is current: no versioned worker begins new orders.');
         return current;
       },

@@ -31,6 +31,8 @@ export class OwnVersion {
   private readonly began = Date.now();
   private chosen = false;
   private drained = false;
+  /** Only the first of several failures in a row is logged. */
+  private is_failing = false;
 
   constructor(private readonly services: OwnVersionServices) {}
 
@@ -68,10 +70,11 @@ export class OwnVersion {
       this.chosen = this.drained || (await this.tryOnce()) === undefined;
       if (!this.chosen) return LATER_MS;
     }
-    if (!this.drained) await this.drain();
-    this.drained = true;
+    const known = await findCurrentVersion(deployment).catch(() => build.version);
+    // Likewise before the move is tried again.
+    this.drained ||= (known !== undefined && known !== build.version) || (await this.drain());
     // A Temporal that has lost its data knows no current version, so that no new workflow begins.
-    if ((await findCurrentVersion(deployment).catch(() => build.version)) === undefined) {
+    if (known === undefined) {
       const current = await findCurrentBuild(db).catch(() => undefined);
       if (current?.version === build.version) await this.tryOnce();
     }
@@ -90,7 +93,8 @@ export class OwnVersion {
     }
   }
 
-  private async drain(): Promise<void> {
+  /** `false`: it is to be tried again, as some may not have been looked at. */
+  private async drain(): Promise<boolean> {
     const { deployment, log, build, bundle_path, dataConverter } = this.services;
     const { signal } = this.loop;
     try {
@@ -99,8 +103,11 @@ export class OwnVersion {
       for (const { workflow_id, problem } of stay) {
         log.error({ workflow_id, problem }, 'this version cannot continue an open workflow: start its own version');
       }
+      return true;
     } catch (err) {
-      log.error({ err }, 'cannot move open workflows');
+      if (!this.is_failing) log.error({ err }, 'cannot move open workflows; trying again');
+      this.is_failing = true;
+      return false;
     }
   }
 }

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { STOP_LIMITS_MS, localApiUrl, localManageUrl, parseConfig, type Config } from '../config';
 import { migrate } from '../db/migrate';
+import { createLogger } from '../log';
 import { makeDatabase } from '../db/service-role';
 import { removeFacts, summary, writeFacts, writeVariables, type StackFacts } from '../stack/facts';
 import { StackFailure, explain, checkRoom } from '../stack/failure';
@@ -41,6 +42,8 @@ import {
 } from '../stack/settings';
 import { findTool, type Tool } from '../stack/tools/find-tool';
 import { takeLock, type Lock } from '../stack/tools/lock';
+import type * as Deployment from '../temporal/deployment';
+import type * as Connections from './connections';
 import { createDemo, type Demo } from './demo';
 import { stopWithParent, tellReady } from './process';
 import { messageOf } from '../errors';
@@ -146,6 +149,7 @@ class Stack {
       this.startTemporal(stack, secrets),
       this.startMeilisearch(stack),
     ]);
+    if (stack.DEPLOYMENT_VERSIONING === 'off') await endVersionsOfStarts(stack);
     await Promise.all([
       this.startOurs('worker', 'Worker', stack),
       this.startOurs('api', 'API', stack),
@@ -300,5 +304,20 @@ class Stack {
       stop_signal: 'SIGTERM',
     };
     return this.supervisor.keep(program, title);
+  }
+}
+
+/** Without this the workers of a start without versions get neither new orders nor those of starts with versions. */
+async function endVersionsOfStarts(stack: StackConfig): Promise<void> {
+  // Of Temporal's package, which other starts do not load.
+  const { deploymentOf, endVersions } = require('../temporal/deployment') as typeof Deployment;
+  const { openTemporal } = require('./connections') as typeof Connections;
+  const client = openTemporal(stack, createLogger({ process: 'payments', level: 'silent' }));
+  try {
+    const { before, moved } = await endVersions(deploymentOf(stack, client));
+    if (before === undefined && moved === 0) return;
+    progress.say('Temporal', `no version of the workers is current any more, ${moved} open workflows go on without`);
+  } finally {
+    await client.connection.close();
   }
 }

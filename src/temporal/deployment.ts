@@ -1,5 +1,6 @@
 import { isGrpcServiceError, type Client } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config';
 import { ServiceError } from '../errors';
 import { grpcStatusOf } from './grpc-status';
@@ -87,8 +88,16 @@ function statusOf(
 /** The version of new workflows; `undefined` before an operator has chosen one. */
 export async function findCurrentVersion(deployment: WorkerDeployment): Promise<string | undefined> {
   const { versionSummaries } = await describeDeployment(deployment);
-  const current = versionSummaries?.find(({ status }) => status === Status.WORKER_DEPLOYMENT_VERSION_STATUS_CURRENT);
-  return current && (current.deploymentVersion?.buildId ?? '');
+  return versionOf(versionSummaries, Status.WORKER_DEPLOYMENT_VERSION_STATUS_CURRENT);
+}
+
+/** The version that has a status. */
+function versionOf(
+  summaries: temporal.api.deployment.v1.IWorkerDeploymentInfo['versionSummaries'],
+  wanted: temporal.api.enums.v1.WorkerDeploymentVersionStatus,
+): string | undefined {
+  const found = summaries?.find(({ status }) => status === wanted);
+  return found && (found.deploymentVersion?.buildId ?? '');
 }
 
 /**
@@ -137,13 +146,62 @@ async function refuseWithoutWorkers(version: string, call: () => Promise<unknown
   }
 }
 
+/** How far Temporal's lists of workflows may be behind. Milliseconds. */
+const LISTED_WITHIN_MS = 2_000;
+
+/**
+ * Leaves all work to workers without versions: none is current or ramping, and no open workflow is pinned. Returns what
+ * was current, and how many workflows were pinned. Repeat-safe.
+ */
+export async function endVersions(deployment: WorkerDeployment): Promise<{ before?: string; moved: number }> {
+  const { client } = deployment;
+  const { versionSummaries = [] } = await describeDeployment(deployment);
+  const ramping = versionOf(versionSummaries, Status.WORKER_DEPLOYMENT_VERSION_STATUS_RAMPING);
+  const before = versionOf(versionSummaries, Status.WORKER_DEPLOYMENT_VERSION_STATUS_CURRENT);
+  if (ramping !== undefined) await rampVersion(deployment, ramping, 0);
+  if (before !== undefined) await makeVersionCurrent(deployment, '');
+  const moved = new Set<string>();
+  let is_listed = before === undefined && ramping === undefined;
+  do {
+    if (!is_listed) await sleep(LISTED_WITHIN_MS);
+    is_listed = true;
+    for await (const { workflowId: workflow_id, runId: run_id } of client.workflow.list({ query: PINNED })) {
+      if (moved.has(run_id)) continue;
+      is_listed = false;
+      await overrideVersion(client, { workflow_id, run_id }, { autoUpgrade: true });
+      moved.add(run_id);
+    }
+  } while (!is_listed);
+  return { ...(before !== undefined && { before }), moved: moved.size };
+}
+
+/** Why workers without versions do not get all work, in words; `undefined`: they get it. */
+export async function workOfVersions(deployment: WorkerDeployment): Promise<string | undefined> {
+  const { versionSummaries = [] } = await describeDeployment(deployment);
+  const { count } = await deployment.client.workflow.count(PINNED);
+  const current = versionOf(versionSummaries, Status.WORKER_DEPLOYMENT_VERSION_STATUS_CURRENT);
+  const ramping = versionOf(versionSummaries, Status.WORKER_DEPLOYMENT_VERSION_STATUS_RAMPING);
+  const words = [
+    ...(current === undefined ? [] : [`version ${current} is current`]),
+    ...(ramping === undefined ? [] : [`version ${ramping} is ramping`]),
+    ...(count === 0 ? [] : [`${count} open workflows wait for workers of their versions`]),
+  ];
+  return words.length === 0 ? undefined : words.join(', ');
+}
+
 /** Open workflows, by a query of Temporal's visibility. */
 export const ALL_OPEN = `ExecutionStatus = 'Running'`;
 const openOf = (name: string, version: string) =>
   `TemporalWorkerDeploymentVersion = '${name}:${version}' and ${ALL_OPEN}`;
-/** Open workflows of all other versions, those of a deployment with another name included. */
+/** Open workflows that only workers of their versions continue. */
+const PINNED = `TemporalWorkflowVersioningBehavior = 'Pinned' and ${ALL_OPEN}`;
+/**
+ * Open workflows of all other versions, those of a deployment with another name included, and those that go on with
+ * whatever version is current.
+ */
 export const openOfOthers = ({ name }: WorkerDeployment, version: string): string =>
-  `TemporalWorkerDeployment is not null and TemporalWorkerDeploymentVersion != '${name}:${version}' and ${ALL_OPEN}`;
+  `(TemporalWorkflowVersioningBehavior = 'AutoUpgrade' or TemporalWorkerDeployment is not null and ` +
+  `TemporalWorkerDeploymentVersion != '${name}:${version}') and ${ALL_OPEN}`;
 
 /** A run of a workflow. */
 export interface WorkflowRun {
@@ -157,18 +215,27 @@ export interface WorkflowRun {
  */
 export async function moveWorkflow(
   { client, name }: WorkerDeployment,
-  { workflow_id, run_id }: WorkflowRun,
+  run: WorkflowRun,
   version: string,
 ): Promise<boolean> {
   const { PINNED_OVERRIDE_BEHAVIOR_PINNED: behavior } =
     temporal.api.workflow.v1.VersioningOverride.PinnedOverrideBehavior;
+  return await overrideVersion(client, run, {
+    pinned: { behavior, version: { deploymentName: name, buildId: version } },
+  });
+}
+
+/** Sets which workers continue an open workflow from its next task on. `false`: it has just ended. */
+async function overrideVersion(
+  client: Client,
+  { workflow_id, run_id }: WorkflowRun,
+  versioningOverride: temporal.api.workflow.v1.IVersioningOverride,
+): Promise<boolean> {
   try {
     await client.workflowService.updateWorkflowExecutionOptions({
       namespace: client.options.namespace,
       workflowExecution: { workflowId: workflow_id, runId: run_id },
-      workflowExecutionOptions: {
-        versioningOverride: { pinned: { behavior, version: { deploymentName: name, buildId: version } } },
-      },
+      workflowExecutionOptions: { versioningOverride },
       updateMask: { paths: ['versioning_override'] },
       identity: IDENTITY,
     });

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
 import type { temporal } from '@temporalio/proto';
+import { HOUR_MS } from '../domain/period';
 import { payloadConverter, trustedArguments } from '../../workflows/payload-converter';
 
 /** What Temporal still knows of objects whose record was lost (rules 28): the inputs in their histories. */
@@ -31,6 +32,15 @@ export interface SentInputs {
   is_refused: boolean;
   /** The result of the last run that has one: the final status of an order, if it is that. */
   result: unknown;
+}
+
+/** What Temporal lacks of the workflows that ended since an instant (epoch milliseconds), in words for operators. */
+export async function lackingSince(client: Client, since: number): Promise<string | undefined> {
+  const { config } = await client.workflowService.describeNamespace({ namespace: client.options.namespace });
+  const hours = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / 3_600;
+  const oldest = Date.now() - hours * HOUR_MS;
+  if (since >= oldest) return undefined;
+  return `Temporal keeps closed workflows for ${hours} hours: what ended before ${new Date(oldest).toISOString()}, erasures too, cannot be written again.`;
 }
 
 /** The workflows of these types that were started, or ended, since an instant (epoch milliseconds), oldest first. */

@@ -25,7 +25,9 @@ import { sendUntilAnswered, until } from '../support/waits';
  * kill -9 while money moves, on a stack of its own. The processor is slow on purpose, so that the kill comes when
  * it has the charge and nobody has its answer.
  */
-const own = new OwnStack('kill', () => ({ DEMO_WEBHOOK_URL: receiver.url }), idle('codec'));
+const own = new OwnStack('kill', () => ({ DEMO_WEBHOOK_URL: receiver.url, ...versioning }), idle('codec'));
+/** As by default at first. */
+let versioning: { DEPLOYMENT_VERSIONING?: 'off' } = {};
 
 const receiver = setUp(startReceiver);
 let merchant: Merchant;
@@ -409,7 +411,7 @@ describe('kill -9 in the middle of payments, a refund, a capture and a window’
   });
 
   test(
-    'of everything: payments and timers go on at the next start, with the same keys',
+    'rules 24.21: of everything: payments and timers go on at the next start without versions, with the same keys',
     async () => {
       const { test_api_key, live_api_key } = merchant.stack;
       let waiting!: Awaited<ReturnType<Merchant['createOrder']>>;
@@ -420,6 +422,7 @@ describe('kill -9 in the middle of payments, a refund, a capture and a window’
       await expect(charge.answer).rejects.toThrow('fetch failed');
       // Due while nothing runs.
       await sleep(Math.max(0, Date.parse(waiting.created) + 10_000 - Date.now()));
+      versioning = { DEPLOYMENT_VERSIONING: 'off' };
       await start();
       expect(merchant.stack).toMatchObject({ test_api_key, live_api_key });
       await merchant.untilStatus(waiting.id, 'expired');

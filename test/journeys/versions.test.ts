@@ -303,6 +303,39 @@ test('rules 24.21: orders that a version cannot continue stay where they are; au
   await stopWorker(worker);
 }, 240_000);
 
+test('rules 24.21: after deploy off workers without versions begin new orders and continue open ones; then versions again', async () => {
+  const since = new Date();
+  const merchant = new Merchant(stack);
+  const worker = await startWorker({ ...newer, env: { DEPLOYMENT_VERSIONING: 'automatic' } });
+  const [unpaid, waiting] = await Promise.all([
+    merchant.createOrder({ expiration_period: 'P1D' }),
+    merchant.createOrder({ expiration_period: 'P1D' }),
+  ]);
+  await until('Temporal lists them', async () => (await statusOf(newer)).open_workflows === 2);
+  await stopWorker(worker);
+  const off = { ...newer, env: { DEPLOYMENT_VERSIONING: 'off' } };
+  const unversioned = await startWorker(off);
+  const ended = await admin<{ before: string; moved: number }>(off, 'deploy', 'off');
+  expect(ended).toMatchObject({ before: newer.version, failed: false });
+  expect(ended.moved).toBeGreaterThanOrEqual(2);
+
+  const customer = new Customer(stack.api_url);
+  const form = { ...CARD, ...(await customer.openPage(unpaid)) };
+  expect((await customer.postForm(`/pay/${unpaid.id}/`, form)).status).toBe(200);
+  expect((await merchant.getOrder(unpaid.id)).status).toBe('completed');
+  const order = await merchant.createOrder({ expiration_period: 'P1D' });
+  expect((await merchant.cancelOrder(order.id)).status).toBe('cancelled');
+  await stopWorker(unversioned);
+
+  await admin(HEAD, 'deploy', 'current');
+  expect(await admin(HEAD, 'deploy', 'drain')).toMatchObject({ stay: [], failed: false });
+  const { raw } = await temporal.workflow.getHandle(orderWorkflowId(waiting.id)).describe();
+  const { versioningOverride } = raw.workflowExecutionInfo!.versioningInfo!;
+  expect(versioningOverride).toMatchObject({ pinned: { version: { buildId: HEAD.version } } });
+  expect((await merchant.cancelOrder(waiting.id)).status).toBe('cancelled');
+  expect((await failedTasks(stack, { since })).failures).toEqual([]);
+}, 240_000);
+
 test('rules 24.21: the next run of a payment link begins with the current version; that of an order or a moved link stays', async () => {
   const since = new Date();
   await admin(HEAD, 'deploy', 'current');

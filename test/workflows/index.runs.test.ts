@@ -2,6 +2,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { followUpIdempotencyKey } from '../../src/domain/follow-up';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
+import { processorOrderId } from '../../src/ids';
 import type { Processor } from '../../src/processor/client';
 import {
   ORDER_STATUS,
@@ -100,6 +101,23 @@ test.each(['charge', 'refund'] as const)(
     expect(begun[0]).toMatch(/^poll/);
   },
 );
+
+test('rules 10.9: what the processor does not know yet goes on in a new run although its first answer is waited for', async () => {
+  const { id } = await createAnOrder(world, { card_number: CARDS.approved.number });
+  const original_transaction_id = transactionIdOf(id, 1);
+  const processor_key = `${original_transaction_id}:unknown`;
+  const chargeback = followUpOf(id, 'chargeback', {
+    id: processorOrderId(original_transaction_id, processor_key),
+    requested_by: 'processor',
+    processor_key,
+  });
+  const handle = world.env.client.workflow.getHandle(orderWorkflowId(chargeback.id));
+  const answered = startFollowUp(world, chargeback);
+  const { runId } = await until('it has begun', () => handle.describe().catch(() => undefined));
+  await Promise.all(Array.from({ length: EVENTS_MAX }, () => handle.signal(processorAnswered)));
+  await until('there is a new run', async () => (await handle.describe()).runId !== runId);
+  await answered;
+});
 
 test('rules 24.11: signals to a webhook make no history without an end, and no attempt comes before its time', async () => {
   receiver.answer((response) => response.writeHead(500).end());

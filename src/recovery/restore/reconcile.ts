@@ -17,7 +17,7 @@ import { ERRORS, ServiceError } from '../../errors';
 import type { Processor } from '../../processor/client';
 import { operationPages } from '../../processor/operation-pages';
 import type { ReportedOperation } from '../../processor/wire';
-import { sentInputs, workflowsSince, type SeenWorkflow } from '../../temporal/sent-inputs';
+import { lackingSince, sentInputs, workflowsSince, type SeenWorkflow } from '../../temporal/sent-inputs';
 import type { WorkflowClients } from '../../temporal/workflows';
 import { CHECKS_AT_ONCE } from '../row-checks';
 import { KnownOperations } from './known-operations';
@@ -73,6 +73,10 @@ export async function reconcile(services: Services, restore: RestoreUnderWay): P
       if (!isForPerson(error)) found.failed += 1;
       return undefined;
     });
+  await attempt('temporal', async () => {
+    const lacking = await lackingSince(services.client, since);
+    if (lacking !== undefined) throw new LeftForPerson(lacking);
+  });
   /** What shares a limit is written in its order. */
   const writeAll = async (missing: readonly Missing[]) => {
     const groups = new Map<string, Missing[]>();

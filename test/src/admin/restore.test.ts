@@ -4,6 +4,7 @@ import { RESTORE_COMMANDS } from '../../../src/admin/restore';
 import { queryRows } from '../../../src/db/connection';
 import { moveOrder } from '../../../src/db/orders/move-order';
 import { findOrderSnapshot } from '../../../src/db/orders/order-snapshot';
+import { DAY_MS } from '../../../src/domain/period';
 import { awaitsReconciliation, beginRestore, openRestore } from '../../../src/db/backups/restores';
 import { searchRebuild } from '../../../src/db/search/search-outbox';
 import type { TemporalClient } from '../../../src/temporal/connect';
@@ -27,7 +28,7 @@ const temporal = setUp(
 const context = { caller: { actor: { kind: 'command_line', id: 'anne' } }, request: aRequest() } as ManageContext;
 
 /** `happens`: what a test does while the processor lists its operations. It has none: other tests use it too. */
-const reconcile = (happens: () => Promise<unknown>, client?: TemporalClient) => command('reconcile', happens, client);
+const reconcile = (happens?: () => Promise<unknown>, client?: TemporalClient) => command('reconcile', happens, client);
 function command(
   name: 'begin' | 'reconcile' | 'end',
   happens = () => Promise.resolve() as Promise<unknown>,
@@ -139,4 +140,21 @@ test('rules 28.2: a restore that is under way begins anew only after the record 
   expect(Date.parse(began)).toBeGreaterThan(Date.now() - MINUTE);
   const begun = await db('audit_trail').where({ action: 'restore.begin', object_id: before.id });
   expect(begun).toHaveLength(2);
+  await db('restores').whereNull('ended').update({ ended: new Date() });
+});
+
+test('rules 28.5: what ended before the oldest closed workflow that Temporal keeps may be lost: an operator accepts it', async () => {
+  const { db } = database;
+  const now = Date.now();
+  // Temporal keeps its own workflows for a week.
+  const [kept, removed] = [6, 8].map((days) => now - days * DAY_MS);
+  await db.transaction((trx) => beginRestore(trx, uuidv7(), kept!, new Date()));
+  expect(await reconcile()).toMatchObject({ open: [] });
+  await command('end');
+  await db.transaction((trx) => beginRestore(trx, uuidv7(), removed!, new Date()));
+  const lacking =
+    /^temporal: Temporal keeps closed workflows for 168 hours: what ended before 20\S+Z, erasures too, cannot be written again\.$/;
+  expect(await reconcile()).toMatchObject({ open: [expect.stringMatching(lacking)] });
+  await expect(command('end')).rejects.toMatchObject({ error: 'Conflict' });
+  await command('end', undefined, undefined, { accept: 'Nobody was erased.' });
 });

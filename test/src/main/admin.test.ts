@@ -356,6 +356,25 @@ describe('rules 22.5: doctor', () => {
       });
     });
 
+    test('rules 24.21: a version that is current although versions are off', async () => {
+      const env = { TEMPORAL_NAMESPACE: namespace, DEPLOYMENT_VERSIONING: 'off' };
+      const of = { namespace, deploymentName: 'payments', allowNoPollers: true };
+      const off = async (more = {}): Promise<unknown> =>
+        JSON.parse((await run(['--json', 'deploy', 'off'], { ...env, ...more })).text);
+      await client.workflowService.setWorkerDeploymentCurrentVersion({ ...of, buildId: 'v1' });
+      await client.workflowService.setWorkerDeploymentRampingVersion({ ...of, buildId: 'v2', percentage: 10 });
+      expect(await find('current version', env)).toMatchObject({
+        result: 'wrong',
+        problem: 'DEPLOYMENT_VERSIONING is off, and version v1 is current, version v2 is ramping.',
+        remedy: expect.stringContaining('deploy off'),
+      });
+      expect(await off({ DEPLOYMENT_VERSIONING: 'operator' })).toMatchObject({ error: 'Conflict' });
+      expect(await off()).toEqual({ before: 'v1', moved: 0 });
+      expect(await find('current version', env)).toEqual({ check: 'current version', result: 'ok' });
+      // A repeat changes nothing.
+      expect(await off()).toEqual({ moved: 0 });
+    });
+
     test('schedules that are missing, paused, overdue or whose last run failed', async () => {
       expect(await find('schedules')).toMatchObject({
         result: 'wrong',
