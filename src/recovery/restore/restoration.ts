@@ -42,7 +42,7 @@ export interface Missing {
 /** A request of the reconciliation is answered within this time. Milliseconds. */
 const DEADLINE_MS = 20_000;
 /** Pause before an object is looked for again. Milliseconds. */
-const TRY_AGAIN_MS = 500;
+export const TRY_AGAIN_MS = 500;
 
 /** When a call that begins now has to be answered. Epoch milliseconds. */
 export const deadline = () => Date.now() + DEADLINE_MS;
