@@ -17,7 +17,7 @@ import { processorOrderId, transactionId } from '../../ids';
 import { timeOf } from '../../object-time';
 import type { ReportedOperation } from '../../processor/wire';
 import type { SeenWorkflow, SentInputs } from '../../temporal/sent-inputs';
-import { again, deadline, endRun, until, untilStored, type Restoration } from './restoration';
+import { again, deadline, endRun, untilDone, untilStored, type Restoration } from './restoration';
 import { doneIn } from './sent-to-order';
 
 /** What was sent to a follow-up order: its workflow's input, and updates. */
@@ -84,7 +84,7 @@ async function untilPaymentHasOutcome(
   { db }: Restoration,
   { original_order_id, original_transaction_id }: FollowUpInput,
 ): Promise<void> {
-  await until('The outcome of its payment is not known.', async () => {
+  await untilDone('The outcome of its payment is not known.', async () => {
     const payment = await loadOrderSnapshot(db, original_order_id);
     const status = transactionOf(payment, original_transaction_id)?.status;
     return status !== undefined && !isAttemptOpen(status);

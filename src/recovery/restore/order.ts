@@ -12,7 +12,7 @@ import { timeOf } from '../../object-time';
 import type { SeenWorkflow, SentInputs } from '../../temporal/sent-inputs';
 import { endLate, endUncharged, resumeOrder, setByHand } from './ended-attempt';
 import { currentLink } from './payment-link';
-import { TRY_AGAIN_MS, again, deadline, endRun, until, type Restoration } from './restoration';
+import { TRY_AGAIN_MS, again, deadline, endRun, untilDone, type Restoration } from './restoration';
 import { sentToOrder, type SentToOrder } from './sent-to-order';
 
 /** Writes an order again, with its attempts and its end. Returns whether the record was changed. */
@@ -141,7 +141,9 @@ async function expireOrder(restoration: Restoration, order: OrderSnapshot): Prom
   const { db } = restoration;
   await endPeriod(db, 'orders', order.id, new Date());
   await resumeOrder(restoration, order);
-  await until('It does not expire.', async () => isFinal(ORDER_MOVES, (await loadOrderSnapshot(db, order.id)).status));
+  await untilDone('It does not expire.', async () =>
+    isFinal(ORDER_MOVES, (await loadOrderSnapshot(db, order.id)).status),
+  );
 }
 
 /** Waits for the outcome of the attempt before this one. */
@@ -154,7 +156,7 @@ async function untilOutcomeBefore(restoration: Restoration, order_id: string, tr
   };
   if (is_known(order)) return;
   await pollAwaitedOutcome(restoration, order);
-  await until('An attempt before it has no outcome.', async () => is_known(await loadOrderSnapshot(db, order_id)));
+  await untilDone('An attempt before it has no outcome.', async () => is_known(await loadOrderSnapshot(db, order_id)));
 }
 
 /**

@@ -69,7 +69,7 @@ export async function endRun(
 }
 
 /** Waits until something is done; calls `resume` every fourth time that it is not. Throws `problem` after the deadline. */
-export async function until(
+export async function untilDone(
   problem: string,
   isDone: () => Promise<boolean>,
   resume: () => Promise<unknown> = async () => {},
@@ -89,5 +89,5 @@ export async function untilStored(
   kind: string,
   resume: () => Promise<unknown>,
 ): Promise<void> {
-  await until(`The ${kind} is refused.`, async () => (await findStoredOrder(db, id)) !== undefined, resume);
+  await untilDone(`The ${kind} is refused.`, async () => (await findStoredOrder(db, id)) !== undefined, resume);
 }
