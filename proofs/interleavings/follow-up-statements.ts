@@ -111,6 +111,7 @@ interface WatchBindings {
   transaction_id: string;
   poll_at: string;
   began: string;
+  is_sign: boolean;
   now: string;
 }
 
@@ -120,8 +121,12 @@ export function watchStatements(rowsOf: () => SandboxRows): Statement[] {
     {
       name: 'insert watch',
       is: /^insert into late_approval_watches/,
-      run({ transaction_id, poll_at, began }: WatchBindings) {
-        rowsOf().watches[transaction_id] ??= { transaction_id, poll_at, polls: 0, began };
+      run({ transaction_id, poll_at, began, is_sign }: WatchBindings) {
+        const { watches } = rowsOf();
+        const watch = (watches[transaction_id] ??= { transaction_id, poll_at, polls: 0, began });
+        if (!is_sign || (watch.polls === 0 && watch.poll_at > began)) return [];
+        watch.poll_at = watch.poll_at < poll_at ? watch.poll_at : poll_at;
+        watch.began = began;
         return [];
       },
     },

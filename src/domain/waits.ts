@@ -55,6 +55,8 @@ export function waitsOf(order: OrderSnapshot, inWords: AmountInWords): Wait[] {
       ? [{ at: 0, event: 'processor.asked', text: 'Sends the request to the processor' }]
       : poll;
   }
+  // Only payments have a time for paying.
+  if (order.charged_by === null) return poll;
   const text =
     awaited_from === 'issuer'
       ? 'Expires, unless the customer finishes 3-D Secure'

@@ -224,18 +224,24 @@ async function findOperation(
   return namesField('idempotency_key', result) ? 'not_found' : 'unknown';
 }
 
-/** Returns the answer if it is about the expected operation, exactly to the minor unit. */
+/** Returns the answer if it is about the expected operation, exactly to the minor unit, and fits its kind. */
 function compared({ log }: Connection, expected: ExpectedOperation, result: OperationResult): OperationOutcome {
   const differs = (field: keyof ExpectedOperation) =>
     expected[field] !== undefined && expected[field] !== result[field];
-  const { idempotency_key, amount, currency } = result;
+  const { operation, idempotency_key, amount, currency } = result;
   if (differs('operation') || differs('transaction_id')) {
     log?.error({ idempotency_key }, 'the processor answered for another operation');
     return 'unknown';
   }
-  if (!differs('amount') && !differs('currency')) return result;
-  log?.error({ idempotency_key, amount, currency }, 'the processor answered for another amount');
-  return { result: 'mismatch', amount, currency };
+  if (differs('amount') || differs('currency')) {
+    log?.error({ idempotency_key, amount, currency }, 'the processor answered for another amount');
+    return { result: 'mismatch', amount, currency };
+  }
+  if (result.result === 'challenge' && operation !== 'sale' && operation !== 'authorize') {
+    log?.error({ idempotency_key }, 'the processor answered with a 3-D Secure challenge, which only a charge has');
+    return 'unknown';
+  }
+  return result;
 }
 
 /** A page after a number. Throws when its numbers do not rise from there: who reads all pages would never end. */

@@ -97,7 +97,7 @@ export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOr
     if (follow_up === undefined || follow_up.requested_by === 'processor') return;
     const now = timeOf(follow_up);
     // If the processor does not answer now, recovery requests another poll.
-    await insertWatch(db, transactionId(order_id, 1), { poll_at: now, began: now });
+    await insertWatch(db, transactionId(order_id, 1), { poll_at: now, began: now, is_sign: true });
     await this.startOrPoll(follow_up);
   }
 
@@ -110,7 +110,7 @@ export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOr
    * Starts the reversal of a payment that may have been approved after it had ended; does nothing for any other. The
    * reversal's workflow polls the processor now, or after `poll_after_ms` (milliseconds) unless a poll is requested
    * earlier. Recovery restarts a lost workflow by the stored watch. `now`: epoch milliseconds by the payment's clock;
-   * absent: the current time. `with_declined`: also for a declined payment, as there is a sign that it was approved
+   * absent: the current time. `with_declined`: also for a declined payment, as there is a new sign that it was approved
    * nevertheless (rules 10.18).
    */
   async startReversal({
@@ -125,16 +125,20 @@ export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOr
     with_declined?: boolean;
   }): Promise<void> {
     const payment = await endedUnpaid(this.temporal.db, transaction_id, { with_declined });
-    if (payment !== undefined) await this.startReversalOf(payment, { poll_after_ms, now });
+    if (payment !== undefined) await this.startReversalOf(payment, { poll_after_ms, now, is_sign: with_declined });
   }
 
   private async startReversalOf(
     payment: EndedPayment,
-    { poll_after_ms, now }: { poll_after_ms?: number | undefined; now?: number | undefined } = {},
+    {
+      poll_after_ms,
+      now,
+      is_sign = false,
+    }: { poll_after_ms?: number | undefined; now?: number | undefined; is_sign?: boolean } = {},
   ): Promise<void> {
     const { original_transaction_id: transaction_id } = payment;
     const time = now ?? timeOf(payment);
-    await insertWatch(this.temporal.db, transaction_id, { poll_at: time + (poll_after_ms ?? 0), began: time });
+    await insertWatch(this.temporal.db, transaction_id, { poll_at: time + (poll_after_ms ?? 0), began: time, is_sign });
     const reversal = reversalOf(transaction_id, payment, poll_after_ms);
     await (poll_after_ms === undefined ? this.startOrPoll(reversal) : this.start(reversal));
   }

@@ -471,6 +471,27 @@ describe('the watch for a late approval', () => {
   });
 });
 
+test('rules 10.18: a look-up that lags behind a new sign is no answer, however long the payment is watched', async () => {
+  const HOUR = 60 * MINUTE;
+  const { id: order_id } = await approvedTooLate();
+  const transaction_id = transactionIdOf(order_id, 1);
+  const watch = database.db('late_approval_watches').where({ transaction_id });
+  const age = (poll_at: number) =>
+    watch.clone().update({ began: new Date(Date.now() - 7 * HOUR), poll_at: new Date(poll_at), polls: 1 });
+  const reversal = followUpOf(order_id, 'reversal', { id: reversalOrderId(transaction_id), requested_by: 'service' });
+  const lagging = activities({ findOperation: () => Promise.resolve('not_found') });
+  const ask = async () => (await lagging.executeFollowUp({ ...reversal, now: Date.now() })).result;
+  const { processor_notifications } = createWorkflowClients({ client: client(), db: database.db });
+  const notification = { operation: 'sale', idempotency_key: 'k', order_id, transaction_id };
+  await age(Date.now() + HOUR);
+  await processor_notifications.handle(notification, Date.now() + MINUTE);
+  expect([await ask(), await watch.clone()]).toEqual(['undecided', [expect.objectContaining({ polls: 2 })]]);
+  // Recovery, which polls again, is no sign.
+  await age(Date.now());
+  await createWorkflowClients({ client: client(), db: database.db }).follow_ups.resumeWatch({ transaction_id });
+  expect([await ask(), await watch.clone()]).toEqual(['nothing', []]);
+});
+
 describe('rules 10.9: an operation that the processor announced', () => {
   const HOUR = 60 * MINUTE;
   const announcedIn = async (order_id: string) =>

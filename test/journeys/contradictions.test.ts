@@ -84,6 +84,20 @@ describe('rules 10.17: an answer about another amount or currency is no approval
     await setOutcome(body.id, 'approved');
     expect((await merchant.getOrder(body.id)).status).toBe('completed');
   });
+
+  test('a refund answered with a 3-D Secure challenge: its outcome is unknown, and polled', async () => {
+    const order = await merchant.paidOrder('approved', { amount: 10_000 });
+    const challenge = { kind: 'altered', order_id: order.id, answer: { result: 'challenge' } } as const;
+    await merchant.addFault({ ...challenge, operation: 'refund', times: 1 });
+    await merchant.addFault({ ...challenge, operation: 'ask' });
+    const { body } = await refund(merchant, order, { amount: 4_000 });
+    expect(statusesOf(body)).toBe('processing: processing');
+    for (const { id } of [order, body]) {
+      expect((await merchant.send('GET', `/v1/orders/${id}/timeline/`)).status).toBe(200);
+    }
+    await merchant.removeFaults();
+    await untilOrder(merchant, body, 'is completed', (one) => one.status === 'completed');
+  });
 });
 
 describe('rules 10.18: a sign that money moved although the record says no', () => {

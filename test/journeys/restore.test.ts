@@ -88,16 +88,18 @@ async function setByHand({ id }: { id: string }, outcome: 'approved' | 'declined
   const args = ['outcome', 'set', transaction_id, '--outcome', outcome, '--reason', 'The bank says so.'];
   expect(await answerOfAdmin(args, { data_dir: stack.data_dir })).toMatchObject({ set: 'now' });
 }
+const cardOf = async ({ id }: { id: string }) =>
+  (await merchant.getOrder(id)).transactions!.at(-1)!.payment_method_details;
 const operations = async (id: string) =>
   (await merchant.ledger(id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`).toSorted();
-/** The customer, at the issuer, passes 3-D Secure. */
-async function passChallenge(order: { id: string }): Promise<void> {
+/** The customer, at the issuer, passes 3-D Secure, or does what the form says. */
+async function passChallenge(order: { id: string }, form: Record<string, string> = { code: '0101' }): Promise<void> {
   const challenge = 'select challenge_url from transactions where order_id = :id and challenge_url is not null';
   const { challenge_url } = await until('the customer is at the issuer', async () => {
     const rows = await recordRows<{ challenge_url: string }>(challenge, order, stack);
     return rows[0] ?? false;
   });
-  await answerIssuer(challenge_url, { code: '0101' });
+  await answerIssuer(challenge_url, form);
 }
 /** Cancels an order whose customer is at the issuer, and then passes: the payment is given back. */
 async function giveBack(order: { id: string }): Promise<void> {
@@ -175,7 +177,13 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   const second_try = await merchant.createOrder(on_page);
   await payUnsent(second_try);
   const approved_on_page = await merchant.createOrder(on_page);
-  for (const order of [declined_by_hand, given_up, refund_by_hand.order, second_try]) {
+  const atIssuer = async () =>
+    await merchant.createOrder({ transactions: [await merchant.cardTransaction('challenge')] });
+  const paid_at_issuer = await atIssuer();
+  const second_card = await merchant.createOrder();
+  await pay(`/pay/${second_card.id}/`, CARDS.challenge.number);
+  const open = [declined_by_hand, given_up, refund_by_hand.order, second_try, paid_at_issuer, second_card];
+  for (const order of open) {
     await until('its outcome is awaited', async () => (await merchant.getOrder(order.id)).status === 'processing');
   }
   // A page that is paid after the backup.
@@ -184,8 +192,6 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   const unused = await merchant.createPaymentLink(soon);
   const link_of_two = await merchant.createPaymentLink(soon);
   const linked = new URL(link_of_two.payment_url!).pathname;
-  const atIssuer = async () =>
-    await merchant.createOrder({ transactions: [await merchant.cardTransaction('challenge')] });
   const known_at_issuer = await atIssuer();
   const known_late = await atIssuer();
   const page = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }], ...soon });
@@ -238,6 +244,13 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   // A link whose time is over before the restore: the first attempt is declined, the second pays.
   await pay(linked, CARDS.do_not_honor.number);
   await pay(linked, CARDS.approved.number);
+  // Customers who were at the issuer at the time of the backup: one pays there, one with another card.
+  await passChallenge(paid_at_issuer);
+  await until('it is paid', async () => (await summary(paid_at_issuer.id)) === 'completed: accepted');
+  await refund(merchant, paid_at_issuer, { amount: 100 });
+  await passChallenge(second_card, { action: 'cancel' });
+  await until('it may be paid again', async () => (await summary(second_card.id)) === 'processing: error');
+  await pay(`/pay/${second_card.id}/`, CARDS.approved.number);
   const by_token = await atIssuer();
   await merchant.cancelOrder(known_late.id);
   const by_page = await merchant.createOrder();
@@ -252,13 +265,18 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   await merchant.removeFaults();
   const back = [by_token, by_page, known_at_issuer];
   const refunds = [refund_by_hand.payment, lost_refund.payment];
+  const paid_later = [paid_at_issuer, second_card];
   const unsent = [declined_by_hand, given_up, second_try, approved_on_page, lost_by_hand, ...refunds];
-  const ids = [sale, held, released, cancelled, declined, page, unpaid, ...back, ...unsent].map(({ id }) => id);
+  const ids = [sale, held, released, cancelled, declined, page, unpaid, ...back, ...paid_later, ...unsent].map(
+    ({ id }) => id,
+  );
   await until('all have their outcome', async () =>
     (await Promise.all(ids.map(summary))).every((one) => !/new|processing|pending/.test(one)),
   );
   const before = await Promise.all(ids.map(summary));
   const ledger = await Promise.all(ids.map(operations));
+  const card = await cardOf(approved_on_page);
+  expect(card).toMatchObject({ truncated_pan: expect.any(String), vault_token: expect.any(String) });
   const description = await descriptionsOfRelated(held);
   expect(description).toEqual([part(300).description]);
 
@@ -345,6 +363,7 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   await until('what had expired expires', hasExpired);
   const after = [await Promise.all(ids.map(summary)), await Promise.all(ids.map(operations))];
   expect([...after, await descriptionsOfRelated(held)]).toEqual([before, ledger, description]);
+  expect(await cardOf(approved_on_page)).toEqual(card);
   expect([await summary(known_late.id), await operations(known_late.id)]).toEqual([
     'cancelled: cancelled; reversal completed',
     ['reversal', 'sale'].map((operation) => `${operation} ${known_late.amount} approved`),

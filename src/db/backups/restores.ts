@@ -114,9 +114,10 @@ const BY_CLOCK = {
 /**
  * Puts off what was open in the backup and has ended since, or will soon: orders, attempts, capture windows and payment
  * links. They may have been paid or captured in time, which is still to be written again. An attempt whose charge was
- * begun is not put off: its outcome is found at the processor, and without one it would be sent again. `since` and
- * `until`, the new end, in epoch milliseconds of real time; ends by a sandbox clock count by that clock. Leaves
- * `modified` unchanged: a repeated run reads the backup's time from it.
+ * begun is not put off: its outcome is found at the processor, and without one it would be sent again. Nor is a capture
+ * window at whose end the service has captured or released, even if the processor refused it. `since` and `until`, the
+ * new end, in epoch milliseconds of real time; ends by a sandbox clock count by that clock. Leaves `modified` unchanged:
+ * a repeated run reads the backup's time from it.
  */
 export async function postponeEnds(db: Database, since: number, until: number): Promise<void> {
   const bindings = { since: toIsoTime(since), until: toIsoTime(until) };
@@ -131,6 +132,11 @@ const byClock = (instant: string, offset: string) => `${instant}::timestamptz + 
 const isNear = (column: string, offset: string) =>
   `${column} >= ${byClock(':since', offset)} and ${column} < ${byClock(':until', offset)}`;
 
+/** Whether transaction `t` has a capture window that has not ended: at its end the service captures or releases. */
+const IS_WINDOW_OPEN = `${RESERVED} and not exists (
+  select from orders f
+  where f.related_order_id = t.order_id and f.kind in ('capture', 'void') and f.requested_by = 'service')`;
+
 function postponeOrders({ from, where, offset }: ByClock): string {
   const is_period = `o.kind = 'payment' and o.status in ${sqlList(OPEN_ORDER_STATUSES)}`;
   const is_attempt = `t.original_transaction_id is null and t.status in ${sqlList(UNPAID_ATTEMPT_STATUSES)}
@@ -140,13 +146,13 @@ function postponeOrders({ from, where, offset }: ByClock): string {
     where ${where} and ${condition} and ${isNear(column, offset)} limit ${BATCH})`;
   const until = byClock(':until', 'near.ahead');
   return `with near as (
-      ${near(is_period, 'o.expires_at')} union ${near(is_attempt, 't.expires_at')} union ${near(RESERVED, 't.capture_ends_at')}
+      ${near(is_period, 'o.expires_at')} union ${near(is_attempt, 't.expires_at')} union ${near(IS_WINDOW_OPEN, 't.capture_ends_at')}
     ), attempts as (
       update transactions t set expires_at = ${until} from near join orders o on o.id = near.id
       where t.order_id = near.id and ${is_attempt} and ${isNear('t.expires_at', 'near.ahead')}
     ), windows as (
       update transactions t set capture_ends_at = ${until} from near
-      where t.order_id = near.id and ${RESERVED} and ${isNear('t.capture_ends_at', 'near.ahead')}
+      where t.order_id = near.id and ${IS_WINDOW_OPEN} and ${isNear('t.capture_ends_at', 'near.ahead')}
     )
     update orders o set ${nextVersion('o', 'o.modified')},
       expires_at = case when ${is_period} and ${isNear('o.expires_at', 'near.ahead')} then ${until} else o.expires_at end

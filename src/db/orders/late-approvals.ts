@@ -9,17 +9,22 @@ import type { OrderIds } from '../webhooks/deliveries';
  * it survives the loss of the workflow that polls (rules 10.12, 10.13).
  */
 
-/** Writes a watch unless there is one. Instants in epoch milliseconds. */
+/**
+ * Writes a watch unless there is one. Instants in epoch milliseconds. `is_sign`: there is a new sign of an approval,
+ * behind which the processor's look-up may lag, so a watch that was polled already begins anew. One that was not keeps
+ * its first poll: the customer may still be at the issuer.
+ */
 export async function insertWatch(
   db: Database,
   transaction_id: string,
-  { poll_at, began }: { poll_at: number; began: number },
+  { poll_at, began, is_sign = false }: { poll_at: number; began: number; is_sign?: boolean },
 ): Promise<void> {
   await queryRows(
     db,
-    `insert into late_approval_watches (transaction_id, poll_at, began) values (:transaction_id, :poll_at, :began)
-     on conflict do nothing`,
-    { transaction_id, poll_at: toIsoTime(poll_at), began: toIsoTime(began) },
+    `insert into late_approval_watches as w (transaction_id, poll_at, began) values (:transaction_id, :poll_at, :began)
+     on conflict (transaction_id) do update set poll_at = least(w.poll_at, excluded.poll_at), began = excluded.began
+     where :is_sign::boolean and (w.polls > 0 or w.poll_at <= excluded.began)`,
+    { transaction_id, poll_at: toIsoTime(poll_at), began: toIsoTime(began), is_sign },
   );
 }
 

@@ -41,8 +41,8 @@ export async function lastSettlement(db: Database): Promise<number> {
 /**
  * Records the settlements fetched after the number `after`, the new position and the new version of each order, in one
  * SQL transaction. Changes no amount and no status. Repeat-safe: does nothing when another fetch has recorded the page.
- * A settlement of a transaction that ended unpaid or was refused is evidence that money moved: a watch is written, so
- * that the processor is polled (rules 10.18). Returns how many transactions were settled, including earlier settlements
+ * A settlement of a transaction that ended unpaid or was refused is evidence that money moved: a watch is written, or
+ * begins anew, so that the processor is polled (rules 10.18). Returns how many transactions were settled, including earlier settlements
  * that waited, and which of the transactions are recorded as unpaid. `now` in epoch milliseconds.
  */
 export async function recordSettlements(
@@ -100,7 +100,8 @@ export async function recordSettlements(
            cross join lateral (select :now::timestamptz + ${CLOCK_OFFSET} * interval '1 millisecond' as object_now) clock
          where not locked.is_paid and locked.amount > 0 and locked.status in ${sqlList(FINAL_TRANSACTION_STATUSES)}
          on conflict (transaction_id) do update set
-           poll_at = least(late_approval_watches.poll_at, excluded.poll_at)
+           poll_at = least(late_approval_watches.poll_at, excluded.poll_at),
+           began = excluded.began
        )
        delete from open_settlements using locked where open_settlements.number = locked.number
        returning locked.transaction_id, locked.order_id, locked.status, locked.is_payment, locked.is_paid`,

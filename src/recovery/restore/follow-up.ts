@@ -10,12 +10,14 @@ import { insertFollowUp, recordFollowUpOutcome } from '../../db/orders/follow-up
 import { findOrderSnapshot, loadOrderSnapshot } from '../../db/orders/order-snapshot';
 import { findStoredOrder } from '../../db/orders/stored-order';
 import { followUpIdempotencyKey } from '../../domain/follow-up';
+import { isAttemptOpen } from '../../domain/order';
+import { transactionOf } from '../../domain/order-snapshot';
 import { ORDER_MOVES, isFinal } from '../../domain/transitions';
 import { processorOrderId, transactionId } from '../../ids';
 import { timeOf } from '../../object-time';
 import type { ReportedOperation } from '../../processor/wire';
 import type { SeenWorkflow, SentInputs } from '../../temporal/sent-inputs';
-import { LeftForPerson, again, deadline, endRun, untilStored, type Restoration } from './restoration';
+import { LeftForPerson, again, deadline, endRun, untilDone, untilStored, type Restoration } from './restoration';
 import { doneIn } from './sent-to-order';
 
 /** What was sent to a follow-up order: its workflow's input, and updates. */
@@ -62,6 +64,7 @@ export async function restoreFollowUp(
     }
     await endRun(restoration, workflow);
     if (is_written) {
+      await untilPaymentHasOutcome(restoration, input);
       const now = timeOf(await loadOrderSnapshot(db, input.original_order_id));
       await insertFollowUp(db, { ...sent(), transaction_id: transactionId(id, 1), now });
     }
@@ -76,6 +79,18 @@ export async function restoreFollowUp(
   if (stored !== undefined || (input.kind === 'reversal' && input.requested_by === 'service')) return false;
   await untilStored(restoration, id, input.kind, resume);
   return true;
+}
+
+/** Waits for the outcome of the payment: until it is known, every follow-up order of it is refused. */
+async function untilPaymentHasOutcome(
+  { db }: Restoration,
+  { original_order_id, original_transaction_id }: FollowUpInput,
+): Promise<void> {
+  await untilDone('The outcome of its payment is not known.', async () => {
+    const payment = await loadOrderSnapshot(db, original_order_id);
+    const status = transactionOf(payment, original_transaction_id)?.status;
+    return status !== undefined && !isAttemptOpen(status);
+  });
 }
 
 /** Whether later follow-up orders of its payment may be written only after this one. */

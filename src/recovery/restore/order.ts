@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { writeAttempt, writeOrder } from '../../../activities/order';
 import type { SubmitPaymentInput } from '../../../workflows/messages';
 import { endPeriod } from '../../db/backups/restores';
@@ -5,13 +6,13 @@ import type { Database } from '../../db/connection';
 import { loadOrderSnapshot } from '../../db/orders/order-snapshot';
 import { findStoredOrder, type StoredOrder } from '../../db/orders/stored-order';
 import { isAttemptOpen } from '../../domain/order';
-import { lastTransaction, transactionOf, type OrderSnapshot } from '../../domain/order-snapshot';
+import { lastTransaction, outcomeAwaitedFrom, transactionOf, type OrderSnapshot } from '../../domain/order-snapshot';
 import { ORDER_MOVES, isFinal } from '../../domain/transitions';
 import { timeOf } from '../../object-time';
 import type { SeenWorkflow, SentInputs } from '../../temporal/sent-inputs';
 import { endLate, endUncharged, resumeOrder, setByHand } from './ended-attempt';
 import { currentLink } from './payment-link';
-import { LeftForPerson, again, endRun, until, type Restoration } from './restoration';
+import { LeftForPerson, TRY_AGAIN_MS, again, deadline, endRun, untilDone, type Restoration } from './restoration';
 import { sentToOrder, type SentToOrder } from './sent-to-order';
 
 /** Writes an order again, with its attempts and its end. Returns whether the record was changed. */
@@ -39,16 +40,23 @@ export async function restoreOrder(
     await workflows.orders.cancel(id, { source, request: again(request) });
     return true;
   }
-  if (sent.result !== 'expired') return is_changed;
-  await expireOrder(restoration, order);
-  return true;
+  if (sent.result === 'expired') {
+    await expireOrder(restoration, order);
+    return true;
+  }
+  const has_outcome = await pollAwaitedOutcome(restoration, order);
+  return is_changed || has_outcome;
 }
 
 /** Ends the last attempt of an order in the record as it had ended; otherwise its workflow goes on. */
 async function continueStored(restoration: Restoration, stored: StoredOrder, sent: SentToOrder): Promise<boolean> {
   const { id } = stored;
   const last = stored.transactions.at(-1)?.id;
-  const is_set = await setByHand(restoration, id, sent.by_hand.get(last), sent.endOf);
+  // An attempt that had not begun is submitted again first, with its card.
+  const is_submitted_again =
+    outcomeAwaitedFrom(stored) === undefined && sent.submitted.some(({ transaction }) => transaction.id === last);
+  const by_hand = is_submitted_again ? undefined : sent.by_hand.get(last);
+  const is_set = await setByHand(restoration, id, by_hand, sent.endOf);
   let is_ended = false;
   // A late attempt is ended below: its workflow would find it paid.
   if (sent.lateAttempt(last) === undefined) {
@@ -113,16 +121,17 @@ async function payAgain(
     const order = await loadOrderSnapshot(trx, order_id);
     return isNew(order) ? await writeAttempt({ db: trx }, { ...sent, order, now: timeOf(order) }) : order;
   };
-  if (outcome !== undefined && isNew(await loadOrderSnapshot(db, order_id))) {
-    await untilOutcomeBefore(restoration, order_id, id);
+  const is_new = isNew(await loadOrderSnapshot(db, order_id));
+  // It had failed; made now, it might charge a customer who has paid elsewhere.
+  if (is_new && outcome === undefined && late === undefined && !(await operations.isCharged(id))) return false;
+  if (is_new) await untilOutcomeBefore(restoration, order_id, id);
+  if (is_new && outcome !== undefined) {
     await setByHand(restoration, (await write(db)).id, outcome, endOf);
     await resumeOrder(restoration, { id: order_id, project_id: input.project_id });
     if (late === undefined) return true;
   }
   if (late !== undefined) return await endLate(restoration, late, write);
-  if (!isNew(await loadOrderSnapshot(db, order_id))) return false;
-  // It had failed; made now, it might charge a customer who has paid elsewhere.
-  if (!(await operations.isCharged(id))) return false;
+  if (!is_new) return false;
   await workflows.orders.pay(order_id, sent);
   return true;
 }
@@ -132,13 +141,38 @@ async function expireOrder(restoration: Restoration, order: OrderSnapshot): Prom
   const { db } = restoration;
   await endPeriod(db, 'orders', order.id, new Date());
   await resumeOrder(restoration, order);
-  await until('It does not expire.', async () => isFinal(ORDER_MOVES, (await loadOrderSnapshot(db, order.id)).status));
+  await untilDone('It does not expire.', async () =>
+    isFinal(ORDER_MOVES, (await loadOrderSnapshot(db, order.id)).status),
+  );
 }
 
-/** Waits for the outcome of the attempts before this one, which the order's workflow polls. */
-async function untilOutcomeBefore({ db }: Restoration, order_id: string, transaction_id: string): Promise<void> {
-  await until('An attempt before it has no outcome.', async () => {
-    const last = lastTransaction(await loadOrderSnapshot(db, order_id));
+/** Waits for the outcome of the attempt before this one. */
+async function untilOutcomeBefore(restoration: Restoration, order_id: string, transaction_id: string): Promise<void> {
+  const { db } = restoration;
+  const order = await loadOrderSnapshot(db, order_id);
+  const is_known = ({ transactions }: OrderSnapshot) => {
+    const last = transactions.at(-1);
     return last === undefined || last.id === transaction_id || !isAttemptOpen(last.status);
-  });
+  };
+  if (is_known(order)) return;
+  await pollAwaitedOutcome(restoration, order);
+  await untilDone('An attempt before it has no outcome.', async () => is_known(await loadOrderSnapshot(db, order_id)));
+}
+
+/**
+ * Has the workflow of an order poll the outcome that is awaited now: it may have come since the backup, and the next
+ * poll by schedule may be minutes away. Returns whether it has come; an outcome that has not stays awaited.
+ */
+async function pollAwaitedOutcome({ db, client, workflows }: Restoration, order: OrderSnapshot): Promise<boolean> {
+  if (outcomeAwaitedFrom(order) === undefined) return false;
+  const before = lastTransaction(order)!;
+  const give_up = deadline();
+  await client.withDeadline(give_up, () => workflows.orders.requestPoll(order.id));
+  for (;;) {
+    const { status, polls } = transactionOf(await loadOrderSnapshot(db, order.id), before.id)!;
+    if (!isAttemptOpen(status)) return true;
+    const is_polled = status !== before.status || polls !== before.polls;
+    if (is_polled || Date.now() > give_up) return false;
+    await sleep(TRY_AGAIN_MS);
+  }
 }

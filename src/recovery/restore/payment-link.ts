@@ -9,7 +9,7 @@ import { findStoredPaymentLink } from '../../db/payment-links';
 import type { AcceptedRequest } from '../../domain/accepted-request';
 import { PAYMENT_LINK_MOVES, isFinal } from '../../domain/transitions';
 import type { SeenWorkflow, SentInputs } from '../../temporal/sent-inputs';
-import { again, deadline, endRun, until, type Restoration } from './restoration';
+import { again, deadline, endRun, untilDone, type Restoration } from './restoration';
 import { doneIn } from './sent-to-order';
 
 /** Creates a lost payment link again, and ends later one that had ended. Returns whether the record was changed. */
@@ -45,7 +45,7 @@ async function expirePaymentLink({ db, workflows }: Restoration, id: string): Pr
   if (isFinal(PAYMENT_LINK_MOVES, link.status)) return;
   await endPeriod(db, 'payment_links', id, new Date());
   await workflows.payment_links.resume(link, deadline());
-  await until('It does not expire.', async () =>
+  await untilDone('It does not expire.', async () =>
     isFinal(PAYMENT_LINK_MOVES, (await findStoredPaymentLink(db, id))!.status),
   );
 }

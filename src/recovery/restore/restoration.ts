@@ -48,7 +48,7 @@ export class LeftForPerson extends Error {}
 /** A request of the reconciliation is answered within this time. Milliseconds. */
 const DEADLINE_MS = 20_000;
 /** Pause before an object is looked for again. Milliseconds. */
-const TRY_AGAIN_MS = 500;
+export const TRY_AGAIN_MS = 500;
 
 /** When a call that begins now has to be answered. Epoch milliseconds. */
 export const deadline = () => Date.now() + DEADLINE_MS;
@@ -75,7 +75,7 @@ export async function endRun(
 }
 
 /** Waits until something is done; calls `resume` every fourth time that it is not. Throws `problem` after the deadline. */
-export async function until(
+export async function untilDone(
   problem: string,
   isDone: () => Promise<boolean>,
   resume: () => Promise<unknown> = async () => {},
@@ -95,5 +95,5 @@ export async function untilStored(
   kind: string,
   resume: () => Promise<unknown>,
 ): Promise<void> {
-  await until(`The ${kind} is refused.`, async () => (await findStoredOrder(db, id)) !== undefined, resume);
+  await untilDone(`The ${kind} is refused.`, async () => (await findStoredOrder(db, id)) !== undefined, resume);
 }

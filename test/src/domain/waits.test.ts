@@ -66,6 +66,11 @@ test.each<[string, OrderSnapshot, string[]]>([
     polled(followUp(anOrderSnapshot(['processing'], { status: 'processing' }))),
     ['300 processor.asked Asks the processor again'],
   ],
+  [
+    'a follow-up order that was recorded as at the issuer: it has no time for paying',
+    polled(followUp(anOrderSnapshot(['pending'], { status: 'processing', expires_at: Number.MAX_SAFE_INTEGER }))),
+    ['300 processor.asked Asks the processor again'],
+  ],
 ])('%s', (_title, order, expected) => {
   const waits = waitsOf(order, minorUnitsInWords);
   expect(waits.map(({ at, event, text }) => `${at} ${event} ${text}`)).toEqual(expected);

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { createProcessorClient, type Processor } from '../../../src/processor/client';
 import { ServiceError } from '../../../src/errors';
 import { recordWith } from '../../../src/metrics/recorder';
-import { SETTLEMENTS_LIMIT } from '../../../src/processor/wire';
+import { OPERATIONS, SETTLEMENTS_LIMIT } from '../../../src/processor/wire';
 import { CARDS } from '../../support/domain';
 import { setUp } from '../../support/set-up';
 import { until } from '../../support/waits';
@@ -165,6 +165,20 @@ test.each([
     expect(await stranger.findOperation('key', OPERATION)).toEqual(expected);
   },
 );
+
+test('rules 10.17: a 3-D Secure challenge of another operation than a charge is no answer', async () => {
+  const challenge = { ...OPERATION, idempotency_key: 'key', result: 'challenge', occurred: '2026-01-15T12:00:00Z' };
+  for (const operation of OPERATIONS) {
+    answer = json(200, { ...challenge, operation });
+    const outcomes = [
+      await stranger.execute({ ...OPERATION, operation }, 'key'),
+      await stranger.findOperation('key', {}),
+    ];
+    expect(outcomes.map(word)).toEqual(
+      Array(2).fill(['sale', 'authorize'].includes(operation) ? 'challenge' : 'unknown'),
+    );
+  }
+});
 
 test('rules 15.8: a card number that the processor repeats is in no outcome, nor what Postgres cannot store', async () => {
   const { number } = CARDS.approved;

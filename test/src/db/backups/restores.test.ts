@@ -1,12 +1,13 @@
 import { v7 as uuidv7 } from 'uuid';
 import { moveOrder } from '../../../../src/db/orders/move-order';
+import { insertFollowUp } from '../../../../src/db/orders/follow-ups';
 import { findOrderSnapshot } from '../../../../src/db/orders/order-snapshot';
 import { findStoredPaymentLink, insertPaymentLink } from '../../../../src/db/payment-links';
 import { beginRestore, postponeEnds } from '../../../../src/db/backups/restores';
 import type { OrderSnapshot } from '../../../../src/domain/order-snapshot';
 import { createTestDatabase } from '../../../support/database';
 import { BY_TOKEN, MINUTE, NOW, PROJECT, aRequest } from '../../../support/domain';
-import { CAPTURE_END, aStoredOrder, anAcceptedPayment } from '../../../support/rows';
+import { CAPTURE_END, aFollowUp, aStoredOrder, anAcceptedPayment, answerFollowUp } from '../../../support/rows';
 import { setUp } from '../../../support/set-up';
 
 const database = setUp(() => createTestDatabase({ webhook_url: 'https://shop.example/hook' }));
@@ -92,6 +93,19 @@ test('rules 28.4: an attempt whose charge was begun is not put off', async () =>
   const { expires_at, transactions } = await found(order);
   expect([expires_at, transactions[0]!.expires_at]).toEqual([order.expires_at + MINUTE, order.expires_at]);
 });
+
+test.each(['refused', 'processing'] as const)(
+  'rules 28.4: a capture window that had ended is not put off when its release is %s',
+  async (answer) => {
+    const { db } = database;
+    const held = await anAcceptedPayment(db, { mode: 'manual' });
+    const release = aFollowUp(held, { kind: 'void', requested_by: 'service', now: CAPTURE_END });
+    await answerFollowUp(db, release, await insertFollowUp(db, release), answer, CAPTURE_END);
+    const before = await found(held);
+    await postponeEnds(db, CAPTURE_END, CAPTURE_END + MINUTE);
+    expect(await found(held)).toEqual(before);
+  },
+);
 
 test('rules 28.4: after a restore no webhook has a number that one before it had', async () => {
   const { db } = database;

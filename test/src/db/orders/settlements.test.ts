@@ -7,7 +7,7 @@ import {
   recordSettlements,
   type SettledTransaction,
 } from '../../../../src/db/orders/settlements';
-import { watchesOf } from '../../../../src/db/orders/late-approvals';
+import { insertWatch, watchesOf } from '../../../../src/db/orders/late-approvals';
 import { moveOrder } from '../../../../src/db/orders/move-order';
 import type { OrderSnapshot } from '../../../../src/domain/order-snapshot';
 import type { TransactionStatus } from '../../../../src/domain/transitions';
@@ -132,6 +132,9 @@ it('rules 10.18: of a transaction that is not paid as far as is known it is evid
   // It is watched by its own clock.
   const clock = { id: declined.id, project_id: PROJECT.id, offset_ms: 90 * MINUTE, modified: new Date(NOW) };
   await database.db('sandbox_clocks').insert(clock);
+  // It has been watched for long, without an answer: the settlement is a new sign.
+  const watched_before = { transaction_id: declined.transactions[0]!.id, poll_at: NOW + 120 * MINUTE, began: NOW };
+  await insertWatch(database.db, watched_before.transaction_id, watched_before);
   const { settled, unpaid } = await recordAll([declined, open, paid].map(({ id }) => aSettlement(id)));
   expect(settled).toBe(3);
   expect(new Set(unpaid.map(({ order_id, status, is_payment }) => `${order_id} ${status} ${is_payment}`))).toEqual(
