@@ -89,8 +89,8 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
       if (key !== undefined) await refuseTaken(keys, key);
       throw error;
     });
-    // While the body came a restore may have begun, or the project been suspended.
-    const caller = readsOnly(route) ? sender : await authenticate();
+    // While the body came a restore may have begun, the project been suspended, or the key been revoked.
+    const caller = readsOnly(route) && !route.body ? sender : await authenticate();
     requireOpen();
     noteRequest(response, idsOf((input.params ?? {}) as Readonly<Record<string, string>>, caller));
     const context = contextOf(route, request, response, { caller, key, started, id }, limits);
