@@ -1,4 +1,5 @@
 import path from 'node:path';
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { RETENTION_DAYS, type RetentionDays } from './domain/retention';
 
@@ -192,7 +193,7 @@ export const configSchema = z.object({
   PROCESSOR_KEY: z
     .string()
     .default('sk_simulator_development_only')
-    .describe('Key with which the service signs in to the processor.'),
+    .describe('Key with which the service signs in to the processor; required if PROCESSOR_URL is not loopback.'),
   PROCESSOR_TIMEOUT_MS: whole(4_000, [1, 4_000]).describe(
     'Milliseconds a processor call may take, at most 4000; then its outcome is unknown.',
   ),
@@ -206,7 +207,7 @@ export const configSchema = z.object({
     .regex(/^whsec_[A-Za-z0-9+/]{20,}={0,2}(,whsec_[A-Za-z0-9+/]{20,}={0,2})?$/)
     .default('whsec_c2ltdWxhdG9yX2RldmVsb3BtZW50X29ubHk=')
     .describe(
-      'Secret that signs the notifications of the processor (Standard Webhooks): whsec_ and base64. Of two, separated by a comma, the API accepts both, and the simulator signs with the first.',
+      'Secret that signs the notifications of the processor (Standard Webhooks): whsec_ and base64; required if PROCESSOR_URL is not loopback. Of two, separated by a comma, the API accepts both, and the simulator signs with the first.',
     ),
 
   POSTGRES_URL: postgresUrl().describe(
@@ -400,6 +401,19 @@ export function requireSetting<K extends keyof Config>(config: Config, name: K):
   return value as NonNullable<Config[K]>;
 }
 
+/**
+ * Returns what the service and its processor share. Throws an Error that names it if it is the default, which is
+ * public, and the processor is on another machine.
+ */
+export function processorSecret(config: Config, name: 'PROCESSOR_KEY' | 'PROCESSOR_NOTIFICATION_SECRET'): string {
+  const { [name]: value, PROCESSOR_URL } = config;
+  const isDefault = valuesOf(value).includes(configSchema.shape[name].parse(undefined));
+  if (isDefault && PROCESSOR_URL !== undefined && !isLoopback(new URL(PROCESSOR_URL).hostname)) {
+    throw new Error(`${name} has its default, which is public: ${configSchema.shape[name].description ?? ''}`);
+  }
+  return value;
+}
+
 /** How many days each kind of old rows is kept (rules 29.1). */
 export const retentionDays = (config: Config): RetentionDays => ({
   ...RETENTION_DAYS,
@@ -441,4 +455,10 @@ function localUrl({ TLS_CERT_FILE }: Config, host: string, port: number): string
 export function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
+}
+
+/** Whether an address, or the name localhost, is this machine's own. Of a URL an IPv6 address is in brackets. */
+export function isLoopback(host: string): boolean {
+  const address = host.replace(/^\[(.*)\]$/, '$1');
+  return address === 'localhost' || (ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback');
 }

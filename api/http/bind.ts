@@ -1,7 +1,5 @@
-import { isUtf8 } from 'node:buffer';
-import express, { Router, type Request, type RequestHandler, type Response } from 'express';
+import { Router, type Request, type RequestHandler, type Response } from 'express';
 import type { ErrorAnswer } from '../../src/contract/error';
-import { parseJson } from '../../src/contract/json';
 import { parseIdempotencyKey, parseRequest } from '../../src/contract/request';
 import {
   changesObject,
@@ -23,9 +21,7 @@ import type { Intake } from './intake';
 import type { RateLimit } from './rate-limit';
 import { noteAnswer, noteRequest } from './answered-request';
 import { waitPreferenceOf } from './prefer';
-
-/** Bytes of a body (rules 18.2). */
-const BODY_BYTES_MAX = 256 * 1024;
+import { RequestBodies } from './request-body';
 
 /** An API as it is served: its routes, its operations and its kind of caller. */
 export interface Api<C extends Caller> {
@@ -54,16 +50,22 @@ interface Limits {
 export function bind<C extends Caller>(api: Api<C>, limits: Limits): Router {
   const router = Router({ caseSensitive: true });
   const routes = Object.entries(api.routes.routes);
+  const bodies = new RequestBodies(limits.rateLimit);
   for (const path of new Set(routes.map(([, route]) => route.path))) {
     const handlers = router.route(path.replace(/\{(\w+)\}/g, ':$1'));
     const here = routes.filter(([, route]) => route.path === path);
-    for (const [id, route] of here) handlers[route.method](handle(id, route, api, limits));
+    for (const [id, route] of here) handlers[route.method](handle(id, route, api, { ...limits, bodies }));
     handlers.all(otherMethods(here.map(([, { method }]) => method)));
   }
   return router;
 }
 
-function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits: Limits): RequestHandler {
+function handle<C extends Caller>(
+  id: string,
+  route: Route,
+  api: Api<C>,
+  limits: Limits & { readonly bodies: RequestBodies },
+): RequestHandler {
   const operation = api.operations[id];
   if (operation === undefined) throw new Error(`there is no operation ${id}`);
 
@@ -84,13 +86,17 @@ function handle<C extends Caller>(id: string, route: Route, api: Api<C>, limits:
     const key = takesIdempotencyKey(route) ? idempotencyKeyOf(request) : undefined;
     if (key !== undefined) noteAnswer(response, { idempotency_key: key });
     const keys = api.keysOf(sender);
-    const { body, input } = await readRequest(route, request, response).catch(async (error: unknown) => {
+    const readBody = (optional: boolean) =>
+      limits.bodies.read(request, response, { caller: sender.id, deadline_at: started + limits.deadline_ms, optional });
+    const { body, input } = await readRequest(route, request, readBody).catch(async (error: unknown) => {
       noteRequest(response, idsOf(validParams(route, request), sender));
-      if (key !== undefined) await refuseTaken(keys, key);
+      // One whose body was not read may be the request that has the key.
+      const wasRead = !(error instanceof ServiceError && error.error === 'TooManyRequests');
+      if (key !== undefined && wasRead) await refuseTaken(keys, key);
       throw error;
     });
-    // While the body came a restore may have begun, or the project been suspended.
-    const caller = readsOnly(route) ? sender : await authenticate();
+    // While the body came a restore may have begun, the project been suspended, or the key been revoked.
+    const caller = readsOnly(route) && !route.body ? sender : await authenticate();
     requireOpen();
     noteRequest(response, idsOf((input.params ?? {}) as Readonly<Record<string, string>>, caller));
     const context = contextOf(route, request, response, { caller, key, started, id }, limits);
@@ -225,48 +231,8 @@ export function otherMethods(methods: readonly Route['method'][]): RequestHandle
 async function readRequest(
   route: Route,
   request: Request,
-  response: Response,
+  readBody: (optional: boolean) => Promise<unknown>,
 ): Promise<{ body: unknown; input: Input<Route> }> {
-  const body = route.body ? await readBody(request, response, route.body_optional === true) : undefined;
+  const body = route.body ? await readBody(route.body_optional === true) : undefined;
   return { body, input: parseRequest(route, { params: request.params, query: request.query, body }) };
-}
-
-const readBytes = express.raw({ limit: BODY_BYTES_MAX, type: () => true });
-
-/**
- * The JSON of a request, `{}` where an optional body is missing. Runs after authentication, so that a stranger's body
- * is not read.
- */
-async function readBody(request: Request, response: Response, optional: boolean): Promise<unknown> {
-  await new Promise<void>((resolve, reject) => {
-    readBytes(request, response, (error?: unknown) => (error ? reject(error as Error) : resolve()));
-  });
-  const bytes: unknown = request.body;
-  if (!Buffer.isBuffer(bytes) || bytes.length === 0) {
-    if (optional) return {};
-    throw new ServiceError('ValidationError', 'Expected a JSON object as body.');
-  }
-  // Not checked without a body: clients send the type by habit.
-  const type = request.headers['content-type'];
-  const isJson = type === undefined ? optional : /^\s*application\/json\s*(;|$)/i.test(type);
-  if (!isJson) throw new ServiceError('UnsupportedMediaType', 'Expected Content-Type: application/json.');
-  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type ?? '') ?? [];
-  if (!/^utf-?8$/i.test(charset)) throw new ServiceError('UnsupportedMediaType', 'The body is not in UTF-8.');
-  const body = jsonOf(bytes);
-  // Clients that serialize a body which they do not have send null.
-  return body === null && optional ? {} : body;
-}
-
-/** Text that is not UTF-8 is refused: read anyway, it would be stored altered. */
-function jsonOf(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw new ServiceError('ValidationError', 'The body is not valid UTF-8.');
-  try {
-    // Drops the byte order mark that some systems begin a text with.
-    return parseJson(bytes.toString().replace(/^\ufeff/, ''));
-  } catch (error) {
-    // Nothing else of the message: it may quote the body.
-    const position = /at position (\d+)/.exec(String(error))?.[1];
-    const where = position === undefined ? '' : ` at character ${Number(position) + 1}`;
-    throw new ServiceError('ValidationError', `The body is not valid JSON${where}.`);
-  }
 }

@@ -20,20 +20,30 @@ export const RECORDER_LIMITS = {
   close_ms: 1_500,
 };
 
-/** How often the log says how many requests were lost. Milliseconds. */
+/**
+ * Rows a second of one project that the rate limit or another limit refused: a client that does not slow down would
+ * fill the log with them, and take the places of other projects' rows.
+ */
+const REFUSALS_PER_SECOND = 10;
+
+/** How often the log says how many requests have no row. Milliseconds. */
 const REPORT_MS = 60_000;
 
 /**
  * Writes the answered requests of projects to the merchants' request log (rules 25), after the answer and in batches.
- * While Postgres is unavailable the rows wait; those beyond the limit are lost, counted and reported in the log.
+ * While Postgres is unavailable the rows wait; those beyond the limit are lost. Requests without a row are counted and
+ * reported in the log.
  */
 export class RequestRecorder {
   private readonly rows: LoggedRequest[] = [];
   private readonly names: DeclaredNames;
   private readonly closing = new AbortController();
   private writing: Promise<void> | undefined;
-  private lost_rows = 0;
-  private report: { before: number; timer: NodeJS.Timeout } | undefined;
+  /** Requests without a row since the process started. */
+  private readonly missing = { lost: 0, refused: 0 };
+  /** Refusals of this second, by project. */
+  private refusals = { second: 0, counts: new Map<string, number>() };
+  private report: { before: RequestRecorder['missing']; timer: NodeJS.Timeout } | undefined;
 
   /** `document`: the OpenAPI document of the merchants' API, which declares the names of its fields. */
   constructor(
@@ -45,7 +55,12 @@ export class RequestRecorder {
 
   /** Requests that were not written since the process started. */
   get lost(): number {
-    return this.lost_rows;
+    return this.missing.lost;
+  }
+
+  /** Refused requests beyond those that get a row, since the process started. */
+  get refused(): number {
+    return this.missing.refused;
   }
 
   /** Requests that wait to be written. */
@@ -57,7 +72,8 @@ export class RequestRecorder {
   readonly observe: RequestObserver = (request) => {
     const row = rowOf(request, this.names);
     if (row === undefined) return;
-    if (this.rows.length >= this.limits.waiting) return this.lose(1);
+    if (row.error_type === 'TooManyRequests' && !this.takesRefusal(row.project_id)) return this.miss('refused', 1);
+    if (this.rows.length >= this.limits.waiting) return this.miss('lost', 1);
     this.rows.push(row);
     this.writing ??= this.writeAll();
   };
@@ -66,8 +82,18 @@ export class RequestRecorder {
   async close(): Promise<void> {
     this.closing.abort();
     await Promise.race([this.writing, sleep(this.limits.close_ms, undefined, { ref: false })]);
-    if (this.rows.length > 0) this.lose(this.rows.length);
-    this.reportLost();
+    if (this.rows.length > 0) this.miss('lost', this.rows.length);
+    this.reportMissing();
+  }
+
+  /** Counts a refused request of a project. Returns whether it gets a row. */
+  private takesRefusal(project_id: string): boolean {
+    const second = Math.floor(performance.now() / 1_000);
+    if (second !== this.refusals.second) this.refusals = { second, counts: new Map() };
+    const { counts } = this.refusals;
+    const count = (counts.get(project_id) ?? 0) + 1;
+    counts.set(project_id, count);
+    return count <= REFUSALS_PER_SECOND;
   }
 
   private async writeAll(): Promise<void> {
@@ -91,23 +117,24 @@ export class RequestRecorder {
     } catch (error) {
       if (isUnavailable(error)) return false;
       log.error({ err: error }, 'the request log could not be written');
-      this.lose(batch.length);
+      this.miss('lost', batch.length);
     }
     this.rows.splice(0, batch.length);
     return true;
   }
 
-  private lose(count: number): void {
-    const before = this.lost_rows;
-    this.lost_rows += count;
-    this.report ??= { before, timer: setTimeout(() => this.reportLost(), REPORT_MS).unref() };
+  private miss(reason: 'lost' | 'refused', count: number): void {
+    const before = { ...this.missing };
+    this.missing[reason] += count;
+    this.report ??= { before, timer: setTimeout(() => this.reportMissing(), REPORT_MS).unref() };
   }
 
-  private reportLost(): void {
+  private reportMissing(): void {
     if (this.report === undefined) return;
-    clearTimeout(this.report.timer);
+    const { before, timer } = this.report;
+    clearTimeout(timer);
     this.services.log.warn(
-      { requests: this.lost_rows - this.report.before },
+      { requests: this.missing.lost - before.lost, refused_requests: this.missing.refused - before.refused },
       'requests are missing in the request log',
     );
     this.report = undefined;

@@ -1,12 +1,6 @@
 import type { RequestHandler } from 'express';
-import ipaddr from 'ipaddr.js';
-import type { Config } from '../../src/config';
+import { isLoopback, type Config } from '../../src/config';
 import { ServiceError } from '../../src/errors';
-
-/** Whether an address, or the name localhost, is this machine's own. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback');
-}
 
 /** The addresses of TRUSTED_PROXY as a list; none when it is empty. */
 export function trustedProxies({ TRUSTED_PROXY }: Pick<Config, 'TRUSTED_PROXY'>): string[] {

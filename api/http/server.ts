@@ -4,10 +4,9 @@ import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
-import { STOP_LIMITS_MS, type Config } from '../../src/config';
+import { STOP_LIMITS_MS, isLoopback, type Config } from '../../src/config';
 import { Draining } from './draining';
 import { answerToRefused } from './errors';
-import { isLoopback } from './require-tls';
 import { boundUnread, inOrder } from './unread-answers';
 
 /**

@@ -149,7 +149,8 @@ function checkValues(value: unknown, place: Place, found: WrongFields): void {
     if (depth >= DEPTH_MAX) {
       throw validationError(path.slice(0, PATH_LENGTH_MAX), `Nested deeper than ${DEPTH_MAX} levels.`);
     }
-    if (Array.isArray(value) && LISTS.test(path) && value.length > LIST_LENGTH_MAX) {
+    // The length first: the path is long where the keys are, and matching it takes as long.
+    if (Array.isArray(value) && value.length > LIST_LENGTH_MAX && LISTS.test(path)) {
       throw validationError(path, `Expected at most ${LIST_LENGTH_MAX} values.`);
     }
     if (Array.isArray(value) && isCardNumberInGroups(value, place)) found.add({ path, text: CARD_NUMBER });

@@ -1,4 +1,12 @@
-import { parseConfig, requireSetting, simulatorDatabase, simulatorPagePort, valuesOf, type Config } from '../config';
+import {
+  parseConfig,
+  processorSecret,
+  requireSetting,
+  simulatorDatabase,
+  simulatorPagePort,
+  valuesOf,
+  type Config,
+} from '../config';
 import { createLogger } from '../log';
 import { startSimulator } from '../simulator/server';
 import { runProcess } from '../processes/process';
@@ -16,11 +24,11 @@ runProcess(log, async () => {
     page_port: simulatorPagePort(config),
     postgres_url: config.SIMULATOR_POSTGRES_URL ?? simulatorDatabase(requireSetting(config, 'POSTGRES_URL')),
     connections_max: config.POSTGRES_CONNECTIONS_MAX,
-    key: config.PROCESSOR_KEY,
+    key: processorSecret(config, 'PROCESSOR_KEY'),
     control_key: requireSetting(config, 'SIMULATOR_CONTROL_KEY'),
     public_url: config.SIMULATOR_PUBLIC_URL,
     notification_url: notificationUrl(config),
-    notification_secret: valuesOf(config.PROCESSOR_NOTIFICATION_SECRET)[0]!,
+    notification_secret: valuesOf(processorSecret(config, 'PROCESSOR_NOTIFICATION_SECRET'))[0]!,
     log,
   });
   log.info({ url: simulator.url, page_url: simulator.page_url }, 'listening');

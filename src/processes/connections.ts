@@ -1,5 +1,5 @@
 import { PROBE_TIMEOUT_MS } from '../../api/http/health';
-import { localApiUrl, localManageUrl, requireSetting, type Config } from '../config';
+import { localApiUrl, localManageUrl, processorSecret, requireSetting, type Config } from '../config';
 import { LIMITS, checkWritable, connectDatabase, observePool, type Database } from '../db/connection';
 import { checkSchema } from '../db/migrate';
 import { checkPrimary, checkSession } from '../db/session';
@@ -94,7 +94,7 @@ export function openTemporal(config: Config, log: Logger, db?: Database): Tempor
 export function openProcessor(config: Config, log: Logger): Processor {
   const processor = createProcessorClient({
     url: requireSetting(config, 'PROCESSOR_URL'),
-    key: config.PROCESSOR_KEY,
+    key: processorSecret(config, 'PROCESSOR_KEY'),
     timeout_ms: config.PROCESSOR_TIMEOUT_MS,
     log,
     log_operations: config.LOG_REQUESTS === 'all',

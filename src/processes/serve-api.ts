@@ -15,7 +15,7 @@ import { OrderWaits } from '../../api/requests/order-waits';
 import { WaitingPlaces } from '../../api/requests/waiting-requests';
 import { processorNotifications } from '../../api/processor-notifications';
 import { listen } from '../../api/http/server';
-import { requireSetting, retentionDays, valuesOf, type Config } from '../config';
+import { processorSecret, requireSetting, retentionDays, valuesOf, type Config } from '../config';
 import { MERCHANT_API } from '../contract/merchant-api';
 import { findProjectByApiKey } from '../db/projects/api-keys';
 import { checkWritable, type Database } from '../db/connection';
@@ -43,6 +43,7 @@ export async function serveApi(
 ): Promise<Started> {
   const metrics = await startMetrics(config, log, 'api');
   const page_secrets = valuesOf(requireSetting(config, 'PAGE_SECRET'));
+  const notification_secrets = valuesOf(processorSecret(config, 'PROCESSOR_NOTIFICATION_SECRET'));
   const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
   const { db, bulk, probe } = await openApiDatabases(config);
   const processor = openProcessor(config, log);
@@ -98,7 +99,7 @@ export async function serveApi(
     routers: [
       processorNotifications({
         processor_notifications,
-        secrets: valuesOf(config.PROCESSOR_NOTIFICATION_SECRET),
+        secrets: notification_secrets,
         log,
         intake,
       }),

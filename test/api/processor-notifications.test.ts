@@ -1,3 +1,4 @@
+import net from 'node:net';
 import { Router } from 'express';
 import { Webhook } from 'standardwebhooks';
 import pino from 'pino';
@@ -5,6 +6,7 @@ import { processorNotifications } from '../../api/processor-notifications';
 import { ServiceError } from '../../src/errors';
 import type { OperationResult } from '../../src/processor/wire';
 import { serveTestApi, type TestApi } from '../support/test-api';
+import { until } from '../support/waits';
 
 const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
 const secret = secretOf(3);
@@ -124,6 +126,48 @@ test.each<[string, Parameters<typeof tell>[1]]>([
   expect(response.status).toBe(401);
   expect(await response.json()).toMatchObject({ error: { type: 'Unauthorized' } });
   expect(told).toEqual([]);
+});
+
+/** The connections of notifications whose body does not come. */
+const unfinished: net.Socket[] = [];
+afterEach(() => {
+  for (const socket of unfinished.splice(0)) socket.destroy();
+});
+
+/** Sends a notification without its body. Returns what it is answered so far. */
+function tellHeadersOnly(headers: Record<string, string | number>): () => string {
+  const socket = net.connect(plumbing.port, '127.0.0.1');
+  unfinished.push(socket);
+  const all = { Host: 'localhost', 'Content-Length': 1_000, ...headers };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  socket.write(['POST /processor/notifications/ HTTP/1.1', ...lines, '', ''].join('\r\n'));
+  let answer = '';
+  socket.on('data', (chunk) => (answer += String(chunk)));
+  socket.on('error', () => undefined);
+  return () => answer;
+}
+const now = () => Math.floor(Date.now() / 1_000);
+
+test.each([
+  ['its id', { 'webhook-timestamp': now(), 'webhook-signature': 'v1,x' }],
+  ['its time', { 'webhook-id': 'n1', 'webhook-signature': 'v1,x' }],
+  ['its signature', { 'webhook-id': 'n1', 'webhook-timestamp': now() }],
+  ['a recent time', { 'webhook-id': 'n1', 'webhook-timestamp': now() - 400, 'webhook-signature': 'v1,x' }],
+  ['a time that has come', { 'webhook-id': 'n1', 'webhook-timestamp': now() + 400, 'webhook-signature': 'v1,x' }],
+])('rules 10.9: a notification without %s is refused before its body comes', async (_what, headers) => {
+  const answer = tellHeadersOnly(headers);
+  await until('it is refused', () => answer().startsWith('HTTP/1.1 401 '), 5_000);
+});
+
+test('rules 10.9: of 51 notifications at a time, the one that takes the longest is to be sent again', async () => {
+  const headers = () => ({ 'webhook-id': 'n1', 'webhook-timestamp': now(), 'webhook-signature': 'v1,x' });
+  const answers = Array.from({ length: 50 }, () => tellHeadersOnly(headers()));
+  const refused = () => answers.map((answer) => answer()).filter((answer) => answer !== '');
+  await until('there are too many', async () => {
+    expect((await tell(notification)).status).toBe(200);
+    return refused().length > 0;
+  });
+  expect(refused()[0]).toMatch(/^HTTP\/1.1 503 [^]*\r\nRetry-After: 1\r\n/);
 });
 
 test('a body that is no notification is refused, signed or not', async () => {

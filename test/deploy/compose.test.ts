@@ -444,13 +444,17 @@ it('rules 18.10: the proxy has connections for all that may wait, and one addres
   // All that one project may have waiting, from one machine.
   expect(of_address).toBeGreaterThan(apis * WAITING_MAX.per_project);
   expect(of_address).toBeLessThanOrEqual(connections / 10);
+  // With HTTP/2 a connection has many requests, each with a connection to an API.
+  expect(proxy).toMatch(/^ {2}http-request track-sc1 src table requests$/m);
+  const requests = number(/^ {2}http-request deny deny_status 429 if \{ sc1_conn_cur gt (\d+) \}$/m);
+  expect(requests).toBe(of_address);
   const figures = [connections, of_address].map((value) => value.toLocaleString('en'));
   for (const figure of figures) expect(textOfFile('docs/operations.md')).toContain(figure);
 });
 
 it('answers of the proxy itself have the shape of errors', () => {
   const answers = [...textOfFile('deploy/proxy/haproxy.cfg').matchAll(/http-error status (\d+) .* string '(.*)'$/gm)];
-  expect(answers.map(([, status]) => status)).toEqual(['400', '408', '502', '503', '504']);
+  expect(answers.map(([, status]) => status)).toEqual(['400', '408', '429', '502', '503', '504']);
   for (const [, status, body] of answers) {
     const { error } = JSON.parse(body!) as { error: { status: number; type: string; value: string } };
     expect(error).toEqual({ status: Number(status), type: expect.any(String), value: expect.any(String) });

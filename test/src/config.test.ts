@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { configSchema, parseConfig, requireSetting, valuesOf } from '../../src/config';
+import { configSchema, parseConfig, processorSecret, requireSetting, valuesOf } from '../../src/config';
 
 test('rules 18.5: an empty environment is a whole configuration', () => {
   const config = parseConfig({});
@@ -65,6 +65,30 @@ test.each([
   const parse = () => valuesOf(parseConfig({ [name]: value })[name] ?? '').length;
   if (count === 0) expect(parse).toThrow(`${name}: `);
   else expect(parse()).toBe(count);
+});
+
+describe.each(['PROCESSOR_KEY', 'PROCESSOR_NOTIFICATION_SECRET'] as const)('%s', (name) => {
+  const standard = parseConfig({})[name];
+  const secretWith = (env: Record<string, string>) => () => processorSecret(parseConfig(env), name);
+
+  test.each(['https://api.processor.example.com', 'http://simulator:3001', 'http://10.0.0.1', 'http://[2001:db8::1]/'])(
+    'rules 24.23: is not the default for a processor at %s',
+    (PROCESSOR_URL) => {
+      expect(secretWith({ PROCESSOR_URL })).toThrow(new RegExp(`^${name} has its default, which is public: `));
+      expect(secretWith({ PROCESSOR_URL, [name]: notification })()).toBe(notification);
+    },
+  );
+
+  test.each(['http://127.0.0.1:3001', 'http://localhost:3001', 'http://[::1]:3001', ''])(
+    'is the default for the simulator of this machine, at "%s"',
+    (PROCESSOR_URL) => expect(secretWith({ PROCESSOR_URL })()).toBe(standard),
+  );
+});
+
+test('rules 24.23: the default of PROCESSOR_NOTIFICATION_SECRET is not accepted beside another one either', () => {
+  const both = `${notification},${parseConfig({}).PROCESSOR_NOTIFICATION_SECRET}`;
+  const config = parseConfig({ PROCESSOR_URL: 'http://simulator:3001', PROCESSOR_NOTIFICATION_SECRET: both });
+  expect(() => processorSecret(config, 'PROCESSOR_NOTIFICATION_SECRET')).toThrow(/^PROCESSOR_NOTIFICATION_SECRET has /);
 });
 
 test('every variable has a description, and milliseconds in the name are milliseconds in the text', () => {

@@ -22,17 +22,16 @@ const repeated =
   (length: number) =>
     before + unit.repeat(Math.max(1, Math.floor((length - before.length - after.length) / unit.length))) + after;
 
-/** A body with the text in a field, as a route reads it. */
-const inBody = (text: string) => {
+/** A body, as a route reads it. */
+const asBody = (text: string) => {
   try {
-    return parseRequest(
-      { body: orderRequestSchema },
-      { params: {}, query: {}, body: parseJson(JSON.stringify({ currency: 'EUR', amount: 1, extra: { text } })) },
-    );
+    return parseRequest({ body: orderRequestSchema }, { params: {}, query: {}, body: parseJson(text) });
   } catch (error) {
     return error;
   }
 };
+/** A body with the text in a field. */
+const inBody = (text: string) => asBody(JSON.stringify({ currency: 'EUR', amount: 1, extra: { text } }));
 const asJson = (text: string) => {
   try {
     return parseJson(text);
@@ -40,6 +39,9 @@ const asJson = (text: string) => {
     return error;
   }
 };
+
+/** A body of a long key, and under it as many arrays as there is room for. */
+const arraysUnderLongKey = (length: number) => repeated('[],', `{"${'k'.repeat(length / 2)}":[`, '0]}')(length);
 
 /** Combining marks in the order in which to normalize them takes the longest. */
 const marks =
@@ -120,6 +122,7 @@ export const HOSTILE: Hostile[] = [
       make: repeated(unit.replace(/["\\]/g, '\\$&'), '[1e400,"', '"]'),
     },
   ]),
+  { name: 'empty arrays under a long key', most: BODY, parse: asBody, make: arraysUnderLongKey },
   { name: 'combining marks in a body', most: BODY / 2, parse: inBody, make: marks('123456') },
   {
     name: 'combining marks in an address',

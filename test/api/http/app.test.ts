@@ -380,7 +380,10 @@ describe('wrong requests', () => {
     await expectError(await api.send('/v1/orders/', init as RequestInit), 413, 'PayloadTooLarge');
   });
 
-  test('rules 21.10: who may no longer send it when its body has come is refused: the key was revoked', async () => {
+  test.each([
+    ['order', '/v1/orders/', '"currency": "EUR"}'],
+    ['search', '/v1/search/orders/', '"query": "*"}'],
+  ])('rules 2.6 and 21.10: the %s whose key was revoked while its body came is refused', async (_what, path, rest) => {
     let owner: typeof OWNER | undefined = OWNER;
     let looked = 0;
     const own = await serveTestApi({ findOwner: () => Promise.resolve(((looked += 1), owner)) });
@@ -390,12 +393,12 @@ describe('wrong requests', () => {
           controller.enqueue(new TextEncoder().encode('{"amount": 100, '));
           await until('the key is looked up', () => looked > 0);
           owner = undefined;
-          controller.enqueue(new TextEncoder().encode('"currency": "EUR"}'));
+          controller.enqueue(new TextEncoder().encode(rest));
           controller.close();
         },
       });
       const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, duplex: 'half' };
-      await expectError(await own.send('/v1/orders/', init as RequestInit), 401, 'Unauthorized');
+      await expectError(await own.send(path, init as RequestInit), 401, 'Unauthorized');
       expect(own.calls).toEqual([]);
     } finally {
       await own.close();

@@ -65,6 +65,12 @@ test('rules 18.1: every answer to a known key has the rate limit headers, refusa
   ]);
 });
 
+test('rules 18.1: a body counts as one request more for each 16 KiB of it', async () => {
+  const order = { currency: 'EUR', amount: 1, x: 'x'.repeat(5 * 16_384) };
+  expect((await api.post('/v1/orders/', order)).status).toBe(200);
+  expect((await api.send(PATH)).headers.get('ratelimit')).toBe('"default";r=3;t=2');
+});
+
 test('work that costs several requests takes as many tokens, and waits until they are available', async () => {
   const { admit, spend } = createRateLimit(5);
   const left = () => {

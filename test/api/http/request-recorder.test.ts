@@ -157,6 +157,39 @@ test('rules 25.4: beyond the limit requests are lost, counted and reported; the 
   expect(reports).toMatchObject([{ requests: 2, msg: 'requests are missing in the request log' }]);
 });
 
+test('rules 25.2: of the refused requests of a project ten a second have a row, and all others', async () => {
+  jest.useFakeTimers();
+  const log = pino({ enabled: false });
+  const limits = { ...RECORDER_LIMITS, every_ms: 60_000 };
+  const recorder = new RequestRecorder({ db: database.db, log, document }, limits);
+  const observe = (count: number, project_id: string, type?: 'TooManyRequests') => {
+    for (let n = 0; n < count; n += 1) {
+      recorder.observe({
+        request_id: randomUUID(),
+        fields: { operation: 'listOrders', project_id, api_key_id: 'x' },
+        method: 'GET',
+        status: type === undefined ? 200 : 429,
+        error: type && { status: 429, type, value: 'More than 100 requests a second.' },
+        received_at: 0,
+        ms: 1,
+        waited_ms: 0,
+        was_sent: true,
+        is_repeat: false,
+      });
+    }
+    return [recorder.waiting, recorder.refused];
+  };
+  const [busy, other] = [randomUUID(), randomUUID()];
+  expect(observe(25, busy, 'TooManyRequests')).toEqual([10, 15]);
+  expect(observe(25, busy)).toEqual([35, 15]);
+  expect(observe(3, other, 'TooManyRequests')).toEqual([38, 15]);
+  jest.advanceTimersByTime(1_000);
+  expect(observe(11, busy, 'TooManyRequests')).toEqual([48, 16]);
+  jest.useRealTimers();
+  await recorder.close();
+  expect(recorder.lost).toBe(0);
+});
+
 test('rules 25.4: many requests are few statements', async () => {
   const { api, recorder } = await serve({ every_ms: 60_000 });
   const answers = await Promise.all(Array.from({ length: 40 }, () => api.send('/v1/orders/')));
