@@ -22,6 +22,12 @@ async function start() {
   launched = launchStack(data_dir, { env: { LOG_LEVEL: 'info' } });
   return launched.ready;
 }
+// Of other servers, as the shell of an operator names them: nothing of them may be used.
+beforeAll(() => {
+  for (const name of ['POSTGRES_URL', 'POSTGRES_OWNER_URL']) process.env[name] = 'postgres://nobody@127.0.0.1:9/x';
+  for (const name of ['MEILISEARCH_URL', 'PROCESSOR_URL']) process.env[name] = 'http://127.0.0.1:9';
+  process.env['TEMPORAL_ADDRESS'] = '127.0.0.1:9';
+});
 afterAll(() => discardStack(launched, data_dir));
 
 /** A zombie counts as ended: its parent, or the machine's init, may collect it late. */
