@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { STOP_LIMITS_MS, localApiUrl, localManageUrl, parseConfig, type Config } from '../config';
-import { migrate } from '../db/migrate';
+import { NewerSchema, migrate } from '../db/migrate';
 import { makeDatabase } from '../db/service-role';
 import { removeFacts, summary, writeFacts, writeVariables, type StackFacts } from '../stack/facts';
 import { StackFailure, explain, checkRoom } from '../stack/failure';
@@ -118,6 +118,11 @@ function lockDataFolder(data_dir: string): Lock {
   return lock;
 }
 
+function refuseNewerSchema(error: unknown): never {
+  if (!(error instanceof NewerSchema)) throw error;
+  throw new StackFailure(`${error.message} Start that version, or set DATA_DIR to another folder for this one.`);
+}
+
 class Stack {
   private readonly supervisor: Supervisor;
   private readonly abort = new AbortController();
@@ -198,7 +203,7 @@ class Stack {
       await reach('POSTGRES_URL', new URL(postgres_url), 5432);
     }
     const demo = await progress.step('PostgreSQL', 'migrating and making the demo merchant', async () => {
-      await migrate(postgres_url, { owner_url: stack.POSTGRES_OWNER_URL });
+      await migrate(postgres_url, { owner_url: stack.POSTGRES_OWNER_URL }).catch(refuseNewerSchema);
       return createDemo({
         postgres_url,
         data_dir,
