@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { STOP_LIMITS_MS, localApiUrl, localManageUrl, parseConfig, type Config } from '../config';
 import { NewerSchema, migrate } from '../db/migrate';
@@ -79,6 +79,7 @@ export function runStack(env: NodeJS.ProcessEnv, instead: OtherPrograms = {}): v
 
 async function run(env: NodeJS.ProcessEnv, instead: OtherPrograms): Promise<void> {
   const config = parseConfig(env);
+  refuseDataOfAnother(config.DATA_DIR);
   const lock = lockDataFolder(config.DATA_DIR);
   const stack = new Stack(config, env, instead);
   let stopping = false;
@@ -100,6 +101,19 @@ async function run(env: NodeJS.ProcessEnv, instead: OtherPrograms): Promise<void
     await stop();
     throw new StackFailure(explain(error, displayPath(config.DATA_DIR)));
   }
+}
+
+/**
+ * Started by root, PostgreSQL would refuse data that an ordinary user's stack has made, and the other servers would leave
+ * files there that this user may not open.
+ */
+function refuseDataOfAnother(data_dir: string): void {
+  const ownerOf = (name: string) => statSync(path.join(data_dir, name), { throwIfNoEntry: false })?.uid;
+  const owner = ownerOf('secrets.json');
+  if (process.getuid?.() !== 0 || owner === undefined || owner === 0 || ownerOf('postgres') !== owner) return;
+  throw new StackFailure(
+    `the data in ${displayPath(data_dir)} belong to the user ${owner}: start as that user, or set DATA_DIR to another folder.`,
+  );
 }
 
 /** Two stacks on the same data would destroy it. */

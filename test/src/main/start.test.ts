@@ -1,4 +1,15 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client } from 'pg';
 import { identify } from '../../../src/stack/programs/running-processes';
@@ -49,6 +60,23 @@ async function query(postgres_url: string, sql: string): Promise<unknown[]> {
     await client.end();
   }
 }
+
+/** Root alone may give a file to another user. */
+const asRoot = process.getuid?.() === 0 ? test : test.skip;
+
+asRoot("root does not start on an ordinary user's data, and touches nothing there", async () => {
+  const ordinary = mkdtempSync(path.join(tmpdir(), 'ordinary-'));
+  writeFileSync(path.join(ordinary, 'secrets.json'), '{}', { mode: 0o600 });
+  mkdirSync(path.join(ordinary, 'postgres'));
+  for (const name of ['', 'secrets.json', 'postgres']) chownSync(path.join(ordinary, name), 12_345, 12_345);
+  const refused = launchStack(ordinary);
+  expect(await refused.ended).toBe(1);
+  expect(refused.lines).toEqual([
+    `payments: the data in ${ordinary} belong to the user 12345: start as that user, or set DATA_DIR to another folder.`,
+  ]);
+  expect(readdirSync(ordinary)).toEqual(['postgres', 'secrets.json']);
+  rmSync(ordinary, { recursive: true });
+});
 
 // One life after the other on one folder: each test goes on where the one before it stopped.
 describe('npm start', () => {
