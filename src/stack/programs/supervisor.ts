@@ -50,7 +50,8 @@ export class Supervisor {
         this.tolerate(() => this.running.record(program.name, pid));
         this.tolerate(this.onChange);
       },
-      ended: (how) => this.progress.say(title, `ended (${how}); it is started again`),
+      ended: (how, line) =>
+        this.progress.say(title, `ended (${how})${line === undefined ? '' : `: ${line}`}; it is started again`),
     });
     this.kept.push(kept);
     await this.progress.step(title, 'starting', () => kept.ready);
