@@ -10,9 +10,15 @@ import { reach } from '../stack/ports';
 import { nodeAdvice } from '../stack/node-version';
 import { guardFirstStart } from '../stack/programs/first-start';
 import type { Program } from '../stack/programs/program';
+import { STOP_ORDER } from '../stack/programs/running-processes';
 import { Supervisor } from '../stack/programs/supervisor';
 import { createProgress } from '../stack/progress';
-import { meilisearchData, meilisearchProgram, meilisearchTool } from '../stack/servers/meilisearch';
+import {
+  discardOtherVersion,
+  meilisearchData,
+  meilisearchProgram,
+  meilisearchTool,
+} from '../stack/servers/meilisearch';
 import { preparePostgres } from '../stack/servers/postgres';
 import {
   setUpNamespace,
@@ -50,17 +56,6 @@ const progress = createProgress();
 /** The files of the processes that run instead of those of `src/main`. */
 export type OtherPrograms = Partial<Record<'api' | 'manage' | 'worker' | 'codec', string>>;
 
-/**
- * The order of the stop: no new requests, then no new work, then the simulator, the codec and Temporal's Web UI, then the
- * servers they all need, and last the database of Temporal's cluster.
- */
-const STOP_ORDER = [
-  ['api', 'manage'],
-  ['worker'],
-  ['simulator', 'codec', 'temporal-ui'],
-  ['postgres', 'temporal', 'meilisearch'],
-  ['temporal-postgres'],
-];
 /** A group has the time limit of one of its programs. Milliseconds. */
 const STOP_MS = STOP_ORDER.length * STOP_LIMITS_MS.supervisor;
 
@@ -199,7 +194,7 @@ class Stack {
     this.facts = undefined;
     removeFacts(this.config.DATA_DIR);
     this.abort.abort();
-    await this.supervisor.stop(STOP_ORDER);
+    await this.supervisor.stop();
   }
 
   /** Postgres, its schema, the demo merchant, and the simulator, which needs nothing but Postgres. */
@@ -286,6 +281,8 @@ class Stack {
       port: stack.MEILISEARCH_PORT,
       key: stack.MEILISEARCH_KEY ?? '',
     };
+    const other = await discardOtherVersion(server);
+    if (other !== undefined) progress.say('Meilisearch', `its index was of version ${other}: it is rebuilt`);
     const marker = path.join(stack.DATA_DIR, 'meilisearch.first-start');
     await guardFirstStart(marker, [meilisearchData(stack.DATA_DIR)], () =>
       this.supervisor.keep(meilisearchProgram(server), 'Meilisearch'),

@@ -155,6 +155,8 @@ describe('npm start', () => {
     expect(SERVERS.every((name) => lives(before.pids[name]!))).toBe(true);
     const after = await start();
     expect(SERVERS.some((name) => lives(before.pids[name]!))).toBe(false);
+    // By which a start with another version's program discards the index.
+    expect(readFileSync(path.join(data_dir, 'meilisearch/data/VERSION'), 'utf8')).toMatch(/^1\.\d+\.\d+$/);
     expect(after).toMatchObject({ test_api_key: before.test_api_key, live_api_key: before.live_api_key });
     expect(await query(after.postgres_url, 'select answer from kept')).toEqual([{ answer: 42 }]);
   });
