@@ -119,6 +119,20 @@ export async function discardStack(launched: LaunchedStack, data_dir: string): P
   removeData(data_dir);
 }
 
+/**
+ * Calls `discard` once when this process is told to end, and then ends it: no servers and no data are left behind.
+ * Repeated signals count as one, as npm hands on a Ctrl-C that the terminal has already delivered. Returns a `discard`
+ * that does its work once, whoever calls it.
+ */
+export function discardWhenAsked(discard: () => Promise<void>): () => Promise<void> {
+  let discarded: Promise<void> | undefined;
+  const discardOnce = () => (discarded ??= discard());
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => void discardOnce().finally(() => process.exit(1)));
+  }
+  return discardOnce;
+}
+
 /** Removes the folder of servers that do not run, and those outside of it that PostgreSQL may have. */
 export function removeData(data_dir: string): void {
   const elsewhere = [data_dir, clusterData(data_dir)].map((folder) =>
