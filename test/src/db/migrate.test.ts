@@ -33,7 +33,7 @@ test('killed in the middle it left its lock behind: the next one goes on', async
   await close();
 });
 
-test('on the schema of a newer version it says so and changes nothing', async () => {
+test('rules 24.22: on the schema of a newer version it says so and changes nothing', async () => {
   const { db, url, close } = await createTestDatabase();
   await db('knex_migrations').insert({ name: '998-newer', batch: 2, migration_time: new Date() });
   const migrated = migrate(url, {

@@ -19,10 +19,13 @@ test('missing values are made once; a file that has all stays the same file', ()
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ a: 'made', b: 'added' });
 });
 
-test.each(['', '{"a": "cut o', 'null', '{"a": 1}'])('%j is not replaced: its values are not known', (text) => {
-  writeFileSync(file, text);
-  const keep = () => keepInFile(file, { a: () => 'made' });
-  expect(keep).toThrow(StackFailure);
-  expect(keep).toThrow(/secrets\.json cannot be read \(.+\), and the data beside it need it: restore it/);
-  expect(readFileSync(file, 'utf8')).toBe(text);
-});
+test.each(['', '{"a": "cut o', 'null', '{"a": 1}'])(
+  'rules 24.13: %j is not replaced: its values are not known',
+  (text) => {
+    writeFileSync(file, text);
+    const keep = () => keepInFile(file, { a: () => 'made' });
+    expect(keep).toThrow(StackFailure);
+    expect(keep).toThrow(/secrets\.json cannot be read \(.+\), and the data beside it need it: restore it/);
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  },
+);
