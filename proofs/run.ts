@@ -4,6 +4,7 @@ import path from 'node:path';
 import { inspect, parseArgs } from 'node:util';
 import { machine } from '../src/bench/report';
 import { repositoryRoot } from '../src/stack/files';
+import { forgetGivenServers } from '../src/stack/launch';
 import { withFigures } from './promises';
 import type { Proof, Size } from './proof';
 import { PROOFS } from './proofs';
@@ -16,6 +17,7 @@ import { readResults, reportText, writeResult, type ProofResult, type Run } from
  * proof that throws counts as a violation, and the others still run. Ends with exit code 1 if a promise is broken.
  */
 async function main(): Promise<void> {
+  forgetGivenServers();
   const { values } = parseArgs({
     options: {
       only: { type: 'string' },

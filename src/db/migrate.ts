@@ -52,6 +52,11 @@ const sourceOf = (migrations: Record<string, Migration>): Knex.MigrationSource<s
   getMigration: (name) => Promise.resolve({ ...migrations[name]!, down: notReversible }),
 });
 
+/** The schema has migrations that this version does not know: it is not changed. */
+export class NewerSchema extends Error {
+  override readonly name = 'NewerSchema';
+}
+
 interface MigrateOptions {
   /** The role that owns the schema, if it differs from the role of the processes, which is then granted its rights. */
   owner_url?: string | undefined;
@@ -64,7 +69,8 @@ interface MigrateOptions {
  * Creates the database if it is missing, brings its schema up to date and stores the settings of its sessions with the
  * role of `postgres_url`, the role of the processes. Repeat-safe; two migrations at once run one after the other. No
  * statement of the service waits longer than `lock_timeout` of the migration: if a lock is not free by then, the
- * migration lets the statements behind it pass and tries again, for about five minutes. Throws an Error after that.
+ * migration lets the statements behind it pass and tries again, for about five minutes. Throws an Error after that, and
+ * at once on the schema of a newer version.
  */
 export async function migrate(
   postgres_url: string,
@@ -78,6 +84,8 @@ export async function migrate(
   const apply = () =>
     db.transaction(async (waiting) => {
       await waitForOthers(waiting);
+      const newer = newerThan(migrations, await appliedMigrations(waiting));
+      if (newer !== undefined) throw new NewerSchema(newer);
       // knex's own lock does not wait, and stays behind when its holder is killed.
       await db.migrate.forceFreeMigrationsLock({ migrationSource });
       await db.migrate.latest({ migrationSource });
@@ -126,10 +134,7 @@ async function storeSessionOf(postgres_url: string): Promise<void> {
 /** How the schema differs from this version's, in words; `undefined` when it does not. */
 export async function schemaDifference(db: Database): Promise<string | undefined> {
   const applied = await appliedMigrations(db);
-  const unknown = applied.filter((name) => !Object.hasOwn(MIGRATIONS, name));
-  return (
-    lackOf(applied) ?? (unknown.length > 0 ? `The schema is of a newer version: ${unknown.join(', ')}.` : undefined)
-  );
+  return lackOf(applied) ?? newerThan(MIGRATIONS, applied);
 }
 
 /**
@@ -140,6 +145,11 @@ export async function checkSchema(db: Database): Promise<void> {
   const lack = lackOf(await appliedMigrations(db));
   if (lack === undefined) return;
   throw new Error(`${lack} Run node dist/src/main/migrate.js of this version, then start again.`);
+}
+
+function newerThan(known: Record<string, Migration>, applied: readonly string[]): string | undefined {
+  const unknown = applied.filter((name) => !Object.hasOwn(known, name));
+  return unknown.length > 0 ? `The schema is of a newer version: ${unknown.join(', ')}.` : undefined;
 }
 
 function lackOf(applied: readonly string[]): string | undefined {

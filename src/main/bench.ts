@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { FULL, QUICK, besideOpenOrders, orderFigures } from '../bench/orders';
 import { startWebhookReceiver } from '../bench/receiver';
 import { measureSearch } from '../bench/search';
-import { startBenchStack, type BenchStack } from '../bench/stack';
+import { startBenchStack } from '../bench/stack';
 import { measureWaits } from '../bench/waits';
 import { withBlock } from '../generate/generated';
 import { parseConfig } from '../config';
@@ -35,7 +35,6 @@ async function main(): Promise<void> {
   if (open !== undefined && !(Number.isInteger(open) && open > 0)) throw new Error('--open takes a number of orders');
   say('starting a stack of its own');
   const stack = await startBenchStack();
-  stopWhenAsked(stack);
   const receiver = await startWebhookReceiver();
   try {
     if (positionals[0] === 'search') {
@@ -60,15 +59,6 @@ function publish(place: string, figures: string, isKept: boolean): void {
   if (!isKept || parseConfig(process.env).TEMPORAL === 'cluster') return;
   const file = path.join(repositoryRoot(), 'BENCHMARKS.md');
   writeFileSync(file, withBlock(readFileSync(file, 'utf8'), place, figures));
-}
-
-/** Ctrl-C leaves neither servers nor data behind. */
-function stopWhenAsked(stack: BenchStack): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      void stack.discard().finally(() => process.exit(1));
-    });
-  }
 }
 
 /** With the seconds since the start. */

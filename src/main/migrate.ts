@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseConfig, requireSetting } from '../config';
 import { withPassword } from '../db/connection';
-import { migrate } from '../db/migrate';
+import { NewerSchema, migrate } from '../db/migrate';
 import { messageOf } from '../errors';
 
 /**
@@ -19,6 +19,7 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`The database was not migrated: ${messageOf(error)}\n`);
+  const remedy = error instanceof NewerSchema ? ' Leave the migration out, or run that of the newer version.' : '';
+  process.stderr.write(`The database was not migrated: ${messageOf(error)}${remedy}\n`);
   process.exit(1);
 });

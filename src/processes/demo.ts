@@ -8,7 +8,7 @@ import { insertOAuthClient } from '../db/projects/oauth-clients';
 import { upsertProject, type NewProject } from '../db/projects/projects';
 import { webhookSecretOf } from '../db/webhooks/webhook-secrets';
 import { SecretKeys } from '../secrets';
-import { keepInFile } from '../stack/files';
+import { keepInFile } from '../stack/keep-in-file';
 
 const MERCHANT = {
   id: '0190c000-0000-7000-8000-000000000001',

@@ -1,7 +1,7 @@
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { STOP_LIMITS_MS, localApiUrl, localManageUrl, parseConfig, type Config } from '../config';
-import { migrate } from '../db/migrate';
+import { NewerSchema, migrate } from '../db/migrate';
 import { createLogger } from '../log';
 import { makeDatabase } from '../db/service-role';
 import { removeFacts, summary, writeFacts, writeVariables, type StackFacts } from '../stack/facts';
@@ -11,9 +11,15 @@ import { reach } from '../stack/ports';
 import { nodeAdvice } from '../stack/node-version';
 import { guardFirstStart } from '../stack/programs/first-start';
 import type { Program } from '../stack/programs/program';
+import { STOP_ORDER } from '../stack/programs/running-processes';
 import { Supervisor } from '../stack/programs/supervisor';
 import { createProgress } from '../stack/progress';
-import { meilisearchData, meilisearchProgram, meilisearchTool } from '../stack/servers/meilisearch';
+import {
+  discardOtherVersion,
+  meilisearchData,
+  meilisearchProgram,
+  meilisearchTool,
+} from '../stack/servers/meilisearch';
 import { preparePostgres } from '../stack/servers/postgres';
 import {
   setUpNamespace,
@@ -53,17 +59,6 @@ const progress = createProgress();
 /** The files of the processes that run instead of those of `src/main`. */
 export type OtherPrograms = Partial<Record<'api' | 'manage' | 'worker' | 'codec', string>>;
 
-/**
- * The order of the stop: no new requests, then no new work, then the simulator, the codec and Temporal's Web UI, then the
- * servers they all need, and last the database of Temporal's cluster.
- */
-const STOP_ORDER = [
-  ['api', 'manage'],
-  ['worker'],
-  ['simulator', 'codec', 'temporal-ui'],
-  ['postgres', 'temporal', 'meilisearch'],
-  ['temporal-postgres'],
-];
 /** A group has the time limit of one of its programs. Milliseconds. */
 const STOP_MS = STOP_ORDER.length * STOP_LIMITS_MS.supervisor;
 
@@ -82,6 +77,7 @@ export function runStack(env: NodeJS.ProcessEnv, instead: OtherPrograms = {}): v
 
 async function run(env: NodeJS.ProcessEnv, instead: OtherPrograms): Promise<void> {
   const config = parseConfig(env);
+  refuseDataOfAnother(config.DATA_DIR);
   const lock = lockDataFolder(config.DATA_DIR);
   const stack = new Stack(config, env, instead);
   let stopping = false;
@@ -105,6 +101,19 @@ async function run(env: NodeJS.ProcessEnv, instead: OtherPrograms): Promise<void
   }
 }
 
+/**
+ * Started by root, PostgreSQL would refuse data that an ordinary user's stack has made, and the other servers would leave
+ * files there that this user may not open.
+ */
+function refuseDataOfAnother(data_dir: string): void {
+  const ownerOf = (name: string) => statSync(path.join(data_dir, name), { throwIfNoEntry: false })?.uid;
+  const owner = ownerOf('secrets.json');
+  if (process.getuid?.() !== 0 || owner === undefined || owner === 0 || ownerOf('postgres') !== owner) return;
+  throw new StackFailure(
+    `the data in ${displayPath(data_dir)} belong to the user ${owner}: start as that user, or set DATA_DIR to another folder.`,
+  );
+}
+
 /** Two stacks on the same data would destroy it. */
 function lockDataFolder(data_dir: string): Lock {
   if (!existsSync(data_dir)) {
@@ -119,6 +128,11 @@ function lockDataFolder(data_dir: string): Lock {
     );
   }
   return lock;
+}
+
+function refuseNewerSchema(error: unknown): never {
+  if (!(error instanceof NewerSchema)) throw error;
+  throw new StackFailure(`${error.message} Start that version, or set DATA_DIR to another folder for this one.`);
 }
 
 class Stack {
@@ -184,7 +198,7 @@ class Stack {
     this.facts = undefined;
     removeFacts(this.config.DATA_DIR);
     this.abort.abort();
-    await this.supervisor.stop(STOP_ORDER);
+    await this.supervisor.stop();
   }
 
   /** Postgres, its schema, the demo merchant, and the simulator, which needs nothing but Postgres. */
@@ -202,7 +216,7 @@ class Stack {
       await reach('POSTGRES_URL', new URL(postgres_url), 5432);
     }
     const demo = await progress.step('PostgreSQL', 'migrating and making the demo merchant', async () => {
-      await migrate(postgres_url, { owner_url: stack.POSTGRES_OWNER_URL });
+      await migrate(postgres_url, { owner_url: stack.POSTGRES_OWNER_URL }).catch(refuseNewerSchema);
       return createDemo({
         postgres_url,
         data_dir,
@@ -271,6 +285,8 @@ class Stack {
       port: stack.MEILISEARCH_PORT,
       key: stack.MEILISEARCH_KEY ?? '',
     };
+    const other = await discardOtherVersion(server);
+    if (other !== undefined) progress.say('Meilisearch', `its index was of version ${other}: it is rebuilt`);
     const marker = path.join(stack.DATA_DIR, 'meilisearch.first-start');
     await guardFirstStart(marker, [meilisearchData(stack.DATA_DIR)], () =>
       this.supervisor.keep(meilisearchProgram(server), 'Meilisearch'),

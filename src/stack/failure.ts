@@ -34,8 +34,19 @@ export function tellingLine(output: string): string {
     .map((line) => line.trim())
     .filter((line) => line !== '');
   const full = lines.findLast(isDiskFull);
+  const fatal = lines.findLast((line) => line.startsWith('{"level":60,'));
   const error = lines.find((line) => /error|fatal|panic|refused|denied|cannot|unable|failed/i.test(line));
-  return (full ?? error ?? lines.at(-1) ?? 'it said nothing').slice(0, 300);
+  return inWords(full ?? fatal ?? error ?? lines.at(-1) ?? 'it said nothing').slice(0, 300);
+}
+
+/** The message of the error in a line of our own logs; another line as it is. */
+function inWords(line: string): string {
+  try {
+    const { err } = JSON.parse(line) as { err?: { message?: string } };
+    return err?.message ?? line;
+  } catch {
+    return line;
+  }
 }
 
 function firstLine(text: string): string {

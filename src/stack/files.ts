@@ -1,5 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 
 /**
@@ -16,15 +27,29 @@ export function repositoryRoot(): string {
   return folder;
 }
 
-/** Replaces the file in one step, so that no reader ever sees half of it; only its owner may read it. */
-export function writeWhole(file: string, text: string): void {
+/**
+ * Replaces the file in one step, so that no reader ever sees half of it; only its owner may read it. With `is_durable`
+ * it is on the disk when this returns, whatever happens to the machine.
+ */
+export function writeWhole(file: string, text: string, { is_durable = false } = {}): void {
   const draft = `${file}.${randomUUID()}`;
   try {
-    writeFileSync(draft, text, { mode: 0o600 });
+    writeFileSync(draft, text, { mode: 0o600, flush: is_durable });
     renameSync(draft, file);
+    if (is_durable) flushFolder(path.dirname(file));
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;
+  }
+}
+
+/** Writes the names of its files to the disk. */
+function flushFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }
 
@@ -43,18 +68,6 @@ export function readFileIfExists(file: string): string | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-/** The values by name in a JSON file that only its owner may read; those that are missing are made and written. */
-export function keepInFile<Name extends string>(
-  file: string,
-  makers: Readonly<Record<Name, () => string>>,
-): Record<Name, string> {
-  const kept = JSON.parse(readFileIfExists(file) ?? '{}') as Partial<Record<string, string>>;
-  const values = Object.entries<() => string>(makers).map(([name, make]) => [name, kept[name] ?? make()]);
-  const whole = Object.fromEntries(values) as Record<Name, string>;
-  writeWhole(file, `${JSON.stringify(whole, null, 2)}\n`);
-  return whole;
 }
 
 /** The path as a person started in this folder would type it. */

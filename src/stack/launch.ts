@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { configSchema } from '../config';
+import { configSchema, type Config } from '../config';
 import type { StackFacts } from './facts';
 import { clusterData, readFileIfExists, repositoryRoot } from './files';
 
@@ -20,7 +20,7 @@ export interface LaunchedStack {
 interface LaunchOptions {
   /** Arguments of start.js. */
   args?: string[];
-  /** Variables beside those of this process and the free ports. */
+  /** Variables beside the free ports and those of this process, of which no server of the shell's is left. */
   env?: Record<string, string>;
   onLine?: (line: string) => void;
 }
@@ -28,14 +28,42 @@ interface LaunchOptions {
 /** How the servers report that another program listens on their port. */
 const PORT_TAKEN = /EADDRINUSE|address already in use|could not create any TCP\/IP sockets/i;
 
+/** What leads to servers that run already, and only to these. */
+const GIVEN_SERVERS = [
+  'POSTGRES_URL',
+  'POSTGRES_PASSWORD_FILE',
+  'POSTGRES_OWNER_URL',
+  'SIMULATOR_POSTGRES_URL',
+  'TEMPORAL_ADDRESS',
+  'TEMPORAL_API_KEY',
+  'TEMPORAL_TLS',
+  'TEMPORAL_TLS_CLIENT_CERT_PATH',
+  'TEMPORAL_TLS_CLIENT_KEY_PATH',
+  'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+  'TEMPORAL_TLS_SERVER_NAME',
+  'MEILISEARCH_URL',
+  'MEILISEARCH_KEY',
+  'PROCESSOR_URL',
+  'PROCESSOR_NOTIFICATION_URL',
+] as const satisfies readonly (keyof Config)[];
+
+/**
+ * For tests, proofs and the benchmark, and the processes that they start: the shell may name the servers of production,
+ * for `npm run admin`, and these must not be migrated and filled.
+ */
+export function forgetGivenServers(): void {
+  for (const name of GIVEN_SERVERS) delete process.env[name];
+}
+
 /**
  * Starts `dist/src/main/start.js` on a folder of its own and on free ports; it stops when this process ends. A port
  * that was free when it was chosen may be taken seconds later, when its server starts: then the stack is started once
- * more, on other ports.
+ * more, on other ports. It uses no servers but its own and those in `options.env`.
  */
 export function launchStack(data_dir: string, options: LaunchOptions = {}): LaunchedStack {
   const entry = path.join(repositoryRoot(), 'dist/src/main/start.js');
   if (!existsSync(entry)) throw new Error('dist is missing: npm run build');
+  forgetGivenServers();
   const settings = { NODE_ENV: 'production', LOG_LEVEL: 'warn', RATE_LIMIT_PER_SECOND: '0', ...freePorts() };
   const env = { ...process.env, ...settings, ...options.env, DATA_DIR: data_dir };
   const lines: string[] = [];
@@ -89,6 +117,20 @@ export async function discardStack(launched: LaunchedStack, data_dir: string): P
   launched.process.kill('SIGTERM');
   await launched.ended;
   removeData(data_dir);
+}
+
+/**
+ * Calls `discard` once when this process is told to end, and then ends it: no servers and no data are left behind.
+ * Repeated signals count as one, as npm hands on a Ctrl-C that the terminal has already delivered. Returns a `discard`
+ * that does its work once, whoever calls it.
+ */
+export function discardWhenAsked(discard: () => Promise<void>): () => Promise<void> {
+  let discarded: Promise<void> | undefined;
+  const discardOnce = () => (discarded ??= discard());
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => void discardOnce().finally(() => process.exit(1)));
+  }
+  return discardOnce;
 }
 
 /** Removes the folder of servers that do not run, and those outside of it that PostgreSQL may have. */

@@ -9,7 +9,7 @@ import {
   simulatorPagePort,
   type Config,
 } from '../config';
-import { keepInFile } from './files';
+import { keepInFile } from './keep-in-file';
 import { choosePorts, type WantedPort } from './ports';
 
 /** The configuration of a whole stack: where everything is, and every secret that its processes share. */

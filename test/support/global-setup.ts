@@ -5,7 +5,8 @@ import type { StackFacts } from '../../src/stack/facts';
 import { createProgress } from '../../src/stack/progress';
 import { timeSkippingTool } from '../../src/stack/servers/time-skipping';
 import { findTool } from '../../src/stack/tools/find-tool';
-import { discardStack, launchStack } from '../../src/stack/launch';
+import { discardStack, discardWhenAsked, launchStack } from '../../src/stack/launch';
+import { removeAbandonedFolders } from '../../src/stack/own-folder';
 import { createTemplate } from './database';
 import { isKillingRun, killingSeed, killWorkerAtRandom } from './killing';
 import { DATA_DIR_OF_RUN, serverFolder } from './stack';
@@ -15,6 +16,7 @@ import { DATA_DIR_OF_RUN, serverFolder } from './stack';
  * program.
  */
 export default async function globalSetup(): Promise<void> {
+  await removeAbandonedFolders();
   const data_dir = serverFolder('test');
   let summarized = false;
   const launched = launchStack(data_dir, {
@@ -24,7 +26,7 @@ export default async function globalSetup(): Promise<void> {
       if (!summarized) process.stdout.write(`${line}\n`);
     },
   });
-  const discard = () => discardStack(launched, data_dir);
+  const discard = discardWhenAsked(() => discardStack(launched, data_dir));
   try {
     const config = parseConfig(process.env);
     const tools = { tools_dir: config.TOOLS_DIR, progress: createProgress(), signal: new AbortController().signal };

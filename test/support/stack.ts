@@ -1,9 +1,7 @@
-import { chmodSync, mkdtempSync, statfsSync } from 'node:fs';
-import { freemem, tmpdir } from 'node:os';
-import path from 'node:path';
 import type { SearchServer } from '../../src/search/connection';
 import type { StackFacts } from '../../src/stack/facts';
 import { discardStack, launchStack, readFacts, readVariables, type LaunchedStack } from '../../src/stack/launch';
+import { makeOwnFolder } from '../../src/stack/own-folder';
 import { until } from './waits';
 
 export interface RunningStack extends StackFacts {
@@ -41,29 +39,8 @@ export function stackIn(data_dir: string): RunningStack {
 /** Where global-setup leaves the folder's path for the tests. */
 export const DATA_DIR_OF_RUN = 'PAYMENTS_TEST_DATA_DIR';
 
-/** A file system in memory, on Linux. */
-const IN_MEMORY = '/dev/shm';
-/** The servers of a whole run write about 2 GiB. */
-const ROOM = 4 * 1024 ** 3;
-
-/**
- * A new folder for the data of servers, which PostgreSQL under root may pass. In memory where there is room for all:
- * then nobody waits for a disk, and thousands of files are removed at once.
- */
-export function serverFolder(name: string): string {
-  const folder = mkdtempSync(path.join(hasRoomInMemory() ? IN_MEMORY : tmpdir(), `payments-${name}-`));
-  chmodSync(folder, 0o711);
-  return folder;
-}
-
-function hasRoomInMemory(): boolean {
-  try {
-    const { bavail, bsize } = statfsSync(IN_MEMORY);
-    return bavail * bsize > ROOM && freemem() > 2 * ROOM;
-  } catch {
-    return false;
-  }
-}
+/** A new folder for the data of servers; what a killed run leaves there, the next run removes. */
+export const serverFolder = (name: string): string => makeOwnFolder(name, { in_memory: true });
 
 /** A process of the stack that a test may kill or stop. */
 export type ProcessName = 'worker' | 'api' | 'temporal' | 'postgres' | 'simulator' | 'meilisearch';

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STOP_LIMITS_MS } from '../../config';
 import { StackFailure, tellingLine } from '../failure';
@@ -43,8 +44,8 @@ export interface Kept {
 export interface KeepEvents {
   /** A new process of it has just been started. */
   started(pid: number): void;
-  /** It ended without being asked to, and is started again. */
-  ended(how: string): void;
+  /** It ended without being asked to, and is started again. `line`: what it said of a failure. */
+  ended(how: string, line?: string): void;
 }
 
 const READY_MS = 60_000;
@@ -62,7 +63,7 @@ export function keepRunning(program: Program, events: KeepEvents): Kept {
   let short_lives = 0;
 
   const start = (): Run => {
-    const run = runOnce(program);
+    const run = runOnce(program, { needs_log: !worked });
     child = run.child;
     const began = performance.now();
     if (run.child.pid !== undefined) events.started(run.child.pid);
@@ -70,26 +71,28 @@ export function keepRunning(program: Program, events: KeepEvents): Kept {
       // startFirst handles exits until the first start succeeds; ignore replaced processes.
       if (stopping || !worked || child !== run.child) return;
       short_lives = performance.now() - began > STABLE_AFTER_MS ? 0 : short_lives + 1;
-      events.ended(how);
+      events.ended(how, how.startsWith('code ') && how !== 'code 0' ? tellingLine(run.output()) : undefined);
       const pause = Math.min(BACKOFF_MS.least * 2 ** Math.max(short_lives - 1, 0), BACKOFF_MS.most);
       restart = setTimeout(start, pause);
     });
     return run;
   };
 
+  const stopped = () => new StackFailure(`${program.name} was stopped while it started.`);
   const startFirst = async () => {
     const give_up = performance.now() + PASSING_MS;
     for (;;) {
       const run = start();
       const failure = await becomesReady(program, run);
       if (failure === undefined) break;
-      if (stopping) throw new StackFailure(`${program.name} was stopped while it started.`);
+      if (stopping) throw stopped();
       if (!program.passing?.test(failure) || performance.now() > give_up) {
         throw new StackFailure(
           `${program.name} does not start: ${tellingLine(failure)} (more in ${displayPath(program.log_file)})`,
         );
       }
       await sleep(BACKOFF_MS.least * 5);
+      if (stopping) throw stopped();
     }
     worked = true;
     // It may have ended right after its first answer; nothing else would start it again.
@@ -118,13 +121,13 @@ interface Run {
   ended: Promise<string>;
   /** Resolves when it reports over IPC that it is ready. */
   told: Promise<void>;
-  /** The text of its log so far. */
+  /** What it wrote to its log last. */
   output(): string;
 }
 
-function runOnce(program: Program): Run {
-  const log = openSync(program.log_file, 'a', 0o600);
-  const from = statSync(program.log_file).size;
+function runOnce(program: Program, { needs_log }: { needs_log: boolean }): Run {
+  const log = openLog(program.log_file, needs_log);
+  const from = log === 'ignore' ? 0 : fstatSync(log).size;
   const child = spawn(program.command, program.args, {
     cwd: program.cwd,
     env: program.env,
@@ -134,7 +137,7 @@ function runOnce(program: Program): Run {
     stdio: program.isReady ? ['ignore', log, log] : ['ignore', log, log, 'ipc'],
     ...program.user,
   });
-  closeSync(log);
+  if (log !== 'ignore') closeSync(log);
   if (program.nice !== undefined && child.pid !== undefined) giveWay(child.pid, program.nice);
   const ended = new Promise<string>((done) => {
     child.once('exit', (code, signal) => done(signal === null ? `code ${code}` : `signal ${signal}`));
@@ -146,6 +149,17 @@ function runOnce(program: Program): Run {
     });
   });
   return { child, ended, told, output: () => readFrom(program.log_file, from) };
+}
+
+/** A log that cannot be opened does not keep a program from being started again: its output is ignored then. */
+function openLog(file: string, is_needed: boolean): number | 'ignore' {
+  try {
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    return openSync(file, 'a', 0o600);
+  } catch (error) {
+    if (is_needed) throw error;
+    return 'ignore';
+  }
 }
 
 function giveWay(pid: number, nice: number): void {
@@ -192,12 +206,14 @@ const hasExited = (child: ChildProcess) =>
 
 const OUTPUT_BYTES = 64 * 1024;
 
+/** The last of what was written after `from`. */
 function readFrom(file: string, from: number): string {
   try {
     const fd = openSync(file, 'r');
     try {
       const buffer = Buffer.alloc(OUTPUT_BYTES);
-      return buffer.toString('utf8', 0, readSync(fd, buffer, 0, OUTPUT_BYTES, from));
+      const start = Math.max(from, fstatSync(fd).size - OUTPUT_BYTES);
+      return buffer.toString('utf8', 0, readSync(fd, buffer, 0, OUTPUT_BYTES, start));
     } finally {
       closeSync(fd);
     }

@@ -60,9 +60,30 @@ function ps(pid: number, column: string): string | undefined {
   return (
     execFileSync('ps', ['-o', column, '-p', String(pid)], {
       encoding: 'utf8',
+      // It writes instants for the reader: a process of another time zone or language must get the same text.
+      env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
       stdio: ['ignore', 'pipe', 'ignore'],
     }).trim() || undefined
   );
+}
+
+/**
+ * The order of the stop: no new requests, then no new work, then the simulator, the codec and Temporal's Web UI, then the
+ * servers they all need, and last the database of Temporal's cluster.
+ */
+export const STOP_ORDER = [
+  ['api', 'manage'],
+  ['worker'],
+  ['simulator', 'codec', 'temporal-ui'],
+  ['postgres', 'temporal', 'meilisearch'],
+  ['temporal-postgres'],
+];
+
+/** Names of programs in the order of their stop, those of a group at the same time. Other programs come last. */
+export function inStopOrder(names: readonly string[]): string[][] {
+  const known = STOP_ORDER.flat();
+  const groups = STOP_ORDER.map((group) => group.filter((name) => names.includes(name)));
+  return [...groups, names.filter((name) => !known.includes(name))];
 }
 
 /**
@@ -92,17 +113,19 @@ export class RunningProcesses {
   }
 
   /**
-   * Ends the processes that an earlier run left behind, and returns their names. A process whose start time does not
-   * match the list has a reused pid and is not touched. Clients of a server end before the server.
+   * Ends the processes that an earlier run left behind, in the order of a stop. `onFound` gets their names before that. A process
+   * whose start time does not match the list has a reused pid and is not touched.
    */
-  async stopLeftovers(): Promise<string[]> {
+  async stopLeftovers(onFound: (names: string[]) => void): Promise<void> {
     const left = Object.entries(this.read()).filter(([name, identity]) => name !== 'start' && isAlive(identity));
-    const isServer = ([name]: [string, Identity]) => SERVERS.has(name);
-    await Promise.all(left.filter((entry) => !isServer(entry)).map(([, identity]) => stopProcess(identity, 'SIGTERM')));
-    // PostgreSQL waits for its clients at SIGTERM; SIGINT is its fast and equally safe stop, which the others know too.
-    await Promise.all(left.filter(isServer).map(([, identity]) => stopProcess(identity, 'SIGINT')));
+    if (left.length > 0) onFound(left.map(([name]) => name));
+    for (const group of inStopOrder(left.map(([name]) => name))) {
+      const ending = left.filter(([name]) => group.includes(name));
+      await Promise.all(
+        ending.map(([name, identity]) => stopProcess(identity, SERVERS.has(name) ? 'SIGINT' : 'SIGTERM')),
+      );
+    }
     this.clear();
-    return left.map(([name]) => name);
   }
 
   private read(): Record<string, Identity> {
@@ -114,7 +137,8 @@ export class RunningProcesses {
   }
 }
 
-const SERVERS = new Set(['postgres', 'temporal', 'meilisearch']);
+/** PostgreSQL waits for its clients at SIGTERM; SIGINT is its fast and equally safe stop, which the others know too. */
+const SERVERS = new Set(['postgres', 'temporal', 'meilisearch', 'temporal-postgres']);
 
 /** Sends the signal to the process, and SIGKILL after `STOP_LIMITS_MS.supervisor`. Resolves when it has ended. */
 export async function stopProcess(identity: Identity, signal: 'SIGTERM' | 'SIGINT'): Promise<void> {

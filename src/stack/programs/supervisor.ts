@@ -3,7 +3,7 @@ import path from 'node:path';
 import { privateFolder } from '../files';
 import type { Progress } from '../progress';
 import { keepRunning, type Kept, type Program } from './program';
-import { RunningProcesses } from './running-processes';
+import { RunningProcesses, inStopOrder } from './running-processes';
 
 /** A log larger than this is put aside at the next start. */
 const LOG_BYTES = 20 * 1024 * 1024;
@@ -27,10 +27,9 @@ export class Supervisor {
 
   /** Ends the processes that a killed supervisor of this folder left running. */
   async clearUp(): Promise<void> {
-    const names = await this.running.stopLeftovers();
-    if (names.length > 0) {
-      this.progress.say('payments', `an earlier run was killed; stopped what it left: ${names.join(', ')}`);
-    }
+    await this.running.stopLeftovers((names) =>
+      this.progress.say('payments', `an earlier run was killed; stopping what it left: ${names.join(', ')}`),
+    );
   }
 
   /** The file for a program's output; a long file of earlier runs is renamed. */
@@ -50,20 +49,17 @@ export class Supervisor {
         this.tolerate(() => this.running.record(program.name, pid));
         this.tolerate(this.onChange);
       },
-      ended: (how) => this.progress.say(title, `ended (${how}); it is started again`),
+      ended: (how, line) =>
+        this.progress.say(title, `ended (${how})${line === undefined ? '' : `: ${line}`}; it is started again`),
     });
     this.kept.push(kept);
     await this.progress.step(title, 'starting', () => kept.ready);
   }
 
-  /**
-   * Stops the programs of one group after the other; those of a group at the same time. Programs in no group come last.
-   */
-  async stop(groups: string[][]): Promise<void> {
+  /** Stops the programs in the order of a stop. */
+  async stop(): Promise<void> {
     this.stopping = true;
-    const named = new Set(groups.flat());
-    const others = this.kept.map((kept) => kept.name).filter((name) => !named.has(name));
-    for (const group of [...groups, others]) {
+    for (const group of inStopOrder(this.kept.map((kept) => kept.name))) {
       await Promise.all(this.kept.filter((kept) => group.includes(kept.name)).map((kept) => kept.stop()));
     }
     this.running.clear();

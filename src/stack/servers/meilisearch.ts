@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, createReadStream } from 'node:fs';
+import { chmodSync, copyFileSync, createReadStream, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { gte } from 'semver';
-import { privateFolder } from '../files';
+import { privateFolder, readFileIfExists } from '../files';
 import type { Program } from '../programs/program';
 import { baseEnvironment } from '../settings';
 import { runCommand } from '../tools/command';
@@ -69,6 +69,22 @@ export interface MeilisearchServer {
 /** The folder of its database. */
 export function meilisearchData(data_dir: string): string {
   return path.join(data_dir, 'meilisearch', 'data');
+}
+
+/**
+ * Removes the database that another version has written, which the program would refuse to open, and returns that
+ * version. The index is then rebuilt from the record (rules 20.18).
+ */
+export async function discardOtherVersion({
+  program,
+  data_dir,
+}: Pick<MeilisearchServer, 'program' | 'data_dir'>): Promise<string | undefined> {
+  const data = meilisearchData(data_dir);
+  // Written by Meilisearch itself.
+  const written_by = readFileIfExists(path.join(data, 'VERSION'))?.trim();
+  if (written_by === undefined || written_by === (await version(program))) return undefined;
+  rmSync(data, { recursive: true });
+  return written_by;
 }
 
 /** The server with limits that fit beside everything else on one machine. Makes its folder. */

@@ -13,7 +13,8 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { StackFailure } from '../failure';
+import { messageOf } from '../../errors';
+import { StackFailure, diskFull, isDiskFull } from '../failure';
 import { readFileIfExists, displayPath, writeWhole } from '../files';
 import type { Program } from '../programs/program';
 import { commandLine, identify, stopProcess } from '../programs/running-processes';
@@ -39,7 +40,9 @@ export async function preparePostgres(server: PostgresServer, progress: Progress
   const user = await serverUser(progress);
   const place = await findPlace(server.data_dir, user, progress);
   if (!existsSync(place.data)) {
-    await progress.step('PostgreSQL', 'making its data folder', () => initialise(place, server.password, user));
+    await progress.step('PostgreSQL', 'making its data folder', () =>
+      filling(path.dirname(place.data), () => initialise(place, server.password, user)),
+    );
   }
   await clearUp(place.data);
   const settings = [`max_connections=${server.connections_max ?? 200}`, ...SETTINGS];
@@ -181,9 +184,9 @@ async function findPlace(data_dir: string, user: User | undefined, progress: Pro
     `the user postgres cannot pass ${path.dirname(data_dir)}: data and a copy of the binaries go to ${folder}`,
   );
   chmodSync(folder, 0o711);
-  const place = await placeBelow(folder, native);
+  // Before it is filled: a start that is cut short leaves a folder that the next one uses.
   writeWhole(note, `${folder}\n`);
-  return place;
+  return await placeBelow(folder, native);
 }
 
 /** A file of the package. If it is readable, the whole package is. */
@@ -198,11 +201,20 @@ async function placeBelow(folder: string, packaged: string): Promise<Place> {
   };
   if (readFileIfExists(copied) !== version) {
     rmSync(native, { recursive: true, force: true });
-    await runCommand('cp', ['-R', packaged, native]);
+    await filling(folder, () => runCommand('cp', ['-R', packaged, native]));
     await runCommand('chmod', ['-R', 'a+rX', native]);
     writeFileSync(copied, version);
   }
   return { native, data: path.join(folder, 'data') };
+}
+
+/** Runs what fills the folder. A full disk is reported with it: it may be another disk than that of DATA_DIR. */
+async function filling(folder: string, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    throw isDiskFull(messageOf(error)) ? diskFull(displayPath(folder), messageOf(error)) : error;
+  }
 }
 
 function reaches(user: User, right: '-r' | '-x', file: string): Promise<boolean> {

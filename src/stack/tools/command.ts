@@ -29,7 +29,7 @@ export function runCommand(command: string, args: readonly string[], options: Ru
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: ends_group,
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-      ...(options.env === undefined ? {} : { env: options.env }),
+      env: options.env ?? process.env,
       ...(stop === undefined || ends_group ? {} : { signal: stop }),
       ...(options.timeout_ms === undefined ? {} : { timeout: options.timeout_ms }),
       ...options.user,

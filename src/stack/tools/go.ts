@@ -26,7 +26,16 @@ export async function runGo(
   const needed = /^go (\S+)/m.exec(readFileSync(path.join(module, 'go.mod'), 'utf8'))?.[1] ?? '';
   const go = onPath('go') ?? ['/usr/local/go/bin/go', '/opt/homebrew/bin/go'].find(isExecutable);
   if (go === undefined) throw new Error(`Go is not installed: install Go ${needed} or newer (https://go.dev/dl)`);
-  const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOTOOLCHAIN: 'local' };
+  // For this machine and from this module alone, whatever the shell is set up for.
+  const ours = {
+    CGO_ENABLED: '0',
+    GOFLAGS: '-mod=readonly',
+    GOTOOLCHAIN: 'local',
+    GOWORK: 'off',
+    GOOS: '',
+    GOARCH: '',
+  };
+  const env = { ...process.env, ...ours };
   const has = (await runCommand(go, ['env', 'GOVERSION'], { env, signal })).trim().replace(/^go/, '');
   // Go's versions are not quite semantic ones: 1.27rc1.
   if (lt(coerce(has) ?? '0.0.0', coerce(needed) ?? '0.0.0')) {

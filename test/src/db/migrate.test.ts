@@ -33,6 +33,16 @@ test('killed in the middle it left its lock behind: the next one goes on', async
   await close();
 });
 
+test('rules 24.22: on the schema of a newer version it says so and changes nothing', async () => {
+  const { db, url, close } = await createTestDatabase();
+  await db('knex_migrations').insert({ name: '998-newer', batch: 2, migration_time: new Date() });
+  const migrated = migrate(url, {
+    migrations: { ...MIGRATIONS, '999-ours': { up: (knex) => knex.raw('select 1 / 0') } },
+  });
+  await expect(migrated).rejects.toThrow(/^The schema is of a newer version: 998-newer\.$/);
+  await close();
+});
+
 test('a server that is not there is an error, at once', async () => {
   await expect(migrate('postgres://nobody@127.0.0.1:1/x')).rejects.toThrow('ECONNREFUSED');
 });

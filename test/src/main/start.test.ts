@@ -1,4 +1,15 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client } from 'pg';
 import { identify } from '../../../src/stack/programs/running-processes';
@@ -22,6 +33,12 @@ async function start() {
   launched = launchStack(data_dir, { env: { LOG_LEVEL: 'info' } });
   return launched.ready;
 }
+// Of other servers, as the shell of an operator names them: nothing of them may be used.
+beforeAll(() => {
+  for (const name of ['POSTGRES_URL', 'POSTGRES_OWNER_URL']) process.env[name] = 'postgres://nobody@127.0.0.1:9/x';
+  for (const name of ['MEILISEARCH_URL', 'PROCESSOR_URL']) process.env[name] = 'http://127.0.0.1:9';
+  process.env['TEMPORAL_ADDRESS'] = '127.0.0.1:9';
+});
 afterAll(() => discardStack(launched, data_dir));
 
 /** A zombie counts as ended: its parent, or the machine's init, may collect it late. */
@@ -43,6 +60,22 @@ async function query(postgres_url: string, sql: string): Promise<unknown[]> {
     await client.end();
   }
 }
+
+test("root does not start on an ordinary user's data, and touches nothing there", async () => {
+  // Root alone may give a file to another user.
+  if (process.getuid?.() !== 0) return;
+  const ordinary = mkdtempSync(path.join(tmpdir(), 'ordinary-'));
+  writeFileSync(path.join(ordinary, 'secrets.json'), '{}', { mode: 0o600 });
+  mkdirSync(path.join(ordinary, 'postgres'));
+  for (const name of ['', 'secrets.json', 'postgres']) chownSync(path.join(ordinary, name), 12_345, 12_345);
+  const refused = launchStack(ordinary);
+  expect(await refused.ended).toBe(1);
+  expect(refused.lines).toEqual([
+    `payments: the data in ${ordinary} belong to the user 12345: start as that user, or set DATA_DIR to another folder.`,
+  ]);
+  expect(readdirSync(ordinary)).toEqual(['postgres', 'secrets.json']);
+  rmSync(ordinary, { recursive: true });
+});
 
 // One life after the other on one folder: each test goes on where the one before it stopped.
 describe('npm start', () => {
@@ -121,6 +154,8 @@ describe('npm start', () => {
     expect(SERVERS.every((name) => lives(before.pids[name]!))).toBe(true);
     const after = await start();
     expect(SERVERS.some((name) => lives(before.pids[name]!))).toBe(false);
+    // By which a start with another version's program discards the index.
+    expect(readFileSync(path.join(data_dir, 'meilisearch/data/VERSION'), 'utf8')).toMatch(/^1\.\d+\.\d+$/);
     expect(after).toMatchObject({ test_api_key: before.test_api_key, live_api_key: before.live_api_key });
     expect(await query(after.postgres_url, 'select answer from kept')).toEqual([{ answer: 42 }]);
   });

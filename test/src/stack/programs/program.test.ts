@@ -1,9 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { getPriority, tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identify } from '../../../../src/stack/programs/running-processes';
 import { keepRunning, type Kept, type Program } from '../../../../src/stack/programs/program';
+import { readFileIfExists } from '../../../../src/stack/files';
 import { baseEnvironment } from '../../../../src/stack/settings';
 import { until } from '../../../support/waits';
 
@@ -41,8 +42,8 @@ function keep(code: string, program: Partial<Program> = {}): Kept {
         pids.push(pid);
         started.push(performance.now());
       },
-      ended(how) {
-        ends.push(how);
+      ended(how, line) {
+        ends.push(line === undefined ? how : `${how}: ${line}`);
         ended.push(performance.now());
       },
     },
@@ -83,7 +84,7 @@ test('one that ends again and again is given longer pauses', async () => {
   const pauses = [0, 1, 2].map((n) => started[n + 1]! - ended[n]!);
   // A timer may be a millisecond early.
   for (const [n, least] of [100, 200, 400].entries()) expect(pauses[n]).toBeGreaterThanOrEqual(least - 2);
-  expect(ends.every((how) => how === 'code 3')).toBe(true);
+  expect(ends.every((how) => how === 'code 3: it said nothing')).toBe(true);
 });
 
 test('a first start that fails is one line with what it said', async () => {
@@ -103,6 +104,46 @@ test('a failure that passes is waited out', async () => {
   const code = `const fs = require('fs'); if (!fs.existsSync('${marker}')) { fs.writeFileSync('${marker}', ''); process.stdout.write('still in use'); process.exit(1) } ${LIVES}`;
   await keep(code, { passing: /still in use/ }).ready;
   expect(pids).toHaveLength(2);
+});
+
+test('one that is stopped while such a failure passes is not started again', async () => {
+  const passing = /still in use/;
+  const asked = jest.spyOn(passing, 'test');
+  const it = keep(`process.stdout.write('still in use'); process.exit(1)`, { passing });
+  const refused = expect(it.ready).rejects.toThrow('it was stopped while it started.');
+  await until('the failure passes', () => asked.mock.calls.length > 0);
+  await it.stop();
+  await refused;
+  expect(pids).toHaveLength(1);
+});
+
+test('it is started again though its log is gone or cannot be opened', async () => {
+  const log_file = path.join(folder, 'logs', 'it.log');
+  mkdirSync(path.dirname(log_file));
+  await keep(`process.stdout.write('up'); ${LIVES}`, { log_file }).ready;
+  for (const [n, breakLog] of [() => {}, () => mkdirSync(log_file, { recursive: true })].entries()) {
+    rmSync(path.dirname(log_file), { recursive: true });
+    breakLog();
+    process.kill(pids[n]!, 'SIGKILL');
+    await until('it is started again', () => pids.length === n + 2);
+    if (n === 0) await until('it has a log again', () => readFileIfExists(log_file) === 'up');
+  }
+});
+
+test('when one of our own ends, the error that it logged is told', async () => {
+  const lines = [
+    {
+      level: 60,
+      err: { type: 'Error', message: 'The schema lacks 011-next.', stack: 'Error: The …' },
+      msg: 'cannot start',
+    },
+    { level: 30, cause: 'cannot start', exit_code: 1, msg: 'process ended' },
+  ].map((line) => JSON.stringify(line));
+  const ending = `setInterval(() => { if (require('fs').existsSync('end')) { process.stdout.write(${JSON.stringify(`${lines.join('\n')}\n`)}); process.exit(1) } }, 20);`;
+  await keep(`${LIVES} ${ending}`).ready;
+  writeFileSync(path.join(folder, 'end'), '');
+  await until('it has ended', () => ends.length > 0);
+  expect(ends[0]).toBe('code 1: The schema lacks 011-next.');
 });
 
 test('its output is in its log, its environment is only what it was given', async () => {

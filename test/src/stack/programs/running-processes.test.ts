@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { RunningProcesses } from '../../../../src/stack/programs/running-processes';
@@ -19,17 +19,21 @@ async function aProcess(code = '') {
   return { child, pid: child.pid!, ended: once(child, 'exit') };
 }
 
-test('what a killed supervisor left running is ended, by name', async () => {
-  const [worker, postgres] = await Promise.all([aProcess(), aProcess(`process.on('SIGTERM', () => {})`)]);
+test('what a killed supervisor left running is ended, in the order of a stop', async () => {
+  const names = ['temporal-postgres', 'postgres', 'worker', 'api'];
+  const ended = path.join(folder, 'ended');
+  const onSignal = (name: string) => (signal: string) =>
+    `process.on('${signal}', () => { fs.appendFileSync('${ended}', '${name} ${signal}\\n'); process.exit(); });`;
   const before = new RunningProcesses(folder);
-  before.record('worker', worker.pid);
-  before.record('postgres', postgres.pid);
-  expect(await new RunningProcesses(folder).stopLeftovers()).toEqual(['worker', 'postgres']);
-  expect(await Promise.all([worker.ended, postgres.ended])).toEqual([
-    [null, 'SIGTERM'],
-    [null, 'SIGINT'],
-  ]);
-  expect(await new RunningProcesses(folder).stopLeftovers()).toEqual([]);
+  for (const name of names) {
+    const { pid } = await aProcess(`const fs = require('fs'); ${['SIGTERM', 'SIGINT'].map(onSignal(name)).join(' ')}`);
+    before.record(name, pid);
+  }
+  const found = jest.fn();
+  await new RunningProcesses(folder).stopLeftovers((left) => found(left, existsSync(ended)));
+  await new RunningProcesses(folder).stopLeftovers(found);
+  expect(found.mock.calls).toEqual([[names, false]]);
+  expect(readFileSync(ended, 'utf8')).toBe('api SIGTERM\nworker SIGTERM\npostgres SIGINT\ntemporal-postgres SIGINT\n');
 });
 
 test('a stranger that was given the pid since is left alone', async () => {
@@ -40,7 +44,9 @@ test('a stranger that was given the pid since is left alone', async () => {
   const list = JSON.parse(readFileSync(file, 'utf8')) as Record<string, { since: string }>;
   list['api']!.since = 'long ago';
   writeFileSync(file, JSON.stringify(list));
-  expect(await new RunningProcesses(folder).stopLeftovers()).toEqual([]);
+  const found = jest.fn();
+  await new RunningProcesses(folder).stopLeftovers(found);
+  expect(found).not.toHaveBeenCalled();
   expect(stranger.child.exitCode ?? stranger.child.signalCode).toBeNull();
   stranger.child.kill('SIGKILL');
   await stranger.ended;

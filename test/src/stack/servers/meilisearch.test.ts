@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { meilisearchTool } from '../../../../src/stack/servers/meilisearch';
+import { discardOtherVersion, meilisearchData, meilisearchTool } from '../../../../src/stack/servers/meilisearch';
 
 test.each([
   ['meilisearch 1.21.0', 'serves', 'ours'],
@@ -24,3 +24,24 @@ test.each([
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+test.each([
+  ['1.21.0', undefined],
+  ['1.22.1', '1.22.1'],
+])(
+  'rules 20.18: the program of 1.21.0 discards the data of another version: those of %s',
+  async (written, discarded) => {
+    const data_dir = mkdtempSync(path.join(tmpdir(), 'meilisearch-'));
+    try {
+      const program = path.join(data_dir, 'program');
+      writeFileSync(program, `#!/bin/sh\necho 'meilisearch 1.21.0'\n`, { mode: 0o755 });
+      expect(await discardOtherVersion({ program, data_dir })).toBeUndefined();
+      mkdirSync(meilisearchData(data_dir), { recursive: true });
+      writeFileSync(path.join(meilisearchData(data_dir), 'VERSION'), written);
+      expect(await discardOtherVersion({ program, data_dir })).toBe(discarded);
+      expect(existsSync(meilisearchData(data_dir))).toBe(discarded === undefined);
+    } finally {
+      rmSync(data_dir, { recursive: true, force: true });
+    }
+  },
+);

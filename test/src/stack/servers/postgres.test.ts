@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client } from 'pg';
@@ -14,6 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   for (const made of [folder, elsewhere]) if (made !== undefined) rmSync(made, { recursive: true, force: true });
+  elsewhere = undefined;
 });
 
 /** One life of the server: start, one statement, stop. */
@@ -60,4 +61,22 @@ test('below a folder that only its owner can pass it starts too, and finds its d
       /^PostgreSQL's data are gone: .*postgres\.path names \/var\/tmp\//,
     );
   }
+});
+
+test('a copy of the binaries that was cut short is made in the same folder by the next start', async () => {
+  // An ordinary user's server has its data in DATA_DIR and needs no copy.
+  if (process.getuid?.() !== 0) return;
+  const data_dir = path.join(folder, 'checkout', '.data');
+  mkdirSync(data_dir, { recursive: true });
+  const server = { data_dir, log_file: path.join(data_dir, 'postgres.log'), port: 1, password: 'a-test-only' };
+  writeFileSync(path.join(folder, 'cp'), '#!/bin/sh\necho "cp: write error: No space left on device"; exit 1\n', {
+    mode: 0o755,
+  });
+  const { PATH } = process.env;
+  process.env['PATH'] = `${folder}:${PATH}`;
+  const error = await preparePostgres(server, silent).catch((thrown: unknown) => thrown);
+  process.env['PATH'] = PATH;
+  elsewhere = readFileSync(path.join(data_dir, 'postgres.path'), 'utf8').trim();
+  expect(String(error)).toContain(`The disk is full: make room below ${elsewhere} and start again (cp: write error:`);
+  expect((await preparePostgres(server, silent)).command).toBe(path.join(elsewhere, 'native/bin/postgres'));
 });
