@@ -86,6 +86,8 @@ function handle<C extends Caller>(
     const key = takesIdempotencyKey(route) ? idempotencyKeyOf(request) : undefined;
     if (key !== undefined) noteAnswer(response, { idempotency_key: key });
     const keys = api.keysOf(sender);
+    const send = (reply: KeptAnswer) =>
+      sendReply(request, response, { route, restored_at: limits.intake?.restored_at ?? 0 }, reply);
     const readBody = (optional: boolean) =>
       limits.bodies.read(request, response, { caller: sender.id, deadline_at: started + limits.deadline_ms, optional });
     const { body, input } = await readRequest(route, request, readBody).catch(async (error: unknown) => {
@@ -105,7 +107,7 @@ function handle<C extends Caller>(
       const { deadline_at } = context.request;
       const options = { status: route.success, deadline_at };
       if (result instanceof Stream) await answerStream(request, response, options, result);
-      else send(request, response, route, replyOf(route, result));
+      else send(replyOf(route, result));
     } else {
       const prepare = async (claimed_at: number | undefined) => {
         const repeat = claimed_at !== undefined && { is_repeat: true, first_received_at: claimed_at };
@@ -122,7 +124,7 @@ function handle<C extends Caller>(
               { key, request_hashes: requestHashes(keys.secrets, route, input, body), onRepeat },
               prepare,
             );
-      send(request, response, route, reply);
+      send(reply);
     }
   };
 }
@@ -149,10 +151,11 @@ function contextOf<C extends Caller>(
   request: Request,
   response: Response,
   { caller, key, started, id }: { caller: C; key: string | undefined; started: number; id: string },
-  { rateLimit, deadline_ms, log }: Limits,
+  { rateLimit, deadline_ms, log, intake }: Limits,
 ): RequestContext<C> {
   const request_id = String(response.getHeader('X-Request-Id'));
-  const wait = route.waits ? waitPreferenceOf(request, response, started) : undefined;
+  const restored_at = intake?.restored_at ?? 0;
+  const wait = route.waits ? waitPreferenceOf(request, response, { received_at: started, restored_at }) : undefined;
   return {
     caller,
     wait,
@@ -161,7 +164,7 @@ function contextOf<C extends Caller>(
       received_at: started,
       deadline_at: started + deadline_ms,
       has_idempotency_key: key !== undefined,
-      versions: changesObject(route) ? versionsOf(request.headers['if-match']) : undefined,
+      versions: changesObject(route) ? versionsOf(request.headers['if-match'], restored_at) : undefined,
     }),
     idempotency_key: key,
     spend: (tokens) => rateLimit.spend(caller.id, tokens),
@@ -200,10 +203,16 @@ function replying(route: Route, work: Work<unknown>, { wait }: Pick<RequestConte
   return { ...work, write: async (trx) => replyToWrite(route, await work.write(trx)) };
 }
 
-function send(request: Request, response: Response, route: Route, { status, body, version }: KeptAnswer): void {
+function sendReply(
+  request: Request,
+  response: Response,
+  { route, restored_at }: { route: Route; restored_at: number },
+  { status, body, version }: KeptAnswer,
+): void {
   if (version !== undefined) {
-    response.setHeader('ETag', etagOf(version));
-    if (route.method === 'get' && isKnown(request.headers['if-none-match'], version)) return notModified(response);
+    response.setHeader('ETag', etagOf(version, restored_at));
+    const known = request.headers['if-none-match'];
+    if (route.method === 'get' && isKnown(known, version, restored_at)) return notModified(response);
   }
   const { id, error } = (body ?? {}) as { id?: unknown; error?: ErrorAnswer['error'] };
   if (typeof id === 'string') noteRequest(response, { object_id: id });

@@ -1,5 +1,5 @@
 import type { Database } from '../../src/db/connection';
-import { openRestore, type Restore } from '../../src/db/backups/restores';
+import { newestRestore } from '../../src/db/backups/restores';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 
@@ -9,6 +9,8 @@ const LOOK_EVERY_MS = 1_000;
 /** Refuses what would write while the record is being restored (rules 28.1). */
 export class Intake {
   private is_stopped = false;
+  /** When the newest restore began, epoch seconds; 0: the record was never restored. */
+  restored_at = 0;
   private readonly timer: NodeJS.Timeout;
 
   private constructor(
@@ -40,15 +42,17 @@ export class Intake {
   }
 
   private async look(): Promise<void> {
-    let restore: Restore | undefined;
+    let restore: Awaited<ReturnType<typeof newestRestore>>;
     try {
-      restore = await openRestore(this.db);
+      restore = await newestRestore(this.db);
     } catch {
       // What was known holds: Postgres may accept writes again before the next look.
       return;
     }
-    if (this.is_stopped === (restore !== undefined)) return;
-    this.is_stopped = restore !== undefined;
+    this.restored_at = restore === undefined ? 0 : Math.floor(Date.parse(restore.began) / 1_000);
+    const is_open = restore?.is_open === true;
+    if (this.is_stopped === is_open) return;
+    this.is_stopped = is_open;
     this.log.warn({ restore_id: restore?.id }, this.is_stopped ? 'a restore is under way' : 'the restore has ended');
   }
 }

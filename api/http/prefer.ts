@@ -33,7 +33,7 @@ export function waitSecondsOf(prefer: string | undefined): number | undefined {
 export function waitPreferenceOf(
   request: Request,
   response: Response,
-  received_at: number,
+  { received_at, restored_at }: { received_at: number; restored_at: number },
 ): WaitPreference | undefined {
   const seconds = waitSecondsOf(request.get('prefer'));
   if (seconds === undefined) return undefined;
@@ -41,7 +41,7 @@ export function waitPreferenceOf(
   const known = request.headers['if-none-match'];
   return {
     until: received_at + seconds * 1_000,
-    isOutdated: (version) => known !== undefined && !isKnown(known, version),
+    isOutdated: (version) => known !== undefined && !isKnown(known, version, restored_at),
     hasLeft: () => socket.destroyed,
     onLeave: (leave) => {
       response.once('close', leave);

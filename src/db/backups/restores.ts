@@ -31,6 +31,18 @@ export async function openRestore(db: Database): Promise<Restore | undefined> {
   return row;
 }
 
+/** The newest restore, if the record was ever restored, and whether it is under way. */
+export async function newestRestore(
+  db: Database,
+): Promise<{ id: string; began: string; is_open: boolean } | undefined> {
+  const [row] = await queryRows<{ id: string; began: string; is_open: boolean }>(
+    db,
+    'select id, began, ended is null as is_open from restores order by began desc limit 1',
+    {},
+  );
+  return row;
+}
+
 /**
  * Whether the record was restored and not yet reconciled. What is open in it may have ended since the backup, so it may
  * neither be asked about nor sent again (rules 28.1).

@@ -1,7 +1,13 @@
 import { etagOf, isKnown, versionsOf } from '../../../api/http/etag';
 
 test('the tag is strong', () => {
-  expect(etagOf(12)).toBe('"12"');
+  expect([etagOf(12, 0), etagOf(12, 1_900_000_000)]).toEqual(['"12"', '"12-1900000000"']);
+});
+
+test('rules 28.4: a tag from before a restore names no version after it, as others have its number', () => {
+  const [before, after] = [etagOf(2, 0), etagOf(2, 1_900_000_000)];
+  expect(versionsOf(`${before}, ${after}`, 1_900_000_000)).toEqual([2]);
+  expect([before, after].map((tag) => isKnown(tag, 2, 1_900_000_000))).toEqual([false, true]);
 });
 
 test.each<[if_match: string | undefined, allowed: number[] | undefined]>([
@@ -20,7 +26,7 @@ test.each<[if_match: string | undefined, allowed: number[] | undefined]>([
   ['"another", "7"', [7]],
   ['', []],
 ])('If-Match: %s allows %j', (if_match, allowed) => {
-  expect(versionsOf(if_match)).toEqual(allowed);
+  expect(versionsOf(if_match, 0)).toEqual(allowed);
 });
 
 test.each<[if_none_match: string | undefined, known: boolean]>([
@@ -33,5 +39,5 @@ test.each<[if_none_match: string | undefined, known: boolean]>([
   ['3', false],
   ['', false],
 ])('If-None-Match: %s knows version 3: %s', (if_none_match, known) => {
-  expect(isKnown(if_none_match, 3)).toBe(known);
+  expect(isKnown(if_none_match, 3, 0)).toBe(known);
 });

@@ -15,6 +15,8 @@ test('rules 28.1: while a restore is under way nothing is accepted, also when Po
   const intake = await Intake.open(db, createLogger({ process: 'test', level: 'silent' }));
   try {
     expect(() => intake.requireOpen()).toThrow('The service is being restored.');
+    expect(Math.abs(intake.restored_at - Date.now() / 1_000)).toBeLessThan(600);
+    const { restored_at } = intake;
     await queryRows(db, 'alter table restores rename to restores_away', {});
     const looked = statements.length;
     await until('it has looked twice', () => statements.length >= looked + 2);
@@ -29,6 +31,8 @@ test('rules 28.1: while a restore is under way nothing is accepted, also when Po
         return false;
       }
     });
+    // ETags have it also after the restore.
+    expect(intake.restored_at).toBe(restored_at);
   } finally {
     intake.close();
   }
