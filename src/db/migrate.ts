@@ -12,6 +12,7 @@ import * as webhookProjects from './migrations/007-webhook-projects';
 import * as webhookProjectIndexes from './migrations/008-webhook-project-indexes';
 import * as indexes from './migrations/009-indexes';
 import * as orderEnds from './migrations/010-order-ends';
+import * as countIndexes from './migrations/011-count-indexes';
 import { retryLocks } from './retry-locks';
 import { credentialsIn, grantToService } from './service-role';
 import { MIGRATION_LIMITS, storeSession } from './session';
@@ -41,6 +42,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '008-webhook-project-indexes': webhookProjectIndexes,
   '009-indexes': indexes,
   '010-order-ends': orderEnds,
+  '011-count-indexes': countIndexes,
 };
 
 /** knex requires a way back. There is none: a dropped column loses its data. */
