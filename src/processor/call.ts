@@ -59,7 +59,7 @@ export interface HttpAnswer {
 }
 
 /** Any answer; rejects when none came. */
-export async function call(connection: Connection, request: Call): Promise<HttpAnswer> {
+export async function callProcessor(connection: Connection, request: Call): Promise<HttpAnswer> {
   const { operation } = request;
   const began = performance.now();
   const ended = (result: Labels['result']) => {
@@ -112,7 +112,7 @@ export async function callOperation(
   let why: string;
   const began = performance.now();
   try {
-    const answer = await call(connection, request);
+    const answer = await callProcessor(connection, request);
     if (answer.status === 404 || answer.status === 409) return answer;
     const result = operationResultSchema.safeParse(answer.body);
     // An answer about another operation is no answer about this one.
@@ -164,7 +164,7 @@ export async function lookUp(
   request: Call,
   statuses: readonly number[] = [200],
 ): Promise<HttpAnswer> {
-  const answer = await call(connection, request).catch((error: unknown) => failureReason(error));
+  const answer = await callProcessor(connection, request).catch((error: unknown) => failureReason(error));
   if (typeof answer === 'object' && statuses.includes(answer.status)) return answer;
   const why = typeof answer === 'string' ? answer : `status ${answer.status}`;
   // The rest of a path may hold a token.

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { AmountMismatch } from '../domain/outcome';
 import {
-  call,
   callOperation,
+  callProcessor,
   connect,
   disconnect,
   lookUp,
@@ -114,7 +114,7 @@ export function createProcessorClient(options: ProcessorOptions) {
      */
     async findProblem(): Promise<string | undefined> {
       const path = `/v1/operations/${randomUUID()}/`;
-      const answer = await call(connection, { operation: 'find', method: 'GET', path });
+      const answer = await callProcessor(connection, { operation: 'find', method: 'GET', path });
       const { status } = answer;
       if (status === 401 || status === 403) return `PROCESSOR_KEY is refused: status ${status}.`;
       const is_its_own = status === 404 && namesField('idempotency_key', answer);

@@ -46,7 +46,7 @@ export class Recovery {
   private readonly unreplayable: UnreplayableWorkflows;
   private deleted_at = Number.NEGATIVE_INFINITY;
   /** Why the last round had to stop, if Temporal did not answer. */
-  private unavailable: unknown;
+  private unavailable: Error | undefined;
   /** Where the next look at the attentions to webhooks begins. */
   private webhooks_after = '';
 

@@ -59,7 +59,7 @@ export class RowChecks {
     private readonly options: {
       mayGoOn: () => Promise<boolean>;
       ended?: (name: SourceName, result: CheckResult) => void;
-      unavailable?: (error: unknown) => void;
+      unavailable?: (error: Error) => void;
     },
   ) {
     this.handlers = handlersOf(services.workflows);
@@ -133,7 +133,7 @@ export class RowChecks {
         () => false,
       );
       if (!is_available) {
-        this.options.unavailable?.(error);
+        this.options.unavailable?.(error as Error);
         return false;
       }
       if (!is_second_try && isServiceError(error, 'ServiceUnavailable')) return await this.check(name, check, true);

@@ -36,7 +36,7 @@ export interface SentInputs {
 
 /** What Temporal lacks of the workflows that ended since an instant (epoch milliseconds), in words for operators. */
 export async function lackingSince(client: Client, since: number): Promise<string | undefined> {
-  const { config } = await client.workflowService.describeNamespace({ namespace: client.options.namespace });
+  const { config } = await client.connection.workflowService.describeNamespace({ namespace: client.options.namespace });
   const hours = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / 3_600;
   const oldest = Date.now() - hours * HOUR_MS;
   if (since >= oldest) return undefined;

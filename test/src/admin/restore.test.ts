@@ -105,7 +105,8 @@ test('rules 28.1, 28.3: a record does not count as reconciled while an object co
     },
     getHandle: () => ({ fetchHistory: () => Promise.reject(new Error('no connection')) }),
   };
-  const client = { ...temporal, workflow } as unknown as TemporalClient;
+  const { connection, options } = temporal;
+  const client = { connection, options, workflow } as unknown as TemporalClient;
   const ended = await reconcile(() => Promise.resolve(), client);
   const { failed } = RESTORE_COMMANDS.find(({ verb }) => verb === 'reconcile') as {
     failed?: (ended: unknown) => boolean;
