@@ -4,8 +4,8 @@ const ROWS = 32;
 const WORDS = 128;
 
 /**
- * The rows that a report has read, by `row_sequence`. A bit each, in blocks: at most about 6 bytes for each order of the
- * service, where a Set needs 40 for each row, and ends at 2^24.
+ * The rows that a report has read, by `row_sequence`. A bit each, in blocks: about 9 bytes for each order of a dense
+ * range, where a Set needs 40 for each row, and ends at 2^24.
  */
 export class RowNumbers {
   private readonly blocks = new Map<number, Uint32Array>();
