@@ -13,7 +13,6 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { messageOf } from '../../errors';
 import { StackFailure, diskFull, isDiskFull } from '../failure';
 import { readFileIfExists, displayPath, writeWhole } from '../files';
 import type { Program } from '../programs/program';
@@ -213,7 +212,8 @@ async function filling(folder: string, work: () => Promise<unknown>): Promise<vo
   try {
     await work();
   } catch (error) {
-    throw isDiskFull(messageOf(error)) ? diskFull(displayPath(folder), messageOf(error)) : error;
+    const { message } = error as Error;
+    throw isDiskFull(message) ? diskFull(displayPath(folder), message) : error;
   }
 }
 
