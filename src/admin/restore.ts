@@ -89,8 +89,8 @@ export const RESTORE_COMMANDS = [
         body.since === undefined ? ((await newestChange(db)) ?? now.getTime()) - MARGIN_MS : Date.parse(body.since);
       if (since > now.getTime()) throw validationError('since', 'Expected an instant that has passed.');
       return await alone(db, ONE_RECONCILIATION, async () => {
+        if (body.again !== true) await requireNone(db, now.getTime());
         const restore = await db.transaction(async (trx) => {
-          if (body.again !== true) await requireNone(trx);
           const began = await beginRestore(trx, uuidv7(), since, now);
           await extendPayloadKeyUses(trx);
           // The index has orders that the record lost; new orders get their numbers.
@@ -118,8 +118,11 @@ export const RESTORE_COMMANDS = [
         await requireLease();
         await services.db.transaction(async (trx) => {
           const reconciled = failed === 0 ? new Date() : null;
-          await recordReconciliation(trx, restore, { rewritten, open_items }, reconciled);
-          const counts = { compared, rewritten, open: open_items.length, failed };
+          // What failed earlier was ended again then: this one did not find it any more.
+          const earlier = restore.reconciled === null ? restore.open_items : [];
+          const open = [...earlier.filter(({ is_ended_again }) => is_ended_again), ...open_items];
+          await recordReconciliation(trx, restore, { rewritten, open_items: open }, reconciled);
+          const counts = { compared, rewritten, open: open.length, failed };
           await audit(trx, context, 'restore.reconcile', restore, counts);
         });
         return {
@@ -165,10 +168,15 @@ export const RESTORE_COMMANDS = [
   },
 ];
 
-/** Only its operator knows whether the open restore is of this record, or came with the backup. */
-async function requireNone(db: Database): Promise<void> {
+/**
+ * Throws Conflict while a restore is under way: only its operator knows whether that is of this record, or came with the
+ * backup. `now` in epoch milliseconds.
+ */
+async function requireNone(db: Database, now: number): Promise<void> {
   const restore = await openRestore(db);
   if (restore === undefined) return;
+  // The command that began it may have been killed before this.
+  if (restore.reconciled === null) await postponeEnds(db, Date.parse(restore.since), now + ENDS_AFTER_MS);
   throw new ServiceError(
     'Conflict',
     `A restore that began at ${formatTimestamp(restore.began)} is under way: go on with restore reconcile. ` +

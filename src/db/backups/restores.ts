@@ -9,6 +9,8 @@ export interface OpenItem {
   /** For example `order:018f…`. */
   object: string;
   reason: string;
+  /** The reconciliation ended it again: a repeated one does not find it any more. */
+  is_ended_again?: true;
 }
 
 /** A restore of the record from a backup. Instants are ISO 8601 texts in UTC. */
@@ -37,7 +39,7 @@ export async function newestRestore(
 ): Promise<{ id: string; began: string; is_open: boolean } | undefined> {
   const [row] = await queryRows<{ id: string; began: string; is_open: boolean }>(
     db,
-    'select id, began, ended is null as is_open from restores order by began desc limit 1',
+    'select id, began, ended is null as is_open from restores order by ended is null desc, began desc limit 1',
     {},
   );
   return row;
@@ -128,8 +130,8 @@ const BY_CLOCK = {
  * links. They may have been paid or captured in time, which is still to be written again. An attempt whose charge was
  * begun is not put off: its outcome is found at the processor, and without one it would be sent again. Nor is a capture
  * window at whose end the service has captured or released, even if the processor refused it. `since` and `until`, the
- * new end, in epoch milliseconds of real time; ends by a sandbox clock count by that clock. Leaves `modified` unchanged:
- * a repeated run reads the backup's time from it.
+ * new end, in epoch milliseconds of real time; ends by a sandbox clock count by that clock. Moves `modified`
+ * by a microsecond only: a repeated run reads the backup's time from it.
  */
 export async function postponeEnds(db: Database, since: number, until: number): Promise<void> {
   const bindings = { since: toIsoTime(since), until: toIsoTime(until) };

@@ -17,7 +17,16 @@ import { processorOrderId, transactionId } from '../../ids';
 import { timeOf } from '../../object-time';
 import type { ReportedOperation } from '../../processor/wire';
 import type { SeenWorkflow, SentInputs } from '../../temporal/sent-inputs';
-import { LeftForPerson, again, deadline, endRun, untilDone, untilStored, type Restoration } from './restoration';
+import {
+  EndedAgain,
+  LeftForPerson,
+  again,
+  deadline,
+  endRun,
+  untilDone,
+  untilStored,
+  type Restoration,
+} from './restoration';
 import { doneIn } from './sent-to-order';
 
 /** What was sent to a follow-up order: its workflow's input, and updates. */
@@ -72,7 +81,7 @@ export async function restoreFollowUp(
   const is_ended = is_over && (await endFollowUp(restoration, id, input, outcome));
   await resume();
   if (is_ended && outcome === undefined) {
-    throw new LeftForPerson('It had ended as error without the processor. It is ended again, and nothing was sent.');
+    throw new EndedAgain('It had ended as error without the processor. It is ended again, and nothing was sent.');
   }
   if (is_ended) return true;
   // A possible reversal has no record until there is something to reverse.
@@ -86,7 +95,7 @@ async function untilPaymentHasOutcome(
   { db }: Restoration,
   { original_order_id, original_transaction_id }: FollowUpInput,
 ): Promise<void> {
-  await untilDone('The outcome of its payment is not known.', async () => {
+  await untilDone(new LeftForPerson('The outcome of its payment is not known.'), async () => {
     const payment = await loadOrderSnapshot(db, original_order_id);
     const status = transactionOf(payment, original_transaction_id)?.status;
     return status !== undefined && !isAttemptOpen(status);

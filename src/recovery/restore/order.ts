@@ -12,7 +12,16 @@ import { timeOf } from '../../object-time';
 import type { SeenWorkflow, SentInputs } from '../../temporal/sent-inputs';
 import { endLate, endUncharged, resumeOrder, setByHand } from './ended-attempt';
 import { currentLink } from './payment-link';
-import { LeftForPerson, TRY_AGAIN_MS, again, deadline, endRun, untilDone, type Restoration } from './restoration';
+import {
+  EndedAgain,
+  LeftForPerson,
+  TRY_AGAIN_MS,
+  again,
+  deadline,
+  endRun,
+  untilDone,
+  type Restoration,
+} from './restoration';
 import { sentToOrder, type SentToOrder } from './sent-to-order';
 
 /** Writes an order again, with its attempts and its end. Returns whether the record was changed. */
@@ -36,6 +45,9 @@ export async function restoreOrder(
   const order = await loadOrderSnapshot(db, id);
   if (isFinal(ORDER_MOVES, order.status)) return is_changed;
   if (sent.cancellation !== undefined) {
+    // While an outcome is awaited it would be refused.
+    await pollAwaitedOutcome(restoration, order);
+    if (isFinal(ORDER_MOVES, (await loadOrderSnapshot(db, id)).status)) return true;
     const { source, request } = sent.cancellation;
     await workflows.orders.cancel(id, { source, request: again(request) });
     return true;
@@ -63,7 +75,7 @@ async function continueStored(restoration: Restoration, stored: StoredOrder, sen
     const end = await endUncharged(restoration, id, sent.endOf);
     await resumeOrder(restoration, stored);
     if (end?.is_last === true && end.ended !== 'cancelled') {
-      throw new LeftForPerson(
+      throw new EndedAgain(
         `It had ended as ${end.ended ?? 'error'} without a charge. It is ended again, and nothing was sent.`,
       );
     }
@@ -141,7 +153,7 @@ async function expireOrder(restoration: Restoration, order: OrderSnapshot): Prom
   const { db } = restoration;
   await endPeriod(db, 'orders', order.id, new Date());
   await resumeOrder(restoration, order);
-  await untilDone('It does not expire.', async () =>
+  await untilDone(new Error('It does not expire.'), async () =>
     isFinal(ORDER_MOVES, (await loadOrderSnapshot(db, order.id)).status),
   );
 }
@@ -156,7 +168,8 @@ async function untilOutcomeBefore(restoration: Restoration, order_id: string, tr
   };
   if (is_known(order)) return;
   await pollAwaitedOutcome(restoration, order);
-  await untilDone('An attempt before it has no outcome.', async () => is_known(await loadOrderSnapshot(db, order_id)));
+  const unknown = new LeftForPerson('An attempt before it has no outcome.');
+  await untilDone(unknown, async () => is_known(await loadOrderSnapshot(db, order_id)));
 }
 
 /**

@@ -45,7 +45,7 @@ async function expirePaymentLink({ db, workflows }: Restoration, id: string): Pr
   if (isFinal(PAYMENT_LINK_MOVES, link.status)) return;
   await endPeriod(db, 'payment_links', id, new Date());
   await workflows.payment_links.resume(link, deadline());
-  await untilDone('It does not expire.', async () =>
+  await untilDone(new Error('It does not expire.'), async () =>
     isFinal(PAYMENT_LINK_MOVES, (await findStoredPaymentLink(db, id))!.status),
   );
 }

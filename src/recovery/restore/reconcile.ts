@@ -22,7 +22,7 @@ import type { WorkflowClients } from '../../temporal/workflows';
 import { CHECKS_AT_ONCE } from '../row-checks';
 import { KnownOperations } from './known-operations';
 import { missingInitiated, missingOf } from './missing';
-import { LeftForPerson, type Missing, type Restoration, type RestoreServices } from './restoration';
+import { EndedAgain, LeftForPerson, type Missing, type Restoration, type RestoreServices } from './restoration';
 
 interface Services extends RestoreServices {
   workflows: RestoreServices['workflows'] & Pick<WorkflowClients, 'erasures'>;
@@ -69,7 +69,8 @@ export async function reconcile(services: Services, restore: RestoreUnderWay): P
   const found: Reconciliation = { compared: seen.length, rewritten: 0, open_items: [], failed: 0 };
   const attempt = async <T>(object: string, work: () => Promise<T>): Promise<T | undefined> =>
     await work().catch((error: Error) => {
-      found.open_items.push({ object, reason: error.message });
+      const is_ended_again = error instanceof EndedAgain;
+      found.open_items.push({ object, reason: error.message, ...(is_ended_again && { is_ended_again }) });
       if (!isForPerson(error)) found.failed += 1;
       return undefined;
     });
@@ -115,7 +116,7 @@ export async function reconcile(services: Services, restore: RestoreUnderWay): P
     ({ operation, result }) => isProcessorInitiated(operation) && result === 'approved',
   );
   await writeAll(initiated.map((operation) => missingInitiated(restoration, operation)));
-  found.open_items.push(...(await eraseAgain(services, restore)));
+  await eraseAgain(services, restore, attempt);
   found.open_items.push(...(await differences(services, new Set(operations.map(({ order_id }) => order_id)))));
   const open = new Set(found.open_items.map(({ object }) => object));
   const restored = seen.filter(({ workflow_id }) => !open.has(workflow_id));
@@ -152,26 +153,31 @@ const ERASURE_MS = 60_000;
 async function eraseAgain(
   { db, client, workflows, requireLease }: Services,
   { since, began }: RestoreUnderWay,
-): Promise<OpenItem[]> {
-  const open: OpenItem[] = [];
+  attempt: <T>(object: string, work: () => Promise<T>) => Promise<T | undefined>,
+): Promise<void> {
   const started: string[] = [];
   for (const { workflow_id: object } of await workflowsSince(client, [ERASURE_WORKFLOW], since)) {
-    const { start } = await sentInputs(client, object);
     await requireLease();
-    const erasure = start as ErasureInput;
-    // One may have ended on the restored record, before what that lacked was written again.
-    await reopenErasure(db, erasure.erasure_id, { completed_before: began, now: Date.now() });
-    await workflows.erasures.start(erasure);
-    started.push(object);
+    await attempt(object, async () => {
+      const { start } = await sentInputs(client, object);
+      const erasure = start as ErasureInput;
+      // One may have ended on the restored record, before what that lacked was written again.
+      await reopenErasure(db, erasure.erasure_id, { completed_before: began, now: Date.now() });
+      await workflows.erasures.start(erasure);
+      started.push(object);
+    });
   }
   // A worker carries out one of a project at a time: while one is waited for, others go on.
   for (const object of started) {
     const handle = client.workflow.getHandle(object);
-    await client
-      .withDeadline(Date.now() + ERASURE_MS, () => handle.result())
-      .catch((error: Error) => open.push({ object, reason: `It is not completed: ${error.message}` }));
+    await attempt(object, async () => {
+      await client
+        .withDeadline(Date.now() + ERASURE_MS, () => handle.result())
+        .catch((error: Error) => {
+          throw new Error(`It is not completed: ${error.message}`, { cause: error });
+        });
+    });
   }
-  return open;
 }
 
 async function operationsSince(processor: Services['processor'], since: number): Promise<ReportedOperation[]> {

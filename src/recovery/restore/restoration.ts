@@ -45,6 +45,9 @@ export interface Missing {
  */
 export class LeftForPerson extends Error {}
 
+/** As LeftForPerson: it is ended again as it had ended, so that a repeated reconciliation does not find it any more. */
+export class EndedAgain extends LeftForPerson {}
+
 /** A request of the reconciliation is answered within this time. Milliseconds. */
 const DEADLINE_MS = 20_000;
 /** Pause before an object is looked for again. Milliseconds. */
@@ -76,13 +79,13 @@ export async function endRun(
 
 /** Waits until something is done; calls `resume` every fourth time that it is not. Throws `problem` after the deadline. */
 export async function untilDone(
-  problem: string,
+  problem: Error,
   isDone: () => Promise<boolean>,
   resume: () => Promise<unknown> = async () => {},
 ): Promise<void> {
   const give_up = deadline();
   for (let tries = 1; !(await isDone()); tries += 1) {
-    if (Date.now() > give_up) throw new Error(problem);
+    if (Date.now() > give_up) throw problem;
     await sleep(TRY_AGAIN_MS);
     if (tries % 4 === 0) await resume();
   }
@@ -95,5 +98,6 @@ export async function untilStored(
   kind: string,
   resume: () => Promise<unknown>,
 ): Promise<void> {
-  await untilDone(`The ${kind} is refused.`, async () => (await findStoredOrder(db, id)) !== undefined, resume);
+  const refused = new LeftForPerson(`The ${kind} is refused.`);
+  await untilDone(refused, async () => (await findStoredOrder(db, id)) !== undefined, resume);
 }

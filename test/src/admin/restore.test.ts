@@ -118,11 +118,16 @@ test('rules 28.1, 28.3: a record does not count as reconciled while an object co
     problem: '1 objects could not be read or written. Run restore reconcile again.',
   });
   expect(await awaitsReconciliation(db)).toBe(true);
+  // What a run has ended again is not found by the next one, and stays listed.
+  const lost = { object: 'order:one', reason: 'It is ended again.', is_ended_again: true };
+  const open_items = JSON.stringify([lost, { object: 'order:two', reason: 'no connection' }]);
+  await db('restores').whereNull('ended').update({ open_items });
   // What has ended is not read.
   const order = (await findOrderSnapshot(db, id))!;
   await moveOrder(db, order, { ended: 'cancelled' }, { source: 'service', now: Date.now() });
   expect(failed!(await reconcile(() => Promise.resolve(), client))).toBe(false);
   expect(await awaitsReconciliation(db)).toBe(false);
+  expect((await openRestore(db))!.open_items).toEqual([lost]);
 });
 
 test('rules 28.2: a restore that is under way begins anew only after the record was restored once more', async () => {
