@@ -131,11 +131,15 @@ export class Recovery {
     const began = performance.now();
     if (began - this.deleted_at < DELETE_EVERY_MS) return;
     let is_complete = true;
+    let has_failed = false;
     const removed = await applyRetention(db, this.retention, now, {
       mayGoOn: () => (is_complete = performance.now() - began < DELETE_FOR_MS && !this.loop.isStopping),
-      failed: (name, err) => log.error({ err, rows: name }, 'recovery could not remove old rows'),
+      failed: (name, err) => {
+        has_failed = true;
+        log.error({ err, rows: name }, 'recovery could not remove old rows');
+      },
     });
-    if (is_complete) this.deleted_at = began;
+    if (is_complete || has_failed) this.deleted_at = began;
     if (Object.keys(removed).length > 0) log.info({ rows: removed }, 'old rows removed');
   }
 
