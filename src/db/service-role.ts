@@ -60,16 +60,23 @@ const SCRAM_ITERATIONS = 4_096;
 
 /**
  * What Postgres stores of a password (RFC 5803). Sent in its place, so that no log of the server has the password: with
- * `log_statement`, or when the statement fails, it logs the whole statement. Clients normalise a password (RFC 4013).
+ * `log_statement`, or when the statement fails, it logs the whole statement.
  */
 function scramVerifier(password: string): string {
   const salt = randomBytes(16);
-  const salted = pbkdf2Sync(password.normalize('NFKC'), salt, SCRAM_ITERATIONS, 32, 'sha256');
+  const salted = pbkdf2Sync(normalized(password), salt, SCRAM_ITERATIONS, 32, 'sha256');
   const keyFor = (name: string) => createHmac('sha256', salted).update(name).digest();
   const stored_key = createHash('sha256').update(keyFor('Client Key')).digest('base64');
   const server_key = keyFor('Server Key').toString('base64');
   return `SCRAM-SHA-256$${SCRAM_ITERATIONS}:${salt.toString('base64')}$${stored_key}:${server_key}`;
 }
+
+/** A password as Postgres and its clients prepare it (SASLprep, RFC 4013; the tables C.1.2 and B.1 of RFC 3454). */
+const normalized = (password: string) =>
+  password
+    .replace(/[\u00a0\u1680\u2000-\u200b\u202f\u205f\u3000]/gu, ' ')
+    .replace(/[\u00ad\u034f\u1806\u180b-\u180d\u200c\u200d\u2060\ufe00-\ufe0f\ufeff]/gu, '')
+    .normalize('NFKC');
 
 /** Creates the role and the database of an address if they are missing. Only this role may connect to the database. */
 export async function makeDatabase(postgres_url: string, superuser_url: string): Promise<void> {

@@ -16,7 +16,7 @@ import { stack } from '../../support/stack';
 const name = `service_${randomBytes(4).toString('hex')}`;
 const owner_url = Object.assign(new URL(stack().postgres_url), { pathname: `/${name}` }).toString();
 // With characters that an address and a statement have to escape.
-const password = `it's ? "é\u00a0ﬁ${randomBytes(4).toString('hex')}`;
+const password = `it's ? "é\u00a0ﬁ\u00ad\u200b${randomBytes(4).toString('hex')}`;
 const service_url = Object.assign(new URL(owner_url), { username: name, password }).toString();
 let owner: Database;
 let service: Database;
