@@ -26,7 +26,7 @@ export interface TokenBuckets {
    * Takes so many tokens when the rate has brought what is missing, after the spends before. Tokens that `take` has
    * taken meanwhile are a debt: it finds none until the rate has brought these, too.
    */
-  readonly spend: (caller: string, tokens: number) => Promise<void>;
+  readonly spend: (caller: string, tokens: number, signal?: AbortSignal) => Promise<void>;
 }
 
 interface Bucket {
@@ -48,10 +48,12 @@ export function createTokenBuckets({ per_second, burst }: Rate): TokenBuckets {
   }
 
   // The library would wait until all are there at once: never, while others take each that drips in.
-  async function spendNext({ tokens }: Bucket, wanted: number): Promise<void> {
+  async function spendNext({ tokens }: Bucket, wanted: number, signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted) return;
     tokens.drip();
     const missing = wanted - tokens.content;
-    if (missing > 0) await new Promise((brought) => setTimeout(brought, (missing / per_second) * 1_000));
+    if (missing > 0) await pause((missing / per_second) * 1_000, signal);
+    if (signal?.aborted) return;
     tokens.drip();
     tokens.content -= wanted;
   }
@@ -62,9 +64,9 @@ export function createTokenBuckets({ per_second, burst }: Rate): TokenBuckets {
       const { tokens } = bucketOf(caller);
       return { allowed: tokens.tryRemoveTokens(1), left: tokens.content };
     },
-    async spend(caller, wanted) {
+    async spend(caller, wanted, signal) {
       const bucket = bucketOf(caller);
-      bucket.spends = bucket.spends.then(() => spendNext(bucket, wanted));
+      bucket.spends = bucket.spends.then(() => spendNext(bucket, wanted, signal));
       await bucket.spends;
     },
   };
@@ -73,8 +75,11 @@ export function createTokenBuckets({ per_second, burst }: Rate): TokenBuckets {
 export interface RateLimit {
   /** Counts one request of a caller and sets the RateLimit headers. Throws TooManyRequests. */
   readonly admit: (caller: string, response: Response) => void;
-  /** Makes a request that does the work of several use up as much of the limit; waits for the time that this takes. */
-  readonly spend: (caller: string, tokens: number) => Promise<void>;
+  /**
+   * Makes a request that does the work of several use up as much of the limit; waits for the time that this takes. Once
+   * `signal` is aborted it takes nothing any more.
+   */
+  readonly spend: (caller: string, tokens: number, signal?: AbortSignal) => Promise<void>;
 }
 
 /**
@@ -97,8 +102,16 @@ export function createRateLimit(per_second: number): RateLimit {
         throw new ServiceError('TooManyRequests', `More than ${per_second} requests a second.`);
       }
     },
-    spend: (caller, tokens) => buckets.spend(caller, tokens),
+    spend: (caller, tokens, signal) => buckets.spend(caller, tokens, signal),
   };
+}
+
+/** Resolves after a time in milliseconds, or once `signal` is aborted. */
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+  });
 }
 
 /** Bytes of an IPv6 address that identify a network: one customer has a whole /64. */

@@ -47,7 +47,7 @@ export class RequestBodies {
     try {
       const bytes = await readBytes(request, response);
       const tokens = Math.floor((bytes?.length ?? 0) / BYTES_PER_TOKEN);
-      if (tokens > 0) await inTime(response, deadline_at, () => this.rateLimit.spend(caller, tokens));
+      if (tokens > 0) await inTime(response, deadline_at, (signal) => this.rateLimit.spend(caller, tokens, signal));
       return bodyOf(request, bytes, optional);
     } finally {
       response.off('close', release);

@@ -107,6 +107,17 @@ function aLimit(per_second: number) {
   return { ask, spend };
 }
 
+test('rules 18.1: work that is given up takes nothing, and nobody waits for it', async () => {
+  const { ask, spend } = aLimit(1);
+  await spend('one', 2);
+  const given_up = new AbortController();
+  const waiting = [1, 2, 3].map(() => spend('one', 60, given_up.signal));
+  await jest.advanceTimersByTimeAsync(1_000);
+  given_up.abort();
+  await Promise.all(waiting);
+  expect(ask()[0]).toBe('admitted');
+});
+
 test('rules 18.1: work that costs more than the burst is slowed, not refused', async () => {
   const { spend } = aLimit(1);
   let spent = 0;
