@@ -12,7 +12,7 @@ export function versionsOf(if_match: string | undefined, restored_at: number): n
   if (if_match === undefined || if_match.trim() === '*') return undefined;
   return tagsOf(if_match).flatMap((tag) => {
     const version = Number(/^"(0|[1-9]\d{0,8})[-"]/.exec(tag)?.[1]);
-    return tag === etagOf(version, restored_at) ? [version] : [];
+    return Number.isInteger(version) && tag === etagOf(version, restored_at) ? [version] : [];
   });
 }
 

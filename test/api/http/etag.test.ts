@@ -21,6 +21,7 @@ test.each<[if_match: string | undefined, allowed: number[] | undefined]>([
   ['3', []],
   ['"3', []],
   ['"03"', []],
+  ['"NaN"', []],
   ['"-1"', []],
   ['"99999999999999999999"', []],
   ['"another", "7"', [7]],
