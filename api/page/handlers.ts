@@ -200,7 +200,9 @@ function handlePayment<P extends Payable, Method extends PageMethod>(
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       // It changed in the meantime, or the payment was not possible: show the record.
-      const after = await findPayable(context, request);
+      const after = await findPayable(context, request).catch((cause: unknown) => {
+        throw error instanceof OutcomeUnknown ? error : cause;
+      });
       const result = isCurrentAttempt(after, attempt)
         ? { ...resultOf(error, after), cardholder_name: readName(body) }
         : { error: alreadyStarted() };

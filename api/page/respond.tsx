@@ -2,7 +2,7 @@ import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { idParam } from '../../src/contract/scalars';
-import { ERRORS, type ServiceError } from '../../src/errors';
+import { ERRORS, OutcomeUnknown, type ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import type { TestCard } from '../../src/processor/wire';
 import { answerError, answerErrors } from '../http/errors';
@@ -179,10 +179,13 @@ export function onPageError(log: Logger, base: string): ErrorRequestHandler {
     const { problems } = localization.texts;
     const problem = status in problems ? (status as keyof Texts['problems']) : status < 500 ? 400 : 503;
     const page = problem === 404 ? undefined : pageOf(request, base);
-    // The next load may succeed: one that fails does not end the waiting.
-    const is_retried = request.method === 'GET' && (status === 429 || status >= 500);
+    // The next load may succeed: one that fails does not end the waiting, nor does a form whose outcome is not known.
+    const sent = error instanceof OutcomeUnknown ? readAttempt(request.body) : sentAttempt(request);
+    const is_retried = request.method === 'GET' ? status === 429 || status >= 500 : error instanceof OutcomeUnknown;
     const refresh =
-      page !== undefined && is_retried ? { ...nextReload(request, page), seconds: RELOAD_SECONDS_MAX } : undefined;
+      page !== undefined && is_retried
+        ? { ...nextReload(request, page, sent), seconds: RELOAD_SECONDS_MAX }
+        : undefined;
     sendPage(response, status, <ProblemPage {...{ localization, base, problem, page, refresh }} is_test={false} />);
   });
 }

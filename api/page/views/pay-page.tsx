@@ -138,7 +138,7 @@ function noticeOf(texts: Texts, { payable, field_errors, notice, state }: PayPag
   const earlier = late_approval === undefined ? [] : [texts.earlier_approval[late_approval](merchant_name)];
   const title = texts.error_title;
   if (Object.keys(field_errors).length > 0) {
-    return { heading: texts.check_fields, details: [], errors: field_errors, title };
+    return { heading: texts.check_fields, details: earlier, errors: field_errors, title };
   }
   const errors = {};
   if (notice) return { heading: texts[notice], details: [texts[`${notice}_detail`], ...earlier], errors, title };

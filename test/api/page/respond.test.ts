@@ -3,7 +3,7 @@ import pino from 'pino';
 import type { CsrfProtection } from '../../../api/page/csrf';
 import type { PageOutcome, Payable, PaymentState } from '../../../api/page/payable';
 import { createRespond, onPageError } from '../../../api/page/respond';
-import { ServiceError } from '../../../src/errors';
+import { OutcomeUnknown, ServiceError } from '../../../src/errors';
 import { SERIALIZERS } from '../../../src/log';
 import { NOBODY } from '../../support/shapes';
 import { serveTestApi } from '../../support/test-api';
@@ -101,6 +101,11 @@ test.each<[string, 'TooManyRequests' | 'ServiceUnavailable' | 'ServerError' | 'F
   const { text } = await answerTo(new ServiceError(error, 'Why.'), 'text/html', path, method);
   expect(text.includes(`content="10;url=${PAYABLE.path}?waited=4&amp;sent=1"`)).toBe(waits);
   expect(text.includes('http-equiv="refresh"')).toBe(waits);
+});
+
+test('rules 10.8: the page of a form whose outcome is not known waits for it, also when the record cannot be read', async () => {
+  const { text } = await answerTo(new OutcomeUnknown(), 'text/html', PAYABLE.path, 'POST');
+  expect(text).toContain(`content="10;url=${PAYABLE.path}?waited=1"`);
 });
 
 const failures = (reason: 'declined' | undefined) => ({
