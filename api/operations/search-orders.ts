@@ -65,10 +65,14 @@ const turnsOf =
   (searches: ConcurrencyLimit, project_id: string): InTurn =>
   async (search, { limit_ms, has_begun = false }) => {
     const wait = new AbortController();
-    const timer = setTimeout(() => wait.abort(searchUnavailable()), limit_ms);
-    const found = searches
-      .acquire(project_id, wait.signal, has_begun ? Infinity : undefined)
-      .then((release) => search().finally(release));
+    let timer: NodeJS.Timeout | undefined;
+    const limit = () => (timer = setTimeout(() => wait.abort(searchUnavailable()), limit_ms));
+    // Those before it stop waiting by themselves: an answer that has begun must not end because of them.
+    if (!has_begun) limit();
+    const found = searches.acquire(project_id, wait.signal, has_begun ? Infinity : undefined).then((release) => {
+      if (has_begun) limit();
+      return search().finally(release);
+    });
     const waited = new Promise<never>((_, reject) => {
       wait.signal.addEventListener('abort', () => reject(wait.signal.reason as ServiceError), { once: true });
     });
