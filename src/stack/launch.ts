@@ -28,7 +28,7 @@ interface LaunchOptions {
 /** How the servers report that another program listens on their port. */
 const PORT_TAKEN = /EADDRINUSE|address already in use|could not create any TCP\/IP sockets/i;
 
-/** What leads to servers that run already, and only to these. */
+/** What leads to servers that run already, or to receivers of what they send. */
 const GIVEN_SERVERS = [
   'POSTGRES_URL',
   'POSTGRES_PASSWORD_FILE',
@@ -45,6 +45,13 @@ const GIVEN_SERVERS = [
   'MEILISEARCH_KEY',
   'PROCESSOR_URL',
   'PROCESSOR_NOTIFICATION_URL',
+  'PUBLIC_URL',
+  'MANAGE_PUBLIC_URL',
+  'SIMULATOR_PUBLIC_URL',
+  'OPERATOR_WEBHOOK_URL',
+  'DEMO_WEBHOOK_URL',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
 ] as const satisfies readonly (keyof Config)[];
 
 /**
