@@ -44,6 +44,8 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
   const endKeyUse = await announcePayloadKey(config, db, log);
   const workflows = createWorkflowClients({ client, db });
   const index = new SearchWriter(searchServer(config));
+  // The indexer makes them too, once its version is current; checks of the index run before.
+  index.makeKeys().catch((err: unknown) => log.debug({ err }, 'the keys of the search index were not made'));
   const connection = await NativeConnection.connect({
     address,
     ...credentialsOf(config),
