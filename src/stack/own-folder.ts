@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, statSync, statfsSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readlinkSync, statSync, statfsSync } from 'node:fs';
 import { freemem, tmpdir } from 'node:os';
 import path from 'node:path';
 import { removeData } from './launch';
@@ -10,8 +10,13 @@ const IN_MEMORY = '/dev/shm';
 /** The servers of a whole run of the tests write about 2 GiB. */
 const ROOM = 4 * 1024 ** 3;
 
-/** The name has the process that made the folder. */
-const OWN = /^payments-own-.+-(\d+)-\w{6}$/;
+/** Process ids are those of one PID namespace: containers with a common folder have several. */
+const NAMESPACE = pidNamespace();
+
+/** How the name of a folder begins that a process makes. */
+export const ownPrefix = (name: string, pid = process.pid) => `payments-own-${name}-${NAMESPACE}-${pid}-`;
+
+const OWN = new RegExp(`^payments-own-.+-${NAMESPACE}-(\\d+)-\\w{6}$`);
 
 /**
  * A new folder for the data of servers that this process starts for itself; PostgreSQL under root may pass it. With
@@ -20,7 +25,7 @@ const OWN = /^payments-own-.+-(\d+)-\w{6}$/;
  */
 export function makeOwnFolder(name: string, { in_memory = false } = {}): string {
   const parent = in_memory && hasRoomInMemory() ? IN_MEMORY : tmpdir();
-  const folder = mkdtempSync(path.join(parent, `payments-own-${name}-${process.pid}-`));
+  const folder = mkdtempSync(path.join(parent, ownPrefix(name)));
   chmodSync(folder, 0o711);
   return folder;
 }
@@ -53,6 +58,14 @@ async function removeAbandoned(folder: string): Promise<void> {
     removeData(folder);
   } catch {
     // It is gone in the meantime.
+  }
+}
+
+function pidNamespace(): string {
+  try {
+    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
+  } catch {
+    return '0';
   }
 }
 

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { repositoryRoot } from '../../../src/stack/files';
-import { makeOwnFolder, removeAbandonedFolders } from '../../../src/stack/own-folder';
+import { makeOwnFolder, ownPrefix, removeAbandonedFolders } from '../../../src/stack/own-folder';
 import { RunningProcesses, identify } from '../../../src/stack/programs/running-processes';
 import { takeLock } from '../../../src/stack/tools/lock';
 import { until } from '../../support/waits';
@@ -12,7 +12,7 @@ import { until } from '../../support/waits';
 /** As a process makes it that has ended since. */
 function folderOfEnded(): string {
   const { pid } = spawnSync(process.execPath, ['-e', '']);
-  return mkdtempSync(path.join(tmpdir(), `payments-own-test-${pid}-`));
+  return mkdtempSync(path.join(tmpdir(), ownPrefix('test', pid)));
 }
 
 test('what killed processes left is removed, with its servers; what is in use is not', async () => {
