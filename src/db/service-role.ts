@@ -74,8 +74,11 @@ function scramVerifier(password: string): string {
 /** A password as Postgres and its clients prepare it (SASLprep, RFC 4013; the tables C.1.2 and B.1 of RFC 3454). */
 const normalized = (password: string) =>
   password
-    .replace(/[\u00a0\u1680\u2000-\u200b\u202f\u205f\u3000]/gu, ' ')
-    .replace(/[\u00ad\u034f\u1806\u180b-\u180d\u200c\u200d\u2060\ufe00-\ufe0f\ufeff]/gu, '')
+    .replace(/[\u{a0}\u{1680}\u{2000}-\u{200b}\u{202f}\u{205f}\u{3000}]/gu, ' ')
+    .replace(
+      /\u{ad}|\u{34f}|\u{1806}|\u{180b}|\u{180c}|\u{180d}|\u{200c}|\u{200d}|\u{2060}|[\u{fe00}-\u{fe0f}]|\u{feff}/gu,
+      '',
+    )
     .normalize('NFKC');
 
 /** Creates the role and the database of an address if they are missing. Only this role may connect to the database. */
