@@ -161,6 +161,10 @@ const statusOf = async ({ version, env }: Built): Promise<Partial<DeployedVersio
   return (await findVersions({ client: temporal, name })).find((one) => one.version === version) ?? {};
 };
 
+/** Temporal shows a change of a version a moment later. */
+const untilStatus = (version: Built, status: DeployedVersion['status']) =>
+  until(`a version is ${status}`, async () => (await statusOf(version)).status === status);
+
 /** How long the load goes on after each step. Milliseconds. */
 const STEP_MS = 1_000;
 /** Temporal reports after about a minute that a history does not replay; recovery looks twice a minute. Milliseconds. */
@@ -202,7 +206,8 @@ test('rules 24.21: two versions under load: current, ramp, back, drain; nothing 
   expect(await ramp(newer, 10)).toMatchObject({ error: 'Conflict', failed: true });
   const worker = await startWorker(newer);
   await ramp(newer, 10);
-  expect(await statusOf(newer)).toMatchObject({ status: 'ramping', percentage: 10 });
+  await untilStatus(newer, 'ramping');
+  expect((await statusOf(newer)).percentage).toBe(10);
   const ramped: string[] = [];
   const began_newer = await until('one in ten begins with the newer version', async () => {
     const made = await Promise.all(
@@ -218,11 +223,11 @@ test('rules 24.21: two versions under load: current, ramp, back, drain; nothing 
   expect(began_newer).toBeLessThan(ramped.length / 2);
   await until('Temporal lists them', async () => (await statusOf(newer)).open_workflows! >= began_newer);
   await ramp(newer, 0);
-  expect((await statusOf(newer)).status).toBe('draining');
+  await untilStatus(newer, 'draining');
   await sleep(STEP_MS);
 
   await admin(newer, 'deploy', 'current');
-  expect((await statusOf(newer)).status).toBe('current');
+  await untilStatus(newer, 'current');
   await sleep(STEP_MS);
   // Open orders stay where they began, and only the current build drains.
   expect((await statusOf(HEAD)).open_workflows).toBeGreaterThanOrEqual(open.length);
@@ -265,7 +270,7 @@ test('rules 24.21: orders that a version cannot continue stay where they are; au
   await stopWorker(breaking);
 
   const worker = await startWorker({ ...newer, env: { DEPLOYMENT_VERSIONING: 'automatic' } });
-  expect((await statusOf(newer)).status).toBe('current');
+  await untilStatus(newer, 'current');
   await until('it has moved the open order', async () => (await statusOf(HEAD)).open_workflows === 0);
   expect((await merchant.cancelOrder(unpaid.id)).status).toBe('cancelled');
 
