@@ -4,6 +4,7 @@ import { parseJson } from '../../src/contract/json';
 import { ServiceError } from '../../src/errors';
 import { ConcurrencyLimit } from './concurrency-limit';
 import type { RateLimit } from './rate-limit';
+import { unlessAborted } from './unless-aborted';
 
 /** Bytes of a body (rules 18.2). */
 const BODY_BYTES_MAX = 256 * 1024;
@@ -72,12 +73,9 @@ async function inTime<T>(
   const giveUp = () => late.abort(new ServiceError('TooManyRequests', NO_TURN));
   const timer = setTimeout(giveUp, deadline_at - Date.now());
   response.once('close', giveUp);
-  const given_up = new Promise<never>((_, reject) => {
-    late.signal.addEventListener('abort', () => reject(late.signal.reason as ServiceError), { once: true });
-  });
   if (response.req.socket.destroyed) giveUp();
   try {
-    return await Promise.race([begin(late.signal), given_up]);
+    return await unlessAborted(begin(late.signal), late.signal);
   } finally {
     clearTimeout(timer);
     response.off('close', giveUp);

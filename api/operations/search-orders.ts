@@ -1,10 +1,11 @@
 import { SEARCH_REACH, SEARCH_SIZE, type SearchRequest } from '../../src/contract/search';
 import { SORT_FIELDS, parseSort } from '../../src/domain/query/fields';
 import { parseQuery } from '../../src/domain/query/parse';
-import { validationError, type ServiceError } from '../../src/errors';
+import { validationError } from '../../src/errors';
 import { searchCursorOf, placeOf, type PageEnd } from '../../src/search/cursor';
 import { SEARCH_MS, searchUnavailable, type InTurn, type Wanted } from '../../src/search/reader';
 import { ConcurrencyLimit } from '../http/concurrency-limit';
+import { unlessAborted } from '../http/unless-aborted';
 import { foundOrders, searchAnswer } from '../large-answers/found-orders';
 import type { MerchantOperation, MerchantServices } from '../merchant';
 import { Stream } from '../operation';
@@ -73,10 +74,7 @@ const turnsOf =
       if (has_begun) limit();
       return search().finally(release);
     });
-    const waited = new Promise<never>((_, reject) => {
-      wait.signal.addEventListener('abort', () => reject(wait.signal.reason as ServiceError), { once: true });
-    });
-    return await Promise.race([found, waited]).finally(() => clearTimeout(timer));
+    return await unlessAborted(found, wait.signal).finally(() => clearTimeout(timer));
   };
 
 /** A report has all rows. */
