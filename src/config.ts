@@ -369,6 +369,16 @@ export const configSchema = z.object({
     .describe('Milliseconds for which spans are gathered before they are sent; default: 5000.'),
 });
 
+/** What proves to Temporal who clients and workers are, and checks the server. */
+export const TEMPORAL_CREDENTIALS = [
+  'TEMPORAL_API_KEY',
+  'TEMPORAL_TLS',
+  'TEMPORAL_TLS_CLIENT_CERT_PATH',
+  'TEMPORAL_TLS_CLIENT_KEY_PATH',
+  'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+  'TEMPORAL_TLS_SERVER_NAME',
+] as const satisfies readonly (keyof Config)[];
+
 export type Config = z.infer<typeof configSchema>;
 
 /** The variables of an environment that are set: one with an empty or blank value is not. */

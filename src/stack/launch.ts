@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { configSchema, type Config } from '../config';
+import { TEMPORAL_CREDENTIALS, configSchema, type Config } from '../config';
 import type { StackFacts } from './facts';
 import { clusterData, readFileIfExists, repositoryRoot } from './files';
 
@@ -35,12 +35,7 @@ const GIVEN_SERVERS = [
   'POSTGRES_OWNER_URL',
   'SIMULATOR_POSTGRES_URL',
   'TEMPORAL_ADDRESS',
-  'TEMPORAL_API_KEY',
-  'TEMPORAL_TLS',
-  'TEMPORAL_TLS_CLIENT_CERT_PATH',
-  'TEMPORAL_TLS_CLIENT_KEY_PATH',
-  'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
-  'TEMPORAL_TLS_SERVER_NAME',
+  ...TEMPORAL_CREDENTIALS,
   'MEILISEARCH_URL',
   'MEILISEARCH_KEY',
   'PROCESSOR_URL',

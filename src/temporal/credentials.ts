@@ -1,25 +1,16 @@
 import type { ConnectionOptions } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import type { Config } from '../config';
+import { TEMPORAL_CREDENTIALS, type Config } from '../config';
 
 /** How clients and workers prove who they are, and check the server. */
 export type Credentials = Pick<ConnectionOptions, 'tls'> & { apiKey?: string };
-
-const VARIABLES = [
-  'TEMPORAL_API_KEY',
-  'TEMPORAL_TLS',
-  'TEMPORAL_TLS_CLIENT_CERT_PATH',
-  'TEMPORAL_TLS_CLIENT_KEY_PATH',
-  'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
-  'TEMPORAL_TLS_SERVER_NAME',
-] as const satisfies (keyof Config)[];
 
 /**
  * The credentials for TEMPORAL_ADDRESS, from variables with Temporal's standard names; without any, the connection is
  * plain text. Configuration files in the user's home are ignored. Throws when a file cannot be read, or when only one
  * of client certificate and key is set.
  */
-export function credentialsOf(config: Pick<Config, (typeof VARIABLES)[number]>): Credentials {
+export function credentialsOf(config: Pick<Config, (typeof TEMPORAL_CREDENTIALS)[number]>): Credentials {
   const { TEMPORAL_TLS_CLIENT_CERT_PATH: certificate, TEMPORAL_TLS_CLIENT_KEY_PATH: key } = config;
   if ((certificate === undefined) !== (key === undefined)) {
     throw new Error(
@@ -27,7 +18,7 @@ export function credentialsOf(config: Pick<Config, (typeof VARIABLES)[number]>):
     );
   }
   const variables = Object.fromEntries(
-    VARIABLES.flatMap((name) => {
+    TEMPORAL_CREDENTIALS.flatMap((name) => {
       const value = config[name];
       return value === undefined ? [] : [[name, value]];
     }),
