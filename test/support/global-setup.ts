@@ -55,9 +55,7 @@ export default async function globalSetup(): Promise<void> {
 /** Of Postgres: without waits for the disk, as only a power failure would lose data; hundreds of databases are vacuumed rarely. */
 const FAST = { synchronous_commit: 'off', fsync: 'off', full_page_writes: 'off', autovacuum_naptime: '5min' };
 
-async function withoutDisk({ postgres_url, pids }: StackFacts): Promise<void> {
-  // A server given by POSTGRES_URL is not changed.
-  if (pids['postgres'] === undefined) return;
+async function withoutDisk({ postgres_url }: StackFacts): Promise<void> {
   const db = connectDatabase(postgres_url, { pool_max: 1 });
   try {
     await setServerSettings(db, FAST);
