@@ -111,6 +111,7 @@ function moneyOf(operation: ReportedOperation): ReportedMoney {
         settlement_currency: settlement.settlement_currency,
         settlement_amount: settlement.settlement_amount,
         fee_amount: settlement.fee_amount ?? 0,
+        fee_currency: settlement.fee_currency,
       },
     }),
   };

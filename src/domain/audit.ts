@@ -31,6 +31,7 @@ export interface RecordedTransaction {
   settlement_currency: string | null;
   settlement_amount: number | null;
   fee_amount: number | null;
+  fee_currency: string | null;
   /** Since when a fetched settlement waits to be written to it. */
   settlement_waits_since: number | null;
 }
@@ -60,7 +61,15 @@ export interface ReportedMoney {
   is_approved: boolean;
   occurred: number;
   settlement?:
-    { number: number; settlement_currency: string; settlement_amount: number; fee_amount: number } | undefined;
+    | {
+        number: number;
+        settlement_currency: string;
+        settlement_amount: number;
+        /** 0, without a currency: there was no fee. */
+        fee_amount: number;
+        fee_currency?: string | undefined;
+      }
+    | undefined;
 }
 
 /** What the comparison takes into account. Instants in epoch milliseconds. */
@@ -82,6 +91,8 @@ export interface ComparedOrder {
 }
 
 const CHARGES = ['sale', 'authorize'];
+const feeInWords = (fee: { fee_amount: number | null; fee_currency?: string | null | undefined }) =>
+  fee.fee_amount ? `${fee.fee_amount} ${fee.fee_currency}` : '0';
 const sumOf = (operations: readonly ReportedMoney[]) => operations.reduce((sum, { amount }) => sum + amount, 0);
 
 /**
@@ -215,7 +226,7 @@ class OrderComparison {
 
   private compareSettlement(transaction: RecordedTransaction, { settlement, ...found }: ReportedMoney): void {
     const { fetched_up_to, waits_since } = this.comparison;
-    const { settlement_amount, settlement_currency, fee_amount, settlement_waits_since: waits } = transaction;
+    const { settlement_amount, settlement_currency, settlement_waits_since: waits } = transaction;
     const add = (description: string) =>
       this.add('settlement', found, {
         record_amount: settlement_amount ?? 0,
@@ -231,10 +242,11 @@ class OrderComparison {
     } else if (
       settlement_amount !== settlement.settlement_amount ||
       settlement_currency !== settlement.settlement_currency ||
-      (fee_amount ?? 0) !== settlement.fee_amount
+      feeInWords(transaction) !== feeInWords(settlement)
     ) {
-      const fees = `fees of ${fee_amount ?? 0} and ${settlement.fee_amount}`;
-      add(`The record has ${settlement_amount}, the processor settled ${settlement.settlement_amount}, with ${fees}.`);
+      const amounts = [transaction, settlement].map((one) => `${one.settlement_amount} ${one.settlement_currency}`);
+      const fees = `fees of ${feeInWords(transaction)} and ${feeInWords(settlement)}`;
+      add(`The record has ${amounts[0]}, the processor settled ${amounts[1]}, with ${fees}.`);
     }
   }
 

@@ -33,6 +33,7 @@ const TRANSACTION: Record<keyof RecordedTransaction, string> = {
   settlement_currency: 't.settlement_currency',
   settlement_amount: 't.settlement_amount',
   fee_amount: 't.fee_amount',
+  fee_currency: 't.fee_currency',
   settlement_waits_since: `(select ${epochOf('min(s.fetched)')} from open_settlements s where s.transaction_id = t.id)`,
 };
 

@@ -28,6 +28,7 @@ const recorded = (over: Partial<RecordedTransaction> = {}): RecordedTransaction 
     settlement_currency: null,
     settlement_amount: null,
     fee_amount: null,
+    fee_currency: null,
     settlement_waits_since: null,
     ...over,
   };
@@ -53,8 +54,8 @@ const followed = (operation: string, amount = 500, over: Partial<ReportedMoney> 
   reported({ operation, recorded_in: operation, amount, ...over });
 const refunded = (amount: number) => followed('refund', amount);
 const settled = (settlement_amount: number, over: Partial<ReportedMoney> = {}) =>
-  reported({ settlement: { number: 7, settlement_currency: 'EUR', settlement_amount, fee_amount: 27 }, ...over });
-const payout = { settlement_amount: 473, settlement_currency: 'EUR', fee_amount: 27 };
+  reported({ settlement: { number: 7, ...payout, settlement_amount }, ...over });
+const payout = { settlement_amount: 473, settlement_currency: 'EUR', fee_amount: 27, fee_currency: 'EUR' };
 
 interface Row {
   transactions?: RecordedTransaction[];
@@ -300,10 +301,15 @@ test.each<[string, Row, string[]]>([
     ['settlement 473 473'],
   ],
   [
+    'a settlement whose fee has another currency',
+    { transactions: [recorded({ ...payout, fee_currency: 'USD' })], operations: [settled(473)] },
+    ['settlement 473 473'],
+  ],
+  [
     'a settlement without a fee',
     {
-      transactions: [recorded({ ...payout, fee_amount: null })],
-      operations: [settled(473, { settlement: { number: 7, ...payout, fee_amount: 0 } })],
+      transactions: [recorded({ ...payout, fee_amount: null, fee_currency: null })],
+      operations: [settled(473, { settlement: { number: 7, ...payout, fee_amount: 0, fee_currency: undefined } })],
     },
     [],
   ],
@@ -352,7 +358,7 @@ test.each<[Row, string]>([
   ],
   [
     { transactions: [recorded({ ...payout, fee_amount: null })], operations: [settled(470)] },
-    'The record has 473, the processor settled 470, with fees of 0 and 27.',
+    'The record has 473 EUR, the processor settled 470 EUR, with fees of 0 and 27 EUR.',
   ],
 ])('rules 26.3: in words %#: %s', (row, description) => {
   const { differences } = compared(row);
