@@ -104,7 +104,7 @@ async function eraseOrder(
     const orders = await ordersToErase(db, erasure, order_id);
     // A restored record may lack the order.
     if (orders.length === 0) return;
-    for (const order of orders.filter(({ id }) => !deleted.has(id))) {
+    for (const order of orders.filter(({ id }) => !deleted.has(orderWorkflowId(id)))) {
       throwIfCancelled();
       const ran = await workflows.histories.delete(orderWorkflowId(order.id));
       // An earlier try may have ended the run.
@@ -113,7 +113,14 @@ async function eraseOrder(
       if (link_id !== null && (await workflows.histories.delete(paymentLinkWorkflowId(link_id)))) {
         await workflows.payment_links.resume({ id: link_id, project_id });
       }
-      deleted.add(order.id);
+      deleted.add(orderWorkflowId(order.id));
+    }
+    // A refund that was refused has a history, but no record.
+    const others = (await workflows.histories.closedFollowUps(order_id)).filter((id) => !deleted.has(id));
+    for (const workflow_id of others) {
+      throwIfCancelled();
+      await workflows.histories.delete(workflow_id);
+      deleted.add(workflow_id);
     }
     // A follow-up order that was written meanwhile has a history too.
     if (await eraseOrders(db, erasure.id, orders, Date.now())) return;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { FOLLOW_UP_WORKFLOW } from '../../workflows/messages';
 import type { TemporalAccess } from './call';
 import { undefinedIfNotFound } from './call-errors';
 import { grpcStatusOf, type GrpcStatus } from './grpc-status';
@@ -21,6 +22,16 @@ export class Histories {
     for await (const run of workflow.list({ query: `WorkflowId = '${workflow_id}'` })) run_ids.add(run.runId);
     await Promise.all([...run_ids].map((run_id) => this.deleteRun(workflow_id, run_id)));
     return current?.status.name === 'RUNNING';
+  }
+
+  /** The ids of the workflows that follow a payment order and are closed. */
+  async closedFollowUps(order_id: string): Promise<string[]> {
+    const query = `RelatedOrderId = '${order_id}' and WorkflowType = '${FOLLOW_UP_WORKFLOW}'`;
+    const [closed, running] = [new Set<string>(), new Set<string>()];
+    for await (const { workflowId, status } of this.temporal.client.workflow.list({ query })) {
+      (status.name === 'RUNNING' ? running : closed).add(workflowId);
+    }
+    return [...closed].filter((id) => !running.has(id));
   }
 
   /** Asks again until the run is gone: Temporal drops a deletion that comes while it still closes the run. */

@@ -19,7 +19,7 @@ import { setUp } from '../support/set-up';
 
 const database = setUp(() => createTestDatabase());
 /** What the activity asks of Temporal; a failure is that of a deletion. */
-let [deleted, resumed, running]: [string[], string[], string[]] = [[], [], []];
+let [deleted, resumed, running, refused]: [string[], string[], string[], string[]] = [[], [], [], []];
 let failure: Error | undefined;
 /** What happens once while a history is deleted. */
 let meanwhile: (() => Promise<unknown>) | undefined;
@@ -36,13 +36,14 @@ const services = () =>
           deleted.push(id);
           return running.includes(id);
         },
+        closedFollowUps: async () => refused,
       },
       orders: { resume: async ({ order_id }: { order_id: string }) => void resumed.push(order_id) },
       follow_ups: { start: async ({ id }: { id: string }) => void resumed.push(id) },
     },
   }) as unknown as ActivityServices;
 beforeEach(() => {
-  [deleted, resumed, running, failure] = [[], [], [], undefined];
+  [deleted, resumed, running, refused, failure] = [[], [], [], [], undefined];
 });
 
 const CUSTOMER = { merchant_customer_id: 'C-1', email_address: 'Ada@Shop.example', first_name: 'Ada' };

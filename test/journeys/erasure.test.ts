@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import { v7 as uuidv7 } from 'uuid';
+import { KINDS } from '../../src/temporal/kinds';
 import { EncryptingCodec } from '../../src/temporal/payload-codec';
+import { FOLLOW_UP_WORKFLOW } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
 import { recordRows } from '../support/database';
-import { CARDS } from '../support/domain';
+import { CARDS, aRequest } from '../support/domain';
 import { newIdempotencyKey, statusesOf } from '../support/merchant';
-import { capturePart, createAuthorization, part, refund } from '../support/merchant-payments';
+import { capturePart, createAuthorization, part, payingTransactionId, refund } from '../support/merchant-payments';
 import { answerOfAdmin } from '../support/admin';
 import { createTestProject, type TestProject } from '../support/operator';
 import { setUp } from '../support/set-up';
@@ -76,6 +79,16 @@ const payOnPage = async (id: string) => {
   const form = { ...CARD, cardholder_name: WORD, ...(await customer.openPage({ id })) };
   return (await customer.postForm(`/pay/${id}/`, { ...form, number: CARDS.approved.number })).status;
 };
+/** A refund that the API sent on, and its workflow refused; its id. */
+async function refusedRefund({ id: original_order_id }: { id: string }): Promise<string> {
+  const original_transaction_id = payingTransactionId(await project.merchant.getOrder(original_order_id));
+  const input = {
+    ...({ id: uuidv7(), kind: 'refund', requested_by: 'merchant', request: aRequest(), amount: 2_000 } as const),
+    ...{ description: WORD, project_id: project.id, original_order_id, original_transaction_id },
+  };
+  expect(await temporal.client.workflow.execute(FOLLOW_UP_WORKFLOW, KINDS.follow_up.start(input))).toBe('refused');
+  return input.id;
+}
 interface Erasure {
   id: string;
   status: string;
@@ -108,7 +121,8 @@ test('rules 29.3, 29.4, 29.5: nothing of an erased customer stays; money, ids an
   });
   await until('all is in the index', async () => (await foundBySearch()) > 4);
   expect(await tablesWithWord()).toEqual(expect.arrayContaining(['idempotency_keys', 'orders', 'transactions']));
-  const ids = [paid.id, refunded.body.id, held.id, open.id].map((id) => `order:${id}`).toSorted();
+  const refused = await refusedRefund(paid);
+  const ids = [paid.id, refunded.body.id, held.id, open.id, refused].map((id) => `order:${id}`).toSorted();
   await until('Temporal lists the workflows of all', async () => {
     const found = await workflowsWithWord();
     return ids.every((id) => found.includes(id));
