@@ -185,6 +185,7 @@ interface MoveBindings {
   source: string;
   now: string;
   late_approval_poll_at: string | null;
+  is_back_from_issuer: boolean;
 }
 
 function moveStatements(rowsOf: () => SandboxRows): Statement[] {
@@ -223,6 +224,7 @@ function move(rows: SandboxRows, to: MoveBindings): { moved: number; delivery: n
     if (row === undefined || !to.transaction_sources.includes(row.status)) return nothing;
     row.status = to.transaction_to;
     row.poll_at = to.poll_at;
+    if (to.is_back_from_issuer) row.polls = 0;
     row.captured_amount = to.captured_amount ?? row.captured_amount;
     row.capture_ends_at = to.capture_ends_at ?? row.capture_ends_at;
     row.payment_method = to.payment_method ?? row.payment_method;

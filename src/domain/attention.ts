@@ -32,10 +32,11 @@ export function reasonsInWords(reasons: readonly (string | undefined)[]): string
 
 /** Of an outcome that is awaited. */
 function outcomeAttention(order: OrderSnapshot): string | undefined {
-  if (outcomeAwaitedFrom(order) === undefined) return undefined;
+  const awaited_from = outcomeAwaitedFrom(order);
+  if (awaited_from === undefined) return undefined;
   const { answered, polls = 0 } = lastTransaction(order)!;
   if (answered !== undefined) return mismatchInWords(answered, order);
-  return polls >= POLLS_BEFORE_ATTENTION ? OUTCOME_OVERDUE : undefined;
+  return awaited_from === 'processor' && polls >= POLLS_BEFORE_ATTENTION ? OUTCOME_OVERDUE : undefined;
 }
 
 /**

@@ -166,6 +166,11 @@ export function firstPollAt(to: TransactionStatus | undefined, now: number): num
   return to === 'processing' ? now + pollAfter(0) : undefined;
 }
 
+/** Whether the customer has left the issuer, so that the processor owes the outcome from now on. */
+export function isBackFromIssuer(from: TransactionStatus | undefined, to: TransactionStatus | undefined): boolean {
+  return from === 'pending' && to === 'processing';
+}
+
 /** An authorization that is accepted holds the whole amount until its window ends. */
 function movedTransaction(
   order: OrderSnapshot,
@@ -174,9 +179,14 @@ function movedTransaction(
   now: number,
 ): TransactionSnapshot {
   const { capture } = transaction;
-  const { poll_at: _, ...before } = transaction;
+  const { poll_at: _, polls, ...before } = transaction;
   const poll_at = firstPollAt(to, now);
-  const moved = { ...before, status: to, ...(poll_at !== undefined && { poll_at }) };
+  const moved = {
+    ...before,
+    status: to,
+    ...(polls !== undefined && !isBackFromIssuer(transaction.status, to) && { polls }),
+    ...(poll_at !== undefined && { poll_at }),
+  };
   if (capture === undefined || capture_ends_at === undefined) return moved;
   return { ...moved, capture: { ...capture, capture_ends_at, reserved: order.amount } };
 }

@@ -1,6 +1,7 @@
 import {
   afterMove,
   firstPollAt,
+  isBackFromIssuer,
   lateApprovalPollAt,
   planMove,
   type StatusChange,
@@ -8,7 +9,7 @@ import {
   type MoveDetails,
   type PlannedMove,
 } from '../../domain/move';
-import type { OrderSnapshot } from '../../domain/order-snapshot';
+import { transactionOf, type OrderSnapshot } from '../../domain/order-snapshot';
 import { linkStatusAfter } from '../../domain/payment-link';
 import {
   ORDER_MOVES,
@@ -62,6 +63,9 @@ const writeMove = prepared<MoveResult>(
      liability_shift = coalesce(:liability_shift::boolean, liability_shift),
      captured_amount = coalesce(:captured_amount::bigint, captured_amount),
      poll_at = :poll_at,
+     -- From now on the processor owes the outcome.
+     polls = case when :is_back_from_issuer::boolean then 0 else polls end,
+     polled_at = case when :is_back_from_issuer::boolean then null else polled_at end,
      -- Before it is accepted a transaction shows how long it can be paid, from then on how long it can be captured.
      capture_ends_at = coalesce(:capture_ends_at::timestamptz, capture_ends_at),
      expiration_period =
@@ -219,6 +223,10 @@ function bindingsOf(order: OrderSnapshot, move: Move, details: MoveDetails) {
     captured_amount: details.transaction?.captured_amount ?? null,
     late_approval_poll_at: late_approval_poll_at === undefined ? null : toIsoTime(late_approval_poll_at),
     poll_at: poll_at === undefined ? null : toIsoTime(poll_at),
+    is_back_from_issuer: isBackFromIssuer(
+      transactionOf(order, move.transaction?.transaction_id)?.status,
+      move.transaction?.to,
+    ),
     request_id: currentRequestId() ?? null,
   };
 }

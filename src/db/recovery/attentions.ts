@@ -93,7 +93,8 @@ export async function findAttentionCandidates(
        select order_id from announced
        union
        select order_id from transactions
-       where (polls >= ${POLLS_BEFORE_ATTENTION} or answered_amount is not null) and status = any(:open::text[])
+       where (polls >= ${POLLS_BEFORE_ATTENTION} and status <> 'pending' or answered_amount is not null)
+         and status = any(:open::text[])
        union
        select o.id from orders o
        where o.attention is not null and not exists (

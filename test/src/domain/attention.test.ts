@@ -19,6 +19,7 @@ test.each<[string, OrderSnapshot, string | undefined]>([
     polled(anOrder('processing', ['processing']), 170),
     'has given no outcome for about a day',
   ],
+  ['rules 10.3: not while the customer is at the issuer', polled(anOrder('processing', ['pending']), 170), undefined],
   ['no longer, once it is known', polled(anOrder('completed', ['accepted']), 170), undefined],
   ['what is recorded', { ...anOrder('completed', ['accepted']), attention: 'look here' }, 'look here'],
   [

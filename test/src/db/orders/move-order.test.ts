@@ -1,6 +1,7 @@
 import { beginAttempt } from '../../../../src/db/orders/insert-order';
 import { moveOrder } from '../../../../src/db/orders/move-order';
 import { findOrderSnapshot } from '../../../../src/db/orders/order-snapshot';
+import { recordPoll } from '../../../../src/db/orders/transactions';
 import { findStoredOrder } from '../../../../src/db/orders/stored-order';
 import type { OrderSnapshot } from '../../../../src/domain/order-snapshot';
 import { createTestDatabase } from '../../../support/database';
@@ -47,6 +48,23 @@ describe('moveOrder: the one function that moves', () => {
     });
     const [event] = (await view(order.id)).transactions[0]!.events.slice(-1);
     expect([event!.occurred, event!.noticed].map((instant) => Date.parse(instant))).toEqual([expected, NOW]);
+  });
+
+  test('rules 10.3: once the customer is back from the issuer, polls are counted anew', async () => {
+    const order = await aStoredOrder(database.db);
+    const transaction_id = order.transactions[0]!.id;
+    await moveOrder(database.db, order, { transaction_id, to: 'pending' }, by);
+    const poll = { transaction_id, now: NOW, poll_at: NOW, is_unknown: true };
+    await recordPoll(database.db, poll);
+    const at_issuer = (await findOrderSnapshot(database.db, order.id))!;
+    expect(at_issuer.transactions[0]!.polls).toBe(1);
+    const back = await moveOrder(database.db, at_issuer, { transaction_id, to: 'processing' }, by);
+    expect(back).toEqual(await findOrderSnapshot(database.db, order.id));
+    expect(back.transactions[0]!.polls).toBeUndefined();
+    await recordPoll(database.db, poll);
+    const answered = await findOrderSnapshot(database.db, order.id);
+    const paid = await moveOrder(database.db, answered!, accept(order), by);
+    expect(paid.transactions[0]!.polls).toBe(1);
   });
 
   test('rules 4.6: the second time writes nothing', async () => {
