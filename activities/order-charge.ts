@@ -85,13 +85,16 @@ export async function findCharge({ processor }: ActivityServices, order: OrderSn
   );
 }
 
-/** Records the outcome of a charge, or the lack of one. Returns the order afterwards. */
+/**
+ * Records the outcome of a charge, or the lack of one. An approval of a charge that is recorded as declined is given
+ * back (rules 10.18). Returns the order afterwards.
+ */
 export async function recordChargeOutcome(
-  { db }: ActivityServices,
+  { db, workflows }: ActivityServices,
   before: OrderSnapshot,
   facts: Omit<ChargeOutcome, 'machine_now'>,
 ): Promise<OrderSnapshot> {
-  const { transaction_id, outcome } = facts;
+  const { transaction_id, outcome, now } = facts;
   if (isMismatch(outcome)) await recordMismatch(db, transaction_id, outcome);
   const order = isMismatch(outcome) ? withAnswered(before, transaction_id, outcome) : before;
   const move = (current: OrderSnapshot) => {
@@ -100,5 +103,10 @@ export async function recordChargeOutcome(
   };
   const moved = await moveAsPlanned(db, order, move);
   // A challenge after expires_at is recorded, then the order expires.
-  return await moveAsPlanned(db, moved, move);
+  const recorded = await moveAsPlanned(db, moved, move);
+  const is_approved = typeof outcome === 'object' && outcome.result === 'approved';
+  if (is_approved && transactionOf(recorded, transaction_id)?.status === 'error') {
+    await workflows.follow_ups.startReversal({ transaction_id, now, with_declined: true });
+  }
+  return recorded;
 }

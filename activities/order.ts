@@ -219,11 +219,11 @@ export async function closeCaptureWindow(
 
 /**
  * Starts the reversal of a payment that may have been approved after it had ended. It polls now, or after
- * `poll_after_ms`.
+ * `poll_after_ms`. `with_declined`: also of a declined one.
  */
 export const startReversal = async (
   { workflows }: ActivityServices,
-  input: { transaction_id: string; poll_after_ms?: number | undefined } & TimeOfTry,
+  input: { transaction_id: string; poll_after_ms?: number | undefined; with_declined?: boolean } & TimeOfTry,
 ) => await workflows.follow_ups.startReversal(input);
 
 /**

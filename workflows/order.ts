@@ -38,7 +38,7 @@ export async function order({ order_id, resumed }: OrderInput): Promise<string> 
     await STEPS[step](state);
   }
 
-  await pollAfterEnd(state);
+  if (outcome.pollRequested) await pollEndedAttempt(state);
   await condition(allHandlersFinished);
   return state.record?.status ?? 'refused';
 }
@@ -70,13 +70,14 @@ async function startReversals(state: OrderState): Promise<void> {
 }
 
 /**
- * A signal that arrived before or while the order was ending may be about an approval. Later signals reach the
- * reversal's workflow.
+ * A signal that arrived before or while the last attempt ended may be about its approval, also when the processor had
+ * declined it (rules 10.18). Later signals reach the reversal's workflow.
  */
-async function pollAfterEnd({ record, outcome, clock }: OrderState): Promise<void> {
+async function pollEndedAttempt({ record, clock }: OrderState): Promise<void> {
   const last = record && lastTransaction(record);
-  if (last === undefined || !isEnding(last.status) || !outcome.pollRequested) return;
-  await localActivities.startReversal({ transaction_id: last.id, now: clock.now() });
+  const with_declined = last?.status === 'error';
+  if (last === undefined || !(with_declined || isEnding(last.status))) return;
+  await localActivities.startReversal({ transaction_id: last.id, now: clock.now(), with_declined });
 }
 
 async function awaitPayment(state: OrderState): Promise<void> {
@@ -87,6 +88,7 @@ async function awaitPayment(state: OrderState): Promise<void> {
     const { version } = await state.readLatest();
     if (version !== record.version) return;
     outcome.pollRequested = false;
+    await pollEndedAttempt(state);
   }
   await waits.until(
     { at: paymentExpiresAt(record), summary: inWords(record) },

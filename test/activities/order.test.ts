@@ -1,4 +1,5 @@
 import { attentionTo } from '../../src/domain/attention';
+import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import { createActivities, type Activities } from '../../activities';
 import type { ActivityServices } from '../../activities/services';
@@ -60,9 +61,15 @@ const withProcessor = (over: Partial<Processor> = {}) =>
   createActivities({
     db: database.db,
     processor: { ...processor, ...over },
-    // Nothing here starts or signals a workflow.
+    // Nothing else here starts or signals a workflow.
+    workflows: { follow_ups: { startReversal: async (input: object) => void reversals.push(input) } },
     public_url: 'http://pay.example',
-  } as ActivityServices);
+  } as unknown as ActivityServices);
+/** The reversals that were started. */
+let reversals: object[] = [];
+beforeEach(() => {
+  reversals = [];
+});
 
 const anOrderKilledAtTheCharge = async (card: CardName = 'approved', fields: { attempts_max?: number } = {}) => {
   const input = { ...aCharge(await tokenOf(card)), now: NOW };
@@ -343,6 +350,17 @@ test('rules 4.5: a processor that contradicts the outcome it has given changes n
   const asked = lying.pollCharge({ order, transaction_id: order.transactions[0]!.id, now: NOW, poll_at: NOW + 60_000 });
   await expect(asked).resolves.toMatchObject({ status: 'completed', version: order.version });
   expect(await statuses(order.id)).toBe('completed accepted');
+});
+
+test('rules 10.18: an approval of a charge that an earlier try has recorded as declined is given back', async () => {
+  const { order } = await anOrderKilledAtTheCharge('do_not_honor');
+  const poll = { order, transaction_id: order.transactions[0]!.id, now: NOW, poll_at: NOW + MINUTE };
+  const declined = await activities.pollCharge(poll);
+  expect([await statuses(order.id), reversals]).toEqual(['error error', []]);
+  const answer = (await processor.findOperation(chargeIdempotencyKey(poll.transaction_id), {})) as OperationResult;
+  const approving = withProcessor({ findOperation: () => Promise.resolve({ ...answer, result: 'approved' }) });
+  expect(await approving.pollCharge(poll)).toEqual(declined);
+  expect(reversals).toEqual([{ transaction_id: poll.transaction_id, now: expect.any(Number), with_declined: true }]);
 });
 
 describe('endUnpaidOrder', () => {

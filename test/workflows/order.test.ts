@@ -9,6 +9,7 @@ import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import { ServiceError } from '../../src/errors';
 import { pollNowUpdate, processorAnswered } from '../../workflows/messages';
 import { CARDS, MINUTE, PROJECT, aRequest, aTransaction, transactionIdOf } from '../support/domain';
+import { untilLocked } from '../support/database';
 import { Merchant } from '../support/merchant';
 import { setUp } from '../support/set-up';
 import { createWorkflowEnvironment } from '../support/temporal';
@@ -200,6 +201,38 @@ describe('a late approval is reversed', () => {
     expect(await order.handle.result()).toBe('cancelled');
     await until('the reversal', async () => (await given(order)).includes('reversal completed'));
     expect(await statusesOfOrder(order)).toBe('cancelled: cancelled');
+  });
+});
+
+describe('rules 10.18: a notification of an approval comes while the decline is being recorded', () => {
+  test.each<[string, () => Promise<TestOrder>, string]>([
+    ['of the only attempt', () => createAnOrder(world, { card_number: CARDS.challenge.number }), 'error: error'],
+    [
+      'of an attempt that another may follow',
+      async () => {
+        const order = await createAnOrder(world);
+        await order.pay(CARDS.challenge.number, 1);
+        return order;
+      },
+      'processing: error',
+    ],
+  ])('%s: the payment is given back', async (_title, begin, declined) => {
+    const { db } = world.database;
+    const order = await begin();
+    const transaction_id = transactionIdOf(order.id, 1);
+    await answerAtIssuer(order, { code: '3333' });
+    const holder = await db.transaction();
+    await holder.raw('lock table orders in share row exclusive mode');
+    await order.handle.signal(processorAnswered);
+    await untilLocked('the decline is being recorded', db);
+    const approved = { result: 'approved', response_code: '00' } as const;
+    await merchant.addFault({ kind: 'altered', operation: 'ask', transaction_id, answer: approved });
+    await order.handle.signal(processorAnswered);
+    await holder.rollback();
+    await until('it is given back', async () =>
+      (await order.view()).follow_ups.some(({ kind }) => kind === 'reversal'),
+    );
+    expect(await statusesOfOrder(order)).toBe(declined);
   });
 });
 
