@@ -52,6 +52,10 @@ export const transactionRequestSchema = z
           .optional()
           .describe('Account funding: for example `card-account`.'),
       })
+      .superRefine((details, context) => {
+        const empty = Object.keys(details).filter((name) => name.startsWith('receiver_') && details[name] === null);
+        for (const name of empty) context.addIssue({ code: 'custom', path: [name], input: null });
+      })
       .optional(),
   })
   .superRefine(

@@ -117,6 +117,7 @@ describe('rules 1.6, 1.7 and 15.1: create an order', () => {
       withDetails({ receiver_account_number: 'x'.repeat(51) }),
       `${DETAILS}.receiver_account_number`,
     ],
+    ['rules 1.7: misspelt receiver_ field null', withDetails({ receiver_name: null }), `${DETAILS}.receiver_name`],
     ['rules 1.17: country that is reserved', { ...ORDER, customer: { country: 'UK' } }, 'customer.country'],
     ['phone number as number', { ...ORDER, customer: { phone_numbers: [1] } }, 'customer.phone_numbers.0'],
     ['extra as list', { ...ORDER, extra: [1] }, 'extra'],
@@ -272,7 +273,7 @@ describe('rules 1.6, 1.7 and 15.1: create an order', () => {
 describe('rules 3.1: all that is wrong is reported', () => {
   const fieldsOf = (body: unknown) => refusal(body).fields.map(({ path, text }) => `${path}: ${text}`);
 
-  test('card numbers first, then in the order of the schema', () => {
+  test('card numbers first, then what cannot be kept, then in the order of the schema', () => {
     const body = {
       amount: -1,
       currency: 'EU',
