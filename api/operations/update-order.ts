@@ -8,7 +8,7 @@ import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { ServiceError, validationError, preconditionFailed } from '../../src/errors';
 import { timeOf } from '../../src/object-time';
 import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
-import { presentVersion } from '../present/order';
+import { omitNull, presentVersion } from '../present/order';
 import { requireProjectAccepts } from '../requests/project-rules';
 
 /**
@@ -43,10 +43,15 @@ export const updateOrder =
 
 /** Clients send the whole order back: what is as it was is no change. `null` clears a field. */
 function changesSomething(order: StoredOrder, changes: Omit<Changes, 'amount' | 'currency'>): boolean {
-  return Object.entries(changes).some(
-    ([field, value]) => !isDeepStrictEqual(value, order[field as keyof typeof changes]),
-  );
+  const [before, after] = [order, changes].map(withShownCustomer);
+  return Object.keys(changes).some((field) => !isDeepStrictEqual(after![field], before![field]));
 }
+
+/** An order shows no empty lists of its customer. */
+const withShownCustomer = (fields: Pick<Changes, 'customer'>): Record<string, unknown> => ({
+  ...fields,
+  customer: fields.customer && omitNull(fields.customer),
+});
 
 function refuseFinal({ status }: StoredOrder): void {
   if (isFinal(ORDER_MOVES, status)) {

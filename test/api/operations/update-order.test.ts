@@ -75,6 +75,13 @@ describe('rules 5.5: what changes', () => {
     // No change: also its version, which If-Match names, stays.
     expect([status, body]).toEqual([200, order]);
   });
+
+  test('an order whose customer has an empty list, sent back as it was read, stays as it is', async () => {
+    const merchant = new Merchant();
+    const order = await merchant.createOrder({ customer: { first_name: 'Ada', phone_numbers: [] } });
+    expect(order.customer).toEqual({ first_name: 'Ada' });
+    expect((await put(merchant, order.id, order)).body).toEqual(order);
+  });
 });
 
 test('rules 5.5: null clears a field, and the second time changes nothing that is shown', async () => {
