@@ -1,5 +1,4 @@
 import { DiagLogLevel, context, diag, propagation, trace } from '@opentelemetry/api';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { NodeTracerProvider, SpanProcessor } from '@opentelemetry/sdk-trace-node';
 import type { Config } from '../config';
 import type { Logger } from '../log';
@@ -50,6 +49,7 @@ export function startTracing(config: Settings, process_name: string, log: Logger
 export function startSpans(process_name: string, processor: SpanProcessor): void {
   const sdk = require('@opentelemetry/sdk-trace-node') as Sdk;
   const resources = require('@opentelemetry/resources') as typeof import('@opentelemetry/resources');
+  const { W3CTraceContextPropagator } = require('@opentelemetry/core') as typeof import('@opentelemetry/core');
   const random = new sdk.RandomIdGenerator();
   provider = new sdk.NodeTracerProvider({
     resource: resources
