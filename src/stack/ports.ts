@@ -89,7 +89,7 @@ export async function reach(variable: string, address: URL, standard_port: numbe
 const REACH_MS = 5_000;
 
 /** Whether something listens there. */
-export function takesConnections(host: string, port: number): Promise<boolean> {
+function takesConnections(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: REACH_MS });
     const end = (result: boolean) => {

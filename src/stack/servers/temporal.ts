@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { gte } from 'semver';
 import { privateFolder, repositoryRoot } from '../files';
-import { takesConnections } from '../ports';
+import { callGrpc } from '../grpc';
 import type { Program } from '../programs/program';
 import { baseEnvironment } from '../settings';
 import { runCommand } from '../tools/command';
@@ -102,15 +102,15 @@ export function temporalProgram(server: TemporalServer): Program {
   };
 }
 
-/** Whether the server takes calls. The program that asks it costs more than a connection: it starts once that is taken. */
-export async function isServing(server: Pick<TemporalServer, 'program' | 'port'>): Promise<boolean> {
-  if (!(await takesConnections('127.0.0.1', server.port))) return false;
-  const address = ['--address', `127.0.0.1:${server.port}`];
-  const said = await runCommand(server.program, ['operator', 'cluster', 'health', ...address, ...ISOLATED], {
-    env: baseEnvironment(),
-    timeout_ms: 5_000,
-  });
-  return said.trim() === 'SERVING';
+/** The service that takes the calls of clients; as a message of gRPC's health check, field 1. */
+const WORKFLOW_SERVICE = 'temporal.api.workflowservice.v1.WorkflowService';
+const OF_WORKFLOW_SERVICE = Buffer.from([0x0a, WORKFLOW_SERVICE.length, ...Buffer.from(WORKFLOW_SERVICE)]);
+/** The answer of gRPC's health check: status, field 1, is SERVING. */
+const IS_SERVING = Buffer.from([0x08, 0x01]);
+
+/** Whether the server takes calls. */
+export async function isServing({ port }: Pick<TemporalServer, 'port'>): Promise<boolean> {
+  return (await callGrpc(port, 'grpc.health.v1.Health/Check', OF_WORKFLOW_SERVICE))?.equals(IS_SERVING) === true;
 }
 
 /** A file of what docker-compose.yml runs Temporal with. */

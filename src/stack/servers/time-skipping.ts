@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:http2';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { repositoryRoot } from '../files';
+import { callGrpc } from '../grpc';
 import { choosePorts } from '../ports';
 import { onPath, runCommand } from '../tools/command';
 import { downloadOfficial } from '../tools/download';
@@ -79,6 +78,7 @@ const FLAGS = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto', '-
 const MAIN_CLASS = 'io.temporal.testserver.TestServer';
 const ARCHIVE = 'classes.jsa';
 const LOOPBACK = '127.0.0.1';
+const SYSTEM_INFO = 'temporal.api.workflowservice.v1.WorkflowService/GetSystemInfo';
 /** Between two calls of a server that is starting. Milliseconds. */
 const RETRY_MS = 100;
 
@@ -102,29 +102,7 @@ async function archiveClasses(jars: string, signal: AbortSignal): Promise<void> 
   }).then(() => {
     isRunning = false;
   });
-  while (isRunning && !(await answers(`http://${LOOPBACK}:${port}`))) await sleep(RETRY_MS);
+  while (isRunning && (await callGrpc(port!, SYSTEM_INFO)) === undefined) await sleep(RETRY_MS);
   server.kill('SIGTERM');
   await ended;
-}
-
-/** Whether the server answers GetSystemInfo; a gRPC call is an HTTP/2 request. */
-async function answers(url: string): Promise<boolean> {
-  // The request gets the errors of the session too.
-  const session = connect(url).on('error', () => undefined);
-  try {
-    const request = session.request({
-      ':method': 'POST',
-      ':path': '/temporal.api.workflowservice.v1.WorkflowService/GetSystemInfo',
-      'content-type': 'application/grpc',
-      te: 'trailers',
-    });
-    // A message without fields: not compressed, no bytes.
-    request.end(Buffer.alloc(5));
-    await once(request, 'response');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    session.destroy();
-  }
 }
