@@ -93,7 +93,7 @@ export async function findAttentionCandidates(
        select order_id from announced
        union
        select order_id from transactions
-       where (polls >= ${POLLS_BEFORE_ATTENTION} and status <> 'pending' or answered_amount is not null)
+       where (polls >= ${POLLS_BEFORE_ATTENTION} and (status <> 'pending' or poll_at >= expires_at) or answered_amount is not null)
          and status = any(:open::text[])
        union
        select o.id from orders o

@@ -9,6 +9,10 @@ const polled = (order: OrderSnapshot, polls: number): OrderSnapshot => ({
   ...order,
   transactions: order.transactions.map((one) => ({ ...one, polls })),
 });
+const pollsAfterEnd = (order: OrderSnapshot): OrderSnapshot => ({
+  ...order,
+  transactions: order.transactions.map((one) => ({ ...one, poll_at: one.expires_at })),
+});
 const mismatched = (order: OrderSnapshot) =>
   withAnswered(order, order.transactions[0]!.id, { amount: 40, currency: 'USD' });
 
@@ -20,6 +24,11 @@ test.each<[string, OrderSnapshot, string | undefined]>([
     'has given no outcome for about a day',
   ],
   ['rules 10.3: not while the customer is at the issuer', polled(anOrder('processing', ['pending']), 170), undefined],
+  [
+    'rules 10.3: but when the processor is silent after that time',
+    pollsAfterEnd(polled(anOrder('processing', ['pending']), 170)),
+    'has given no outcome for about a day',
+  ],
   ['no longer, once it is known', polled(anOrder('completed', ['accepted']), 170), undefined],
   ['what is recorded', { ...anOrder('completed', ['accepted']), attention: 'look here' }, 'look here'],
   [

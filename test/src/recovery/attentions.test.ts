@@ -40,6 +40,20 @@ test('rules 24.19: an outcome that is overdue needs attention until it is known,
   expect(await open()).toEqual([]);
 });
 
+test('rules 10.3: a customer who is long at the issuer needs no attention; a silent processor after the end of that time does', async () => {
+  const { id, transactions, expires_at } = await aStoredOrder(database.db);
+  const transaction = () => database.db('transactions').where({ id: transactions[0]!.id });
+  await transaction().update({ status: 'pending', polls: 170, polled_at: new Date(NOW), poll_at: new Date(NOW) });
+  database.forget();
+  await reconcile();
+  expect([await open(), database.statements.some((sql) => sql.includes(' from orders o '))]).toEqual([[], false]);
+  await transaction().update({ poll_at: new Date(expires_at) });
+  await reconcile();
+  expect(await open()).toEqual([[id, 'the processor has given no outcome for about a day']]);
+  await transaction().update({ status: 'expired' });
+  await reconcile();
+});
+
 test('rules 24.19: what the record says of an order is restored, and stays', async () => {
   const { id } = await aStoredOrder(database.db);
   await setAttention(database.db, id, 'look here');
