@@ -119,8 +119,8 @@ async function eraseOrder(
     const others = (await workflows.histories.closedFollowUps(order_id)).filter((id) => !deleted.has(id));
     for (const workflow_id of others) {
       throwIfCancelled();
-      await workflows.histories.delete(workflow_id);
-      deleted.add(workflow_id);
+      // One that runs again writes a record, with which it goes on.
+      if (!(await workflows.histories.delete(workflow_id))) deleted.add(workflow_id);
     }
     // A follow-up order that was written meanwhile has a history too.
     if (await eraseOrders(db, erasure.id, orders, Date.now())) return;

@@ -16,6 +16,7 @@ import { createTestDatabase, untilLocked } from '../support/database';
 import { MINUTE, NOW, PROJECT, aCharge, aRequest, aTransaction } from '../support/domain';
 import { aFollowUp, aStoredOrder, anAcceptedPayment } from '../support/rows';
 import { setUp } from '../support/set-up';
+import { NOBODY } from '../support/shapes';
 
 const database = setUp(() => createTestDatabase());
 /** What the activity asks of Temporal; a failure is that of a deletion. */
@@ -229,6 +230,18 @@ test('rules 29.5: a follow-up order that is written when all histories are delet
   await erased;
   expect(deleted).toEqual([orderWorkflowId(payment.id), orderWorkflowId(refund.id)]);
   for (const { id } of [payment, refund]) expect(await shown(id)).not.toMatch(/ada|two tickets/i);
+});
+
+test('rules 29.5: the histories of follow-up orders without a record go too; one that has a record by then goes on', async () => {
+  const payment = await anAcceptedPayment(database.db);
+  const refund = aFollowUp(payment, { kind: 'refund', amount: 40, description: 'For Ada' });
+  refused = [orderWorkflowId(NOBODY), orderWorkflowId(refund.id)];
+  const erasure = await requestErasure('order_id', payment.id);
+  running = [orderWorkflowId(refund.id)];
+  meanwhile = () => insertFollowUp(database.db, refund);
+  await carryOut(erasure);
+  expect(deleted).toEqual([payment.id, NOBODY, refund.id, refund.id].map(orderWorkflowId));
+  expect(resumed).toEqual([refund.id]);
 });
 
 const CARD_OF_ADA = { vault_token: 'tok', truncated_pan: '411111******1111', cardholder_name: 'Ada' };
