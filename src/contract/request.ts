@@ -79,8 +79,10 @@ function parsePart(schema: z.ZodType, raw: unknown, found: WrongFields): unknown
   if (parsed.success) return parsed.data;
   for (const wrong of wrongFieldsOf(parsed.error)) {
     if (found.isFull()) break;
-    // A field name with a card number was reported before and must not be repeated.
-    if (!holdsCardNumber(wrong.path)) found.add(wrong);
+    // A field name that is refused itself was reported before and must not be repeated.
+    const { path } = wrong;
+    const place = { path, depth: 0, in_card_details: path.includes('payment_method_details.') };
+    if (textProblem(path, place) === undefined) found.add(wrong);
   }
   return undefined;
 }

@@ -52,10 +52,14 @@ export const transactionRequestSchema = z
           .optional()
           .describe('Account funding: for example `card-account`.'),
       })
-      .superRefine((details, context) => {
-        const empty = Object.keys(details).filter((name) => name.startsWith('receiver_') && details[name] === null);
-        for (const name of empty) context.addIssue({ code: 'custom', path: [name], input: null });
-      })
+      .superRefine(
+        (details, context) => {
+          const empty = Object.keys(details).filter((name) => name.startsWith('receiver_') && details[name] === null);
+          for (const name of empty) context.addIssue({ code: 'custom', path: [name], input: null });
+        },
+        // Beside wrong fields, too.
+        { when: ({ value }) => typeof value === 'object' && value !== null },
+      )
       .optional(),
   })
   .superRefine(

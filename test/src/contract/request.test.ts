@@ -162,12 +162,13 @@ describe('rules 1.6, 1.7 and 15.1: create an order', () => {
     ['card number as a key', { ...ORDER, extra: { [CARD]: 'x' } }, 'extra'],
     ['card number of 13 digits in the details', withDetails({ card_number: EAN }), `${DETAILS}.card_number`],
     ['card number of 13 digits as a key of the details', withDetails({ [EAN]: 'x' }), DETAILS],
+    ['card number of 13 digits in a receiver_ field null', withDetails({ [`receiver_${EAN}`]: null }), DETAILS],
   ])('%s: ValidationError', (_title, body, path) => {
     const error = refusal(body);
     const [first] = error.fields;
     expect([error.error, first?.path]).toEqual(['ValidationError', path]);
     expect(first?.text).toMatch(/^[A-Z].*\.$/);
-    expect(JSON.stringify([error.value, error.fields])).not.toMatch(/4111|5544|undefined/);
+    expect(JSON.stringify([error.value, error.fields])).not.toMatch(/4111|5544|5901|undefined/);
   });
 
   test.each<[string, unknown]>([
@@ -304,6 +305,13 @@ describe('rules 3.1: all that is wrong is reported', () => {
       'customer.phone_numbers: Expected a list.',
       'extra: Expected an object.',
     ]);
+  });
+
+  test('null in a misspelt receiver_ field beside one in a known field', () => {
+    const body = { ...ORDER, ...withDetails({ receiver_account_number: null, receiver_name: null }) };
+    expect(refusal(body).fields.map(({ path }) => path)).toEqual(
+      ['account_number', 'name'].map((name) => `${DETAILS}.receiver_${name}`),
+    );
   });
 
   test('of the path and the body alike', () => {
