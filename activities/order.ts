@@ -14,7 +14,7 @@ import {
   withPoll,
   type OrderSnapshot,
 } from '../src/domain/order-snapshot';
-import { planOutcome } from '../src/domain/outcome';
+import { isDeclined, planOutcome } from '../src/domain/outcome';
 import type { EventSource } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { preconditionFailed } from '../src/errors';
@@ -121,6 +121,19 @@ export async function pollCharge(
 }
 
 /**
+ * Polls a declined charge after a sign that it was approved (rules 10.18). Unless the processor declines it still, the
+ * reversal's workflow polls it from now on.
+ */
+export async function pollDeclined(
+  services: ActivityServices,
+  { order, transaction_id, now }: { order: OrderSnapshot; transaction_id: string } & TimeOfTry,
+): Promise<void> {
+  const outcome = await findCharge(services, order, transaction_id);
+  if (isDeclined(outcome)) return;
+  await services.workflows.follow_ups.startReversal({ transaction_id, now, with_declined: true });
+}
+
+/**
  * Ends an unpaid order and its open transaction together: cancelled or expired. If a charge was sent, it polls the
  * processor first and records a payment instead: a worker may have died right after charging, or the notification of a
  * passed 3-D Secure challenge may be lost. Without an answer the order is returned unchanged. Throws PreconditionFailed
@@ -219,11 +232,11 @@ export async function closeCaptureWindow(
 
 /**
  * Starts the reversal of a payment that may have been approved after it had ended. It polls now, or after
- * `poll_after_ms`. `with_declined`: also of a declined one.
+ * `poll_after_ms`.
  */
 export const startReversal = async (
   { workflows }: ActivityServices,
-  input: { transaction_id: string; poll_after_ms?: number | undefined; with_declined?: boolean } & TimeOfTry,
+  input: { transaction_id: string; poll_after_ms?: number | undefined } & TimeOfTry,
 ) => await workflows.follow_ups.startReversal(input);
 
 /**

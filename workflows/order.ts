@@ -5,7 +5,7 @@ import { isEnding, isExpired } from '../src/domain/order';
 import { lastTransaction, paymentExpiresAt, shouldExpire, withoutLatePoll } from '../src/domain/order-snapshot';
 import { pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
-import { localActivities } from './activities';
+import { localActivities, polling } from './activities';
 import type { OrderInput } from './messages';
 import { startDueDeliveries } from './order-deliveries';
 import { inWords } from './operator-view';
@@ -75,9 +75,10 @@ async function startReversals(state: OrderState): Promise<void> {
  */
 async function pollEndedAttempt({ record, clock }: OrderState): Promise<void> {
   const last = record && lastTransaction(record);
-  const with_declined = last?.status === 'error';
-  if (last === undefined || !(with_declined || isEnding(last.status))) return;
-  await localActivities.startReversal({ transaction_id: last.id, now: clock.now(), with_declined });
+  if (last === undefined) return;
+  const now = clock.now();
+  if (isEnding(last.status)) await localActivities.startReversal({ transaction_id: last.id, now });
+  if (last.status === 'error') await polling.pollDeclined({ order: record!, transaction_id: last.id, now });
 }
 
 async function awaitPayment(state: OrderState): Promise<void> {

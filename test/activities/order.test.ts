@@ -360,7 +360,17 @@ test('rules 10.18: an approval of a charge that an earlier try has recorded as d
   const answer = (await processor.findOperation(chargeIdempotencyKey(poll.transaction_id), {})) as OperationResult;
   const approving = withProcessor({ findOperation: () => Promise.resolve({ ...answer, result: 'approved' }) });
   expect(await approving.pollCharge(poll)).toEqual(declined);
-  expect(reversals).toEqual([{ transaction_id: poll.transaction_id, now: expect.any(Number), with_declined: true }]);
+  const reversal = { transaction_id: poll.transaction_id, now: expect.any(Number), with_declined: true };
+  expect(reversals).toEqual([reversal]);
+  // Asked after a notification.
+  for (const [asked, expected] of [
+    [activities, [reversal]],
+    [approving, [reversal, reversal]],
+    [deaf(), [reversal, reversal, reversal]],
+  ] as const) {
+    await asked.pollDeclined({ ...poll, order: declined });
+    expect(reversals).toEqual(expected);
+  }
 });
 
 describe('endUnpaidOrder', () => {
