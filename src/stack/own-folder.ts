@@ -54,7 +54,7 @@ async function removeAbandoned(folder: string): Promise<void> {
     if (statSync(folder).uid !== process.getuid?.()) return;
     // Its supervisor may still be stopping the servers, or another process removes the folder.
     if ('held_by' in takeLock(path.join(folder, 'lock'))) return;
-    await new RunningProcesses(folder).stopLeftovers(() => undefined);
+    await new RunningProcesses(folder).killLeftovers();
     removeData(folder);
   } catch {
     // It is gone in the meantime.

@@ -117,7 +117,7 @@ export class RunningProcesses {
    * whose start time does not match the list has a reused pid and is not touched.
    */
   async stopLeftovers(onFound: (names: string[]) => void): Promise<void> {
-    const left = Object.entries(this.read()).filter(([name, identity]) => name !== 'start' && isAlive(identity));
+    const left = this.left();
     if (left.length > 0) onFound(left.map(([name]) => name));
     for (const group of inStopOrder(left.map(([name]) => name))) {
       const ending = left.filter(([name]) => group.includes(name));
@@ -126,6 +126,17 @@ export class RunningProcesses {
       );
     }
     this.clear();
+  }
+
+  /** Kills these processes at once, where nobody needs their data: PostgreSQL still removes its shared memory. */
+  async killLeftovers(): Promise<void> {
+    const kill = ([name, identity]: [string, Identity]) =>
+      stopProcess(identity, name.includes('postgres') ? 'SIGQUIT' : 'SIGKILL');
+    await Promise.all(this.left().map(kill));
+  }
+
+  private left(): [name: string, Identity][] {
+    return Object.entries(this.read()).filter(([name, identity]) => name !== 'start' && isAlive(identity));
   }
 
   private read(): Record<string, Identity> {
@@ -141,7 +152,7 @@ export class RunningProcesses {
 const SERVERS = new Set(['postgres', 'temporal', 'meilisearch', 'temporal-postgres']);
 
 /** Sends the signal to the process, and SIGKILL after `STOP_LIMITS_MS.supervisor`. Resolves when it has ended. */
-export async function stopProcess(identity: Identity, signal: 'SIGTERM' | 'SIGINT'): Promise<void> {
+export async function stopProcess(identity: Identity, signal: NodeJS.Signals): Promise<void> {
   send(identity.pid, signal);
   const deadline = performance.now() + STOP_LIMITS_MS.supervisor;
   while (isAlive(identity)) {

@@ -19,21 +19,34 @@ async function aProcess(code = '') {
   return { child, pid: child.pid!, ended: once(child, 'exit') };
 }
 
-test('what a killed supervisor left running is ended, in the order of a stop', async () => {
-  const names = ['temporal-postgres', 'postgres', 'worker', 'api'];
+/** Records processes by name, which note at which signal they end. Returns what they have noted. */
+async function recordNoting(...names: string[]): Promise<() => string> {
   const ended = path.join(folder, 'ended');
   const onSignal = (name: string) => (signal: string) =>
     `process.on('${signal}', () => { fs.appendFileSync('${ended}', '${name} ${signal}\\n'); process.exit(); });`;
   const before = new RunningProcesses(folder);
   for (const name of names) {
-    const { pid } = await aProcess(`const fs = require('fs'); ${['SIGTERM', 'SIGINT'].map(onSignal(name)).join(' ')}`);
-    before.record(name, pid);
+    const signals = ['SIGTERM', 'SIGINT', 'SIGQUIT'].map(onSignal(name));
+    before.record(name, (await aProcess(`const fs = require('fs'); ${signals.join(' ')}`)).pid);
   }
+  return () => (existsSync(ended) ? readFileSync(ended, 'utf8') : '');
+}
+
+test('what a killed supervisor left running is ended, in the order of a stop', async () => {
+  const names = ['temporal-postgres', 'postgres', 'worker', 'api'];
+  const noted = await recordNoting(...names);
   const found = jest.fn();
-  await new RunningProcesses(folder).stopLeftovers((left) => found(left, existsSync(ended)));
+  await new RunningProcesses(folder).stopLeftovers((left) => found(left, noted()));
   await new RunningProcesses(folder).stopLeftovers(found);
-  expect(found.mock.calls).toEqual([[names, false]]);
-  expect(readFileSync(ended, 'utf8')).toBe('api SIGTERM\nworker SIGTERM\npostgres SIGINT\ntemporal-postgres SIGINT\n');
+  expect(found.mock.calls).toEqual([[names, '']]);
+  expect(noted()).toBe('api SIGTERM\nworker SIGTERM\npostgres SIGINT\ntemporal-postgres SIGINT\n');
+});
+
+test('what is left and has no data that anybody needs is killed; PostgreSQL may still remove its shared memory', async () => {
+  const noted = await recordNoting('worker', 'temporal', 'postgres');
+  await new RunningProcesses(folder).killLeftovers();
+  await new RunningProcesses(folder).stopLeftovers((left) => expect(left).toEqual([]));
+  expect(noted()).toBe('postgres SIGQUIT\n');
 });
 
 test('a stranger that was given the pid since is left alone', async () => {
