@@ -186,22 +186,26 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   for (const order of open) {
     await until('its outcome is awaited', async () => (await merchant.getOrder(order.id)).status === 'processing');
   }
-  // A page that is paid after the backup.
-  const soon = { expiration_period: 'PT2M' };
-  const unpaid = await merchant.createOrder(soon);
-  const unused = await merchant.createPaymentLink(soon);
-  const link_of_two = await merchant.createPaymentLink(soon);
-  const linked = new URL(link_of_two.payment_url!).pathname;
   const known_at_issuer = await atIssuer();
   const known_late = await atIssuer();
-  const page = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }], ...soon });
   // Its clock is ahead: what it says is not the time of the backup.
   const ahead = await merchant.createOrder();
   const idempotent = { 'idempotency-key': newIdempotencyKey() };
   await merchant.send('POST', `/v1/orders/${ahead.id}/test-clock/`, { body: { advance: 'P1D' }, headers: idempotent });
   await until('it has ended', async () => (await merchant.getOrder(ahead.id)).status === 'expired');
+  // Their time is over before the restore, that of the last one last. Two are paid in time, right after the backup.
+  const soon = { expiration_period: 'PT1M' };
+  const page = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }], ...soon });
+  const link_of_two = await merchant.createPaymentLink(soon);
+  const linked = new URL(link_of_two.payment_url!).pathname;
+  const unused = await merchant.createPaymentLink(soon);
+  const unpaid = await merchant.createOrder(soon);
   await copyRecord(stack);
   await own.ready();
+  expect(await pay(`/pay/${page.id}/`, CARDS.approved.number)).toBe(200);
+  // The first attempt is declined, the second pays.
+  await pay(linked, CARDS.do_not_honor.number);
+  await pay(linked, CARDS.approved.number);
 
   const project = (await merchant.getProject()).id;
   const erased = await answerOfAdmin<{ id: string }>(
@@ -238,12 +242,8 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   await merchant.cancelOrder(cancelled.id);
   const declined = await merchant.createOrder({ transactions: [{ payment_method: 'credit-card' }] });
   for (const number of [CARDS.do_not_honor.number, CARDS.approved.number]) await pay(`/pay/${declined.id}/`, number);
-  expect(await pay(`/pay/${page.id}/`, CARDS.approved.number)).toBe(200);
   const link = await merchant.createPaymentLink({});
   await pay(new URL(link.payment_url!).pathname, CARDS.approved.number);
-  // A link whose time is over before the restore: the first attempt is declined, the second pays.
-  await pay(linked, CARDS.do_not_honor.number);
-  await pay(linked, CARDS.approved.number);
   // Customers who were at the issuer at the time of the backup: one pays there, one with another card.
   await passChallenge(paid_at_issuer);
   await until('it is paid', async () => (await summary(paid_at_issuer.id)) === 'completed: accepted');
@@ -322,7 +322,7 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
     stack,
   );
   await recordRows('update erasures set completed = clock_timestamp() where id = :id returning 1', erased, stack);
-  expect(Date.parse(since)).toBe(Date.parse(page.modified) - 10 * MINUTE);
+  expect(Date.parse(since)).toBe(Date.parse(unpaid.modified) - 10 * MINUTE);
   expect(await admin('begin')).toMatchObject({ error: 'Conflict', value: expect.stringMatching(/begin --again true/) });
   expect(await admin('begin', '--since', '2100-01-01T00:00:00Z')).toMatchObject({ error: 'ValidationError' });
   const refused = await until('new orders are refused', async () => {
