@@ -127,15 +127,10 @@ async function admin<Answer>({ folder, env }: Built, ...args: string[]): Promise
   return { ...(JSON.parse(text) as Answer), failed: code !== 0 };
 }
 
-/** Has new workflows begin with a version. In this process: the command of a build takes only the version from it. */
+/** By the version's name, any build's command has new workflows begin with it, or a share of them. */
+const makeCurrent = ({ version }: Built) => admin(HEAD, 'deploy', 'current', '--version', version);
 const ramp = ({ version }: Built, percentage: number) =>
-  admin(
-    { ...HEAD, version, env: { TEMPORAL_WORKER_BUILD_ID: version } },
-    'deploy',
-    'ramp',
-    '--percentage',
-    String(percentage),
-  );
+  admin(HEAD, 'deploy', 'ramp', '--version', version, '--percentage', String(percentage));
 
 async function startWorker({ folder, env }: Built): Promise<ChildProcess> {
   const worker = spawn(process.execPath, [path.join(folder, 'dist/src/main/worker.js')], {
@@ -147,6 +142,15 @@ async function startWorker({ folder, env }: Built): Promise<ChildProcess> {
     worker.once('message', () => resolve());
     worker.once('exit', (code) => reject(new Error(`the worker ended with code ${code}`)));
   });
+  return worker;
+}
+
+const AUTOMATIC = { DEPLOYMENT_VERSIONING: 'automatic' };
+/** Workers that go on from test to test: they get nothing of other versions. */
+const kept = new Map<Built, Promise<ChildProcess>>();
+function keepWorker(built: Built, env: Record<string, string> = {}): Promise<ChildProcess> {
+  const worker = kept.get(built) ?? startWorker({ ...built, env });
+  kept.set(built, worker);
   return worker;
 }
 
@@ -226,7 +230,7 @@ test('rules 24.21: two versions under load: current, ramp, back, drain; nothing 
   await untilStatus(newer, 'draining');
   await sleep(STEP_MS);
 
-  await admin(newer, 'deploy', 'current');
+  await makeCurrent(newer);
   await untilStatus(newer, 'current');
   await sleep(STEP_MS);
   // Open orders stay where they began, and only the current build drains.
@@ -262,14 +266,13 @@ test('rules 24.21: orders that a version cannot continue stay where they are; au
   const merchant = new Merchant(stack);
   const unpaid = await merchant.createOrder({ expiration_period: 'P1D' });
   await until('Temporal lists it', async () => (await statusOf(HEAD)).open_workflows! > 0);
-  const breaking = await startWorker(broken);
-  await admin(broken, 'deploy', 'current');
+  await keepWorker(broken);
+  await makeCurrent(broken);
   const drained = await admin<{ moved: number; stay: string[] }>(broken, 'deploy', 'drain');
   expect(drained.failed).toBe(true);
   expect(drained.stay).toContainEqual(expect.stringMatching(`^${orderWorkflowId(unpaid.id)}: .*TMPRL1100`));
-  await stopWorker(breaking);
 
-  const worker = await startWorker({ ...newer, env: { DEPLOYMENT_VERSIONING: 'automatic' } });
+  await keepWorker(newer, AUTOMATIC);
   await untilStatus(newer, 'current');
   await until('it has moved the open order', async () => (await statusOf(HEAD)).open_workflows === 0);
   expect((await merchant.cancelOrder(unpaid.id)).status).toBe('cancelled');
@@ -305,13 +308,13 @@ test('rules 24.21: orders that a version cannot continue stay where they are; au
   expect((await capture(merchant, await merchant.getOrder(held!.id))).status).toBe(200);
   expect((await merchant.cancelOrder(busy!.id)).status).toBe('cancelled');
   expect((await failedTasks(stack, { since })).failures).toEqual([]);
-  await stopWorker(worker);
 }, 240_000);
 
 test('rules 24.21: after deploy off workers without versions begin new orders and continue open ones; then versions again', async () => {
   const since = new Date();
   const merchant = new Merchant(stack);
-  const worker = await startWorker({ ...newer, env: { DEPLOYMENT_VERSIONING: 'automatic' } });
+  const worker = await keepWorker(newer, AUTOMATIC);
+  await makeCurrent(newer);
   const [unpaid, waiting] = await Promise.all([
     merchant.createOrder({ expiration_period: 'P1D' }),
     merchant.createOrder({ expiration_period: 'P1D' }),
@@ -320,7 +323,7 @@ test('rules 24.21: after deploy off workers without versions begin new orders an
   await stopWorker(worker);
   const off = { ...newer, env: { DEPLOYMENT_VERSIONING: 'off' } };
   const unversioned = await startWorker(off);
-  const ended = await admin<{ before: string; moved: number }>(off, 'deploy', 'off');
+  const ended = await admin<{ before: string; moved: number }>({ ...HEAD, env: off.env }, 'deploy', 'off');
   expect(ended).toMatchObject({ before: newer.version, failed: false });
   expect(ended.moved).toBeGreaterThanOrEqual(2);
 
@@ -355,7 +358,7 @@ test('rules 24.21: the next run of a payment link begins with the current versio
   const deployment = { client: temporal, name: DEPLOYMENT };
   expect(await moveWorkflow(deployment, { workflow_id, run_id }, HEAD.version)).toBe(true);
   const worker = await startWorker(newer);
-  await admin(newer, 'deploy', 'current');
+  await makeCurrent(newer);
   expect(await Promise.all(ids.map(versionOfNextRun))).toEqual([HEAD.version, newer.version, HEAD.version]);
 
   expect((await merchant.cancelOrder(order.id)).status).toBe('cancelled');
@@ -372,7 +375,7 @@ test('rules 10.13: an order whose history its worker cannot replay starts again 
     merchant.createOrder({ expiration_period: 'P1D' }),
     createAuthorization(merchant),
   ]);
-  const worker = await startWorker(broken);
+  await keepWorker(broken);
   const runs: string[] = [];
   for (const { id } of [unpaid, held]) {
     const { workflowId: workflow_id, runId: run_id } = await temporal.workflow
@@ -393,7 +396,6 @@ test('rules 10.13: an order whose history its worker cannot replay starts again 
     expect(status.name).toBe('TERMINATED');
   }
   expect(await ledgerDifferences(stack)).toEqual([]);
-  await stopWorker(worker);
 }, 240_000);
 
 test("rules 24.21: workers have the deployment and the version that Temporal's Worker Controller gives them", async () => {
@@ -404,7 +406,7 @@ test("rules 24.21: workers have the deployment and the version that Temporal's W
   const merchant = new Merchant(stack);
   const before = await merchant.createOrder({ expiration_period: 'P1D' });
   await until('Temporal lists it', async () => (await statusOf(HEAD)).open_workflows! > 0);
-  const worker = await startWorker(given);
+  await startWorker(given);
   await until('Temporal knows the version', async () => (await statusOf(given)).status === 'inactive');
   expect(await admin(given, 'deploy', 'current')).toEqual({ current: version, failed: false });
   const { items } = await admin<{ items: object[] }>(given, 'deploy', 'status');
@@ -419,7 +421,6 @@ test("rules 24.21: workers have the deployment and the version that Temporal's W
   await until('it has been moved', async () => (await statusOf(HEAD)).open_workflows === 0);
   expect((await merchant.cancelOrder(before.id)).status).toBe('cancelled');
   expect((await failedTasks(stack, { since })).failures).toEqual([]);
-  await stopWorker(worker);
 });
 
 /** Signals a workflow until its history is so long that it continues in a new run; the version of that run's first task. */
