@@ -12,10 +12,15 @@ import {
 import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pino from 'pino';
 import { setServerSettings } from '../../src/bench/server-settings';
 import { listOrders } from '../../src/client';
+import { parseConfig, type Config } from '../../src/config';
 import { checkWritable, connectDatabase, queryRows, type Database } from '../../src/db/connection';
-import { readFacts, removeData } from '../../src/stack/launch';
+import type { Logger } from '../../src/log';
+import { serveApi } from '../../src/processes/serve-api';
+import { serveManage } from '../../src/processes/serve-manage';
+import { readFacts, readVariables, removeData } from '../../src/stack/launch';
 import { choosePorts } from '../../src/stack/ports';
 import { keepRunning, type Kept } from '../../src/stack/programs/program';
 import { silent } from '../../src/stack/progress';
@@ -182,11 +187,21 @@ test('rules 24.22: connections use TLS; the password is read from its file again
   await plain.destroy();
 });
 
-test.each(['api', 'manage', 'worker'] as const)('rules 24.22: %s does not start on a standby', async (name) => {
+type Start = (env: Record<string, string>) => Promise<unknown>;
+const here =
+  (serve: (config: Config, log: Logger) => Promise<unknown>): Start =>
+  (env) =>
+    serve(parseConfig({ ...process.env, ...readVariables(stack().data_dir), ...env }), pino({ enabled: false }));
+
+test.each<[name: string, start: Start]>([
+  ['api', here(serveApi)],
+  ['manage', here(serveManage)],
+  // As a process of its own, which also ends: in this one it would install Temporal's runtime.
+  ['worker', (env) => startProcess('worker', { env })],
+])('rules 24.22: %s does not start on a standby', async (_name, start) => {
   await expect(checkWritable(standby)).rejects.toThrow('is read-only');
-  await expect(startProcess(name, { env: { POSTGRES_URL: urlOf(second.port) } })).rejects.toThrow(
-    'POSTGRES_URL leads to a standby',
-  );
+  const env = { POSTGRES_URL: urlOf(second.port), METRICS_PORT: '' };
+  await expect(start(env)).rejects.toThrow('POSTGRES_URL leads to a standby');
 });
 
 /** From when the address has moved until the first payment is accepted. Milliseconds. */
