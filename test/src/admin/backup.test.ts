@@ -270,7 +270,7 @@ describe('rules 28.7: backup check', () => {
   const fileOf = async (table: string) => (await filesOf(table)).file;
   const damaged = (file: string, byte: number) =>
     `printf damaged | dd of=%p/${file} bs=1 seek=${byte} conv=notrunc status=none`;
-  const OF_TEMPORAL = ['--databases', 'temporal'];
+  const ofAll = () => ['--databases', [nameOf(database.url), ...DATABASES_OF_TEMPORAL].join(',')];
 
   test.each<[what: string, given: () => Promise<Parameters<typeof check>>, ...problems: RegExp[]]>([
     [
@@ -289,42 +289,28 @@ describe('rules 28.7: backup check', () => {
       /^The log ends before [0-9A-F]{24}, which Postgres has archived: a file of the archive is missing\.$/,
     ],
     [
-      'the file of a table is missing',
-      async () => [[], { damage: `rm %p/${await fileOf('merchants')}` }],
-      /: the file base\/\d+\/\d+ of merchants is missing\.$/,
+      'a file of the record is missing, and a page and a value that is kept apart from its row are damaged: all are named',
+      async () => {
+        const { file: page } = await filesOf('executions', record.url('temporal'));
+        const { values } = await filesOf('executions', record.url('temporal_visibility'));
+        const missing = `rm %p/${await fileOf('merchants')}`;
+        const damage = [missing, damaged(page, 10 * 8192 + 4000), damaged(values, 4000)].join(' && ');
+        return [ofAll(), { damage }];
+      },
+      /^test_\w+: the file base\/\d+\/\d+ of merchants is missing\.$/,
+      /^temporal: executions cannot be read: invalid page in block 10 /,
+      /^temporal_visibility: executions cannot be read: invalid page in block 0 /,
     ],
     [
-      'the file of an index is missing, and a page of its table is damaged: both are named',
+      'the file of an index is missing, a page of its table is damaged, and files of another are cut: all are named',
       async () => {
         const [index, table] = [await fileOf('merchants_pkey'), await fileOf('merchants')];
-        return [[], { damage: `rm %p/${index} && ${damaged(table, 4000)}` }];
+        const { file: cut } = await filesOf('executions', record.url('temporal'));
+        return [ofAll(), { damage: `rm %p/${index} && ${damaged(table, 4000)} && : > %p/${cut}` }];
       },
-      /: the file base\/\d+\/\d+ of merchants_pkey is missing\.$/,
-      /: merchants cannot be read: invalid page in block 0 /,
-    ],
-    [
-      'a page of a vacuumed table is damaged',
-      async () => {
-        const { file } = await filesOf('executions', record.url('temporal'));
-        return [OF_TEMPORAL, { damage: damaged(file, 10 * 8192 + 4000) }];
-      },
-      /: executions cannot be read: invalid page in block 10 /,
-    ],
-    [
-      'a value that is kept apart from its row is damaged',
-      async () => {
-        const { values } = await filesOf('executions', record.url('temporal'));
-        return [OF_TEMPORAL, { damage: damaged(values, 4000) }];
-      },
-      /: executions cannot be read: invalid page in block 0 /,
-    ],
-    [
-      'a part of the files of a table is missing',
-      async () => {
-        const { file } = await filesOf('executions', record.url('temporal'));
-        return [OF_TEMPORAL, { damage: `: > %p/${file}` }];
-      },
-      /: a part of the file base\/\d+\/\d+ of executions is missing\.$/,
+      /^test_\w+: the file base\/\d+\/\d+ of merchants_pkey is missing\.$/,
+      /^test_\w+: merchants cannot be read: invalid page in block 0 /,
+      /^temporal: a part of the file base\/\d+\/\d+ of executions is missing\.$/,
     ],
     [
       'the folder of the log is outside of the restored folder',
