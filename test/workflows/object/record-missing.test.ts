@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { chargeIdempotencyKey } from '../../../src/domain/transaction';
 import { reversalOrderId } from '../../../src/ids';
 import { KINDS } from '../../../src/temporal/kinds';
+import { OrderWorkflows } from '../../../src/temporal/orders';
 import {
   ATTENTION,
   ORDER_WORKFLOW,
@@ -12,10 +13,10 @@ import {
   processorAnswered,
   recordChanged,
 } from '../../../workflows/messages';
-import { CARDS, MINUTE, PROJECT, transactionIdOf, type CardName } from '../../support/domain';
+import { aRequest, anOrder, CARDS, MINUTE, PROJECT, transactionIdOf, type CardName } from '../../support/domain';
 import { Merchant } from '../../support/merchant';
 import { setUp } from '../../support/set-up';
-import { createWorkflowEnvironment } from '../../support/temporal';
+import { createWorkflowEnvironment, workerClient } from '../../support/temporal';
 import { until } from '../../support/waits';
 import { createALink, createAnOrder, startFollowUp, followUpOf } from '../../support/workflow-orders';
 
@@ -153,6 +154,21 @@ describe('rules 10.19: every workflow that waits for something', () => {
     await until('it ends', async () => (await updated.handle.describe()).status.name === 'COMPLETED');
     expect(await updated.handle.result()).toBe('record-missing');
   });
+});
+
+test('rules 10.19: a creation whose record was lost is made again by its key while its workflow waits too', async () => {
+  const orders = new OrderWorkflows({ client: workerClient(world.env), db: world.database.db });
+  const order = anOrder();
+  const create = () => {
+    const request = aRequest({ deadline_at: Date.now() + 10_000 });
+    return orders.create({ request, order, period: 24 * 60 * MINUTE, is_test: true });
+  };
+  expect(await create()).toMatchObject({ id: order.id, version: 0 });
+  await loseOrder(order.id);
+  await expect(create()).rejects.toMatchObject({ error: 'ServiceUnavailable' });
+  await world.env.sleep(2 * MINUTE);
+  const again = await until('it is made again', () => create().catch(() => false as const));
+  expect(again).toMatchObject({ id: order.id, status: 'new' });
 });
 
 test('rules 10.19: a record that is back within the minute is gone on with', async () => {
