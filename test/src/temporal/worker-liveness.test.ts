@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { gauges } from '../../../src/metrics/recorder';
 import { WorkerLiveness } from '../../../src/temporal/worker-liveness';
@@ -15,7 +14,26 @@ const sdkMetrics = ({ ended, failed }: { ended: number; failed: number }) =>
     `temporal_long_request_latency_seconds_count${OTHER} ${Date.now()}`,
   ].join('\n');
 
-const LIMITS = { polls_ms: 1_000, thread_ms: 60_000, look_every_ms: 20 };
+const LIMITS = { polls_ms: 1_000, thread_ms: 60_000, look_every_ms: 1 };
+
+// The clock of the worker stands still, so that only what a test lets pass counts.
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'setTimeout', 'clearTimeout'] });
+});
+afterEach(() => jest.useRealTimers());
+
+/** How often a worker has looked at its metrics. */
+let looks = 0;
+/** Lets time pass, in parts of the limit; within each part it looks, and once more, as it may just have looked. */
+async function pass(milliseconds: number): Promise<void> {
+  const part = LIMITS.polls_ms / 4;
+  for (let left = milliseconds; left > 0; left -= part) {
+    jest.advanceTimersByTime(part);
+    const enough = looks + 2;
+    await until('it has looked', () => looks >= enough, 60_000, 1);
+  }
+}
+const longer = () => pass(3 * LIMITS.polls_ms);
 
 /** A liveness that reads these metrics for some time. Returns what it says at the end, and its lines in the log. */
 async function livenessWith(
@@ -25,7 +43,8 @@ async function livenessWith(
 ) {
   const lines: { msg: string; cause?: string }[] = [];
   const log = pino({}, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) });
-  const liveness = new WorkerLiveness({ log, readMetrics: read, pingTemporal }, LIMITS);
+  const readMetrics = () => ((looks += 1), read());
+  const liveness = new WorkerLiveness({ log, readMetrics, pingTemporal }, LIMITS);
   liveness.start();
   await check(liveness, lines);
   await liveness.stop();
@@ -33,8 +52,6 @@ async function livenessWith(
 }
 
 const SILENT = /^Temporal has answered no poll for \d+ s$/;
-const longer = () => sleep(3 * LIMITS.polls_ms);
-const untilSilent = (liveness: WorkerLiveness) => until('it is not live', () => liveness.problem());
 
 test('rules 24.6: only a process that polls Temporal exports the age of an answer', async () => {
   const readers = () => gauges.get('payments_temporal_poll_answer_age_seconds')?.size ?? 0;
@@ -66,7 +83,8 @@ test.each([
   let n = 0;
   const read = () => Promise.resolve(sdkMetrics(polls(n++)));
   const { problem, lines } = await livenessWith(read, async (liveness) => {
-    await untilSilent(liveness);
+    await pass(LIMITS.polls_ms);
+    expect(liveness.problem()).toBeUndefined();
     await longer();
   });
   expect(problem).toMatch(SILENT);
@@ -82,9 +100,9 @@ test('rules 24.6: while Temporal itself is away a worker is live, and polls have
       await longer();
       expect(liveness.problem()).toBeUndefined();
       is_away = false;
-      await sleep(LIMITS.polls_ms / 2);
+      await pass(LIMITS.polls_ms);
       expect([liveness.problem(), logged]).toEqual([undefined, []]);
-      await untilSilent(liveness);
+      await longer();
     },
     ping,
   );
@@ -96,9 +114,11 @@ test('rules 24.6: with the next answer it is live again', async () => {
   const { lines } = await livenessWith(
     () => Promise.resolve(sdkMetrics({ ended, failed: 0 })),
     async (liveness, logged) => {
-      await until('it is logged', () => logged.length === 1);
+      await longer();
+      expect(logged).toHaveLength(1);
       ended = 6;
-      await until('it is live again', () => liveness.problem() === undefined && logged.length === 2);
+      await pass(LIMITS.polls_ms / 4);
+      expect(liveness.problem()).toBeUndefined();
     },
   );
   expect(lines.map(({ msg }) => msg)).toEqual(['the worker is not live', 'the worker is live again']);
