@@ -13,22 +13,19 @@ import { openDatabase } from '../../../src/processes/connections';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 /** A database that does not answer is told of in time, whatever it is that keeps it. */
-const LIMITS = { connection: 1_500, silence: 3_000 };
-/** A database whose sessions end sooner than those of the service. */
+const LIMITS = { connection: 1_500, silence: 1_500 };
+/** Statements and waits for a lock that end sooner than those of the service. */
+const SHORT = 'set statement_timeout = 500; set lock_timeout = 500';
 let url: string;
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();
   url = database.url;
-  const name = new URL(url).pathname.slice(1);
-  for (const setting of ['statement_timeout = 2000', 'lock_timeout = 1000']) {
-    await database.db.raw(`alter role current_user in database ${name} set ${setting}`);
-  }
 });
 
 const opened: Database[] = [];
-const open = (address: string, pool_max = 1) => {
-  const db = connectDatabase(address, { pool_max, limits: LIMITS, quiet: true });
+const open = (address: string, options: Parameters<typeof connectDatabase>[1] = {}) => {
+  const db = connectDatabase(address, { pool_max: 1, limits: LIMITS, quiet: true, ...options });
   opened.push(db);
   return db;
 };
@@ -65,7 +62,7 @@ async function told(work: Promise<unknown>): Promise<string> {
 }
 
 test('a lock that somebody keeps', async () => {
-  const [keeper, waiting] = [open(url), open(url)];
+  const [keeper, waiting] = [open(url), open(url, { session_sql: SHORT })];
   await keeper.transaction(async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(4711)');
     expect(await told(queryRows(waiting, 'select pg_advisory_xact_lock(4711)', {}))).toBe('away');
@@ -74,7 +71,7 @@ test('a lock that somebody keeps', async () => {
 });
 
 test('a statement without end', async () => {
-  const db = open(url);
+  const db = open(url, { session_sql: SHORT });
   expect(await told(queryRows(db, 'select pg_sleep(10)', {}))).toBe('away');
   expect(await told(queryRows(db, 'select 1', {}))).toBe('answered');
 });
@@ -88,7 +85,7 @@ test.each(['25006', '40001', '40P01', '53100', '53200', '53400'])(
 );
 
 test('rules 2.7: a read-only database is not ready; when it can write, the pool opens connections that write', async () => {
-  const db = open(url, 2);
+  const db = open(url, { pool_max: 2 });
   const name = new URL(url).pathname.slice(1);
   // Its connection too is new, and read-only, after the failure in another pool.
   const setReadOnly = (value: string) =>
@@ -131,7 +128,7 @@ describe('a prepared statement', () => {
   });
 
   test('belongs to its SQL transaction, and is refused after it', async () => {
-    const db = open(url, 2);
+    const db = open(url, { pool_max: 2 });
     const id = randomUUID();
     const count = async () => (await db('request_claims').where({ request_id: id })).length;
     let ended: Database | undefined;
@@ -152,25 +149,19 @@ describe('a prepared statement', () => {
     expect(await selectTwice(db, { n: 1, text: '' })).toHaveLength(1);
   });
 
-  test('waits for a connection no longer than any other statement', async () => {
+  test('waits for a connection of a full pool no longer than any other statement', async () => {
     const db = open(url);
     await db.transaction(async (trx) => {
       await trx.raw('select 1');
-      expect(await told(selectTwice(db, { n: 1, text: '' }))).toBe('away');
+      const waiting = [told(selectTwice(db, { n: 1, text: '' })), told(queryRows(db, 'select 1', {}))];
+      expect(await Promise.all(waiting)).toEqual(['away', 'away']);
     });
   });
 });
 
-test('a pool that is full', async () => {
-  const db = open(url);
-  await db.transaction(async (trx) => {
-    await trx.raw('select 1');
-    expect(await told(queryRows(db, 'select 1', {}))).toBe('away');
-  });
-});
-
 test('a server that takes connections and says nothing', async () => {
-  expect(await told(queryRows(open(await inFront(() => undefined)), 'select 1', {}))).toBe('away');
+  const silent = open(await inFront(() => undefined), { limits: { connection: 300, silence: 300 } });
+  expect(await told(queryRows(silent, 'select 1', {}))).toBe('away');
 });
 
 test('a server that is not there', async () => {

@@ -215,7 +215,7 @@ test.each(REFUSALS)(
     const call = () => Promise.reject(errors[Math.min(sent++, 1)]!);
     const access = { client: temporal().client, db: database.db };
     const { id } = await aStoredOrder(database.db);
-    const answered = callThenReadOrder(access, { order_id: id, deadline_at: Date.now() + 3_000 }, call);
+    const answered = callThenReadOrder(access, { order_id: id, deadline_at: Date.now() + 1_500 }, call);
     expect(await answered).toMatchObject({ id });
     expect(sent).toBeGreaterThanOrEqual(3);
   },
