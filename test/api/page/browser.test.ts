@@ -358,19 +358,24 @@ test('rules 12.2: the expiry may be typed with its slash, with spaces, a dash or
 test('rules 12.2: a page that waits stays while a button of it has the focus', async () => {
   const page = await visit();
   const order = await createPageOrder();
+  await page.clock.install();
   await page.goto(order.order_url);
   await fillIn(page, { number: CARDS.processing_approved.number });
   await page.click(PAY);
   await page.getByRole('heading', { name: 'Your payment is being processed', exact: true }).waitFor();
   const check = page.getByRole('link', { name: 'Check now' });
   await check.focus();
-  const loads: string[] = [];
-  page.on('request', (request) => request.isNavigationRequest() && loads.push(request.url()));
+  // Told before a request is sent; the list is of this page.
+  await page.evaluate(
+    `loads = []; navigation.addEventListener('navigate', ({ destination }) => loads.push(destination.url))`,
+  );
   // Longer than the pause after which it would load itself.
-  await page.waitForTimeout(4_000);
-  expect(loads).toEqual([]);
+  await page.clock.runFor(4_000);
+  expect(await page.evaluate('loads')).toEqual([]);
+  const loaded = page.waitForRequest((request) => request.isNavigationRequest());
   await check.blur();
-  await until('it loads itself again', () => loads.length > 0);
+  await page.clock.runFor(1_000);
+  await loaded;
 });
 
 test.each(['Enter', 'Space'])('the keyboard alone presses a wallet: %s', async (key) => {
