@@ -47,6 +47,13 @@ test('numbers and flags are parsed', () => {
   });
 });
 
+test('rules 24.20: WORKER_ROLES is a list in any order, by default of everything', () => {
+  const rolesOf = (env: Record<string, string>) => parseConfig(env).WORKER_ROLES;
+  expect(rolesOf({})).toEqual(['payments', 'webhooks', 'keeper']);
+  expect(rolesOf({ WORKER_ROLES: 'webhooks, keeper,payments,webhooks' })).toEqual(['webhooks', 'keeper', 'payments']);
+  expect(() => rolesOf({ WORKER_ROLES: 'payments,all' })).toThrow('WORKER_ROLES.1: ');
+});
+
 test('a variable that one process requires is named in its error', () => {
   expect(() => requireSetting(parseConfig({}), 'POSTGRES_URL')).toThrow(/^POSTGRES_URL is not set: PostgreSQL/);
   expect(requireSetting(parseConfig({ POSTGRES_URL: 'postgres://x/y' }), 'POSTGRES_URL')).toBe('postgres://x/y');
