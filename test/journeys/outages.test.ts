@@ -8,7 +8,6 @@ import { setServerSettings } from '../../src/bench/server-settings';
 import { cancelOrder, createOrder, type Order } from '../../src/client';
 import { MERCHANT_API } from '../../src/contract/merchant-api';
 import { parseRequest } from '../../src/contract/request';
-import type { LoggedRequestAnswer } from '../../src/contract/requests';
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import { claimKey } from '../../src/db/requests/idempotency-keys';
 import { ledgerDifferences } from '../../proofs/invariants/ledger';
@@ -635,40 +634,6 @@ describe('rules 10.5, 10.8: a 503 says that nothing was stored only where that s
     await until('the workflow of the refund is over', async () => !(await statuses()).includes('RUNNING'), WITHIN_MS);
     expect((await merchant.getOrder(order.id)).related_orders ?? []).toEqual([]);
     expect(outcomeInWords(await refund(merchant, order, { amount: 4_000 }))).toEqual([200, 'completed']);
-  });
-});
-
-describe('rules 25.4: the request log', () => {
-  const sent = async (url: string) => {
-    const { status, headers } = await merchant.send('GET', url);
-    return { status, id: headers.get('x-request-id')! };
-  };
-  const logged = async (id: string) => {
-    const { status, body } = await merchant.send<LoggedRequestAnswer>('GET', `/v1/requests/${id}/`);
-    return status === 200 && body;
-  };
-
-  test('requests of an outage of Postgres are in the log after it', async () => {
-    // The API remembers the key for two seconds.
-    const before = await sent('/v1/orders/?x=1');
-    const during = await own.without('postgres', () => sent('/v1/orders/?x=2'));
-    expect([before.status, during.status]).toEqual([400, 400]);
-    await own.kill('postgres', 'SIGINT');
-    await own.ready();
-    for (const { id } of [before, during]) {
-      expect(await until('it is in the log', () => logged(id))).toMatchObject({ id, status: 400 });
-    }
-  });
-
-  test('an API that is told to stop writes the requests that wait', async () => {
-    const { id } = await sent('/v1/orders/?x=3');
-    const pid = own.pid('api');
-    process.kill(pid, 'SIGTERM');
-    await until('the API is started again', () => own.pid('api') !== pid);
-    expect(await queryRows(record, 'select status from logged_requests where id = :id', { id })).toEqual([
-      { status: 400 },
-    ]);
-    await own.ready();
   });
 });
 

@@ -4,6 +4,7 @@ import { parseConfig } from '../../src/config';
 import { serveApi } from '../../src/processes/serve-api';
 import { readVariables } from '../../src/stack/launch';
 import { CARD, Client } from '../support/customer';
+import { recordRows } from '../support/database';
 import { Merchant, newIdempotencyKey } from '../support/merchant';
 import { createTestProject, type TestProject } from '../support/operator';
 import { setUp } from '../support/set-up';
@@ -106,7 +107,7 @@ test('rules 5.12: with If-None-Match it waits only for a client that knows the c
   expect([changed.status, changed.headers.get('preference-applied')]).toEqual([200, 'wait=60']);
 });
 
-test('rules 5.13: an api that stops answers its waits at once; asked again, another one waits on', async () => {
+test('rules 5.13, 25.4: an api that stops answers its waits at once, and logs these requests; asked again, another one waits on', async () => {
   const { merchant } = project;
   const variables = { ...process.env, ...readVariables(stack().data_dir), API_PORT: '0', METRICS_PORT: '' };
   const lines: string[] = [];
@@ -123,6 +124,9 @@ test('rules 5.13: an api that stops answers its waits at once; asked again, anot
   await api.close();
   const answers = await Promise.all(waiting);
   expect(answers.map(({ body }) => body.status)).toEqual(answers.map(() => 'new'));
+  const ids = answers.map(({ headers }) => headers.get('x-request-id'));
+  const logged = await recordRows('select 1 from logged_requests where id = any(:ids::uuid[])', { ids });
+  expect(logged).toHaveLength(answers.length);
   const again = answers.map(({ body }) => get(merchant, body.id));
   await merchant.cancelOrder(order.id);
   expect((await Promise.all(again)).map(({ body }) => body.status)).toEqual(answers.map(() => 'cancelled'));
