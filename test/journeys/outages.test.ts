@@ -8,6 +8,7 @@ import { setServerSettings } from '../../src/bench/server-settings';
 import { cancelOrder, createOrder, type Order } from '../../src/client';
 import { MERCHANT_API } from '../../src/contract/merchant-api';
 import { parseRequest } from '../../src/contract/request';
+import type { WebhookRecoveryAnswer } from '../../src/contract/webhook-recovery';
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import { claimKey } from '../../src/db/requests/idempotency-keys';
 import { ledgerDifferences } from '../../proofs/invariants/ledger';
@@ -23,6 +24,7 @@ import {
 } from '../support/merchant';
 import { controlSimulator, makeDue, outcomeInWords, refund, untilOrder } from '../support/merchant-payments';
 import { createTestProject, Operator } from '../support/operator';
+import { aFailedDelivery } from '../support/rows';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
 import { idle, OwnStack } from '../support/stack';
@@ -635,6 +637,37 @@ describe('rules 10.5, 10.8: a 503 says that nothing was stored only where that s
     expect((await merchant.getOrder(order.id)).related_orders ?? []).toEqual([]);
     expect(outcomeInWords(await refund(merchant, order, { amount: 4_000 }))).toEqual([200, 'completed']);
   });
+});
+
+/** More than a recovery sends at once. */
+const FAILED_ORDERS = 40;
+
+test(`rules 13.16, 13.17: of ${FAILED_ORDERS} orders each is told once, under the first id, although the worker is killed meanwhile`, async () => {
+  const { id: project_id, merchant: shop } = await createTestProject({ webhook_url: receiver.url }, merchant.stack);
+  const ids: string[] = [];
+  while (ids.length < FAILED_ORDERS) {
+    const { order_id } = await aFailedDelivery(record, receiver.url, { project_id, now: Date.now() });
+    ids.push(order_id);
+  }
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  const recover = async () =>
+    (await shop.send<WebhookRecoveryAnswer>('POST', '/v1/webhooks/recover/', { body: { since } })).body;
+  const untilCompleted = (id: string) =>
+    until('the recovery is completed', async () => {
+      const { body } = await shop.send<WebhookRecoveryAnswer>('GET', `/v1/webhooks/recoveries/${id}/`);
+      return body.status === 'completed' && body;
+    });
+  const { id, remaining } = await recover();
+  expect(remaining).toBe(FAILED_ORDERS);
+  await until('some are told', () => ids.filter((one) => webhooksOf(one).length > 0).length >= 15);
+  await own.kill('worker');
+  expect(await untilCompleted(id)).toMatchObject({ remaining: 0, sent: FAILED_ORDERS, delivered: FAILED_ORDERS });
+  // An attempt that the kill interrupted is made again.
+  expect(ids.map((one) => webhooksOf(one))).toEqual(ids.map((one) => [`webhook:${one}:1`]));
+  const deliveries = await queryRows(record, 'select 1 from webhook_deliveries where recovery_id = :id', { id });
+  expect(deliveries).toHaveLength(FAILED_ORDERS);
+  // Nothing is left for a second one.
+  expect((await untilCompleted((await recover()).id)).sent).toBe(0);
 });
 
 test('after all of that the ledger of the processor equals the record', async () => {

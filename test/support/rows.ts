@@ -142,9 +142,10 @@ export async function aDelivery(
   db: Database,
   project_id: string = PROJECT.id,
   webhook_url = 'https://shop.example/hook',
+  now = NOW,
 ): Promise<{ order_id: string; n: number }> {
   const order = await aStoredOrder(db, { project_id, webhook_url });
-  await moveOrder(db, order, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
+  await moveOrder(db, order, { ended: 'cancelled' }, { source: 'merchant', now });
   return { order_id: order.id, n: 1 };
 }
 
@@ -157,8 +158,12 @@ export async function aWebhookRecovery(db: Database): Promise<string> {
 }
 
 /** A webhook in the record that has failed. */
-export async function aFailedDelivery(db: Database, webhook_url?: string): Promise<DeliveryId> {
-  const id = await aDelivery(db, PROJECT.id, webhook_url);
+export async function aFailedDelivery(
+  db: Database,
+  webhook_url?: string,
+  { project_id = PROJECT.id, now = NOW } = {},
+): Promise<DeliveryId> {
+  const id = await aDelivery(db, project_id, webhook_url, now);
   const attempt = { attempt: 1, time_limit_ms: 4_000, started: NOW, duration_ms: 10, failure: 'answered 500' };
   await recordAttempt(db, id, attempt, { status: 'failed' });
   return id;
