@@ -217,6 +217,19 @@ it('refuses another format', async () => {
   expect(response.status).toBe(400);
 });
 
+it('rules 20.17: goes on without the index for all orders and by creation, and else is 503', async () => {
+  world.server.signal('SIGSTOP');
+  const { status } = await ask({ query: 'status:completed' });
+  world.server.signal('SIGCONT');
+  expect(status).toBe(503);
+  await world.server.kill();
+  expect((await report({ query: '*' })).length).toBeGreaterThan(60);
+  expect(await report({ query: 'created:2026-01-14' })).not.toHaveLength(0);
+  const response = await ask({ query: 'status:completed' });
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+  await world.server.start();
+});
+
 /** Rows as the record has them, by columns of the report; made by Postgres alone. */
 async function recorded(where: string): Promise<Record<string, string>[]> {
   const instant = (column: string) =>
@@ -302,7 +315,7 @@ describe('of 25 MB', () => {
     expect(pages).toBeLessThan(0.7 * PAGES);
     let text = first;
     for await (const chunk of response) text += String(chunk);
-    expect(cellsOf(text).length).toBeGreaterThan(LARGE);
+    expect(text.split('\r\n').length).toBeGreaterThan(LARGE);
   });
 
   it('rules 20.22: one report at a time is sent to a project; a client that leaves makes room for the next', async () => {
@@ -326,18 +339,6 @@ describe('of 25 MB', () => {
     expect(answers).toEqual([429, 200, 200, 200]);
     expect(texts.filter((text) => text === `${SEARCH_FIELD_NAMES.join(',')}\r\n`)).toHaveLength(3);
   });
-});
-
-it('rules 20.17: goes on without the index for all orders and by creation, and else is 503', async () => {
-  world.server.signal('SIGSTOP');
-  const { status } = await ask({ query: 'status:completed' });
-  world.server.signal('SIGCONT');
-  expect(status).toBe(503);
-  await world.server.kill();
-  expect((await report({ query: '*' })).length).toBeGreaterThan(60);
-  expect(await report({ query: 'created:2026-01-14' })).not.toHaveLength(0);
-  const response = await ask({ query: 'status:completed' });
-  expect([response.status, response.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
 });
 
 it('rules 20.14: has each order once, also of more than the record looks for at a time', async () => {
