@@ -284,9 +284,26 @@ describe.each(Object.keys(LANGUAGES))('in the language %s', (lang) => {
 /** In the page: texts that are wider than what holds them. */
 const CUT_OFF = `[...document.querySelectorAll('button, label, .hint, h1, h2, dt, dd, .tag, .promise')].filter((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0 && getComputedStyle(one).display !== 'inline').map((one) => one.textContent)`;
 
-test('on a touch screen whatever can be pressed is 44 px high, the buttons of all wallets alike', async () => {
+test('a page on a touch screen has a language, one main part, one first heading and a name for all; wallets say that they are simulated; what can be pressed is 44 px high', async () => {
   const page = await visit({ size: 'phone', hasTouch: true, isMobile: true });
   await page.goto((await createPageOrder()).order_url);
+  expect(await page.locator('html').getAttribute('lang')).toBe('en');
+  expect([await page.locator('main').count(), await page.locator('h1').count()]).toEqual([1, 1]);
+  const names = await Promise.all(
+    ['Card number', 'Expiry date', 'Security code', 'Name on card'].map((label) =>
+      page.getByLabel(label, { exact: true }).count(),
+    ),
+  );
+  expect(names).toEqual([1, 1, 1, 1]);
+  const buttons = await page
+    .getByRole('button')
+    .evaluateAll((all) => all.map((one) => String((one as unknown as { textContent: string }).textContent)));
+  expect(buttons.filter((text) => text.trim() === '')).toEqual([]);
+  expect(await page.locator(`${PAY}`).count()).toBe(1);
+  for (const name of ['Pay with Apple Pay Simulated', 'Pay with Google Pay Simulated']) {
+    const described = await page.getByRole('button', { name, exact: true }).getAttribute('aria-describedby');
+    expect(await page.locator(`#${described}`).innerText()).toContain('no card of yours is used');
+  }
   const heights = await Promise.all(
     WALLETS.map(async (wallet) => (await page.locator(walletButton(wallet)).boundingBox())?.height),
   );
@@ -480,29 +497,6 @@ test('the time that is left counts down, and at the end the page says so', async
   await page.goto(order.order_url);
   expect(await page.locator('.timer').innerText()).toMatch(/Time left to pay:\s0:0\d/);
   await page.getByRole('heading', { name: 'This payment has expired' }).waitFor({ timeout: 20_000 });
-});
-
-test('every page has a language, one main part, one first heading, and a name for all; wallets say that they are simulated', async () => {
-  const page = await visit();
-  const order = await createPageOrder();
-  await page.goto(order.order_url);
-  expect(await page.locator('html').getAttribute('lang')).toBe('en');
-  expect([await page.locator('main').count(), await page.locator('h1').count()]).toEqual([1, 1]);
-  const names = await Promise.all(
-    ['Card number', 'Expiry date', 'Security code', 'Name on card'].map((label) =>
-      page.getByLabel(label, { exact: true }).count(),
-    ),
-  );
-  expect(names).toEqual([1, 1, 1, 1]);
-  const buttons = await page
-    .getByRole('button')
-    .evaluateAll((all) => all.map((one) => String((one as unknown as { textContent: string }).textContent)));
-  expect(buttons.filter((text) => text.trim() === '')).toEqual([]);
-  expect(await page.locator(`${PAY}`).count()).toBe(1);
-  for (const name of ['Pay with Apple Pay Simulated', 'Pay with Google Pay Simulated']) {
-    const described = await page.getByRole('button', { name, exact: true }).getAttribute('aria-describedby');
-    expect(await page.locator(`#${described}`).innerText()).toContain('no card of yours is used');
-  }
 });
 
 test.each(['light', 'dark'] as const)('every text can be told from its ground: %s', async (colorScheme) => {
