@@ -43,7 +43,7 @@ export const secretsProof: Proof = {
     'Memory of the processes, core dumps and swap are not looked at.',
     "The files in which PostgreSQL keeps its tables and its log of changes are not read; every table is read as text, of the processor simulator too. A real processor's vault keeps numbers by nature.",
     'The files with the keys of the stack (`stack.json`, `stack.env`, `secrets.json`, `demo-keys.json`) hold these keys; only their owner may read them. Answers that show a new key once are not looked at.',
-    "Traces are off; test/journeys/traces looks at what spans hold. Metrics of a deployment's other programs are not looked at.",
+    "Traces are off; test/journeys/metrics looks at what spans hold. Metrics of a deployment's other programs are not looked at.",
     "The Web UI is Temporal's: what its pages show of encrypted payloads is decrypted in the operator's browser. Its server is sent what the codec server encrypts.",
   ],
   seeds: [1],
