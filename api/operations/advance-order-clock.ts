@@ -20,7 +20,8 @@ export const advanceOrderClock =
       );
     }
     return async () => {
-      const { advanced, is_unknown } = await advanceInTurn(context, order, () =>
+      const asked = { clock_id: order.id, request_id: input.request_id };
+      const { advanced, is_unknown } = await advanceInTurn(services, context, asked, () =>
         services.sandbox_clocks.advanceOrder(order, input, context.request),
       );
       return { ...presentVersion(advanced, services.public_url), is_unknown };

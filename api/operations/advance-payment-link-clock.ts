@@ -12,7 +12,8 @@ export const advancePaymentLinkClock =
     const link = await requireRequestedPaymentLink(services, context, params.payment_link_id);
     const input = clockAdvanceOf(context, body);
     return async () => {
-      const { advanced, is_unknown } = await advanceInTurn(context, link, () =>
+      const asked = { clock_id: link.id, request_id: input.request_id };
+      const { advanced, is_unknown } = await advanceInTurn(services, context, asked, () =>
         services.sandbox_clocks.advancePaymentLink(link, input, context.request),
       );
       return { ...presentLinkVersion(advanced, services.public_url), is_unknown };

@@ -1,11 +1,12 @@
 import type { ClockAdvance } from '../../src/domain/sandbox-clock';
 import { parseDuration } from '../../src/domain/duration';
 import { nearestRecordable } from '../../src/domain/period';
+import { isAdvanceBegun } from '../../src/db/sandbox-clocks/sandbox-clocks';
 import { ServiceError } from '../../src/errors';
 import { clockAdvanceId } from '../../src/ids';
 import type { AdvanceClockInput } from '../../workflows/messages';
 import { ConcurrencyLimit } from '../http/concurrency-limit';
-import type { MerchantContext } from '../merchant';
+import type { MerchantContext, MerchantServices } from '../merchant';
 
 /** Advances of sandbox clocks at a time (rules 23.9). */
 const advances = new ConcurrencyLimit({
@@ -34,12 +35,14 @@ export function clockAdvanceOf(
 }
 
 /**
- * Runs an advance of an object's clock when it is the project's turn. `is_unknown`: it was not answered in time; a
- * repeat with the key joins the advance, or makes it. Throws TooManyRequests when its turn takes too long.
+ * Runs an advance of an object's clock when it is the project's turn. `is_unknown`: it has not begun, and may still be
+ * refused; a repeat with the key joins the advance, or makes it. How far the clock is does not tell: another advance, or
+ * the first run of a repeat, may have moved it. Throws TooManyRequests when its turn takes too long.
  */
-export async function advanceInTurn<T extends { clock_offset_ms: number }>(
+export async function advanceInTurn<T>(
+  { db }: Pick<MerchantServices, 'db'>,
   { caller }: Pick<MerchantContext, 'caller'>,
-  before: T,
+  asked: { clock_id: string; request_id: string },
   advance: () => Promise<T>,
 ): Promise<{ advanced: T; is_unknown: boolean }> {
   const wait = new AbortController();
@@ -47,5 +50,5 @@ export async function advanceInTurn<T extends { clock_offset_ms: number }>(
   const timer = setTimeout(() => wait.abort(tooMany), TURN_MS);
   const release = await advances.acquire(caller.project.id, wait.signal).finally(() => clearTimeout(timer));
   const advanced = await advance().finally(release);
-  return { advanced, is_unknown: advanced.clock_offset_ms === before.clock_offset_ms };
+  return { advanced, is_unknown: !(await isAdvanceBegun(db, asked)) };
 }

@@ -92,6 +92,16 @@ export async function beginAdvance(
   });
 }
 
+/** Whether the advance of a request has begun: it can no longer be refused. */
+export async function isAdvanceBegun(db: Database, asked: { clock_id: string; request_id: string }): Promise<boolean> {
+  const begun = await queryRows(
+    db,
+    'select 1 from sandbox_clock_advances where clock_id = :clock_id and request_id = :request_id',
+    asked,
+  );
+  return begun.length > 0;
+}
+
 /** Locks the order or payment link that a clock belongs to until the end of the SQL transaction. Returns its version. */
 async function lockOwner(trx: SqlTransaction, clock_id: string): Promise<number> {
   const [owner] = await queryRows<{ version: number }>(
