@@ -185,17 +185,27 @@ export async function removeMonth(
   await writeFile(path.join(directory, removedName(month)), kept, { mode: 0o600, flush: true });
   // The names of the files too: what is removed next would be lost with them in a power failure.
   await syncDirectory(directory);
-  let orders = 0;
-  for await (const order_ids of ordersOf(db, period)) {
-    await requireLease();
-    orders += await removeOrders(db, order_ids, period);
+  const record = async (after: object) => {
+    const change = { action: 'export.remove', object: { kind: 'export', id: month }, after };
+    await db.transaction((trx) => auditCommand(trx, author, change));
+  };
+  // Each part is removed for good by itself, and a process that is killed writes no end.
+  await record({ state: 'begun' });
+  const removed = { orders: 0, audit_entries: 0 };
+  let orders_kept: number | undefined;
+  try {
+    for await (const order_ids of ordersOf(db, period)) {
+      await requireLease();
+      removed.orders += await removeOrders(db, order_ids, period);
+    }
+    for await (const entries of removeAuditEntries(db, period)) removed.audit_entries += entries;
+    let found = 0;
+    for await (const order_ids of ordersOf(db, period)) found += order_ids.length;
+    orders_kept = found;
+    return { files, removed, orders_kept };
+  } finally {
+    await record({ state: orders_kept === undefined ? 'interrupted' : 'ended', removed, orders_kept });
   }
-  let orders_kept = 0;
-  for await (const order_ids of ordersOf(db, period)) orders_kept += order_ids.length;
-  const removed = { orders, audit_entries: await removeAuditEntries(db, period) };
-  const change = { action: 'export.remove', object: { kind: 'export', id: month }, after: { removed, orders_kept } };
-  await db.transaction((trx) => auditCommand(trx, author, change));
-  return { files, removed, orders_kept };
 }
 
 async function writeFiles(

@@ -82,10 +82,10 @@ const ENTRIES = 10_000;
 
 /**
  * Removes the entries of the audit trail of a month. Only the owner of the table can: its trigger, which refuses that to
- * everybody, is off within each SQL transaction. Returns how many there were.
+ * everybody, is off within each SQL transaction. Yields how many each of these has removed.
  */
-export async function removeAuditEntries(db: Database, { since, until }: Month): Promise<number> {
-  for (let removed = 0; ;) {
+export async function* removeAuditEntries(db: Database, { since, until }: Month): AsyncGenerator<number> {
+  for (;;) {
     const entries = await db.transaction(async (trx) => {
       await trx.raw('alter table audit_trail disable trigger audit_trail_keep');
       const rows = await queryRows(
@@ -98,8 +98,8 @@ export async function removeAuditEntries(db: Database, { since, until }: Month):
       await trx.raw('alter table audit_trail enable trigger audit_trail_keep');
       return rows.length;
     });
-    removed += entries;
-    if (entries < ENTRIES) return removed;
+    yield entries;
+    if (entries < ENTRIES) return;
   }
 }
 

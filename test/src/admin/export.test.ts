@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { v7 as uuidv7 } from 'uuid';
 import type { ManageContext } from '../../../api/manage/manager';
 import { EXPORT_COMMANDS, exportMonth, removeMonth } from '../../../src/admin/export';
 import type { Config } from '../../../src/config';
@@ -20,10 +21,11 @@ import { releaseLease, takeLease } from '../../../src/db/lease';
 import { insertFollowUp } from '../../../src/db/orders/follow-ups';
 import { applyRetention } from '../../../src/db/retention/retention';
 import { recordChange } from '../../../src/db/projects/audit-trail';
+import { upsertProject } from '../../../src/db/projects/projects';
 import { grantToService } from '../../../src/db/service-role';
 import { RETENTION_DAYS } from '../../../src/domain/retention';
-import { createTestDatabase } from '../../support/database';
-import { MINUTE, NOW } from '../../support/domain';
+import { createTestDatabase, secrets } from '../../support/database';
+import { MINUTE, NOW, PROJECT } from '../../support/domain';
 import { aFollowUp, aStoredOrder, anAcceptedPayment, answerFollowUp } from '../../support/rows';
 import { setUp } from '../../support/set-up';
 import { NOBODY } from '../../support/shapes';
@@ -92,8 +94,8 @@ describe('rules 29.8: a month is removed with its files', () => {
   /** Seven years after the end of the month. */
   const DUE = Date.UTC(year + 7, month + 1);
   const NEXT = new Date(AFTER).toISOString().slice(0, 7);
-  const remove = (name: string, { of = MONTH, now = DUE, db = database.db } = {}) =>
-    removeMonth(db, of, path.join(folder, name), now, { years: 7, author: AUTHOR, requireLease });
+  const remove = (name: string, { of = MONTH, now = DUE, db = database.db, lease = requireLease } = {}) =>
+    removeMonth(db, of, path.join(folder, name), now, { years: 7, author: AUTHOR, requireLease: lease });
   const filesOf = async (name: string, options?: Parameters<typeof remove>[1]) => {
     const { files, ...counts } = await remove(name, options);
     return { rows: files.map(({ rows }) => rows), ...counts };
@@ -198,6 +200,29 @@ describe('rules 29.8: a month is removed with its files', () => {
     await filesOf('third', { now: DUE + 2 * MINUTE });
     expect((await filesOf('fourth', next)).removed.orders).toBe(2);
     expect(await tablesWith(later.id)).toEqual(['search_outbox']);
+  });
+
+  test('what an interrupted removal removed is in the audit trail, as its beginning is', async () => {
+    const payments = [await aClosedPayment(), await aClosedPayment()];
+    const ids = payments.map(({ id }) => id);
+    const other = uuidv7();
+    const project = { id: other, name: 'Other', is_test: true, payment_methods: [], currencies: ['EUR'] };
+    await upsertProject({ db: database.db, secrets }, PROJECT.merchant_id, project, new Date(0));
+    await database.db('orders').where({ id: ids[1] }).update({ project_id: other });
+    const left = async () => (await database.db('orders').whereIn('id', ids)).length;
+    const lost = async () => {
+      if ((await left()) === 1) throw new Error('another command may write the files too');
+    };
+    await expect(remove('lost', { lease: lost })).rejects.toThrow('another command');
+    expect(await left()).toBe(1);
+    const entries = () => database.db('audit_trail').where({ action: 'export.remove' }).orderBy('n').pluck('after');
+    const removed = { orders: 1, audit_entries: 0 };
+    expect((await entries()).slice(-2)).toEqual([{ state: 'begun' }, { state: 'interrupted', removed }]);
+    // A repeat removes the rest.
+    const rest = await remove('rest');
+    expect(await left()).toBe(0);
+    const ended = { state: 'ended', removed: rest.removed, orders_kept: rest.orders_kept };
+    expect((await entries()).slice(-2)).toEqual([{ state: 'begun' }, ended]);
   });
 
   test('a folder with a file of an interrupted export of the month is refused, and nothing is written or removed', async () => {
