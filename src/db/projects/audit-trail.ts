@@ -2,12 +2,14 @@ import { v7 as uuidv7 } from 'uuid';
 import { queryRows, type Database, type SqlTransaction } from '../connection';
 import { pageOf, type Page, type PageRequest } from '../pages';
 
+const ACTOR_KINDS = ['client', 'api_key', 'command_line', 'temporal'] as const;
+
 /**
  * The author of a change: a client of the bearer-token host, the API key of a project, or an operator at the command
  * line or in Temporal's Web UI.
  */
 export interface Actor {
-  kind: 'client' | 'api_key' | 'command_line' | 'temporal';
+  kind: (typeof ACTOR_KINDS)[number];
   /** Id of the client or key; at the command line the user's name on that machine; in the Web UI the name given. */
   id: string;
 }
@@ -78,12 +80,16 @@ const FOR_MERCHANT = `
          action, object_kind, object_id, merchant_id, before, after, request_id
   from audit_trail`;
 
-/** Kinds are words, such as `api_key`. Ids are nearly always something else, and have indexes. */
-const isIdOrKind = (name: 'actor' | 'object', value: string) =>
-  /^[a-z_]+$/.test(value) ? `:${name} in (${name}_id, ${name}_kind)` : `${name}_id = :${name}`;
+/** Ids have an index, kinds have none: a condition on both would read every entry to find a user called `ada`. */
+const isActor = (value: string) =>
+  ACTOR_KINDS.some((kind) => kind === value) ? 'actor_kind = :actor' : 'actor_id = :actor';
+
+/** Kinds are words, such as `api_key`. Ids are nearly always something else, and have an index. */
+const isObject = (value: string) =>
+  /^[a-z_]+$/.test(value) ? ':object in (object_id, object_kind)' : 'object_id = :object';
 
 /**
- * The changes, newest first. `actor` and `object` are ids or kinds. With `merchant_id` only changes of its objects, and
+ * The changes, newest first. `actor` is a kind or else an id, `object` an id or a kind. With `merchant_id` only changes of its objects, and
  * every operator has the id `operator`.
  */
 export async function listChanges(db: Database, filter: AuditFilter, page: PageRequest): Promise<Page<AuditRow>> {
@@ -93,8 +99,8 @@ export async function listChanges(db: Database, filter: AuditFilter, page: PageR
       select: filter.merchant_id === undefined ? 'select * from audit_trail' : FOR_MERCHANT,
       where: [
         filter.merchant_id !== undefined && 'merchant_id = :merchant_id',
-        filter.actor !== undefined && isIdOrKind('actor', filter.actor),
-        filter.object !== undefined && isIdOrKind('object', filter.object),
+        filter.actor !== undefined && isActor(filter.actor),
+        filter.object !== undefined && isObject(filter.object),
         filter.since !== undefined && 'at >= :since',
       ],
       bindings: { ...filter },
