@@ -5,6 +5,7 @@ import type { Input } from '../../../src/contract/routes';
 import type { SqlTransaction } from '../../../src/db/connection';
 import { findMerchant } from '../../../src/db/projects/merchants';
 import {
+  countProjects,
   findStoredProject,
   insertProject,
   listProjects,
@@ -31,7 +32,13 @@ import { ownMerchant } from './merchants';
 
 type Update = Input<ManageRoutes['updateProject']>['body'];
 
-/** The accounts of a merchant (rules 21.9, 21.10, 21.20). */
+/**
+ * Projects of a merchant up to which its own clients make further ones (rules 21.24): many limits count for each
+ * project.
+ */
+const PROJECTS_MAX = 100;
+
+/** The accounts of a merchant (rules 21.9, 21.10, 21.20, 21.24). */
 export function projectOperations(services: ManageServices) {
   const { db, secrets } = services;
   const stored = async (trx: SqlTransaction, id: string) => presentProject((await findStoredProject(trx, id))!);
@@ -46,6 +53,12 @@ export function projectOperations(services: ManageServices) {
       audited(services, context, async (trx, now) => {
         const { default_currency } = ownMerchant(context.caller, await findMerchant(trx, merchant_id, 'lock'));
         if (body.account_funding === true) requireOperator(context.caller, 'enable account funding');
+        if (context.caller.role === 'merchant' && (await countProjects(trx, merchant_id)) >= PROJECTS_MAX) {
+          throw new ServiceError(
+            'Conflict',
+            `The merchant has ${PROJECTS_MAX} projects. Ask an operator for further ones.`,
+          );
+        }
         const { payment_methods = ['credit-card'], currencies = [default_currency], ...fields } = body;
         const project = { ...fields, id: uuidv7(), payment_methods, currencies };
         requireProjectAccepts(services, project, { webhook_url: body.webhook_url });

@@ -616,6 +616,9 @@ export function createProject({ merchantId, idempotencyKey, projectRequest }: {
         status: 404;
         data: Error;
     } | {
+        status: 409;
+        data: Error;
+    } | {
         status: 413;
         data: Error;
     } | {

@@ -16,6 +16,12 @@ interface ChangelogEntry {
 /** The answer of `GET /v1/changelog/`, newest first. */
 export const CHANGELOG: readonly ChangelogEntry[] = [
   {
+    version: '1.5.4',
+    date: '2026-11-30',
+    text: 'When a merchant has a hundred projects, another one is a Conflict for its own clients.',
+    operations: { createProject: '7c6723e4c1a6' },
+  },
+  {
     version: '1.5.3',
     date: '2026-11-29',
     text: 'The document lists the 403 that every operation answers to plain http.',

@@ -86,13 +86,13 @@ export const MANAGED_PROJECT_ROUTES = {
     path: '/v1/merchants/{merchant_id}/projects/',
     summary: 'Create a project',
     description:
-      'A test project or a live project. Without `payment_methods` it takes cards, without `currencies` the default currency of the merchant. `account_funding` is for operators.',
+      'A test project or a live project. Without `payment_methods` it takes cards, without `currencies` the default currency of the merchant. `account_funding` is for operators. When the merchant has 100 projects, one more is a Conflict for its own clients.',
     params: merchantParams,
     body: managedProjectRequestSchema,
     output: managedProjectSchema,
     versioned: false,
     success: 201,
-    errors: ['NotFound'],
+    errors: ['NotFound', 'Conflict'],
   },
   getManagedProject: {
     method: 'get',

@@ -89,6 +89,16 @@ export async function listProjects(db: Database, merchant_id: string, page: Page
   );
 }
 
+/** How many projects a merchant has. Its locked row makes one at a time count them. */
+export async function countProjects(trx: SqlTransaction, merchant_id: string): Promise<number> {
+  const [found] = await queryRows<{ count: number }>(
+    trx,
+    'select count(*)::int as count from projects where merchant_id = :merchant_id',
+    { merchant_id },
+  );
+  return found!.count;
+}
+
 export async function insertProject(
   { db, secrets }: WebhookSecretVault,
   merchant_id: string,

@@ -1,3 +1,5 @@
+import { v7 as uuidv7 } from 'uuid';
+import { insertMerchant } from '../../../../src/db/projects/merchants';
 import { PROJECT } from '../../../support/domain';
 import { aManageHost } from '../../../support/manage';
 import { setUp } from '../../../support/set-up';
@@ -43,6 +45,29 @@ test('rules 21.9: PUT changes the fields sent, null clears the webhook address, 
     id,
     undefined,
   ]);
+});
+
+test('rules 21.24: a merchant makes projects until it has 100, however many at once; an operator makes further ones', async () => {
+  const { db } = host.database;
+  const id = uuidv7();
+  await insertMerchant(db, { id, name: 'Many shops', country: 'NL', default_currency: 'EUR' }, new Date());
+  await db.raw(
+    `insert into projects
+     select (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid(), 'merchant_id', cast(? as uuid),
+       'id_namespace', gen_random_uuid()))).*
+     from projects p, generate_series(1, 98) where p.id = ?`,
+    [id, PROJECT.id],
+  );
+  const make = async (token: string) => {
+    const body = { name: 'One more', is_test: true };
+    return await host.send<{ error: object }>('POST', `/v1/merchants/${id}/projects/`, { token, body });
+  };
+  const own = await host.aToken('merchant', id);
+  const statuses = (await Promise.all(Array.from({ length: 4 }, () => make(own)))).map(({ status }) => status);
+  expect(statuses.toSorted((a, b) => a - b)).toEqual([201, 201, 409, 409]);
+  expect((await make(own)).body.error).toMatchObject({ type: 'Conflict' });
+  expect((await make(operator)).status).toBe(201);
+  expect((await make(own)).status).toBe(409);
 });
 
 test.each<[object, string]>([
