@@ -89,8 +89,8 @@ const isObject = (value: string) =>
   /^[a-z_]+$/.test(value) ? ':object in (object_id, object_kind)' : 'object_id = :object';
 
 /**
- * The changes, newest first. `actor` is a kind or else an id, `object` an id or a kind. With `merchant_id` only changes of its objects, and
- * every operator has the id `operator`.
+ * The changes, newest first. `actor` is a kind or else an id, `object` an id or a kind. With `merchant_id` only changes
+ * of its objects, and every operator has the id `operator`.
  */
 export async function listChanges(db: Database, filter: AuditFilter, page: PageRequest): Promise<Page<AuditRow>> {
   return await pageOf(
