@@ -21,6 +21,8 @@ export interface RequestContext<C extends Caller> {
   /** Takes further tokens from the caller's rate limit; waits for the time that the rate takes for what is missing. */
   readonly spend: (tokens: number) => Promise<void>;
   readonly log: Logger;
+  /** Aborted at the deadline, and when the client has left. Absent for the command line. */
+  readonly signal?: AbortSignal | undefined;
   /** The preference `wait` of a request whose route heeds it (rules 5.12). */
   readonly wait?: WaitPreference | undefined;
 }

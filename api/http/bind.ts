@@ -168,11 +168,30 @@ function contextOf<C extends Caller>(
     }),
     idempotency_key: key,
     spend: (tokens) => rateLimit.spend(caller.id, tokens),
+    // Made for the few operations that heed it.
+    get signal() {
+      return signalOf(response, started + deadline_ms);
+    },
     // Few operations write lines of their own, and a logger holds much for a request that waits.
     get log() {
       return log.child({ request_id, ...caller.log, operation: id });
     },
   };
+}
+
+const NOT_IN_TIME = 'Other lists, searches and reports of the project are still being read.';
+
+/** Aborted with TooManyRequests at the deadline, and once the answer was sent or the client has left. */
+function signalOf(response: Response, deadline_at: number): AbortSignal {
+  const late = new AbortController();
+  const leave = () => {
+    clearTimeout(timer);
+    late.abort(new ServiceError('TooManyRequests', NOT_IN_TIME));
+  };
+  const timer = setTimeout(leave, deadline_at - Date.now());
+  response.once('close', leave);
+  if (response.req.socket.destroyed) leave();
+  return late.signal;
 }
 
 /** The answer as it is sent and, with an Idempotency-Key, stored; an answer with an unknown outcome is not stored. */

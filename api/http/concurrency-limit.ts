@@ -54,8 +54,8 @@ export class ConcurrencyLimit {
   }
 
   /** Like `acquire`, around work that ends with its promise. */
-  async run<T>(caller: string, work: () => Promise<T>): Promise<T> {
-    const release = await this.acquire(caller);
+  async run<T>(caller: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const release = await this.acquire(caller, signal);
     try {
       return await work();
     } finally {

@@ -1,6 +1,7 @@
 import type { Database, SqlTransaction } from '../../src/db/connection';
 import { readWithin } from '../../src/db/connection';
 import { ConcurrencyLimit, type Release } from '../http/concurrency-limit';
+import { unlessAborted } from '../http/unless-aborted';
 
 /** Time limit of one statement in Postgres, in milliseconds: shorter than that of other statements. */
 const STATEMENT_MS = 5_000;
@@ -34,7 +35,8 @@ export type TakePlace = (signal: AbortSignal) => Promise<Release>;
  * that payments do not wait for them (rules 20.22), and few answers are streamed at a time (rules 18.8).
  */
 export interface BulkReads {
-  readonly read: <T>(project_id: string, work: (trx: SqlTransaction) => Promise<T>) => Promise<T>;
+  /** Rejects with the reason of `signal`: a read that waits for its turn is not made then. */
+  readonly read: <T>(project_id: string, work: (trx: SqlTransaction) => Promise<T>, signal?: AbortSignal) => Promise<T>;
   /** For a list or a large search answer. */
   readonly stream: (project_id: string) => TakePlace;
   readonly report: (project_id: string) => TakePlace;
@@ -50,7 +52,10 @@ export function createBulkReads(db: Database, connections: number): BulkReads {
   const streams = new ConcurrencyLimit({ what: 'lists, reports and large searches', ...STREAMS });
   const reports = new ConcurrencyLimit({ what: 'reports', ...REPORTS });
   return {
-    read: (project_id, work) => reads.run(project_id, () => readWithin(db, STATEMENT_MS, work)),
+    read: (project_id, work, signal) => {
+      const done = reads.run(project_id, () => readWithin(db, STATEMENT_MS, work), signal);
+      return signal === undefined ? done : unlessAborted(done, signal);
+    },
     stream: (project_id) => (signal) => streams.acquire(project_id, signal),
     report: (project_id) => async (signal) => {
       const releaseReport = await reports.acquire(project_id, signal);

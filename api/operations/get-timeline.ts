@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { timelineSchema } from '../../src/contract/timeline';
+import type { Database } from '../../src/db/connection';
 import { moneyOf, type StoredOrder } from '../../src/db/orders/stored-order';
 import { findTimeline, type StoredTimeline } from '../../src/db/orders/timeline';
 import { endedDeliveriesOf, webhookProspects } from '../../src/db/webhooks/stored-deliveries';
@@ -24,12 +25,13 @@ export const getTimeline =
     const from = cursor === undefined ? TIMELINE_START : placeOf(cursor);
     const order = await requireRequestedOrder(services, context, params.order_id);
     const now = timeOf(order);
-    const { record, future } = await services.bulk.read(order.project_id, async (db) => {
+    const readRecord = async (db: Database) => {
       const found = await findTimeline(db, order, { limit, from, waits_max: WAITS_MAX });
       const { retention_days } = services;
       const isAsked = forecast === 'true';
       return { record: found, future: isAsked ? await futureOf({ db, retention_days }, order, found, now) : undefined };
-    });
+    };
+    const { record, future } = await services.bulk.read(order.project_id, readRecord, context.signal);
     const page = pageOfTimeline(timelineEntries({ order, ...record }, amountInWords), { limit, from });
     const waits = [
       ...record.orders.flatMap((one) => waitsOf(one, amountInWords)),

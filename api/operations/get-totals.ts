@@ -9,12 +9,12 @@ const yesterday = () => new Date(Date.now() - DAY_MS).toISOString().slice(0, 10)
  */
 export const getTotals =
   ({ bulk }: Pick<MerchantServices, 'bulk'>): MerchantOperation<'getTotals'> =>
-  async ({ caller: { project } }, { query: { day = yesterday() } }) => {
+  async ({ caller: { project }, signal }, { query: { day = yesterday() } }) => {
     const since = Date.parse(`${day}T00:00:00Z`);
     const period = {
       project_id: project.id,
       since: nearestRecordable(since),
       until: nearestRecordable(since + DAY_MS),
     };
-    return { day, totals: await bulk.read(project.id, (trx) => dayTotals(trx, period)) };
+    return { day, totals: await bulk.read(project.id, (trx) => dayTotals(trx, period), signal) };
   };

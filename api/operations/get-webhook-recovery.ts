@@ -6,5 +6,5 @@ export const getWebhookRecovery =
   (services: Pick<MerchantServices, 'db' | 'bulk'>): MerchantOperation<'getWebhookRecovery'> =>
   async (context, { params: { recovery_id } }) => {
     const recovery = await requireRequestedRecovery(services, context, recovery_id);
-    return await services.bulk.read(recovery.project_id, (db) => presentWebhookRecovery(db, recovery));
+    return await services.bulk.read(recovery.project_id, (db) => presentWebhookRecovery(db, recovery), context.signal);
   };

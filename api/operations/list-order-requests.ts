@@ -9,8 +9,10 @@ export const listOrderRequests =
     const { project_id } = await requireRequestedOrder(services, context, order_id);
     const filter = { ...filters, only_errors: only_errors === 'true' };
     return presentLoggedRequests(
-      await services.bulk.read(project_id, (db) =>
-        listLoggedRequestsOf(db, { project_id, order_id }, filter, { limit, cursor }),
+      await services.bulk.read(
+        project_id,
+        (db) => listLoggedRequestsOf(db, { project_id, order_id }, filter, { limit, cursor }),
+        context.signal,
       ),
     );
   };

@@ -5,8 +5,10 @@ import { presentLoggedRequests } from '../present/logged-request';
 /** The requests of the project, newest first (rules 25.3). */
 export const listRequests =
   ({ bulk }: Pick<MerchantServices, 'bulk'>): MerchantOperation<'listRequests'> =>
-  async ({ caller }, { query: { limit, cursor, only_errors, ...filters } }) => {
+  async ({ caller, signal }, { query: { limit, cursor, only_errors, ...filters } }) => {
     const { id } = caller.project;
     const filter = { ...filters, only_errors: only_errors === 'true' };
-    return presentLoggedRequests(await bulk.read(id, (db) => listLoggedRequests(db, id, filter, { limit, cursor })));
+    return presentLoggedRequests(
+      await bulk.read(id, (db) => listLoggedRequests(db, id, filter, { limit, cursor }), signal),
+    );
   };

@@ -5,9 +5,11 @@ import { presentWebhookRecoveries } from '../requests/webhook-recovery';
 /** The recoveries of the project, newest first (rules 13.18). */
 export const listWebhookRecoveries =
   ({ bulk }: Pick<MerchantServices, 'bulk'>): MerchantOperation<'listWebhookRecoveries'> =>
-  async ({ caller }, { query }) => {
+  async ({ caller, signal }, { query }) => {
     const { id: project_id } = caller.project;
-    return await bulk.read(project_id, async (db) =>
-      presentWebhookRecoveries(db, await listStored(db, { project_id }, query)),
+    return await bulk.read(
+      project_id,
+      async (db) => presentWebhookRecoveries(db, await listStored(db, { project_id }, query)),
+      signal,
     );
   };

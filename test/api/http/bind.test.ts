@@ -3,11 +3,14 @@ import pino from 'pino';
 import { z } from 'zod';
 import { createApp } from '../../../api/http/app';
 import { listen } from '../../../api/http/server';
+import { unlessAborted } from '../../../api/http/unless-aborted';
 import type { Caller, Operations } from '../../../api/operation';
 import { openApi } from '../../../src/contract/openapi';
 import type { Route, RouteSet } from '../../../src/contract/routes';
 import { ServiceError } from '../../../src/errors';
-import { keysInMemory } from '../../support/test-api';
+import { setUp } from '../../support/set-up';
+import { keysInMemory, serveTestApi } from '../../support/test-api';
+import { until } from '../../support/waits';
 
 describe('another API, with callers of its own', () => {
   const ROUTES = {
@@ -72,5 +75,38 @@ describe('another API, with callers of its own', () => {
       paths: { '/v1/name/': { get: { operationId: 'getName' } } },
     });
     await server.close();
+  });
+});
+
+describe('the signal of a request', () => {
+  const DEADLINE_MS = 1_500;
+  const signals: AbortSignal[] = [];
+  const api = setUp(() =>
+    serveTestApi({
+      config: { API_DEADLINE_MS: DEADLINE_MS },
+      operations: {
+        getTotals: async ({ signal }) => {
+          signals.push(signal!);
+          return await unlessAborted(new Promise<never>(() => {}), signal!);
+        },
+      },
+    }),
+  );
+  beforeEach(() => signals.splice(0));
+
+  test('rules 18.5: it is aborted at the deadline, which is a 429', async () => {
+    const { status } = await api.send('/v1/reports/totals/');
+    expect([status, signals[0]!.aborted]).toEqual([429, true]);
+  });
+
+  test('it is aborted when the client leaves', async () => {
+    const leaving = new AbortController();
+    const sent = api.send('/v1/reports/totals/', { signal: leaving.signal });
+    const began = Date.now();
+    await until('it is handled', () => signals.length > 0);
+    leaving.abort();
+    await expect(sent).rejects.toThrow();
+    await until('it is aborted', () => signals[0]!.aborted);
+    expect(Date.now() - began).toBeLessThan(300);
   });
 });

@@ -1,6 +1,11 @@
 import { createBulkReads, partLimits } from '../../../api/large-answers/bulk-reads';
+import type { MerchantContext, MerchantServices } from '../../../api/merchant';
+import { createOperations } from '../../../api/operations';
+import { findProject } from '../../../src/db/projects/projects';
 import { queryRows } from '../../../src/db/connection';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { PROJECT } from '../../support/domain';
+import { aStoredOrder, aWebhookRecovery } from '../../support/rows';
 import { setUp } from '../../support/set-up';
 
 const database = setUp(() => createTestDatabase());
@@ -45,6 +50,58 @@ test('rules 20.22: its statements have a time limit of their own, which ends wit
     (await queryRows<{ statement_timeout: string }>(db, 'show statement_timeout', {}))[0]!.statement_timeout;
   expect([await read('a', limit), await limit(database.db)]).toEqual(['5s', '8s']);
   await expect(read('a', (trx) => trx.raw('delete from orders'))).rejects.toThrow('read-only');
+});
+
+test('rules 18.5: a read that waits for its turn is not made once its deadline has passed, or its client has left', async () => {
+  const { read } = createBulkReads(database.db, 1);
+  const [first, second, third] = [aWork(), aWork(), aWork()];
+  third.end();
+  const reading = read('a', first.run);
+  await first.begun;
+  const leaving = new AbortController();
+  const waiting = read('a', second.run, leaving.signal);
+  leaving.abort(new Error('left'));
+  await expect(waiting).rejects.toThrow('left');
+  first.end();
+  await reading;
+  await read('a', third.run);
+  expect(second.hasBegun()).toBe(false);
+});
+
+test('rules 18.5: a read that is being made keeps its place after its deadline, but nobody waits for it', async () => {
+  const { read } = createBulkReads(database.db, 1);
+  const [first, second] = [aWork(), aWork()];
+  const late = new AbortController();
+  const reading = read('a', first.run, late.signal);
+  await first.begun;
+  late.abort(new Error('late'));
+  await expect(reading).rejects.toThrow('late');
+  const next = read('a', second.run);
+  await new Promise(setImmediate);
+  expect(second.hasBegun()).toBe(false);
+  first.end();
+  second.end();
+  await next;
+});
+
+test('rules 18.5: every answer that is read whole gives up with its request', async () => {
+  const { db } = database;
+  const { id: order_id } = await aStoredOrder(db);
+  const recovery_id = await aWebhookRecovery(db);
+  const operations = createOperations({ db, bulk: createBulkReads(db, 1) } as MerchantServices);
+  const caller = { project: (await findProject(db, PROJECT.id))! };
+  const context = { caller, request: {}, signal: AbortSignal.abort(new Error('left')) } as MerchantContext;
+  const page = { limit: 1 };
+  for (const read of [
+    () => operations.getTotals(context, { query: {} }),
+    () => operations.listRequests(context, { query: page }),
+    () => operations.listOrderRequests(context, { params: { order_id }, query: page }),
+    () => operations.getTimeline(context, { params: { order_id }, query: page }),
+    () => operations.getWebhookRecovery(context, { params: { recovery_id } }),
+    () => operations.listWebhookRecoveries(context, { query: page }),
+  ]) {
+    await expect(read()).rejects.toThrow('left');
+  }
 });
 
 test('rules 18.8: of a project four answers are sent while they are read, of others more; a report is one of them', async () => {
