@@ -51,7 +51,7 @@ export async function startWebhookRecovery(
   if (problem !== undefined) throw validationError(problem.path, problem.text);
   const id = uuidv7();
   const row = { id, project_id, since: toIsoTime(since), until: toIsoTime(until), request_id: by.request_id };
-  const remaining = await remainingOf(services, { ...row, position: null });
+  const remaining = await countInTurn(undefined)(db, { ...row, position: null }, now);
   return {
     db,
     async write(trx) {
@@ -75,7 +75,7 @@ export async function changeWebhookRecovery(
 ): Promise<Write<WebhookRecoveryAnswer>> {
   const { db, webhook_recoveries } = services;
   const { id, project_id } = recovery;
-  const remaining = isOpen(recovery) ? await remainingOf(services, recovery) : 0;
+  const remaining = isOpen(recovery) ? await countInTurn(undefined)(db, recovery, Date.now()) : 0;
   return {
     db,
     async write(trx) {
@@ -122,8 +122,9 @@ async function recorded(
 export async function presentWebhookRecovery(
   db: Database,
   recovery: StoredWebhookRecovery,
+  count = countToRecover,
 ): Promise<WebhookRecoveryAnswer> {
-  return shownRecovery(recovery, isOpen(recovery) ? await countToRecover(db, recovery, Date.now()) : 0);
+  return shownRecovery(recovery, isOpen(recovery) ? await count(db, recovery, Date.now()) : 0);
 }
 
 const isOpen = ({ status }: StoredWebhookRecovery) => OPEN_WEBHOOK_RECOVERY_STATUSES.includes(status);
@@ -135,9 +136,11 @@ const COUNTS = new ConcurrencyLimit({
   running: 3,
 });
 
-/** How many webhooks a recovery is still to send. */
-const remainingOf = ({ db }: WebhookRecoveryServices, recovery: RecoveredTime): Promise<number> =>
-  COUNTS.run(recovery.project_id, () => countToRecover(db, recovery, Date.now()));
+/** Counts once it is the project's turn. Rejects with the reason of `signal` while it waits for that. */
+export const countInTurn =
+  (signal: AbortSignal | undefined): typeof countToRecover =>
+  (db, recovery, now) =>
+    COUNTS.run(recovery.project_id, () => countToRecover(db, recovery, now), signal);
 
 function shownRecovery(recovery: StoredWebhookRecovery, remaining: number): WebhookRecoveryAnswer {
   const { id, project_id, status, paused_by, sent, delivered, completed } = recovery;
@@ -158,8 +161,12 @@ function shownRecovery(recovery: StoredWebhookRecovery, remaining: number): Webh
 }
 
 /** A page of recoveries. */
-export async function presentWebhookRecoveries(db: Database, { items, next }: Page<StoredWebhookRecovery>) {
+export async function presentWebhookRecoveries(
+  db: Database,
+  { items, next }: Page<StoredWebhookRecovery>,
+  count = countToRecover,
+) {
   const shown: WebhookRecoveryAnswer[] = [];
-  for (const recovery of items) shown.push(await presentWebhookRecovery(db, recovery));
+  for (const recovery of items) shown.push(await presentWebhookRecovery(db, recovery, count));
   return { items: shown, ...(next !== undefined && { next }) };
 }

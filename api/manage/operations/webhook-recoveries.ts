@@ -8,6 +8,7 @@ import type { WebhookRecoveryRequest } from '../../../src/domain/webhook-recover
 import { authorOf } from '../../requests/author';
 import {
   changeWebhookRecovery,
+  countInTurn,
   presentWebhookRecoveries,
   presentWebhookRecovery,
   startWebhookRecovery,
@@ -34,10 +35,12 @@ export function webhookRecoveryOperations(services: Pick<ManageServices, 'db' | 
       ownProject(context.caller, await findStoredProject(db, project_id));
       return startWebhookRecovery(services, project_id, time, authorOf(context));
     },
-    listWebhookRecoveries: async ({ caller: { merchant_id } }, { query: { project_id, ...page } }) =>
-      await presentWebhookRecoveries(db, await listWebhookRecoveries(db, { merchant_id, project_id }, page)),
-    getWebhookRecovery: async ({ caller }, { params: { recovery_id } }) =>
-      await presentWebhookRecovery(db, await own(caller, recovery_id)),
+    listWebhookRecoveries: async ({ caller: { merchant_id }, signal }, { query: { project_id, ...page } }) => {
+      const found = await listWebhookRecoveries(db, { merchant_id, project_id }, page);
+      return await presentWebhookRecoveries(db, found, countInTurn(signal));
+    },
+    getWebhookRecovery: async ({ caller, signal }, { params: { recovery_id } }) =>
+      await presentWebhookRecovery(db, await own(caller, recovery_id), countInTurn(signal)),
     pauseWebhookRecovery: requested('pause'),
     resumeWebhookRecovery: requested('resume'),
     stopWebhookRecovery: requested('stop'),
