@@ -21,6 +21,7 @@ import {
 import { validationError } from '../../src/errors';
 import type { WorkflowClients } from '../../src/temporal/workflows';
 import { ConcurrencyLimit } from '../http/concurrency-limit';
+import { unlessAborted } from '../http/unless-aborted';
 import type { Write } from '../operation';
 import { formatTimestamp } from '../present/order';
 import type { ChangeAuthor } from './author';
@@ -51,7 +52,7 @@ export async function startWebhookRecovery(
   if (problem !== undefined) throw validationError(problem.path, problem.text);
   const id = uuidv7();
   const row = { id, project_id, since: toIsoTime(since), until: toIsoTime(until), request_id: by.request_id };
-  const remaining = await countInTurn(undefined)(db, { ...row, position: null }, now);
+  const remaining = await remainingOf(services, { ...row, position: null }, by);
   return {
     db,
     async write(trx) {
@@ -75,7 +76,7 @@ export async function changeWebhookRecovery(
 ): Promise<Write<WebhookRecoveryAnswer>> {
   const { db, webhook_recoveries } = services;
   const { id, project_id } = recovery;
-  const remaining = isOpen(recovery) ? await countInTurn(undefined)(db, recovery, Date.now()) : 0;
+  const remaining = isOpen(recovery) ? await remainingOf(services, recovery, by) : 0;
   return {
     db,
     async write(trx) {
@@ -98,8 +99,8 @@ interface RecordedRequest {
   request: WebhookRecoveryRequest | 'start';
   by: ChangeAuthor;
   before?: StoredWebhookRecovery;
-  /** Counted before: counting takes long, and the request changes no webhook. */
-  remaining: number;
+  /** Counted before: counting takes long, and the request changes no webhook. `undefined`: not known. */
+  remaining: number | undefined;
 }
 
 /** Writes the entry of the audit trail. Returns the recovery as the hosts show it. */
@@ -142,8 +143,27 @@ export const countInTurn =
   (db, recovery, now) =>
     COUNTS.run(recovery.project_id, () => countToRecover(db, recovery, now), signal);
 
-function shownRecovery(recovery: StoredWebhookRecovery, remaining: number): WebhookRecoveryAnswer {
+/** How long a change of a recovery waits for the count, in milliseconds: it is made within a second (rules 13.18). */
+const REMAINING_MS = 500;
+
+/** How many webhooks a recovery is still to send; `undefined` when that is not known in time. */
+async function remainingOf(
+  { db }: WebhookRecoveryServices,
+  recovery: RecoveredTime,
+  { log }: ChangeAuthor,
+): Promise<number | undefined> {
+  const late = AbortSignal.timeout(REMAINING_MS);
+  try {
+    return await unlessAborted(countInTurn(late)(db, recovery, Date.now()), late);
+  } catch (error) {
+    log.warn({ err: error }, 'the answer about the recovery leaves out how many webhooks remain');
+    return undefined;
+  }
+}
+
+function shownRecovery(recovery: StoredWebhookRecovery, remaining: number | undefined): WebhookRecoveryAnswer {
   const { id, project_id, status, paused_by, sent, delivered, completed } = recovery;
+  const shown = isOpen(recovery) ? remaining : 0;
   return {
     id,
     project_id,
@@ -151,7 +171,7 @@ function shownRecovery(recovery: StoredWebhookRecovery, remaining: number): Webh
     until: formatTimestamp(recovery.until),
     status,
     ...(paused_by !== null && { paused_by }),
-    remaining: isOpen(recovery) ? remaining : 0,
+    ...(shown !== undefined && { remaining: shown }),
     sent,
     delivered,
     created: formatTimestamp(recovery.created),

@@ -19,7 +19,10 @@ export const webhookRecoverySchema = z.strictObject({
     .describe('Present while it is paused. `failures`: five webhooks in a row failed.'),
   remaining: z
     .int()
-    .describe('Webhooks that are still to be sent: one for each order. More than 10,000 are not counted.'),
+    .optional()
+    .describe(
+      'Webhooks that are still to be sent: one for each order. More than 10,000 are not counted. Absent in the answer to a POST when counting them takes long: retrieve the recovery then.',
+    ),
   sent: z.int().describe('Webhooks that were sent, each with up to ten attempts.'),
   delivered: z.int().describe('Of these, those that were received.'),
   created: timestamp(),

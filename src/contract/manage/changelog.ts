@@ -16,6 +16,19 @@ interface ChangelogEntry {
 /** The answer of `GET /v1/changelog/`, newest first. */
 export const CHANGELOG: readonly ChangelogEntry[] = [
   {
+    version: '1.5.5',
+    date: '2026-11-30',
+    text: 'A recovery of webhooks leaves out `remaining` in the answer to a POST when counting takes long or fails.',
+    operations: {
+      getWebhookRecovery: '317808e14509',
+      listWebhookRecoveries: '39e7862099e3',
+      pauseWebhookRecovery: '864b4aa26ca3',
+      recoverWebhooks: '8308590cfe07',
+      resumeWebhookRecovery: '7314c24a0519',
+      stopWebhookRecovery: '3c945aa149a6',
+    },
+  },
+  {
     version: '1.5.4',
     date: '2026-11-30',
     text: 'When a merchant has a hundred projects, another one is a Conflict for its own clients.',

@@ -50,10 +50,10 @@ test('rules 13.18: a recovery is started, paused, resumed and stopped also when 
 });
 
 test('rules 13.18: and so it is while they are being counted, or others are before them', async () => {
-  let end = (_: Error) => {};
-  const counted = new Promise<never>((_, reject) => (end = reject));
+  let end = () => {};
+  const counted = new Promise<never>((_, reject) => (end = () => reject(new Error('timeout'))));
   expect(await wholeLife(servicesCounting(() => counted))).toEqual(NOT_COUNTED);
-  end(new Error('timeout'));
+  end();
 });
 
 test('what is to be sent is counted before the SQL transaction of a request: a request does not wait for a count', async () => {
