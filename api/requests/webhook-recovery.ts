@@ -143,8 +143,8 @@ export const countInTurn =
   (db, recovery, now) =>
     COUNTS.run(recovery.project_id, () => countToRecover(db, recovery, now), signal);
 
-/** How long a change of a recovery waits for the count, in milliseconds: it is made within a second (rules 13.18). */
-const REMAINING_MS = 500;
+/** How long a change of a recovery waits for the count, in milliseconds; nearly always it is there at once. */
+const REMAINING_MS = 2_000;
 
 /** How many webhooks a recovery is still to send; `undefined` when that is not known in time. */
 async function remainingOf(
