@@ -40,6 +40,7 @@ export const PROCESSOR_CALLS = [
   'createAndCharge',
   'chargeAttempt',
   'endUnpaidOrder',
+  'pollDeclined',
   'executeFollowUp',
   'verifyManualOutcome',
 ] as const satisfies (keyof typeof ACTIVITIES)[];

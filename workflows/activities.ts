@@ -35,7 +35,7 @@ export const localActivities = proxyLocalActivities<
  * Polls the processor until it answers. Regular activities, which operators see as pending in the Web UI. Temporal
  * dispatches all other tasks of their queue before them.
  */
-export const polling = proxyActivities<Pick<Activities, 'pollCharge' | 'pollDeclined' | 'pollFollowUp'>>({
+export const polling = proxyActivities<Pick<Activities, 'pollCharge' | 'pollFollowUp'>>({
   startToCloseTimeout: '15 seconds',
   priority: { priorityKey: LOWEST_PRIORITY },
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },

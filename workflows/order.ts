@@ -5,7 +5,7 @@ import { isEnding, isExpired } from '../src/domain/order';
 import { lastTransaction, paymentExpiresAt, shouldExpire, withoutLatePoll } from '../src/domain/order-snapshot';
 import { pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
-import { localActivities, polling } from './activities';
+import { localActivities } from './activities';
 import type { OrderInput } from './messages';
 import { startDueDeliveries } from './order-deliveries';
 import { inWords } from './operator-view';
@@ -78,7 +78,7 @@ async function pollEndedAttempt({ record, clock }: OrderState): Promise<void> {
   if (last === undefined) return;
   const now = clock.now();
   if (isEnding(last.status)) await localActivities.startReversal({ transaction_id: last.id, now });
-  if (last.status === 'error') await polling.pollDeclined({ order: record!, transaction_id: last.id, now });
+  if (last.status === 'error') await localActivities.pollDeclined({ order: record!, transaction_id: last.id, now });
 }
 
 async function awaitPayment(state: OrderState): Promise<void> {
