@@ -192,20 +192,21 @@ export async function removeMonth(
   // Each part is removed for good by itself, and a process that is killed writes no end.
   await record({ state: 'begun' });
   const removed = { orders: 0, audit_entries: 0 };
-  let orders_kept: number | undefined;
+  let orders_kept = 0;
   try {
     for await (const order_ids of ordersOf(db, period)) {
       await requireLease();
       removed.orders += await removeOrders(db, order_ids, period);
     }
     for await (const entries of removeAuditEntries(db, period)) removed.audit_entries += entries;
-    let found = 0;
-    for await (const order_ids of ordersOf(db, period)) found += order_ids.length;
-    orders_kept = found;
-    return { files, removed, orders_kept };
-  } finally {
-    await record({ state: orders_kept === undefined ? 'interrupted' : 'ended', removed, orders_kept });
+    for await (const order_ids of ordersOf(db, period)) orders_kept += order_ids.length;
+  } catch (error) {
+    // What ended the removal is told, also where Postgres is away.
+    await record({ state: 'interrupted', removed }).catch(() => undefined);
+    throw error;
   }
+  await record({ state: 'ended', removed, orders_kept });
+  return { files, removed, orders_kept };
 }
 
 async function writeFiles(
