@@ -79,19 +79,20 @@ describe('another API, with callers of its own', () => {
 });
 
 describe('the signal of a request', () => {
-  const DEADLINE_MS = 1_500;
+  const [DEADLINE_MS, PATIENT_MS] = [1_500, 60_000];
   const signals: AbortSignal[] = [];
-  const api = setUp(() =>
+  const serving = (API_DEADLINE_MS: number) =>
     serveTestApi({
-      config: { API_DEADLINE_MS: DEADLINE_MS },
+      config: { API_DEADLINE_MS },
       operations: {
         getTotals: async ({ signal }) => {
           signals.push(signal!);
           return await unlessAborted(new Promise<never>(() => {}), signal!);
         },
       },
-    }),
-  );
+    });
+  const api = setUp(() => serving(DEADLINE_MS));
+  const patient = setUp(() => serving(PATIENT_MS));
   beforeEach(() => signals.splice(0));
 
   test('rules 18.5: it is aborted at the deadline, which is a 429', async () => {
@@ -99,14 +100,12 @@ describe('the signal of a request', () => {
     expect([status, signals[0]!.aborted]).toEqual([429, true]);
   });
 
-  test('it is aborted when the client leaves', async () => {
+  test('it is aborted when the client leaves, long before the deadline', async () => {
     const leaving = new AbortController();
-    const sent = api.send('/v1/reports/totals/', { signal: leaving.signal });
-    const began = Date.now();
+    const sent = patient.send('/v1/reports/totals/', { signal: leaving.signal });
     await until('it is handled', () => signals.length > 0);
     leaving.abort();
     await expect(sent).rejects.toThrow();
-    await until('it is aborted', () => signals[0]!.aborted);
-    expect(Date.now() - began).toBeLessThan(300);
+    await until('it is aborted', () => signals[0]!.aborted, PATIENT_MS / 2);
   });
 });
