@@ -137,11 +137,13 @@ const COUNTS = new ConcurrencyLimit({
   running: 3,
 });
 
-/** Counts once it is the project's turn. Rejects with the reason of `signal` while it waits for that. */
+/** Counts once it is the project's turn. Rejects with the reason of `signal`, and counts no more if it waits by then. */
 export const countInTurn =
   (signal: AbortSignal | undefined): typeof countToRecover =>
-  (db, recovery, now) =>
-    COUNTS.run(recovery.project_id, () => countToRecover(db, recovery, now), signal);
+  (db, recovery, now) => {
+    const counted = COUNTS.run(recovery.project_id, () => countToRecover(db, recovery, now), signal);
+    return signal === undefined ? counted : unlessAborted(counted, signal);
+  };
 
 /** How long a change of a recovery waits for the count, in milliseconds; nearly always it is there at once. */
 const REMAINING_MS = 2_000;
@@ -154,7 +156,7 @@ async function remainingOf(
 ): Promise<number | undefined> {
   const late = AbortSignal.timeout(REMAINING_MS);
   try {
-    return await unlessAborted(countInTurn(late)(db, recovery, Date.now()), late);
+    return await countInTurn(late)(db, recovery, Date.now());
   } catch (error) {
     log.warn({ err: error }, 'the answer about the recovery leaves out how many webhooks remain');
     return undefined;

@@ -15,13 +15,22 @@ const database = setUp(() => createTestDatabase());
 
 const BY = { actor: { kind: 'api_key', id: 'k' }, request_id: uuidv7(), log: pino({ level: 'silent' }) } as const;
 
+/** What the workflow of a recovery was told. */
+let called: string[] = [];
+beforeEach(() => {
+  called = [];
+});
+
 /** The services on a database that does not count as usual. */
 function servicesCounting(count: () => Promise<never>): WebhookRecoveryServices {
   const { db } = database;
   const raw = (sql: string, bindings: never) => (sql.includes('least(count(*)') ? count() : db.raw(sql, bindings));
   return {
     db: new Proxy(db, { get: (target, key) => (key === 'raw' ? raw : Reflect.get(target, key)) }),
-    webhook_recoveries: { start: () => Promise.resolve(), resume: () => Promise.resolve() },
+    webhook_recoveries: {
+      start: async () => void called.push('start'),
+      resume: async () => void called.push('resume'),
+    },
   };
 }
 
@@ -34,6 +43,7 @@ async function wholeLife(services: WebhookRecoveryServices) {
     const recovery = (await findWebhookRecovery(database.db, id))!;
     answers.push(await carryOut(await changeWebhookRecovery(services, recovery, request, BY)));
   }
+  expect(called).toEqual(['start', 'resume', 'resume', 'resume']);
   return answers.map(({ status, remaining }) => [status, remaining]);
 }
 
