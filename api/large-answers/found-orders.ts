@@ -1,5 +1,6 @@
 import type { Order } from '../../src/contract/order';
 import { SEARCH_BYTES_MAX, type SearchResult } from '../../src/contract/search';
+import type { Database } from '../../src/db/connection';
 import { firstStoredOrders } from '../../src/db/orders/stored-order';
 import { reportRows } from '../../src/db/search/report-rows';
 import { conditionsOf, matches } from '../../src/domain/query/query';
@@ -23,22 +24,24 @@ type Rest = Omit<SearchResult, 'orders'>;
 
 /**
  * The orders as the record has them now, in the order of the ids, a part at a time; only those of the project that meet
- * the query.
+ * the query. `signal`: that of the request, for the part that is read before the answer begins.
  */
 export async function* foundOrders(
   { bulk, public_url }: Pick<MerchantServices, 'bulk' | 'public_url'>,
   { project_id, query }: Wanted,
   order_ids: readonly string[],
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<FoundPart, undefined> {
   const subjects = [...new Set(conditionsOf(query).map(({ field }) => field))];
   let limits = partLimits();
   for (let begin = 0; begin < order_ids.length;) {
     const ids = order_ids.slice(begin, begin + limits.rows);
-    const { part, rows } = await bulk.read(project_id, async (db) => {
+    const readPart = async (db: Database) => {
       const part = await firstStoredOrders(db, project_id, ids, limits);
       const read_ids = part.rows.map(({ id }) => id);
       return { part, rows: subjects.length === 0 ? [] : await reportRows(db, read_ids, subjects) };
-    });
+    };
+    const { part, rows } = await bulk.read(project_id, readPart, begin === 0 ? signal : undefined);
     const meeting = new Set(rows.flatMap((row) => (matches(query, rowOf(row, subjects)) ? [row.order_id] : [])));
     const views = part.rows.filter(({ id }) => subjects.length === 0 || meeting.has(id));
     const orders = views.map((view) => ({

@@ -27,7 +27,7 @@ export const searchOrders = (
 ): MerchantOperation<'searchOrders'> => {
   const { bulk, search } = services;
   const searches = new ConcurrencyLimit(SEARCHES);
-  return async ({ caller: { project } }, { query: { format }, body }) => {
+  return async ({ caller: { project }, signal }, { query: { format }, body }) => {
     const wanted = wantedBy(project.id, body);
     const inTurn = turnsOf(searches, project.id);
     if (format === 'csv') {
@@ -40,7 +40,7 @@ export const searchOrders = (
     const sequence = { project_id: project.id, query: body.query, sort: `${field} ${direction}`, size };
     const page = pageOf(body, size, (cursor) => placeOf(cursor, sequence));
     const found = await inTurn(() => search.orders(wanted, page), { limit_ms: SEARCH_MS });
-    const parts = foundOrders(services, wanted, found.order_ids);
+    const parts = foundOrders(services, wanted, found.order_ids, signal);
     const { value: first } = await parts.next();
     const restOf = (left_out: number, cut_after?: number) => {
       const next = cut_after === undefined ? found.next : found.places[cut_after];
