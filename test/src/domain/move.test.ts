@@ -258,3 +258,16 @@ test('a move that a table forbids says from where to where', () => {
   const ended = anOrder(['pending'], { status: 'expired' });
   expect(() => planMove(ended, { transaction_id: 't1', to: 'accepted' })).toThrow('order expired → completed');
 });
+
+test.each([
+  ['pending', 'processing', undefined],
+  ['new', 'processing', 7],
+  ['processing', 'pending', 7],
+  ['pending', 'accepted', 7],
+] as const)('rules 10.3: polls are counted anew once the customer is back: %s to %s leaves %s', (from, to, polls) => {
+  const order = anOrder([from], { status: from === 'new' ? 'new' : 'processing' });
+  const { id: transaction_id } = order.transactions[0]!;
+  const polled = { ...order, transactions: [{ ...order.transactions[0]!, polls: 7 }] };
+  const [moved] = afterMove(polled, planMove(polled, { transaction_id, to })!, undefined, DETAILS).transactions;
+  expect([moved!.status, moved!.polls]).toEqual([to, polls]);
+});
