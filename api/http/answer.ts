@@ -4,8 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { TLSSocket } from 'node:tls';
 import { createGzip } from 'node:zlib';
 import type { Request, Response } from 'express';
-import { ServiceError } from '../../src/errors';
 import type { Stream } from '../operation';
+import { requestSignal } from './request-signal';
 
 /**
  * The least that a client takes of a stream which waits for it (rules 18.9). Over minutes: the connection's buffers in
@@ -40,24 +40,18 @@ export async function answerStream(
   { status, deadline_at, least_speed = LEAST_SPEED }: StreamOptions,
   stream: Stream,
 ): Promise<void> {
-  const { socket } = request;
-  const left = new AbortController();
-  const leave = () => left.abort(new ServiceError('TooManyRequests', NO_PLACE));
-  // A response gets to know of it once the connection is its own, which it is when its request is handled (inOrder).
-  response.once('close', leave);
-  if (socket.destroyed) leave();
-  const timer = setTimeout(leave, deadline_at - Date.now());
+  const { signal, endDeadline, release } = requestSignal(response, deadline_at, NO_PLACE);
   try {
-    const release = await stream.takePlace(left.signal).finally(() => clearTimeout(timer));
-    const stopWatching = requireSpeed(socket, response, least_speed);
+    const leavePlace = await stream.takePlace(signal).finally(endDeadline);
+    const stopWatching = requireSpeed(request.socket, response, least_speed);
     try {
-      await sendStream(request, response, { status, signal: left.signal }, stream);
+      await sendStream(request, response, { status, signal }, stream);
     } finally {
       stopWatching();
-      release();
+      leavePlace();
     }
   } finally {
-    response.off('close', leave);
+    release();
   }
 }
 

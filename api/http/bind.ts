@@ -22,6 +22,7 @@ import type { RateLimit } from './rate-limit';
 import { noteAnswer, noteRequest } from './answered-request';
 import { waitPreferenceOf } from './prefer';
 import { RequestBodies } from './request-body';
+import { requestSignal } from './request-signal';
 
 /** An API as it is served: its routes, its operations and its kind of caller. */
 export interface Api<C extends Caller> {
@@ -170,7 +171,7 @@ function contextOf<C extends Caller>(
     spend: (tokens) => rateLimit.spend(caller.id, tokens),
     // Made for the few operations that heed it.
     get signal() {
-      return signalOf(response, started + deadline_ms);
+      return requestSignal(response, started + deadline_ms, NOT_IN_TIME).signal;
     },
     // Few operations write lines of their own, and a logger holds much for a request that waits.
     get log() {
@@ -180,19 +181,6 @@ function contextOf<C extends Caller>(
 }
 
 const NOT_IN_TIME = 'Other lists, searches and reports of the project are still being read.';
-
-/** Aborted with TooManyRequests at the deadline, and once the answer was sent or the client has left. */
-function signalOf(response: Response, deadline_at: number): AbortSignal {
-  const late = new AbortController();
-  const leave = () => {
-    clearTimeout(timer);
-    late.abort(new ServiceError('TooManyRequests', NOT_IN_TIME));
-  };
-  const timer = setTimeout(leave, deadline_at - Date.now());
-  response.once('close', leave);
-  if (response.req.socket.destroyed) leave();
-  return late.signal;
-}
 
 /** The answer as it is sent and, with an Idempotency-Key, stored; an answer with an unknown outcome is not stored. */
 function replyOf(route: Route, result: unknown): Reply {

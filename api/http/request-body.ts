@@ -4,6 +4,7 @@ import { parseJson } from '../../src/contract/json';
 import { ServiceError } from '../../src/errors';
 import { ConcurrencyLimit } from './concurrency-limit';
 import type { RateLimit } from './rate-limit';
+import { requestSignal } from './request-signal';
 import { unlessAborted } from './unless-aborted';
 
 /** Bytes of a body (rules 18.2). */
@@ -69,17 +70,8 @@ async function inTime<T>(
   deadline_at: number,
   begin: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const late = new AbortController();
-  const giveUp = () => late.abort(new ServiceError('TooManyRequests', NO_TURN));
-  const timer = setTimeout(giveUp, deadline_at - Date.now());
-  response.once('close', giveUp);
-  if (response.req.socket.destroyed) giveUp();
-  try {
-    return await unlessAborted(begin(late.signal), late.signal);
-  } finally {
-    clearTimeout(timer);
-    response.off('close', giveUp);
-  }
+  const { signal, release } = requestSignal(response, deadline_at, NO_TURN);
+  return await unlessAborted(begin(signal), signal).finally(release);
 }
 
 const readRaw = express.raw({ limit: BODY_BYTES_MAX, type: () => true });
