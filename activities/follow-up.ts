@@ -13,7 +13,7 @@ import {
   type FollowUpKind,
 } from '../src/domain/follow-up';
 import { lastTransaction, type OrderSnapshot } from '../src/domain/order-snapshot';
-import { isMismatch, isOutcomeMissing, isUndecided, outcomeOf } from '../src/domain/outcome';
+import { isApproved, isMismatch, isOutcomeMissing, isUndecided, outcomeOf } from '../src/domain/outcome';
 import {
   chargeIdempotencyKey,
   expectedCharge,
@@ -311,7 +311,7 @@ async function reverseLateApproval(
     const is_challenge = typeof found === 'object' && found.result === 'challenge';
     return await postponePoll(db, watch, now, found === 'not_found' || is_challenge ? 'undecided' : 'unanswered');
   }
-  if (typeof found === 'object' && found.result === 'approved') return await executeReversal(services, input);
+  if (isApproved(found)) return await executeReversal(services, input);
   await endDueWatch(db, transaction_id, now);
   return NOTHING;
 }

@@ -2,7 +2,7 @@ import { moveAsPlanned } from '../src/db/orders/move-order';
 import { findPayment, recordMismatch, type Payment } from '../src/db/orders/transactions';
 import { isExpired } from '../src/domain/order';
 import { lastTransaction, transactionOf, withAnswered, type OrderSnapshot } from '../src/domain/order-snapshot';
-import { isMismatch, planOutcome, type ChargeOutcome } from '../src/domain/outcome';
+import { isApproved, isMismatch, planOutcome, type ChargeOutcome } from '../src/domain/outcome';
 import { chargeIdempotencyKey, chargeOperation, expectedCharge } from '../src/domain/transaction';
 import type { Processor } from '../src/processor/client';
 import type { OperationRequest } from '../src/processor/wire';
@@ -104,8 +104,7 @@ export async function recordChargeOutcome(
   const moved = await moveAsPlanned(db, order, move);
   // A challenge after expires_at is recorded, then the order expires.
   const recorded = await moveAsPlanned(db, moved, move);
-  const is_approved = typeof outcome === 'object' && outcome.result === 'approved';
-  if (is_approved && transactionOf(recorded, transaction_id)?.status === 'error') {
+  if (isApproved(outcome) && transactionOf(recorded, transaction_id)?.status === 'error') {
     await workflows.follow_ups.startReversal({ transaction_id, now, with_declined: true });
   }
   return recorded;

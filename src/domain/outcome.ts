@@ -66,6 +66,11 @@ export function isUndecided(
   return answer === 'not_found' ? mayLookUpLag(began, now) : isOutcomeMissing(answer);
 }
 
+/** Whether the processor said that it took the money. */
+export function isApproved(outcome: ProcessorOutcome | 'not_found'): boolean {
+  return typeof outcome === 'object' && outcome.result === 'approved';
+}
+
 /** Whether the processor said that it did not take the money. */
 export function isDeclined(outcome: ProcessorOutcome | 'not_found'): boolean {
   return typeof outcome === 'object' && outcome.result !== 'mismatch' && STATUS_AFTER[outcome.result] === 'error';
