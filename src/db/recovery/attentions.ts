@@ -93,8 +93,8 @@ export async function findAttentionCandidates(
        select order_id from announced
        union
        select order_id from transactions
-       where (polls >= ${POLLS_BEFORE_ATTENTION} and (status <> 'pending' or poll_at >= expires_at) or answered_amount is not null)
-         and status = any(:open::text[])
+       where status = any(:open::text[]) and (answered_amount is not null
+         or polls >= ${POLLS_BEFORE_ATTENTION} and (status <> 'pending' or poll_at >= expires_at))
        union
        select o.id from orders o
        where o.attention is not null and not exists (
