@@ -36,7 +36,7 @@ export const ORDER_ROUTES = {
     path: '/v1/orders/',
     summary: 'List orders',
     description:
-      'The orders of the project that were created in a period of at most 31 days, newest first, both ends included. It returns at most 10,000 orders: for older ones ask again with `created_until` set to `created` of the last one, which is returned again. It counts as one request more for each 100 orders.',
+      'The orders of the project that were created in a period of at most 31 days, newest first, both ends included; without parameters, in the last 31 days and later, as an advanced sandbox clock may date them. It returns at most 10,000 orders: for older ones ask again with `created_until` set to `created` of the last one, which is returned again. It counts as one request more for each 100 orders.',
     query: createdPeriod(),
     output: orderListSchema,
     stream: true,

@@ -74,10 +74,10 @@ export const instant = () =>
 /** The query of a list. Strict: a misspelt parameter must not list other objects than were meant (rules 1.6). */
 export const createdPeriod = () =>
   z.strictObject({
-    created_since: instantParam().optional().describe('Start of the period; 31 days before its end by default.'),
-    created_until: instantParam()
+    created_since: instantParam()
       .optional()
-      .describe('End of the period; by default 31 days after its start, now at the latest.'),
+      .describe('Start of the period; by default 31 days before its end, or before now.'),
+    created_until: instantParam().optional().describe('End of the period; by default 31 days after `created_since`.'),
   });
 
 /**

@@ -23,21 +23,26 @@ export interface PeriodProblem {
 }
 
 /**
- * The period a list of orders covers. If a parameter is missing, the period has the maximum length and ends by now, so
- * a start in the future makes it empty. Takes checked ISO 8601 texts; `now` in epoch milliseconds.
+ * The period a list of orders covers: 31 days where a parameter is missing. Without an end it also has what an advanced
+ * sandbox clock dates later than now. Takes checked ISO 8601 texts; `now` in epoch milliseconds.
  */
-export function listPeriod(asked: {
+export function listPeriod({
+  created_since,
+  created_until,
+  now,
+}: {
   created_since?: string | undefined;
   created_until?: string | undefined;
   now: number;
 }): Period | PeriodProblem {
-  const { created_since, created_until, now } = asked;
-  const latest = created_until === undefined ? now : Date.parse(created_until);
-  const since = created_since === undefined ? latest - LIST_PERIOD_MAX_MS : Date.parse(created_since);
-  const until = created_until === undefined ? Math.min(latest, since + LIST_PERIOD_MAX_MS) : latest;
-  if (created_until !== undefined && since > until) {
-    return { parameter: 'created_until', problem: 'Lies before created_since.' };
+  if (created_until === undefined) {
+    const since = created_since === undefined ? now - LIST_PERIOD_MAX_MS : Date.parse(created_since);
+    const until = created_since === undefined ? LATEST : since + LIST_PERIOD_MAX_MS;
+    return { since: nearestRecordable(since), until: nearestRecordable(until) };
   }
+  const until = Date.parse(created_until);
+  const since = created_since === undefined ? until - LIST_PERIOD_MAX_MS : Date.parse(created_since);
+  if (since > until) return { parameter: 'created_until', problem: 'Lies before created_since.' };
   if (until - since > LIST_PERIOD_MAX_MS) {
     return { parameter: 'created_since', problem: `Lies more than ${LIST_PERIOD_MAX_DAYS} days before created_until.` };
   }

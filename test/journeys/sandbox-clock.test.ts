@@ -353,7 +353,7 @@ test('actions that are due happen although their workflows were lost', async () 
   expect(await summaryOf(held.id)).toBe('completed: accepted; capture completed');
 });
 
-test('a follow-up order uses the clock of its payment: a refund after five days', async () => {
+test('rules 5.8, 23: a follow-up order uses the clock of its payment and is listed: a refund after five days', async () => {
   const { id } = await merchant.paidOrder('approved');
   const { test_clock } = await advanceOrder(id, { advance: 'P5D' });
   const { body: refund } = await merchant.send<Advanced<Order>>('POST', `/v1/orders/${id}/refunds/`, {
@@ -366,6 +366,9 @@ test('a follow-up order uses the clock of its payment: a refund after five days'
   ]);
   const [event] = refund.transactions![0]!.events!.filter((one) => one.event === 'accepted');
   expect(Math.abs(Date.parse(event!.occurred) - Date.parse(event!.noticed))).toBeLessThan(60_000);
+  const query = new URLSearchParams({ created_since: refund.created }).toString();
+  const { body: listed } = await merchant.send<Order[]>('GET', `/v1/orders/?${query}`);
+  expect(listed.map((order) => order.id)).toContain(refund.id);
 });
 
 test(`${AT_ONCE} objects at once: each clock gets to its target, and no other advances`, async () => {

@@ -7,8 +7,12 @@ const shown = (result: ReturnType<typeof listPeriod>) =>
     : `${new Date(result.since).toISOString()} to ${new Date(result.until).toISOString()}`;
 
 test.each([
-  ['nothing', {}, '2026-02-12T12:00:00.000Z to 2026-03-15T12:00:00.000Z'],
-  ['a start', { created_since: '2026-03-15T10:00:00Z' }, '2026-03-15T10:00:00.000Z to 2026-03-15T12:00:00.000Z'],
+  [
+    'nothing: also what an advanced sandbox clock dates later',
+    {},
+    '2026-02-12T12:00:00.000Z to 9999-01-01T00:00:00.000Z',
+  ],
+  ['a start', { created_since: '2026-03-15T10:00:00Z' }, '2026-03-15T10:00:00.000Z to 2026-04-15T10:00:00.000Z'],
   ['an end', { created_until: '2026-02-01T00:00:00+01:00' }, '2025-12-31T23:00:00.000Z to 2026-01-31T23:00:00.000Z'],
   [
     'both, as an answer writes them',
@@ -31,11 +35,6 @@ test.each([
     'created_since: Lies more than 31 days before created_until.',
   ],
   [
-    'a start 31 days ago, a moment later',
-    { created_since: '2026-02-12T11:59:59.999Z' },
-    '2026-02-12T11:59:59.999Z to 2026-03-15T11:59:59.999Z',
-  ],
-  [
     'a start long ago',
     { created_since: '2020-01-01T00:00:00Z' },
     '2020-01-01T00:00:00.000Z to 2020-02-01T00:00:00.000Z',
@@ -44,11 +43,6 @@ test.each([
     'an end before the start',
     { created_since: '2026-02-01T00:00:00Z', created_until: '2026-01-31T00:00:00Z' },
     'created_until: Lies before created_since.',
-  ],
-  [
-    'a start ahead of now: nothing',
-    { created_since: '2026-03-15T12:00:00.001Z' },
-    '2026-03-15T12:00:00.001Z to 2026-03-15T12:00:00.000Z',
   ],
   [
     'the first year there is',
