@@ -34,7 +34,7 @@ const TAG_BYTES = 16;
  * Secrets as the database keeps them. API keys and client secrets are random and at least 160 bits long, so a fast hash
  * is safe: they cannot be guessed from it. HMAC-SHA256 takes a microsecond; with a slow password hash, wrong keys could
  * overload the CPU. The HMAC key is not in the database, so write access to the database is not enough to create a
- * working key, and read access is not enough to find a receiver's short account number (rules 11.3).
+ * working key, and read access is not enough to find a receiver's account number (rules 11.3).
  */
 export class SecretKeys {
   private readonly keys: Map<string, { hashing: Buffer; encrypting: Buffer }>;

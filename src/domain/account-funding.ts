@@ -40,17 +40,6 @@ export function isAccountFunding(details: object | undefined): boolean {
 }
 
 /**
- * An account number as requests are compared (rules 11.3). It may be a card number, so only its first six and last four
- * characters and its length are used. A number of ten characters or fewer is no card number and is used in full, but
- * as a keyed hash: from a plain one it could be found by trying all numbers.
- */
-export function comparableAccount(number: string, keyedHash: (text: string) => string): string {
-  return number.length <= 10
-    ? keyedHash(number)
-    : `${number.slice(0, 6)}${'*'.repeat(number.length - 10)}${number.slice(-4)}`;
-}
-
-/**
  * Throws MissingInformationToCreateTransaction naming every field that is missing; else ValidationError for an address
  * that is no billing address and for a state its country does not have. `path`: that of the transaction.
  */

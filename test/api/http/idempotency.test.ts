@@ -309,13 +309,8 @@ describe('rules 11.3: two requests are the same', () => {
   });
   test.each([
     ['with the same account', '4111111111111111', '4111111111111111', true],
-    ['with another account, as far as it may be kept', '4111111111111111', '4111111111111112', false],
-    ['with a longer one', '4111111111111111', '41111111111111111', false],
-    // The hash is kept, and whoever has it could try all numbers between: so these two count as one.
-    ['with one that differs where nothing is kept', '4111110000001111', '4111119999991111', true],
-    ['with the same short account', '1234567890', '1234567890', true],
-    ['with another short account', '1234567890', '1234567891', false],
-    ['with a shorter one', '123456789', '12345678', false],
+    ['with another account', '4111111111111111', '4111111111111112', false],
+    ['with one that looks the same where it is masked', '4111110000001111', '4111119999991111', false],
     ['with an account that is no text', 4111, '4111', false],
   ])('%s', (_title, one, other, same) => {
     expect(hash(funding(one)) === hash(funding(other))).toBe(same);
@@ -323,7 +318,7 @@ describe('rules 11.3: two requests are the same', () => {
 
   const NEW_KEY = `new:${Buffer.alloc(32, 8).toString('base64')}`;
 
-  test('a short account cannot be found from the hash without the key', () => {
+  test('an account cannot be found from the hash without the key', () => {
     const [one] = hashesOf(funding('1234567890'));
     expect(hashesOf(funding('1234567890'), new SecretKeys(NEW_KEY))).not.toContainEqual(one);
   });
@@ -333,7 +328,7 @@ describe('rules 11.3: two requests are the same', () => {
   test.each([
     ['after', before, after],
     ['before', after, before],
-  ])('a repeat with a short account is recognized by a process %s the key is replaced', async (_title, one, other) => {
+  ])('a repeat with an account is recognized by a process %s the key is replaced', async (_title, one, other) => {
     const request = { ...aRequest(), request_hashes: hashesOf(funding('1234567890'), one) };
     await answerOnce(keys, request, doing('first'));
     const repeat = { ...request, request_hashes: hashesOf(funding('1234567890'), other) };
