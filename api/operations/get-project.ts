@@ -15,6 +15,6 @@ export const getProject: MerchantOperation<'getProject'> = ({ caller: { project 
     transaction_expiration_period: project.transaction_expiration_period,
     capture_expiration_period: project.capture_expiration_period,
     permissions: Object.fromEntries(
-      project.payment_methods.map((method) => [`/payment-methods/${method}/`, { POST: true }]),
+      project.payment_methods.map((method) => [`/payment-methods/${method}/`, { POST: project.status === 'active' }]),
     ),
   });

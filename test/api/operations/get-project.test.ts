@@ -1,6 +1,6 @@
 import { projectSchema } from '../../../src/contract/project';
 import { Merchant } from '../../support/merchant';
-import { createTestProject } from '../../support/operator';
+import { createTestProject, Operator } from '../../support/operator';
 import { stack } from '../../support/stack';
 
 const get = async (merchant: Merchant) =>
@@ -29,4 +29,13 @@ test('rules 16.1: answers the methods, currencies and webhook address of the pro
     permissions: { '/payment-methods/credit-card/': { POST: true } },
   });
   expect(await get((await createTestProject()).merchant)).not.toHaveProperty('webhook_url');
+});
+
+test('rules 16.1, 21.10: a suspended project may make no payments', async () => {
+  const operator = await Operator.signIn();
+  const project = await operator.aProject();
+  const merchant = await operator.aShop(project);
+  await operator.update(project, { status: 'suspended' });
+  const { status, permissions } = await get(merchant);
+  expect([status, permissions]).toEqual(['suspended', { '/payment-methods/credit-card/': { POST: false } }]);
 });
