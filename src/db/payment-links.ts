@@ -143,7 +143,8 @@ export async function recordPaymentLinkEnd(
   await queryRows(
     db,
     `update payment_links set
-       status = 'expired', ended_by = :ended_by, ${nextVersion('payment_links')}
+       status = 'expired', ${nextVersion('payment_links')},
+       ended_by = case when expires_at <= :now::timestamptz then 'time' else :ended_by end
      where id = :id and status = any(:sources::text[])
        and (:ended_by = 'merchant' or expires_at <= :now::timestamptz)
        and (:versions::int[] is null or version = any(:versions::int[]))`,

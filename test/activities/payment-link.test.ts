@@ -67,6 +67,15 @@ test('order and link move together: processing with the order, all_unsuccessful 
   await expect(anAttempt(link)).rejects.toMatchObject({ error: 'TransactionAlreadyStarted' });
 });
 
+test('rules 19.11: a link that its merchant ends at its end or later has expired by itself', async () => {
+  const { db } = database;
+  const [before, at] = [await aLink(), await aLink()];
+  await recordPaymentLinkEnd(db, before.id, { ended_by: 'merchant', now: before.expires_at - 1 });
+  await recordPaymentLinkEnd(db, at.id, { ended_by: 'merchant', now: at.expires_at });
+  const endedBy = async ({ id }: { id: string }) => (await loadPaymentLinkSnapshot(db, id)).ended_by;
+  expect([await endedBy(before), await endedBy(at)]).toEqual(['merchant', 'time']);
+});
+
 test('rules 11.8: each status of its open attempt makes another version of the link, which shows it', async () => {
   const { db } = database;
   const link = await aLink();
