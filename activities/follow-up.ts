@@ -281,7 +281,7 @@ async function areChargebacksRecorded(
 
 /**
  * Writes a reversal only for a charge that ended unpaid and that the processor approved nevertheless. Once it is
- * written, the charge is not polled again.
+ * written, the charge is not polled again. What was charged back is not given back once more: an operator decides.
  */
 async function reverseLateApproval(
   services: ActivityServices,
@@ -311,7 +311,13 @@ async function reverseLateApproval(
     const is_challenge = typeof found === 'object' && found.result === 'challenge';
     return await postponePoll(db, watch, now, found === 'not_found' || is_challenge ? 'undecided' : 'unanswered');
   }
-  if (isApproved(found)) return await executeReversal(services, input);
+  if (isApproved(found)) {
+    if (payment.is_chargeback_announced) return await postponePoll(db, watch, now, 'unanswered');
+    if (payment.charged_back_amount === 0) return await executeReversal(services, input);
+    const amount = minorUnitsInWords(payment.charged_back_amount, payment.currency);
+    const attention = `approved after it had ended unpaid, and charged back: ${amount}`;
+    return await needsAttention(db, input.original_order_id, attention, () => endWatch(db, transaction_id));
+  }
   await endDueWatch(db, transaction_id, now);
   return NOTHING;
 }

@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createActivities } from '../../activities';
 import type { ActivityServices } from '../../activities/services';
+import { announceOperation, endAnnouncement } from '../../src/db/orders/announced-operations';
 import { moveOrder } from '../../src/db/orders/move-order';
 import { findStoredOrder, moneyOf } from '../../src/db/orders/stored-order';
 import { amountDetails } from '../../src/domain/amounts';
@@ -430,6 +431,26 @@ describe('startReversal', () => {
 describe('the watch for a late approval', () => {
   const isWatched = async (order_id: string) =>
     (await database.db('late_approval_watches').where({ transaction_id: transactionIdOf(order_id, 1) })).length === 1;
+
+  test('rules 10.11: what was charged back is not given back again, nor what a chargeback is announced of', async () => {
+    const { id } = await approvedTooLate();
+    const transaction_id = transactionIdOf(id, 1);
+    const input = followUpOf(id, 'reversal', { id: reversalOrderId(transaction_id), requested_by: 'service' });
+    const execute = () => activities().executeFollowUp({ ...input, now: NOW });
+    const change = (amounts: object) => database.db('transactions').where({ id: transaction_id }).update(amounts);
+    const announced = { order_id: uuidv7(), kind: 'chargeback', processor_key: 'key' } as const;
+    const of_payment = { original_order_id: id, original_transaction_id: transaction_id };
+    await announceOperation(database.db, { ...announced, ...of_payment }, NOW);
+    expect(await execute()).toMatchObject({ result: 'unanswered' });
+    expect(await isWatched(id)).toBe(true);
+    await endAnnouncement(database.db, announced.order_id);
+    await change({ charged_back_amount: 40 });
+    const attention = expect.stringContaining('charged back: 40 EUR') as string;
+    expect(await execute()).toEqual({ result: 'nothing', attention });
+    expect([await isWatched(id), (await view(id)).follow_ups]).toEqual([false, []]);
+    await change({ charged_back_amount: 0 });
+    expect(await execute()).toMatchObject({ result: 'recorded' });
+  });
 
   test('is not kept of a card check: an approval of 0 moves no money, so nothing is given back', async () => {
     const { id: order_id } = await approvedTooLate(0);

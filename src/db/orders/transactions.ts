@@ -89,6 +89,9 @@ export type EndedPayment = PaymentId & {
   amount: number;
   currency: string;
   capture_mode: CaptureMode | null;
+  charged_back_amount: number;
+  /** The processor has announced a chargeback of it, which is not recorded yet (rules 10.9). */
+  is_chargeback_announced: boolean;
 };
 
 /**
@@ -105,7 +108,11 @@ export async function endedUnpaid(
   const [found] = await queryRows<EndedPayment>(
     db,
     `select t.order_id as original_order_id, t.id as original_transaction_id, o.project_id,
-       ${CLOCK_OFFSET} as clock_offset_ms, t.amount, t.currency, t.capture_mode
+       ${CLOCK_OFFSET} as clock_offset_ms, t.amount, t.currency, t.capture_mode,
+       t.charged_back_amount,
+       exists (
+         select 1 from announced_operations a where a.original_order_id = o.id and a.kind = 'chargeback'
+       ) as is_chargeback_announced
      from transactions t join orders o on o.id = t.order_id
      where t.id = :transaction_id and o.kind = 'payment' and t.amount > 0
        and not exists (select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'accepted')
