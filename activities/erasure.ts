@@ -10,7 +10,7 @@ import {
   type StoredErasure,
 } from '../src/db/retention/erasures';
 import { findFollowUps } from '../src/db/orders/follow-ups';
-import { takePlace } from '../src/domain/places';
+import { takePlaces } from '../src/domain/places';
 import { orderWorkflowId, paymentLinkWorkflowId, type ErasureInput } from '../workflows/messages';
 import { busyFailure } from './failure';
 import type { ActivityServices } from './services';
@@ -37,14 +37,16 @@ export interface ErasureProgress {
  * Erases orders of a customer for some seconds (rules 29.3). Repeat-safe. Throws while this worker has no place for it.
  */
 export async function eraseNext(services: ErasureServices, input: ErasureInput): Promise<ErasureProgress> {
-  const releaseProject = takePlace(places, input.project_id, AT_ONCE.project);
-  const release = releaseProject && takePlace(places, ALL, AT_ONCE.all);
+  const release = takePlaces(places, [
+    { caller: input.project_id, at_once: AT_ONCE.project },
+    { caller: ALL, at_once: AT_ONCE.all },
+  ]);
+  if (release === undefined) throw workerIsBusy();
   try {
     if (release === undefined) throw workerIsBusy();
     return await eraseForAWhile(services, input);
   } finally {
-    release?.();
-    releaseProject?.();
+    release();
   }
 }
 

@@ -1,4 +1,4 @@
-import { RecordMissing, type Database } from '../src/db/connection';
+import { RecordMissing, checkWritable, type Database } from '../src/db/connection';
 import { findDelivery, recordAttempt, type Delivery } from '../src/db/webhooks/deliveries';
 import { signingSecrets } from '../src/db/webhooks/webhook-secrets';
 import {
@@ -38,6 +38,7 @@ export async function startDeliveries(
 export async function attemptDelivery(services: ActivityServices, input: AttemptInput): Promise<DeliveryProgress> {
   const delivery = await load(services.db, input);
   if (!isAttemptDue(delivery, input.now + delivery.clock_offset_ms)) return progressOf(delivery);
+  await requireRecordable(services, delivery);
   const end = services.attempt_limits.beginTask(delivery);
   if (end === undefined) throw projectIsBusy(services.attempt_limits.nextTurn(delivery));
   try {
@@ -54,6 +55,7 @@ export async function attemptDeliveryLocally(
 ): Promise<DeliveryProgress | null> {
   const delivery = await load(services.db, input);
   if (!isAttemptDue(delivery, input.now + delivery.clock_offset_ms)) return progressOf(delivery);
+  await requireRecordable(services, delivery);
   const end = delivery.is_slow ? undefined : services.attempt_limits.beginLocally(delivery);
   if (end === undefined) {
     count('payments_webhook_attempts_deferred_total', {});
@@ -64,6 +66,14 @@ export async function attemptDeliveryLocally(
   } finally {
     end();
   }
+}
+
+/**
+ * Throws while Postgres is read-only: an attempt that is not recorded is neither counted nor followed by a pause of two
+ * minutes (rules 13.6).
+ */
+async function requireRecordable({ db }: ActivityServices, { is_read_only }: Delivery): Promise<void> {
+  if (is_read_only) await checkWritable(db);
 }
 
 const projectIsBusy = (again_after: number) =>

@@ -12,3 +12,22 @@ export function takePlace(taken: Map<string, number>, caller: string, at_once: n
     else taken.delete(caller);
   };
 }
+
+/** The places that a caller has. */
+export interface Share {
+  caller: string;
+  at_once: number;
+}
+
+/** Whether a caller has all the places that it may have. */
+export const isUsedUp = (taken: ReadonlyMap<string, number>, { caller, at_once }: Share): boolean =>
+  (taken.get(caller) ?? 0) >= at_once;
+
+/** Takes a place of each share, or of none: call the result when they are free again. */
+export function takePlaces(taken: Map<string, number>, shares: readonly Share[]): (() => void) | undefined {
+  if (shares.some((share) => isUsedUp(taken, share))) return undefined;
+  const ends = shares.map(({ caller, at_once }) => takePlace(taken, caller, at_once));
+  return () => {
+    for (const end of ends) end?.();
+  };
+}

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import { takePlace } from '../domain/places';
+import { isUsedUp, takePlaces, type Share } from '../domain/places';
 
 /** The endpoint of a webhook: a host of one project, so that receivers of different projects are judged separately. */
 interface Endpoint {
+  merchant_id: string;
   project_id: string;
   url: string;
 }
@@ -11,20 +12,23 @@ interface Endpoint {
 const QUICK_AT_ONCE = 20;
 /** Attempts to endpoints without a known speed. */
 const UNKNOWN_AT_ONCE = 2;
+/** Attempts of all projects of one merchant, who can make many: fewer than half of the slots. */
+const MERCHANT_AT_ONCE = 2 * QUICK_AT_ONCE;
 /** How long an answer, or its absence, counts. Milliseconds. */
 const REMEMBERED_MS = 15 * 60_000;
 const ENDPOINTS_REMEMBERED = 10_000;
 
 /** Attempts that a worker makes at once as tasks of their own. An attempt is a socket that waits: many cost little. */
 export const ATTEMPT_TASKS_AT_ONCE = 500;
-/** A fifth of them: the other projects always have slots (rules 13.9). */
+/** A fifth of them: another project or merchant always has slots (rules 13.9). */
 const PROJECT_TASKS_AT_ONCE = ATTEMPT_TASKS_AT_ONCE / 5;
+const MERCHANT_TASKS_AT_ONCE = 2 * PROJECT_TASKS_AT_ONCE;
 
 /** How soon and how late an attempt that found no slot asks again. Milliseconds. */
 const ASKS_AFTER_MS = 2_000;
 const ASKS_WITHIN_MS = 60_000;
 
-/** The tasks of a project whose slots were taken. */
+/** The tasks of a project or merchant whose slots were taken. */
 interface Queue {
   /** How long its attempts take, on average. Milliseconds. */
   attempt_ms: number;
@@ -51,19 +55,25 @@ export class AttemptLimits {
   beginLocally(endpoint: Endpoint): (() => void) | undefined {
     const slow = this.slow.get(keyOf(endpoint));
     if (slow === true) return undefined;
-    return takePlace(this.local, endpoint.project_id, slow === undefined ? UNKNOWN_AT_ONCE : QUICK_AT_ONCE);
+    return takePlaces(this.local, [
+      { caller: endpoint.project_id, at_once: slow === undefined ? UNKNOWN_AT_ONCE : QUICK_AT_ONCE },
+      { caller: endpoint.merchant_id, at_once: MERCHANT_AT_ONCE },
+    ]);
   }
 
   /** Likewise for an attempt that is a task of its own. */
-  beginTask({ project_id }: Endpoint): (() => void) | undefined {
-    const end = takePlace(this.tasks, project_id, PROJECT_TASKS_AT_ONCE);
+  beginTask(endpoint: Endpoint): (() => void) | undefined {
+    const shares = taskShares(endpoint);
+    const end = takePlaces(this.tasks, shares);
     if (end === undefined) return undefined;
     const began = performance.now();
     return () => {
       end();
-      const { attempt_ms, last_turn } = this.queueOf(project_id);
       const latest_ms = performance.now() - began;
-      this.queues.set(project_id, { attempt_ms: attempt_ms + (latest_ms - attempt_ms) / 10, last_turn });
+      for (const { caller } of shares) {
+        const { attempt_ms, last_turn } = this.queueOf(caller);
+        this.queues.set(caller, { attempt_ms: attempt_ms + (latest_ms - attempt_ms) / 10, last_turn });
+      }
     };
   }
 
@@ -71,17 +81,19 @@ export class AttemptLimits {
    * After how many milliseconds a task that found no slot asks again: in turn, twice as often as slots become free. So
    * a backlog asks as seldom as a few, and what comes later does not overtake it.
    */
-  nextTurn({ project_id }: Endpoint): number {
+  nextTurn(endpoint: Endpoint): number {
+    const [project, merchant] = taskShares(endpoint);
+    const { caller, at_once } = isUsedUp(this.tasks, merchant) ? merchant : project;
     const now = performance.now();
-    const { attempt_ms, last_turn } = this.queueOf(project_id);
-    const in_turn = Math.max(now + ASKS_AFTER_MS, last_turn + attempt_ms / PROJECT_TASKS_AT_ONCE / 2);
+    const { attempt_ms, last_turn } = this.queueOf(caller);
+    const in_turn = Math.max(now + ASKS_AFTER_MS, last_turn + attempt_ms / at_once / 2);
     const turn = Math.min(in_turn, now + ASKS_WITHIN_MS);
-    this.queues.set(project_id, { attempt_ms, last_turn: turn });
+    this.queues.set(caller, { attempt_ms, last_turn: turn });
     return turn - now;
   }
 
-  private queueOf(project_id: string): Queue {
-    return this.queues.get(project_id) ?? { attempt_ms: 0, last_turn: 0 };
+  private queueOf(caller: string): Queue {
+    return this.queues.get(caller) ?? { attempt_ms: 0, last_turn: 0 };
   }
 
   /** Remembers how the endpoint behaved, at any attempt. */
@@ -91,3 +103,8 @@ export class AttemptLimits {
 }
 
 const keyOf = ({ project_id, url }: Endpoint) => `${project_id} ${new URL(url).host}`;
+
+const taskShares = ({ project_id, merchant_id }: Endpoint): [project: Share, merchant: Share] => [
+  { caller: project_id, at_once: PROJECT_TASKS_AT_ONCE },
+  { caller: merchant_id, at_once: MERCHANT_TASKS_AT_ONCE },
+];

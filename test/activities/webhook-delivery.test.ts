@@ -2,6 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../activities';
 import type { AttemptInput } from '../../activities/webhook-delivery';
 import type { ActivityServices } from '../../activities/services';
+import { connectDatabase } from '../../src/db/connection';
 import { moveOrder } from '../../src/db/orders/move-order';
 import type { DeliveryId } from '../../src/domain/delivery';
 import { gauges } from '../../src/metrics/recorder';
@@ -174,12 +175,26 @@ describe('attemptDelivery', () => {
   );
 });
 
+test('rules 13.6: while Postgres is read-only nothing is sent, as the attempt could not be recorded', async () => {
+  const id = await aDelivery();
+  const session_sql = 'set default_transaction_read_only = on';
+  const db = connectDatabase(database.url, { pool_max: 1, session_sql });
+  try {
+    await expect(attempt(id, 1, activities({ db }))).rejects.toThrow('read-only');
+    await expect(attemptLocally(id, 1, activities({ db }))).rejects.toThrow('read-only');
+  } finally {
+    await db.destroy();
+  }
+  expect(receiver.received).toEqual([]);
+  expect(await attempt(id, 1)).toMatchObject({ status: 'delivered', attempts: 1 });
+});
+
 test('rules 13.9: a task beyond the share of its project sends nothing; tried again with room, it delivers', async () => {
   const attempt_limits = new AttemptLimits();
   const made = activities({ attempt_limits });
   const id = await aDelivery();
   const ends = Array.from({ length: 100 }, () =>
-    attempt_limits.beginTask({ project_id: PROJECT.id, url: receiver.url }),
+    attempt_limits.beginTask({ project_id: PROJECT.id, merchant_id: PROJECT.merchant_id, url: receiver.url }),
   );
   await expect(attempt(id, 1, made)).rejects.toMatchObject({ type: 'ProjectIsBusy', nonRetryable: false });
   expect([receiver.received, await attempts(id.order_id)]).toEqual([[], []]);

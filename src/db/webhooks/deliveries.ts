@@ -11,9 +11,12 @@ export interface Delivery extends DeliveryId, DeliveryProgress, StoredWebhookSec
   /** The first delivery of the same event; null on that one. */
   redelivery_of: number | null;
   project_id: string;
+  merchant_id: string;
   is_test: boolean;
   /** The request that caused it. */
   request_id?: string;
+  /** Postgres is read-only: what becomes of an attempt could not be recorded. */
+  is_read_only: boolean;
 }
 
 /** The result of one attempt: `status_code` if the receiver answered, `failure` in words if the attempt failed. */
@@ -33,7 +36,8 @@ type DeliveryRow = RowOf<Omit<Delivery, 'is_slow'>> & { duration_ms: number | nu
 const selectDelivery = prepared<DeliveryRow>(
   'find delivery',
   `select d.order_id, d.n, d.url, d.redelivery_of, d.request_id, d.status, ${epochOf('d.next_attempt_at')} as next_attempt_at,
-     o.project_id, p.is_test, ${WEBHOOK_SECRETS}, ${CLOCK_OFFSET} as clock_offset_ms,
+     o.project_id, p.merchant_id, p.is_test, current_setting('transaction_read_only') = 'on' as is_read_only,
+     ${WEBHOOK_SECRETS}, ${CLOCK_OFFSET} as clock_offset_ms,
      coalesce(a.attempt, 0) as attempts, a.failure, a.duration_ms
    from webhook_deliveries d join orders o on o.id = d.order_id join projects p on p.id = o.project_id
      left join lateral (

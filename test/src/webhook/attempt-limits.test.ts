@@ -1,7 +1,9 @@
 import { ATTEMPT_TASKS_AT_ONCE, AttemptLimits } from '../../../src/webhook/attempt-limits';
 
-const merchant = { project_id: 'p', url: 'https://shop.example/hook' };
-const other = { project_id: 'q', url: 'https://other.example/hook' };
+const merchant = { merchant_id: 'm', project_id: 'p', url: 'https://shop.example/hook' };
+const other = { merchant_id: 'n', project_id: 'q', url: 'https://other.example/hook' };
+/** Projects of one merchant. */
+const projects = Array.from({ length: 50 }, (_, n) => ({ ...merchant, project_id: `p${n}` }));
 
 /** Begins as many attempts as it may, up to 100. */
 function beginAll(local: AttemptLimits, endpoint: typeof merchant): (() => void)[] {
@@ -26,7 +28,7 @@ test('rules 13.9: one that answers at once gets twenty, one that is slow none, u
 
 test('a project gets no more by using many hosts, and takes nothing from another project', () => {
   const local = new AttemptLimits();
-  const hosts = Array.from({ length: 50 }, (_, i) => ({ project_id: 'p', url: `https://host-${i}.example/` }));
+  const hosts = Array.from({ length: 50 }, (_, i) => ({ ...merchant, url: `https://host-${i}.example/` }));
   expect(hosts.map((host) => local.beginLocally(host)).filter((end) => end !== undefined)).toHaveLength(2);
   expect(beginAll(local, other)).toHaveLength(2);
 });
@@ -53,6 +55,16 @@ test('rules 13.9: tasks of one project take a fifth of the slots, whatever their
   expect(limits.beginTask(other)).toBeDefined();
   ends[0]!();
   expect([limits.beginTask(merchant), limits.beginTask(merchant)]).toEqual([expect.any(Function), undefined]);
+});
+
+test('rules 13.9: many projects get their merchant fewer than half of the slots, inside workflow tasks and as tasks', () => {
+  const limits = new AttemptLimits();
+  for (const project of projects) limits.learn(project, false);
+  expect(projects.flatMap((project) => beginAll(limits, project))).toHaveLength(40);
+  expect(beginAll(limits, other)).toHaveLength(2);
+  const tasks = projects.flatMap((project) => Array.from({ length: 20 }, () => limits.beginTask(project)));
+  expect(tasks.filter((end) => end !== undefined)).toHaveLength(200);
+  expect(limits.beginTask(other)).toBeDefined();
 });
 
 describe('rules 13.9: a task that finds no slot asks again', () => {
@@ -88,5 +100,18 @@ describe('rules 13.9: a task that finds no slot asks again', () => {
     expect(limits.nextTurn(other)).toBe(2_000);
     jest.advanceTimersByTime(70_000);
     expect(limits.nextTurn(merchant)).toBe(2_000);
+  });
+
+  test('of a merchant whose projects have all its slots, in one turn for all of them', () => {
+    const limits = new AttemptLimits();
+    const begin = () => projects.flatMap((project) => Array.from({ length: 4 }, () => limits.beginTask(project)));
+    const ends = begin();
+    jest.advanceTimersByTime(10_000);
+    for (const end of ends) end!();
+    begin();
+    // Forty a second, while twenty slots a second become free.
+    const waits = projects.map((project) => Math.round(limits.nextTurn(project) - 2_000));
+    expect([waits.slice(0, 3), waits.at(-1)]).toEqual([[0, 25, 50], 49 * 25]);
+    expect(limits.nextTurn(other)).toBe(2_000);
   });
 });
