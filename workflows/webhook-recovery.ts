@@ -27,7 +27,8 @@ export async function webhookRecovery(input: WebhookRecoveryInput): Promise<Webh
 
 /** The details in the Web UI. */
 export function describeRecovery({ status, paused_by, remaining, sent, delivered }: WebhookRecoveryProgress): string {
-  const figures = `${sent} webhooks sent, ${delivered} of them delivered; ${remaining} to send.`;
+  const to_send = remaining === undefined ? '' : `; ${remaining} to send`;
+  const figures = `${sent} webhooks sent, ${delivered} of them delivered${to_send}.`;
   if (paused_by === 'failures') return `**Paused: ${FAILURES_IN_A_ROW} in a row failed.** ${figures}`;
   return `**${status.charAt(0).toUpperCase()}${status.slice(1)}.** ${figures}`;
 }

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../src/errors';
 import { count } from '../../src/metrics/recorder';
+import { unlessAborted } from './unless-aborted';
 
 /** Limits of concurrent work of one kind in this process. */
 interface Limits {
@@ -53,14 +54,14 @@ export class ConcurrencyLimit {
     };
   }
 
-  /** Like `acquire`, around work that ends with its promise. */
+  /**
+   * Like `acquire`, around work that ends with its promise. Once `signal` is aborted, rejects with its reason; work that
+   * has begun goes on without a listener, and keeps its place.
+   */
   async run<T>(caller: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const release = await this.acquire(caller, signal);
-    try {
-      return await work();
-    } finally {
-      release();
-    }
+    const done = (async () => await work())().finally(release);
+    return await (signal === undefined ? done : unlessAborted(done, signal));
   }
 
   private mayBegin(queue: CallerQueue): boolean {

@@ -1,14 +1,16 @@
 import type { Database, SqlTransaction } from '../../src/db/connection';
 import { readWithin } from '../../src/db/connection';
 import { ConcurrencyLimit, type Release } from '../http/concurrency-limit';
-import { unlessAborted } from '../http/unless-aborted';
 
 /** Time limit of one statement in Postgres, in milliseconds: shorter than that of other statements. */
 const STATEMENT_MS = 5_000;
 /** Reads of a project that wait for their turn. */
 const WAITING_MAX = 100;
-/** Maximum number of streamed answers: per project, and in this process. */
-const STREAMS = { per_caller: { running: 4, waiting: 60 }, running: 20, running_first: 100 };
+/**
+ * Maximum number of streamed answers: per project, and in this process. A merchant has a hundred projects at most (rules
+ * 21.24), which together do not take all that other projects get.
+ */
+const STREAMS = { per_caller: { running: 4, waiting: 60 }, running: 20, running_first: 150 };
 const REPORTS = { ...STREAMS, per_caller: { running: 1, waiting: 3 } };
 
 /**
@@ -52,10 +54,7 @@ export function createBulkReads(db: Database, connections: number): BulkReads {
   const streams = new ConcurrencyLimit({ what: 'lists, reports and large searches', ...STREAMS });
   const reports = new ConcurrencyLimit({ what: 'reports', ...REPORTS });
   return {
-    read: (project_id, work, signal) => {
-      const done = reads.run(project_id, () => readWithin(db, STATEMENT_MS, work), signal);
-      return signal === undefined ? done : unlessAborted(done, signal);
-    },
+    read: (project_id, work, signal) => reads.run(project_id, () => readWithin(db, STATEMENT_MS, work), signal),
     stream: (project_id) => (signal) => streams.acquire(project_id, signal),
     report: (project_id) => async (signal) => {
       const releaseReport = await reports.acquire(project_id, signal);

@@ -21,7 +21,6 @@ import {
 import { validationError } from '../../src/errors';
 import type { WorkflowClients } from '../../src/temporal/workflows';
 import { ConcurrencyLimit } from '../http/concurrency-limit';
-import { unlessAborted } from '../http/unless-aborted';
 import type { Write } from '../operation';
 import { formatTimestamp } from '../present/order';
 import type { ChangeAuthor } from './author';
@@ -35,7 +34,7 @@ export interface WebhookRecoveryServices {
 
 /**
  * Starts a recovery of a project's webhooks (rules 13.16). The row, its entry in the audit trail and the answer are
- * written at once; then its workflow is started. Where that fails recovery of workflows starts it. Throws
+ * written at once; then its workflow is started. Where that fails `src/recovery` starts it. Throws
  * ValidationError for a wrong time; the work throws Conflict while another one is open.
  */
 export async function startWebhookRecovery(
@@ -60,7 +59,7 @@ export async function startWebhookRecovery(
       return await recorded(trx, id, { request: 'start', by, remaining });
     },
     async afterCommit() {
-      await tellWorkflow(by.log, 'recovery will start the recovery of webhooks', (deadline_at) =>
+      await tellWorkflow(by.log, 'recovery will start the workflow of the webhook recovery', (deadline_at) =>
         webhook_recoveries.start({ recovery_id: id, project_id }, deadline_at),
       );
     },
@@ -119,13 +118,14 @@ async function recorded(
   return after;
 }
 
-/** A recovery as both hosts show it. */
+/** A recovery as both hosts show it; without `remaining` where that cannot be counted. */
 export async function presentWebhookRecovery(
   db: Database,
   recovery: StoredWebhookRecovery,
   count = countToRecover,
 ): Promise<WebhookRecoveryAnswer> {
-  return shownRecovery(recovery, isOpen(recovery) ? await count(db, recovery, Date.now()) : 0);
+  if (!isOpen(recovery)) return shownRecovery(recovery, 0);
+  return shownRecovery(recovery, await count(db, recovery, Date.now()).catch(() => undefined));
 }
 
 const isOpen = ({ status }: StoredWebhookRecovery) => OPEN_WEBHOOK_RECOVERY_STATUSES.includes(status);
@@ -140,10 +140,8 @@ const COUNTS = new ConcurrencyLimit({
 /** Counts once it is the project's turn. Rejects with the reason of `signal`, and counts no more if it waits by then. */
 export const countInTurn =
   (signal: AbortSignal | undefined): typeof countToRecover =>
-  (db, recovery, now) => {
-    const counted = COUNTS.run(recovery.project_id, () => countToRecover(db, recovery, now), signal);
-    return signal === undefined ? counted : unlessAborted(counted, signal);
-  };
+  (db, recovery, now) =>
+    COUNTS.run(recovery.project_id, () => countToRecover(db, recovery, now), signal);
 
 /** How long a change of a recovery waits for the count, in milliseconds; nearly always it is there at once. */
 const REMAINING_MS = 2_000;

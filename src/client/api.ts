@@ -384,7 +384,7 @@ export type WebhookRecovery = {
     status: "running" | "paused" | "completed" | "stopped";
     /** Present while it is paused. `failures`: five webhooks in a row failed. */
     paused_by?: "request" | "failures";
-    /** Webhooks that are still to be sent: one for each order. More than 10,000 are not counted. Absent in the answer to a POST when counting them takes long: retrieve the recovery then. */
+    /** Webhooks that are still to be sent: one for each order. More than 10,000 are not counted. Absent when counting them takes long or fails: retrieve the recovery again. */
     remaining?: number;
     /** Webhooks that were sent, each with up to ten attempts. */
     sent: number;

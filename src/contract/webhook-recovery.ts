@@ -21,7 +21,7 @@ export const webhookRecoverySchema = z.strictObject({
     .int()
     .optional()
     .describe(
-      'Webhooks that are still to be sent: one for each order. More than 10,000 are not counted. Absent in the answer to a POST when counting them takes long: retrieve the recovery then.',
+      'Webhooks that are still to be sent: one for each order. More than 10,000 are not counted. Absent when counting them takes long or fails: retrieve the recovery again.',
     ),
   sent: z.int().describe('Webhooks that were sent, each with up to ten attempts.'),
   delivered: z.int().describe('Of these, those that were received.'),

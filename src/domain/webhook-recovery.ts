@@ -9,8 +9,8 @@ export type PausedBy = 'request' | 'failures';
 export interface WebhookRecoveryProgress {
   status: WebhookRecoveryStatus;
   paused_by?: PausedBy | undefined;
-  /** Orders whose webhook is still to be sent. */
-  remaining: number;
+  /** Orders whose webhook is still to be sent; absent where they could not be counted in time. */
+  remaining?: number;
   sent: number;
   delivered: number;
   /** Recoveries follow real time. */

@@ -92,6 +92,18 @@ test('rules 13.16: the failed webhooks of a time are sent again, oldest first, e
   });
 });
 
+test('rules 13.18: a recovery is read also when its webhooks cannot be counted', async () => {
+  const { db } = database;
+  // It is counted within a time limit, which takes a SQL transaction.
+  const transaction = () => Promise.reject(new Error('timeout'));
+  const uncounted = new Proxy(db, {
+    get: (target, key) => (key === 'transaction' ? transaction : Reflect.get(target, key)),
+  });
+  const recovery_id = await aRecovery();
+  const read = await readWebhookRecovery({ ...services(), db: uncounted }, { recovery_id });
+  expect(read).toEqual({ status: 'running', sent: 0, delivered: 0, clock_offset_ms: 0 });
+});
+
 test('rules 13.16: of an order only the newest is sent; none if the same or a later one was received or is on its way', async () => {
   const twice = await aFailedOrder(1, 2);
   const received = await aFailedOrder(2, 2);

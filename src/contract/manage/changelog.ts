@@ -18,7 +18,7 @@ export const CHANGELOG: readonly ChangelogEntry[] = [
   {
     version: '1.5.5',
     date: '2026-11-30',
-    text: 'A recovery of webhooks leaves out `remaining` in the answer to a POST when counting takes long or fails.',
+    text: 'A recovery of webhooks leaves out `remaining` when counting takes long or fails.',
     operations: {
       getWebhookRecovery: '317808e14509',
       listWebhookRecoveries: '39e7862099e3',

@@ -98,4 +98,22 @@ describe('rules 18.7: work of one kind runs a few at a time', () => {
     release();
     (await next)();
   });
+
+  it('keeps the place of work whose caller has left until it ends, also of work that throws at once', async () => {
+    const limit = limitOf(1, { running: 1, waiting: 0 });
+    const throwing = limit.run('a', () => {
+      throw new Error('at once');
+    });
+    await expect(throwing).rejects.toThrow('at once');
+    const leaving = new AbortController();
+    let end = () => {};
+    const left = limit.run('a', () => new Promise<void>((resolve) => (end = resolve)), leaving.signal);
+    await new Promise(setImmediate);
+    leaving.abort(new Error('left'));
+    await expect(left).rejects.toThrow('left');
+    await expect(limit.acquire('a')).rejects.toMatchObject({ error: 'TooManyRequests' });
+    end();
+    await new Promise(setImmediate);
+    (await limit.acquire('a'))();
+  });
 });
