@@ -26,12 +26,17 @@ import type { ActivityServices, TimeOfTry } from './services';
 const TEN_MINUTES_MS = 10 * 60_000;
 const ORDERS_AT_ONCE = 10;
 
-/** Makes the orders of a case and sends their webhooks as the case has it (rules 27.3). A repeat sends them again. */
+/**
+ * Makes the orders of a case and sends their webhooks as the case has it (rules 27.3). A repeat sends them again. Of a
+ * check that has ended none are made.
+ */
 export async function playReceiverCase(
   services: ActivityServices,
   { check_id, case: name, now }: ReceiverCheckInput & { case: ReceiverCase } & TimeOfTry,
 ): Promise<PlayedCase> {
   const check = await load(services.db, check_id);
+  // Its merchant was told that it could not be started.
+  if (check.completed !== null) return { case: name, webhooks: [] };
   const project = await findProject(services.db, check.project_id);
   if (project === undefined) throw new RecordMissing(`project ${check.project_id}`);
   const webhooks = await CASES[name]({ services, check, project, case: name, now });
@@ -46,7 +51,8 @@ export async function finishReceiverCheck(
   { db }: ActivityServices,
   { check_id, played, now }: ReceiverCheckInput & { played: PlayedCase[] } & TimeOfTry,
 ): Promise<ReceiverResult> {
-  const { project_id } = await load(db, check_id);
+  const { project_id, completed, cases: judged } = await load(db, check_id);
+  if (completed !== null) return worstResult(judged ?? [{ result: 'not_played' }]);
   const order_ids = [...new Set(played.flatMap(({ webhooks }) => webhooks.map(({ order_id }) => order_id)))];
   const began = Date.now();
   let reads = await findReads();

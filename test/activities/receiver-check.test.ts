@@ -1,9 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
-import { playReceiverCase } from '../../activities/receiver-check';
+import { finishReceiverCheck, playReceiverCase } from '../../activities/receiver-check';
 import type { ActivityServices } from '../../activities/services';
 import { queryRows } from '../../src/db/connection';
 import { beginRestore } from '../../src/db/backups/restores';
-import { beginReceiverCheck } from '../../src/db/webhooks/receiver-checks';
+import { beginReceiverCheck, completeReceiverCheck } from '../../src/db/webhooks/receiver-checks';
 import { RECEIVER_CASES, type ReceiverCase } from '../../src/domain/receiver-check';
 import { postWebhook } from '../../src/webhook/post';
 import { createTestDatabase, secrets } from '../support/database';
@@ -63,6 +63,19 @@ test('rules 27.2 and 28.4: after a restore, when the first webhook of an order i
   const before = receiver.received.length;
   const sent = (await Promise.all(RECEIVER_CASES.map(play))).flatMap(({ webhooks }) => webhooks);
   expect(sent).toHaveLength(receiver.received.length - before);
+});
+
+test('rules 27.8: a check that counts as lost or not started is not played any more, beside the next one', async () => {
+  const check_id = uuidv7();
+  const check = { id: check_id, project_id: PROJECT.id, webhook_url: receiver.url };
+  await queryRows(database.db, `update receiver_checks set reason = 'x', completed = now()`, {});
+  await database.db.transaction((trx) => beginReceiverCheck(trx, check, Date.now()));
+  await completeReceiverCheck(database.db, { id: check_id, reason: 'It could not be started.', now: Date.now() });
+  const [before, sent] = [await counted(), receiver.received.length];
+  const input = { check_id, now: Date.now() };
+  const played = await playReceiverCase(services(), { ...input, case: 'once' });
+  expect([played, await counted(), receiver.received.length]).toEqual([{ case: 'once', webhooks: [] }, before, sent]);
+  expect(await finishReceiverCheck(services(), { ...input, played: [played] })).toBe('not_played');
 });
 
 test('rules 27.3: a webhook that is not accepted stays paused', async () => {
