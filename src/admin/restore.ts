@@ -110,6 +110,8 @@ export const RESTORE_COMMANDS = [
       await requireRestore(services.db);
       return await alone(services.db, ONE_RECONCILIATION, async (requireLease) => {
         const restore = await requireRestore(services.db);
+        // Each object is written again for good by itself, and a process that is killed writes no end.
+        await services.db.transaction((trx) => audit(trx, context, 'restore.reconcile', restore, { state: 'begun' }));
         const processor = services.openProcessor();
         const { compared, rewritten, open_items, failed } = await reconcile(
           { ...services, processor, requireLease },
@@ -123,7 +125,7 @@ export const RESTORE_COMMANDS = [
           const open = [...earlier.filter(({ is_ended_again }) => is_ended_again), ...open_items];
           await recordReconciliation(trx, restore, { rewritten, open_items: open }, reconciled);
           const counts = { compared, rewritten, open: open.length, failed };
-          await audit(trx, context, 'restore.reconcile', restore, counts);
+          await audit(trx, context, 'restore.reconcile', restore, { state: 'ended', ...counts });
         });
         return {
           compared,

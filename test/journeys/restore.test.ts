@@ -405,9 +405,12 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   expect((await refundOnce()).body.id).toBe(refunded.body.id);
   expect(await operations(sale.id)).toEqual(ledger[0]);
 
-  const audited = await answerOfAdmin<{ items: { action: string }[] }>(['audit', 'list'], {
+  const audited = await answerOfAdmin<{ items: { action: string; after?: { state?: string } }[] }>(['audit', 'list'], {
     data_dir: stack.data_dir,
   });
-  const actions = audited.items.map(({ action }) => action).filter((action) => action.startsWith('restore.'));
-  expect(actions.toReversed()).toEqual(['restore.begin', 'restore.reconcile', 'restore.reconcile', 'restore.end']);
+  const actions = audited.items
+    .filter(({ action }) => action.startsWith('restore.'))
+    .map(({ action, after }) => [action, after?.state ?? ''].join(' ').trim());
+  const reconciliation = ['restore.reconcile begun', 'restore.reconcile ended'];
+  expect(actions.toReversed()).toEqual(['restore.begin', ...reconciliation, ...reconciliation, 'restore.end']);
 });
