@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { mustErasuresWait } from '../src/db/backups/restores';
 import {
   ensureErasure,
   eraseOrders,
@@ -43,7 +44,6 @@ export async function eraseNext(services: ErasureServices, input: ErasureInput):
   ]);
   if (release === undefined) throw workerIsBusy();
   try {
-    if (release === undefined) throw workerIsBusy();
     return await eraseForAWhile(services, input);
   } finally {
     release();
@@ -70,9 +70,16 @@ async function eraseForAWhile(services: ErasureServices, input: ErasureInput): P
   return { orders, is_completed: completed !== null };
 }
 
+const restoreUnderWay = () =>
+  busyFailure('RestoreUnderWay', {
+    message: 'The record was restored from a backup and is compared with the histories that an erasure deletes.',
+    again_after: 5_000,
+  });
+
 /**
- * Looks at the next orders of the project and erases those of the customer. Returns whether there may be more. Calls
- * `throwIfCancelled` before each step; it throws when the activity is cancelled.
+ * Looks at the next orders of the project and erases those of the customer. Returns whether there may be more. Throws
+ * while a restored record is compared with the histories (rules 29.6). Calls `throwIfCancelled` before each step; it throws
+ * when the activity is cancelled.
  */
 export async function erasePage(
   services: ErasureServices,
@@ -80,6 +87,7 @@ export async function erasePage(
   throwIfCancelled: () => void = () => undefined,
 ): Promise<boolean> {
   const { db } = services;
+  if (await mustErasuresWait(db)) throw restoreUnderWay();
   const erasure = await ensureErasure(db, { id: erasure_id, project_id, subject }, Date.now());
   if (erasure.completed !== null) return false;
   throwIfCancelled();

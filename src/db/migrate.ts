@@ -13,6 +13,7 @@ import * as webhookProjectIndexes from './migrations/008-webhook-project-indexes
 import * as indexes from './migrations/009-indexes';
 import * as orderEnds from './migrations/010-order-ends';
 import * as countIndexes from './migrations/011-count-indexes';
+import * as erasuresWait from './migrations/012-erasures-wait';
 import { retryLocks } from './retry-locks';
 import { credentialsIn, grantToService } from './service-role';
 import { MIGRATION_LIMITS, storeSession } from './session';
@@ -43,6 +44,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '009-indexes': indexes,
   '010-order-ends': orderEnds,
   '011-count-indexes': countIndexes,
+  '012-erasures-wait': erasuresWait,
 };
 
 /** knex requires a way back. There is none: a dropped column loses its data. */

@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { eraseNext, erasePage } from '../../activities/erasure';
 import { chargeAttempt, createAndCharge } from '../../activities/order';
 import type { ActivityServices } from '../../activities/services';
+import { beginRestore, endRestore, holdErasures } from '../../src/db/backups/restores';
 import { toIsoTime } from '../../src/db/connection';
 import { ERASURES_MAX, findErasure, insertErasure, reopenErasure } from '../../src/db/retention/erasures';
 import { insertFollowUp } from '../../src/db/orders/follow-ups';
@@ -77,6 +78,26 @@ const of = async (id: string) => (await findErasure(database.db, id))!;
 /** Without ids, whose letters may spell a name. */
 const shown = async (id: string) =>
   JSON.stringify(await findStoredOrder(database.db, id)).replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '');
+
+test('rules 29.6: while a restored record is compared with the histories nothing is erased and none is deleted', async () => {
+  const { db } = database;
+  const { id } = await order();
+  const input = await requestErasure('merchant_customer_id', 'C-1');
+  const restore = await db.transaction((trx) => beginRestore(trx, uuidv7(), NOW, new Date()));
+  const refused = { type: 'RestoreUnderWay', nonRetryable: false };
+  try {
+    await expect(erasePage(services(), input)).rejects.toMatchObject(refused);
+    await holdErasures(db, false);
+    await holdErasures(db, true);
+    await expect(erasePage(services(), input)).rejects.toMatchObject(refused);
+    expect([deleted, (await findStoredOrder(db, id))!.customer]).toEqual([[], CUSTOMER]);
+    await holdErasures(db, false);
+    await carryOut(input);
+  } finally {
+    await db.transaction((trx) => endRestore(trx, restore, new Date()));
+  }
+  expect([deleted, (await findStoredOrder(db, id))!.customer]).toEqual([[orderWorkflowId(id)], null]);
+});
 
 test.each<[ErasureField, string]>([
   ['merchant_customer_id', 'C-1'],

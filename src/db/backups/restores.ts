@@ -60,6 +60,23 @@ export async function requireReconciled(db: Database): Promise<void> {
 }
 
 /**
+ * Whether erasures wait, as a restored record is still to be compared with the histories that they delete (rules 29.6).
+ */
+export async function mustErasuresWait(db: Database): Promise<boolean> {
+  const [restore] = await queryRows<{ erasures_wait: boolean }>(
+    db,
+    'select erasures_wait from restores where ended is null',
+    {},
+  );
+  return restore?.erasures_wait === true;
+}
+
+/** Has erasures wait from the start of a reconciliation until it could read and write everything. */
+export async function holdErasures(db: Database, erasures_wait: boolean): Promise<void> {
+  await queryRows(db, 'update restores set erasures_wait = :erasures_wait where ended is null', { erasures_wait });
+}
+
+/**
  * The instant of the newest change in the record, epoch milliseconds; undefined in an empty one. Objects whose sandbox
  * clock is ahead are left out: their instants are not of real time.
  */
@@ -94,7 +111,7 @@ export async function beginRestore(trx: SqlTransaction, id: string, since: numbe
     trx,
     `insert into restores (id, began, since) values (:id, :now, :since)
      on conflict ((true)) where ended is null do update set began = greatest(restores.began, excluded.began),
-       since = least(restores.since, excluded.since), reconciled = null, open_items = '[]'
+       since = least(restores.since, excluded.since), reconciled = null, open_items = '[]', erasures_wait = true
      returning 1`,
     { id, now, since: toIsoTime(since) },
   );

@@ -7,7 +7,7 @@ import {
   type ErasureInput,
 } from '../../../workflows/messages';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { postponeEnds, type OpenItem } from '../../db/backups/restores';
+import { holdErasures, postponeEnds, type OpenItem } from '../../db/backups/restores';
 import type { RequireLease } from '../../db/lease';
 import { endLostRecords } from '../../db/recovery/attentions';
 import { reopenErasure } from '../../db/retention/erasures';
@@ -65,6 +65,7 @@ const TYPES = [PAYMENT_LINK_WORKFLOW, ORDER_WORKFLOW, FOLLOW_UP_WORKFLOW] as con
  */
 export async function reconcile(services: Services, restore: RestoreUnderWay): Promise<Reconciliation> {
   const { since } = restore;
+  await holdErasures(services.db, true);
   const seen = await workflowsSince(services.client, TYPES, since);
   const found: Reconciliation = { compared: seen.length, rewritten: 0, open_items: [], failed: 0 };
   const attempt = async <T>(object: string, work: () => Promise<T>): Promise<T | undefined> =>
@@ -116,7 +117,15 @@ export async function reconcile(services: Services, restore: RestoreUnderWay): P
     ({ operation, result }) => isProcessorInitiated(operation) && result === 'approved',
   );
   await writeAll(initiated.map((operation) => missingInitiated(restoration, operation)));
-  await eraseAgain(services, restore, attempt);
+  const erasures = await workflowsSince(services.client, [ERASURE_WORKFLOW], since);
+  if (found.failed === 0) {
+    await holdErasures(services.db, false);
+    await eraseAgain(services, { erasures, began: restore.began }, attempt);
+  } else {
+    // Histories are needed once more.
+    const reason = 'It has to be carried out again.';
+    found.open_items.push(...erasures.map(({ workflow_id }) => ({ object: workflow_id, reason })));
+  }
   found.open_items.push(...(await differences(services, new Set(operations.map(({ order_id }) => order_id)))));
   const open = new Set(found.open_items.map(({ object }) => object));
   const restored = seen.filter(({ workflow_id }) => !open.has(workflow_id));
@@ -152,16 +161,16 @@ const ERASURE_MS = 60_000;
 /** Carries out again the erasures since the backup, which the restored record does not know (rules 29.6). */
 async function eraseAgain(
   { db, client, workflows, requireLease }: Services,
-  { since, began }: RestoreUnderWay,
+  { erasures, began }: { erasures: readonly SeenWorkflow[]; began: number },
   attempt: <T>(object: string, work: () => Promise<T>) => Promise<T | undefined>,
 ): Promise<void> {
   const started: string[] = [];
-  for (const { workflow_id: object } of await workflowsSince(client, [ERASURE_WORKFLOW], since)) {
+  for (const { workflow_id: object } of erasures) {
     await requireLease();
     await attempt(object, async () => {
       const { start } = await sentInputs(client, object);
       const erasure = start as ErasureInput;
-      // One may have ended on the restored record, before what that lacked was written again.
+      // One may have begun on the restored record, before what that lacked was written again.
       await reopenErasure(db, erasure.erasure_id, { completed_before: began, now: Date.now() });
       await workflows.erasures.start(erasure);
       started.push(object);

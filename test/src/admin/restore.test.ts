@@ -9,7 +9,7 @@ import { awaitsReconciliation, beginRestore, openRestore } from '../../../src/db
 import { searchRebuild } from '../../../src/db/search/search-outbox';
 import type { TemporalClient } from '../../../src/temporal/connect';
 import { createWorkflowClients } from '../../../src/temporal/workflows';
-import { ORDER_WORKFLOW, orderWorkflowId } from '../../../workflows/messages';
+import { ERASURE_WORKFLOW, ORDER_WORKFLOW, orderWorkflowId } from '../../../workflows/messages';
 import { createTestDatabase } from '../../support/database';
 import { MINUTE, aRequest } from '../../support/domain';
 import { runProcessor } from '../../support/processor';
@@ -61,6 +61,8 @@ test('rules 28.3: a reconciliation that lost its lease writes nothing more, and 
   const another = `update leases set holder = 'another', expires_at = clock_timestamp() + interval '30 seconds'
     where name = 'reconciliation' returning 1`;
   await expect(reconcile(() => queryRows(db, another, {}))).rejects.toMatchObject({ error: 'Conflict' });
+  // Of what it had written until then the audit trail says only that it began.
+  expect(await db('audit_trail').where({ action: 'restore.reconcile' }).pluck('after')).toEqual([{ state: 'begun' }]);
   expect([await findOrderSnapshot(db, id), (await openRestore(db))!.reconciled]).toEqual([order, null]);
   // The other one still has it.
   await expect(reconcile(() => Promise.resolve())).rejects.toThrow(/Another reconciliation runs/);
@@ -92,15 +94,19 @@ test('rules 28.2: begin requests a rebuild of the search index, which has orders
   await db('restores').whereNull('ended').update({ ended: new Date() });
 });
 
-test('rules 28.1, 28.3: a record does not count as reconciled while an object could not be read because of a failure', async () => {
+test('rules 28.1, 28.3, 29.6: a record does not count as reconciled while an object could not be read because of a failure', async () => {
   const { db } = database;
   const { id } = await aStoredOrder(db);
   await command('begin');
   const run = { workflowId: orderWorkflowId(id), type: ORDER_WORKFLOW, runId: id, startTime: new Date() };
+  let erasures = [{ ...run, workflowId: 'erasure:one', type: ERASURE_WORKFLOW }];
   const workflow = {
     async *list({ query }: { query: string }) {
       if (query.startsWith('WorkflowId') || query.includes(`'${ORDER_WORKFLOW}'`)) {
         yield await Promise.resolve({ ...run, status: { name: 'RUNNING' } });
+      }
+      for (const erasure of query.includes(`'${ERASURE_WORKFLOW}'`) ? erasures : []) {
+        yield await Promise.resolve({ ...erasure, status: { name: 'COMPLETED' } });
       }
     },
     getHandle: () => ({ fetchHistory: () => Promise.reject(new Error('no connection')) }),
@@ -112,12 +118,14 @@ test('rules 28.1, 28.3: a record does not count as reconciled while an object co
     failed?: (ended: unknown) => boolean;
   };
   expect(failed!(ended)).toBe(true);
+  // Nor is anything erased then: the histories are needed once more.
   expect(ended).toMatchObject({
     failed: 1,
-    open: [`${orderWorkflowId(id)}: no connection`],
+    open: [`${orderWorkflowId(id)}: no connection`, 'erasure:one: It has to be carried out again.'],
     problem: '1 objects could not be read or written. Run restore reconcile again.',
   });
   expect(await awaitsReconciliation(db)).toBe(true);
+  erasures = [];
   // What a run has ended again is not found by the next one, and stays listed.
   const lost = { object: 'order:one', reason: 'It is ended again.', is_ended_again: true };
   const open_items = JSON.stringify([lost, { object: 'order:two', reason: 'no connection' }]);
