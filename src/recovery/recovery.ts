@@ -6,7 +6,7 @@ import { reconcileAttentions } from './attentions';
 import { RowChecks, type CheckResult, type RecoveryServices } from './row-checks';
 import { awaitsReconciliation, requireReconciled } from '../db/backups/restores';
 import { applyRetention } from '../db/retention/retention';
-import { RETENTION_DAYS, type RetentionDays } from '../domain/retention';
+import { RETENTION_DAYS, type Retained, type RetentionDays } from '../domain/retention';
 import { ServiceError } from '../errors';
 import { Loop } from '../loop';
 import { grpcStatusOf } from '../temporal/grpc-status';
@@ -45,6 +45,8 @@ export class Recovery {
   private readonly checks: RowChecks;
   private readonly unreplayable: UnreplayableWorkflows;
   private deleted_at = Number.NEGATIVE_INFINITY;
+  /** Of the last tries, in the order of their failures. */
+  private failed_deletions: Retained[] = [];
   /** Why the last round had to stop, if Temporal did not answer. */
   private unavailable: Error | undefined;
   /** Where the next look at the attentions to webhooks begins. */
@@ -131,15 +133,21 @@ export class Recovery {
     const began = performance.now();
     if (began - this.deleted_at < DELETE_EVERY_MS) return;
     let is_complete = true;
-    let has_failed = false;
+    const [failed_before, failed]: [Retained[], Retained[]] = [this.failed_deletions, []];
     const removed = await applyRetention(db, this.retention, now, {
       mayGoOn: () => (is_complete = performance.now() - began < DELETE_FOR_MS && !this.loop.isStopping),
+      // What took the whole time before it failed comes after what waited for it.
+      last: failed_before,
       failed: (name, err) => {
-        has_failed = true;
+        failed.push(name);
         log.error({ err, rows: name }, 'recovery could not remove old rows');
       },
     });
-    if (is_complete || has_failed) this.deleted_at = began;
+    const has_failed_again = failed.some((name) => failed_before.includes(name));
+    if (is_complete || has_failed_again) this.deleted_at = began;
+    this.failed_deletions = is_complete
+      ? failed
+      : [...failed_before.filter((name) => !failed.includes(name)), ...failed];
     if (Object.keys(removed).length > 0) log.info({ rows: removed }, 'old rows removed');
   }
 
@@ -210,9 +218,10 @@ function restoreWatch(db: Database): () => Promise<boolean> {
 
 /**
  * Checks all rows of all sources, whenever their next check is due; `now` in epoch milliseconds. Rows that are due are
- * checked as in a first round: workflows are started or signalled. For all others only missing workflows are started.
- * Between starts it waits while many tasks are queued, so that requests stay fast. It needs no lease: what a worker
- * checks at the same time is continued once. Throws ServiceUnavailable when Temporal does not answer.
+ * checked as in a first round: workflows are started or signalled. Of all others missing workflows are started, and
+ * late approvals and announced operations are polled. Between starts it waits while many tasks are queued, so that
+ * requests stay fast. It needs no lease: what a worker checks at the same time is continued once. Throws
+ * ServiceUnavailable when Temporal does not answer.
  */
 export async function recoverEverything(services: RecoveryServices, now: number): Promise<CheckCounts> {
   const counts = Object.fromEntries(

@@ -28,7 +28,7 @@ export interface RecoveryServices {
   build?: string;
 }
 
-/** A check. `only_start`: starts a missing workflow, and does not signal one that runs. */
+/** A check. `only_start`: starts a missing workflow of an order, link or webhook, and does not signal one that runs. */
 type CheckToMake<Name extends SourceName> = Check<Name> & { only_start: boolean };
 type Handlers = { [Name in SourceName]: (check: CheckToMake<Name>) => Promise<void> };
 
@@ -38,7 +38,7 @@ export interface RowsToCheck {
   until: number;
   after: PagePosition | null;
   /**
-   * Only rows whose instant is in that time: missing workflows are started, and no other is signalled.
+   * Only rows whose instant is in that time: missing workflows are started, and no order, link or webhook is signalled.
    */
   only_start?: boolean;
 }

@@ -82,18 +82,25 @@ export async function removeOld(
   }
 }
 
+interface RetentionOptions {
+  mayGoOn?: () => boolean;
+  last?: readonly Retained[];
+  failed?: (name: Retained, error: unknown) => void;
+}
+
 /**
  * Removes everything that was kept for its days. `now` in epoch milliseconds. `mayGoOn`: asked before each statement.
- * `failed`: told of an error; the others are removed all the same. Returns how many rows of each.
+ * `last`: what is removed after all others, in this order. `failed`: told of an error; the others are removed all the same. Returns how
+ * many rows of each.
  */
 export async function applyRetention(
   db: Database,
   days: RetentionDays,
   now: number,
-  { mayGoOn, failed }: { mayGoOn?: () => boolean; failed?: (name: Retained, error: unknown) => void } = {},
+  { mayGoOn, last = [], failed }: RetentionOptions = {},
 ): Promise<Partial<Record<Retained, number>>> {
   const removed: Partial<Record<Retained, number>> = {};
-  for (const name of RETAINED) {
+  for (const name of [...RETAINED.filter((one) => !last.includes(one)), ...last]) {
     try {
       const rows = await removeOld(db, name, now - days[name] * DAY_MS, mayGoOn);
       if (rows > 0) removed[name] = rows;

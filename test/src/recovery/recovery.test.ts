@@ -588,6 +588,28 @@ describe('the calls that it makes to Temporal', () => {
     expect(await queryRows(db, 'select * from request_claims where claimed < now()', {})).toEqual([]);
   });
 
+  test('rules 29.1: a deletion that takes the whole time and fails comes after the others in the next round', async () => {
+    const { db } = database;
+    const { id: order_id } = await aStoredOrder(db);
+    const events = () => db('webhook_events').where({ order_id, created: new Date(0) });
+    await events().insert({ project_id: PROJECT.id, order_id, created: new Date(0) });
+    const now = performance.now.bind(performance);
+    let late = 0;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + late);
+    db.once('query-error', () => (late = MINUTE));
+    await db.raw('alter table request_claims rename to request_claims_away');
+    try {
+      const recovery = aRecovery();
+      await recovery.recover(NOW);
+      expect(await events()).toHaveLength(1);
+      await recovery.recover(NOW);
+    } finally {
+      await db.raw('alter table request_claims_away rename to request_claims');
+      clock.mockRestore();
+    }
+    expect(await events()).toEqual([]);
+  });
+
   test('a Temporal that is unavailable: the round ends at the first call, and the next one goes on there', async () => {
     const expected = await leftBehind();
     const away = aRecovery(temporal({ unavailable: true }));

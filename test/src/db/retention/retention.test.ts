@@ -1,7 +1,7 @@
 import { queryRows, toIsoTime } from '../../../../src/db/connection';
 import { applyRetention } from '../../../../src/db/retention/retention';
 import { claimKey, findKey, keepAnswer } from '../../../../src/db/requests/idempotency-keys';
-import { RETENTION_DAYS } from '../../../../src/domain/retention';
+import { RETAINED, RETENTION_DAYS, type Retained } from '../../../../src/domain/retention';
 import { createTestDatabase } from '../../../support/database';
 import { MINUTE, NOW, PROJECT } from '../../../support/domain';
 import { anAcceptedPayment, aStoredOrder } from '../../../support/rows';
@@ -108,4 +108,16 @@ test('rules 29.1: what may not go on stays for the next time; a table that fails
     await database.db.raw('alter table logged_requests_away rename to logged_requests');
   }
   expect([failed, await isKept()]).toEqual([['logged_requests'], false]);
+});
+
+test('rules 29.1: what failed before is removed after all others', async () => {
+  const { id } = await aStoredOrder(database.db);
+  const old = await claimed('what failed before', 31, { id });
+  const removeOne = async (last: Retained[]) => {
+    let statements = 1;
+    await applyRetention(database.db, RETENTION_DAYS, NOW, { last, mayGoOn: () => statements-- > 0 });
+    return (await old())?.answer === undefined;
+  };
+  expect(await removeOne(RETAINED)).toBe(false);
+  expect(await removeOne(RETAINED.filter((name) => name !== 'idempotency_answers'))).toBe(true);
 });
