@@ -88,7 +88,7 @@ class FollowUpState extends RecordedObject<OrderSnapshot> {
     if (!this.recordIsStale) return;
     const read = () => localActivities.readOrder({ order_id: this.input.original_order_id });
     const payment = await this.reading(read, { serves: 'all' });
-    this.clock.advanceTo(payment?.clock_offset_ms ?? 0);
+    if (payment != null) this.clock.setTo(payment.clock_offset_ms);
   }
 }
 

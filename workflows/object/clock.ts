@@ -35,13 +35,20 @@ export class ObjectClock {
   }
 
   /**
-   * Sets the offset to real time, in milliseconds. The record is its only source: the database keeps clocks of live
-   * projects at real time (rules 23.11). The clock never goes back, so a stale offset does no harm. Throws unless
+   * Sets the offset to real time, in milliseconds, unless the clock would go back: a stale offset does no harm. The
+   * record is its only source: the database keeps clocks of live projects at real time (rules 23.11). Throws unless
    * `offset_ms` is a whole number: waits compare instants, and any comparison with NaN is false.
    */
   advanceTo(offset_ms: number): void {
+    const before = this.offset;
+    this.setTo(offset_ms);
+    this.offset = Math.max(before, offset_ms);
+  }
+
+  /** Likewise, also if the clock goes back: a record that was restored has the clock of its backup (rules 28.4). */
+  setTo(offset_ms: number): void {
     if (!Number.isSafeInteger(offset_ms)) throw new RangeError('a clock is advanced by whole milliseconds');
-    this.offset = Math.max(this.offset, offset_ms);
+    this.offset = offset_ms;
   }
 }
 

@@ -103,8 +103,8 @@ export class RecordedObject<Snapshot extends ObjectRecord> {
     // A record applied meanwhile may be newer.
     if (this.record !== before) this.requestReading();
     else if (found === null) this.refused = true;
-    // Replaces any version: a restored record has an older one.
-    else this.replaceRecord(found);
+    // Replaces any version: a restored record has an older one, and an earlier clock.
+    else this.replaceRecord(found, { is_read: true });
   }
 
   /** Makes one of the requested readings, or the only one. */
@@ -208,8 +208,9 @@ export class RecordedObject<Snapshot extends ObjectRecord> {
   }
 
   /** Every change goes through here, so that the Web UI shows the object as recorded. */
-  private replaceRecord(record: Snapshot): void {
-    this.clock.advanceTo(record.clock_offset_ms);
+  private replaceRecord(record: Snapshot, { is_read = false } = {}): void {
+    if (is_read) this.clock.setTo(record.clock_offset_ms);
+    else this.clock.advanceTo(record.clock_offset_ms);
     this.lastRecord = { ...record, clock_offset_ms: this.clock.offset_ms };
     this.kind.show(record);
   }

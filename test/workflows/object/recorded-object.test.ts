@@ -32,12 +32,13 @@ test('an older answer never replaces a newer record: the record is read again', 
   expect([object.record, object.recordIsStale, table.reads]).toEqual([at(3), false, 1]);
 });
 
-test('a record that was restored from a backup is older, and counts once it is read', async () => {
-  const { object } = anObject(at(1));
-  object.applyRecord(at(5));
-  object.applyRecord(at(1));
+test('rules 28.4: a record that was restored from a backup is older, and counts with its clock once it is read', async () => {
+  const { object } = anObject(at(1, 1_000));
+  object.applyRecord(at(5, 3_000));
+  object.applyRecord(at(1, 1_000));
+  expect([object.record, object.clock.offset_ms]).toEqual([at(5, 3_000), 3_000]);
   await object.refreshRecord();
-  expect(object.record).toEqual(at(1));
+  expect([object.record, object.clock.offset_ms]).toEqual([at(1, 1_000), 1_000]);
 });
 
 test('a record that was read before a change was applied does not replace it, and is read again', async () => {
