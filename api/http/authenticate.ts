@@ -15,7 +15,7 @@ const HEADER_LENGTH_MAX = 512;
 interface Remembered {
   /** `undefined`: the key is wrong. */
   caller: Promise<ProjectCaller | undefined>;
-  /** Epoch milliseconds. */
+  /** By the monotonic clock, in milliseconds: the machine's clock may be set back. */
   until: number;
 }
 
@@ -33,7 +33,7 @@ export function authenticateByApiKey(
 
   function lookUp(api_key: string, digest: string): Remembered {
     // Measured from before the look-up, because the key may change during it.
-    const until = Date.now() + remember_ms;
+    const until = performance.now() + remember_ms;
     const looked_up = findOwner(api_key);
     const entry: Remembered = { caller: looked_up.then((owner) => owner && callerOf(owner)), until };
     remembered.set(digest, entry);
@@ -42,7 +42,9 @@ export function authenticateByApiKey(
     };
     looked_up.then((owner) => {
       if (owner === undefined) forget();
-      else entry.until = Math.min(until, owner.expires_at ?? until);
+      else if (owner.expires_at !== undefined) {
+        entry.until = Math.min(until, performance.now() + owner.expires_at - Date.now());
+      }
     }, forget);
     return entry;
   }
@@ -51,7 +53,7 @@ export function authenticateByApiKey(
     const api_key = apiKeyOf(header);
     const digest = createHash('sha256').update(api_key).digest('base64');
     const known = remembered.get(digest);
-    const { caller } = known !== undefined && known.until > Date.now() ? known : lookUp(api_key, digest);
+    const { caller } = known !== undefined && known.until > performance.now() ? known : lookUp(api_key, digest);
     const found = await caller;
     if (found === undefined) throw new ServiceError('Unauthorized', 'The API key is wrong.');
     return found;
