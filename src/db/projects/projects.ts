@@ -68,9 +68,12 @@ export async function lockProject(trx: SqlTransaction, project_id: string): Prom
 
 const RECORD = SELECT_PROJECT.replace('p.id_namespace', 'p.id_namespace, p.suspended_by, p.created, p.modified');
 
-/** The project; `undefined` when there is none. `lock`: until the end of the SQL transaction. */
+/**
+ * The project; `undefined` when there is none. `lock`: until the end of the SQL transaction, for a change that orders of
+ * the project do not wait for.
+ */
 export async function findStoredProject(db: Database, id: string, lock?: 'lock'): Promise<StoredProject | undefined> {
-  const sql = `${RECORD} where p.id = :id ${lock ? 'for update of p' : ''}`;
+  const sql = `${RECORD} where p.id = :id ${lock ? 'for no key update of p' : ''}`;
   const [project] = await queryRows<StoredProject>(db, sql, { id });
   return project;
 }
