@@ -93,7 +93,7 @@ export class FigureReader {
     if (!this.isHolder()) return undefined;
     try {
       const found = await read(this.db);
-      if (this.failing.delete(figures)) this.log.info({ figures }, 'figures for the metrics are read again');
+      if (this.failing.delete(figures)) this.log.info({ figures }, 'figures for the metrics can be read again');
       return found;
     } catch (err) {
       if (!this.failing.has(figures)) this.log.warn({ err, figures }, 'figures for the metrics could not be read');

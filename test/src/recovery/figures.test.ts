@@ -2,7 +2,7 @@ import type { Database } from '../../../src/db/connection';
 import type { Logger } from '../../../src/log';
 import { FigureReader } from '../../../src/recovery/figures';
 
-test('rules 24.14: figures that cannot be read are logged once, and once they are read again', async () => {
+test('rules 24.14: figures that cannot be read are logged once, and once they can be read again', async () => {
   let is_away = false;
   const db = { raw: () => (is_away ? Promise.reject(new Error('it took too long')) : Promise.resolve({ rows: [{}] })) };
   const logged: string[] = [];
@@ -22,5 +22,5 @@ test('rules 24.14: figures that cannot be read are logged once, and once they ar
   expect(figures).toBe('work that waits: figures for the metrics could not be read: it took too long');
   expect(others.map((line) => line.split(':')[0])).toEqual(['incidents', 'attentions', 'rolled keys and secrets']);
   const [again, ...more] = await roundsWhile(false);
-  expect([again, more.length]).toEqual(['work that waits: figures for the metrics are read again', 3]);
+  expect([again, more.length]).toEqual(['work that waits: figures for the metrics can be read again', 3]);
 });
