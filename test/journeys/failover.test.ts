@@ -223,7 +223,7 @@ test('rules 2.7: a standby is promoted while the old primary stays up read-only:
     while (!is_over) {
       const id = await pay();
       if (id !== false) paid.push(id);
-      await sleep(50);
+      await sleep(200);
     }
   });
   // Lists have connections of their own, which never write.

@@ -37,8 +37,8 @@ export const NOW = Date.UTC(2030, 0, 15, 12);
 export const MINUTE = 60_000;
 
 /**
- * Random texts that a test tries on a parser. CI sets it higher; the proof `mutation`, which runs it thousands of times,
- * lower.
+ * Random texts that a test tries on a parser: set it higher to find more. The proof `mutation`, which runs it thousands of
+ * times, sets it lower.
  */
 export const RANDOM_TEXTS = Number(process.env['RANDOM_TEXTS'] ?? 20_000);
 

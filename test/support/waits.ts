@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Orders of tests that look for races: more of them meet more ends. CI sets it higher. */
+/** Orders of tests that look for races: set it higher to meet more ends. */
 export const RACES = Number(process.env['RACES'] ?? 36);
 
 /** Milliseconds between two questions: a fifth of what has been waited so far, within these limits. */
