@@ -35,13 +35,13 @@ interface ListenOptions {
   request_ms: number;
   check_ms: number;
   answer_ms: number;
-  /** How the variables of the host and its port begin, for messages. */
+  /** How the variables of `host` and `port` begin, for messages. */
   variables: 'API' | 'MANAGE';
   /** Begins at the latest when the listener closes. */
   draining: Draining;
 }
 
-type ListenConfig = Pick<Config, 'API_HOST' | 'API_PORT' | 'TLS_CERT_FILE' | 'TLS_KEY_FILE' | 'TRUSTED_PROXY'>;
+type ListenConfig = Pick<Config, 'TLS_CERT_FILE' | 'TLS_KEY_FILE' | 'TRUSTED_PROXY'> & { host: string; port: number };
 
 /**
  * Listens with TLS 1.2 or newer where a certificate is configured; in plain http on loopback or for a trusted proxy
@@ -60,9 +60,9 @@ export async function listen(
     ...options,
   };
   const tls = readCertificate(config);
-  if (!tls && !isLoopback(config.API_HOST) && config.TRUSTED_PROXY === '') {
+  if (!tls && !isLoopback(config.host) && config.TRUSTED_PROXY === '') {
     throw new Error(
-      `The ${variables === 'API' ? 'API' : 'bearer-token host'} does not listen in plain http on ${config.API_HOST}: set TLS_CERT_FILE and TLS_KEY_FILE, or TRUSTED_PROXY to the address of the proxy that ends TLS, or ${variables}_HOST to 127.0.0.1.`,
+      `The ${variables === 'API' ? 'API' : 'bearer-token host'} does not listen in plain http on ${config.host}: set TLS_CERT_FILE and TLS_KEY_FILE, or TRUSTED_PROXY to the address of the proxy that ends TLS, or ${variables}_HOST to 127.0.0.1.`,
     );
   }
   // Node would answer a missing Host and an unknown Expect itself, with an empty body. The app refuses the first and
@@ -88,7 +88,7 @@ export async function listen(
   // Its timer ends with the server: one that cannot listen never closes.
   boundUnread(server, check_ms);
   const { port } = server.address() as AddressInfo;
-  const host = config.API_HOST.includes(':') ? `[${config.API_HOST}]` : config.API_HOST;
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return { url: `${tls ? 'https' : 'http'}://${host}:${port}`, port, close: () => stop(server, draining) };
 }
 
@@ -121,18 +121,18 @@ function readPem(variable: string, file: string): Buffer {
 
 async function start(
   server: http.Server,
-  { API_HOST, API_PORT }: ListenConfig,
+  { host, port }: ListenConfig,
   variables: ListenOptions['variables'],
 ): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       reject(
         cause.code === 'EADDRINUSE'
-          ? new Error(`Port ${API_PORT} is taken: set ${variables}_PORT to a free one.`, { cause })
+          ? new Error(`Port ${port} is taken: set ${variables}_PORT to a free one.`, { cause })
           : cause,
       );
     });
-    server.listen(API_PORT, API_HOST, resolve);
+    server.listen(port, host, resolve);
   });
 }
 

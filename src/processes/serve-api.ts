@@ -107,7 +107,7 @@ export async function serveApi(
     ],
     intake,
   });
-  const server = await listen(app, config, { draining });
+  const server = await listen(app, { ...config, host: config.API_HOST, port: config.API_PORT }, { draining });
   log.info({ url: server.url }, 'api listens');
   return {
     startDrain: () => draining.begin(),

@@ -62,7 +62,7 @@ export async function serveManage(config: Config, log: Logger): Promise<Started>
   });
   const server = await listen(
     app,
-    { ...config, API_HOST: config.MANAGE_HOST, API_PORT: config.MANAGE_PORT },
+    { ...config, host: config.MANAGE_HOST, port: config.MANAGE_PORT },
     { variables: 'MANAGE', draining },
   );
   log.info({ url: server.url }, 'bearer-token host listens');

@@ -64,8 +64,8 @@ export async function aManageHost({ TRUSTED_PROXY = '' } = {}) {
     routers: [tokenEndpoint({ db, secrets, tokens, issuer })],
   });
   const server = await listen(app, {
-    API_HOST: '127.0.0.1',
-    API_PORT: 0,
+    host: '127.0.0.1',
+    port: 0,
     TLS_CERT_FILE: undefined,
     TLS_KEY_FILE: undefined,
     TRUSTED_PROXY,

@@ -89,8 +89,8 @@ export async function serveTestApi(options: Options = {}) {
     document,
   });
   const server = await listen(app, {
-    API_HOST: '127.0.0.1',
-    API_PORT: 0,
+    host: '127.0.0.1',
+    port: 0,
     TLS_CERT_FILE: undefined,
     TLS_KEY_FILE: undefined,
     TRUSTED_PROXY: config.TRUSTED_PROXY,

@@ -13,8 +13,8 @@ const folder = mkdtempSync(path.join(tmpdir(), 'tls-'));
 const TLS_CERT_FILE = path.join(folder, 'cert.pem');
 const TLS_KEY_FILE = path.join(folder, 'key.pem');
 const PLAIN = {
-  API_HOST: '127.0.0.1',
-  API_PORT: 0,
+  host: '127.0.0.1',
+  port: 0,
   TLS_CERT_FILE: undefined,
   TLS_KEY_FILE: undefined,
   TRUSTED_PROXY: '',
@@ -118,27 +118,27 @@ describe('TLS', () => {
 describe('plain http', () => {
   test.each(['0.0.0.0', '::', '192.0.2.1', 'example.com'])(
     'is refused on %s, in one line that says what to set',
-    async (API_HOST) => {
-      await expect(listen(express(), { ...PLAIN, API_HOST })).rejects.toThrow(
+    async (host) => {
+      await expect(listen(express(), { ...PLAIN, host })).rejects.toThrow(
         /^The API does not listen in plain http on [^\n]*TLS_CERT_FILE[^\n]*TRUSTED_PROXY[^\n]*$/,
       );
     },
   );
 
-  test.each(['127.0.0.1', 'localhost', '127.0.0.2'])('is allowed on %s', async (API_HOST) => {
-    const server = await listen(express(), { ...PLAIN, API_HOST });
-    expect(server.url).toBe(`http://${API_HOST}:${server.port}`);
+  test.each(['127.0.0.1', 'localhost', '127.0.0.2'])('is allowed on %s', async (host) => {
+    const server = await listen(express(), { ...PLAIN, host });
+    expect(server.url).toBe(`http://${host}:${server.port}`);
     await server.close();
   });
 
   test('is allowed elsewhere for a trusted proxy', async () => {
-    const server = await listen(express(), { ...PLAIN, API_HOST: '0.0.0.0', TRUSTED_PROXY: '10.0.0.1' });
+    const server = await listen(express(), { ...PLAIN, host: '0.0.0.0', TRUSTED_PROXY: '10.0.0.1' });
     await server.close();
   });
 
   test('a port that is taken is named with its variable', async () => {
     const first = await listen(express(), PLAIN);
-    await expect(listen(express(), { ...PLAIN, API_PORT: first.port })).rejects.toThrow(
+    await expect(listen(express(), { ...PLAIN, port: first.port })).rejects.toThrow(
       `Port ${first.port} is taken: set API_PORT`,
     );
     await first.close();
