@@ -40,11 +40,13 @@ export async function openDatabase(config: Config, pool_max = config.POSTGRES_CO
   return db;
 }
 
-/** The pools of a bearer-token host. */
-interface HostDatabases {
+/** The pools of an HTTP host. */
+export interface HostDatabases {
   db: Database;
   /** One connection, for the readiness probe: a host that uses all others is ready (rules 2.7). */
   probe: Database;
+  /** Of the API only: for searches, lists and reports, which payments do not wait for (rules 20.22). */
+  bulk?: { db: Database; connections: number };
 }
 
 /** As openDatabase; both pools together have the share of one process, or `connections` of it. */
@@ -60,14 +62,8 @@ export async function openHostDatabases(
   return { db, probe };
 }
 
-/** The pools of an API. */
-interface ApiDatabases extends HostDatabases {
-  /** For searches, lists and reports, which payments do not wait for (rules 20.22). */
-  bulk: { db: Database; connections: number };
-}
-
 /** As openDatabase; all pools together have the share of one process. */
-export async function openApiDatabases(config: Config): Promise<ApiDatabases> {
+export async function openApiDatabases(config: Config): Promise<Required<HostDatabases>> {
   const connections = Math.floor(config.POSTGRES_CONNECTIONS_MAX / BULK_SHARE) || 1;
   const { db, probe } = await openHostDatabases(config, config.POSTGRES_CONNECTIONS_MAX - connections);
   const bulk = recordPool(config, { pool_max: connections, limits: LIMITS });

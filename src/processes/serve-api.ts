@@ -1,9 +1,6 @@
 import { createBulkReads } from '../../api/large-answers/bulk-reads';
-import { createApp } from '../../api/http/app';
-import { Draining } from '../../api/http/draining';
 import { authenticateByApiKey } from '../../api/http/authenticate';
 import { keyStore } from '../../api/http/idempotency';
-import { Intake } from '../../api/http/intake';
 import { RequestRecorder } from '../../api/http/request-recorder';
 import document from '../../api/openapi.json';
 import { createOperations } from '../../api/operations/index';
@@ -14,22 +11,18 @@ import { presentLinkVersion } from '../../api/present/payment-link';
 import { OrderWaits } from '../../api/requests/order-waits';
 import { WaitingPlaces } from '../../api/requests/waiting-requests';
 import { processorNotifications } from '../../api/processor-notifications';
-import { listen } from '../../api/http/server';
 import { processorSecret, requireSetting, retentionDays, valuesOf, type Config } from '../config';
 import { MERCHANT_API } from '../contract/merchant-api';
 import { findProjectByApiKey } from '../db/projects/api-keys';
-import { checkWritable, type Database } from '../db/connection';
+import type { Database } from '../db/connection';
 import { findStoredOrder } from '../db/orders/stored-order';
 import { findStoredPaymentLink } from '../db/payment-links';
 import { noteSearch } from '../db/search/search-outbox';
 import type { Logger } from '../log';
-import { pingTemporal, type TemporalClient } from '../temporal/connect';
-import { createWorkflowClients } from '../temporal/workflows';
+import type { TemporalClient } from '../temporal/connect';
 import { SearchReader } from '../search/reader';
-import { SecretKeys } from '../secrets';
-import { openApiDatabases, openProcessor, openTemporal, searchServer, publicUrl } from './connections';
-import { startMetrics } from './metrics';
-import { announcePayloadKey } from './payload-key-use';
+import { openApiDatabases, openProcessor, searchServer, publicUrl } from './connections';
+import { openHost } from './host';
 import type { Started } from './process';
 
 /** How long a form of the hosted page waits for the outcome (rules 12.4). Milliseconds. */
@@ -41,18 +34,13 @@ export async function serveApi(
   log: Logger,
   addTo?: (pages: ReturnType<typeof createPages>, client: TemporalClient) => void,
 ): Promise<Started> {
-  const metrics = await startMetrics(config, log, 'api');
   const page_secrets = valuesOf(requireSetting(config, 'PAGE_SECRET'));
   const notification_secrets = valuesOf(processorSecret(config, 'PROCESSOR_NOTIFICATION_SECRET'));
-  const secrets = new SecretKeys(requireSetting(config, 'SECRET_KEYS'));
-  const { db, bulk, probe } = await openApiDatabases(config);
-  const processor = openProcessor(config, log);
-  const client = openTemporal(config, log, db);
-  const endKeyUse = await announcePayloadKey(config, db, log);
-  const workflows = createWorkflowClients({ client, db });
+  const host = await openHost(config, log, 'api', openApiDatabases);
+  const { db, bulk, secrets, client, workflows, intake } = host;
   const { processor_notifications } = workflows;
+  const processor = openProcessor(config, log);
   const services = { ...workflows, db, processor, public_url: publicUrl(config) };
-  const intake = await Intake.open(db, log);
   const pages = createPages({
     ...services,
     page_secrets,
@@ -65,12 +53,8 @@ export async function serveApi(
   const waiting_places = new WaitingPlaces();
   const order_waits = new OrderWaits(db, log, waiting_places);
   const event_waits = new EventWaits(db, log, waiting_places);
-  const draining = new Draining();
   const recorder = new RequestRecorder({ db, log, document });
-  const app = createApp({
-    host: 'api',
-    config,
-    log,
+  return await host.serve({
     api: {
       routes: MERCHANT_API,
       operations: createOperations({
@@ -90,38 +74,11 @@ export async function serveApi(
     },
     document,
     observers: [recorder.observe],
-    draining,
-    probes: [
-      { name: 'postgres', required: true, check: () => checkWritable(probe) },
-      // While Temporal is unavailable, requests that only read are served.
-      { name: 'temporal', required: false, check: () => pingTemporal(client) },
-    ],
-    routers: [
-      processorNotifications({
-        processor_notifications,
-        secrets: notification_secrets,
-        log,
-        intake,
-      }),
-      pages,
-    ],
-    intake,
+    routers: [processorNotifications({ processor_notifications, secrets: notification_secrets, log, intake }), pages],
+    waits: [order_waits, event_waits],
+    recorder,
+    processor,
   });
-  const server = await listen(app, { ...config, host: config.API_HOST, port: config.API_PORT }, { draining });
-  log.info({ url: server.url }, 'api listens');
-  return {
-    startDrain: () => draining.begin(),
-    async close() {
-      await Promise.all([order_waits.close(), event_waits.close(), server.close()]);
-      intake.close();
-      await endKeyUse();
-      await recorder.close();
-      await client.connection.close();
-      await processor.close();
-      await Promise.all([db.destroy(), bulk.db.destroy(), probe.destroy()]);
-      await metrics?.close();
-    },
-  };
 }
 
 /** The order or payment link as the API shows it now; `undefined` when there is none. */
