@@ -28,61 +28,42 @@ import { startMetrics } from './metrics';
 import { OwnVersion } from './own-version';
 import { announcePayloadKey } from './payload-key-use';
 import type { Started } from './process';
-import { createWorkers, expectRunning } from './task-queue-workers';
+import { createWorkers, expectRunning, runUntilStopped } from './task-queue-workers';
 
 /** Opens what the worker needs and polls. `bundle_path`: the workflows it runs, bundled. */
 export async function runWorker(config: Config, log: Logger, bundle_path: string): Promise<Started> {
   const build = buildOfService(config);
   const sdk_metrics = await sdkMetrics(build.version);
-  const metrics = await startMetrics(config, log, 'worker', () => sdk_metrics.read());
-  const address = requireSetting(config, 'TEMPORAL_ADDRESS');
+  const readMetrics = () => sdk_metrics.read();
+  const metrics = await startMetrics(config, log, 'worker', readMetrics);
   installSdkRuntime(log, sdk_metrics.options);
   useWorkflowThreads(config.WORKFLOW_CALL_STACKS);
   const db = await openDatabase(config);
   const processor = openProcessor(config, log);
   const client = openTemporal(config, log, db);
   const endKeyUse = await announcePayloadKey(config, db, log);
-  const workflows = createWorkflowClients({ client, db });
   const index = new SearchWriter(searchServer(config));
   // The indexer makes them too, once its version is current; checks of the index run before.
   index.makeKeys().catch((err: unknown) => log.debug({ err }, 'the keys of the search index were not made'));
-  const connection = await NativeConnection.connect({
-    address,
-    ...credentialsOf(config),
-    // Payloads are encrypted, and do not get smaller.
-    grpcCompression: { codec: 'none' },
-  });
-  const polled = {
-    connection,
-    namespace: config.TEMPORAL_NAMESPACE,
-    dataConverter: dataConverter(requireSetting(config, 'PAYLOAD_KEYS')),
-  };
+  const polled = await connectForPolls(config);
   const services = activityServices(config, { db, client, processor, index, log }, polled);
   const workers = await createWorkers(config, polled, bundle_path, build, services);
-  const runs = workers.map((worker) => worker.run());
-  const running = Promise.all(runs);
-  const is_versioned = config.DEPLOYMENT_VERSIONING !== 'off';
+  const runs = runUntilStopped(workers, log);
   const keeper = new Keeper({
     db,
     client,
-    workflows,
+    workflows: createWorkflowClients({ client, db }),
     index,
     log,
     build,
-    is_versioned,
+    is_versioned: config.DEPLOYMENT_VERSIONING !== 'off',
     retention: retentionDays(config),
   });
   const figures = new FigureReader(db, () => keeper.isHolder, log);
+  const { dataConverter } = polled;
   const own_version =
     config.DEPLOYMENT_VERSIONING === 'automatic'
-      ? new OwnVersion({
-          db,
-          deployment: deploymentOf(config, client),
-          log,
-          build,
-          bundle_path,
-          dataConverter: polled.dataConverter,
-        })
+      ? new OwnVersion({ db, deployment: deploymentOf(config, client), log, build, bundle_path, dataConverter })
       : undefined;
   // Before the process is ready: without a current version no new workflow begins.
   await own_version?.makeCurrent();
@@ -90,46 +71,43 @@ export async function runWorker(config: Config, log: Logger, bundle_path: string
     await keeper.start();
     if (metrics !== undefined) figures.start();
   }
-  const liveness = new WorkerLiveness({
-    log,
-    readMetrics: () => sdk_metrics.read(),
-    pingTemporal: () => pingTemporal(client),
-  });
+  const ping = () => pingTemporal(client);
   // A keeper alone polls nothing.
-  if (workers.length > 0) liveness.start();
-  let closing = false;
-  // A worker that fails for good ends the process: the supervisor starts another.
-  running.catch((err: unknown) => {
-    if (closing) return;
-    log.fatal({ err }, 'the worker failed');
-    process.exit(1);
-  });
+  const liveness = workers.length > 0 ? new WorkerLiveness({ log, readMetrics, pingTemporal: ping }) : undefined;
+  liveness?.start();
   const probes: Probe[] = [
     { name: 'worker', required: true, check: () => Promise.resolve(expectRunning(workers)) },
     { name: 'postgres', required: true, check: () => checkWritable(db) },
-    { name: 'temporal', required: true, check: () => pingTemporal(client) },
+    { name: 'temporal', required: true, check: ping },
   ];
-  const health = await serveWorkerHealth(config, log, probes, () =>
-    workers.length > 0 ? liveness.problem() : undefined,
-  );
+  const health = await serveWorkerHealth(config, log, probes, () => liveness?.problem());
   log.info({ roles: config.WORKER_ROLES, task_queues: workers.map(({ options }) => options.taskQueue) }, 'worker runs');
   return {
     async close() {
-      closing = true;
       await health?.close();
-      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      // Each alone: while one gives up its tasks, another may still need the connections.
-      const ended = Promise.all(
-        runs.map((run) => run.catch((err: unknown) => log.warn({ err }, 'some tasks were not finished'))),
-      );
-      await Promise.all([figures.stop(), liveness.stop(), keeper.stop(), own_version?.stop(), ended]);
+      await Promise.all([runs.stop(), figures.stop(), liveness?.stop(), keeper.stop(), own_version?.stop()]);
       await endKeyUse();
       await client.connection.close();
-      await connection.close();
+      await polled.connection.close();
       await processor.close();
       await db.destroy();
       await metrics?.close();
     },
+  };
+}
+
+/** What workers poll with. */
+async function connectForPolls(config: Config) {
+  const connection = await NativeConnection.connect({
+    address: requireSetting(config, 'TEMPORAL_ADDRESS'),
+    ...credentialsOf(config),
+    // Payloads are encrypted, and do not get smaller.
+    grpcCompression: { codec: 'none' },
+  });
+  return {
+    connection,
+    namespace: config.TEMPORAL_NAMESPACE,
+    dataConverter: dataConverter(requireSetting(config, 'PAYLOAD_KEYS')),
   };
 }
 

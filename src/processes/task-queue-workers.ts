@@ -4,6 +4,7 @@ import type { ActivityServices } from '../../activities/services';
 import { SANDBOX_CLOCK_TASK_QUEUE, TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import { STOP_LIMITS_MS, type Config, type WorkerRole } from '../config';
 import type { Build } from '../db/builds/current-build';
+import type { Logger } from '../log';
 import { activityCauses } from '../temporal/activity-causes';
 import { limitLocalCalls } from '../temporal/local-calls';
 import { ATTEMPT_TASKS_AT_ONCE } from '../webhook/attempt-limits';
@@ -88,6 +89,27 @@ function deploymentOptions(config: Config, { build, version }: Build): WorkerDep
       }
     : // Shown with its polls, for doctor. Tasks go to the workers of any build.
       { version: { deploymentName, buildId: build }, useWorkerVersioning: false };
+}
+
+/** Runs workers until `stop`. One that fails for good before ends the process: the supervisor starts another. */
+export function runUntilStopped(workers: readonly Worker[], log: Logger): { stop(): Promise<void> } {
+  const runs = workers.map((worker) => worker.run());
+  let is_stopping = false;
+  Promise.all(runs).catch((err: unknown) => {
+    if (is_stopping) return;
+    log.fatal({ err }, 'the worker failed');
+    process.exit(1);
+  });
+  return {
+    async stop() {
+      is_stopping = true;
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      // Each alone: while one gives up its tasks, another may still need the connections.
+      await Promise.all(
+        runs.map((run) => run.catch((err: unknown) => log.warn({ err }, 'some tasks were not finished'))),
+      );
+    },
+  };
 }
 
 /** Throws unless each polls its task queue. */
