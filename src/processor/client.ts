@@ -61,52 +61,9 @@ export type Processor = ReturnType<typeof createProcessorClient>;
 export function createProcessorClient(options: ProcessorOptions) {
   const connection = connect(options);
   return {
-    /** Swaps a card for a vault token of its project; an unusable card is returned, not thrown. */
-    vaultCard: async (card: VaultCard): Promise<({ usable: true } & VaultedCard) | Unusable> =>
-      await vault(connection, CARDS, card, vaultedCardSchema),
-
-    /** A token of the card that the customer's wallet pays with. */
-    async vaultWallet(wallet: VaultWallet): Promise<VaultedCard> {
-      const { body } = await lookUp(
-        connection,
-        { operation: 'vault_wallet', method: 'POST', path: '/v1/vault/wallets/', body: wallet },
-        [201],
-      );
-      return parsed(vaultedCardSchema, body);
-    },
-
-    /** Swaps a receiver's account number for a token; a malformed number is returned, not thrown. */
-    vaultAccount: async (account: VaultAccount): Promise<({ usable: true } & VaultedAccount) | Unusable> =>
-      await vault(connection, ACCOUNTS, account, vaultedAccountSchema),
-
-    /** The card of a vault token; undefined when this project has no such token. */
-    async getVaultedCard(vault_token: string, project_id: string): Promise<VaultedCard | undefined> {
-      // As path segments these lead elsewhere, even when encoded.
-      if (vault_token === '.' || vault_token === '..') return undefined;
-      const path = `/v1/vault/cards/${encodeURIComponent(vault_token)}/?project_id=${encodeURIComponent(project_id)}`;
-      const answer = await lookUp(connection, { operation: 'get_card', method: 'GET', path }, [200, 404]);
-      if (answer.status === 404 && namesField('vault_token', answer)) return undefined;
-      return parsed(vaultedCardSchema, answer.body);
-    },
-
-    /**
-     * Executes an operation, or returns the first answer of its key again. `key_used_for_other_request`: the key came
-     * with another request before, whose outcome counts.
-     */
-    execute: async (
-      operation: OperationRequest,
-      idempotency_key: string,
-    ): Promise<OperationOutcome | 'key_used_for_other_request'> =>
-      await execute(connection, operation, idempotency_key),
-
-    /**
-     * The state of an operation, compared with what is recorded. `not_found`: the processor does not know the key, so
-     * nothing happened.
-     */
-    findOperation: async (
-      idempotency_key: string,
-      expected: ExpectedOperation,
-    ): Promise<OperationOutcome | 'not_found'> => await findOperation(connection, idempotency_key, expected),
+    ...vaultCalls(connection),
+    ...moneyCalls(connection),
+    ...reportCalls(connection),
 
     /**
      * What is wrong with the processor or the key, in words for operators, if anything: it is asked about an operation
@@ -121,38 +78,6 @@ export function createProcessorClient(options: ProcessorOptions) {
       return is_its_own ? undefined : `It does not answer as the processor does: status ${status}.`;
     },
 
-    /** Settlements after a number, oldest first, in pages; an empty one when there are no more yet. */
-    async settlements(after: number): Promise<Settlement[]> {
-      const { body } = await lookUp(connection, {
-        operation: 'settlements',
-        method: 'GET',
-        path: `/v1/settlements/?after=${after}`,
-      });
-      return rising(parsed(z.array(settlementSchema), body), after);
-    },
-
-    /**
-     * Operations of some orders (REPORT_ORDERS_MAX at most), or that happened in a period, after a number, in pages; an
-     * empty one when there are no more. Instants in epoch milliseconds.
-     */
-    async operations(of: OperationsOf, after: number): Promise<ReportedOperation[]> {
-      const filter = 'order_ids' in of ? { order_id: of.order_ids.join(',') } : periodOf(of);
-      const query = new URLSearchParams({ ...filter, after: String(after) });
-      const { body } = await lookUp(connection, {
-        operation: 'reports',
-        method: 'GET',
-        path: `/v1/operations/?${query}`,
-      });
-      return rising(parsed(z.array(reportedOperationSchema), body), after);
-    },
-
-    /** Totals of a period, settled amounts up to a number of the settlements. Instants in epoch milliseconds. */
-    async totals(period: Period, settled_up_to: number): Promise<Total[]> {
-      const query = new URLSearchParams({ ...periodOf(period), settled_up_to: String(settled_up_to) });
-      const { body } = await lookUp(connection, { operation: 'reports', method: 'GET', path: `/v1/totals/?${query}` });
-      return parsed(z.array(totalSchema), body);
-    },
-
     /** The processor's published test cards. */
     async testCards(): Promise<TestCard[]> {
       const { body } = await lookUp(connection, { operation: 'other', method: 'GET', path: '/cards.json' });
@@ -163,8 +88,109 @@ export function createProcessorClient(options: ProcessorOptions) {
   };
 }
 
-const CARDS = '/v1/vault/cards/';
-const ACCOUNTS = '/v1/vault/accounts/';
+const vaultCalls = (connection: Connection) => ({
+  /** Swaps a card for a vault token of its project; an unusable card is returned, not thrown. */
+  vaultCard: async (card: VaultCard): Promise<({ usable: true } & VaultedCard) | Unusable> =>
+    await vault(connection, { operation: 'vault_card', path: '/v1/vault/cards/', body: card }, vaultedCardSchema),
+
+  /** A token of the card that the customer's wallet pays with. */
+  async vaultWallet(wallet: VaultWallet): Promise<VaultedCard> {
+    const { body } = await lookUp(
+      connection,
+      { operation: 'vault_wallet', method: 'POST', path: '/v1/vault/wallets/', body: wallet },
+      [201],
+    );
+    return parsed(vaultedCardSchema, body);
+  },
+
+  /** Swaps a receiver's account number for a token; a malformed number is returned, not thrown. */
+  vaultAccount: async (account: VaultAccount): Promise<({ usable: true } & VaultedAccount) | Unusable> =>
+    await vault(
+      connection,
+      { operation: 'vault_account', path: '/v1/vault/accounts/', body: account },
+      vaultedAccountSchema,
+    ),
+
+  /** The card of a vault token; undefined when this project has no such token. */
+  async getVaultedCard(vault_token: string, project_id: string): Promise<VaultedCard | undefined> {
+    // As path segments these lead elsewhere, even when encoded.
+    if (vault_token === '.' || vault_token === '..') return undefined;
+    const path = `/v1/vault/cards/${encodeURIComponent(vault_token)}/?project_id=${encodeURIComponent(project_id)}`;
+    const answer = await lookUp(connection, { operation: 'get_card', method: 'GET', path }, [200, 404]);
+    if (answer.status === 404 && namesField('vault_token', answer)) return undefined;
+    return parsed(vaultedCardSchema, answer.body);
+  },
+});
+
+const moneyCalls = (connection: Connection) => ({
+  /**
+   * Executes an operation, or returns the first answer of its key again. `key_used_for_other_request`: the key came
+   * with another request before, whose outcome counts.
+   */
+  async execute(
+    operation: OperationRequest,
+    idempotency_key: string,
+  ): Promise<OperationOutcome | 'key_used_for_other_request'> {
+    const result = await callOperation(connection, idempotency_key, {
+      operation: 'execute',
+      method: 'POST',
+      path: '/v1/operations/',
+      body: operation,
+      headers: { 'idempotency-key': idempotency_key },
+    });
+    if (result === 'unknown') return 'unknown';
+    if ('result' in result) return compared(connection, operation, result);
+    connection.log?.warn({ idempotency_key, why: `status ${result.status}` }, 'outcome at the processor is unknown');
+    return result.status === 409 && namesField('Idempotency-Key', result) ? 'key_used_for_other_request' : 'unknown';
+  },
+
+  /**
+   * The state of an operation, compared with what is recorded. `not_found`: the processor does not know the key, so
+   * nothing happened.
+   */
+  async findOperation(idempotency_key: string, expected: ExpectedOperation): Promise<OperationOutcome | 'not_found'> {
+    const path = `/v1/operations/${encodeURIComponent(idempotency_key)}/`;
+    const result = await callOperation(connection, idempotency_key, { operation: 'find', method: 'GET', path });
+    if (result === 'unknown') return 'unknown';
+    if ('result' in result) return compared(connection, expected, result);
+    // A 404 that is not the processor's own (a proxy's page) must not count as "nothing happened".
+    return namesField('idempotency_key', result) ? 'not_found' : 'unknown';
+  },
+});
+
+const reportCalls = (connection: Connection) => ({
+  /** Settlements after a number, oldest first, in pages; an empty one when there are no more yet. */
+  async settlements(after: number): Promise<Settlement[]> {
+    const { body } = await lookUp(connection, {
+      operation: 'settlements',
+      method: 'GET',
+      path: `/v1/settlements/?after=${after}`,
+    });
+    return rising(parsed(z.array(settlementSchema), body), after);
+  },
+
+  /**
+   * Operations of some orders (REPORT_ORDERS_MAX at most), or that happened in a period, after a number, in pages; an
+   * empty one when there are no more. Instants in epoch milliseconds.
+   */
+  async operations(of: OperationsOf, after: number): Promise<ReportedOperation[]> {
+    const filter = 'order_ids' in of ? { order_id: of.order_ids.join(',') } : periodOf(of);
+    const query = new URLSearchParams({ ...filter, after: String(after) });
+    const { body } = await lookUp(connection, {
+      operation: 'reports',
+      method: 'GET',
+      path: `/v1/operations/?${query}`,
+    });
+    return rising(parsed(z.array(reportedOperationSchema), body), after);
+  },
+
+  /** Totals of a period, settled amounts up to a number of the settlements. Instants in epoch milliseconds. */
+  async totals(period: Period, settled_up_to: number): Promise<Total[]> {
+    const query = new URLSearchParams({ ...periodOf(period), settled_up_to: String(settled_up_to) });
+    const { body } = await lookUp(connection, { operation: 'reports', method: 'GET', path: `/v1/totals/?${query}` });
+    return parsed(z.array(totalSchema), body);
+  },
+});
 
 /** From an instant up to another, which is not included. Epoch milliseconds. */
 interface Period {
@@ -182,46 +208,13 @@ const periodOf = ({ since, until }: Period) => ({
 
 async function vault<T extends z.ZodObject>(
   connection: Connection,
-  path: string,
-  body: object,
+  call: { operation: 'vault_card' | 'vault_account'; path: string; body: object },
   schema: T,
 ): Promise<({ usable: true } & z.infer<T>) | Unusable> {
-  const operation = path === ACCOUNTS ? 'vault_account' : 'vault_card';
-  const answer = await lookUp(connection, { operation, method: 'POST', path, body }, [201, 422]);
+  const answer = await lookUp(connection, { ...call, method: 'POST' }, [201, 422]);
   if (answer.status === 201) return { usable: true, ...parsed(schema, answer.body) };
   const { error, field } = parsed(problemSchema, answer.body);
   return { usable: false, field: field ?? 'number', reason: error };
-}
-
-async function execute(
-  connection: Connection,
-  operation: OperationRequest,
-  idempotency_key: string,
-): Promise<OperationOutcome | 'key_used_for_other_request'> {
-  const result = await callOperation(connection, idempotency_key, {
-    operation: 'execute',
-    method: 'POST',
-    path: '/v1/operations/',
-    body: operation,
-    headers: { 'idempotency-key': idempotency_key },
-  });
-  if (result === 'unknown') return 'unknown';
-  if ('result' in result) return compared(connection, operation, result);
-  connection.log?.warn({ idempotency_key, why: `status ${result.status}` }, 'outcome at the processor is unknown');
-  return result.status === 409 && namesField('Idempotency-Key', result) ? 'key_used_for_other_request' : 'unknown';
-}
-
-async function findOperation(
-  connection: Connection,
-  idempotency_key: string,
-  expected: ExpectedOperation,
-): Promise<OperationOutcome | 'not_found'> {
-  const path = `/v1/operations/${encodeURIComponent(idempotency_key)}/`;
-  const result = await callOperation(connection, idempotency_key, { operation: 'find', method: 'GET', path });
-  if (result === 'unknown') return 'unknown';
-  if ('result' in result) return compared(connection, expected, result);
-  // A 404 that is not the processor's own (a proxy's page) must not count as "nothing happened".
-  return namesField('idempotency_key', result) ? 'not_found' : 'unknown';
 }
 
 /** Returns the answer if it is about the expected operation, exactly to the minor unit, and fits its kind. */
