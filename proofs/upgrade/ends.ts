@@ -1,5 +1,6 @@
 import * as manage from '../../src/client/manage';
 import { connectDatabase, queryRows } from '../../src/db/connection';
+import { ALL_OPEN } from '../../src/temporal/visibility';
 import { Merchant } from '../../test/support/merchant';
 import { capture } from '../../test/support/merchant-payments';
 import { indexDifferences } from '../invariants/index-equals-record';
@@ -118,7 +119,7 @@ export async function failedTasks(
   const failures: string[] = [];
   try {
     const runs = [];
-    const query = `ExecutionStatus = 'Running' or CloseTime >= '${since.toISOString()}'`;
+    const query = `${ALL_OPEN} or CloseTime >= '${since.toISOString()}'`;
     for await (const { workflowId, runId } of client.workflow.list({ query })) runs.push({ workflowId, runId });
     await atOnce(READ_AT_ONCE, runs, async ({ workflowId, runId }) => {
       const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();

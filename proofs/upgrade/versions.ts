@@ -1,3 +1,4 @@
+import { ALL_OPEN } from '../../src/temporal/visibility';
 import { Merchant } from '../../test/support/merchant';
 import { startReceiver } from '../../test/support/servers';
 import { temporalOf } from '../../test/support/temporal-client';
@@ -61,8 +62,8 @@ export async function deployVersion(input: ProofInput, before: CompiledRelease):
       await steps.take('the release before is current', () => deploy(HEAD, 'current', '--version', older));
       await steps.take('head is current again', () => deploy(HEAD, 'current'));
       await steps.take('the drain', async () => (drained = await deploy(HEAD, 'drain')));
-      const isRunning = ` and ExecutionStatus = 'Running'`;
-      await until('no open workflow is of the release before', async () => (await begunWith(before, isRunning)) === 0);
+      const isOpen = ` and ${ALL_OPEN}`;
+      await until('no open workflow is of the release before', async () => (await begunWith(before, isOpen)) === 0);
       await steps.take('head alone', () => processes.replaceSupervisedWorker(HEAD));
     } finally {
       await orders.stop();

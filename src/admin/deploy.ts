@@ -9,7 +9,6 @@ import { ServiceError } from '../errors';
 import { buildOfService } from '../processes/build';
 import { dataConverter, type TemporalClient } from '../temporal/connect';
 import {
-  ALL_OPEN,
   deploymentOf,
   endVersions,
   findCurrentVersion,
@@ -20,6 +19,7 @@ import {
 import type * as OpenHistories from '../temporal/open-histories';
 import type { ReplayedRun } from '../temporal/open-histories';
 import type * as Replay from '../temporal/replay';
+import { ALL_OPEN } from '../temporal/visibility';
 import type * as WorkflowBundle from '../temporal/workflow-bundle';
 import { auditCommand } from './audit';
 import type { CommandRoute } from './commands';

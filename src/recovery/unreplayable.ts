@@ -4,6 +4,7 @@ import { callOnce } from '../temporal/call';
 import { isAnswered, isServiceError } from '../temporal/call-errors';
 import type { TemporalClient } from '../temporal/connect';
 import { KINDS } from '../temporal/kinds';
+import { ALL_OPEN, ofTypes } from '../temporal/visibility';
 import type { WorkflowClients } from '../temporal/workflows';
 
 /** Set by Temporal after five failed attempts of a task, about a minute after the first; gone once a task is done. */
@@ -13,11 +14,9 @@ const PROBLEMS = 'TemporalReportedProblems';
 const TYPES = { order: KINDS.order.type, follow_up: KINDS.follow_up.type, payment_link: KINDS.payment_link.type };
 
 const UNREPLAYABLE = [
-  `ExecutionStatus = 'Running'`,
+  ALL_OPEN,
   `${PROBLEMS} = 'cause=WorkflowTaskFailedCauseNonDeterministicError'`,
-  `WorkflowType in (${Object.values(TYPES)
-    .map((type) => `'${type}'`)
-    .join(', ')})`,
+  ofTypes(Object.values(TYPES)),
 ].join(' and ');
 
 /** Runs that one round restarts. */

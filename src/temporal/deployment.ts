@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config';
 import { ServiceError } from '../errors';
 import { grpcStatusOf } from './grpc-status';
+import { ALL_OPEN, listRuns, type WorkflowRun } from './visibility';
 
 /** The workers of all versions: a Worker Deployment of Temporal, by its name. */
 export interface WorkerDeployment {
@@ -165,11 +166,11 @@ export async function endVersions(deployment: WorkerDeployment): Promise<{ befor
   do {
     if (!is_listed) await sleep(LISTED_WITHIN_MS);
     is_listed = true;
-    for await (const { workflowId: workflow_id, runId: run_id } of client.workflow.list({ query: PINNED })) {
-      if (moved.has(run_id)) continue;
+    for await (const run of listRuns(client, PINNED)) {
+      if (moved.has(run.run_id)) continue;
       is_listed = false;
-      await overrideVersion(client, { workflow_id, run_id }, { autoUpgrade: true });
-      moved.add(run_id);
+      await overrideVersion(client, run, { autoUpgrade: true });
+      moved.add(run.run_id);
     }
   } while (!is_listed);
   return { ...(before !== undefined && { before }), moved: moved.size };
@@ -189,8 +190,6 @@ export async function workOfVersions(deployment: WorkerDeployment): Promise<stri
   return words.length === 0 ? undefined : words.join(', ');
 }
 
-/** Open workflows, by a query of Temporal's visibility. */
-export const ALL_OPEN = `ExecutionStatus = 'Running'`;
 const openOf = (name: string, version: string) =>
   `TemporalWorkerDeploymentVersion = '${name}:${version}' and ${ALL_OPEN}`;
 /** Open workflows that only workers of their versions continue. */
@@ -202,12 +201,6 @@ const PINNED = `TemporalWorkflowVersioningBehavior = 'Pinned' and ${ALL_OPEN}`;
 export const openOfOthers = ({ name }: WorkerDeployment, version: string): string =>
   `(TemporalWorkflowVersioningBehavior = 'AutoUpgrade' or TemporalWorkerDeployment is not null and ` +
   `TemporalWorkerDeploymentVersion != '${name}:${version}') and ${ALL_OPEN}`;
-
-/** A run of a workflow. */
-export interface WorkflowRun {
-  workflow_id: string;
-  run_id: string;
-}
 
 /**
  * Has a version continue an open workflow from its next task on. Its history must replay with that version. `false`: it

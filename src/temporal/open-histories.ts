@@ -4,7 +4,8 @@ import { Worker } from '@temporalio/worker';
 import { temporal } from '@temporalio/proto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { undefinedIfNotFound } from './call-errors';
-import { moveWorkflow, openOfOthers, type WorkerDeployment, type WorkflowRun } from './deployment';
+import { moveWorkflow, openOfOthers, type WorkerDeployment } from './deployment';
+import { listRuns, type WorkflowRun } from './visibility';
 
 const { PENDING_WORKFLOW_TASK_STATE_STARTED: TASK_STARTED } = temporal.api.enums.v1.PendingWorkflowTaskState;
 
@@ -43,7 +44,7 @@ export async function replayOpenWorkflows(
   options: ReplayOptions,
   replayed: (run: ReplayedRun) => unknown,
 ): Promise<void> {
-  await replayRuns(client, listedRuns(client, query), options, replayed);
+  await replayRuns(client, listRuns(client, query), options, replayed);
 }
 
 async function replayRuns(
@@ -100,7 +101,7 @@ export async function drainOthers(
     });
     return went_on;
   };
-  let went_on = await move(listedRuns(client, openOfOthers(deployment, version)));
+  let went_on = await move(listRuns(client, openOfOthers(deployment, version)));
   for (let tries = 2; went_on.length > 0 && tries <= TRIES; tries += 1) {
     await sleep(TRY_AGAIN_MS);
     went_on = await move(went_on);
@@ -115,12 +116,6 @@ async function hasGoneOn(client: Client, { workflow_id, run_id, events }: Replay
   const described = await client.workflow.getHandle(workflow_id, run_id).describe().catch(undefinedIfNotFound);
   const task = described?.raw.pendingWorkflowTask?.state;
   return described !== undefined && (described.historyLength > events || task === TASK_STARTED);
-}
-
-async function* listedRuns(client: Client, query: string): AsyncGenerator<WorkflowRun> {
-  for await (const { workflowId, runId } of client.workflow.list({ query })) {
-    yield { workflow_id: workflowId, run_id: runId };
-  }
 }
 
 interface FetchedHistory {

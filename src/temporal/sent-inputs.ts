@@ -3,6 +3,7 @@ import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-wor
 import type { temporal } from '@temporalio/proto';
 import { HOUR_MS } from '../domain/period';
 import { payloadConverter, trustedArguments } from '../../workflows/payload-converter';
+import { ALL_OPEN, ofTypes } from './visibility';
 
 /** What Temporal still knows of objects whose record was lost (rules 28): the inputs in their histories. */
 
@@ -45,11 +46,10 @@ export async function lackingSince(client: Client, since: number): Promise<strin
 
 /** The workflows of these types that were started, or ended, since an instant (epoch milliseconds), oldest first. */
 export async function workflowsSince(client: Client, types: readonly string[], since: number): Promise<SeenWorkflow[]> {
-  const names = types.map((type) => `'${type}'`).join(', ');
   const instant = new Date(since).toISOString();
   const seen = new Map<string, SeenWorkflow>();
-  for (const when of [`StartTime >= '${instant}'`, `CloseTime >= '${instant}'`, `ExecutionStatus = 'Running'`]) {
-    for await (const run of client.workflow.list({ query: `WorkflowType in (${names}) and ${when}` })) {
+  for (const when of [`StartTime >= '${instant}'`, `CloseTime >= '${instant}'`, ALL_OPEN]) {
+    for await (const run of client.workflow.list({ query: `${ofTypes(types)} and ${when}` })) {
       const known = seen.get(run.workflowId);
       seen.set(run.workflowId, {
         workflow_id: run.workflowId,
