@@ -276,6 +276,7 @@ class Drill {
     const seconds = secondsSince(began);
     this.say(`${database}: ${checked} checked, ${restarted} restarted in ${seconds} s`);
     this.violations.push(...missing.map(({ kind, id }) => `${database}: ${kind.name}: ${id} has no workflow`));
+    if (checked + restarted === 0) this.violations.push(`${database}: nothing was checked`);
     if (failed > 0) this.violations.push(`${database}: ${failed} checks failed`);
     if (seconds > RECOVERED_WITHIN) this.violations.push(`${database}: recovered after ${seconds} s only`);
     return { open: this.opened.length, restarted, seconds };

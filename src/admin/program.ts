@@ -15,7 +15,7 @@ import { acceptRequest } from '../domain/accepted-request';
 import { inLines } from '../domain/shown-text';
 import { ServiceError } from '../errors';
 import { SERIALIZERS } from '../log';
-import { recoverEverything } from '../recovery/recovery';
+import { recoverEverything, type CheckCounts } from '../recovery/recovery';
 import { SecretKeys } from '../secrets';
 import { openProcessor, openTemporal, managePublicUrl, recordPool } from '../processes/connections';
 import { notePayloadKey } from '../processes/payload-key-use';
@@ -66,7 +66,23 @@ const OWN_COMMANDS: readonly { noun: string; description?: string; commands: rea
     description: 'Versions of the workflows, and which of them begins new orders.',
     commands: DEPLOY_COMMANDS,
   },
+  {
+    noun: 'signing-key',
+    description: 'The key that signs access tokens.',
+    commands: [
+      {
+        verb: 'roll',
+        route: { summary: 'Replace it', description: 'Tokens already issued stay valid until they expire.' },
+        run: rollSigningKey,
+      },
+    ],
+  },
 ];
+
+const RECOVER: CommandRoute = {
+  summary: 'Restart the workflows that Temporal has lost',
+  description: 'As the workers do when rows fall due.',
+};
 
 /** The parts of its process that the program uses. */
 export interface AdminEnvironment {
@@ -101,21 +117,11 @@ export function createAdminProgram(given: AdminEnvironment): Command {
       addCommand(parent, verb, route, environment, program, run as Run, failed as Failed);
     }
   }
+  addCommand(program, 'recover', RECOVER, environment, program, recover, hasFailedChecks as Failed).requiredOption(
+    '--all',
+    'check all open orders, payment links and webhooks now',
+  );
   const { config, print, fail } = environment;
-  program
-    .command('signing-key')
-    .description('The key that signs access tokens.')
-    .command('roll')
-    .description('Replaces it. Tokens already issued stay valid until they expire.')
-    .action(() => {
-      const given = config();
-      return withServices(given, (services) => rollSigningKey(given, services, print, program));
-    });
-  program
-    .command('recover')
-    .description('Restarts workflows that Temporal has lost, as the workers do when rows fall due.')
-    .requiredOption('--all', 'check all open orders, payment links and webhooks now')
-    .action(() => recover(environment, program));
   program
     .command('reindex')
     .description('Rebuilds the search index; the current one answers meanwhile.')
@@ -156,7 +162,7 @@ function addCommand(
   program: Command,
   run: Run,
   failed: Failed = () => false,
-): void {
+): Command {
   const command = group.command(verb).description(`${route.summary}. ${route.description}`);
   const params = Object.keys(route.params?.shape ?? {});
   for (const name of params) command.argument(`<${name}>`);
@@ -164,7 +170,7 @@ function addCommand(
   for (const { flag, type, description } of [...parts.query, ...parts.body]) {
     command.option(`--${flag} <${type}>`, description);
   }
-  command.action(async (...values: unknown[]) => {
+  return command.action(async (...values: unknown[]) => {
     const given = command.opts<Record<string, string>>();
     try {
       const input = parseRequest(route, {
@@ -247,26 +253,20 @@ const runOperation =
     return readsOnly(MANAGE_API.routes[id]) ? result : await carryOut(result as Work<unknown>);
   };
 
-async function recover({ config, print, fail }: AdminEnvironment, program: Command): Promise<void> {
-  const given = config();
-  const counts = await withServices(given, async ({ db, client, workflows }) => {
-    await requireReconciled(db);
-    const change = { action: 'recovery.run', object: { kind: 'recovery', id: 'all' } };
-    await db.transaction((trx) => auditCommand(trx, commandContext(given), change));
-    const log = pino({ level: 'warn', serializers: SERIALIZERS }, process.stderr);
-    return await recoverEverything({ db, client, workflows, log }, Date.now());
-  });
-  print(isJson(program) ? `${JSON.stringify(counts)}\n` : shownAnswer(counts));
-  if (Object.values(counts).some(({ failed }) => failed > 0)) fail();
+/** Runs the command `recover --all`. */
+async function recover({ db, client, workflows }: CommandServices, context: ManageContext): Promise<CheckCounts> {
+  await requireReconciled(db);
+  const change = { action: 'recovery.run', object: { kind: 'recovery', id: 'all' } };
+  await db.transaction((trx) => auditCommand(trx, context, change));
+  const log = pino({ level: 'warn', serializers: SERIALIZERS }, process.stderr);
+  return await recoverEverything({ db, client, workflows, log }, Date.now());
 }
 
-async function rollSigningKey(
-  config: Config,
-  services: ManageServices,
-  print: (text: string) => void,
-  program: Command,
-): Promise<void> {
-  const tokens = new Tokens({ ...services, issuer: managePublicUrl(config) });
+const hasFailedChecks = (counts: CheckCounts) => Object.values(counts).some(({ failed }) => failed > 0);
+
+/** Runs the command `signing-key roll`. */
+async function rollSigningKey(services: CommandServices, context: ManageContext): Promise<{ kid: string }> {
+  const tokens = new Tokens({ ...services, issuer: managePublicUrl(services.config) });
   const kid = await tokens.rotate(Date.now(), async (trx, { kid: made, instead_of }) => {
     const change = {
       action: 'signing_key.roll',
@@ -274,8 +274,7 @@ async function rollSigningKey(
       ...(instead_of !== undefined && { before: { kid: instead_of } }),
       after: { kid: made },
     };
-    await auditCommand(trx, commandContext(config), change);
+    await auditCommand(trx, context, change);
   });
-  const answer = { kid };
-  print(isJson(program) ? `${JSON.stringify(answer)}\n` : shownAnswer(answer));
+  return { kid };
 }

@@ -333,8 +333,8 @@ test('rules 28.1, 28.2, 28.3, 28.4, 28.5, 28.6, 29.6: what a backup lacks is wri
   expect(await pay(`/pay/${page.id}/`, CARDS.approved.number)).toBe(503);
   expect((await merchant.send('GET', '/v1/orders/')).status).toBe(200);
   // Until the reconciliation nobody asks the processor about what is open: it may have ended, and been given back.
-  const everything = answerOfAdmin<Answered>(['recover', '--all'], { data_dir: stack.data_dir });
-  await expect(everything).rejects.toThrow(/run restore reconcile first/);
+  const everything = await answerOfAdmin(['recover', '--all'], { data_dir: stack.data_dir });
+  expect(everything).toMatchObject({ error: 'Conflict', value: expect.stringMatching(/run restore reconcile first/) });
   const attempt = known_at_issuer.transactions![0]!.id;
   await new Client(stack.api_url).send(`/pay/${known_at_issuer.id}/${attempt}/?from=issuer`);
   expect(await summary(known_at_issuer.id)).toBe('processing: pending');
