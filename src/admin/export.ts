@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, open, readdir, rename, writeFile, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { csvOf } from '../../api/large-answers/report-cells';
@@ -17,6 +17,7 @@ import { READ_IN_UTC } from '../db/session';
 import { SEARCH_FIELD_NAMES } from '../domain/query/fields';
 import { ServiceError, validationError } from '../errors';
 import { recordPool } from '../processes/connections';
+import { flushFolder, writeWhole } from '../stack/files';
 import { alone } from './alone';
 import { auditCommand, type CommandAuthor } from './audit';
 import type { CommandRoute } from './commands';
@@ -182,9 +183,8 @@ export async function removeMonth(
   }
   const files = await exportMonth(db, month, directory, now, { author, requireLease, removes: true });
   const kept = `The orders of ${month} were removed from the database: these files are what is left of them.\n`;
-  await writeFile(path.join(directory, removedName(month)), kept, { mode: 0o600, flush: true });
-  // The names of the files too: what is removed next would be lost with them in a power failure.
-  await syncDirectory(directory);
+  // Durable, and with it the names of all files: what is removed next would be lost with them in a power failure.
+  writeWhole(path.join(directory, removedName(month)), kept, { is_durable: true });
   const record = async (after: object) => {
     const change = { action: 'export.remove', object: { kind: 'export', id: month }, after };
     await db.transaction((trx) => auditCommand(trx, author, change));
@@ -243,17 +243,7 @@ async function makeDirectory(directory: string): Promise<void> {
   const last = path.resolve(directory);
   const first = await mkdir(last, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
-  for (let made = last; made.length >= first.length; made = path.dirname(made)) await syncDirectory(path.dirname(made));
-}
-
-/** Resolves when the names in a directory are on the disk. */
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  for (let made = last; made.length >= first.length; made = path.dirname(made)) flushFolder(path.dirname(made));
 }
 
 /** Whether an export of the month was interrupted in the directory. */

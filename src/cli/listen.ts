@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpError, listWebhookEvents, ok, project, type WebhookEventPage } from '../client';
 import { WEBHOOK_ATTEMPTS_MAX, webhookTimeLimit } from '../domain/delivery';
+import { writeWhole } from '../stack/files';
 import { postWebhook } from '../webhook/post';
 import { CommandError, failureInWords, type Place } from './place';
 
@@ -124,6 +125,5 @@ function readCursor(file: string): string | undefined {
 /** Whole or not at all: a process that is killed must not leave half a cursor. */
 function writeCursor(file: string, cursor: string): void {
   mkdirSync(path.dirname(file), { recursive: true });
-  writeFileSync(`${file}.new`, `${cursor}\n`, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  writeWhole(file, `${cursor}\n`);
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { readFile, readdir, rename, writeFile } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../config';
 import type { Build } from '../db/builds/current-build';
-import { readFileIfExists, repositoryRoot } from '../stack/files';
+import { readFileIfExists, repositoryRoot, writeWhole } from '../stack/files';
 import { bundleHash } from '../temporal/bundle-hash';
 
 /** The folders of the compiled code that the processes run. */
@@ -34,10 +34,8 @@ export async function describeBuild(now: number): Promise<void> {
   const before = text === undefined ? undefined : (JSON.parse(text) as Build);
   const built_at = before?.build === build ? before.built_at : now;
   const version = `${versionOfService()}+${await bundleHash(compiled())}`;
-  // In one step: a process that starts meanwhile reads it. In the image another user does.
-  const draft = `${buildFile()}.${process.pid}`;
-  await writeFile(draft, `${JSON.stringify({ build, version, built_at } satisfies Build)}\n`);
-  await rename(draft, buildFile());
+  // A process that starts meanwhile reads it; in the image another user does.
+  writeWhole(buildFile(), `${JSON.stringify({ build, version, built_at } satisfies Build)}\n`, { mode: 0o666 });
 }
 
 /** A hash of the compiled code and of the lock file, which names the packages. */

@@ -28,13 +28,14 @@ export function repositoryRoot(): string {
 }
 
 /**
- * Replaces the file in one step, so that no reader ever sees half of it; only its owner may read it. With `is_durable`
- * it is on the disk when this returns, whatever happens to the machine.
+ * Replaces the file in one step, so that no reader ever sees half of it; only its owner may read it, unless `mode` says
+ * otherwise. With `is_durable` it, and every name in its folder, is on the disk when this returns, whatever happens to
+ * the machine.
  */
-export function writeWhole(file: string, text: string, { is_durable = false } = {}): void {
+export function writeWhole(file: string, text: string, { is_durable = false, mode = 0o600 } = {}): void {
   const draft = `${file}.${randomUUID()}`;
   try {
-    writeFileSync(draft, text, { mode: 0o600, flush: is_durable });
+    writeFileSync(draft, text, { mode, flush: is_durable });
     renameSync(draft, file);
     if (is_durable) flushFolder(path.dirname(file));
   } catch (error) {
@@ -44,7 +45,7 @@ export function writeWhole(file: string, text: string, { is_durable = false } = 
 }
 
 /** Writes the names of its files to the disk. */
-function flushFolder(folder: string): void {
+export function flushFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');
   try {
     fsyncSync(descriptor);
