@@ -1,4 +1,4 @@
-import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
+import { queryRows, withDatabase, type Database } from '../../src/db/connection';
 
 /** A request of schemathesis, as `hooks.py` writes it. Times are epoch seconds. */
 export interface SchemathesisRequest {
@@ -65,7 +65,6 @@ const WATCHED: Watched[] = [
 
 /** Writes down every change that only a request may make, in a table beside those of the service. */
 export async function watchChanges(postgres_url: string): Promise<void> {
-  const db = connectDatabase(postgres_url, { pool_max: 1 });
   const triggers = WATCHED.flatMap(({ table, id, inserted, changed }) =>
     [
       ['insert', inserted],
@@ -79,7 +78,7 @@ export async function watchChanges(postgres_url: string): Promise<void> {
           ],
     ),
   );
-  try {
+  await withDatabase(postgres_url, async (db) => {
     await db.raw(`
       create table proof_changes (at timestamptz not null, what text not null, id text not null);
       create function proof_changed() returns trigger language plpgsql security definer as $$
@@ -90,22 +89,17 @@ export async function watchChanges(postgres_url: string): Promise<void> {
         end
       $$;
       ${triggers.join(';\n')}`);
-  } finally {
-    await db.destroy();
-  }
+  });
 }
 
 /** Throws if a change that no request makes is not found: then that nothing is found would show nothing. */
 export async function requireWatched(postgres_url: string): Promise<void> {
-  const db = connectDatabase(postgres_url, { pool_max: 1 });
-  try {
+  await withDatabase(postgres_url, async (db) => {
     await db.raw('update merchants set name = name');
     const [found] = await refusedButStored(postgres_url, []);
     if (!found?.startsWith('UPDATE merchants')) throw new Error('a change that no request made is not found');
     await db.raw('delete from proof_changes');
-  } finally {
-    await db.destroy();
-  }
+  });
 }
 
 /**
@@ -129,8 +123,7 @@ const TOLERANCE = 0.02;
  * object. Entries of the audit trail name their request.
  */
 export async function refusedButStored(postgres_url: string, sent: readonly SchemathesisRequest[]): Promise<string[]> {
-  const db = connectDatabase(postgres_url, { pool_max: 1 });
-  try {
+  return await withDatabase(postgres_url, async (db) => {
     const changes = await queryRows<Change>(
       db,
       `select extract(epoch from at)::float8 as at, what, id from proof_changes c where not (${OF_A_WORKFLOW})`,
@@ -148,9 +141,7 @@ export async function refusedButStored(postgres_url: string, sent: readonly Sche
       ...unexplained.map(({ what, id, at }) => `${what} ${id}: ${refusedAt(at, sent)}`),
       ...(await auditedRefusals(db, sent)),
     ];
-  } finally {
-    await db.destroy();
-  }
+  });
 }
 
 function refusedAt(at: number, sent: readonly SchemathesisRequest[]): string {

@@ -1,4 +1,4 @@
-import { connectDatabase, queryRows } from '../../src/db/connection';
+import { connectDatabase, queryRows, withDatabase } from '../../src/db/connection';
 import { readVariables } from '../../src/stack/launch';
 import type { WiredStack } from '../support/wire';
 
@@ -13,10 +13,9 @@ export async function answersAreCut(wired: WiredStack): Promise<string[]> {
   const proxy = await wired.proxy('worker', 'postgres');
   const { POSTGRES_URL = '' } = readVariables(wired.own.data_dir);
   const url = new URL(POSTGRES_URL);
-  const direct = connectDatabase(POSTGRES_URL, { pool_max: 1 });
   url.host = proxy.listen;
   const wrong: string[] = [];
-  try {
+  return await withDatabase(POSTGRES_URL, async (direct) => {
     for (let n = 1; n <= PROBES; n += 1) {
       const cut = connectDatabase(url.href, { pool_max: 1, quiet: true });
       await queryRows(cut, 'select 1', {});
@@ -41,7 +40,5 @@ export async function answersAreCut(wired: WiredStack): Promise<string[]> {
       if (rows.length !== 1) wrong.push('a statement whose answer was cut was not committed');
     }
     return wrong;
-  } finally {
-    await direct.destroy();
-  }
+  });
 }

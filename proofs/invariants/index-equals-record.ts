@@ -1,5 +1,5 @@
 import { checkSearchIndex } from '../../activities/search-index';
-import { connectDatabase, queryRows } from '../../src/db/connection';
+import { queryRows, withDatabase } from '../../src/db/connection';
 import { SearchWriter } from '../../src/search/writer';
 import type { RunningStack } from '../../test/support/stack';
 import { until } from '../../test/support/waits';
@@ -18,8 +18,7 @@ export const indexEqualsRecord: Invariant = {
  * record then.
  */
 export async function indexDifferences(place: Pick<RunningStack, 'postgres_url' | 'search_server'>): Promise<string[]> {
-  const db = connectDatabase(place.postgres_url, { pool_max: 1 });
-  try {
+  return await withDatabase(place.postgres_url, async (db) => {
     await until('every change is in the search index', async () => {
       const waiting = await queryRows(db, 'select 1 from search_outbox limit 1', {});
       return waiting.length === 0;
@@ -29,7 +28,5 @@ export async function indexDifferences(place: Pick<RunningStack, 'postgres_url' 
     return Object.entries({ missing, different, unknown, refused }).flatMap(([what, orders]) =>
       orders === 0 ? [] : [`${orders} orders are ${what} in the search index`],
     );
-  } finally {
-    await db.destroy();
-  }
+  });
 }

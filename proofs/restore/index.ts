@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { queryRows } from '../../src/db/connection';
+import { queryRows, withDatabase } from '../../src/db/connection';
 import { choosePorts } from '../../src/stack/ports';
 import { Merchant } from '../../test/support/merchant';
 import { answerOfAdmin } from '../../test/support/admin';
@@ -9,7 +9,6 @@ import type { Proof, ProofInput, ProofOutcome, Size } from '../proof';
 import { runLoad } from '../support/load';
 import { startFailingReceiver } from '../support/receivers';
 import type { Load } from '../support/shop';
-import { withDatabase } from './record-copy';
 import { RecordServer } from './record-server';
 
 interface Drill {

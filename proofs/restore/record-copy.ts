@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectDatabase, type Database } from '../../src/db/connection';
+import { withDatabase, type Database } from '../../src/db/connection';
 import { storeSession } from '../../src/db/session';
 import type { RunningStack } from '../../test/support/stack';
 
@@ -34,13 +34,4 @@ async function withoutConnections(postgres_url: string, work: (server: Database)
     await work(server);
     await server.raw('alter database payments with allow_connections true');
   });
-}
-
-export async function withDatabase<T>(postgres_url: string, work: (db: Database) => Promise<T>): Promise<T> {
-  const db = connectDatabase(postgres_url, { pool_max: 1, quiet: true });
-  try {
-    return await work(db);
-  } finally {
-    await db.destroy();
-  }
 }

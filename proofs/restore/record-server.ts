@@ -1,6 +1,6 @@
 import { appendFileSync, chownSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { connectDatabase, queryRows } from '../../src/db/connection';
+import { queryRows, withDatabase } from '../../src/db/connection';
 import { keepRunning, type Kept, type Program } from '../../src/stack/programs/program';
 import { choosePorts } from '../../src/stack/ports';
 import { silent } from '../../src/stack/progress';
@@ -49,8 +49,7 @@ export class RecordServer {
 
   /** Copies its data while it runs: the backup that a restore begins with. */
   async backUp(): Promise<void> {
-    const db = connectDatabase(this.url('postgres'), { pool_max: 1 });
-    try {
+    await withDatabase(this.url('postgres'), async (db) => {
       await queryRows(db, `select pg_backup_start('proof', true)`, {});
       const skipped = /(^|\/)(postmaster\.(pid|opts)|pg_wal\/.+)$/;
       const { cwd } = this.program;
@@ -61,15 +60,12 @@ export class RecordServer {
       const [stop] = await queryRows<{ labelfile: string }>(db, 'select labelfile from pg_backup_stop()', {});
       writeFileSync(path.join(this.place('backup'), 'backup_label'), stop!.labelfile);
       this.own(this.place('backup'));
-    } finally {
-      await db.destroy();
-    }
+    });
   }
 
   /** Archives all that was committed. Returns the name of the last file. */
   async archive(): Promise<string> {
-    const db = connectDatabase(this.url('postgres'), { pool_max: 1 });
-    try {
+    return await withDatabase(this.url('postgres'), async (db) => {
       const [wal] = await queryRows<{ file: string }>(
         db,
         'select pg_walfile_name(pg_current_wal_lsn()) as file, pg_switch_wal()',
@@ -84,9 +80,7 @@ export class RecordServer {
         return last?.wal;
       });
       return wal!.file;
-    } finally {
-      await db.destroy();
-    }
+    });
   }
 
   /** Stops it, and starts it again as it was at an instant, epoch milliseconds. */
@@ -107,15 +101,12 @@ export class RecordServer {
     writeFileSync(path.join(cwd, 'recovery.signal'), '');
     this.own(cwd);
     await this.run();
-    const db = connectDatabase(this.url('postgres'), { pool_max: 1, quiet: true });
-    try {
+    await withDatabase(this.url('postgres'), async (db) => {
       await until('the restored record takes writes', async () => {
         const asked = queryRows<{ standby: boolean }>(db, 'select pg_is_in_recovery() as standby', {});
         return (await asked.catch(() => [{ standby: true }]))[0]?.standby === false;
       });
-    } finally {
-      await db.destroy();
-    }
+    });
   }
 
   async discard(): Promise<void> {

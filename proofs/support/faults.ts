@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
+import { queryRows, withDatabase, type Database } from '../../src/db/connection';
 import { readFacts } from '../../src/stack/launch';
 import type { ProcessName } from '../../test/support/stack';
 import type { WireEnd, WireServer } from './behind-proxies';
@@ -74,14 +74,14 @@ const readOnly: FaultKind = {
   aftermath_ms: 14_000,
   async inject(world) {
     const { postgres_url } = readFacts(world.wired.own.data_dir);
-    const superuser = connectDatabase(postgres_url, { pool_max: 1, quiet: true });
-    try {
-      await setReadOnly(superuser, true);
-      await sleep(between(world, 15_000, 20_000));
-    } finally {
-      await setReadOnly(superuser, false);
-      await superuser.destroy();
-    }
+    await withDatabase(postgres_url, async (superuser) => {
+      try {
+        await setReadOnly(superuser, true);
+        await sleep(between(world, 15_000, 20_000));
+      } finally {
+        await setReadOnly(superuser, false);
+      }
+    });
   },
 };
 

@@ -1,5 +1,5 @@
 import * as manage from '../../src/client/manage';
-import { connectDatabase, queryRows } from '../../src/db/connection';
+import { queryRows, withDatabase } from '../../src/db/connection';
 import { ALL_OPEN } from '../../src/temporal/visibility';
 import { Merchant } from '../../test/support/merchant';
 import { capture } from '../../test/support/merchant-payments';
@@ -29,8 +29,7 @@ async function endAll(stack: RunningStack, open: OpenObjects): Promise<void> {
 async function deliverNow(stack: RunningStack): Promise<void> {
   const { manage_url: url, operator_client_id: client_id, operator_client_secret: client_secret } = stack;
   const options = await manage.manager({ url, client_id, client_secret });
-  const db = connectDatabase(stack.postgres_url, { pool_max: 1 });
-  try {
+  await withDatabase(stack.postgres_url, async (db) => {
     const waiting = () =>
       queryRows<{ id: string }>(
         db,
@@ -39,9 +38,7 @@ async function deliverNow(stack: RunningStack): Promise<void> {
       );
     for (const { id } of await waiting()) await manage.deliverNow({ id }, options);
     await until('every webhook is delivered', async () => (await waiting()).length === 0, DELIVERY_MS);
-  } finally {
-    await db.destroy();
-  }
+  });
 }
 
 /** Ends everything that is open once the receiver takes webhooks, and finds what did not end as it must and the failed workflow tasks, in words. */
@@ -57,8 +54,7 @@ export async function endsOf(
 
 /** What did not end as it must, in words. */
 async function wrongEnds(stack: RunningStack, open: OpenObjects): Promise<string[]> {
-  const db = connectDatabase(stack.postgres_url, { pool_max: 1 });
-  try {
+  return await withDatabase(stack.postgres_url, async (db) => {
     const statusOf = async (table: string, ids: string[]) =>
       await queryRows<{ status: string; count: number }>(
         db,
@@ -96,9 +92,7 @@ async function wrongEnds(stack: RunningStack, open: OpenObjects): Promise<string
     );
     wrong.push(...attention.map(({ id, attention }) => `order ${id} needs an operator: ${attention}`));
     return [...wrong, ...(await ledgerDifferences(stack)), ...(await indexDifferences(stack))];
-  } finally {
-    await db.destroy();
-  }
+  });
 }
 
 /** Temporal refuses the last task of a workflow when a message has just come; the task is then done again. */

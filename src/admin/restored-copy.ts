@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectDatabase, type Database } from '../db/connection';
+import { withDatabase, type Database } from '../db/connection';
 import { acceptsConnections } from '../db/backups/backups';
 import { MIGRATION_LIMITS } from '../db/session';
 import { readFileIfExists } from '../stack/files';
@@ -201,12 +201,7 @@ class CopyServer {
     const inDatabase: RestoredCopy['inDatabase'] = async (name, work) => {
       const place = [role, data].map(encodeURIComponent).join('@');
       const url = `postgres://${place}:5432/${encodeURIComponent(name)}?${CONNECTION}`;
-      const db = connectDatabase(url, { pool_max: 1, quiet: true, session_sql: MIGRATION_LIMITS });
-      try {
-        return await work(db);
-      } finally {
-        await db.destroy();
-      }
+      return await withDatabase(url, work, { session_sql: MIGRATION_LIMITS });
     };
     try {
       const args = ['start', '-D', data, '-s', '-l', this.log, '-w', '-t', '3600'];

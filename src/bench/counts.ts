@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { connectDatabase } from '../db/connection';
+import { withDatabase } from '../db/connection';
 import { median } from './figures';
 import { actionsIn, eventNamesOf, workflowTasksIn } from './history';
 import type { BenchRow } from './rows';
@@ -80,12 +80,8 @@ async function historyOf(client: Client, workflow_ids: readonly string[]): Promi
 
 /** From now on the server writes every statement that it carries out, with the database's name before it. */
 async function logStatements(postgres_url: string): Promise<void> {
-  const db = connectDatabase(postgres_url, { pool_max: 1 });
-  try {
-    await setServerSettings(db, { log_line_prefix: '%d| ', log_parameter_max_length: '0', log_statement: 'all' });
-  } finally {
-    await db.destroy();
-  }
+  const settings = { log_line_prefix: '%d| ', log_parameter_max_length: '0', log_statement: 'all' };
+  await withDatabase(postgres_url, (db) => setServerSettings(db, settings));
   await sleep(FOLLOWING_WORK_MS);
 }
 

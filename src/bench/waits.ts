@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { Agent, request } from 'undici';
-import { connectDatabase } from '../db/connection';
+import { withDatabase } from '../db/connection';
 import { insertApiKey, newApiKey } from '../db/projects/api-keys';
 import { insertMerchant } from '../db/projects/merchants';
 import { upsertProject } from '../db/projects/projects';
@@ -119,10 +119,9 @@ export async function measureWaits(stack: BenchStack, plan: WaitsPlan, say: (tex
 
 /** Projects of their own, each with a key. */
 async function createProjects({ facts, variables }: BenchStack, count: number): Promise<string[]> {
-  const db = connectDatabase(facts.postgres_url, { pool_max: 1 });
   const secrets = new SecretKeys(variables['SECRET_KEYS'] ?? '');
   const [merchant_id, now] = [uuidv7(), new Date()];
-  try {
+  return await withDatabase(facts.postgres_url, async (db) => {
     await insertMerchant(db, { id: merchant_id, name: 'Waits', country: 'NL', default_currency: 'EUR' }, now);
     const keys: string[] = [];
     for (let n = 1; n <= count; n += 1) {
@@ -134,7 +133,5 @@ async function createProjects({ facts, variables }: BenchStack, count: number): 
       keys.push(key);
     }
     return keys;
-  } finally {
-    await db.destroy();
-  }
+  });
 }

@@ -126,6 +126,23 @@ export function connectDatabase(postgres_url: string, options: Options = {}): Da
   return db;
 }
 
+/**
+ * Runs `work` with one connection to a database, which is closed after it. `work` throws what fails; knex does not log
+ * it too.
+ */
+export async function withDatabase<T>(
+  postgres_url: string,
+  work: (db: Database) => Promise<T>,
+  options: Options = {},
+): Promise<T> {
+  const db = connectDatabase(postgres_url, { pool_max: 1, quiet: true, ...options });
+  try {
+    return await work(db);
+  } finally {
+    await db.destroy();
+  }
+}
+
 /** The address with the password that a file has. A line break at its end does not belong to it. */
 export function withPassword(postgres_url: string, file_text: string): string {
   const url = new URL(postgres_url);

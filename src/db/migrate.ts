@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import knex from 'knex';
 import type { Knex } from 'knex';
-import { connectDatabase, queryRows, type Database } from './connection';
+import { codeOf, connectDatabase, queryRows, withDatabase, type Database } from './connection';
 import * as initial from './migrations/001-initial';
 import * as ordersCompleted from './migrations/002-orders-completed';
 import * as currentBuild from './migrations/003-current-build';
@@ -98,7 +97,8 @@ export async function migrate(
     });
   try {
     await retryLocks(apply, onRetry);
-    if (hasOwner) await storeSessionOf(postgres_url);
+    // As the role itself: another role would need superuser or CREATEROLE rights.
+    if (hasOwner) await withDatabase(postgres_url, storeSession);
   } finally {
     await db.destroy();
   }
@@ -124,16 +124,6 @@ async function waitForOthers(trx: Database): Promise<void> {
 /** The advisory lock of the migrations in Postgres, and how often a migration looks whether it is free. */
 const LOCK = 7_264_001;
 const LOCK_CHECK_MS = 200;
-
-/** Runs as the role itself: another role would need superuser or CREATEROLE rights. */
-async function storeSessionOf(postgres_url: string): Promise<void> {
-  const db = connectDatabase(postgres_url, { pool_max: 1 });
-  try {
-    await storeSession(db);
-  } finally {
-    await db.destroy();
-  }
-}
 
 /** How the schema differs from this version's, in words; `undefined` when it does not. */
 export async function schemaDifference(db: Database): Promise<string | undefined> {
@@ -180,22 +170,16 @@ const NO_SUCH_DATABASE = '3D000';
 async function createDatabase(postgres_url: string): Promise<void> {
   const target = new URL(postgres_url);
   const name = decodeURIComponent(target.pathname.slice(1));
-  const probe = connectDatabase(postgres_url, { pool_max: 1, quiet: true });
   try {
-    await probe.raw('select 1');
+    await withDatabase(postgres_url, (probe) => probe.raw('select 1'));
     return;
   } catch (error) {
-    if ((error as { code?: string }).code !== NO_SUCH_DATABASE) throw error;
-  } finally {
-    await probe.destroy();
+    if (codeOf(error) !== NO_SUCH_DATABASE) throw error;
   }
   target.pathname = '/postgres';
-  const server = knex({ client: 'pg', connection: target.toString(), pool: { min: 0, max: 1 } });
   try {
-    await server.raw('create database ??', [name]);
+    await withDatabase(target.toString(), (server) => server.raw('create database ??', [name]));
   } catch (error) {
-    if (!DUPLICATE_DATABASE.includes((error as { code?: string }).code ?? '')) throw error;
-  } finally {
-    await server.destroy();
+    if (!DUPLICATE_DATABASE.includes(codeOf(error) ?? '')) throw error;
   }
 }

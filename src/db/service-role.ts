@@ -1,5 +1,5 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
-import { codeOf, connectDatabase, queryRows, type Database } from './connection';
+import { codeOf, queryRows, withDatabase, type Database } from './connection';
 
 /** The role that a Postgres URL signs in with, and its password. */
 interface Credentials {
@@ -85,13 +85,10 @@ const normalized = (password: string) =>
 export async function makeDatabase(postgres_url: string, superuser_url: string): Promise<void> {
   const database = decodeURIComponent(new URL(postgres_url).pathname.slice(1));
   const credentials = credentialsIn(postgres_url);
-  const db = connectDatabase(superuser_url, { pool_max: 1 });
-  try {
+  await withDatabase(superuser_url, async (db) => {
     await makeRole(db, credentials);
     const found = await queryRows(db, 'select from pg_database where datname = :database', { database });
     if (found.length === 0) await db.raw('create database ?? owner ??', [database, credentials.role]);
     await db.raw('revoke all on database ?? from public', [database]);
-  } finally {
-    await db.destroy();
-  }
+  });
 }

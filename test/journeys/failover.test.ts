@@ -16,7 +16,7 @@ import pino from 'pino';
 import { setServerSettings } from '../../src/bench/server-settings';
 import { listOrders } from '../../src/client';
 import { parseConfig, type Config } from '../../src/config';
-import { checkWritable, connectDatabase, queryRows, type Database } from '../../src/db/connection';
+import { checkWritable, connectDatabase, queryRows, withDatabase, type Database } from '../../src/db/connection';
 import type { Logger } from '../../src/log';
 import { serveApi } from '../../src/processes/serve-api';
 import { serveManage } from '../../src/processes/serve-manage';
@@ -149,10 +149,10 @@ beforeAll(async () => {
   [first, second] = [await prepareServer('first'), await prepareServer('second')];
   requireTls(first);
   await first.start();
-  const made = connectDatabase(urlOf(first.port).replace('/payments?', '/postgres?'), { pool_max: 1 });
-  await made.raw('create database payments');
-  await copyAsStandby(made, first, second);
-  await made.destroy();
+  await withDatabase(urlOf(first.port).replace('/payments?', '/postgres?'), async (made) => {
+    await made.raw('create database payments');
+    await copyAsStandby(made, first, second);
+  });
   await second.start();
   primary = connectDatabase(urlOf(first.port), { pool_max: 1, quiet: true });
   standby = connectDatabase(urlOf(second.port), { pool_max: 1, quiet: true });
@@ -182,9 +182,8 @@ test('rules 24.22: connections use TLS; the password is read from its file again
   const [session] = await queryRows(db, 'select ssl from pg_stat_ssl where pid = pg_backend_pid()', {});
   expect(session).toEqual({ ssl: true });
   await db.destroy();
-  const plain = connectDatabase(urlOf(first.port, { sslmode: 'disable' }), { pool_max: 1, quiet: true });
-  await expect(plain.raw('select 1')).rejects.toThrow('no encryption');
-  await plain.destroy();
+  const plain = withDatabase(urlOf(first.port, { sslmode: 'disable' }), (other) => other.raw('select 1'));
+  await expect(plain).rejects.toThrow('no encryption');
 });
 
 type Start = (env: Record<string, string>) => Promise<unknown>;

@@ -6,11 +6,12 @@ import path from 'node:path';
 import type { Client as Temporal, WorkflowHandle } from '@temporalio/client';
 import { METRICS, type Metric } from '../../src/metrics/catalogue';
 import * as manage from '../../src/client/manage';
-import { connectDatabase } from '../../src/db/connection';
+import { withDatabase } from '../../src/db/connection';
 import { SETTLEMENTS, recordAttention } from '../../src/db/recovery/attentions';
 import { buildOfService } from '../../src/processes/build';
 import { orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
+import { recordRows } from '../support/database';
 import { CARDS } from '../support/domain';
 import { Merchant, webhookOf } from '../support/merchant';
 import { createAuthorization, refund } from '../support/merchant-payments';
@@ -400,11 +401,11 @@ describe('while Temporal does not answer', () => {
   test('what needs an operator is counted by its kind until it is closed', async () => {
     const openOf = async (kind: string) => sumOf(await scrape('worker'), 'payments_attentions_open', { kind });
     expect([await openOf('order'), await openOf('settlements')]).toEqual([0, 0]);
-    const db = connectDatabase(running.postgres_url, { pool_max: 1 });
-    await recordAttention(db, SETTLEMENTS, 'a settlement has waited');
-    await until('it is counted', async () => (await openOf('settlements')) === 1);
-    await recordAttention(db, SETTLEMENTS, undefined);
-    await db.destroy();
+    await withDatabase(running.postgres_url, async (db) => {
+      await recordAttention(db, SETTLEMENTS, 'a settlement has waited');
+      await until('it is counted', async () => (await openOf('settlements')) === 1);
+      await recordAttention(db, SETTLEMENTS, undefined);
+    });
     await until('it is counted no more', async () => (await openOf('settlements')) === 0);
     expect(await openOf('order')).toBe(0);
   });
@@ -427,11 +428,7 @@ describe('while Temporal does not answer', () => {
     );
     for (const merchant_with_old_key of uses) await merchant_with_old_key.getProject();
     // Both were used today; only one was rolled before today.
-    const db = connectDatabase(running.postgres_url, { pool_max: 1 });
-    await db('api_keys')
-      .where({ id: other.id })
-      .update({ rolled: new Date(Date.now() - 86_400_000) });
-    await db.destroy();
+    await recordRows(`update api_keys set rolled = now() - interval '1 day' where id = :id`, { id: other.id }, running);
     await until('the key is counted', async () => (await inUse()) === 1);
     const ends = async (kind: string) =>
       (sumOf(await now(), 'payments_rolled_secret_expiry_timestamp_seconds', { kind }) * 1_000 - Date.now()) /

@@ -12,7 +12,7 @@ import type { WebhookRecoveryAnswer } from '../../src/contract/webhook-recovery'
 import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
 import { claimKey } from '../../src/db/requests/idempotency-keys';
 import { ledgerDifferences } from '../../proofs/invariants/ledger';
-import { secrets } from '../support/database';
+import { recordRows, secrets } from '../support/database';
 import {
   answerOf,
   Merchant,
@@ -225,15 +225,10 @@ test('the processor sends its notification twice at once, and again after the en
   const transaction_id = order.transactions![0]!.id!;
   const [{ idempotency_key } = { idempotency_key: '' }] = await merchant.ledger(order.id);
   const notified = async () => {
-    const simulator = connectDatabase(merchant.stack.postgres_url.replace(/\/\w+$/, '/simulator'), { pool_max: 1 });
-    try {
-      const sql = 'select sent from notifications where idempotency_key = :idempotency_key';
-      return (await queryRows<{ sent: string | null }>(simulator, sql, { idempotency_key })).map(
-        ({ sent }) => sent !== null,
-      );
-    } finally {
-      await simulator.destroy();
-    }
+    const sql = 'select sent from notifications where idempotency_key = :idempotency_key';
+    const place = { postgres_url: merchant.stack.postgres_url, database: 'simulator' };
+    const rows = await recordRows<{ sent: string | null }>(sql, { idempotency_key }, place);
+    return rows.map(({ sent }) => sent !== null);
   };
   // Neither question is answered before both notifications are there.
   await merchant.addFault({ operation: 'ask', order_id: order.id!, kind: 'latency', milliseconds: 1_000, times: 2 });

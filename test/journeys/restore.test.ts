@@ -1,6 +1,6 @@
 import type { Client as Temporal } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { copyRecord, restoreCopy, withDatabase } from '../../proofs/restore/record-copy';
+import { copyRecord, restoreCopy } from '../../proofs/restore/record-copy';
 import type { Order } from '../../src/client';
 import { FOLLOW_UP_WORKFLOW, TASK_QUEUE, orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
@@ -19,6 +19,7 @@ import {
 } from '../support/merchant-payments';
 import { answerOfAdmin } from '../support/admin';
 import { STOP_LIMITS_MS } from '../../src/config';
+import { withDatabase } from '../../src/db/connection';
 import { transactionId } from '../../src/ids';
 import { idle, OwnStack, type RunningStack } from '../support/stack';
 import { temporalOf } from '../support/temporal-client';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
-import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
+import { connectDatabase, queryRows, withDatabase, type Database } from '../../src/db/connection';
 import { migrate } from '../../src/db/migrate';
 import { insertMerchant } from '../../src/db/projects/merchants';
 import { upsertProject } from '../../src/db/projects/projects';
@@ -31,9 +31,9 @@ function withDatabaseName(postgres_url: string, name: string): string {
 }
 
 async function copyTemplate(postgres_url: string, name: string): Promise<void> {
-  await withConnection(postgres_url, (server) => server.raw('create database ?? template ??', [name, TEMPLATE]));
+  await withDatabase(postgres_url, (server) => server.raw('create database ?? template ??', [name, TEMPLATE]));
   // Stored with the role in a database, which a copy does not have.
-  await withConnection(withDatabaseName(postgres_url, name), storeSession);
+  await withDatabase(withDatabaseName(postgres_url, name), storeSession);
 }
 
 /** Rows of a running stack's record, or of its processor's database, `simulator`. */
@@ -42,7 +42,7 @@ export async function recordRows<Row>(
   bindings: Record<string, unknown> = {},
   { postgres_url = stack().postgres_url, database = 'payments' }: { postgres_url?: string; database?: string } = {},
 ): Promise<Row[]> {
-  return await withConnection(withDatabaseName(postgres_url, database), (db) => queryRows<Row>(db, sql, bindings));
+  return await withDatabase(withDatabaseName(postgres_url, database), (db) => queryRows<Row>(db, sql, bindings));
 }
 
 /** A recovery of a project, of the last hour, on the run's stack; its id. A project has one that is paused at most. */
@@ -57,15 +57,6 @@ export async function aRecovery(
     { project_id, status },
   );
   return made!.id;
-}
-
-async function withConnection<T>(postgres_url: string, work: (db: Database) => Promise<T>): Promise<T> {
-  const db = connectDatabase(postgres_url, { pool_max: 1 });
-  try {
-    return await work(db);
-  } finally {
-    await db.destroy();
-  }
 }
 
 /** A database of its own on the cluster of the test run, or on another, with the schema and one test project. */

@@ -1,7 +1,6 @@
 import { parseConfig } from '../../src/config';
 import { setServerSettings } from '../../src/bench/server-settings';
-import { connectDatabase } from '../../src/db/connection';
-import type { StackFacts } from '../../src/stack/facts';
+import { withDatabase } from '../../src/db/connection';
 import { createProgress } from '../../src/stack/progress';
 import { timeSkippingTool } from '../../src/stack/servers/time-skipping';
 import { findTool } from '../../src/stack/tools/find-tool';
@@ -10,6 +9,9 @@ import { removeAbandonedFolders } from '../../src/stack/own-folder';
 import { createTemplate } from './database';
 import { isKillingRun, killingSeed, killWorkerAtRandom } from './killing';
 import { DATA_DIR_OF_RUN, serverFolder } from './stack';
+
+/** Of Postgres: without waits for the disk, as only a power failure would lose data; hundreds of databases are vacuumed rarely. */
+const WITHOUT_DISK = { synchronous_commit: 'off', fsync: 'off', full_page_writes: 'off', autovacuum_naptime: '5min' };
 
 /**
  * Real servers, once for the whole run: a stack of its own beside a running `npm start`, and the time-skipping server's
@@ -34,7 +36,7 @@ export default async function globalSetup(): Promise<void> {
       findTool(timeSkippingTool(config.TEMPORAL_TEST_SERVER_PATH), tools),
       launched.ready,
     ]);
-    await withoutDisk(facts);
+    await withDatabase(facts.postgres_url, (db) => setServerSettings(db, WITHOUT_DISK));
     await createTemplate(facts.postgres_url);
     process.env['TEMPORAL_TEST_SERVER_PATH'] = test_server;
     process.env[DATA_DIR_OF_RUN] = data_dir;
@@ -49,17 +51,5 @@ export default async function globalSetup(): Promise<void> {
   } catch (error) {
     await discard();
     throw error;
-  }
-}
-
-/** Of Postgres: without waits for the disk, as only a power failure would lose data; hundreds of databases are vacuumed rarely. */
-const FAST = { synchronous_commit: 'off', fsync: 'off', full_page_writes: 'off', autovacuum_naptime: '5min' };
-
-async function withoutDisk({ postgres_url }: StackFacts): Promise<void> {
-  const db = connectDatabase(postgres_url, { pool_max: 1 });
-  try {
-    await setServerSettings(db, FAST);
-  } finally {
-    await db.destroy();
   }
 }

@@ -5,7 +5,7 @@ import { deliveryOperations } from '../../api/manage/operations/deliveries';
 import { carryOut, type Write } from '../../api/operation';
 import * as manage from '../../src/client/manage';
 import type { DeliveryAnswer } from '../../src/contract/delivery';
-import { connectDatabase } from '../../src/db/connection';
+import { withDatabase } from '../../src/db/connection';
 import { insertApiKey, newApiKey } from '../../src/db/projects/api-keys';
 import { insertMerchant } from '../../src/db/projects/merchants';
 import { upsertProject, type NewProject } from '../../src/db/projects/projects';
@@ -20,8 +20,7 @@ export type TestProject = Awaited<ReturnType<typeof createTestProject>>;
 
 /** A merchant of a test's own with one project, on the run's stack or another. */
 export async function createTestProject(fields: Partial<NewProject> = {}, on: RunningStack = stack()) {
-  const db = connectDatabase(on.postgres_url, { pool_max: 1 });
-  try {
+  return await withDatabase(on.postgres_url, async (db) => {
     const secrets = new SecretKeys(on.secret_keys);
     const [merchant_id, id, now] = [uuidv7(), fields.id ?? uuidv7(), new Date()];
     const { is_test = true } = fields;
@@ -37,9 +36,7 @@ export async function createTestProject(fields: Partial<NewProject> = {}, on: Ru
     await insertApiKey({ db, secrets }, id, api_key, now);
     const { secret } = await webhookSecretOf({ db, secrets }, id, now);
     return { id, merchant: new Merchant(on, api_key), webhook_secret: secret };
-  } finally {
-    await db.destroy();
-  }
+  });
 }
 
 type Project = Awaited<ReturnType<Operator['aProject']>>;

@@ -1,6 +1,6 @@
 import { v4 as uuid } from 'uuid';
 import type { PaymentLink } from '../../../src/contract/payment-link';
-import { connectDatabase } from '../../../src/db/connection';
+import { withDatabase } from '../../../src/db/connection';
 import type { Merchant, RefusalName } from '../../support/merchant';
 import { createTestProject } from '../../support/operator';
 import { stack } from '../../support/stack';
@@ -32,12 +32,7 @@ test('links of several pages, two of each instant: every one once, newest first'
     created: new Date(start + n - (n % 2)),
     modified: new Date(start + n),
   }));
-  const db = connectDatabase(stack().postgres_url, { pool_max: 1 });
-  try {
-    await db.batchInsert('payment_links', rows, 255);
-  } finally {
-    await db.destroy();
-  }
+  await withDatabase(stack().postgres_url, (db) => db.batchInsert('payment_links', rows, 255));
   const { body } = await list(merchant);
   expect(body.map(({ id }) => id).toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
   const created = body.map((link) => link.created);

@@ -1,5 +1,5 @@
 import type { WebhookRecoveryAnswer } from '../../../src/contract/webhook-recovery';
-import { connectDatabase } from '../../../src/db/connection';
+import { withDatabase } from '../../../src/db/connection';
 import type { RefusalName } from '../../support/merchant';
 import { createTestProject } from '../../support/operator';
 import { aRecovery } from '../../support/database';
@@ -8,9 +8,7 @@ import { stack } from '../../support/stack';
 
 test('rules 13.18: a stopped one stays stopped, has nothing to send, and makes room for another', async () => {
   const { id: project_id, merchant } = await createTestProject();
-  const db = connectDatabase(stack().postgres_url, { pool_max: 1 });
-  await aFailedDelivery(db, undefined, { project_id, now: Date.now() });
-  await db.destroy();
+  await withDatabase(stack().postgres_url, (db) => aFailedDelivery(db, undefined, { project_id, now: Date.now() }));
   const path = `/v1/webhooks/recoveries/${await aRecovery(project_id)}/`;
   const find = async () => (await merchant.send<WebhookRecoveryAnswer>('GET', path)).body;
   expect(await find()).toMatchObject({ status: 'paused', remaining: 1 });

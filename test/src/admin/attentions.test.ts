@@ -1,5 +1,5 @@
 import { listAttentions, recordAttention } from '../../../src/db/recovery/attentions';
-import { connectDatabase } from '../../../src/db/connection';
+import { withDatabase } from '../../../src/db/connection';
 import { findOrderSnapshot } from '../../../src/db/orders/order-snapshot';
 import { setAttention } from '../../../src/db/orders/update-order';
 import { reconcileAttentions } from '../../../src/recovery/attentions';
@@ -90,12 +90,7 @@ describe('an order whose workflow runs', () => {
     const { id } = await new Merchant().createOrder();
     const handle = temporal.workflow.getHandle(orderWorkflowId(id));
     const shown = async () => (await handle.describe()).typedSearchAttributes.get(ATTENTION);
-    const record = connectDatabase(stack().postgres_url, { pool_max: 1 });
-    try {
-      await setAttention(record, id, 'look here');
-    } finally {
-      await record.destroy();
-    }
+    await withDatabase(stack().postgres_url, (record) => setAttention(record, id, 'look here'));
     await handle.signal(recordChanged);
     await until('it is shown', async () => (await shown()) === 'look here');
     await answerOfAdmin(['attention', 'close', 'order', id, '--reason', REASON]);

@@ -13,7 +13,7 @@ import path from 'node:path';
 import { RecordServer } from '../../../proofs/restore/record-server';
 import { setServerSettings } from '../../../src/bench/server-settings';
 import { brokenReferences, wrongSums } from '../../../src/db/backups/backups';
-import { connectDatabase, queryRows, type Database } from '../../../src/db/connection';
+import { connectDatabase, queryRows, withDatabase, type Database } from '../../../src/db/connection';
 import { findFigures } from '../../../src/db/metrics/figures';
 import { identify } from '../../../src/stack/programs/running-processes';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
@@ -41,13 +41,13 @@ beforeAll(async () => {
   database = await createTestDatabase({ postgres_url: record.url('postgres') });
   for (const name of DATABASES_OF_TEMPORAL) {
     await server.raw('create database ??', [name]);
-    const db = connectDatabase(record.url(name), { pool_max: 1 });
-    await db.raw('create table executions (n int primary key, pad text, history text)');
-    await db.raw('alter table executions alter column history set storage external');
-    await db.raw(`insert into executions select n, repeat('x', 1000), case n when 1 then repeat('y', 10000) end
-      from generate_series(1, 2000) n`);
-    await db.raw('vacuum analyze executions');
-    await db.destroy();
+    await withDatabase(record.url(name), async (db) => {
+      await db.raw('create table executions (n int primary key, pad text, history text)');
+      await db.raw('alter table executions alter column history set storage external');
+      await db.raw(`insert into executions select n, repeat('x', 1000), case n when 1 then repeat('y', 10000) end
+        from generate_series(1, 2000) n`);
+      await db.raw('vacuum analyze executions');
+    });
   }
   session = connectDatabase(record.url('temporal'), { pool_max: 1 });
   await session.raw('create temporary table of_session as select 1 as n');
@@ -131,9 +131,8 @@ describe('rules 22.5: the age of the archive', () => {
   });
 
   test('is not exported where Postgres archives nothing; doctor says so', async () => {
-    const db = connectDatabase(stack().postgres_url, { pool_max: 1 });
-    expect(await findFigures(db)).toMatchObject({ archive_age: null, archive_fails: null });
-    await db.destroy();
+    const figures = await withDatabase(stack().postgres_url, findFigures);
+    expect(figures).toMatchObject({ archive_age: null, archive_fails: null });
     expect(await doctor('archive', stack().postgres_url)).toEqual({
       check: 'archive',
       result: 'ok',
@@ -257,14 +256,10 @@ describe('rules 28.7: backup check', () => {
 
   /** The first files of a table and of its values that are kept apart, below the data folder. */
   const filesOf = async (table: string, url = database.url) => {
-    const db = connectDatabase(url, { pool_max: 1 });
-    const [found] = await queryRows<{ file: string; values: string }>(
-      db,
-      `select pg_relation_filepath(oid) as file, pg_relation_filepath(nullif(reltoastrelid, 0)) as values
-       from pg_class where oid = cast(:table as regclass)`,
-      { table },
-    );
-    await db.destroy();
+    const sql = `select pg_relation_filepath(oid) as file, pg_relation_filepath(nullif(reltoastrelid, 0)) as values
+      from pg_class where oid = cast(:table as regclass)`;
+    type Files = { file: string; values: string };
+    const [found] = await withDatabase(url, (db) => queryRows<Files>(db, sql, { table }));
     return found!;
   };
   const fileOf = async (table: string) => (await filesOf(table)).file;

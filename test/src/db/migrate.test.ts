@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkWritable, connectDatabase, queryRows, type Database } from '../../../src/db/connection';
+import { checkWritable, connectDatabase, queryRows, withDatabase, type Database } from '../../../src/db/connection';
 import { MIGRATIONS, migrate, type Migration } from '../../../src/db/migrate';
 import { buildIndex } from '../../../src/db/build-index';
 import { MIGRATION_LIMITS } from '../../../src/db/session';
@@ -16,14 +16,9 @@ test('makes the database that is missing; several at once wait for each other; a
   const url = freshUrl();
   await Promise.all([migrate(url), migrate(url), migrate(url)]);
   await migrate(url);
-  const db = connectDatabase(url, { pool_max: 1 });
-  const [found] = await queryRows<{ tables: number }>(
-    db,
-    `select count(*) as tables from pg_tables where schemaname = 'public' and tablename in ('orders', 'transactions', 'webhook_deliveries')`,
-    {},
-  );
-  await db.destroy();
-  expect(found).toEqual({ tables: 3 });
+  const sql = `select count(*) as tables from pg_tables
+    where schemaname = 'public' and tablename in ('orders', 'transactions', 'webhook_deliveries')`;
+  expect(await withDatabase(url, (db) => queryRows(db, sql, {}))).toEqual([{ tables: 3 }]);
 });
 
 test('killed in the middle it left its lock behind: the next one goes on', async () => {
@@ -48,15 +43,12 @@ test('a server that is not there is an error, at once', async () => {
 });
 
 test('amounts are numbers, instants are texts in UTC that keep their microseconds', async () => {
-  const db = connectDatabase(stack().postgres_url, { pool_max: 1 });
-  const [row] = await queryRows<object>(
-    db,
-    `select 9007199254740991::bigint as amount, '2026-01-15 12:00:05.433502+02'::timestamptz as at`,
-    {},
-  );
-  await checkWritable(db);
-  await db.destroy();
-  expect(row).toEqual({ amount: 9_007_199_254_740_991, at: '2026-01-15 10:00:05.433502+00' });
+  const sql = `select 9007199254740991::bigint as amount, '2026-01-15 12:00:05.433502+02'::timestamptz as at`;
+  await withDatabase(stack().postgres_url, async (db) => {
+    const found = [{ amount: 9_007_199_254_740_991, at: '2026-01-15 10:00:05.433502+00' }];
+    expect(await queryRows(db, sql, {})).toEqual(found);
+    await checkWritable(db);
+  });
 });
 
 describe('a migration beside the service', () => {

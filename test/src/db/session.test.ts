@@ -1,7 +1,7 @@
 import net from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { parseConfig } from '../../../src/config';
-import { LIMITS, connectDatabase, queryRows, type Database } from '../../../src/db/connection';
+import { LIMITS, connectDatabase, queryRows, withDatabase } from '../../../src/db/connection';
 import { MIGRATIONS } from '../../../src/db/migrate';
 import { MIGRATION_LIMITS, checkSession } from '../../../src/db/session';
 import { openDatabase } from '../../../src/processes/connections';
@@ -13,18 +13,8 @@ const migrated = setUp(() => createTestDatabase());
 
 const SHARE = 10;
 
-/** Runs the work with a new session; `url`: of another role than the migration's. */
-async function inNewSession<T>(work: (db: Database) => Promise<T>, url = migrated.url): Promise<T> {
-  const db = connectDatabase(url, { pool_max: 1 });
-  try {
-    return await work(db);
-  } finally {
-    await db.destroy();
-  }
-}
-
 const problemOf = (url: string, share = SHARE) =>
-  inNewSession((db) => checkSession(db, share), url).then(
+  withDatabase(url, (db) => checkSession(db, share)).then(
     () => 'none',
     (error: unknown) => (error as Error).message,
   );
@@ -39,7 +29,7 @@ async function aRole(options = ''): Promise<{ url: string; role: string }> {
 }
 
 test('a migrated database gives each new session of its role the settings, without any option of the client', async () => {
-  const found = await inNewSession((db) =>
+  const found = await withDatabase(migrated.url, (db) =>
     queryRows<{ name: string; setting: string }>(
       db,
       "select name, setting from pg_settings where name like '%timeout' and setting <> '0' and source = 'database user' order by name",
@@ -82,7 +72,7 @@ test('rules 24.2: another role than the migration’s is refused, with the state
     'statement_timeout is off, lock_timeout is off, idle_in_transaction_session_timeout is off. Run as',
   );
   const statements = problem.slice(problem.indexOf('alter role'));
-  await inNewSession((db) => db.raw(statements), url);
+  await withDatabase(url, (db) => db.raw(statements));
   expect(await problemOf(url)).toBe('none');
 });
 
@@ -93,7 +83,7 @@ test.each([
 ])('what an operator has set is checked: %s', async (setting, problem) => {
   const { url, role } = await aRole();
   const statements = await problemOf(url);
-  await inNewSession((db) => db.raw(statements.slice(statements.indexOf('alter role'))), url);
+  await withDatabase(url, (db) => db.raw(statements.slice(statements.indexOf('alter role'))));
   await migrated.db.raw(`alter role "${role}" in database ${new URL(url).pathname.slice(1)} set ${setting}`);
   const found = await problemOf(url);
   expect(found === 'none' ? undefined : found.match(/not set up: (.*?)\. Run/)?.[1]).toBe(problem);
@@ -109,7 +99,7 @@ test('rules 24.1: a share that Postgres does not have is refused', async () => {
   );
   const { url, role } = await aRole('connection limit 4');
   const statements = await problemOf(url);
-  await inNewSession((db) => db.raw(statements.slice(statements.indexOf('alter role'))), url);
+  await withDatabase(url, (db) => db.raw(statements.slice(statements.indexOf('alter role'))));
   expect(await problemOf(url, 4)).toBe('none');
   expect(await problemOf(url, 5)).toMatch(`role ${role} may have 4 connections to database`);
 });

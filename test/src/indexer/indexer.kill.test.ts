@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { checkSearchIndex } from '../../../activities/search-index';
-import { connectDatabase, queryRows } from '../../../src/db/connection';
+import { queryRows, withDatabase } from '../../../src/db/connection';
 import { repositoryRoot } from '../../../src/stack/files';
 import { choosePorts } from '../../../src/stack/ports';
 import { keepRunning } from '../../../src/stack/programs/program';
@@ -94,17 +94,11 @@ async function startOwnPostgres(): Promise<OwnPostgres> {
     ended: () => undefined,
   });
   await kept.ready;
-  const answers = async () => {
-    const db = connectDatabase(url, { pool_max: 1, quiet: true });
-    try {
-      await db.raw('select 1');
-      return true;
-    } catch {
-      return false;
-    } finally {
-      await db.destroy();
-    }
-  };
+  const answers = () =>
+    withDatabase(url, (db) => db.raw('select 1')).then(
+      () => true,
+      () => false,
+    );
   return {
     url,
     async kill() {

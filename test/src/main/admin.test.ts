@@ -8,7 +8,6 @@ import { parseConfig } from '../../../src/config';
 import { MANAGE_API } from '../../../src/contract/manage/manage-api';
 import { beginRestore } from '../../../src/db/backups/restores';
 import { recordAttention } from '../../../src/db/recovery/attentions';
-import { connectDatabase } from '../../../src/db/connection';
 import { extendPayloadKeyUses, notePayloadKeyUse } from '../../../src/db/builds/payload-key-uses';
 import { SOURCE_NAMES } from '../../../src/db/recovery/sources';
 import { inspectSchedules, makeSchedules } from '../../../src/temporal/schedules';
@@ -221,9 +220,7 @@ describe('rules 22.5: doctor', () => {
       problem: 'The database has no schema.',
     });
     const database = await createTestDatabase();
-    const db = connectDatabase(database.url, { pool_max: 1 });
-    await db.raw('alter table audit_trail disable trigger audit_trail_keep');
-    await db.destroy();
+    await database.db.raw('alter table audit_trail disable trigger audit_trail_keep');
     const { found } = await diagnose({ POSTGRES_URL: database.url });
     expect([found('audit trail').result, found('operator').result]).toEqual(['wrong', 'wrong']);
     await database.close();
@@ -287,7 +284,7 @@ describe('rules 22.5: doctor', () => {
 
   test('loops that are behind, what needs an operator, and a restore that has not ended', async () => {
     const database = await createTestDatabase();
-    const db = connectDatabase(database.url, { pool_max: 1 });
+    const { db } = database;
     const lags = async () => (await diagnose({ POSTGRES_URL: database.url })).found('lags');
     expect(await lags()).toMatchObject({ result: 'wrong', problem: expect.stringContaining('recovery has never run') });
     await db.raw(`insert into recovery_progress (source, checked_until) values ('attempts', clock_timestamp())`);
@@ -304,7 +301,6 @@ describe('rules 22.5: doctor', () => {
       problem: expect.stringMatching(/^A restore began at 20\S+Z?.*: nothing new is accepted until its end\.$/),
       remedy: expect.stringContaining('restore end'),
     });
-    await db.destroy();
     await database.close();
   });
 

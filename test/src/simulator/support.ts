@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import pino from 'pino';
-import { connectDatabase } from '../../../src/db/connection';
+import { withDatabase } from '../../../src/db/connection';
 import { createProcessorClient } from '../../../src/processor/client';
 import type { LedgerEntry, OperationRequest } from '../../../src/processor/wire';
 import { startSimulator, type SimulatorOptions } from '../../../src/simulator/server';
@@ -95,7 +95,6 @@ export function ownDatabase(): string {
 }
 
 export async function dropDatabase(postgres_url: string): Promise<void> {
-  const db = connectDatabase(stack().postgres_url, { pool_max: 1 });
-  await db.raw('drop database if exists ?? with (force)', [new URL(postgres_url).pathname.slice(1)]);
-  await db.destroy();
+  const name = new URL(postgres_url).pathname.slice(1);
+  await withDatabase(stack().postgres_url, (db) => db.raw('drop database if exists ?? with (force)', [name]));
 }
