@@ -2,7 +2,7 @@ import { connectDatabase } from '../../src/db/connection';
 import { EncryptingCodec, isEncrypted } from '../../src/temporal/payload-codec';
 import type { RunningStack } from '../../test/support/stack';
 import { payloadsIn, temporalOf } from '../../test/support/temporal-client';
-import { atOnce } from '../support/at-once';
+import { severalAtOnce } from '../../src/domain/several-at-once';
 import { capturedAndVoided } from './captured-and-voided';
 import { deliveries } from './deliveries';
 import { ends } from './ends';
@@ -139,7 +139,7 @@ async function* historiesOf(stack: RunningStack, histories_max: number): AsyncGe
     const chosen = runs.filter((_, n) => n % step === 0);
     for (let first = 0; first < chosen.length; first += BATCH) {
       const histories: WorkflowHistory[] = [];
-      await atOnce(READ_AT_ONCE, chosen.slice(first, first + BATCH), async (run) => {
+      await severalAtOnce(READ_AT_ONCE, chosen.slice(first, first + BATCH), async (run) => {
         const history = await client.workflow.getHandle(run.workflow_id, run.run_id).fetchHistory();
         const encrypted = payloadsIn(history).filter(isEncrypted);
         const decrypted = await codec.decode(encrypted);

@@ -8,7 +8,7 @@ import { callSimulator, OwnStack, postControl } from '../../test/support/stack';
 import { temporalOf } from '../../test/support/temporal-client';
 import { checkInvariants } from '../invariants';
 import type { Proof, ProofInput, ProofOutcome, Size } from '../proof';
-import { atOnce } from '../support/at-once';
+import { severalAtOnce } from '../../src/domain/several-at-once';
 import { startFailingReceiver } from '../support/receivers';
 import { numbersFrom } from '../support/random';
 import { countUp } from '../support/shop';
@@ -110,7 +110,7 @@ async function comeToAnEnd(world: LivesWorld): Promise<void> {
     await postControl(stack, 'due', {});
     const open = await openObjects(world);
     if (open.length === 0) return;
-    await atOnce(AT_ONCE, open, async (object) => {
+    await severalAtOnce(AT_ONCE, open, async (object) => {
       const headers = { 'idempotency-key': newIdempotencyKey() };
       await merchant.send('POST', `${object}test-clock/`, { body: { advance: 'P1D' }, headers });
     });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { table } from '../../src/bench/report';
 import { repositoryRoot } from '../../src/stack/files';
 import type { Proof, ProofInput, ProofOutcome } from '../proof';
-import { atOnce } from '../support/at-once';
+import { severalAtOnce } from '../../src/domain/several-at-once';
 
 /** The share of changes that the tests have to notice, in percent. */
 const SCORE_LEAST = 90;
@@ -123,7 +123,7 @@ async function changesOf(root: string, folder: string, files: readonly string[],
   const sizeOf = (file: string) => statSync(path.join(root, file)).size;
   // The largest first: otherwise one core waits for it at the end.
   const in_turn = files.toSorted((one, other) => sizeOf(other) - sizeOf(one));
-  await atOnce(RUNS_AT_ONCE, in_turn, async (file) => {
+  await severalAtOnce(RUNS_AT_ONCE, in_turn, async (file) => {
     const name = path.relative(MUTATED, file).replace(/\.ts$/, '');
     const found = await runStryker(root, path.join(folder, name), { file, tests: `${name.split('-')[0]}*` });
     changes.push(...found);

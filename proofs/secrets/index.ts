@@ -7,7 +7,7 @@ import { startReceiver } from '../../test/support/servers';
 import { OwnStack, type RunningStack } from '../../test/support/stack';
 import { until } from '../../test/support/waits';
 import type { Proof, ProofInput, ProofOutcome } from '../proof';
-import { atOnce } from '../support/at-once';
+import { severalAtOnce } from '../../src/domain/several-at-once';
 import { apiDoors } from './api-doors';
 import { given, type Door, type Given } from './door';
 import { sendKey } from './key-doors';
@@ -99,7 +99,7 @@ async function prove(
     sent += 1;
   };
   for (const [n, card] of cards.entries()) {
-    await atOnce(AT_ONCE, chosen(doors), (door) => send(door, card, n));
+    await severalAtOnce(AT_ONCE, chosen(doors), (door) => send(door, card, n));
     for (const door of chosen(inTurn)) await send(door, card, n);
     say(`card ${n}: ${sent} sent, ${violations.length} violations`);
   }

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Order } from '../../src/contract/order';
 import { connectDatabase } from '../../src/db/connection';
+import { severalAtOnce } from '../../src/domain/several-at-once';
 import { createLogger } from '../../src/log';
 import { recoverEverything, type CheckCounts } from '../../src/recovery/recovery';
 import { temporalData } from '../../src/stack/servers/temporal';
@@ -11,14 +12,7 @@ import { ALL_OPEN } from '../../src/temporal/visibility';
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import { answerOfAdmin } from '../../test/support/admin';
 import { Merchant } from '../../test/support/merchant';
-import {
-  amountDetailsOf,
-  capture,
-  capturePart,
-  createAuthorization,
-  part,
-  runConcurrently,
-} from '../../test/support/merchant-payments';
+import { amountDetailsOf, capture, capturePart, createAuthorization, part } from '../../test/support/merchant-payments';
 import { createTestProject } from '../../test/support/operator';
 import { OwnStack, postControl, type RunningStack } from '../../test/support/stack';
 import { temporalOf } from '../../test/support/temporal-client';
@@ -194,7 +188,7 @@ class Drill {
   }
 
   async open(count: number): Promise<void> {
-    await runConcurrently(count, LANES, async (n) => {
+    await severalAtOnce(LANES, Array.from({ length: count }), async (_, n) => {
       const kind = MIX[n % MIX.length]!;
       this.opened.push({ kind, ...(await kind.open(this.merchant)) });
     });
@@ -219,8 +213,7 @@ class Drill {
 
   /** Asks for the end of each, which may have come already, and compares how it ended. */
   async endAgain(chosen: readonly Opened[]): Promise<void> {
-    await runConcurrently(chosen.length, LANES, async (at) => {
-      const opened = chosen[at]!;
+    await severalAtOnce(LANES, chosen, async (opened) => {
       const { kind, id } = opened;
       let state = 'unknown';
       const isEnded = async () => (state = await kind.state(this.merchant, opened)) === kind.ended;
@@ -236,8 +229,7 @@ class Drill {
   /** Captures a part of every n-th open authorization. */
   async capturePartOfEvery(n: number): Promise<void> {
     const authorizations = this.opened.filter(({ order }, at) => order !== undefined && at % n === 0);
-    await runConcurrently(authorizations.length, LANES, async (at) => {
-      const { id, order } = authorizations[at]!;
+    await severalAtOnce(LANES, authorizations, async ({ id, order }) => {
       const { status } = await sendUntilAnswered(() => capturePart(this.merchant, order!, part(AMOUNT / 4)));
       if (status !== 200) this.violations.push(`a part of ${id} is not captured: ${status}`);
     });
@@ -320,8 +312,7 @@ class Drill {
   private async withoutWorkflow(): Promise<Opened[]> {
     const missing: Opened[] = [];
     await this.withTemporal((client) =>
-      runConcurrently(this.opened.length, LANES, async (at) => {
-        const opened = this.opened[at]!;
+      severalAtOnce(LANES, this.opened, async (opened) => {
         const workflow = client.workflow.getHandle(opened.kind.workflowId(opened.id));
         const described = await workflow.describe().catch(() => undefined);
         if (described?.status.name !== 'RUNNING') missing.push(opened);

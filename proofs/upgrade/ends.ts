@@ -9,7 +9,7 @@ import type { RunningStack } from '../../test/support/stack';
 import { temporalOf } from '../../test/support/temporal-client';
 import { until } from '../../test/support/waits';
 import type { OpenObjects } from './load';
-import { atOnce } from '../support/at-once';
+import { severalAtOnce } from '../../src/domain/several-at-once';
 
 /** Longer than two minutes, after which a refused webhook is sent again. Milliseconds. */
 const DELIVERY_MS = 400_000;
@@ -22,7 +22,7 @@ async function endAll(stack: RunningStack, open: OpenObjects): Promise<void> {
     ...open.held.map((order) => () => capture(merchant, order)),
     ...open.links.map((id) => () => merchant.endPaymentLink(id)),
   ];
-  await atOnce(8, works, (work) => work());
+  await severalAtOnce(8, works, (work) => work());
   await deliverNow(stack);
 }
 
@@ -115,7 +115,7 @@ export async function failedTasks(
     const runs = [];
     const query = `${ALL_OPEN} or CloseTime >= '${since.toISOString()}'`;
     for await (const { workflowId, runId } of client.workflow.list({ query })) runs.push({ workflowId, runId });
-    await atOnce(READ_AT_ONCE, runs, async ({ workflowId, runId }) => {
+    await severalAtOnce(READ_AT_ONCE, runs, async ({ workflowId, runId }) => {
       const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
       for (const { workflowTaskFailedEventAttributes: failed } of events ?? []) {
         if (failed == null || failed.cause === UNHANDLED_COMMAND) continue;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { severalAtOnce } from '../../src/domain/several-at-once';
 import { Merchant, newIdempotencyKey, type RestAnswer } from '../../test/support/merchant';
 import { capturePart, createAuthorization, part, refund, voidAll } from '../../test/support/merchant-payments';
 import type { RunningStack } from '../../test/support/stack';
@@ -30,11 +31,7 @@ export async function openObjects(stack: RunningStack, count: number, webhook_ur
     async () => void open.undelivered.push((await merchant.paidOrder('approved', { webhook_url })).id),
     async () => void open.links.push((await merchant.createPaymentLink()).id),
   ];
-  let made = 0;
-  const work = async () => {
-    while (made < count) await makers[made++ % makers.length]!();
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await severalAtOnce(AT_ONCE, Array.from({ length: count }), (_, n) => makers[n % makers.length]!());
   return open;
 }
 

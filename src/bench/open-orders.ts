@@ -2,6 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectDatabase, queryRows } from '../db/connection';
+import { severalAtOnce } from '../domain/several-at-once';
 import { median } from './figures';
 import { cpuMilliseconds, memoryMiB } from './processes';
 import { readFacts } from '../stack/launch';
@@ -64,16 +65,12 @@ export async function measureOpenOrders({ stack, orders, say, ...plan }: OpenOrd
   try {
     for (const step of steps) {
       say(`opening ${step - open} orders`);
-      await Promise.all(
-        Array.from({ length: CREATED_AT_ONCE }, async () => {
-          while (open < step) {
-            open += 1;
-            const with_link = open % ORDERS_PER_LINK === 0;
-            await plan.createOpenOrder();
-            if (with_link) await plan.createOpenLink();
-          }
-        }),
-      );
+      await severalAtOnce(CREATED_AT_ONCE, Array.from({ length: step - open }), async () => {
+        open += 1;
+        const with_link = open % ORDERS_PER_LINK === 0;
+        await plan.createOpenOrder();
+        if (with_link) await plan.createOpenLink();
+      });
       while (await isIndexBehind(db)) await sleep(INDEXED_CHECK_MS);
       say(`measuring beside ${step} open orders`);
       const start = await millisecondsToStart(stack, plan.rows.at(-1)!);

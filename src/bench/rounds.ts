@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { severalAtOnce } from '../domain/several-at-once';
 import { mean, median, quantile } from './figures';
 import { cpuMilliseconds } from './processes';
 import { isRefusedAsLate, processesOf, type BenchRow } from './rows';
@@ -168,13 +169,5 @@ function isRefusal(error: unknown): true {
 /** Prepares the row until so many are ready. */
 async function prepare({ prepare: one }: BenchRow, ready: string[], count: number): Promise<void> {
   if (one === undefined) return;
-  let begun = ready.length;
-  await Promise.all(
-    Array.from({ length: 16 }, async () => {
-      for (; begun < count;) {
-        begun += 1;
-        ready.push(await one());
-      }
-    }),
-  );
+  ready.push(...(await severalAtOnce(16, Array.from({ length: count - ready.length }), one)));
 }

@@ -5,6 +5,7 @@ import { withDatabase } from '../db/connection';
 import { insertApiKey, newApiKey } from '../db/projects/api-keys';
 import { insertMerchant } from '../db/projects/merchants';
 import { upsertProject } from '../db/projects/projects';
+import { severalAtOnce } from '../domain/several-at-once';
 import { SecretKeys } from '../secrets';
 import { MEMORY_PATH } from './held-memory';
 import { durationsAtPace, quantile } from './figures';
@@ -61,16 +62,11 @@ export async function measureWaits(stack: BenchStack, plan: WaitsPlan, say: (tex
   try {
     const keys = await createProjects(stack, Math.ceil(plan.waiting / PER_PROJECT));
     say(`creating ${plan.waiting} orders`);
-    const orders: { id: string; key: string }[] = [];
-    let next = 0;
-    const create = async () => {
-      while (next < plan.waiting) {
-        const key = keys[Math.floor(next++ / PER_PROJECT)]!;
-        const json = { 'content-type': 'application/json' };
-        orders.push({ ...(await send(key, 'POST', '/v1/orders/', json, '{"currency":"EUR","amount":1250}')), key });
-      }
-    };
-    await Promise.all(Array.from({ length: CREATED_AT_ONCE }, create));
+    const json = { 'content-type': 'application/json' };
+    const orders = await severalAtOnce(CREATED_AT_ONCE, Array.from({ length: plan.waiting }), async (_, n) => {
+      const key = keys[Math.floor(n / PER_PROJECT)]!;
+      return { ...(await send(key, 'POST', '/v1/orders/', json, '{"currency":"EUR","amount":1250}')), key };
+    });
     await sleep(WARM_UP_MS);
     const heldMemory = async () => {
       const answer = await request(facts.api_url + MEMORY_PATH, { dispatcher: agent });

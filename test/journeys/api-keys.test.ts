@@ -3,9 +3,9 @@ import { EXAMPLES } from '../../src/contract/examples';
 import { MERCHANT_API, type MerchantRoutes } from '../../src/contract/merchant-api';
 import type { Route } from '../../src/contract/routes';
 import * as manage from '../../src/client/manage';
+import { severalAtOnce } from '../../src/domain/several-at-once';
 import { Client } from '../support/customer';
 import { Merchant } from '../support/merchant';
-import { runConcurrently } from '../support/merchant-payments';
 import { Operator } from '../support/operator';
 import { NOBODY } from '../support/shapes';
 import { aRecovery } from '../support/database';
@@ -146,7 +146,7 @@ describe('every operation', () => {
   const paths = new Map<string, string>();
   beforeAll(async () => {
     const prepare = (shop: 'project' | 'suspended') =>
-      runConcurrently(ids.length, 4, async (n) => paths.set(`${shop} ${ids[n]!}`, await pathOf(ids[n]!, shops[shop])));
+      severalAtOnce(4, ids, async (id) => paths.set(`${shop} ${id}`, await pathOf(id, shops[shop])));
     await Promise.all([prepare('project'), prepare('suspended')]);
     // The first search after a pause waits for the index, which a busy machine may not write in time.
     const search = { body: BODIES.searchOrders! };

@@ -1,4 +1,5 @@
 import { createOrder, updateOrder, type Order, type OrderRequest } from '../../src/client';
+import { severalAtOnce } from '../../src/domain/several-at-once';
 import { recordRows } from '../support/database';
 import { answerOf, Merchant, statusesOf, type RestAnswer, type RefusalName } from '../support/merchant';
 import { RACES, sendUntilAnswered as insistOn } from '../support/waits';
@@ -47,12 +48,7 @@ describe('the same request with the same key', () => {
       expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
       return answers[0]!.body;
     };
-    const orders: Order[] = [];
-    let begun = 0;
-    const lane = async () => {
-      while (begun < ORDERS) orders.push(await order((begun += 1)));
-    };
-    await Promise.all(Array.from({ length: LANES }, lane));
+    const orders = await severalAtOnce(LANES, Array.from({ length: ORDERS }), (_, n) => order(n));
     const ids = new Set(orders.map(({ id }) => id));
     expect(ids.size).toBe(ORDERS);
     const heard = await Promise.all(orders.map((order) => merchant.untilOutcomeKnown(order)));

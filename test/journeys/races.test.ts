@@ -1,3 +1,4 @@
+import { severalAtOnce } from '../../src/domain/several-at-once';
 import { recordRows } from '../support/database';
 import { Merchant } from '../support/merchant';
 import {
@@ -6,7 +7,6 @@ import {
   httpStatusesOf,
   outcomeInWords,
   payingTransactionId,
-  runConcurrently,
   sendOperationUntilAnswered,
   voidAll,
 } from '../support/merchant-payments';
@@ -63,7 +63,7 @@ function countsOf(values: unknown[]): Record<string, number> {
 
 test(`rules 7.1 and 9.9: ${RACES} authorizations, captured and voided at the instant their window ends: one winner each, the record equal to the ledger`, async () => {
   const vaulted = await merchant.cardTransaction('approved');
-  const tied = await runConcurrently(RACES, 2 * LANES, async (n) => {
+  const tied = await severalAtOnce(2 * LANES, Array.from({ length: RACES }), async (_, n) => {
     const order = await createAuthorization(merchant, {
       transaction: { ...vaulted, expiration_period: `PT${WINDOW_MS / 1_000}S` },
     });

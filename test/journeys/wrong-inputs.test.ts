@@ -7,6 +7,7 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { v7 as uuidv7 } from 'uuid';
 import { eventNamesOf } from '../../src/bench/history';
+import { severalAtOnce } from '../../src/domain/several-at-once';
 import { EVENTS_SUGGESTED_MAX } from '../../src/stack/servers/temporal';
 import {
   SETTLEMENTS_WORKFLOW,
@@ -20,7 +21,7 @@ import { UPDATES } from '../../workflows/inputs';
 import { CARD, Client } from '../support/customer';
 import { CARDS } from '../support/domain';
 import { Merchant, statusesOf } from '../support/merchant';
-import { capturePart, createAuthorization, part, runConcurrently } from '../support/merchant-payments';
+import { capturePart, createAuthorization, part } from '../support/merchant-payments';
 import { createTestProject } from '../support/operator';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
@@ -104,10 +105,7 @@ test('rules 24.10: signals with any input: the order is paid, the authorization 
   const signalAll = async (id: string) => {
     const handle = temporal.workflow.getHandle(id);
     const sent = SIGNALS.flatMap((signal) => [[], ...WRONG.map((input) => [input])].map((args) => ({ signal, args })));
-    await runConcurrently(sent.length, AT_ONCE, async (n) => {
-      const { signal, args } = sent[n]!;
-      await handle.signal(signal, ...args);
-    });
+    await severalAtOnce(AT_ONCE, sent, ({ signal, args }) => handle.signal(signal, ...args));
   };
   await Promise.all(ids.map(signalAll));
   for (const id of ids) {
@@ -184,8 +182,7 @@ test('rules 24.10: updates with any input are refused, and leave no event', asyn
   let refused = 0;
   const sendAll = async (id: string) => {
     const sent = Object.keys(UPDATES).flatMap((update) => wrongInputsOf(update).map((input) => ({ update, input })));
-    await runConcurrently(sent.length, AT_ONCE, async (n) => {
-      const { update, input } = sent[n]!;
+    await severalAtOnce(AT_ONCE, sent, async ({ update, input }) => {
       const args = input === undefined ? [] : [input];
       const error: unknown = await temporal.workflow
         .getHandle(id)

@@ -142,14 +142,3 @@ export function expectNothingEmpty(order: Order): void {
   const { flags: _, amount_details: __, ...rest } = order;
   expect(JSON.stringify(rest)).not.toMatch(/\[\]|:null|"\w+_amount":0/);
 }
-
-/** Runs the work for 0…count-1, so many at a time. */
-export async function runConcurrently<T>(count: number, lanes: number, work: (n: number) => Promise<T>): Promise<T[]> {
-  const results: T[] = [];
-  let begun = 0;
-  const lane = async () => {
-    while (begun < count) results.push(await work(begun++));
-  };
-  await Promise.all(Array.from({ length: lanes }, lane));
-  return results;
-}

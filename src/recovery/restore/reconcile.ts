@@ -12,6 +12,7 @@ import type { RequireLease } from '../../db/lease';
 import { endLostRecords } from '../../db/recovery/attentions';
 import { reopenErasure } from '../../db/retention/erasures';
 import { isProcessorInitiated } from '../../domain/follow-up';
+import { severalAtOnce } from '../../domain/several-at-once';
 import { minorUnitsInWords } from '../../domain/waits';
 import { ERRORS, ServiceError } from '../../errors';
 import type { Processor } from '../../processor/client';
@@ -83,7 +84,7 @@ export async function reconcile(services: Services, restore: RestoreUnderWay): P
   const writeAll = async (missing: readonly Missing[]) => {
     const groups = new Map<string, Missing[]>();
     for (const one of missing) groups.set(one.in_turn_with, [...(groups.get(one.in_turn_with) ?? []), one]);
-    await severalAtOnce([...groups.values()], async (group) => {
+    await severalAtOnce(CHECKS_AT_ONCE, [...groups.values()], async (group) => {
       for (const { object, write, is_needed_by_later } of group) {
         await services.requireLease();
         const is_changed = await attempt(object, write);
@@ -102,7 +103,7 @@ export async function reconcile(services: Services, restore: RestoreUnderWay): P
     // The processor may go on with what was under way: its operations are asked for again.
     const restoration = restorationWith(await operationsSince(services.processor, since));
     const of_type = seen.filter((one) => one.type === type);
-    const read = await severalAtOnce(of_type, (workflow) =>
+    const read = await severalAtOnce(CHECKS_AT_ONCE, of_type, (workflow) =>
       attempt(workflow.workflow_id, () => missingOf(restoration, type, workflow)),
     );
     await services.requireLease();
@@ -140,20 +141,6 @@ const isForPerson = (error: Error) =>
 
 /** The id of its order or payment link. */
 const objectIdOf = ({ workflow_id }: SeenWorkflow) => workflow_id.slice(workflow_id.indexOf(':') + 1);
-
-/** Reads or writes these, in their order, several at a time. Returns the results in the same order. */
-async function severalAtOnce<One, Result>(all: readonly One[], work: (one: One) => Promise<Result>): Promise<Result[]> {
-  const results: Result[] = [];
-  let next = 0;
-  const lane = async () => {
-    while (next < all.length) {
-      const n = next++;
-      results[n] = await work(all[n]!);
-    }
-  };
-  await Promise.all(Array.from({ length: CHECKS_AT_ONCE }, lane));
-  return results;
-}
 
 /** How long an erasure may take until a person has to look. Milliseconds. */
 const ERASURE_MS = 60_000;
