@@ -1,22 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import {
-  Client,
-  WithStartWorkflowOperation,
-  WorkflowFailedError,
-  WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
-} from '@temporalio/client';
+import { Client, WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import type { Order } from '../../src/contract/order';
 import type { AuditEntry } from '../../src/contract/manage/history';
 import { KINDS } from '../../src/temporal/kinds';
+import { startAndUpdate } from '../../src/temporal/object-workflows';
 import { FAILURE_CONVERTER } from '../../src/temporal/connect';
 import { EncryptingCodec } from '../../src/temporal/payload-codec';
 import { transactionId } from '../../src/ids';
 import {
   FOLLOW_UP_WORKFLOW,
-  ORDER_WORKFLOW,
   cancelOrderUpdate,
   captureOrVoidUpdate,
   clockAdvanced,
@@ -256,13 +250,11 @@ test('a client without a key creates an order in a live project: it is not there
   const id = randomUUID();
   const order = { ...anOrder(id), project_id };
   const sent = await attack((client) =>
-    client.workflow.executeUpdateWithStart(createOrderUpdate, {
-      startWorkflowOperation: new WithStartWorkflowOperation(ORDER_WORKFLOW, {
-        ...KINDS.order.start({ order_id: id, project_id }),
-        workflowIdConflictPolicy: 'USE_EXISTING',
-      }),
-      args: [{ request: aRequest(), order, period: MINUTE, is_test: false }],
-    }),
+    startAndUpdate(
+      client,
+      { kind: KINDS.order, object: { order_id: id, project_id } },
+      { definition: createOrderUpdate, args: [{ request: aRequest(), order, period: MINUTE, is_test: false }] },
+    ),
   );
   const { status } = await live.send('GET', `/v1/orders/${id}/`);
   expect([sent, status]).toEqual(['refused', 404]);

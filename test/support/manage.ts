@@ -11,6 +11,7 @@ import { tokenEndpoint } from '../../api/manage/token-endpoint';
 import { Tokens } from '../../api/manage/tokens';
 import { MANAGE_API, TOKEN_PATH, TOKEN_SCOPE } from '../../src/contract/manage/manage-api';
 import type { DeliveryId } from '../../src/domain/delivery';
+import type { Database } from '../../src/db/connection';
 import { insertOAuthClient, type Role } from '../../src/db/projects/oauth-clients';
 import { createTestDatabase, secrets } from './database';
 
@@ -28,10 +29,8 @@ export interface ClientCredentials {
 /** The bearer-token host with a database of its own. */
 export type ManageHost = Awaited<ReturnType<typeof aManageHost>>;
 
-/** `TRUSTED_PROXY`: who may say in X-Forwarded-For where a request comes from. */
-export async function aManageHost({ TRUSTED_PROXY = '' } = {}) {
-  const database = await createTestDatabase();
-  const { db } = database;
+/** Serves the bearer-token host with a database alone. */
+async function serveTestManage(db: Database, TRUSTED_PROXY: string) {
   /** Every log line. */
   const lines: string[] = [];
   /** Deliveries whose workflow was started, and those whose workflow was told that the record has changed. */
@@ -70,25 +69,28 @@ export async function aManageHost({ TRUSTED_PROXY = '' } = {}) {
     TLS_KEY_FILE: undefined,
     TRUSTED_PROXY,
   });
+  return { server, tokens, lines, started, told };
+}
 
-  async function answerOf<Body>(response: Response): Promise<ManageAnswer<Body>> {
-    const text = await response.text();
-    const body = (text === '' ? undefined : JSON.parse(text)) as Body;
-    return { status: response.status, headers: response.headers, body };
-  }
+async function readAnswer<Body>(response: Response): Promise<ManageAnswer<Body>> {
+  const text = await response.text();
+  const body = (text === '' ? undefined : JSON.parse(text)) as Body;
+  return { status: response.status, headers: response.headers, body };
+}
 
+/** `TRUSTED_PROXY`: who may say in X-Forwarded-For where a request comes from. */
+export async function aManageHost({ TRUSTED_PROXY = '' } = {}) {
+  const database = await createTestDatabase();
+  const { server, ...served } = await serveTestManage(database.db, TRUSTED_PROXY);
   const host = {
     database,
-    tokens,
     url: server.url,
-    lines,
-    started,
-    told,
+    ...served,
     /** A client that is made in the record. */
     async aClient(role: Role, merchant_id?: string): Promise<ClientCredentials> {
       const [client_id, client_secret] = [uuidv7(), newClientSecret()];
       const client = { client_id, name: `A client: ${role}`, role, merchant_id: merchant_id ?? null };
-      await insertOAuthClient(db, client, secrets.hash(client_secret), new Date());
+      await insertOAuthClient(database.db, client, secrets.hash(client_secret), new Date());
       return { client_id, client_secret };
     },
     /** The answer of the token endpoint to a form; absent fields are those of a good one. */
@@ -99,7 +101,7 @@ export async function aManageHost({ TRUSTED_PROXY = '' } = {}) {
       const whole = { grant_type: 'client_credentials', scope: TOKEN_SCOPE, ...form };
       const fields = Object.entries(whole).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
       const body = new URLSearchParams(fields as [string, string][]);
-      return await answerOf(await fetch(server.url + TOKEN_PATH, { method: 'POST', body, headers }));
+      return await readAnswer(await fetch(server.url + TOKEN_PATH, { method: 'POST', body, headers }));
     },
     /** A token of a new client. */
     async aToken(role: Role, merchant_id?: string): Promise<string> {
@@ -125,7 +127,7 @@ export async function aManageHost({ TRUSTED_PROXY = '' } = {}) {
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
-      return await answerOf(response);
+      return await readAnswer(response);
     },
     async close() {
       await server.close();

@@ -1,9 +1,4 @@
-import {
-  WithStartWorkflowOperation,
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowNotFoundError,
-  type WorkflowHandle,
-} from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { findStoredOrder, type StoredOrder } from '../../src/db/orders/stored-order';
 import { findStoredPaymentLink, type StoredPaymentLink } from '../../src/db/payment-links';
@@ -12,10 +7,6 @@ import type { FollowUpKind } from '../../src/domain/follow-up';
 import { linkOrderId } from '../../src/ids';
 import {
   CREATE_UPDATE_ID,
-  FOLLOW_UP_WORKFLOW,
-  ORDER_WORKFLOW,
-  PAYMENT_LINK_WORKFLOW,
-  TASK_QUEUE,
   cancelOrderUpdate,
   createOrderUpdate,
   createPaymentLinkUpdate,
@@ -29,8 +20,10 @@ import {
   type CaptureOrVoidInput,
 } from '../../workflows/messages';
 import { createWorkflowClients } from '../../src/temporal/workflows';
-import { KINDS } from '../../src/temporal/kinds';
+import { KINDS, type StartedOrder } from '../../src/temporal/kinds';
+import { startAndUpdate } from '../../src/temporal/object-workflows';
 import { BY_TOKEN, MINUTE, PROJECT, aRequest, aTransaction, anOrder, transactionIdOf } from './domain';
+import { statusesOf } from './merchant';
 import { answerIssuer } from './processor';
 import { postControl, stack } from './stack';
 import type { WorkflowEnvironment } from './temporal';
@@ -115,17 +108,15 @@ export async function createAnOrder(world: WorkflowEnvironment, options: TestOrd
     transaction,
     ...options.input,
   };
+  const { task_timeout_ms: workflowTaskTimeout = 10_000 } = options;
+  const start = (order: StartedOrder) => ({ ...KINDS.order.start(order), workflowTaskTimeout });
+  const kind = { ...KINDS.order, start };
   await untilHandled(() =>
-    client.workflow.executeUpdateWithStart(createOrderUpdate, {
-      startWorkflowOperation: new WithStartWorkflowOperation(ORDER_WORKFLOW, {
-        ...KINDS.order.start({ order_id: id, project_id: PROJECT.id }),
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        workflowTaskTimeout: options.task_timeout_ms ?? 10_000,
-      }),
-      updateId: CREATE_UPDATE_ID,
-      args: [input],
-    }),
+    startAndUpdate(
+      client,
+      { kind, object: { order_id: id, project_id: PROJECT.id }, workflowIdReusePolicy: 'REJECT_DUPLICATE' },
+      { definition: createOrderUpdate, args: [input], updateId: CREATE_UPDATE_ID },
+    ),
   );
   const handle = client.workflow.getHandle(orderWorkflowId(id));
   return {
@@ -160,12 +151,8 @@ export async function createAnOrder(world: WorkflowEnvironment, options: TestOrd
       over: Partial<RequestedFollowUpInput> = {},
     ): Promise<string> {
       const input = { ...followUpOf(id, kind, { amount, ...over }), kind } satisfies CaptureOrVoidInput;
-      const startWorkflowOperation = new WithStartWorkflowOperation(ORDER_WORKFLOW, {
-        ...KINDS.order.start({ order_id: input.original_order_id, project_id: PROJECT.id }),
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      });
-      await client.workflow.executeUpdateWithStart(captureOrVoidUpdate, { startWorkflowOperation, args: [input] });
+      const start = { kind: KINDS.order, object: { order_id: input.original_order_id, project_id: PROJECT.id } };
+      await startAndUpdate(client, start, { definition: captureOrVoidUpdate, args: [input] });
       await awaitFirstAnswer(world, input.id);
       return input.id;
     },
@@ -192,13 +179,8 @@ export function followUpOf(
 
 /** Starts a follow-up order's workflow, or joins the one that is under way, and waits for its first answer. */
 export async function startFollowUp({ env }: WorkflowEnvironment, input: FollowUpInput): Promise<WorkflowHandle> {
-  await env.client.workflow.executeUpdateWithStart(firstAnswerUpdate, {
-    startWorkflowOperation: new WithStartWorkflowOperation(FOLLOW_UP_WORKFLOW, {
-      ...KINDS.follow_up.start(input),
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    }),
-  });
+  const start = { kind: KINDS.follow_up, object: input };
+  await startAndUpdate(env.client, start, { definition: firstAnswerUpdate, args: [] });
   return env.client.workflow.getHandle(orderWorkflowId(input.id));
 }
 
@@ -247,17 +229,14 @@ export async function moneySummaryOf(order: TestOrder): Promise<string> {
   return [moved || 'nothing', requested].filter(Boolean).join(': ');
 }
 
-const statuses = ({ status, transactions }: StoredOrder) =>
-  [`${status}:`, ...transactions.map((transaction) => transaction.status)].join(' ');
-
 /** The statuses of an order of the record and of its transactions, follow-up orders too: `completed: accepted`. */
 export async function statusesOfRow({ database }: WorkflowEnvironment, order_id: string): Promise<string | undefined> {
   const order = await findStoredOrder(database.db, order_id);
-  return order && statuses(order);
+  return order && statusesOf(order);
 }
 
 /** Statuses of the order and its transactions, as `completed: error accepted`. */
-export const statusesOfOrder = async (order: TestOrder) => statuses(await order.view());
+export const statusesOfOrder = async (order: TestOrder) => statusesOf(await order.view());
 
 /** What the customer does on the issuer's page: `code`, or `action: cancel`. */
 export async function answerAtIssuer(order: TestOrder, form: Record<string, string>): Promise<void> {
@@ -274,30 +253,24 @@ export async function createALink(
 ) {
   const id = uuidv7();
   const { client } = world.env;
+  const payment_link = {
+    id,
+    project_id: PROJECT.id,
+    merchant_order_id: 'L-1',
+    amount: 500,
+    currency: 'EUR',
+    expiration_period: 'P30D',
+  };
   await untilHandled(() =>
-    client.workflow.executeUpdateWithStart(createPaymentLinkUpdate, {
-      startWorkflowOperation: new WithStartWorkflowOperation(PAYMENT_LINK_WORKFLOW, {
-        workflowId: paymentLinkWorkflowId(id),
-        taskQueue: TASK_QUEUE,
-        args: [{ payment_link_id: id }],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-      }),
-      updateId: 'create',
-      args: [
-        {
-          request: aRequest(),
-          payment_link: {
-            id,
-            project_id: PROJECT.id,
-            merchant_order_id: 'L-1',
-            amount: 500,
-            currency: 'EUR',
-            expiration_period: 'P30D',
-          },
-          period,
-        },
-      ],
-    }),
+    startAndUpdate(
+      client,
+      { kind: KINDS.payment_link, object: payment_link, workflowIdReusePolicy: 'REJECT_DUPLICATE' },
+      {
+        definition: createPaymentLinkUpdate,
+        args: [{ request: aRequest(), payment_link, period }],
+        updateId: CREATE_UPDATE_ID,
+      },
+    ),
   );
   const handle = client.workflow.getHandle(paymentLinkWorkflowId(id));
   const view = async (): Promise<StoredPaymentLink> => (await findStoredPaymentLink(world.database.db, id))!;

@@ -1,4 +1,4 @@
-import { WithStartWorkflowOperation, WorkflowUpdateFailedError } from '@temporalio/client';
+import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import { v7 as uuidv7 } from 'uuid';
 import { insertOrder } from '../../src/db/orders/insert-order';
@@ -8,6 +8,8 @@ import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { ServiceError } from '../../src/errors';
 import { linkOrderId, transactionId } from '../../src/ids';
 import type { Processor } from '../../src/processor/client';
+import { KINDS } from '../../src/temporal/kinds';
+import { startAndUpdate } from '../../src/temporal/object-workflows';
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import {
   PAYMENT_LINK_STATUS,
@@ -18,7 +20,7 @@ import {
   paymentLinkWorkflowId,
   processorAnswered,
 } from '../../workflows/messages';
-import { aCharge, aLateRequest, aRequest, CARDS } from '../support/domain';
+import { CARDS, PROJECT, aCharge, aLateRequest, aRequest } from '../support/domain';
 import { readLedger } from '../support/ledger';
 import { Merchant } from '../support/merchant';
 import { setUp } from '../support/set-up';
@@ -268,19 +270,11 @@ describe('a failover that lost the last commits of a link', () => {
 describe('the end of a link', () => {
   test('rules 10.19: of a link that was never written: NotFound at once', async () => {
     const id = uuidv7();
-    const start = new WithStartWorkflowOperation(PAYMENT_LINK_WORKFLOW, {
-      workflowId: paymentLinkWorkflowId(id),
-      taskQueue: TASK_QUEUE,
-      args: [{ payment_link_id: id }],
-      workflowIdConflictPolicy: 'USE_EXISTING',
-    });
-    const { workflow } = world.env.client;
-    const ended = workflow.executeUpdateWithStart(endPaymentLinkUpdate, {
-      startWorkflowOperation: start,
-      args: [{ request: aRequest() }],
-    });
+    const { client } = world.env;
+    const start = { kind: KINDS.payment_link, object: { id, project_id: PROJECT.id } };
+    const ended = startAndUpdate(client, start, { definition: endPaymentLinkUpdate, args: [{ request: aRequest() }] });
     expect(await refusalOf(ended)).toBe('NotFound');
-    expect(await workflow.getHandle(paymentLinkWorkflowId(id)).result()).toBe('refused');
+    expect(await client.workflow.getHandle(paymentLinkWorkflowId(id)).result()).toBe('refused');
   });
 
   test('rules 19.7: an order never outlives its link; one in 3-D Secure expires with it', async () => {
