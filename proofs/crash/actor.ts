@@ -45,7 +45,7 @@ export class CrashActor {
       ...(method !== 'GET' && { 'idempotency-key': key ?? this.newKey() }),
     };
     const request = { headers, ...(body !== undefined && { body }) };
-    const answer = await persist<Body>(() => this.world.merchant.send(method, path, request));
+    const answer = await sendUntilAnswered<Body>(() => this.world.merchant.send(method, path, request), STEP_MS);
     // Moves of sandbox clocks wait for their turn (rules 23.9).
     if (answer.status === 429) return await this.send(method, path, body, request.headers['idempotency-key']);
     if (answer.status > 201) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
@@ -142,10 +142,8 @@ export class CrashActor {
       },
       STEP_MS,
     );
-    await persist(async () => {
-      const { status, headers } = await customer.postForm(path, { ...form, ...fields }, { [FLOW_HEADER]: this.marker });
-      return { status, headers };
-    });
+    const headers = { [FLOW_HEADER]: this.marker };
+    await sendUntilAnswered(() => customer.postForm(path, { ...form, ...fields }, headers), STEP_MS);
   }
 
   /** What the customer does on the issuer's page; then the browser goes back to ours. */
@@ -166,12 +164,8 @@ export class CrashActor {
     if (back === null) throw new Error(`the issuer answers ${answer.status} without an address`);
     const { pathname, search } = new URL(back);
     const customer = new Client(this.world.merchant.stack.api_url);
-    await persist(async () => {
-      const { status, headers } = await customer.send(`${pathname}${search}`, {
-        headers: { [FLOW_HEADER]: this.marker },
-      });
-      return { status, headers };
-    });
+    const headers = { [FLOW_HEADER]: this.marker };
+    await sendUntilAnswered(() => customer.send(`${pathname}${search}`, { headers }), STEP_MS);
   }
 
   /** The processor has the outcome of what is open; chargebacks and news of an operation are made by it. */
@@ -227,17 +221,6 @@ export class CrashActor {
 
   private async rows<Row>(sql: string, bindings: Record<string, unknown>): Promise<Row[]> {
     return await queryRows<Row>(this.world.db, sql, bindings);
-  }
-}
-
-/** Sends until it is answered, also where the machine stands still for minutes. */
-async function persist<Body>(call: Parameters<typeof sendUntilAnswered>[0]) {
-  const give_up = performance.now() + STEP_MS;
-  for (;;) {
-    const answer = await sendUntilAnswered<Body>(call).catch((error: unknown) => {
-      if (performance.now() > give_up) throw error;
-    });
-    if (answer !== undefined && (answer.status < 502 || performance.now() > give_up)) return answer;
   }
 }
 

@@ -40,10 +40,8 @@ async function sendFollowUp(shop: Shop, what: FollowUp, order: Order, amount?: n
 /** The customer answers the issuer's question, which the page leads to. */
 async function answerIssuerOf(shop: Shop, order: { id: string }, code: string): Promise<void> {
   await shop.untilOrder(order.id, 'at the issuer', ({ transactions }) => transactions?.at(-1)?.status === 'pending');
-  const address = await shop.eventually('the address of the issuer', async () => {
-    const html = await (await new Client(shop.merchant.stack.api_url).send(page(order))).text();
-    return /href="([^"]+\/challenge\/[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&');
-  });
+  const customer = new Client(shop.merchant.stack.api_url);
+  const address = await shop.eventually('the address of the issuer', () => customer.issuerAt(page(order)));
   // The issuer's page fails while its database restarts: the customer sends the code again.
   await shop.eventually('the issuer', async () => (await answerIssuer(address, { code })).status < 500 || undefined);
 }

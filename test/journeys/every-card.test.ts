@@ -2,7 +2,6 @@ import { readLedger } from '../support/ledger';
 import { CARD, Client, createPageOrder, makeOrderDue, orderAsMerchant, readStatuses } from '../support/customer';
 import { CARDS, type CardName } from '../support/domain';
 import { Merchant } from '../support/merchant';
-import { answerIssuer } from '../support/processor';
 import { stack } from '../support/stack';
 import { until } from '../support/waits';
 
@@ -71,17 +70,11 @@ describe('on the hosted page', () => {
   }
 
   /** The issuer's address, as the page shows it while the customer is there. */
-  async function issuerOf({ id, customer }: Payer): Promise<string> {
-    const html = await (await customer.send(`/pay/${id}/`)).text();
-    return /href="([^"]+\/challenge\/[^"]*)"/.exec(html)![1]!.replaceAll('&amp;', '&');
-  }
+  const issuerOf = async ({ id, customer }: Payer) => (await customer.issuerAt(`/pay/${id}/`))!;
 
   /** Sends the issuer's form, and goes where it leads. */
-  async function answerIssuerOf(payer: Payer, form: Record<string, string>): Promise<Response> {
-    const answer = await answerIssuer(await issuerOf(payer), form);
-    const { pathname, search } = new URL(answer.headers.get('location')!);
-    return await payer.customer.send(`${pathname}${search}`);
-  }
+  const answerIssuerOf = async (payer: Payer, form: Record<string, string>) =>
+    await payer.customer.answerIssuer(await issuerOf(payer), form);
 
   test('rules 12.6: challenge, code right: to the issuer and back, paid once', async () => {
     const payer = await payWith('challenge');

@@ -270,9 +270,7 @@ ${indented(WEBHOOK, 4)}
     expect(tree).toMatch(
       /^page \/pay \(api\)\n[^]*processor vaultCard[^]*\n  update submitPayment \(api\)\n    activity chargeAttempt \(worker\)\n[^]*processor execute[^]*sql move order/,
     );
-    const html = await (await customer.send(`/pay/${id}/`)).text();
-    const issuer = /href="([^"]+\/challenge\/[^"]*)"/.exec(html)![1]!.replaceAll('&amp;', '&');
-    await answerIssuer(issuer, { code: '0101' });
+    await answerIssuer((await customer.issuerAt(`/pay/${id}/`))!, { code: '0101' });
     // One webhook tells of the challenge, one of its end.
     const webhooks = await untilTold(id, 2);
     // The processor's notification ends it: the customer has not returned.

@@ -41,8 +41,9 @@ const UNANSWERED = [502, 503, 504];
  */
 export async function sendUntilAnswered<Body = unknown>(
   call: () => Called,
+  limit_ms = LIMIT_MS,
 ): Promise<{ status: number; headers: Headers; body: Body }> {
-  const give_up = performance.now() + LIMIT_MS;
+  const give_up = performance.now() + limit_ms;
   for (;;) {
     const answer = await call().catch((error: unknown) => {
       if (performance.now() > give_up || !isBrokenConnection(error)) throw error;
