@@ -15,7 +15,7 @@ import { readVariables } from '../../src/stack/launch';
 import { Merchant } from '../../test/support/merchant';
 import { Operator } from '../../test/support/operator';
 import type { OwnStack, RunningStack } from '../../test/support/stack';
-import { temporalOf } from '../../test/support/temporal-client';
+import { withTemporal } from '../../test/support/temporal-client';
 import { until } from '../../test/support/waits';
 import { TASK_QUEUE } from '../../workflows/messages';
 import { failBackupCheck } from '../support/archive';
@@ -149,19 +149,19 @@ async function withShadows(db: Database, definition: string, work: () => Promise
 
 /** Starts workflows of a type that no worker knows, one every two seconds, and ends them at the end. */
 export async function startUnknownWorkflows(stack: RunningStack, count: number): Promise<void> {
-  const client = temporalOf(stack);
-  const started: string[] = [];
-  try {
-    for (let n = 0; n < count; n += 1) {
-      const workflowId = `of-another-release:${n}`;
-      await client.workflow.start('workflowOfAnotherRelease', { taskQueue: TASK_QUEUE, workflowId });
-      started.push(workflowId);
-      await sleep(2_000);
+  await withTemporal(stack, async ({ workflow }) => {
+    const started: string[] = [];
+    try {
+      for (let n = 0; n < count; n += 1) {
+        const workflowId = `of-another-release:${n}`;
+        await workflow.start('workflowOfAnotherRelease', { taskQueue: TASK_QUEUE, workflowId });
+        started.push(workflowId);
+        await sleep(2_000);
+      }
+    } finally {
+      for (const workflowId of started) await workflow.getHandle(workflowId).terminate('the proof is over');
     }
-  } finally {
-    for (const workflowId of started) await client.workflow.getHandle(workflowId).terminate('the proof is over');
-    await client.connection.close();
-  }
+  });
 }
 
 /** Has every workflow thread of the worker run an endless loop for so long, by Node's debugger. Resolves at its end. */
@@ -205,33 +205,32 @@ export async function withMoneyThatDiffers(
   db: Database,
   work: () => Promise<void>,
 ): Promise<void> {
-  const client = temporalOf(stack);
-  const audit = client.schedule.getHandle('audit');
-  const [payment] = await queryRows<{ id: string }>(
-    db,
-    `select t.id from transactions t join orders o on o.id = t.order_id
-     where o.kind = 'payment' and t.status = 'accepted' order by t.created desc limit 1`,
-    {},
-  );
-  const add = (amount: number) =>
-    queryRows(
+  await withTemporal(stack, async ({ schedule }) => {
+    const audit = schedule.getHandle('audit');
+    const [payment] = await queryRows<{ id: string }>(
       db,
-      'update transactions set amount = amount + :amount, captured_amount = captured_amount + :amount where id = :id',
-      { id: payment!.id, amount },
+      `select t.id from transactions t join orders o on o.id = t.order_id
+     where o.kind = 'payment' and t.status = 'accepted' order by t.created desc limit 1`,
+      {},
     );
-  /** Triggers the audit until the number of open incidents is this; what has just changed is left to a later run. */
-  const auditUntil = (open: number) =>
-    until(
-      `${open} incidents are open`,
-      async () => {
-        await audit.trigger();
-        await sleep(5_000);
-        const found = await queryRows(db, 'select 1 from incidents where closed_at is null', {});
-        return found.length === open;
-      },
-      120_000,
-    );
-  try {
+    const add = (amount: number) =>
+      queryRows(
+        db,
+        'update transactions set amount = amount + :amount, captured_amount = captured_amount + :amount where id = :id',
+        { id: payment!.id, amount },
+      );
+    /** Triggers the audit until the number of open incidents is this; what has just changed is left to a later run. */
+    const auditUntil = (open: number) =>
+      until(
+        `${open} incidents are open`,
+        async () => {
+          await audit.trigger();
+          await sleep(5_000);
+          const found = await queryRows(db, 'select 1 from incidents where closed_at is null', {});
+          return found.length === open;
+        },
+        120_000,
+      );
     await add(7);
     try {
       await auditUntil(1);
@@ -240,7 +239,5 @@ export async function withMoneyThatDiffers(
       await add(-7);
     }
     await auditUntil(0);
-  } finally {
-    await client.connection.close();
-  }
+  });
 }

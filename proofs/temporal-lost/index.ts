@@ -15,7 +15,7 @@ import { Merchant } from '../../test/support/merchant';
 import { amountDetailsOf, capture, capturePart, createAuthorization, part } from '../../test/support/merchant-payments';
 import { createTestProject } from '../../test/support/operator';
 import { OwnStack, postControl, type RunningStack } from '../../test/support/stack';
-import { temporalOf } from '../../test/support/temporal-client';
+import { withTemporal } from '../../test/support/temporal-client';
 import { sendUntilAnswered, until } from '../../test/support/waits';
 import { orderWorkflowId, paymentLinkWorkflowId } from '../../workflows/messages';
 import { checkInvariants } from '../invariants';
@@ -238,7 +238,7 @@ class Drill {
   /** Replays all open workflows, as before an upgrade. Returns how long that took, in seconds. */
   async checkDeploy(): Promise<number> {
     // Temporal lists a workflow a moment after its start.
-    await this.withTemporal((client) =>
+    await withTemporal(this.stack, (client) =>
       until('Temporal lists all', async () => (await client.workflow.count(ALL_OPEN)).count >= this.opened.length),
     );
     const began = performance.now();
@@ -279,7 +279,7 @@ class Drill {
     const db = connectDatabase(this.stack.postgres_url, { pool_max: 10 });
     try {
       let [rows, began] = [0, 0];
-      await this.withTemporal(async (client) => {
+      await withTemporal(this.stack, async (client) => {
         // The restarted workflows end their first tasks.
         await until('few tasks wait', async () => (await countWaitingTasks(client)) <= FEW_TASKS, 120_000);
         await sleep(QUIET_MS);
@@ -311,7 +311,7 @@ class Drill {
   /** Open objects that no workflow continues. */
   private async withoutWorkflow(): Promise<Opened[]> {
     const missing: Opened[] = [];
-    await this.withTemporal((client) =>
+    await withTemporal(this.stack, (client) =>
       severalAtOnce(LANES, this.opened, async (opened) => {
         const workflow = client.workflow.getHandle(opened.kind.workflowId(opened.id));
         const described = await workflow.describe().catch(() => undefined);
@@ -319,15 +319,6 @@ class Drill {
       }),
     );
     return missing;
-  }
-
-  private async withTemporal(work: (client: ReturnType<typeof temporalOf>) => Promise<unknown>): Promise<void> {
-    const client = temporalOf(this.stack);
-    try {
-      await work(client);
-    } finally {
-      await client.connection.close();
-    }
   }
 
   private async admin<T>(...args: string[]): Promise<T> {

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { readFacts, readVariables, type LaunchedStack } from '../../src/stack/launch';
 import { runCommand } from '../../src/stack/tools/command';
 import { serverFolder, stackIn, type RunningStack } from '../../test/support/stack';
-import { temporalOf } from '../../test/support/temporal-client';
+import { withTemporal } from '../../test/support/temporal-client';
 import { until } from '../../test/support/waits';
 import { TASK_QUEUE } from '../../workflows/messages';
 import { HEAD, ReleaseSwitch, launcherOf, type CompiledRelease } from './release';
@@ -104,20 +104,13 @@ export class ReleaseProcesses {
 
   /** Waits until Temporal knows the worker with this pid. */
   private async untilPolls(pid: number): Promise<void> {
-    const client = temporalOf(stackIn(this.data_dir));
-    const queue = {
-      namespace: client.options.namespace,
-      taskQueue: { name: TASK_QUEUE },
-      taskQueueType: WORKFLOW_TASKS,
-    };
-    try {
+    await withTemporal(stackIn(this.data_dir), async ({ options: { namespace }, workflowService }) => {
+      const queue = { namespace, taskQueue: { name: TASK_QUEUE }, taskQueueType: WORKFLOW_TASKS };
       await until('the new worker polls', async () => {
-        const { pollers } = await client.workflowService.describeTaskQueue(queue);
+        const { pollers } = await workflowService.describeTaskQueue(queue);
         return pollers?.some(({ identity }) => identity?.startsWith(`${pid}@`));
       });
-    } finally {
-      await client.connection.close();
-    }
+    });
   }
 
   /** Stops a process of the stack in order; the supervisor starts it again, from the release that is chosen by then. */

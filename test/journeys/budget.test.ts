@@ -8,7 +8,7 @@ import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
 import { createWorkflowEnvironment } from '../support/temporal';
 import { stack, type RunningStack } from '../support/stack';
-import { temporalOf } from '../support/temporal-client';
+import { withTemporal } from '../support/temporal-client';
 import { until } from '../support/waits';
 import { createALink, createAnOrder, startFollowUp, followUpOf, type TestOrder } from '../support/workflow-orders';
 
@@ -86,9 +86,7 @@ test('rules 24.16: without traces no event of an order or its webhook has a head
   const { id } = await merchant.paidOrder('approved', { webhook_url: receiver.url });
   for (const workflow_id of [orderWorkflowId(id), deliveryWorkflowId({ order_id: id, n: 1 })]) {
     await eventsOf(workflow_id);
-    const client = temporalOf();
-    const { events } = await client.workflow.getHandle(workflow_id).fetchHistory();
-    await client.connection.close();
+    const { events } = await withTemporal(stack(), ({ workflow }) => workflow.getHandle(workflow_id).fetchHistory());
     expect(JSON.stringify(events)).not.toMatch(/traceparent|request-id/);
   }
 });
@@ -199,11 +197,8 @@ async function eventsOf(
   workflow_id: string,
   { open = false, place = stack() }: { open?: boolean; place?: RunningStack } = {},
 ): Promise<string[]> {
-  const client = temporalOf(place);
-  try {
+  return await withTemporal(place, async (client) => {
     if (!open) await client.workflow.getHandle(workflow_id).result();
     return await eventNamesOf(client, workflow_id);
-  } finally {
-    await client.connection.close();
-  }
+  });
 }

@@ -18,7 +18,7 @@ import { Operator } from '../support/operator';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
 import { idle, OwnStack, type ProcessName } from '../support/stack';
-import { temporalOf } from '../support/temporal-client';
+import { withTemporal } from '../support/temporal-client';
 import { sendUntilAnswered, until } from '../support/waits';
 
 /**
@@ -356,12 +356,8 @@ async function expectPaidOnce(id: string, within_ms = WITHIN_MS): Promise<void> 
   expect(ledger.map(({ operation, result, amount }) => [operation, result, amount])).toEqual([
     ['sale', 'approved', 990],
   ]);
-  const client = temporalOf(merchant.stack);
-  try {
-    expect(await client.workflow.getHandle(orderWorkflowId(id)).result()).toBe('completed');
-  } finally {
-    await client.connection.close();
-  }
+  const result = withTemporal(merchant.stack, ({ workflow }) => workflow.getHandle(orderWorkflowId(id)).result());
+  expect(await result).toBe('completed');
 }
 
 // One after the other on one stack: each goes on where the one before it stopped.

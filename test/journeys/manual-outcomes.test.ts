@@ -14,7 +14,8 @@ import {
 } from '../support/merchant-payments';
 import { answerOfAdmin, runAdmin } from '../support/admin';
 import { NOBODY } from '../support/shapes';
-import { temporalOf } from '../support/temporal-client';
+import { stack } from '../support/stack';
+import { withTemporal } from '../support/temporal-client';
 import { orderWorkflowId } from '../../workflows/messages';
 
 /** `npm run admin -- outcome` (rules 22.6): outcomes that the processor never gives. */
@@ -124,9 +125,7 @@ test.each(['charge', 'refund'])('a %s whose workflow Temporal has lost can be se
     what === 'charge'
       ? await unansweredCharge('processing_approved')
       : (await unansweredFollowUp('refund', 'approved')).order;
-  const client = temporalOf();
-  await client.workflow.getHandle(orderWorkflowId(order.id)).terminate('lost');
-  await client.connection.close();
+  await withTemporal(stack(), ({ workflow }) => workflow.getHandle(orderWorkflowId(order.id)).terminate('lost'));
   expect(await setOutcome(payingTransactionId(order))).toMatchObject({ order_status: 'completed', set: 'now' });
   expect(statusesOf(await merchant.getOrder(order.id))).toBe('completed: accepted');
 });

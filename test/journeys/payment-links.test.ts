@@ -4,7 +4,8 @@ import { CARD, Client } from '../support/customer';
 import { CARDS } from '../support/domain';
 import { Merchant, webhookOf } from '../support/merchant';
 import { startReceiver } from '../support/servers';
-import { temporalOf } from '../support/temporal-client';
+import { stack } from '../support/stack';
+import { withTemporal } from '../support/temporal-client';
 import { until } from '../support/waits';
 
 /** PAYMENT_LINKS=50 for 50 links one after the other, which takes minutes. */
@@ -58,19 +59,14 @@ test('webhooks of its orders go to the link’s webhook_url, one for each change
 });
 
 test('a link whose workflow was terminated is paid all the same, and ended all the same', async () => {
-  const temporal = temporalOf();
-  try {
-    const [paid, ended] = [await merchant.createPaymentLink(), await merchant.createPaymentLink()];
-    for (const { id } of [paid, ended]) {
-      await temporal.workflow.getHandle(paymentLinkWorkflowId(id)).terminate('by mistake');
-    }
-    await (
-      await aPayer(paid.payment_url)
-    )(CARDS.approved.number);
-    expect((await merchant.getPaymentLink(paid.id)).status).toBe('completed');
-    const answer = await merchant.send<{ status: string }>('DELETE', `/v1/paymentlinks/${ended.id}/`);
-    expect([answer.status, answer.body.status]).toEqual([200, 'expired']);
-  } finally {
-    await temporal.connection.close();
-  }
+  const [paid, ended] = [await merchant.createPaymentLink(), await merchant.createPaymentLink()];
+  await withTemporal(stack(), async ({ workflow }) => {
+    for (const { id } of [paid, ended]) await workflow.getHandle(paymentLinkWorkflowId(id)).terminate('by mistake');
+  });
+  await (
+    await aPayer(paid.payment_url)
+  )(CARDS.approved.number);
+  expect((await merchant.getPaymentLink(paid.id)).status).toBe('completed');
+  const answer = await merchant.send<{ status: string }>('DELETE', `/v1/paymentlinks/${ended.id}/`);
+  expect([answer.status, answer.body.status]).toEqual([200, 'expired']);
 });

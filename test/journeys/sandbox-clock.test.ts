@@ -9,7 +9,8 @@ import { Operator } from '../support/operator';
 import { answerIssuer } from '../support/processor';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
-import { temporalOf } from '../support/temporal-client';
+import { stack } from '../support/stack';
+import { withTemporal } from '../support/temporal-client';
 import { TIMERS, until, type TimerName } from '../support/waits';
 
 /**
@@ -308,9 +309,9 @@ test('a redelivery uses the clock of its order, also when its workflow is lost: 
   receiver.answer((response) => response.writeHead(500).end());
   await merchant.send('POST', `/v1/orders/${id}/webhooks/1/redeliver/`);
   await until('the first attempt failed', async () => (await operator.delivery(id, 2)).attempts.length === 1);
-  const temporal = temporalOf();
-  await temporal.workflow.getHandle(deliveryWorkflowId({ order_id: id, n: 2 })).terminate('lost');
-  await temporal.connection.close();
+  await withTemporal(stack(), ({ workflow }) =>
+    workflow.getHandle(deliveryWorkflowId({ order_id: id, n: 2 })).terminate('lost'),
+  );
   await advanceOrder(id, { advance: 'PT1H' });
   const { status, created, attempts: made } = await operator.delivery(id, 2);
   expect([status, created >= test_clock, made.length]).toEqual(['failed', true, 10]);
@@ -340,13 +341,13 @@ test('a paused webhook is not waited for, whatever time passes; resumed, it is a
 });
 
 test('actions that are due happen although their workflows were lost', async () => {
-  const temporal = temporalOf();
   const made = await merchant.paidOrder('approved', { webhook_url: receiver.url });
   const held = await authorize('delayed', 'P1D');
   await oneFailedAttempt(made.id);
   const handles = [deliveryWorkflowId({ order_id: made.id, n: 1 }), orderWorkflowId(held.id)];
-  for (const id of handles) await temporal.workflow.getHandle(id).terminate('lost');
-  await temporal.connection.close();
+  await withTemporal(stack(), async ({ workflow }) => {
+    for (const id of handles) await workflow.getHandle(id).terminate('lost');
+  });
   await advanceOrder(made.id, { advance: 'PT1H' });
   await advanceOrder(held.id, { advance: 'P1D' });
   expect(await attempts(made.id)).toBe(10);

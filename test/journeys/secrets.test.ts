@@ -11,7 +11,7 @@ import { aRequest, CARDS, CUSTOMER } from '../support/domain';
 import { Merchant } from '../support/merchant';
 import { createAuthorization } from '../support/merchant-payments';
 import { stack } from '../support/stack';
-import { payloadsIn, temporalOf } from '../support/temporal-client';
+import { payloadsIn, withTemporal } from '../support/temporal-client';
 
 /**
  * Card numbers stop at the door, keys are kept as hashes: nothing of either is in the record, in the histories of
@@ -64,12 +64,11 @@ beforeAll(async () => {
   });
   // A workflow refuses: its failure is in a history.
   const authorized = await createAuthorization(merchant);
-  const operator = temporalOf(place);
-  const handle = operator.workflow.getHandle(orderWorkflowId(authorized.id));
-  await handle
-    .executeUpdate(cancelOrderUpdate, { args: [{ source: 'merchant', request: aRequest() }] })
-    .catch(() => undefined);
-  await operator.connection.close();
+  await withTemporal(place, ({ workflow }) =>
+    workflow
+      .getHandle(orderWorkflowId(authorized.id))
+      .executeUpdate(cancelOrderUpdate, { args: [{ source: 'merchant', request: aRequest() }] }),
+  ).catch(() => undefined);
   await new Merchant(place, `${place.test_api_key.slice(0, -1)}x`).send('GET', '/v1/orders/');
 });
 
@@ -127,16 +126,15 @@ function ifForgotten(error: unknown): undefined {
 const GRPC_NOT_FOUND = 5;
 
 test('rules 12.3, 14.6 and 15.3: the histories of Temporal, as they are kept and as an operator reads them', async () => {
-  const client = temporalOf(place);
   const codec = new EncryptingCodec(place.payload_keys);
   const History = temporal.api.history.v1.History;
   let workflows = 0;
   let readable = '';
   const leaks: string[] = [];
   const failures: string[] = [];
-  try {
-    for await (const { workflowId } of client.workflow.list()) {
-      const history = await client.workflow.getHandle(workflowId).fetchHistory().catch(ifForgotten);
+  await withTemporal(place, async ({ workflow }) => {
+    for await (const { workflowId } of workflow.list()) {
+      const history = await workflow.getHandle(workflowId).fetchHistory().catch(ifForgotten);
       if (history === undefined) continue;
       const payloads = payloadsIn(history);
       const texts = (await codec.decode(payloads)).map(({ data }) => Buffer.from(data ?? []).toString());
@@ -157,9 +155,7 @@ test('rules 12.3, 14.6 and 15.3: the histories of Temporal, as they are kept and
       workflows += 1;
       if (workflows >= 400) break;
     }
-  } finally {
-    await client.connection.close();
-  }
+  });
   expect(workflows).toBeGreaterThanOrEqual(2);
   expect(leaks).toEqual([]);
   expect([...new Set(failures)]).toEqual(['Encoded failure']);

@@ -10,7 +10,7 @@ import { answerOf, Merchant, statusesOf } from '../support/merchant';
 import { payingTransactionId } from '../support/merchant-payments';
 import { setUp } from '../support/set-up';
 import { stack } from '../support/stack';
-import { temporalOf } from '../support/temporal-client';
+import { withTemporal } from '../support/temporal-client';
 import { until } from '../support/waits';
 
 /**
@@ -95,9 +95,7 @@ test('rules 24.5, 24.9 and 28.3: the Web UI decrypts what it shows, and an opera
   expect(sent).not.toContain(btoa('json/plain'));
   expect(statusesOf(await merchant.untilStatus(order.id, 'completed'))).toBe('completed: accepted');
   await merchant.removeFaults();
-  const temporal = temporalOf();
-  const { updates } = await sentInputs(temporal, workflow_id);
-  await temporal.connection.close();
+  const { updates } = await withTemporal(stack(), (temporal) => sentInputs(temporal, workflow_id));
   expect(updates.filter(({ name }) => name !== createOrderUpdate.name)).toEqual([
     { name: 'pollNow', input: undefined, result: 'done' },
     {
@@ -133,13 +131,10 @@ test('rules 24.12: the Web UI shows the Markdown and HTML of a reference as text
   expect(await summary.locator('a, img, script, strong, em, h1').count()).toBe(0);
 
   // It shows that of a link in the same way.
-  const temporal = temporalOf();
-  try {
+  await withTemporal(stack(), async (temporal) => {
     const described = await Promise.all(
       [workflow_id, paymentLinkWorkflowId(link.body.id)].map((id) => temporal.workflow.getHandle(id).describe()),
     );
     for (const one of described) expect(await one.staticSummary()).toContain(asMarkdown(MARKUP));
-  } finally {
-    await temporal.connection.close();
-  }
+  });
 });

@@ -6,7 +6,8 @@ import { webhookOf } from '../support/merchant';
 import { createTestProject } from '../support/operator';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
-import { temporalOf } from '../support/temporal-client';
+import { stack } from '../support/stack';
+import { withTemporal } from '../support/temporal-client';
 import { until } from '../support/waits';
 
 /** Webhooks as the merchant's server gets them, from the order to the signature. */
@@ -50,13 +51,10 @@ test('rules 13.1 and 13.2: a sale approved at once sends exactly one, to the URL
 test('its first task came to the worker with the answer to its start', async () => {
   const { id } = await project.merchant.paidOrder('approved');
   await receiver.waitFor(1);
-  const client = temporalOf();
-  try {
-    const { events } = await client.workflow.getHandle(deliveryWorkflowId({ order_id: id, n: 1 })).fetchHistory();
-    expect(events?.[0]?.workflowExecutionStartedEventAttributes?.eagerExecutionAccepted).toBe(true);
-  } finally {
-    await client.connection.close();
-  }
+  const { events } = await withTemporal(stack(), (client) =>
+    client.workflow.getHandle(deliveryWorkflowId({ order_id: id, n: 1 })).fetchHistory(),
+  );
+  expect(events?.[0]?.workflowExecutionStartedEventAttributes?.eagerExecutionAccepted).toBe(true);
 });
 
 test('when it arrives the order already has the status in it', async () => {

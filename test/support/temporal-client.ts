@@ -12,6 +12,16 @@ export function temporalOf(
   return connectTemporal({ address, namespace, payload_keys, log });
 }
 
+/** Runs `work` with a connection to the Temporal of a stack, which is closed after it. */
+export async function withTemporal<T>(on: RunningStack, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = temporalOf(on);
+  try {
+    return await work(client);
+  } finally {
+    await client.connection.close();
+  }
+}
+
 type Payload = temporal.api.common.v1.IPayload;
 
 /** Every payload of a history of Temporal, wherever it is. */

@@ -6,7 +6,7 @@ import { OutageLog } from '../../../src/temporal/outages';
 import { ORDER_WORKFLOW, pollNowUpdate } from '../../../workflows/messages';
 import { aRefusingServer, aSilentServer } from '../../support/servers';
 import { stack } from '../../support/stack';
-import { temporalOf } from '../../support/temporal-client';
+import { withTemporal } from '../../support/temporal-client';
 import { until } from '../../support/waits';
 
 interface Line {
@@ -134,15 +134,15 @@ describe('the calls of a client', () => {
   });
 
   test('rules 10.16: an update without an answer, while Temporal answers: no worker does, or their database does not work', async () => {
-    const client = temporalOf();
     const workflowId = `nobody:${randomUUID()}`;
-    const handle = await client.workflow.start(ORDER_WORKFLOW, { workflowId, taskQueue: 'nobody' });
-    expect(await outageOfUpdate(stack().temporal_address, workflowId)).toBe('no worker answers in time');
-    const readOnly = () => Promise.reject(new Error('is read-only'));
-    expect(await outageOfUpdate(stack().temporal_address, workflowId, readOnly)).toBe(
-      'Postgres is unavailable: is read-only',
-    );
-    await handle.terminate();
-    await client.connection.close();
+    await withTemporal(stack(), async ({ workflow }) => {
+      const handle = await workflow.start(ORDER_WORKFLOW, { workflowId, taskQueue: 'nobody' });
+      expect(await outageOfUpdate(stack().temporal_address, workflowId)).toBe('no worker answers in time');
+      const readOnly = () => Promise.reject(new Error('is read-only'));
+      expect(await outageOfUpdate(stack().temporal_address, workflowId, readOnly)).toBe(
+        'Postgres is unavailable: is read-only',
+      );
+      await handle.terminate();
+    });
   });
 });
