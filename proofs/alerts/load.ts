@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { Loop } from '../../src/loop';
 import { createTestProject } from '../../test/support/operator';
 import { CARDS, type CardName } from '../../test/support/domain';
 import { newIdempotencyKey, type Merchant } from '../../test/support/merchant';
@@ -19,8 +19,10 @@ export class SteadyLoad {
   /** Orders that were sent. */
   sent = 0;
   private in_flight = new Set<Promise<void>>();
-  private readonly over = new AbortController();
-  private running: Promise<void> = Promise.resolve();
+  private readonly loop = new Loop(() => {
+    if (this.in_flight.size < IN_FLIGHT_MAX) this.sendNext();
+    return Promise.resolve(1_000 / this.rate);
+  });
 
   private constructor(
     private readonly merchant: Merchant,
@@ -34,32 +36,21 @@ export class SteadyLoad {
     const tokens: Partial<Record<CardName, string>> = {};
     for (const card of cards) tokens[card] = await merchant.vaultToken(CARDS[card].number);
     const load = new SteadyLoad(merchant, tokens);
-    load.running = load.run();
+    load.loop.start();
     return load;
   }
 
   async stop(): Promise<void> {
-    this.over.abort();
-    await this.running;
+    await this.loop.stop();
     await Promise.all(this.in_flight);
   }
 
-  private async run(): Promise<void> {
-    for (let n = 0; !this.over.signal.aborted; n += 1) {
-      const pause = sleep(1_000 / this.rate, undefined, { signal: this.over.signal }).catch(() => undefined);
-      if (this.in_flight.size < IN_FLIGHT_MAX) {
-        this.begin('/v1/orders/', {
-          currency: 'EUR',
-          amount: 1_250,
-          transactions: [
-            { payment_method: 'credit-card', payment_method_details: { vault_token: this.tokens[this.card] } },
-          ],
-        });
-        this.sent += 1;
-        if (n % 8 === 0) this.begin('/v1/search/orders/', { query: 'status:completed' });
-      }
-      await pause;
-    }
+  private sendNext(): void {
+    const payment_method_details = { vault_token: this.tokens[this.card] };
+    const transactions = [{ payment_method: 'credit-card', payment_method_details }];
+    this.begin('/v1/orders/', { currency: 'EUR', amount: 1_250, transactions });
+    if (this.sent % 8 === 0) this.begin('/v1/search/orders/', { query: 'status:completed' });
+    this.sent += 1;
   }
 
   /** Sends a request, and takes any answer, or none. */

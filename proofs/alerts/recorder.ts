@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { Loop } from '../../src/loop';
 import type { RunningStack } from '../../test/support/stack';
 
 /** A scrape every two seconds. */
@@ -18,8 +18,11 @@ export class SeriesRecorder {
   private step = 0;
   /** Epoch seconds. */
   private readonly began = Math.floor(Date.now() / 1_000);
-  private readonly over = new AbortController();
-  private running: Promise<void> = Promise.resolve();
+  private readonly began_at = performance.now();
+  private readonly loop = new Loop(async () => {
+    await this.scrapeAll();
+    return this.began_at + this.step * STEP_MS - performance.now();
+  });
 
   constructor(
     private readonly stack: Pick<RunningStack, 'api_url'>,
@@ -29,7 +32,7 @@ export class SeriesRecorder {
   ) {}
 
   start(): void {
-    this.running = this.run();
+    this.loop.start();
   }
 
   /** How many steps are recorded so far. */
@@ -38,19 +41,8 @@ export class SeriesRecorder {
   }
 
   async stop(): Promise<Series> {
-    this.over.abort();
-    await this.running;
+    await this.loop.stop();
     return this.series;
-  }
-
-  private async run(): Promise<void> {
-    const began = performance.now();
-    for (let n = 0; !this.over.signal.aborted; n += 1) {
-      const left_ms = began + n * STEP_MS - performance.now();
-      await sleep(Math.max(0, left_ms), undefined, { signal: this.over.signal }).catch(() => undefined);
-      if (this.over.signal.aborted) return;
-      await this.scrapeAll();
-    }
   }
 
   private async scrapeAll(): Promise<void> {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { numbersFrom } from '../../proofs/support/random';
+import { Loop } from '../../src/loop';
 import { readFacts } from '../../src/stack/launch';
 
 /** The shortest and the longest life of a worker. Milliseconds. */
@@ -17,30 +18,21 @@ interface KillerOptions {
  * Kills the stack's worker with kill -9 again and again, each a random time after its start. The supervisor starts
  * another each time.
  */
-export function killWorkerAtRandom({ data_dir, seed, onKill }: KillerOptions): { stop(): Promise<void> } {
+export function killWorkerAtRandom({ data_dir, seed, onKill }: KillerOptions): Loop {
   const random = numbersFrom(seed);
-  const over = new AbortController();
+  const nextLife = () => LIFE_MS.least + random() * (LIFE_MS.most - LIFE_MS.least);
   const began = performance.now();
   const workerPid = () => readFacts(data_dir).pids['worker']!;
-  const run = async () => {
-    for (;;) {
-      await sleep(LIFE_MS.least + random() * (LIFE_MS.most - LIFE_MS.least), undefined, { signal: over.signal });
-      const pid = workerPid();
-      killIfThere(pid);
-      onKill(Math.round((performance.now() - began) / 100) / 10);
-      // Its pause grows with every early death.
-      while (workerPid() === pid) await sleep(50, undefined, { signal: over.signal });
-    }
-  };
-  const running = run().catch((error: unknown) => {
-    if (!over.signal.aborted) throw error;
+  const loop = new Loop(async () => {
+    const pid = workerPid();
+    killIfThere(pid);
+    onKill(Math.round((performance.now() - began) / 100) / 10);
+    // Its pause grows with every early death.
+    while (!loop.isStopping && workerPid() === pid) await sleep(50);
+    return nextLife();
   });
-  return {
-    async stop(): Promise<void> {
-      over.abort();
-      await running;
-    },
-  };
+  loop.start(nextLife());
+  return loop;
 }
 
 function killIfThere(pid: number): void {
