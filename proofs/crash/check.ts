@@ -3,6 +3,7 @@ import { queryRows, type Database } from '../../src/db/connection';
 import { orderStatus, type Ending } from '../../src/domain/order';
 import type { OrderStatus, TransactionStatus } from '../../src/domain/transitions';
 import { orderWorkflowId, deliveryWorkflowId, paymentLinkWorkflowId } from '../../workflows/messages';
+import { failedTasksIn } from '../../test/support/temporal-client';
 import type { CrashActor } from './actor';
 
 /** What became of a flow. Two runs of a flow, killed or not, end in the same. */
@@ -183,9 +184,6 @@ function changesOf(order: OrderRow, events: Events[]): number {
 /** The last event that ends its order in the same move. */
 const isAlone = (event: TransactionStatus) => event === 'cancelled' || event === 'expired';
 
-/** Temporal's number of a task that failed because another event came first: it is made again. */
-const UNHANDLED_COMMAND = 1;
-
 /** How the workflows of the flow stand, and the tasks and runs of them that failed. */
 async function workflowsOf(
   temporal: Client,
@@ -208,11 +206,11 @@ async function workflowOf(temporal: Client, id: string): Promise<{ status: strin
   const handle = temporal.workflow.getHandle(id);
   try {
     const { status, type } = await handle.describe();
-    const { events } = await handle.fetchHistory();
-    const failed = (events ?? []).flatMap(({ workflowTaskFailedEventAttributes: failure }) =>
-      failure == null || failure.cause === UNHANDLED_COMMAND ? [] : [`a task of ${type} failed: ${failure.cause}`],
-    );
-    return { status: `${type} ${status.name}`, failed };
+    const { failed } = failedTasksIn(await handle.fetchHistory());
+    return {
+      status: `${type} ${status.name}`,
+      failed: failed.map(({ cause }) => `a task of ${type} failed: ${cause}`),
+    };
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
     return { status: 'missing', failed: [] };

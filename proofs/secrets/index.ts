@@ -3,6 +3,7 @@ import { readVariables } from '../../src/stack/launch';
 import { CARDS } from '../../test/support/domain';
 import { Merchant } from '../../test/support/merchant';
 import { createAuthorization, payingTransactionId } from '../../test/support/merchant-payments';
+import { Operator } from '../../test/support/operator';
 import { startReceiver } from '../../test/support/servers';
 import { OwnStack, type RunningStack } from '../../test/support/stack';
 import { until } from '../../test/support/waits';
@@ -155,18 +156,14 @@ async function doorsOf(stack: RunningStack, managed: Managed, receiver: Receiver
 }
 
 async function prepareManaged(stack: RunningStack): Promise<Managed> {
-  const { manage_url: url, operator_client_id: client_id, operator_client_secret: client_secret } = stack;
-  const options = await manage.manager({ url, client_id, client_secret });
-  const merchantRequest = { name: 'Map Shop', country: 'NL', default_currency: 'EUR' };
-  const merchant = await manage.ok(manage.createMerchant({ merchantRequest }, options));
-  const projectRequest = { name: 'Map Shop, test', is_test: true };
-  const project = await manage.ok(manage.createProject({ merchantId: merchant.id, projectRequest }, options));
-  const key = await manage.ok(manage.createApiKey({ projectId: project.id }, options));
-  const authorization = (options.headers as Record<string, string>)['Authorization']!;
+  const operator = await Operator.signIn(stack);
+  const project = await operator.aProject();
+  const key = await operator.aKey(project);
+  const authorization = (operator.options!.headers as Record<string, string>)['Authorization']!;
   return {
     token: authorization.replace('Bearer ', ''),
     project_id: project.id,
-    merchant_id: merchant.id,
+    merchant_id: project.merchant_id,
     delivery_id: `${project.id}-1`,
     key_id: key.id,
     api_key: key.key,
@@ -175,8 +172,7 @@ async function prepareManaged(stack: RunningStack): Promise<Managed> {
 
 /** Every key of the stack, by a name that may be shown. */
 async function keysOf(stack: RunningStack, { token, project_id, api_key }: Managed): Promise<Secret[]> {
-  const { manage_url: url, operator_client_id: client_id, operator_client_secret: client_secret } = stack;
-  const options = await manage.manager({ url, client_id, client_secret });
+  const { options } = await Operator.signIn(stack);
   const clientRequest = { name: 'Back office', role: 'operator' as const };
   const client = await manage.ok(manage.createClient({ clientRequest }, options));
   const webhook = await manage.ok(
@@ -187,7 +183,7 @@ async function keysOf(stack: RunningStack, { token, project_id, api_key }: Manag
     { name: 'test API key', text: stack.test_api_key },
     { name: 'live API key', text: stack.live_api_key },
     { name: 'new API key', text: api_key },
-    { name: 'operator client secret', text: client_secret },
+    { name: 'operator client secret', text: stack.operator_client_secret },
     { name: 'new client secret', text: client.client_secret },
     { name: 'access token', text: token },
     { name: 'webhook secret', text: stack.test_webhook_secret },

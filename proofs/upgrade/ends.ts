@@ -3,10 +3,11 @@ import { queryRows, withDatabase } from '../../src/db/connection';
 import { ALL_OPEN } from '../../src/temporal/visibility';
 import { Merchant } from '../../test/support/merchant';
 import { capture } from '../../test/support/merchant-payments';
+import { Operator } from '../../test/support/operator';
 import { indexDifferences } from '../invariants/index-equals-record';
 import { ledgerDifferences } from '../invariants/ledger';
 import type { RunningStack } from '../../test/support/stack';
-import { temporalOf } from '../../test/support/temporal-client';
+import { failedTasksIn, withTemporal } from '../../test/support/temporal-client';
 import { until } from '../../test/support/waits';
 import type { OpenObjects } from './load';
 import { severalAtOnce } from '../../src/domain/several-at-once';
@@ -27,8 +28,7 @@ async function endAll(stack: RunningStack, open: OpenObjects): Promise<void> {
 }
 
 async function deliverNow(stack: RunningStack): Promise<void> {
-  const { manage_url: url, operator_client_id: client_id, operator_client_secret: client_secret } = stack;
-  const options = await manage.manager({ url, client_id, client_secret });
+  const { options } = await Operator.signIn(stack);
   await withDatabase(stack.postgres_url, async (db) => {
     const waiting = () =>
       queryRows<{ id: string }>(
@@ -95,9 +95,6 @@ async function wrongEnds(stack: RunningStack, open: OpenObjects): Promise<string
   });
 }
 
-/** Temporal refuses the last task of a workflow when a message has just come; the task is then done again. */
-const UNHANDLED_COMMAND = 1;
-
 /** Histories that are read at once. */
 const READ_AT_ONCE = 8;
 
@@ -109,23 +106,16 @@ export async function failedTasks(
   stack: RunningStack,
   { since = new Date(0) } = {},
 ): Promise<{ histories: number; failures: string[] }> {
-  const client = temporalOf(stack);
-  const failures: string[] = [];
-  try {
+  return await withTemporal(stack, async ({ workflow }) => {
     const runs = [];
     const query = `${ALL_OPEN} or CloseTime >= '${since.toISOString()}'`;
-    for await (const { workflowId, runId } of client.workflow.list({ query })) runs.push({ workflowId, runId });
-    await severalAtOnce(READ_AT_ONCE, runs, async ({ workflowId, runId }) => {
-      const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-      for (const { workflowTaskFailedEventAttributes: failed } of events ?? []) {
-        if (failed == null || failed.cause === UNHANDLED_COMMAND) continue;
-        failures.push(
-          `a task of workflow ${workflowId} failed: cause ${String(failed.cause)}, ${failed.failure?.message ?? ''}`,
-        );
-      }
+    for await (const { workflowId, runId } of workflow.list({ query })) runs.push({ workflowId, runId });
+    const found = await severalAtOnce(READ_AT_ONCE, runs, async ({ workflowId, runId }) => {
+      const { failed } = failedTasksIn(await workflow.getHandle(workflowId, runId).fetchHistory());
+      return failed.map(
+        ({ cause, failure }) => `a task of workflow ${workflowId} failed: cause ${cause}, ${failure?.message ?? ''}`,
+      );
     });
-    return { histories: runs.length, failures };
-  } finally {
-    await client.connection.close();
-  }
+    return { histories: runs.length, failures: found.flat() };
+  });
 }

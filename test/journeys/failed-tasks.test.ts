@@ -20,7 +20,7 @@ import {
 } from '../support/merchant-payments';
 import { setUp } from '../support/set-up';
 import { stack } from '../support/stack';
-import { temporalOf } from '../support/temporal-client';
+import { failedTasksIn, temporalOf } from '../support/temporal-client';
 
 /**
  * News arrives while an update does the last thing that a workflow has to do. Temporal then refuses to end the workflow
@@ -30,17 +30,11 @@ import { temporalOf } from '../support/temporal-client';
 const merchant = new Merchant();
 const temporal = setUp(temporalOf, (client) => client.connection.close());
 
-/**
- * Of the workflow's tasks, those that Temporal refused because of the news:
- * WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND.
- */
+/** Of the workflow's tasks, those that Temporal refused because of the news. */
 async function refusedTasks(order_id: string): Promise<number> {
-  const { events } = await temporal.workflow.getHandle(orderWorkflowId(order_id)).fetchHistory();
-  return (events ?? []).filter(
-    ({ workflowTaskFailedEventAttributes }) => workflowTaskFailedEventAttributes?.cause === UNHANDLED_COMMAND,
-  ).length;
+  const history = await temporal.workflow.getHandle(orderWorkflowId(order_id)).fetchHistory();
+  return failedTasksIn(history).refused.length;
 }
-const UNHANDLED_COMMAND = 1;
 
 interface Subject<Body> {
   /** What is slow at the processor. */

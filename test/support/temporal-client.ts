@@ -22,6 +22,18 @@ export async function withTemporal<T>(on: RunningStack, work: (client: Client) =
   }
 }
 
+/** Temporal refuses the last task of a workflow when a message has just come; the task is then done again. */
+const UNHANDLED_COMMAND = 1;
+
+/** The failed workflow tasks of a history; `refused`: those that Temporal has had done again, as a message had come. */
+export function failedTasksIn({ events }: temporal.api.history.v1.IHistory) {
+  const all = (events ?? []).flatMap(({ workflowTaskFailedEventAttributes: failed }) => failed ?? []);
+  return {
+    failed: all.filter(({ cause }) => cause !== UNHANDLED_COMMAND),
+    refused: all.filter(({ cause }) => cause === UNHANDLED_COMMAND),
+  };
+}
+
 type Payload = temporal.api.common.v1.IPayload;
 
 /** Every payload of a history of Temporal, wherever it is. */
