@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parse, stringify } from 'yaml';
 import { repositoryRoot } from '../../src/stack/files';
-import { choosePorts } from '../../src/stack/ports';
+import { freePort } from '../../src/stack/ports';
 import type { RunningStack } from '../../test/support/stack';
 import { until } from '../../test/support/waits';
 import { findProgram } from '../support/prometheus';
@@ -41,8 +41,7 @@ export class Prometheus {
     const folder = mkdtempSync(path.join(tmpdir(), 'prometheus-'));
     const file = path.join(folder, 'prometheus.yml');
     writeFileSync(file, stringify(configurationFor(metrics_urls)));
-    const { port } = await choosePorts([{ variable: 'port', host: '127.0.0.1', port: 0 }]);
-    const address = `127.0.0.1:${port}`;
+    const address = `127.0.0.1:${await freePort()}`;
     const data = path.join(folder, 'data');
     const args = [`--config.file=${file}`, `--storage.tsdb.path=${data}`, `--web.listen-address=${address}`];
     const server = spawn(program, [...args, '--log.level=error'], { stdio: ['ignore', 'inherit', 'inherit'] });

@@ -1,5 +1,6 @@
 import { connectDatabase } from '../../src/db/connection';
 import { EncryptingCodec, isEncrypted } from '../../src/temporal/payload-codec';
+import { withDatabaseName } from '../../test/support/database';
 import type { RunningStack } from '../../test/support/stack';
 import { payloadsIn, temporalOf } from '../../test/support/temporal-client';
 import { severalAtOnce } from '../../src/domain/several-at-once';
@@ -67,7 +68,7 @@ export async function checkInvariants(stack: RunningStack, options: CheckOptions
   const { within_ms = 180_000, histories_max = 1_000, only, say = () => undefined } = options;
   const record = connectDatabase(stack.postgres_url, { pool_max: 2 });
   const { simulator_postgres_url } = options;
-  const processor_url = simulator_postgres_url ?? stack.postgres_url.replace(/\/[^/]+$/, '/simulator');
+  const processor_url = simulator_postgres_url ?? withDatabaseName(stack.postgres_url, 'simulator');
   const processor = connectDatabase(processor_url, { pool_max: 2 });
   const place: Evidence = { stack, record, processor, simulator_postgres_url };
   const isChosen = ({ name }: { name: string }) => only?.includes(name) ?? true;

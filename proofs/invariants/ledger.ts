@@ -3,6 +3,7 @@ import { connectDatabase, queryRows, type Database } from '../../src/db/connecti
 import { lastSettlement } from '../../src/db/orders/settlements';
 import { allOrderIds } from '../../src/db/search/search-outbox';
 import { createProcessorClient } from '../../src/processor/client';
+import { withDatabaseName } from '../../test/support/database';
 import { callSimulator, postControl, type RunningStack } from '../../test/support/stack';
 import type { Invariant } from './invariant';
 
@@ -41,7 +42,7 @@ const ASKED = ['capture', 'void', 'refund', 'reversal'];
 export async function ledgerDifferences(
   place: Pick<RunningStack, 'postgres_url' | 'simulator_url' | 'simulator_control_key' | 'processor_key'>,
   within_ms = 180_000,
-  simulator_postgres_url = place.postgres_url.replace(/\/[^/]+$/, '/simulator'),
+  simulator_postgres_url = withDatabaseName(place.postgres_url, 'simulator'),
 ): Promise<string[]> {
   const record = connectDatabase(place.postgres_url, { pool_max: 1 });
   const ledger = connectDatabase(simulator_postgres_url, { pool_max: 1 });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { queryRows, withDatabase } from '../../src/db/connection';
-import { choosePorts } from '../../src/stack/ports';
+import { freePort } from '../../src/stack/ports';
 import { Merchant } from '../../test/support/merchant';
 import { answerOfAdmin } from '../../test/support/admin';
 import { OwnStack } from '../../test/support/stack';
@@ -56,11 +56,11 @@ async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
   const receiver = await startFailingReceiver(0);
   await Promise.all([record.start(), processor.start()]);
   // The load goes on after the restore, at the same address.
-  const ports = await choosePorts([{ variable: 'API_PORT', host: '127.0.0.1', port: 0 }]);
+  const api_port = await freePort();
   const own = new OwnStack('restore', () => ({
     POSTGRES_URL: record.url('payments'),
     SIMULATOR_POSTGRES_URL: processor.url('simulator'),
-    API_PORT: String(ports['API_PORT']),
+    API_PORT: String(api_port),
     RATE_LIMIT_PER_SECOND: '0',
   }));
   try {

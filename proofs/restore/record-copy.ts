@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withDatabase, type Database } from '../../src/db/connection';
 import { storeSession } from '../../src/db/session';
+import { withDatabaseName } from '../../test/support/database';
 import type { RunningStack } from '../../test/support/stack';
 
 /** A backup of a running stack's record: a copy of its database on the same server. */
@@ -25,9 +26,7 @@ export async function restoreCopy({ postgres_url }: RecordOf): Promise<void> {
 }
 
 async function withoutConnections(postgres_url: string, work: (server: Database) => Promise<void>): Promise<void> {
-  const url = new URL(postgres_url);
-  url.pathname = '/postgres';
-  await withDatabase(url.toString(), async (server) => {
+  await withDatabase(withDatabaseName(postgres_url, 'postgres'), async (server) => {
     await server.raw('alter database payments with allow_connections false');
     await server.raw(`select pg_terminate_backend(pid) from pg_stat_activity where datname = 'payments'`);
     await sleep(200);

@@ -2,7 +2,7 @@ import { appendFileSync, chownSync, cpSync, existsSync, mkdirSync, readdirSync, 
 import path from 'node:path';
 import { queryRows, withDatabase } from '../../src/db/connection';
 import { keepRunning, type Kept, type Program } from '../../src/stack/programs/program';
-import { choosePorts } from '../../src/stack/ports';
+import { freePort } from '../../src/stack/ports';
 import { silent } from '../../src/stack/progress';
 import { preparePostgres } from '../../src/stack/servers/postgres';
 import { removeData } from '../../src/stack/launch';
@@ -33,7 +33,7 @@ export class RecordServer {
   }
 
   async start(): Promise<void> {
-    this.port = (await choosePorts([{ variable: 'POSTGRES_PORT', host: '127.0.0.1', port: 0 }]))['POSTGRES_PORT']!;
+    this.port = await freePort();
     const log_file = path.join(this.folder, 'postgres.log');
     const server = { data_dir: this.folder, log_file, port: this.port, password: PASSWORD };
     this.program = await preparePostgres(server, silent);

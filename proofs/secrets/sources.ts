@@ -5,6 +5,7 @@ import { connectDatabase, queryRows } from '../../src/db/connection';
 import { connectSearch } from '../../src/search/connection';
 import { INDEX } from '../../src/search/settings';
 import { EncryptingCodec } from '../../src/temporal/payload-codec';
+import { withDatabaseName } from '../../test/support/database';
 import { runAdmin } from '../../test/support/admin';
 import type { RunningStack } from '../../test/support/stack';
 import { payloadsIn, temporalOf } from '../../test/support/temporal-client';
@@ -20,7 +21,7 @@ export interface Source {
 
 /** Every table of a database, a source each. */
 export async function* tablesOf(stack: RunningStack, database: string): AsyncGenerator<Source> {
-  const db = connectDatabase(stack.postgres_url.replace(/\/\w+$/, `/${database}`), { pool_max: 1 });
+  const db = connectDatabase(withDatabaseName(stack.postgres_url, database), { pool_max: 1 });
   try {
     const tables = await queryRows<{ name: string }>(
       db,

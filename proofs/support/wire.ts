@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { Toxiproxy, type Proxy } from 'toxiproxy-node-client';
 import { repositoryRoot } from '../../src/stack/files';
+import { freePort } from '../../src/stack/ports';
 import { buildGoProgram } from '../../src/stack/tools/go';
 import { OwnStack } from '../../test/support/stack';
 import { until } from '../../test/support/waits';
@@ -62,12 +62,4 @@ async function toxiproxyProgram(): Promise<string> {
   const module = path.join(repositoryRoot(), 'proofs', 'support', 'toxiproxy');
   await buildGoProgram({ module, package: 'github.com/Shopify/toxiproxy/v2/cmd/server', to });
   return to;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

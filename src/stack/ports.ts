@@ -45,6 +45,13 @@ export async function choosePorts(wanted: readonly WantedPort[]): Promise<Record
   return chosen;
 }
 
+/** A free port of this machine. */
+export async function freePort(): Promise<number> {
+  const { server, port } = await holdFree('127.0.0.1');
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
 interface Holder {
   server: Server;
   port: number;

@@ -8,7 +8,7 @@ import { auditTrailWeakness } from '../../src/db/projects/audit-trail';
 import { migrate } from '../../src/db/migrate';
 import { openDatabase } from '../../src/processes/connections';
 import { prepareDatabase } from '../../src/simulator/schema';
-import { choosePorts } from '../../src/stack/ports';
+import { freePort } from '../../src/stack/ports';
 import { keepRunning, type Kept } from '../../src/stack/programs/program';
 import { silent } from '../../src/stack/progress';
 import { preparePostgres } from '../../src/stack/servers/postgres';
@@ -28,7 +28,7 @@ chmodSync(folder, 0o711);
 let kept: Kept;
 let url: (user: string, database: string) => string;
 beforeAll(async () => {
-  const { port = 0 } = await choosePorts([{ variable: 'port', host: '127.0.0.1', port: 0 }]);
+  const port = await freePort();
   const server = { data_dir: folder, log_file: path.join(folder, 'postgres.log'), port, password: 'pw-postgres' };
   kept = keepRunning(await preparePostgres(server, silent), { started: () => undefined, ended: () => undefined });
   await kept.ready;

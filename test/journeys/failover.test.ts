@@ -21,10 +21,11 @@ import type { Logger } from '../../src/log';
 import { serveApi } from '../../src/processes/serve-api';
 import { serveManage } from '../../src/processes/serve-manage';
 import { readFacts, readVariables, removeData } from '../../src/stack/launch';
-import { choosePorts } from '../../src/stack/ports';
+import { freePort } from '../../src/stack/ports';
 import { keepRunning, type Kept } from '../../src/stack/programs/program';
 import { silent } from '../../src/stack/progress';
 import { preparePostgres } from '../../src/stack/servers/postgres';
+import { withDatabaseName } from '../support/database';
 import { Merchant } from '../support/merchant';
 import { startProcess } from '../support/process';
 import { idle, OwnStack, serverFolder, stack, type RunningStack } from '../support/stack';
@@ -52,7 +53,7 @@ const running: Kept[] = [];
 async function prepareServer(name: string): Promise<Server> {
   const data_dir = path.join(folder, name);
   mkdirSync(data_dir);
-  const { port = 0 } = await choosePorts([{ variable: 'port', host: '127.0.0.1', port: 0 }]);
+  const port = await freePort();
   const server = { data_dir, log_file: path.join(data_dir, 'postgres.log'), port, password: PASSWORD };
   const program = await preparePostgres(server, silent);
   return {
@@ -140,7 +141,7 @@ const own = new OwnStack(
   'failover',
   () => ({
     POSTGRES_URL: urlOf(address.port),
-    SIMULATOR_POSTGRES_URL: stack().postgres_url.replace(/\/\w+$/, `/failover_${process.pid}`),
+    SIMULATOR_POSTGRES_URL: withDatabaseName(stack().postgres_url, `failover_${process.pid}`),
   }),
   idle('manage', 'codec'),
 );
@@ -149,7 +150,7 @@ beforeAll(async () => {
   [first, second] = [await prepareServer('first'), await prepareServer('second')];
   requireTls(first);
   await first.start();
-  await withDatabase(urlOf(first.port).replace('/payments?', '/postgres?'), async (made) => {
+  await withDatabase(withDatabaseName(urlOf(first.port), 'postgres'), async (made) => {
     await made.raw('create database payments');
     await copyAsStandby(made, first, second);
   });

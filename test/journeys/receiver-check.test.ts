@@ -11,6 +11,7 @@ import { Webhook } from 'standardwebhooks';
 import type { DeliveryAnswer } from '../../src/contract/delivery';
 import type { ReceiverCheckAnswer } from '../../src/contract/receiver-check';
 import { RECEIVER_CASES, type ReceiverCase, type ReceiverResult } from '../../src/domain/receiver-check';
+import { freePort } from '../../src/stack/ports';
 import { textOfFile } from '../guards/repository';
 import { newIdempotencyKey, webhookOf, type Merchant } from '../support/merchant';
 import { createTestProject, type TestProject } from '../support/operator';
@@ -259,7 +260,7 @@ describe('the receivers of the documentation', () => {
     const script = path.join(folder, file);
     writeFileSync(script, code(of_page));
     const project = await createTestProject();
-    const port = await freePort();
+    const port = String(await freePort());
     const { merchant, webhook_secret: SECRET } = project;
     const env = { ...process.env, API: merchant.stack.api_url, KEY: merchant.api_key, SECRET, PORT: port };
     const running = spawn(program, argumentsOf(script, port), {
@@ -278,12 +279,6 @@ describe('the receivers of the documentation', () => {
       await end(running);
     }
   });
-
-  async function freePort(): Promise<string> {
-    const free = await startReceiver();
-    await free.close();
-    return new URL(free.url).port;
-  }
 
   async function listens(port: number): Promise<boolean> {
     const socket = connect(port, '127.0.0.1');

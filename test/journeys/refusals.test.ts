@@ -1,4 +1,5 @@
 import { connectDatabase } from '../../src/db/connection';
+import { withDatabaseName } from '../support/database';
 import { CARDS } from '../support/domain';
 import { Merchant, type RefusalName, type Request } from '../support/merchant';
 import { createTestProject } from '../support/operator';
@@ -7,7 +8,7 @@ import { stack } from '../support/stack';
 /** Rules 3.2: what is refused is not stored and not charged, whichever part of the service refuses it. */
 const db = connectDatabase(stack().postgres_url, { pool_max: 2 });
 /** The processor's own database, whose operations have the project. */
-const simulator = connectDatabase(stack().postgres_url.replace(/\/\w+$/, '/simulator'), { pool_max: 2 });
+const simulator = connectDatabase(withDatabaseName(stack().postgres_url, 'simulator'), { pool_max: 2 });
 afterAll(() => Promise.all([db.destroy(), simulator.destroy()]));
 
 let merchant: Merchant;

@@ -24,7 +24,8 @@ export async function createTemplate(postgres_url: string): Promise<void> {
   await migrate(withDatabaseName(postgres_url, TEMPLATE));
 }
 
-function withDatabaseName(postgres_url: string, name: string): string {
+/** The address of another database of the same server. */
+export function withDatabaseName(postgres_url: string, name: string): string {
   const url = new URL(postgres_url);
   url.pathname = `/${name}`;
   return url.toString();

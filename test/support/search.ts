@@ -11,7 +11,7 @@ import { noteSearch } from '../../src/db/search/search-outbox';
 import { Indexer } from '../../src/indexer/indexer';
 import { SearchReader } from '../../src/search/reader';
 import { SearchWriter } from '../../src/search/writer';
-import { choosePorts } from '../../src/stack/ports';
+import { freePort } from '../../src/stack/ports';
 import { createProgress } from '../../src/stack/progress';
 import { meilisearchProgram, meilisearchTool } from '../../src/stack/servers/meilisearch';
 import { findTool } from '../../src/stack/tools/find-tool';
@@ -29,7 +29,7 @@ async function aSearchServer() {
   const { MEILISEARCH_PATH, TOOLS_DIR } = parseConfig(process.env);
   const tools = { tools_dir: TOOLS_DIR, progress: createProgress(), signal: new AbortController().signal };
   const data_dir = serverFolder('search');
-  const { port = 0 } = await choosePorts([{ variable: 'port', host: '127.0.0.1', port: 0 }]);
+  const port = await freePort();
   const key = 'a master key of a test';
   const program = meilisearchProgram({
     program: await findTool(meilisearchTool(MEILISEARCH_PATH), tools),

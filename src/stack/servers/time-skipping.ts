@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { repositoryRoot } from '../files';
 import { callGrpc } from '../grpc';
-import { choosePorts } from '../ports';
+import { freePort } from '../ports';
 import { onPath, runCommand } from '../tools/command';
 import { downloadOfficial } from '../tools/download';
 import type { Tool } from '../tools/find-tool';
@@ -77,7 +77,6 @@ async function bringJars(draft: string, signal: AbortSignal): Promise<void> {
 const FLAGS = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xshare:auto', '-Xmx256m'];
 const MAIN_CLASS = 'io.temporal.testserver.TestServer';
 const ARCHIVE = 'classes.jsa';
-const LOOPBACK = '127.0.0.1';
 const SYSTEM_INFO = 'temporal.api.workflowservice.v1.WorkflowService/GetSystemInfo';
 /** Between two calls of a server that is starting. Milliseconds. */
 const RETRY_MS = 100;
@@ -87,7 +86,7 @@ const RETRY_MS = 100;
  * later starts take a third of the processor's time.
  */
 async function archiveClasses(jars: string, signal: AbortSignal): Promise<void> {
-  const { port } = await choosePorts([{ variable: 'port', host: LOOPBACK, port: 0 }]);
+  const port = await freePort();
   const args = [
     ...FLAGS,
     `-XX:ArchiveClassesAtExit=${path.join(jars, ARCHIVE)}`,

@@ -4,13 +4,13 @@ import { checkWritable, connectDatabase, queryRows, withDatabase, type Database 
 import { MIGRATIONS, migrate, type Migration } from '../../../src/db/migrate';
 import { buildIndex } from '../../../src/db/build-index';
 import { MIGRATION_LIMITS } from '../../../src/db/session';
-import { createTestDatabase } from '../../support/database';
+import { createTestDatabase, withDatabaseName } from '../../support/database';
 import { PROJECT } from '../../support/domain';
 import { anAcceptedPayment } from '../../support/rows';
 import { stack } from '../../support/stack';
 import { until } from '../../support/waits';
 
-const freshUrl = () => stack().postgres_url.replace(/\/\w+$/, `/test_${randomBytes(6).toString('hex')}`);
+const freshUrl = () => withDatabaseName(stack().postgres_url, `test_${randomBytes(6).toString('hex')}`);
 
 test('makes the database that is missing; several at once wait for each other; again it does nothing', async () => {
   const url = freshUrl();

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { checkSearchIndex } from '../../../activities/search-index';
 import { queryRows, withDatabase } from '../../../src/db/connection';
 import { repositoryRoot } from '../../../src/stack/files';
-import { choosePorts } from '../../../src/stack/ports';
+import { freePort } from '../../../src/stack/ports';
 import { keepRunning } from '../../../src/stack/programs/program';
 import { silent } from '../../../src/stack/progress';
 import { preparePostgres } from '../../../src/stack/servers/postgres';
@@ -85,7 +85,7 @@ interface OwnPostgres {
 
 async function startOwnPostgres(): Promise<OwnPostgres> {
   const data_dir = serverFolder('postgres');
-  const { port = 0 } = await choosePorts([{ variable: 'port', host: '127.0.0.1', port: 0 }]);
+  const port = await freePort();
   const server = { data_dir, log_file: path.join(data_dir, 'log'), port, password: 'a-test-only' };
   const url = `postgres://postgres:${server.password}@127.0.0.1:${port}/postgres`;
   let pid = 0;

@@ -12,7 +12,7 @@ import { extendPayloadKeyUses, notePayloadKeyUse } from '../../../src/db/builds/
 import { SOURCE_NAMES } from '../../../src/db/recovery/sources';
 import { inspectSchedules, makeSchedules } from '../../../src/temporal/schedules';
 import { TASK_QUEUE } from '../../../workflows/messages';
-import { createTestDatabase, SECRET_KEYS } from '../../support/database';
+import { createTestDatabase, SECRET_KEYS, withDatabaseName } from '../../support/database';
 import { Merchant } from '../../support/merchant';
 import { answerOfAdmin, runAdmin } from '../../support/admin';
 import { Operator } from '../../support/operator';
@@ -213,9 +213,8 @@ describe('rules 22.5: doctor', () => {
   });
 
   test('an empty database, and a trail that somebody can change', async () => {
-    const empty = new URL(stack().postgres_url);
-    empty.pathname = '/postgres';
-    expect((await diagnose({ POSTGRES_URL: empty.href })).found('schema')).toMatchObject({
+    const empty = withDatabaseName(stack().postgres_url, 'postgres');
+    expect((await diagnose({ POSTGRES_URL: empty })).found('schema')).toMatchObject({
       result: 'wrong',
       problem: 'The database has no schema.',
     });

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createProcessorClient, type Processor } from '../../../src/processor/client';
-import { choosePorts } from '../../../src/stack/ports';
+import { freePort } from '../../../src/stack/ports';
 import { CARDS } from '../../support/domain';
 import { until } from '../../support/waits';
 import { callSimulator } from '../../support/stack';
@@ -38,7 +38,7 @@ async function start(): Promise<void> {
 
 beforeAll(async () => {
   // One that no outgoing connection takes while the simulator is down.
-  port = (await choosePorts([{ variable: 'SIMULATOR_PORT', host: '127.0.0.1', port: 0 }]))['SIMULATOR_PORT']!;
+  port = await freePort();
   processor = createProcessorClient({ url: `http://127.0.0.1:${port}`, key: KEY, timeout_ms: 5_000 });
   await start();
 });

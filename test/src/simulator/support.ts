@@ -4,6 +4,7 @@ import { withDatabase } from '../../../src/db/connection';
 import { createProcessorClient } from '../../../src/processor/client';
 import type { LedgerEntry, OperationRequest } from '../../../src/processor/wire';
 import { startSimulator, type SimulatorOptions } from '../../../src/simulator/server';
+import { withDatabaseName } from '../../support/database';
 import { CARDS, type CardName } from '../../support/domain';
 import { callSimulator, postControl, stack } from '../../support/stack';
 
@@ -88,11 +89,7 @@ export function followUpOperation(
 }
 
 /** The address of a database that does not exist yet, on the cluster of the test run. */
-export function ownDatabase(): string {
-  const url = new URL(stack().postgres_url);
-  url.pathname = `/simulator_${randomBytes(6).toString('hex')}`;
-  return url.href;
-}
+export const ownDatabase = () => withDatabaseName(stack().postgres_url, `simulator_${randomBytes(6).toString('hex')}`);
 
 export async function dropDatabase(postgres_url: string): Promise<void> {
   const name = new URL(postgres_url).pathname.slice(1);

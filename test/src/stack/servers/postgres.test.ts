@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client } from 'pg';
-import { choosePorts } from '../../../../src/stack/ports';
+import { freePort } from '../../../../src/stack/ports';
 import { keepRunning } from '../../../../src/stack/programs/program';
 import { silent } from '../../../../src/stack/progress';
 import { preparePostgres } from '../../../../src/stack/servers/postgres';
@@ -19,7 +19,7 @@ afterEach(() => {
 
 /** One life of the server: start, one statement, stop. */
 async function once(data_dir: string, sql: string): Promise<unknown[]> {
-  const { port = 0 } = await choosePorts([{ variable: 'port', host: '127.0.0.1', port: 0 }]);
+  const port = await freePort();
   const server = { data_dir, log_file: path.join(data_dir, 'postgres.log'), port, password: 'a-test-only' };
   const kept = keepRunning(await preparePostgres(server, silent), { started: () => undefined, ended: () => undefined });
   try {
