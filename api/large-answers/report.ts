@@ -5,7 +5,7 @@ import {
   rowReader,
   type ReportTexts,
 } from '../../src/db/search/report-rows';
-import type { PagePosition } from '../../src/db/pages';
+import { allParts } from '../../src/db/pages';
 import { SEARCH_FIELD_NAMES } from '../../src/domain/query/fields';
 import { conditionsOf, matches, type Subject } from '../../src/domain/query/query';
 import { SUBJECTS, rowOf } from '../../src/domain/query/report';
@@ -64,15 +64,8 @@ async function* placesOf({ bulk, search }: ReportServices, wanted: Wanted, inTur
   const { direction } = sort;
   const condition = sort.field === 'created' ? recordCondition(query) : undefined;
   if (condition === undefined) return yield* search.rows(wanted, FOUND_PAGE, inTurn);
-  for (let after: PagePosition | undefined; ;) {
-    const part = { rows: FOUND_PAGE, after };
-    const { rows, is_last, end } = await bulk.read(project_id, (db) =>
-      orderIdsByCreation(db, { project_id, condition, direction }, part),
-    );
-    yield rows;
-    if (is_last) return;
-    after = end;
-  }
+  const asked = { project_id, condition, direction };
+  yield* allParts((after) => bulk.read(project_id, (db) => orderIdsByCreation(db, asked, { rows: FOUND_PAGE, after })));
 }
 
 /** Rows as the record has them: one that has changed since it was found may no longer meet the query. */

@@ -9,7 +9,7 @@ import type { Config } from '../config';
 import type { Input } from '../contract/routes';
 import { connectDatabase, type Database } from '../db/connection';
 import type { RequireLease } from '../db/lease';
-import type { PagePosition } from '../db/pages';
+import { allParts } from '../db/pages';
 import { auditLines, createdInMonth, eventLines, projectIds, type Month } from '../db/retention/month-export';
 import { MONTH_EXPORTED, ownsAuditTrail, removeAuditEntries, removeOrders } from '../db/retention/month-removal';
 import { orderIdsByCreation, reportTexts } from '../db/search/report-rows';
@@ -261,13 +261,9 @@ const removedName = (month: string) => `REMOVED-${month}`;
 async function* ordersOf(db: Database, period: Month): AsyncGenerator<string[]> {
   const condition = createdInMonth(period);
   for (const project_id of await projectIds(db)) {
-    for (let after: PagePosition | undefined; ;) {
-      const wanted = { project_id, condition, direction: 'asc' } as const;
-      const part = await orderIdsByCreation(db, wanted, { rows: PAGE, after });
-      if (part.rows.length > 0) yield part.rows.map(({ order_id }) => order_id);
-      if (part.is_last) break;
-      after = part.end;
-    }
+    const wanted = { project_id, condition, direction: 'asc' } as const;
+    const parts = allParts((after) => orderIdsByCreation(db, wanted, { rows: PAGE, after }));
+    for await (const rows of parts) yield rows.map(({ order_id }) => order_id);
   }
 }
 

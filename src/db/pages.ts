@@ -100,6 +100,18 @@ export async function readPart<Row>(
   };
 }
 
+/** All rows of a list in parts, none of them empty. */
+export async function* allParts<Row>(
+  read: (after: PagePosition | undefined) => Promise<Part<Row>>,
+): AsyncGenerator<Row[]> {
+  for (let after: PagePosition | undefined; ;) {
+    const { rows, is_last, end } = await read(after);
+    if (rows.length > 0) yield rows;
+    if (is_last) return;
+    after = end;
+  }
+}
+
 /** The requested page of a list. */
 export interface PageRequest {
   limit: number;

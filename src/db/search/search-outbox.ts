@@ -1,6 +1,6 @@
 import { SEARCH_PACE, type IndexDelay } from '../../domain/search-pace';
 import { toIsoTime, queryRows, type Database } from '../connection';
-import { readPart, type PagePosition } from '../pages';
+import { allParts, readPart } from '../pages';
 
 /** A change of an order that the index has not seen. */
 export interface SearchChange {
@@ -112,13 +112,9 @@ export async function countSearchRefusals(db: Database): Promise<number> {
 
 /** The ids of all orders, sorted, page by page; may miss an order that is added meanwhile. */
 export async function* allOrderIds(db: Database, size: number): AsyncGenerator<string[]> {
-  for (let after: PagePosition | undefined; ;) {
-    const list = { select: 'select id from orders', bindings: {}, key: [['id', 'uuid']], direction: 'asc' } as const;
-    const { rows, is_last, end } = await readPart<{ id: string }>(db, list, { rows: size }, after);
-    if (rows.length > 0) yield rows.map(({ id }) => id);
-    if (is_last) return;
-    after = end;
-  }
+  const list = { select: 'select id from orders', bindings: {}, key: [['id', 'uuid']], direction: 'asc' } as const;
+  const parts = allParts((after) => readPart<{ id: string }>(db, list, { rows: size }, after));
+  for await (const rows of parts) yield rows.map(({ id }) => id);
 }
 
 /** Which of the ids are orders. */

@@ -1,7 +1,7 @@
 import { queryRows } from '../../../../src/db/connection';
 import { moveOrder } from '../../../../src/db/orders/move-order';
 import { orderIdsByCreation, recordCondition, reportTexts } from '../../../../src/db/search/report-rows';
-import type { PagePosition } from '../../../../src/db/pages';
+import { allParts } from '../../../../src/db/pages';
 import { SEARCH_FIELD_NAMES } from '../../../../src/domain/query/fields';
 import { parseQuery } from '../../../../src/domain/query/parse';
 import { createTestDatabase, planOf } from '../../../support/database';
@@ -77,12 +77,8 @@ describe('a report of some days in the middle of two years', () => {
   test.each(['asc', 'desc'] as const)('parts follow one another: each order once, created %s', async (direction) => {
     const wanted = { project_id: PROJECT.id, condition: conditionOf('*')!, direction };
     const found: string[] = [];
-    for (let after: PagePosition | undefined; ;) {
-      const { rows, is_last, end } = await orderIdsByCreation(database.db, wanted, { rows: 700, after });
-      found.push(...rows.map(({ order_id }) => order_id));
-      if (is_last) break;
-      after = end;
-    }
+    const parts = allParts((after) => orderIdsByCreation(database.db, wanted, { rows: 700, after }));
+    for await (const rows of parts) found.push(...rows.map(({ order_id }) => order_id));
     const all = await queryRows<{ id: string }>(
       database.db,
       `select id from orders order by created ${direction}, sequence ${direction}`,
