@@ -33,7 +33,8 @@ export type PageRequestKind = 'visit' | 'issuer_return' | 'form';
 
 /**
  * Answers a request with the current state of a payable: the forms, a waiting page, the result, or a redirect to the
- * merchant. After a form or a return from the issuer, a customer whose payment has ended is redirected to the merchant.
+ * merchant. After a form or a return from the issuer, a customer whose payment has ended is redirected to the merchant,
+ * unless the page has to tell of a late approval.
  * A program that sent a form gets no page: it is redirected, or gets `result.error` thrown.
  */
 export type Respond = (
@@ -61,7 +62,9 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
       if (result.error !== undefined) throw result.error;
       return response.redirect(303, return_address ?? page);
     }
-    if (return_address !== undefined && (cause !== 'visit' || reloads !== undefined)) {
+    // A late approval is told here, as the merchant's page may not know of it (rules 12.12).
+    const is_told_here = state.kind === 'ended' && state.late_approval !== undefined;
+    if (return_address !== undefined && !is_told_here && (cause !== 'visit' || reloads !== undefined)) {
       return response.redirect(303, return_address);
     }
 

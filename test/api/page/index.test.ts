@@ -588,6 +588,24 @@ test('rules 12.12: a hundred loads of the address that the issuer sends its cust
   await temporal.connection.close();
 });
 
+/** An order of this test that its customer cancelled in another tab while at the issuer. */
+async function cancelledAtTheIssuer(fields: Record<string, unknown> = {}) {
+  const page = await opened(fields);
+  await page.client.postForm(page.path, { ...page.form, number: CARDS.challenge.number });
+  const issuer = (await page.client.issuerAt(page.path))!;
+  await page.client.postForm(`${page.path}cancel/`, { token: page.form.token });
+  expect(await readStatuses(page.order.id)).toBe('cancelled: cancelled');
+  return { ...page, issuer };
+}
+
+test('rules 12.12: a customer who confirms at the issuer after the end reads that the money goes back, before the merchant’s page', async () => {
+  const { client, issuer } = await cancelledAtTheIssuer({ failure_url: 'https://shop.example/failed' });
+  const back = await client.answerIssuer(issuer, { code: '0101' });
+  const html = await back.text();
+  expect([back.status, html]).toEqual([200, expect.stringContaining('The payment is being given back')]);
+  expect(html).toContain('href="https://shop.example/failed?order_id=');
+});
+
 describe('when a part of the service is away', () => {
   let db: Database;
   let client: ReturnType<typeof temporalOf>;

@@ -1,8 +1,8 @@
 import { Router } from 'express';
 import pino from 'pino';
 import type { CsrfProtection } from '../../../api/page/csrf';
-import type { PageOutcome, Payable, PaymentState } from '../../../api/page/payable';
-import { createRespond, onPageError } from '../../../api/page/respond';
+import type { LateApproval, PageOutcome, Payable, PaymentState } from '../../../api/page/payable';
+import { createRespond, onPageError, type PageRequestKind } from '../../../api/page/respond';
 import { OutcomeUnknown, ServiceError } from '../../../src/errors';
 import { SERIALIZERS } from '../../../src/log';
 import { NOBODY } from '../../support/shapes';
@@ -54,16 +54,22 @@ const PAYABLE: Payable = {
   },
 };
 
-/** The words of the page of a visit, and whether it loads itself again. */
-async function visitTo(payable: Payable, query = ''): Promise<{ text: string; reloads: boolean }> {
+/** The answer to a request for the page: its words, whether it loads itself again, and where it redirects to. */
+async function visitTo(
+  payable: Payable,
+  query = '',
+  cause: PageRequestKind = 'visit',
+): Promise<{ text: string; reloads: boolean; location: string | null }> {
   const csrf = { token: () => 'token' } as unknown as CsrfProtection;
   const respond = createRespond({ csrf, base: '', testCards: async () => [] });
   const pages = Router();
-  pages.use('/pay', (request, response) => respond(request, response, payable, 'visit'));
+  pages.use('/pay', (request, response) => respond(request, response, payable, cause));
   const api = await serveTestApi({ routers: [pages] });
-  const text = await (await api.send(`/pay/${query}`, { headers: { accept: 'text/html' } })).text();
+  const response = await api.send(`/pay/${query}`, { headers: { accept: 'text/html' }, redirect: 'manual' });
+  const text = await response.text();
   await api.close();
-  return { text, reloads: text.includes(`content="2;url=/pay/${NOBODY}/?waited=1"`) };
+  const reloads = text.includes(`content="2;url=/pay/${NOBODY}/?waited=1"`);
+  return { text, reloads, location: response.headers.get('location') };
 }
 
 test('rules 10.8: each page of an attempt whose charge was begun waits for it, and offers to cancel', async () => {
@@ -130,6 +136,22 @@ test.each<[string, PaymentState, boolean]>([
   expect(text.includes('The payment could not be given back')).toBe(!is_earlier);
   expect(text.includes('Nothing was charged')).toBe(text.includes('Your card was declined'));
 });
+
+test.each<[PageOutcome, LateApproval | undefined, string | null]>([
+  ['expired', undefined, 'https://shop.example/'],
+  ['given_back', 'given_back', null],
+  ['not_given_back', 'not_given_back', null],
+  ['completed', 'given_back', null],
+])(
+  'rules 12.12: %s, late approval %s: back from the issuer the customer is redirected to %s',
+  async (outcome, late_approval, expected) => {
+    const return_address = 'https://shop.example/';
+    const state: PaymentState = { kind: 'ended', outcome, last_failure: undefined, late_approval, return_address };
+    const { location, text } = await visitTo({ ...PAYABLE, state }, '', 'issuer_return');
+    expect(location).toBe(expected);
+    if (expected === null) expect(text).toContain(`href="${return_address}"`);
+  },
+);
 
 const parserError = (type: string, status: number) => Object.assign(new Error(type), { type, status });
 
