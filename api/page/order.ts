@@ -107,14 +107,16 @@ export function orderPayables({ db, orders, processor_notifications }: OrderServ
 
 /** An order as its page shows it. `now`: the order's time, epoch milliseconds. */
 export function toOrderPayable(order: StoredOrder, now: number): OrderPayable {
+  const state = stateOf(order, now);
   return {
     ...factsOf(order, now),
     path: `/pay/${order.id}/`,
     locales: [order.locale, order.customer?.['locale']].filter((locale) => typeof locale === 'string'),
     methods: methodsOf(order),
-    state: stateOf(order, now),
+    state,
     paid_with: paidWith(order),
     is_cancelled: order.status === 'cancelled',
+    may_be_approved: state.kind !== 'waiting' && transactionToAskAbout(order, now) !== undefined,
     order,
   };
 }

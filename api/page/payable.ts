@@ -119,6 +119,11 @@ export interface Payable {
   paid_with: { payment_method: string; brand: string; last_digits: string } | undefined;
   /** It, or the last attempt of this customer, has ended by being cancelled. */
   is_cancelled: boolean;
+  /**
+   * The last attempt of this customer ended less than an hour ago, and the issuer, where the customer was, may still
+   * approve it: nobody may be told that nothing was charged (rules 12.12).
+   */
+  may_be_approved: boolean;
 }
 
 /** The record of what a page shows, whether an order or a payment link. */

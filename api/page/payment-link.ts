@@ -99,15 +99,16 @@ export function toLinkPayable(
 ): LinkPayable {
   const { payment_methods, project_payment_methods } = link;
   const own = own_orders.at(-1);
-  const paid = own?.status === 'completed' ? orderToPayable(own, now).paid_with : undefined;
+  const of_own = own && orderToPayable(own, now);
   return {
     ...factsOf(link, now),
     path: `/paymentlinks/${link.id}/`,
     locales: [],
     methods: pageMethods(payment_methods?.length ? payment_methods : project_payment_methods, project_payment_methods),
     state: stateOf(link, own_orders, now),
-    paid_with: paid,
+    paid_with: own?.status === 'completed' ? of_own?.paid_with : undefined,
     is_cancelled: own?.status === 'cancelled',
+    may_be_approved: of_own?.may_be_approved ?? false,
     link,
     payer,
     own_orders,

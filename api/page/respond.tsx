@@ -62,8 +62,9 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
       if (result.error !== undefined) throw result.error;
       return response.redirect(303, return_address ?? page);
     }
-    // A late approval is told here, as the merchant's page may not know of it (rules 12.12).
-    const is_told_here = state.kind === 'ended' && state.late_approval !== undefined;
+    // The merchant's page may not know of a late approval, which is told or awaited here (rules 12.12).
+    const is_awaited = cause === 'issuer_return' && payable.may_be_approved;
+    const is_told_here = is_awaited || (state.kind === 'ended' && state.late_approval !== undefined);
     if (return_address !== undefined && !is_told_here && (cause !== 'visit' || reloads !== undefined)) {
       return response.redirect(303, return_address);
     }
@@ -72,8 +73,8 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
     const { status = 200, field_errors = {}, notice, cardholder_name } = result;
     // The outcome of the form that this answers is unknown: its attempt.
     const sent = result.waiting_for === 'unknown_charge' && state.kind === 'payable' ? state.attempt : undefined;
-    const reload = nextReload(request, page, sent);
-    const reload_after_form = sent === undefined ? page : reload.url;
+    const reload = nextReload(request, page, { sent, is_issuer_return: is_awaited });
+    const reload_after_form = sent === undefined && !is_awaited ? page : reload.url;
     const reload_url = cause === 'visit' ? undefined : reload_after_form;
     const sandbox_time = payable.clock_was_advanced ? payable.now : undefined;
     const frame = { payable, page, localization, base, is_test: payable.is_test, sandbox_time, reload_url };
@@ -82,8 +83,9 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
     const later = { ...reload, seconds: RELOAD_SECONDS_MAX };
     // A charge that was begun is awaited by every page, not only by the answer to its form (rules 10.8).
     const is_begun = state.kind === 'payable' && state.charge_began && result.field_errors === undefined;
-    const waiting_for =
-      result.waiting_for ?? (is_begun || mayStillBegin(request, state) ? 'unknown_charge' : undefined);
+    const unknown_charge = is_begun || mayStillBegin(request, state) ? ('unknown_charge' as const) : undefined;
+    const unknown_approval = is_awaited && !isLastReload(request) ? ('outcome' as const) : undefined;
+    const waiting_for = result.waiting_for ?? unknown_charge ?? unknown_approval;
     if (waiting_for !== undefined) {
       const cancel_token = is_begun && state.cancellable ? token() : undefined;
       const waiting = { waiting_for, refresh: notice === undefined ? reload : later, cancel_token, notice };
@@ -146,14 +148,18 @@ const RELOAD_SECONDS_MAX = 10;
 
 /**
  * Often at first, as most answers come soon; at last every ten seconds. `sent`: the attempt of the form whose outcome
- * the page waits for; each reload hands it to the next one.
+ * the page waits for; each reload hands it to the next one. `is_issuer_return`: the reload asks the processor as well.
  */
-function nextReload(request: Request, page: string, sent = sentAttempt(request)): { seconds: number; url: string } {
+function nextReload(
+  request: Request,
+  page: string,
+  { sent = sentAttempt(request), is_issuer_return }: { sent?: number | undefined; is_issuer_return: boolean },
+): { seconds: number; url: string } {
   const reloads = reloadsOf(request) ?? 0;
-  const marker = sent === undefined ? '' : `&sent=${sent}`;
+  const markers = `${sent === undefined ? '' : `&sent=${sent}`}${is_issuer_return ? '&from=issuer' : ''}`;
   return {
     seconds: Math.min(2 + Math.floor(reloads / 5), RELOAD_SECONDS_MAX),
-    url: `${page}?waited=${reloads + 1}${marker}`,
+    url: `${page}?waited=${reloads + 1}${markers}`,
   };
 }
 
@@ -163,12 +169,17 @@ function sentAttempt({ method, query }: Request): number | undefined {
 }
 
 /** So many reloads take two minutes. After that an attempt that the record lacks is never made (rules 10.8). */
-const SENT_RELOADS_MAX = 28;
+const RELOADS_MAX = 28;
+
+/** Whether the page has waited for as long as it does without knowing that there is an outcome to wait for. */
+function isLastReload(request: Request): boolean {
+  return (reloadsOf(request) ?? 0) >= RELOADS_MAX;
+}
 
 /** Whether the attempt of a form that was sent is not recorded, but may still be. */
 function mayStillBegin(request: Request, state: PaymentState): boolean {
   if (state.kind !== 'payable' || state.attempt !== sentAttempt(request)) return false;
-  return (reloadsOf(request) ?? 0) < SENT_RELOADS_MAX;
+  return !isLastReload(request);
 }
 
 /** Browsers get an error page, programs get the API's errors. `base`: path below which the service is reached. */
@@ -187,7 +198,7 @@ export function onPageError(log: Logger, base: string): ErrorRequestHandler {
     const is_retried = request.method === 'GET' ? status === 429 || status >= 500 : error instanceof OutcomeUnknown;
     const refresh =
       page !== undefined && is_retried
-        ? { ...nextReload(request, page, sent), seconds: RELOAD_SECONDS_MAX }
+        ? { ...nextReload(request, page, { sent, is_issuer_return: false }), seconds: RELOAD_SECONDS_MAX }
         : undefined;
     sendPage(response, status, <ProblemPage {...{ localization, base, problem, page, refresh }} is_test={false} />);
   });

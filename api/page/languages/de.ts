@@ -149,6 +149,8 @@ export const DE: Texts = {
     not_given_back: (merchant) =>
       `Ihre Bank hat eine frühere Zahlung erst nach ihrem Ende genehmigt, und dieses Geld ging nicht von selbst zurück. Bitte wenden Sie sich an ${merchant}.`,
   },
+  may_be_approved:
+    'Ihre Bank kann die begonnene Zahlung noch genehmigen. In diesem Fall geht das Geld auf Ihre Karte zurück.',
   last_declined: 'Ihre Karte wurde abgelehnt, weitere Versuche sind nicht möglich.',
   back_to: (merchant) => `Zurück zu ${merchant}`,
   may_close: 'Sie können diese Seite jetzt schließen.',

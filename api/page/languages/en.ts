@@ -143,6 +143,9 @@ export const EN = {
     not_given_back: (merchant: string) =>
       `Your bank approved an earlier payment after it had ended, and that money did not go back by itself. Please contact ${merchant}.`,
   },
+  /** Of a payment that ended while the customer was at the issuer. */
+  may_be_approved:
+    'Your bank may still approve the payment that you started. If it does, the money goes back to your card.',
   last_declined: 'Your card was declined, and no further try is left.',
   back_to: (merchant: string) => `Back to ${merchant}`,
   may_close: 'You can close this page now.',

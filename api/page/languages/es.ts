@@ -137,6 +137,7 @@ export const ES: Texts = {
     not_given_back: (merchant) =>
       `Tu banco ha aprobado un pago anterior cuando ya había terminado, y ese dinero no ha vuelto por sí solo. Ponte en contacto con ${merchant}.`,
   },
+  may_be_approved: 'Tu banco aún puede aprobar el pago que empezaste. En ese caso, el dinero vuelve a tu tarjeta.',
   last_declined: 'Tu tarjeta ha sido rechazada y no quedan más intentos.',
   back_to: (merchant) => `Volver a ${merchant}`,
   may_close: 'Ya puedes cerrar esta página.',

@@ -148,6 +148,8 @@ export const FR: Texts = {
     not_given_back: (merchant) =>
       `Votre banque a approuvé un paiement précédent alors qu’il était déjà terminé, et cet argent n’a pas été rendu automatiquement. Contactez ${merchant}.`,
   },
+  may_be_approved:
+    'Votre banque peut encore approuver le paiement commencé. Dans ce cas, l’argent revient sur votre carte.',
   last_declined: 'Votre carte a été refusée et il ne vous reste plus d’essai.',
   back_to: (merchant) => `Retour à ${merchant}`,
   may_close: 'Vous pouvez maintenant fermer cette page.',

@@ -146,6 +146,7 @@ export const NL: Texts = {
     not_given_back: (merchant) =>
       `Je bank heeft een eerdere betaling pas na het einde goedgekeurd, en dat geld is niet vanzelf teruggegaan. Neem contact op met ${merchant}.`,
   },
+  may_be_approved: 'Je bank kan de begonnen betaling nog goedkeuren. In dat geval gaat het geld terug naar je kaart.',
   last_declined: 'Je kaart is geweigerd en je kunt het niet nog een keer proberen.',
   back_to: (merchant) => `Terug naar ${merchant}`,
   may_close: 'Je kunt deze pagina nu sluiten.',

@@ -100,7 +100,9 @@ export function ResultPage(props: ResultPageProps) {
         <h1>{heading}</h1>
         <p class="lead">
           {declined && `${texts.last_declined} `}
-          {detail(payable.merchant_name)}
+          {payable.may_be_approved && late_approval === undefined
+            ? texts.may_be_approved
+            : detail(payable.merchant_name)}
         </p>
         {late_approval !== undefined && named !== late_approval && (
           <p class="lead">{texts.earlier_approval[late_approval](payable.merchant_name)}</p>

@@ -143,10 +143,13 @@ function noticeOf(texts: Texts, { payable, field_errors, notice, state }: PayPag
   const errors = {};
   if (notice) return { heading: texts[notice], details: [texts[`${notice}_detail`], ...earlier], errors, title };
   const left = texts.attempts_left(attempts_left);
+  const open = payable.may_be_approved ? texts.may_be_approved : undefined;
   if (!last_failure) {
-    if (late_approval === undefined) return undefined;
-    const { heading, detail } = texts.ended[late_approval];
-    return { heading, details: [detail(merchant_name), left], errors, title };
+    if (late_approval !== undefined) {
+      const { heading, detail } = texts.ended[late_approval];
+      return { heading, details: [detail(merchant_name), left], errors, title };
+    }
+    return open === undefined ? undefined : { heading: texts.unknown_charge, details: [open, left], errors, title };
   }
   switch (last_failure.reason) {
     case 'declined': {
@@ -155,11 +158,16 @@ function noticeOf(texts: Texts, { payable, field_errors, notice, state }: PayPag
     }
     case 'cancelled': {
       const { heading, detail } = texts.ended.cancelled;
-      return { heading, details: [detail(), left, ...earlier], errors, title };
+      return { heading, details: [open ?? detail(), left, ...earlier], errors, title };
     }
     case 'not_confirmed':
     case 'failed':
-      return { heading: texts[last_failure.reason], details: [texts.failed_detail, left, ...earlier], errors, title };
+      return {
+        heading: texts[last_failure.reason],
+        details: [open ?? texts.failed_detail, left, ...earlier],
+        errors,
+        title,
+      };
   }
 }
 

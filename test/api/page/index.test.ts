@@ -18,6 +18,7 @@ import { createTestProject } from '../../support/operator';
 import { NOBODY } from '../../support/shapes';
 import { stack } from '../../support/stack';
 import { temporalOf } from '../../support/temporal-client';
+import { until } from '../../support/waits';
 
 /** The hosted page as plain HTTP, above all what it refuses. */
 
@@ -604,6 +605,23 @@ test('rules 12.12: a customer who confirms at the issuer after the end reads tha
   const html = await back.text();
   expect([back.status, html]).toEqual([200, expect.stringContaining('The payment is being given back')]);
   expect(html).toContain('href="https://shop.example/failed?order_id=');
+});
+
+test('rules 12.12: while the processor does not answer, a customer back from the issuer waits, and then reads of the late approval', async () => {
+  const { order, client, path, issuer } = await cancelledAtTheIssuer({ failure_url: 'https://shop.example/failed' });
+  const merchant = new Merchant();
+  await merchant.addFault({ operation: 'ask', order_id: order.id, kind: 'outage' });
+  const back = await client.answerIssuer(issuer, { code: '0101' });
+  const html = await back.text();
+  expect([back.status, html]).toEqual([200, expect.stringContaining('Your payment is being processed')]);
+  expect(html).toContain(`content="2;url=${path}?waited=1&amp;from=issuer"`);
+  const last = await (await client.send(`${path}?waited=28&from=issuer`)).text();
+  expect(last).toContain('Your bank may still approve the payment');
+  expect(last).not.toContain('Nothing was charged');
+  await merchant.removeFaults();
+  await until('the page tells of the late approval', async () =>
+    (await (await client.send(`${path}?waited=2&from=issuer`)).text()).includes('The payment is being given back'),
+  );
 });
 
 describe('when a part of the service is away', () => {

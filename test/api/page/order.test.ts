@@ -323,5 +323,7 @@ describe('rules 12.12: the transaction to ask about when the customer returns fr
     ],
   ])('%s', (_title, order, now, asked) => {
     expect(transactionToAskAbout(order, now)).toBe(asked ? order.transactions[0] : undefined);
+    const { may_be_approved, state } = toOrderPayable(order, now);
+    expect(may_be_approved).toBe(asked && state.kind === 'ended');
   });
 });

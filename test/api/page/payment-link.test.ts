@@ -67,7 +67,12 @@ describe('a payment link is', () => {
     ...own('cancelled', { id, status: 'cancelled' }),
     follow_ups: [{ id: reversalOrderId(id), kind: 'reversal', status: reversal }],
   });
-  const [late, refused] = [approvedLate(randomUUID()), approvedLate(randomUUID(), 'error')];
+  const late_id = randomUUID();
+  const cancelledAtTheIssuer = own('cancelled', {
+    ...{ id: late_id, status: 'cancelled', challenge_url: 'https://issuer.example/' },
+    modified: new Date(NOW).toISOString(),
+  });
+  const [late, refused] = [approvedLate(late_id), approvedLate(randomUUID(), 'error')];
 
   function inWords(state: PaymentState): string {
     switch (state.kind) {
@@ -142,6 +147,16 @@ describe('a payment link is', () => {
     const payable = toLinkPayable(link, { payer: 'p', own_orders: order ? [order] : [] }, NOW);
     expect(inWords(payable.state).split('?')[0]).toBe(expected);
     expect(payable.paid_with !== undefined).toBe(order === paid);
+    expect(payable.may_be_approved).toBe(false);
+  });
+
+  test.each<[string, boolean, StoredOrder[]]>([
+    ['cancelled at the issuer', true, [cancelledAtTheIssuer]],
+    ['cancelled at the issuer, declined afterwards', false, [cancelledAtTheIssuer, declined]],
+    ['cancelled at the issuer, given back', false, [{ ...cancelledAtTheIssuer, follow_ups: late.follow_ups }]],
+  ])('rules 12.12: the attempt of the payer was %s: may still be approved: %p', (_title, expected, own_orders) => {
+    const of_payer = { payer: 'p', own_orders };
+    expect(toLinkPayable(aLink('all_unsuccessful', 1), of_payer, NOW).may_be_approved).toBe(expected);
   });
 
   test.each<[string, StoredPaymentLink, StoredOrder[], string]>([

@@ -40,7 +40,7 @@ const PAYABLE: Payable = {
     locales: [],
     methods: ['credit-card'],
   },
-  ...{ now: 0, clock_was_advanced: false, paid_with: undefined, is_cancelled: false },
+  ...{ now: 0, clock_was_advanced: false, paid_with: undefined, is_cancelled: false, may_be_approved: false },
   state: {
     ...{
       kind: 'payable',
@@ -150,6 +150,38 @@ test.each<[PageOutcome, LateApproval | undefined, string | null]>([
     const { location, text } = await visitTo({ ...PAYABLE, state }, '', 'issuer_return');
     expect(location).toBe(expected);
     if (expected === null) expect(text).toContain(`href="${return_address}"`);
+  },
+);
+
+/** How an order and a link's order end, and a page on which another attempt can be made. */
+const OPEN_ENDS: [string, PaymentState][] = [
+  ...(['cancelled', 'expired', 'suspended', 'attempt_failed', 'link_expired'] as const).map(
+    (outcome): [string, PaymentState] => [
+      outcome,
+      { ...ended(outcome), late_approval: undefined, return_address: 'https://shop.example/' } as PaymentState,
+    ],
+  ),
+  ['payable', PAYABLE.state],
+  [
+    'payable after a cancelled attempt',
+    { ...PAYABLE.state, last_failure: { reason: 'cancelled', payment_method: 'credit-card' } } as PaymentState,
+  ],
+];
+
+test.each(OPEN_ENDS)(
+  'rules 12.12: %s, and the issuer may still approve: the page waits two minutes, then says so',
+  async (_title, state) => {
+    const payable = { ...PAYABLE, state, may_be_approved: true };
+    const page = (query: string) => visitTo(payable, query, 'issuer_return');
+    const first = await page('?from=issuer');
+    expect([first.location, first.text]).toEqual([null, expect.stringContaining('Your payment is being processed')]);
+    expect(first.text).toContain(`content="2;url=${PAYABLE.path}?waited=1&amp;from=issuer"`);
+    expect((await page('?waited=27&from=issuer')).text).toContain('?waited=28&amp;from=issuer"');
+    for (const { location, text } of [await page('?waited=28&from=issuer'), await visitTo(payable)]) {
+      expect([location, text]).toEqual([null, expect.stringContaining('Your bank may still approve the payment')]);
+      expect(text).not.toContain('Nothing was charged');
+      expect(text).not.toContain('http-equiv="refresh"');
+    }
   },
 );
 
