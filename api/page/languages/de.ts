@@ -78,7 +78,7 @@ export const DE: Texts = {
 
   waiting: 'Ihre Zahlung wird bearbeitet',
   waiting_detail:
-    'Ihre Bank hat noch nicht geantwortet. Das kann einige Minuten dauern. Diese Seite geht von selbst weiter; es wird nicht doppelt abgebucht.',
+    'Ihre Bank hat noch nicht geantwortet. Das kann einige Minuten dauern. Diese Seite geht von selbst weiter und bucht nicht doppelt ab: Bitte warten Sie hier und beginnen Sie nicht im Shop von vorn.',
   issuer: 'Ihre Bank möchte sichergehen, dass Sie es sind',
   to_issuer: 'Weiter zu Ihrer Bank',
   issuer_detail: 'Bitte bestätigen Sie die Zahlung bei Ihrer Bank. Diese Seite geht von selbst weiter.',
@@ -87,7 +87,7 @@ export const DE: Texts = {
     'Jemand bezahlt dies gerade. Diese Seite geht von selbst weiter; schlägt die Zahlung fehl, können Sie hier bezahlen.',
   unknown_charge: 'Wir haben noch keine Antwort',
   unknown_charge_detail:
-    'Ihre Zahlung kann noch ausgeführt werden. Es wird nicht doppelt abgebucht, auch wenn Sie es noch einmal versuchen.',
+    'Ihre Zahlung kann noch ausgeführt werden. Bitte warten Sie hier und beginnen Sie nicht im Shop von vorn. Diese Seite bucht nicht doppelt ab.',
   check_now: 'Jetzt nachsehen',
 
   ended: {

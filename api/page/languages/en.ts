@@ -75,7 +75,7 @@ export const EN = {
 
   waiting: 'Your payment is being processed',
   waiting_detail:
-    'Your bank has not answered yet. That can take some minutes. This page updates by itself; you will not be charged twice.',
+    'Your bank has not answered yet. That can take some minutes. This page updates by itself and does not charge you twice: please wait here, and do not start again at the shop.',
   issuer: 'Your bank wants to make sure that it is you',
   to_issuer: 'Continue to your bank',
   issuer_detail: 'Please confirm the payment with your bank. This page updates by itself.',
@@ -83,7 +83,8 @@ export const EN = {
   other_payment_detail:
     'Somebody is paying this right now. This page updates by itself; if that payment fails, you can pay here.',
   unknown_charge: 'We have not heard back yet',
-  unknown_charge_detail: 'Your payment may still go through. You will not be charged twice, even if you try again.',
+  unknown_charge_detail:
+    'Your payment may still go through. Please wait here, and do not start again at the shop. This page does not charge you twice.',
   check_now: 'Check now',
 
   ended: {

@@ -74,7 +74,7 @@ export const ES: Texts = {
 
   waiting: 'Tu pago se está procesando',
   waiting_detail:
-    'Tu banco aún no ha respondido. Puede tardar unos minutos. Esta página continúa sola; no se te cobrará dos veces.',
+    'Tu banco aún no ha respondido. Puede tardar unos minutos. Esta página continúa sola y no te cobra dos veces: espera aquí y no empieces de nuevo en la tienda.',
   issuer: 'Tu banco quiere asegurarse de que eres tú',
   to_issuer: 'Continuar a tu banco',
   issuer_detail: 'Confirma el pago con tu banco. Esta página continúa sola.',
@@ -82,7 +82,8 @@ export const ES: Texts = {
   other_payment_detail:
     'Alguien está pagando en este momento. Esta página continúa sola; si ese pago falla, podrás pagar aquí.',
   unknown_charge: 'Aún no tenemos respuesta',
-  unknown_charge_detail: 'Tu pago aún puede completarse. No se te cobrará dos veces, aunque lo intentes de nuevo.',
+  unknown_charge_detail:
+    'Tu pago aún puede completarse. Espera aquí y no empieces de nuevo en la tienda. Esta página no te cobra dos veces.',
   check_now: 'Comprobar ahora',
 
   ended: {

@@ -77,7 +77,7 @@ export const FR: Texts = {
 
   waiting: 'Votre paiement est en cours de traitement',
   waiting_detail:
-    'Votre banque n’a pas encore répondu. Cela peut prendre quelques minutes. Cette page s’actualise toute seule\u00a0; vous ne serez pas débité deux fois.',
+    'Votre banque n’a pas encore répondu. Cela peut prendre quelques minutes. Cette page s’actualise toute seule et ne vous débite pas deux fois\u00a0: attendez ici et ne recommencez pas dans la boutique.',
   issuer: 'Votre banque souhaite vérifier votre identité',
   to_issuer: 'Continuer vers votre banque',
   issuer_detail: 'Confirmez le paiement auprès de votre banque. Cette page s’actualise toute seule.',
@@ -86,7 +86,7 @@ export const FR: Texts = {
     'Quelqu’un est en train de payer. Cette page continue toute seule ; si ce paiement échoue, vous pourrez payer ici.',
   unknown_charge: 'Nous n’avons pas encore de réponse',
   unknown_charge_detail:
-    'Votre paiement peut encore aboutir. Vous ne serez pas débité deux fois, même si vous réessayez.',
+    'Votre paiement peut encore aboutir. Attendez ici et ne recommencez pas dans la boutique. Cette page ne vous débite pas deux fois.',
   check_now: 'Vérifier maintenant',
 
   ended: {

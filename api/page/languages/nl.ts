@@ -77,7 +77,7 @@ export const NL: Texts = {
 
   waiting: 'Je betaling wordt verwerkt',
   waiting_detail:
-    'Je bank heeft nog niet geantwoord. Dat kan een paar minuten duren. Deze pagina gaat vanzelf verder; er wordt niet twee keer afgeschreven.',
+    'Je bank heeft nog niet geantwoord. Dat kan een paar minuten duren. Deze pagina gaat vanzelf verder en schrijft niet twee keer af: wacht hier en begin niet opnieuw bij de winkel.',
   issuer: 'Je bank wil zeker weten dat jij het bent',
   to_issuer: 'Verder naar je bank',
   issuer_detail: 'Bevestig de betaling bij je bank. Deze pagina gaat vanzelf verder.',
@@ -86,7 +86,7 @@ export const NL: Texts = {
     'Iemand is dit nu aan het betalen. Deze pagina gaat vanzelf verder; mislukt die betaling, dan kun je hier betalen.',
   unknown_charge: 'We hebben nog geen antwoord',
   unknown_charge_detail:
-    'Je betaling kan nog doorgaan. Er wordt niet twee keer afgeschreven, ook niet als je het opnieuw probeert.',
+    'Je betaling kan nog doorgaan. Wacht hier en begin niet opnieuw bij de winkel. Deze pagina schrijft niet twee keer af.',
   check_now: 'Nu controleren',
 
   ended: {

@@ -73,6 +73,20 @@ test.each<[string, RegExp]>([
   },
 );
 
+test.each<[string, string]>([
+  ['en', 'do not start again at the shop'],
+  ['de', 'beginnen Sie nicht im Shop von vorn'],
+  ['es', 'no empieces de nuevo en la tienda'],
+  ['fr', 'ne recommencez pas dans la boutique'],
+  ['nl', 'begin niet opnieuw bij de winkel'],
+])('rules 12.4: in %s a page that waits for an outcome says: %s', (lang, words) => {
+  const { waiting_detail, unknown_charge_detail } = LANGUAGES[lang]!.texts;
+  expect([waiting_detail, unknown_charge_detail]).toEqual([
+    expect.stringContaining(words),
+    expect.stringContaining(words),
+  ]);
+});
+
 test.each<[string[], string]>([
   [['de-AT'], 'de'],
   [['NL'], 'nl'],
