@@ -247,15 +247,15 @@ function alreadyStarted(): ServiceError {
 }
 
 /**
- * The attempt was not made by this form, and can be: nothing was charged, or a charge was begun from another tab, or
- * another customer is paying at this moment.
+ * The attempt was not made by this form, and can be: this form was not sent to the processor, which another submission
+ * of the attempt still may be; or a charge was begun from another tab; or another customer is paying at this moment.
  */
 function resultOf(error: ServiceError, { state }: Payable): FormResult {
   const charge_began = state.kind === 'payable' && state.charge_began;
   if (error instanceof OutcomeUnknown || charge_began) return outcomeUnknown();
   if (error.error === 'TransactionAlreadyStarted') return { error, waiting_for: 'other_payment' };
   const { status } = ERRORS[error.error];
-  return { status: status >= 500 ? status : 503, error, notice: 'not_charged' };
+  return { status: status >= 500 ? status : 503, error, notice: 'not_sent' };
 }
 
 /** The charge may have been sent: the page reloads until the outcome is known. */

@@ -22,7 +22,7 @@ export interface FormResult {
   error?: ServiceError | undefined;
   field_errors?: FieldErrors;
   /** A problem that is not the customer's fault. */
-  notice?: 'not_charged' | 'not_cancelled';
+  notice?: 'not_sent' | 'not_cancelled';
   cardholder_name?: string;
   /** Shown instead of the forms: the charge may have been sent, or another customer is paying. */
   waiting_for?: 'unknown_charge' | 'other_payment';

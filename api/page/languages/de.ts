@@ -71,8 +71,8 @@ export const DE: Texts = {
   failed_detail: 'Es wurde nichts abgebucht. Bitte versuchen Sie es noch einmal oder verwenden Sie eine andere Karte.',
   attempts_left: (left) =>
     left === 1 ? 'Sie können es noch einmal versuchen.' : `Sie können es noch ${left}-mal versuchen.`,
-  not_charged: 'Es wurde nichts abgebucht',
-  not_charged_detail: 'Der Zahlungsdienstleister war nicht erreichbar. Bitte versuchen Sie es gleich noch einmal.',
+  not_sent: 'Dieser Versuch wurde nicht gesendet',
+  not_sent_detail: 'Der Zahlungsdienstleister war nicht erreichbar. Bitte versuchen Sie es gleich noch einmal.',
   not_cancelled: 'Noch nicht abgebrochen',
   not_cancelled_detail: 'Wir konnten die Zahlung gerade nicht abbrechen. Bitte versuchen Sie es gleich noch einmal.',
 

@@ -68,8 +68,8 @@ export const EN = {
   failed: 'The payment did not go through',
   failed_detail: 'Nothing was charged. Please try again, or use another card.',
   attempts_left: (left: number) => (left === 1 ? 'You can try one more time.' : `You can try ${left} more times.`),
-  not_charged: 'Nothing was charged',
-  not_charged_detail: 'The card processor could not be reached. Please try again in a moment.',
+  not_sent: 'This try was not sent',
+  not_sent_detail: 'The card processor could not be reached. Please try again in a moment.',
   not_cancelled: 'Not cancelled yet',
   not_cancelled_detail: 'We could not cancel the payment just now. Please try again in a moment.',
 

@@ -67,8 +67,8 @@ export const ES: Texts = {
   failed: 'No se ha podido realizar el pago',
   failed_detail: 'No se ha cobrado nada. Inténtalo de nuevo o usa otra tarjeta.',
   attempts_left: (left) => (left === 1 ? 'Puedes intentarlo una vez más.' : `Puedes intentarlo ${left} veces más.`),
-  not_charged: 'No se ha cobrado nada',
-  not_charged_detail: 'No se ha podido contactar con el procesador de pagos. Inténtalo de nuevo en un momento.',
+  not_sent: 'Este intento no se ha enviado',
+  not_sent_detail: 'No se ha podido contactar con el procesador de pagos. Inténtalo de nuevo en un momento.',
   not_cancelled: 'Aún no se ha cancelado',
   not_cancelled_detail: 'No hemos podido cancelar el pago ahora mismo. Inténtalo de nuevo en un momento.',
 

@@ -70,8 +70,8 @@ export const FR: Texts = {
   failed: 'Le paiement a échoué',
   failed_detail: 'Vous n’avez pas été débité. Réessayez ou utilisez une autre carte.',
   attempts_left: (left) => (left === 1 ? 'Il vous reste un essai.' : `Il vous reste ${left} essais.`),
-  not_charged: 'Vous n’avez pas été débité',
-  not_charged_detail: 'Le prestataire de paiement n’a pas pu être joint. Réessayez dans un instant.',
+  not_sent: 'Cet essai n’a pas été envoyé',
+  not_sent_detail: 'Le prestataire de paiement n’a pas pu être joint. Réessayez dans un instant.',
   not_cancelled: 'Pas encore annulé',
   not_cancelled_detail: 'Le paiement n’a pas pu être annulé pour le moment. Réessayez dans un instant.',
 

@@ -70,8 +70,8 @@ export const NL: Texts = {
   failed_detail: 'Er is niets afgeschreven. Probeer het opnieuw of gebruik een andere kaart.',
   attempts_left: (left) =>
     left === 1 ? 'Je kunt het nog één keer proberen.' : `Je kunt het nog ${left} keer proberen.`,
-  not_charged: 'Er is niets afgeschreven',
-  not_charged_detail: 'De betaalverwerker was niet bereikbaar. Probeer het zo meteen opnieuw.',
+  not_sent: 'Deze poging is niet verstuurd',
+  not_sent_detail: 'De betaalverwerker was niet bereikbaar. Probeer het zo meteen opnieuw.',
   not_cancelled: 'Nog niet geannuleerd',
   not_cancelled_detail: 'We konden de betaling nu niet annuleren. Probeer het zo meteen opnieuw.',
 

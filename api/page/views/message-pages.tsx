@@ -20,7 +20,7 @@ interface WaitingPageProps extends Frame {
   /** Token of the cancel form, where cancelling is possible. */
   cancel_token?: string | undefined;
   /** Why the customer's form was not carried out. */
-  notice?: 'not_charged' | 'not_cancelled' | undefined;
+  notice?: 'not_sent' | 'not_cancelled' | undefined;
 }
 
 const WAITING_TEXTS = {
@@ -77,7 +77,7 @@ interface ResultPageProps extends Frame {
   /** Where the customer can go next. */
   return_address: string | undefined;
   /** Why the customer's form was not carried out. */
-  notice?: 'not_charged' | 'not_cancelled' | undefined;
+  notice?: 'not_sent' | 'not_cancelled' | undefined;
 }
 
 /** How the payment ended, for customers who stay here or come back. */

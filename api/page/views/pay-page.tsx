@@ -14,7 +14,7 @@ interface PayPageProps extends Frame {
   page: string;
   token: string;
   field_errors: FieldErrors;
-  notice: 'not_charged' | 'not_cancelled' | undefined;
+  notice: 'not_sent' | 'not_cancelled' | undefined;
   values: Partial<Prefilled>;
   test_cards: readonly TestCard[];
 }
