@@ -96,8 +96,10 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
     }
     if (state.kind === 'waiting') {
       const { waiting_for, challenge_url } = state;
-      // The first time the customer is led to the issuer.
-      const is_first = cause !== 'issuer_return' && reloads === undefined && notice === undefined;
+      // The first time the customer is led to the issuer. One with the page's cookie has been here: the Back button of
+      // the issuer's page has to reach the cancel button (rules 12.6).
+      const was_here = cause === 'issuer_return' || (cause === 'visit' && csrf.payer(request) !== undefined);
+      const is_first = !was_here && reloads === undefined && notice === undefined;
       const is_read = notice !== undefined || (waiting_for === 'issuer' && cause === 'visit');
       const reload_then = is_read ? later : reload;
       const refresh = challenge_url !== undefined && is_first ? { seconds: 0, url: challenge_url } : reload_then;

@@ -589,6 +589,16 @@ test('rules 12.12: a hundred loads of the address that the issuer sends its cust
   await temporal.connection.close();
 });
 
+test('rules 12.6: the form leads to the issuer at once, the Back button from there to the choice beside cancel', async () => {
+  const { client, path, form } = await opened();
+  const sent = await (await client.postForm(path, { ...form, number: CARDS.challenge.number })).text();
+  expect(sent).toMatch(/content="0;url=[^"]+\/challenge\//);
+  const back = await (await client.send(path)).text();
+  expect(back).toMatch(/href="[^"]+\/challenge\//);
+  expect(back).toContain(`action="${path}cancel/"`);
+  expect(back).not.toContain('content="0;');
+});
+
 /** An order of this test that its customer cancelled in another tab while at the issuer. */
 async function cancelledAtTheIssuer(fields: Record<string, unknown> = {}) {
   const page = await opened(fields);

@@ -1,4 +1,4 @@
-import { Router } from 'express';
+import { Router, type Request } from 'express';
 import pino from 'pino';
 import type { CsrfProtection } from '../../../api/page/csrf';
 import type { LateApproval, PageOutcome, Payable, PaymentState } from '../../../api/page/payable';
@@ -59,13 +59,18 @@ async function visitTo(
   payable: Payable,
   query = '',
   cause: PageRequestKind = 'visit',
+  headers: Record<string, string> = {},
 ): Promise<{ text: string; reloads: boolean; location: string | null }> {
-  const csrf = { token: () => 'token' } as unknown as CsrfProtection;
+  const payer = ({ headers }: Request) => headers.cookie;
+  const csrf = { token: () => 'token', payer } as unknown as CsrfProtection;
   const respond = createRespond({ csrf, base: '', testCards: async () => [] });
   const pages = Router();
   pages.use('/pay', (request, response) => respond(request, response, payable, cause));
   const api = await serveTestApi({ routers: [pages] });
-  const response = await api.send(`/pay/${query}`, { headers: { accept: 'text/html' }, redirect: 'manual' });
+  const response = await api.send(`/pay/${query}`, {
+    headers: { accept: 'text/html', ...headers },
+    redirect: 'manual',
+  });
   const text = await response.text();
   await api.close();
   const reloads = text.includes(`content="2;url=/pay/${NOBODY}/?waited=1"`);
@@ -150,6 +155,24 @@ test.each<[PageOutcome, LateApproval | undefined, string | null]>([
     const { location, text } = await visitTo({ ...PAYABLE, state }, '', 'issuer_return');
     expect(location).toBe(expected);
     if (expected === null) expect(text).toContain(`href="${return_address}"`);
+  },
+);
+
+test.each<[string, PageRequestKind, string, Record<string, string>, boolean]>([
+  ['after the form', 'form', '', { cookie: 'of the page' }, true],
+  ['on the first visit, of an order charged by token', 'visit', '', {}, true],
+  ['by the Back button', 'visit', '', { cookie: 'of the page' }, false],
+  ['by a reload', 'visit', '?waited=1', {}, false],
+  ['by the issuer', 'issuer_return', '?from=issuer', {}, false],
+])(
+  'rules 12.6: the page comes %s, as %s: %s %j, and leads on to the issuer at once: %p',
+  async (_title, cause, query, headers, leads_on) => {
+    const challenge_url = 'https://issuer.example/';
+    const state: PaymentState = { kind: 'waiting', waiting_for: 'issuer', cancellable: true, challenge_url };
+    const { text } = await visitTo({ ...PAYABLE, state }, query, cause, headers);
+    expect(text.includes(`content="0;url=${challenge_url}"`)).toBe(leads_on);
+    expect(text).toContain(`href="${challenge_url}"`);
+    expect(text).toContain(`action="${PAYABLE.path}cancel/"`);
   },
 );
 
