@@ -198,9 +198,10 @@ export function onPageError(log: Logger, base: string): ErrorRequestHandler {
     // The next load may succeed: one that fails does not end the waiting, nor does a form whose outcome is not known.
     const sent = error instanceof OutcomeUnknown ? readAttempt(request.body) : sentAttempt(request);
     const is_retried = request.method === 'GET' ? status === 429 || status >= 500 : error instanceof OutcomeUnknown;
+    const is_issuer_return = request.method === 'GET' && request.query['from'] === 'issuer';
     const refresh =
       page !== undefined && is_retried
-        ? { ...nextReload(request, page, { sent, is_issuer_return: false }), seconds: RELOAD_SECONDS_MAX }
+        ? { ...nextReload(request, page, { sent, is_issuer_return }), seconds: RELOAD_SECONDS_MAX }
         : undefined;
     sendPage(response, status, <ProblemPage {...{ localization, base, problem, page, refresh }} is_test={false} />);
   });

@@ -114,6 +114,12 @@ test.each<[string, 'TooManyRequests' | 'ServiceUnavailable' | 'ServerError' | 'F
   expect(text.includes('http-equiv="refresh"')).toBe(waits);
 });
 
+test('rules 12.12: an error page of a return from the issuer loads the page again as such a return', async () => {
+  const path = `${PAYABLE.path}${NOBODY}/?from=issuer`;
+  const { text } = await answerTo(new ServiceError('ServiceUnavailable', 'Why.'), 'text/html', path);
+  expect(text).toContain(`content="10;url=${PAYABLE.path}?waited=1&amp;from=issuer"`);
+});
+
 test('rules 10.8: the page of a form whose outcome is not known waits for it, also when the record cannot be read', async () => {
   const { text } = await answerTo(new OutcomeUnknown(), 'text/html', PAYABLE.path, 'POST');
   expect(text).toContain(`content="10;url=${PAYABLE.path}?waited=1"`);
