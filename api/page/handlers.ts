@@ -10,7 +10,7 @@ import { CARD_FIELDS, readAttempt, readCard, readName, fieldErrorOf } from './ca
 import type { CsrfProtection } from './csrf';
 import { localize } from './languages';
 import { CREDIT_CARD, type PageMethod, type Payable, type Payables } from './payable';
-import type { FormResult, Respond } from './respond';
+import { isFromIssuer, type FormResult, type Respond } from './respond';
 
 /** Services of the handlers of one kind of payable. */
 export interface PageContext<P extends Payable> {
@@ -31,17 +31,20 @@ export function pageNotFound(): ServiceError {
 }
 
 /**
- * The payable of the path. Throws NotFound; during a restore ServiceUnavailable, as the record may still lack what it
- * had (rules 28.1).
+ * The payable of the path, also where it lacks the transaction of the path (rules 10.19). Throws NotFound; during a
+ * restore ServiceUnavailable, as the record may still lack what it had (rules 28.1).
  */
 export async function findPayable<P extends Payable>(
   { payables, csrf, intake }: Pick<PageContext<P>, 'payables' | 'csrf' | 'intake'>,
   request: Request,
 ): Promise<P> {
   const { id, transaction_id } = request.params as { id: string; transaction_id?: string };
-  const payable = await payables.find(id, { transaction_id, payer: csrf.payer(request) });
+  const payer = csrf.payer(request);
+  const payable = await payables.find(id, { transaction_id, payer });
   if (payable !== undefined) return payable;
   intake.requireOpen();
+  const without_transaction = transaction_id === undefined ? undefined : await payables.find(id, { payer });
+  if (without_transaction !== undefined) return without_transaction;
   throw pageNotFound();
 }
 
@@ -65,7 +68,7 @@ export function showPage<P extends Payable>(context: PageContext<P>): RequestHan
   const { payables, respond } = context;
   return async (request, response) => {
     const payable = await findPayable(context, request);
-    if (request.query['from'] !== 'issuer') return await respond(request, response, payable, 'visit');
+    if (!isFromIssuer(request)) return await respond(request, response, payable, 'visit');
     const returned = await payables.returnFromIssuer(payable);
     await respond(request, response, returned, 'issuer_return');
   };

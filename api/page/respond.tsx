@@ -184,6 +184,11 @@ function mayStillBegin(request: Request, state: PaymentState): boolean {
   return !isLastReload(request);
 }
 
+/** Whether the issuer, or a reload after that, sends the customer back to the page. */
+export function isFromIssuer({ query }: Request): boolean {
+  return query['from'] === 'issuer';
+}
+
 /** Browsers get an error page, programs get the API's errors. `base`: path below which the service is reached. */
 export function onPageError(log: Logger, base: string): ErrorRequestHandler {
   return answerErrors(log, (error, request, response) => {
@@ -198,7 +203,7 @@ export function onPageError(log: Logger, base: string): ErrorRequestHandler {
     // The next load may succeed: one that fails does not end the waiting, nor does a form whose outcome is not known.
     const sent = error instanceof OutcomeUnknown ? readAttempt(request.body) : sentAttempt(request);
     const is_retried = request.method === 'GET' ? status === 429 || status >= 500 : error instanceof OutcomeUnknown;
-    const is_issuer_return = request.method === 'GET' && request.query['from'] === 'issuer';
+    const is_issuer_return = request.method === 'GET' && isFromIssuer(request);
     const refresh =
       page !== undefined && is_retried
         ? { ...nextReload(request, page, { sent, is_issuer_return }), seconds: RELOAD_SECONDS_MAX }
