@@ -9,7 +9,7 @@ import { projectSuspended } from '../requests/project-rules';
 import { CARD_FIELDS, readAttempt, readCard, readName, fieldErrorOf } from './card-form';
 import type { CsrfProtection } from './csrf';
 import { localize } from './languages';
-import { CREDIT_CARD, type PageMethod, type Payable, type Payables } from './payable';
+import { CREDIT_CARD, isSuspended, type PageMethod, type Payable, type Payables } from './payable';
 import { isFromIssuer, type FormResult, type Respond } from './respond';
 
 /** Services of the handlers of one kind of payable. */
@@ -121,7 +121,7 @@ export function cancel<P extends Payable>(context: PageContext<P>): RequestHandl
     const payable = await requireForm(context, request);
     const { state } = payable;
     // Nothing can be paid in a suspended project, and everything can be cancelled (rules 21.10).
-    if (state.kind === 'ended' && state.outcome !== 'suspended') {
+    if (state.kind === 'ended' && !isSuspended(state)) {
       const error = payable.is_cancelled ? undefined : canNotCancel('The payment has ended.');
       return await respond(request, response, payable, 'form', { error });
     }
@@ -141,9 +141,7 @@ export function cancel<P extends Payable>(context: PageContext<P>): RequestHandl
     const after = await findPayable(context, request);
     if (is_cancelled || after.is_cancelled) return await respond(request, response, after, 'form');
     const may_repeat =
-      after.state.kind === 'ended'
-        ? after.state.outcome === 'suspended' && error !== undefined
-        : after.state.cancellable;
+      after.state.kind === 'ended' ? isSuspended(after.state) && error !== undefined : after.state.cancellable;
     if (!may_repeat) {
       error ??= canNotCancel('There is no payment that could be cancelled.');
       return await respond(request, response, after, 'form', { error });
@@ -206,12 +204,15 @@ function handlePayment<P extends Payable, Method extends PageMethod>(
       const after = await findPayable(context, request).catch((cause: unknown) => {
         throw error instanceof OutcomeUnknown ? error : cause;
       });
-      const result = isCurrentAttempt(after, attempt)
-        ? { ...resultOf(error, after), cardholder_name: readName(body) }
-        : { error: alreadyStarted() };
+      const may_begin = error instanceof OutcomeUnknown && isSuspended(after.state);
+      const result =
+        may_begin || isCurrentAttempt(after, attempt)
+          ? { ...resultOf(error, after), cardholder_name: readName(body) }
+          : { error: alreadyStarted() };
       return await respond(request, response, after, 'form', result);
     }
-    await respond(request, response, paid, 'form', isCurrentAttempt(paid, attempt) ? outcomeUnknown() : {});
+    const is_unknown = isSuspended(paid.state) || isCurrentAttempt(paid, attempt);
+    await respond(request, response, paid, 'form', is_unknown ? outcomeUnknown() : {});
   };
 }
 
@@ -222,7 +223,7 @@ function readPayment<Method extends PageMethod>(
   payment_method: Method | undefined,
 ): { attempt: number; payment_method: Method } | ServiceError {
   if (attempt === undefined) return validationError('attempt', 'Not the number that a form of the page holds.');
-  if (state.kind === 'ended' && state.outcome === 'suspended') return projectSuspended();
+  if (isSuspended(state)) return projectSuspended();
   if (state.kind !== 'payable' || attempt < state.attempt) return alreadyStarted();
   if (attempt > state.attempt) return validationError('attempt', `The current attempt is ${state.attempt}.`);
   if (payment_method === undefined || !methods.includes(payment_method)) {

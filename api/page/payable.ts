@@ -94,6 +94,11 @@ export function suspendedState(late_approval: LateApproval | undefined): Payment
   return { kind: 'ended', outcome: 'suspended', last_failure: undefined, late_approval, return_address: undefined };
 }
 
+/** Whether nothing can be paid because the project is suspended. Such a state does not show which attempts were made. */
+export function isSuspended(state: PaymentState): boolean {
+  return state.kind === 'ended' && state.outcome === 'suspended';
+}
+
 /** An order or payment link on a hosted page: content, payee, methods, deadline and state. */
 export interface Payable {
   id: string;

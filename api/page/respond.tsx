@@ -9,7 +9,7 @@ import { answerError, answerErrors } from '../http/errors';
 import { readAttempt, type FieldErrors } from './card-form';
 import type { CsrfProtection } from './csrf';
 import { localize, type Texts } from './languages';
-import type { Payable, PaymentState } from './payable';
+import { isSuspended, type Payable, type PaymentState } from './payable';
 import { prefill, type Prefilled } from './test-cards';
 import { ProblemPage, ResultPage, WaitingPage } from './views/message-pages';
 import { PayPage } from './views/pay-page';
@@ -72,7 +72,7 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
     const localization = localize(request, payable.locales);
     const { status = 200, field_errors = {}, notice, cardholder_name } = result;
     // The outcome of the form that this answers is unknown: its attempt.
-    const sent = result.waiting_for === 'unknown_charge' && state.kind === 'payable' ? state.attempt : undefined;
+    const sent = result.waiting_for === 'unknown_charge' ? readAttempt(request.body) : undefined;
     const reload = nextReload(request, page, { sent, is_issuer_return: is_awaited });
     const reload_after_form = sent === undefined && !is_awaited ? page : reload.url;
     const reload_url = cause === 'visit' ? undefined : reload_after_form;
@@ -178,10 +178,11 @@ function isLastReload(request: Request): boolean {
   return (reloadsOf(request) ?? 0) >= RELOADS_MAX;
 }
 
-/** Whether the attempt of a form that was sent is not recorded, but may still be. */
+/** Whether the attempt of a form that was sent is not recorded, or not shown by a suspended project, but may still be. */
 function mayStillBegin(request: Request, state: PaymentState): boolean {
-  if (state.kind !== 'payable' || state.attempt !== sentAttempt(request)) return false;
-  return !isLastReload(request);
+  const sent = sentAttempt(request);
+  if (sent === undefined || isLastReload(request)) return false;
+  return isSuspended(state) || (state.kind === 'payable' && state.attempt === sent);
 }
 
 /** Whether the issuer, or a reload after that, sends the customer back to the page. */

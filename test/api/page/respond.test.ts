@@ -101,6 +101,17 @@ test.each([
   expect(text.includes('We have not heard back yet')).toBe(expected.startsWith('content'));
 });
 
+test.each([
+  ['?waited=27&sent=1', 'We have not heard back yet'],
+  ['?waited=28&sent=1', 'No payments at the moment'],
+  ['', 'No payments at the moment'],
+])('rules 21.10: the project was suspended after a form without an outcome: %s: %s', async (query, words) => {
+  const state: PaymentState = { ...ended('suspended'), late_approval: undefined } as PaymentState;
+  const { text } = await visitTo({ ...PAYABLE, state }, query);
+  expect(text).toContain(words);
+  expect(text.includes('Nothing was charged')).toBe(words.startsWith('No'));
+});
+
 test.each<[string, 'TooManyRequests' | 'ServiceUnavailable' | 'ServerError' | 'Forbidden', string, boolean]>([
   ['a reload', 'ServiceUnavailable', 'GET', true],
   ['a reload', 'ServerError', 'GET', true],
