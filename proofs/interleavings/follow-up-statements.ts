@@ -184,7 +184,7 @@ export function watchStatements(rowsOf: () => SandboxRows): Statement[] {
         const was_accepted = events.some((one) => one.transaction_id === transaction_id && one.event === 'accepted');
         const counts = row.status !== 'error' || with_declined || watches[transaction_id] !== undefined;
         if (was_accepted || !FINAL_TRANSACTION_STATUSES.includes(row.status) || !counts) return [];
-        const { amount, currency, capture_mode } = row;
+        const { amount, currency, capture_mode, charged_back_amount } = row;
         const { id: original_order_id, project_id } = order;
         return [
           {
@@ -195,6 +195,8 @@ export function watchStatements(rowsOf: () => SandboxRows): Statement[] {
             amount,
             currency,
             capture_mode,
+            charged_back_amount,
+            is_chargeback_announced: false,
           },
         ];
       },
