@@ -92,7 +92,10 @@ export async function erasePage(
   if (erasure.completed !== null) return false;
   throwIfCancelled();
   const { order_ids, position } = await nextToErase(db, erasure);
-  for (const order_id of order_ids) await eraseOrder(services, erasure, order_id, throwIfCancelled);
+  for (const order_id of order_ids) {
+    if (await mustErasuresWait(db)) throw restoreUnderWay();
+    await eraseOrder(services, erasure, order_id, throwIfCancelled);
+  }
   const is_noted = await noteErased(db, erasure, { position }, Date.now());
   return position !== null || !is_noted;
 }

@@ -120,6 +120,7 @@ export async function reconcile(services: Services, restore: RestoreUnderWay): P
   await writeAll(initiated.map((operation) => missingInitiated(restoration, operation)));
   const erasures = await workflowsSince(services.client, [ERASURE_WORKFLOW], since);
   if (found.failed === 0) {
+    await services.requireLease();
     await holdErasures(services.db, false);
     await eraseAgain(services, { erasures, began: restore.began }, attempt);
   } else {
@@ -170,7 +171,7 @@ async function eraseAgain(
       await client
         .withDeadline(Date.now() + ERASURE_MS, () => handle.result())
         .catch((error: Error) => {
-          throw new Error(`It is not completed: ${error.message}`, { cause: error });
+          throw new LeftForPerson(`It is not completed, and goes on: ${error.message}`);
         });
     });
   }
