@@ -13,7 +13,7 @@ import {
   type FollowUpKind,
 } from '../src/domain/follow-up';
 import { lastTransaction, type OrderSnapshot } from '../src/domain/order-snapshot';
-import { isApproved, isMismatch, isOutcomeMissing, isUndecided, outcomeOf } from '../src/domain/outcome';
+import { isApproved, isDeclined, isMismatch, isOutcomeMissing, isUndecided, outcomeOf } from '../src/domain/outcome';
 import {
   chargeIdempotencyKey,
   expectedCharge,
@@ -318,7 +318,8 @@ async function reverseLateApproval(
     const attention = `approved after it had ended unpaid, and charged back: ${amount}`;
     return await needsAttention(db, input.original_order_id, attention, () => endWatch(db, transaction_id));
   }
-  await endDueWatch(db, transaction_id, now);
+  // After a final no the customer cannot pay at the issuer any more.
+  await (isDeclined(found) ? endWatch(db, transaction_id) : endDueWatch(db, transaction_id, now));
   return NOTHING;
 }
 

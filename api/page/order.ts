@@ -116,7 +116,7 @@ export function toOrderPayable(order: StoredOrder, now: number): OrderPayable {
     state,
     paid_with: paidWith(order),
     is_cancelled: order.status === 'cancelled',
-    may_be_approved: state.kind !== 'waiting' && transactionToAskAbout(order, now) !== undefined,
+    may_be_approved: state.kind !== 'waiting' && mayBeApproved(order, now),
     order,
   };
 }
@@ -280,6 +280,12 @@ export function transactionToAskAbout(order: StoredOrder, now: number): StoredTr
   const ended_at = epoch(last.status === 'pending' ? last.expires_at : last.modified);
   if (now >= ended_at + LATE_RETURN_MS) return undefined;
   return reversalOf(order, last) === undefined ? last : undefined;
+}
+
+/** Whether the issuer may still approve it: the processor has not said no since it ended, or since its time was over. */
+function mayBeApproved(order: StoredOrder, now: number): boolean {
+  const asked = transactionToAskAbout(order, now);
+  return asked !== undefined && (asked.is_watched || asked.status === 'pending');
 }
 
 /** The order that gives back the money of this transaction; `undefined` unless it was approved after it had ended. */

@@ -99,16 +99,16 @@ export function toLinkPayable(
 ): LinkPayable {
   const { payment_methods, project_payment_methods } = link;
   const own = own_orders.at(-1);
-  const of_own = own && orderToPayable(own, now);
+  const of_own = own_orders.map((one) => orderToPayable(one, now));
   return {
     ...factsOf(link, now),
     path: `/paymentlinks/${link.id}/`,
     locales: [],
     methods: pageMethods(payment_methods?.length ? payment_methods : project_payment_methods, project_payment_methods),
     state: stateOf(link, own_orders, now),
-    paid_with: own?.status === 'completed' ? of_own?.paid_with : undefined,
+    paid_with: own?.status === 'completed' ? of_own.at(-1)?.paid_with : undefined,
     is_cancelled: own?.status === 'cancelled',
-    may_be_approved: of_own?.may_be_approved ?? false,
+    may_be_approved: of_own.some(({ may_be_approved }) => may_be_approved),
     link,
     payer,
     own_orders,

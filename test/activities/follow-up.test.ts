@@ -465,17 +465,26 @@ describe('the watch for a late approval', () => {
     expect([await isWatched(order_id), calls, (await view(order_id)).follow_ups]).toEqual([false, [], []]);
   });
 
-  test('lasts while the processor does not answer, and until it says no at the end of the watch', async () => {
+  test('lasts while the processor does not answer, and until it declines', async () => {
     const pending = await paid('challenge');
     await moveOrder(database.db, pending, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
     const input = followUpOf(pending.id, 'reversal', { requested_by: 'service' });
-    await atIssuer(pending.id, '3333');
-    expect(await activities().executeFollowUp({ ...input, now: NOW + MINUTE })).toEqual({ result: 'nothing' });
-    expect(await isWatched(pending.id)).toBe(true);
     await deaf().executeFollowUp({ ...input, now: NOW + 15 * MINUTE });
     expect(await isWatched(pending.id)).toBe(true);
-    await activities().executeFollowUp({ ...input, now: NOW + 16 * MINUTE });
+    await atIssuer(pending.id, '3333');
+    expect(await activities().executeFollowUp({ ...input, now: NOW + 16 * MINUTE })).toEqual({ result: 'nothing' });
     expect(await isWatched(pending.id)).toBe(false);
+  });
+
+  test('rules 12.12: ends with a decline before its first poll: the customer cannot pay at the issuer any more', async () => {
+    const pending = await paid('challenge');
+    await moveOrder(database.db, pending, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
+    const { version } = await view(pending.id);
+    await atIssuer(pending.id, '3333');
+    const input = followUpOf(pending.id, 'reversal', { requested_by: 'service' });
+    expect(await activities().executeFollowUp({ ...input, now: NOW + MINUTE })).toEqual({ result: 'nothing' });
+    // The page of a customer who returns waits for a new version.
+    expect([await isWatched(pending.id), (await view(pending.id)).version]).toEqual([false, version + 1]);
   });
 
   test('rules 10.12: a processor that does not answer for a day needs attention, and is asked on', async () => {

@@ -153,7 +153,7 @@ function noticeOf(texts: Texts, { payable, field_errors, notice, state }: PayPag
   }
   switch (last_failure.reason) {
     case 'declined': {
-      const details = [declinedDetail(texts, last_failure), left, ...earlier];
+      const details = [open ?? declinedDetail(texts, last_failure), left, ...earlier];
       return { heading: texts.declined, details, errors, title: texts.declined_title };
     }
     case 'cancelled': {

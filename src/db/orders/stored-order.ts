@@ -98,6 +98,8 @@ export interface StoredTransaction extends Omit<TransactionMoney, 'capture_ends_
   charge_began: boolean;
   /** Where the issuer waits for the customer while the transaction is pending. */
   challenge_url: string | null;
+  /** It ended unpaid, and the processor may still approve it (rules 10.12). */
+  is_watched: boolean;
   received_3ds_result: 'authenticated' | 'attempted' | 'failed' | null;
   liability_shift: boolean | null;
   /** The number of polls without an outcome, and the time of the last one. */
@@ -138,6 +140,7 @@ const EVENT_COLUMNS = columnsOf<StoredEvent>()(
 
 /** The fields of a transaction `t` that are not columns of it, in SQL. */
 const TRANSACTION_FIELDS = {
+  is_watched: 'exists (select 1 from late_approval_watches w where w.transaction_id = t.id)',
   events: `(
     select coalesce(json_agg(e order by n), '[]'::json)
     from (select n, ${EVENT_COLUMNS} from transaction_events where transaction_id = t.id) e)`,

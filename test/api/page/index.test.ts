@@ -622,6 +622,13 @@ test('rules 12.12: a customer who confirms at the issuer after the end reads tha
   expect(html).toContain('href="https://shop.example/failed?order_id=');
 });
 
+test('rules 12.12: a customer whom the issuer refuses after the end goes on to the merchant at once', async () => {
+  const { client, issuer } = await cancelledAtTheIssuer({ failure_url: 'https://shop.example/failed' });
+  const back = await client.answerIssuer(issuer, { code: '3333' });
+  const address = expect.stringMatching(/^https:\/\/shop\.example\/failed\?/) as string;
+  expect([back.status, back.headers.get('location')]).toEqual([303, address]);
+});
+
 test('rules 12.12: while the processor does not answer, a customer back from the issuer waits, and then reads of the late approval', async () => {
   const { order, client, path, issuer } = await cancelledAtTheIssuer({ failure_url: 'https://shop.example/failed' });
   const merchant = new Merchant();

@@ -297,7 +297,7 @@ describe('the return address', () => {
 
 describe('rules 12.12: the transaction to ask about when the customer returns from the issuer', () => {
   const challenged = (status: TransactionStatus, fields: Partial<StoredTransaction> = {}) =>
-    transaction(status, 1, { challenge_url: 'https://issuer.example/', modified: END, ...fields });
+    transaction(status, 1, { challenge_url: 'https://issuer.example/', modified: END, is_watched: true, ...fields });
   const later = (minutes: number) => Date.parse(END) + minutes * MINUTE;
 
   test.each<[string, StoredOrder, number, boolean]>([
@@ -325,5 +325,10 @@ describe('rules 12.12: the transaction to ask about when the customer returns fr
     expect(transactionToAskAbout(order, now)).toBe(asked ? order.transactions[0] : undefined);
     const { may_be_approved, state } = toOrderPayable(order, now);
     expect(may_be_approved).toBe(asked && state.kind === 'ended');
+  });
+
+  test('once the processor has declined it, it cannot be approved any more', () => {
+    const declined = aPageOrder('expired', [challenged('expired', { is_watched: false })]);
+    expect(toOrderPayable(declined, later(0)).may_be_approved).toBe(false);
   });
 });
