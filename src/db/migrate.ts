@@ -84,9 +84,10 @@ export async function migrate(
   const hasOwner = service.role !== credentialsIn(owner_url).role;
   const db = connectDatabase(owner_url, { pool_max: 2, session_sql: MIGRATION_LIMITS, quiet: true });
   const migrationSource = sourceOf(migrations);
-  const apply = () =>
+  /** `false`: another migration runs. */
+  const applyInTurn = () =>
     db.transaction(async (waiting) => {
-      await waitForOthers(waiting);
+      if (!(await isOurTurn(waiting))) return false;
       const newer = newerThan(migrations, await appliedMigrations(waiting));
       if (newer !== undefined) throw new NewerSchema(newer);
       // knex's own lock does not wait, and stays behind when its holder is killed.
@@ -94,7 +95,11 @@ export async function migrate(
       await db.migrate.latest({ migrationSource });
       await storeSession(waiting);
       if (hasOwner) await grantToService(waiting, service);
+      return true;
     });
+  const apply = async () => {
+    while (!(await applyInTurn())) await sleep(LOCK_CHECK_MS);
+  };
   try {
     await retryLocks(apply, onRetry);
     // As the role itself: another role would need superuser or CREATEROLE rights.
@@ -105,20 +110,17 @@ export async function migrate(
 }
 
 /**
- * Waits until no other migration runs, for as long as the transaction lasts. An index that is built concurrently waits
- * for every snapshot: a statement that waits for the lock would have one, so this one asks again and again; and one
- * with bindings would keep its snapshot until the next statement, so this one has none.
+ * Whether no other migration runs, for as long as the transaction lasts. One that has to wait asks in a transaction of its
+ * own each time: an index that is built concurrently waits for every transaction that has a snapshot when it looks, to
+ * its end. A statement with bindings would keep its snapshot until the next statement, so this one has none.
  */
-async function waitForOthers(trx: Database): Promise<void> {
-  for (;;) {
-    const [asked] = await queryRows<{ is_ours: boolean }>(
-      trx,
-      `select pg_try_advisory_xact_lock(${LOCK}) as is_ours`,
-      {},
-    );
-    if (asked!.is_ours) return;
-    await sleep(LOCK_CHECK_MS);
-  }
+async function isOurTurn(trx: Database): Promise<boolean> {
+  const [asked] = await queryRows<{ is_ours: boolean }>(
+    trx,
+    `select pg_try_advisory_xact_lock(${LOCK}) as is_ours`,
+    {},
+  );
+  return asked!.is_ours;
 }
 
 /** The advisory lock of the migrations in Postgres, and how often a migration looks whether it is free. */

@@ -21,6 +21,22 @@ test('makes the database that is missing; several at once wait for each other; a
   expect(await withDatabase(url, (db) => queryRows(db, sql, {}))).toEqual([{ tables: 3 }]);
 });
 
+test('one that waits for another holds no transaction open: an index that is built concurrently would wait for it', async () => {
+  const { db, url, close } = await createTestDatabase();
+  const other = await db.transaction();
+  await other.raw('select pg_advisory_xact_lock(7264001)');
+  const [asked] = await queryRows<{ at: string }>(db, 'select cast(clock_timestamp() as text) as at', {});
+  const waiting = migrate(url);
+  await until('it has asked, and ended its transaction', async () => {
+    const sql = `select 1 from pg_stat_activity where datname = current_database()
+      and backend_start > cast(:at as timestamptz) and state = 'idle' and query ilike 'commit%'`;
+    return (await queryRows(db, sql, asked!)).length > 0;
+  });
+  await other.commit();
+  await waiting;
+  await close();
+});
+
 test('killed in the middle it left its lock behind: the next one goes on', async () => {
   const { db, url, close } = await createTestDatabase();
   await db('knex_migrations_lock').update({ is_locked: 1 });
