@@ -6,7 +6,6 @@ import { recordRows } from '../support/database';
 import { CARDS } from '../support/domain';
 import { Merchant, statusesOf } from '../support/merchant';
 import { Operator } from '../support/operator';
-import { answerIssuer } from '../support/processor';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
 import { stack } from '../support/stack';
@@ -117,12 +116,9 @@ const OBJECTS: Record<TimerName, Timer> = {
     create: async () => {
       const { id, transactions } = await merchant.paidOrder('challenge');
       await merchant.cancelOrder(id);
-      // The customer gives up there; the last question hears of it.
-      const found = await recordRows<{ challenge_url: string }>(
-        'select challenge_url from transactions where id = :id',
-        { id: transactions![0]!.id },
-      );
-      await answerIssuer(found[0]!.challenge_url, { action: 'cancel' });
+      // The customer gives up at the issuer, and the notification of that is lost.
+      const declined = `update operations set result = 'declined' where transaction_id = :id returning 1`;
+      await recordRows(declined, { id: transactions![0]!.id }, { database: 'simulator' });
       return { id, due: await nextAt(id, 'processor.asked') };
     },
     see: async (id) => ((await timelineOf(id)).next.length === 1 ? 'watched' : 'not watched'),
