@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { newClientSecret } from '../../api/manage/operations/clients';
 import { insertApiKey, newApiKey } from '../db/projects/api-keys';
-import { connectDatabase } from '../db/connection';
+import { withDatabase } from '../db/connection';
 import { insertMerchant } from '../db/projects/merchants';
 import { insertOAuthClient } from '../db/projects/oauth-clients';
 import { upsertProject, type NewProject } from '../db/projects/projects';
@@ -52,10 +52,9 @@ export async function createDemo(options: {
 }): Promise<Demo> {
   mkdirSync(options.data_dir, { recursive: true });
   const keys = keepInFile(path.join(options.data_dir, 'demo-keys.json'), KEYS);
-  const db = connectDatabase(options.postgres_url, { pool_max: 1 });
   const secrets = new SecretKeys(options.secret_keys);
   const now = new Date();
-  try {
+  return await withDatabase(options.postgres_url, async (db) => {
     await insertMerchant(db, MERCHANT, now);
     const operator = { client_id: OPERATOR, name: 'Demo operator', role: 'operator', merchant_id: null } as const;
     await insertOAuthClient(db, operator, secrets.hash(keys.operator_client_secret), now);
@@ -77,7 +76,5 @@ export async function createDemo(options: {
       test_webhook_secret: await make(test, keys.test_api_key),
       live_webhook_secret: await make(live, keys.live_api_key),
     };
-  } finally {
-    await db.destroy();
-  }
+  });
 }

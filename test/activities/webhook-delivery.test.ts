@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../activities';
 import type { AttemptInput } from '../../activities/webhook-delivery';
 import type { ActivityServices } from '../../activities/services';
-import { connectDatabase } from '../../src/db/connection';
+import { withDatabase, type Database } from '../../src/db/connection';
 import { moveOrder } from '../../src/db/orders/move-order';
 import type { DeliveryId } from '../../src/domain/delivery';
 import { gauges } from '../../src/metrics/recorder';
@@ -178,13 +178,11 @@ describe('attemptDelivery', () => {
 test('rules 13.6: while Postgres is read-only nothing is sent, as the attempt could not be recorded', async () => {
   const id = await aDelivery();
   const session_sql = 'set default_transaction_read_only = on';
-  const db = connectDatabase(database.url, { pool_max: 1, session_sql });
-  try {
+  const inReadOnly = async (db: Database) => {
     await expect(attempt(id, 1, activities({ db }))).rejects.toThrow('read-only');
     await expect(attemptLocally(id, 1, activities({ db }))).rejects.toThrow('read-only');
-  } finally {
-    await db.destroy();
-  }
+  };
+  await withDatabase(database.url, inReadOnly, { session_sql });
   expect(receiver.received).toEqual([]);
   expect(await attempt(id, 1)).toMatchObject({ status: 'delivered', attempts: 1 });
 });
