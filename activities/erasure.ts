@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { mustErasuresWait } from '../src/db/backups/restores';
+import type { Database } from '../src/db/connection';
 import {
   ensureErasure,
   eraseOrders,
@@ -70,16 +71,19 @@ async function eraseForAWhile(services: ErasureServices, input: ErasureInput): P
   return { orders, is_completed: completed !== null };
 }
 
-const restoreUnderWay = () =>
-  busyFailure('RestoreUnderWay', {
+/** Throws while a restored record is compared with the histories that an erasure deletes (rules 29.6). */
+async function throwIfCompared(db: Database): Promise<void> {
+  if (!(await mustErasuresWait(db))) return;
+  throw busyFailure('RestoreUnderWay', {
     message: 'The record was restored from a backup and is compared with the histories that an erasure deletes.',
     again_after: 5_000,
   });
+}
 
 /**
  * Looks at the next orders of the project and erases those of the customer. Returns whether there may be more. Throws
- * while a restored record is compared with the histories (rules 29.6). Calls `throwIfCancelled` before each step; it throws
- * when the activity is cancelled.
+ * while a restored record is compared with the histories. Calls `throwIfCancelled` before each step; it throws when the
+ * activity is cancelled.
  */
 export async function erasePage(
   services: ErasureServices,
@@ -87,13 +91,13 @@ export async function erasePage(
   throwIfCancelled: () => void = () => undefined,
 ): Promise<boolean> {
   const { db } = services;
-  if (await mustErasuresWait(db)) throw restoreUnderWay();
+  await throwIfCompared(db);
   const erasure = await ensureErasure(db, { id: erasure_id, project_id, subject }, Date.now());
   if (erasure.completed !== null) return false;
   throwIfCancelled();
   const { order_ids, position } = await nextToErase(db, erasure);
   for (const order_id of order_ids) {
-    if (await mustErasuresWait(db)) throw restoreUnderWay();
+    await throwIfCompared(db);
     await eraseOrder(services, erasure, order_id, throwIfCancelled);
   }
   const is_noted = await noteErased(db, erasure, { position }, Date.now());
