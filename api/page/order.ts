@@ -107,16 +107,15 @@ export function orderPayables({ db, orders, processor_notifications }: OrderServ
 
 /** An order as its page shows it. `now`: the order's time, epoch milliseconds. */
 export function toOrderPayable(order: StoredOrder, now: number): OrderPayable {
-  const state = stateOf(order, now);
   return {
     ...factsOf(order, now),
     path: `/pay/${order.id}/`,
     locales: [order.locale, order.customer?.['locale']].filter((locale) => typeof locale === 'string'),
     methods: methodsOf(order),
-    state,
+    state: stateOf(order, now),
     paid_with: paidWith(order),
     is_cancelled: order.status === 'cancelled',
-    may_be_approved: state.kind !== 'waiting' && mayBeApproved(order, now),
+    may_be_approved: mayBeApproved(order, now),
     order,
   };
 }
@@ -283,9 +282,10 @@ export function transactionToAskAbout(order: StoredOrder, now: number): StoredTr
 }
 
 /** Whether the issuer may still approve it: the processor has not said no since it ended, or since its time was over. */
-function mayBeApproved(order: StoredOrder, now: number): boolean {
+export function mayBeApproved(order: StoredOrder, now: number): boolean {
   const asked = transactionToAskAbout(order, now);
-  return asked !== undefined && (asked.is_watched || asked.status === 'pending');
+  if (asked === undefined || !(asked.is_watched || asked.status === 'pending')) return false;
+  return stateOf(order, now).kind !== 'waiting';
 }
 
 /** The order that gives back the money of this transaction; `undefined` unless it was approved after it had ended. */

@@ -125,8 +125,8 @@ export interface Payable {
   /** It, or the last attempt of this customer, has ended by being cancelled. */
   is_cancelled: boolean;
   /**
-   * The last attempt of this customer ended less than an hour ago, and the issuer, where the customer was, may still
-   * approve it: nobody may be told that nothing was charged (rules 12.12).
+   * An attempt of this customer ended less than an hour ago, and the issuer, where the customer was, may still approve it:
+   * nobody may be told that nothing was charged (rules 12.12).
    */
   may_be_approved: boolean;
 }

@@ -9,7 +9,7 @@ import { linkOrderId, transactionId } from '../../src/ids';
 import type { OrderWorkflows } from '../../src/temporal/orders';
 import type { CreateOrderInput } from '../../workflows/messages';
 import { timeOf } from '../../src/object-time';
-import { failureOf, lateApprovalOf, toOrderPayable as orderToPayable } from './order';
+import { failureOf, lateApprovalOf, mayBeApproved, toOrderPayable as orderToPayable } from './order';
 import {
   factsOf,
   suspendedState,
@@ -99,16 +99,16 @@ export function toLinkPayable(
 ): LinkPayable {
   const { payment_methods, project_payment_methods } = link;
   const own = own_orders.at(-1);
-  const of_own = own_orders.map((one) => orderToPayable(one, now));
+  const paid = own?.status === 'completed' ? orderToPayable(own, now).paid_with : undefined;
   return {
     ...factsOf(link, now),
     path: `/paymentlinks/${link.id}/`,
     locales: [],
     methods: pageMethods(payment_methods?.length ? payment_methods : project_payment_methods, project_payment_methods),
     state: stateOf(link, own_orders, now),
-    paid_with: own?.status === 'completed' ? of_own.at(-1)?.paid_with : undefined,
+    paid_with: paid,
     is_cancelled: own?.status === 'cancelled',
-    may_be_approved: of_own.some(({ may_be_approved }) => may_be_approved),
+    may_be_approved: own_orders.some((one) => mayBeApproved(one, now)),
     link,
     payer,
     own_orders,

@@ -34,8 +34,8 @@ export type PageRequestKind = 'visit' | 'issuer_return' | 'form';
 /**
  * Answers a request with the current state of a payable: the forms, a waiting page, the result, or a redirect to the
  * merchant. After a form or a return from the issuer, a customer whose payment has ended is redirected to the merchant,
- * unless the page has to tell of a late approval.
- * A program that sent a form gets no page: it is redirected, or gets `result.error` thrown.
+ * unless the page has to tell of a late approval or waits for one. A program that sent a form gets no page: it is
+ * redirected, or gets `result.error` thrown.
  */
 export type Respond = (
   request: Request,
