@@ -110,9 +110,9 @@ export async function migrate(
 }
 
 /**
- * Whether no other migration runs, for as long as the transaction lasts. One that has to wait asks in a transaction of its
- * own each time: an index that is built concurrently waits for every transaction that has a snapshot when it looks, to
- * its end. A statement with bindings would keep its snapshot until the next statement, so this one has none.
+ * Whether no other migration runs, for as long as the transaction lasts. One that has to wait asks in a transaction of
+ * its own each time: an index that is built concurrently waits for every transaction that has a snapshot when it looks,
+ * to its end. A statement with bindings would keep its snapshot until the next statement, so this one has none.
  */
 async function isOurTurn(trx: Database): Promise<boolean> {
   const [asked] = await queryRows<{ is_ours: boolean }>(

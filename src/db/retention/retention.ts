@@ -90,8 +90,8 @@ interface RetentionOptions {
 
 /**
  * Removes everything that was kept for its days. `now` in epoch milliseconds. `mayGoOn`: asked before each statement.
- * `last`: what is removed after all others, in this order. `failed`: told of an error; the others are removed all the same. Returns how
- * many rows of each.
+ * `last`: what is removed after all others, in this order. `failed`: told of an error; the others are removed all the
+ * same. Returns how many rows of each.
  */
 export async function applyRetention(
   db: Database,
