@@ -120,7 +120,7 @@ export async function callOperation(
       const { challenge_url = '' } = result.data;
       if (!holdsCardNumber(challenge_url)) {
         logAnswer(connection, result.data, performance.now() - began);
-        return withStorableTexts(result.data);
+        return withoutCardNumbers(result.data);
       }
     }
     why = answer.status === 200 ? 'not an answer of the wire format' : `status ${answer.status}`;
@@ -138,11 +138,10 @@ function logAnswer({ log, log_operations }: Connection, answer: OperationResult,
   log?.info({ operation, result, transaction_id, idempotency_key, ms: Math.round(ms) }, 'processor answered');
 }
 
-/** The result with texts that can be stored, and that repeat no card number (rules 15.8). */
-function withStorableTexts(result: OperationResult): OperationResult {
+/** The result with texts that repeat no card number (rules 15.8). */
+function withoutCardNumbers(result: OperationResult): OperationResult {
   const { response_code, response_code_description } = result;
-  // Fields of ISO 8583 may be filled up with NUL, which Postgres refuses.
-  const cleaned = (text: string) => replaceCardNumbers(text.replaceAll('\u0000', ''), '[card number]');
+  const cleaned = (text: string) => replaceCardNumbers(text, '[card number]');
   return {
     ...result,
     ...(response_code !== undefined && { response_code: cleaned(response_code) }),
@@ -204,13 +203,21 @@ export function notFetched(): ServiceError {
   );
 }
 
+/** The answer with texts that Postgres can store; `undefined` when it is not JSON. */
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, UNSTORABLE.test(text) ? storable : undefined);
   } catch {
     return undefined;
   }
 }
+
+/** What Postgres refuses is in JSON as an escape only. */
+const UNSTORABLE = /\\u(0000|d[89a-f])/i;
+
+/** Fields of ISO 8583 may be filled up with NUL, and a text may be cut within a surrogate pair. */
+const storable = (_: string, value: unknown) =>
+  typeof value === 'string' ? Buffer.from(value.replaceAll('\u0000', '')).toString() : value;
 
 /** Why a call failed, without anything of its content. */
 function failureReason(error: unknown): string {

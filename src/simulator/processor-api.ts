@@ -196,10 +196,11 @@ function vaulted({ project_id: _project, scenario: _scenario, ...card }: CardRow
 
 /** First six and last four characters, `411111******1111`; of a short number only the last ones, at most half of it. */
 function truncated(number: string): string {
-  const plain = number.replace(/[ -]/g, '');
+  // By code points: half a surrogate pair is no text.
+  const plain = Array.from(number.replace(/[ -]/g, ''));
   const first = plain.length > 10 ? 6 : 0;
   const last = Math.min(4, Math.floor(plain.length / 2));
-  return `${plain.slice(0, first)}${'*'.repeat(plain.length - first - last)}${plain.slice(plain.length - last)}`;
+  return plain.map((character, at) => (at < first || at >= plain.length - last ? character : '*')).join('');
 }
 
 /** A call of the vault; its project is in the body or in the query. */

@@ -16,10 +16,15 @@ export class Refusal extends Error {
 
 /** No name or key contains NUL, and Postgres cannot store it: refuse such a request. */
 export const withoutNul: RequestHandler = (req, _res, next) => {
-  const text = `${req.url}${JSON.stringify(req.body ?? '')}`;
-  if (text.includes('%00') || text.includes('\\u0000')) throw new Refusal(400, 'The request holds a NUL character.');
+  if (req.url.includes('%00') || holdsNul(req.body)) throw new Refusal(400, 'The request holds a NUL character.');
   next();
 };
+
+/** Whether a name or text of the value holds NUL. */
+function holdsNul(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('\u0000');
+  return typeof value === 'object' && value !== null && Object.entries(value).flat().some(holdsNul);
+}
 
 /** Any path without a route. */
 export const refuseUnknownPath: RequestHandler = () => {

@@ -92,6 +92,16 @@ describe('rules 14.1 and 14.2: the transaction', () => {
     expect(await ledgerOf(merchant, order)).toEqual(['sale approved 900']);
   });
 
+  test('rules 18.4: a character of the account number is a code point, also where it is masked', async () => {
+    const details = { receiver_account_number: '😀', receiver_account_number_type: 'wallet' };
+    const { status, body } = await fund(merchant, { details });
+    const { transactions } = orderSchema.parse(body);
+    expect([status, transactions![0]!.payment_method_details]).toEqual([
+      200,
+      { receiver_account_number: '*', receiver_account_number_type: 'wallet' },
+    ]);
+  });
+
   test('rules 6.4: after a decline a further attempt is for the same account', async () => {
     const { body: order } = await fund(merchant, {
       transaction: { capture_mode: 'manual', expiration_period: 'PT4H' },

@@ -189,21 +189,23 @@ test('rules 15.8: a card number that the processor repeats is in no outcome, nor
   const texts = { response_code: '[card number]', response_code_description: 'Card [card number] is fine' };
   expect(await stranger.execute(OPERATION, 'key')).toMatchObject(texts);
   expect(await stranger.findOperation('key', OPERATION)).toMatchObject(texts);
-  answer = json(200, { ...approved, response_code: '00\u0000', response_code_description: 'Fine\u0000\u0000' });
+  answer = json(200, { ...approved, response_code: '00\u0000', response_code_description: 'Fine\u0000 \ud83d' });
   expect(await stranger.execute(OPERATION, 'key')).toMatchObject({
     response_code: '00',
-    response_code_description: 'Fine',
+    response_code_description: 'Fine \ufffd',
   });
   answer = json(200, { ...approved, result: 'challenge', challenge_url: `https://issuer.example/${number}` });
   expect(await stranger.execute(OPERATION, 'key')).toBe('unknown');
 });
 
-test('rules 15.8: an answer of the vault with a card number is of no use', async () => {
+test('rules 15.8: an answer of the vault with a card number is of no use, and one cut within a character is mended', async () => {
   const { number } = CARDS.approved;
   const { project_id } = OPERATION;
   const card = { vault_token: number, truncated_pan: '411111******1111', card_expiry: '122034', brand: 'visa' };
   answer = json(200, card);
   expect(await stranger.getVaultedCard('t', project_id)).toEqual(card);
+  answer = json(200, { ...card, cardholder_name: 'Ada\u0000 \ude00' });
+  expect(await stranger.getVaultedCard('t', project_id)).toEqual({ ...card, cardholder_name: 'Ada \ufffd' });
   for (const wrong of [{ truncated_pan: number }, { cardholder_name: `Ada ${number}` }, { brand: number }]) {
     answer = json(200, { ...card, ...wrong });
     await expect(stranger.getVaultedCard('t', project_id)).rejects.toMatchObject({
@@ -307,6 +309,10 @@ test.each([
   ['4111111111111111', '411111******1111'],
   ['DE89 3704 0044 0532 0130 00', 'DE8937************3000'],
   ['12345', '***45'],
+  ['😀', '*'],
+  ['a😀😀😀', '**😀😀'],
+  // The six characters, not the one that they name in JSON.
+  ['\\u0000', '***000'],
 ])('a receiver account number %s is shown as %s', async (number, truncated_number) => {
   const vaulted = await bench.processor.vaultAccount({ project_id: bench.project_id, number });
   expect(vaulted).toEqual({ usable: true, account_token: expect.stringMatching(/^at_/), truncated_number });
