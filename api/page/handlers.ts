@@ -166,8 +166,10 @@ interface MethodForm<Method extends PageMethod> {
   /** The method that a form asks for; `undefined` when the form is not ours. */
   methodOf: (body: unknown) => Method | undefined;
   /** Swaps the form's fields for a card of the vault, or returns the wrong fields. Rejects with a ServiceError. */
-  vault: (form: PaymentForm<Method>) => Promise<{ card: VaultedCard } | Pick<Required<FormResult>, 'field_errors'>>;
+  vault: (form: PaymentForm<Method>) => Promise<{ card: VaultedCard } | WrongFields>;
 }
+
+type WrongFields = Pick<Required<FormResult>, 'field_errors'>;
 
 /**
  * Handles a form that pays, whatever its method (rules 12.4). A form for an attempt that was already made, or for a
@@ -187,17 +189,13 @@ function handlePayment<P extends Payable, Method extends PageMethod>(
     const read = readPayment(payable, readAttempt(body), methodOf(body));
     if (read instanceof ServiceError) return await respond(request, response, payable, 'form', { error: read });
     const { attempt } = read;
-    let paid: P;
+    let paid: P | WrongFields;
     try {
       const vaulted = await vault({ request, body, payable, payment_method: read.payment_method });
-      if ('field_errors' in vaulted) {
-        const { field_errors } = vaulted;
-        const error = firstOf(field_errors);
-        const result = { status: 400, error, field_errors, cardholder_name: readName(body) };
-        return await respond(request, response, payable, 'form', result);
-      }
-      const { wallet: _, ...card } = vaulted.card;
-      paid = await payables.pay(payable, { ...read, card }, form);
+      if ('card' in vaulted) {
+        const { wallet: _, ...card } = vaulted.card;
+        paid = await payables.pay(payable, { ...read, card }, form);
+      } else paid = vaulted;
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       // It changed in the meantime, or the payment was not possible: show the record.
@@ -210,6 +208,12 @@ function handlePayment<P extends Payable, Method extends PageMethod>(
           ? { ...resultOf(error, after), cardholder_name: readName(body) }
           : { error: alreadyStarted() };
       return await respond(request, response, after, 'form', result);
+    }
+    if ('field_errors' in paid) {
+      const { field_errors } = paid;
+      const error = firstOf(field_errors);
+      const result = { status: 400, error, field_errors, cardholder_name: readName(body) };
+      return await respond(request, response, payable, 'form', result);
     }
     const is_unknown = isSuspended(paid.state) || isCurrentAttempt(paid, attempt);
     await respond(request, response, paid, 'form', is_unknown ? outcomeUnknown() : {});
@@ -237,7 +241,7 @@ function isCurrentAttempt({ state }: Payable, attempt: number): boolean {
   return state.kind === 'payable' && state.attempt === attempt;
 }
 
-function firstOf(errors: Required<FormResult>['field_errors']): ServiceError | undefined {
+function firstOf(errors: WrongFields['field_errors']): ServiceError | undefined {
   const name = CARD_FIELDS.find((one) => errors[one] !== undefined);
   return name && validationError(name, errors[name] ?? '');
 }

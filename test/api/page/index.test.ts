@@ -755,6 +755,11 @@ describe('when a part of the service is away', () => {
     const html = await response.text();
     expect([response.status, html]).toEqual([503, expect.stringContaining('We have not heard back yet')]);
     expect(html).not.toContain('Nothing was charged');
+    const wrong = await second.postForm(`/pay/${order.id}/`, { ...form, number: '1' }, { accept: 'application/json' });
+    expect([wrong.status, await wrong.json()]).toEqual([
+      400,
+      { error: expect.objectContaining({ type: 'ValidationError', property_path: 'number' }) },
+    ]);
     expect((await paid).status).toBe(200);
     expect(await readStatuses(order.id)).toBe('completed: accepted');
   });
