@@ -36,10 +36,11 @@ export function clockAdvanceOf(
 
 /**
  * Runs an advance of an object's clock when it is the project's turn. `is_unknown`: it has not begun, and may still be
- * refused; a repeat with the key joins the advance, or makes it. How far the clock is does not tell: another advance, or
- * the first run of a repeat, may have moved it. Throws TooManyRequests when its turn takes too long.
+ * refused, or the object does not show a clock yet; a repeat with the key joins the advance, or makes it. How far the
+ * clock is does not tell whether it has begun: another advance, or the first run of a repeat, may have moved it. Throws
+ * TooManyRequests when its turn takes too long.
  */
-export async function advanceInTurn<T>(
+export async function advanceInTurn<T extends { clock_offset_ms: number }>(
   { db }: Pick<MerchantServices, 'db'>,
   { caller }: Pick<MerchantContext, 'caller'>,
   asked: { clock_id: string; request_id: string },
@@ -50,5 +51,5 @@ export async function advanceInTurn<T>(
   const timer = setTimeout(() => wait.abort(tooMany), TURN_MS);
   const release = await advances.acquire(caller.project.id, wait.signal).finally(() => clearTimeout(timer));
   const advanced = await advance().finally(release);
-  return { advanced, is_unknown: !(await isAdvanceBegun(db, asked)) };
+  return { advanced, is_unknown: advanced.clock_offset_ms === 0 || !(await isAdvanceBegun(db, asked)) };
 }

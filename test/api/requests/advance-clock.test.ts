@@ -50,7 +50,7 @@ test('an advance that gets no turn in time is 429, and is not made later', async
 
 test.each<[title: string, begun: string[], moved: boolean, is_unknown: boolean]>([
   ['that waits behind another one, which has moved the clock, is unknown', ['other'], true, true],
-  ['that has begun is known, although the clock has not moved yet', ['asked'], false, false],
+  ['that has begun is unknown while the clock has not moved: the answer does not show it', ['asked'], false, true],
   ['that a repeat finds carried out is known', ['asked'], true, false],
 ])('rules 11.5: an advance %s', async (_title, begun, moved, is_unknown) => {
   const { id } = await aStoredOrder(database.db);
