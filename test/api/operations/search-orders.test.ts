@@ -466,12 +466,16 @@ describe('rules 20.25: a project has one search under way', () => {
     expect(await search(PROJECT.id)).toEqual([503, expect.any(String)]);
     expect(server.asked).toHaveLength(1);
 
+    // A merchant has a hundred projects at most.
+    const of_merchant = Array.from({ length: 100 }, (_, n) => search(`${OTHER.slice(0, -3)}${n + 100}`));
+    await until('a search of each of them is under way', () => server.asked.length === 101);
     const of_other = search(OTHER);
-    await until('the search of the other project is under way', () => server.asked.length === 2);
+    await until('the search of the other project is under way', () => server.asked.length === 102);
     const next = search(PROJECT.id);
     server.release();
     expect((await of_other)[0]).toBe(200);
-    await until('the next search is under way', () => server.asked.length === 3);
+    await Promise.all(of_merchant);
+    await until('the next search is under way', () => server.asked.length === 103);
     server.release();
     expect((await next)[0]).toBe(200);
   });
