@@ -22,7 +22,7 @@ export interface Document {
 }
 
 /** More than an order can have transactions. */
-const ROWS_MAX = 32;
+export const ROWS_MAX = 32;
 
 /** The document of a row. */
 export function documentOf(row: SearchRow, { order_id, order_sequence, attempt }: RowPlace): Document {

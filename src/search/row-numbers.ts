@@ -1,12 +1,12 @@
-/** Rows of a word: as many as an order has at most. */
-const ROWS = 32;
+import { ROWS_MAX } from './documents';
+
 /** Words of a block. */
 const WORDS = 2 ** 20;
 /** With more words a block is an array: as a map it would take more memory. */
 const MAPPED_MAX = 2 ** 15;
 
 /**
- * The rows that a report has read, by `row_sequence`: a bit each, in words of an order. An order takes about 94 bytes where
+ * The rows that a report has read, by `row_sequence`: a bit each, in words of 32 bits, one for each order. An order takes about 94 bytes where
  * the project has few of the orders nearby, and all of a block of a million orders at most 4 MiB. A Set takes 40 bytes
  * for each row, and ends at 2^24.
  */
@@ -15,9 +15,9 @@ export class RowNumbers {
 
   /** Adds a row; false if it was added before. */
   add(row_sequence: number): boolean {
-    const order = Math.floor(row_sequence / ROWS);
+    const order = Math.floor(row_sequence / ROWS_MAX);
     const [number, word] = [Math.floor(order / WORDS), order % WORDS];
-    const bit = 1 << (row_sequence % ROWS);
+    const bit = 1 << (row_sequence % ROWS_MAX);
     const block = this.blocks.get(number) ?? new Map<number, number>();
     const bits = (block instanceof Map ? block.get(word) : block[word]) ?? 0;
     if ((bits & bit) !== 0) return false;
