@@ -1,16 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../log';
 
 /** Runs `round` every `interval_ms` milliseconds. A round that fails is logged once until one succeeds again. */
 export function startLoop(round: () => Promise<void>, interval_ms: number, log: Logger) {
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> | undefined;
-  let again = false;
   let stopped = false;
-  let failing = false;
+  let pause: AbortController;
 
   const run = async (): Promise<void> => {
-    do {
-      again = false;
+    for (let failing = false; !stopped;) {
+      pause = new AbortController();
       try {
         await round();
         failing = false;
@@ -18,27 +16,18 @@ export function startLoop(round: () => Promise<void>, interval_ms: number, log: 
         if (!failing) log.error({ err: error }, 'a round of due work failed; retrying');
         failing = true;
       }
-    } while (again && !stopped);
-    running = undefined;
-    if (!stopped) timer = setTimeout(start, interval_ms);
-  };
-  const start = (): void => {
-    clearTimeout(timer);
-    running = run();
+      await sleep(interval_ms, undefined, { signal: pause.signal }).catch(() => undefined);
+    }
   };
 
-  start();
+  const running = run();
   return {
     /** Runs a round now, after the current one. */
-    wake(): void {
-      if (stopped) return;
-      if (running) again = true;
-      else start();
-    },
+    wake: () => pause.abort(),
     /** Waits for the round that runs, and ends. */
     async stop(): Promise<void> {
       stopped = true;
-      clearTimeout(timer);
+      pause.abort();
       await running;
     },
   };
