@@ -1,16 +1,11 @@
 import type { Order } from './order';
 import type { Transaction } from './transaction';
-import type { DeliveryAnswer, ORDER_WEBHOOK_ROUTES } from './delivery';
-import type { WEBHOOK_EVENT_ROUTES } from './webhook-events';
-import type { WEBHOOK_RECOVERY_ROUTES, WebhookRecoveryAnswer } from './webhook-recovery';
-import type { ORDER_ROUTES } from './order-routes';
-import type { PAYMENT_LINK_ROUTES, PaymentLink } from './payment-link';
-import type { PROJECT_ROUTES } from './project';
-import type { RECEIVER_CHECK_ROUTES, ReceiverCheckAnswer } from './receiver-check';
-import type { LoggedRequestAnswer, REQUEST_ROUTES } from './requests';
+import type { DeliveryAnswer } from './delivery';
+import type { WebhookRecoveryAnswer } from './webhook-recovery';
+import type { PaymentLink } from './payment-link';
+import type { ReceiverCheckAnswer } from './receiver-check';
+import type { LOGGED_ROUTES, LoggedRequestAnswer, REQUEST_ROUTES } from './requests';
 import type { Examples } from './routes';
-import type { REPORT_ROUTES } from './report';
-import type { SEARCH_ROUTES } from './search';
 
 const ORDER_ID = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';
 const PROJECT_ID = '0b1b8c1e-54a4-4b7c-9a8e-0f4f2f7f3c11';
@@ -273,18 +268,7 @@ const refusedRequest: LoggedRequestAnswer = {
 };
 
 /** An example of every operation of the merchants' API. */
-export const EXAMPLES: Examples<
-  typeof ORDER_ROUTES &
-    typeof ORDER_WEBHOOK_ROUTES &
-    typeof WEBHOOK_EVENT_ROUTES &
-    typeof WEBHOOK_RECOVERY_ROUTES &
-    typeof PAYMENT_LINK_ROUTES &
-    typeof SEARCH_ROUTES &
-    typeof REQUEST_ROUTES &
-    typeof REPORT_ROUTES &
-    typeof RECEIVER_CHECK_ROUTES &
-    typeof PROJECT_ROUTES
-> = {
+export const EXAMPLES: Examples<typeof LOGGED_ROUTES & typeof REQUEST_ROUTES> = {
   listOrderWebhooks: { params: { order_id: ORDER_ID }, answer: [REDELIVERY_EXAMPLE, delivered] },
   redeliverOrderWebhook: { params: { order_id: ORDER_ID, n: '1' }, answer: REDELIVERY_EXAMPLE },
   listWebhookEvents: {
