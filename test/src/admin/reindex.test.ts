@@ -19,7 +19,7 @@ const reindex = async (...args: string[]) => {
   };
   return await promisify(execFile)(
     process.execPath,
-    [path.join(repositoryRoot(), 'dist/src/main/reindex.js'), ...args],
+    [path.join(repositoryRoot(), 'dist/src/main/admin.js'), 'reindex', ...args],
     { env },
   );
 };
