@@ -10,45 +10,27 @@ import { unavailable, undefinedIfNotFound } from './call-errors';
 
 const SETTLEMENTS = 'settlements';
 
-/** The schedules in Temporal, in UTC. Temporal catches up on a run missed in an outage for up to a day. */
+/** The schedules in Temporal, in UTC, and the workflow that each starts, under its own id. */
 const SCHEDULES = [
   {
     scheduleId: 'search-index-check',
     spec: { calendars: [{ hour: 3, comment: 'daily' }], jitter: '10 minutes' },
-    action: {
-      type: 'startWorkflow',
-      workflowType: SEARCH_INDEX_CHECK_WORKFLOW,
-      workflowId: 'search-index-check',
-      taskQueue: TASK_QUEUE,
-      staticSummary: 'Compares the search index with the record',
-    },
-    policies: { overlap: 'SKIP', catchupWindow: '1 day' },
+    workflow: SEARCH_INDEX_CHECK_WORKFLOW,
+    summary: 'Compares the search index with the record',
   },
   {
     scheduleId: SETTLEMENTS,
     spec: { intervals: [{ every: '1 hour' }] },
-    action: {
-      type: 'startWorkflow',
-      workflowType: SETTLEMENTS_WORKFLOW,
-      workflowId: 'settlements',
-      taskQueue: TASK_QUEUE,
-      staticSummary: 'Fetches settlements from the processor',
-    },
-    policies: { overlap: 'SKIP', catchupWindow: '1 day' },
+    workflow: SETTLEMENTS_WORKFLOW,
+    summary: 'Fetches settlements from the processor',
   },
   {
     scheduleId: 'audit',
     spec: { intervals: [{ every: '1 hour', offset: '20 minutes' }] },
-    action: {
-      type: 'startWorkflow',
-      workflowType: AUDIT_WORKFLOW,
-      workflowId: 'audit',
-      taskQueue: TASK_QUEUE,
-      staticSummary: 'Compares the record with the processor and the search index',
-    },
-    policies: { overlap: 'SKIP', catchupWindow: '1 day' },
+    workflow: AUDIT_WORKFLOW,
+    summary: 'Compares the record with the processor and the search index',
   },
-] as const satisfies readonly ScheduleOptions[];
+] as const satisfies readonly (Pick<ScheduleOptions, 'scheduleId' | 'spec'> & { workflow: string; summary: string })[];
 
 /** Time limit for all schedules together. Milliseconds. */
 const CALL_MS = 10_000;
@@ -63,9 +45,20 @@ export async function makeSchedules(
   { only_missing = false }: { only_missing?: boolean } = {},
 ): Promise<void> {
   await client.withDeadline(Date.now() + CALL_MS, async () => {
-    for (const { action, ...schedule } of SCHEDULES) {
-      const { scheduleId, ...rest } = schedule;
-      const wanted = { ...rest, action: { ...action, staticDetails: `Scheduled by build ${build}` } };
+    for (const { scheduleId, spec, workflow, summary } of SCHEDULES) {
+      const wanted = {
+        spec,
+        action: {
+          type: 'startWorkflow',
+          workflowType: workflow,
+          workflowId: scheduleId,
+          taskQueue: TASK_QUEUE,
+          staticSummary: summary,
+          staticDetails: `Scheduled by build ${build}`,
+        },
+        // Temporal catches up on a run missed in an outage for up to a day.
+        policies: { overlap: 'SKIP', catchupWindow: '1 day' },
+      } as const;
       try {
         await client.schedule.create({ scheduleId, ...wanted });
       } catch (error) {
