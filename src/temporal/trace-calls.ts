@@ -21,57 +21,42 @@ export function callTracing(clientOf: () => Client): WorkflowClientInterceptor {
   const inCall = async <T>(
     name: string,
     workflow_id: string,
-    call: (headers: Headers) => Promise<T>,
+    call: (withTrace: (headers: Headers) => Headers) => Promise<T>,
     parent?: Context,
   ) =>
     await inSpan(
       { name, kind: SpanKind.CLIENT, attributes: objectAttributes(workflow_id) },
-      async () => await call(traceHeaders()),
+      async () => await call((headers) => ({ ...headers, ...traceHeaders() })),
       parent,
     );
+  const inMessage = async <Input extends { headers: Headers }, T>(
+    name: string,
+    workflow_id: string,
+    [input, next]: [Input, next: (input: Input) => Promise<T>],
+    parent?: Context,
+  ) => await inCall(name, workflow_id, (withTrace) => next({ ...input, headers: withTrace(input.headers) }), parent);
   const restarting = async (workflow_id: string) =>
     trace.getActiveSpan() === undefined ? await lastContextOf(clientOf(), workflow_id) : context.active();
   return {
     async startWithDetails(input, next) {
       const { workflowId } = input.options;
-      return await inCall(
-        `start ${input.workflowType}`,
-        workflowId,
-        async (headers) => await next({ ...input, headers: { ...input.headers, ...headers } }),
-        await restarting(workflowId),
-      );
+      return await inMessage(`start ${input.workflowType}`, workflowId, [input, next], await restarting(workflowId));
     },
     async signalWithStart(input, next) {
       const { workflowId } = input.options;
-      return await inCall(
-        `signal ${input.signalName}`,
-        workflowId,
-        async (headers) => await next({ ...input, headers: { ...input.headers, ...headers } }),
-        await restarting(workflowId),
-      );
+      return await inMessage(`signal ${input.signalName}`, workflowId, [input, next], await restarting(workflowId));
     },
     signal: async (input, next) =>
-      await inCall(
-        `signal ${input.signalName}`,
-        input.workflowExecution.workflowId,
-        async (headers) => await next({ ...input, headers: { ...input.headers, ...headers } }),
-      ),
+      await inMessage(`signal ${input.signalName}`, input.workflowExecution.workflowId, [input, next]),
     startUpdate: async (input, next) =>
-      await inCall(
-        `update ${input.updateName}`,
-        input.workflowExecution.workflowId,
-        async (headers) => await next({ ...input, headers: { ...input.headers, ...headers } }),
-      ),
+      await inMessage(`update ${input.updateName}`, input.workflowExecution.workflowId, [input, next]),
     startUpdateWithStart: async (input, next) =>
-      await inCall(
-        `update ${input.updateName}`,
-        input.workflowStartOptions.workflowId,
-        async (headers) =>
-          await next({
-            ...input,
-            workflowStartHeaders: { ...input.workflowStartHeaders, ...headers },
-            updateHeaders: { ...input.updateHeaders, ...headers },
-          }),
+      await inCall(`update ${input.updateName}`, input.workflowStartOptions.workflowId, (withTrace) =>
+        next({
+          ...input,
+          workflowStartHeaders: withTrace(input.workflowStartHeaders),
+          updateHeaders: withTrace(input.updateHeaders),
+        }),
       ),
   };
 }
