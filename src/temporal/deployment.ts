@@ -31,19 +31,30 @@ export interface DeployedVersion {
   open_workflows: number;
 }
 
+interface Description extends temporal.api.deployment.v1.IWorkerDeploymentInfo {
+  /** The versions with these statuses. */
+  current: string | undefined;
+  ramping: string | undefined;
+}
+
 /** What Temporal knows of the deployment; nothing before the first worker of a version. */
-async function describeDeployment({
-  client,
-  name,
-}: WorkerDeployment): Promise<temporal.api.deployment.v1.IWorkerDeploymentInfo> {
+async function describeDeployment({ client, name }: WorkerDeployment): Promise<Description> {
   const { namespace } = client.options;
-  try {
-    const described = await client.workflowService.describeWorkerDeployment({ namespace, deploymentName: name });
-    return described.workerDeploymentInfo ?? {};
-  } catch (error) {
-    if (grpcStatusOf(error) === 'not_found') return {};
-    throw error;
-  }
+  const { workerDeploymentInfo: info } = await client.workflowService
+    .describeWorkerDeployment({ namespace, deploymentName: name })
+    .catch((error: unknown) => {
+      if (grpcStatusOf(error) === 'not_found') return { workerDeploymentInfo: undefined };
+      throw error;
+    });
+  const versionOf = (wanted: (typeof Status)[keyof typeof Status]) => {
+    const found = info?.versionSummaries?.find(({ status }) => status === wanted);
+    return found && (found.deploymentVersion?.buildId ?? '');
+  };
+  return {
+    ...info,
+    current: versionOf(Status.WORKER_DEPLOYMENT_VERSION_STATUS_CURRENT),
+    ramping: versionOf(Status.WORKER_DEPLOYMENT_VERSION_STATUS_RAMPING),
+  };
 }
 
 /**
@@ -87,19 +98,8 @@ function statusOf(
 }
 
 /** The version of new workflows; `undefined` before an operator has chosen one. */
-export async function findCurrentVersion(deployment: WorkerDeployment): Promise<string | undefined> {
-  const { versionSummaries } = await describeDeployment(deployment);
-  return versionOf(versionSummaries, Status.WORKER_DEPLOYMENT_VERSION_STATUS_CURRENT);
-}
-
-/** The version that has a status. */
-function versionOf(
-  summaries: temporal.api.deployment.v1.IWorkerDeploymentInfo['versionSummaries'],
-  wanted: temporal.api.enums.v1.WorkerDeploymentVersionStatus,
-): string | undefined {
-  const found = summaries?.find(({ status }) => status === wanted);
-  return found && (found.deploymentVersion?.buildId ?? '');
-}
+export const findCurrentVersion = async (deployment: WorkerDeployment): Promise<string | undefined> =>
+  (await describeDeployment(deployment)).current;
 
 /**
  * Makes a version current: new workflows begin with it, and open ones stay where they are. Throws Conflict while no
@@ -156,9 +156,7 @@ const LISTED_WITHIN_MS = 2_000;
  */
 export async function endVersions(deployment: WorkerDeployment): Promise<{ before?: string; moved: number }> {
   const { client } = deployment;
-  const { versionSummaries = [] } = await describeDeployment(deployment);
-  const ramping = versionOf(versionSummaries, Status.WORKER_DEPLOYMENT_VERSION_STATUS_RAMPING);
-  const before = versionOf(versionSummaries, Status.WORKER_DEPLOYMENT_VERSION_STATUS_CURRENT);
+  const { current: before, ramping } = await describeDeployment(deployment);
   if (ramping !== undefined) await rampVersion(deployment, ramping, 0);
   if (before !== undefined) await makeVersionCurrent(deployment, '');
   const moved = new Set<string>();
@@ -178,10 +176,8 @@ export async function endVersions(deployment: WorkerDeployment): Promise<{ befor
 
 /** Why workers without versions do not get all work, in words; `undefined`: they get it. */
 export async function workOfVersions(deployment: WorkerDeployment): Promise<string | undefined> {
-  const { versionSummaries = [] } = await describeDeployment(deployment);
+  const { current, ramping } = await describeDeployment(deployment);
   const { count } = await deployment.client.workflow.count(PINNED);
-  const current = versionOf(versionSummaries, Status.WORKER_DEPLOYMENT_VERSION_STATUS_CURRENT);
-  const ramping = versionOf(versionSummaries, Status.WORKER_DEPLOYMENT_VERSION_STATUS_RAMPING);
   const words = [
     ...(current === undefined ? [] : [`version ${current} is current`]),
     ...(ramping === undefined ? [] : [`version ${ramping} is ramping`]),
