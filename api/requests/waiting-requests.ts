@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { takePlace } from '../../src/domain/places';
+import { takePlaces } from '../../src/domain/places';
 import type { Logger } from '../../src/log';
 import type { WaitPreference } from '../operation';
 
@@ -13,19 +13,14 @@ const PAUSE_MS = { next: 15, failed: 500 };
 
 /** The places of the requests of this process that wait, whatever they wait for (rules 18.10). */
 export class WaitingPlaces {
-  private readonly of_projects = new Map<string, number>();
-  private taken = 0;
+  private readonly taken = new Map<string, number>();
 
   /** Takes a place: call the result when it is free again. `undefined`: too many requests wait. */
   take(project_id: string): (() => void) | undefined {
-    if (this.taken >= WAITING_MAX.all) return undefined;
-    const leave = takePlace(this.of_projects, project_id, WAITING_MAX.per_project);
-    if (leave === undefined) return undefined;
-    this.taken += 1;
-    return () => {
-      this.taken -= 1;
-      leave();
-    };
+    return takePlaces(this.taken, [
+      { caller: 'all', at_once: WAITING_MAX.all },
+      { caller: project_id, at_once: WAITING_MAX.per_project },
+    ]);
   }
 }
 
