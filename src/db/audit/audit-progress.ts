@@ -70,17 +70,17 @@ export async function beginAuditRun(
 }
 
 /**
- * Writes that a slice was compared: the step and position of the next one, or the end of the run at `finished`. False
- * when another process has written it.
+ * Writes that a slice was compared, unless another process has: the step and position of the next one, or the end of the
+ * run at `finished`.
  */
-export async function saveAuditSlice(db: Database, run: AuditRun): Promise<boolean> {
-  const saved = await queryRows(
+export async function saveAuditSlice(db: Database, run: AuditRun): Promise<void> {
+  await queryRows(
     db,
     `update audit_progress set step = :step, position = :position::json, figures = :figures::json, slices = slices + 1,
        finished = :finished::timestamptz,
        checked_until = case when :finished::timestamptz is null then checked_until else until end,
        settled_up_to = case when :finished::timestamptz is null then settled_up_to else fetched_up_to end
-     where slices = :slices and began = :began returning slices`,
+     where slices = :slices and began = :began`,
     {
       step: run.step,
       position: run.position === null ? null : JSON.stringify(run.position),
@@ -90,5 +90,4 @@ export async function saveAuditSlice(db: Database, run: AuditRun): Promise<boole
       began: toIsoTime(run.began),
     },
   );
-  return saved.length > 0;
 }
