@@ -16,6 +16,7 @@ const WORKFLOWS = `const { ApplicationFailure, defineQuery, setHandler } = requi
 exports.fails = async () => { throw ApplicationFailure.nonRetryable('a bug'); };
 exports.waits = () => {
   setHandler(defineQuery('loops'), () => { for (;;); });
+  setHandler(defineQuery('stands still'), () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));
   setHandler(defineQuery('returns'), () => 42);
   return new Promise(() => undefined);
 };
@@ -88,10 +89,10 @@ describe('a workflow thread that stands still', () => {
     const handle = await world.env.client.workflow.start('waits', { workflowId: randomUUID(), taskQueue: TASK_QUEUE });
     expect(await handle.query('returns')).toBe(42);
     expect(liveness.problem()).toBeUndefined();
-    const looping = handle.query('loops').catch(String);
+    const standing = handle.query('stands still').catch(String);
     const cause = await until('it is not live', () => liveness.problem());
     expect(cause).toMatch(/^a workflow thread has not answered for \d+ s$/);
-    expect(await looping).toContain('Encoded failure');
+    expect(await standing).toContain('Encoded failure');
     expect(liveness.problem()).toBeUndefined();
     await until('the log has both', () => lines.length === 2);
     expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
