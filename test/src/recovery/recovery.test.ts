@@ -29,7 +29,7 @@ import {
   paymentLinkWorkflowId,
   processorAnswered,
 } from '../../../workflows/messages';
-import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { createTestDatabase } from '../../support/database';
 import {
   aRequest,
   anOrder,
@@ -398,13 +398,14 @@ describe('with a Temporal server that has lost its workflows', () => {
 });
 
 describe('the calls that it makes to Temporal', () => {
-  let database: TestDatabase;
+  const database = setUp(() => createTestDatabase({ webhook_url: 'https://shop.example/hook' }));
   const called: string[] = [];
   beforeEach(async () => {
     called.splice(0);
-    database = await createTestDatabase({ webhook_url: 'https://shop.example/hook' });
+    await database.db.raw('truncate orders, payment_links, webhook_events, request_claims, attentions cascade');
+    await database.db.raw('truncate restores, leases, recovery_progress');
+    database.forget();
   });
-  afterEach(() => database.close());
 
   /**
    * A Temporal client that records its calls; `fails`: how a call fails, `unavailable`: whether all do, `running`: the
@@ -583,8 +584,11 @@ describe('the calls that it makes to Temporal', () => {
     const { db } = database;
     await db('request_claims').insert({ request_id: randomUUID(), is_withdrawn: false, claimed: new Date(0) });
     await db.raw('alter table attentions rename to attentions_away');
-    await aRecovery().recover(NOW);
-    await db.raw('alter table attentions_away rename to attentions');
+    try {
+      await aRecovery().recover(NOW);
+    } finally {
+      await db.raw('alter table attentions_away rename to attentions');
+    }
     expect(await queryRows(db, 'select * from request_claims where claimed < now()', {})).toEqual([]);
   });
 
@@ -798,6 +802,7 @@ describe('a Temporal that never answers', () => {
         aFollowUp(await anAcceptedPayment(database.db), { kind: 'refund', amount: 40, now: Date.now() - 5 * MINUTE }),
       );
     }
+    await database.db('recovery_progress').delete();
     const recovery = recoveryOf(database.db, client);
     database.forget();
     recovery.start();
