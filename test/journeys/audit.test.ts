@@ -13,7 +13,7 @@ import { capturePart, createAuthorization, part, refund, untilFollowUp, voidAll 
 import { answerOfAdmin } from '../support/admin';
 import { startReceiver, type Receiver } from '../support/servers';
 import { idle, OwnStack, postControl, type RunningStack } from '../support/stack';
-import { temporalOf } from '../support/temporal-client';
+import { inNamespace, temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
 
 /** The audit on a stack of its own, whose record, processor and index get differences by hand. */
@@ -22,14 +22,15 @@ const SECRET = 'whsec_b3BlcmF0b3Igd2ViaG9vayBvZiB0aGUgdGVzdHM=';
 let receiver: Receiver;
 const own = new OwnStack(
   'audit',
-  () => ({
+  async () => ({
+    ...(await inNamespace('audit')),
     AUDIT_MARGIN_SECONDS: '0',
     // Slow enough for a worker to die in the middle.
     AUDIT_ORDERS_PER_SECOND: '20',
     OPERATOR_WEBHOOK_URL: receiver.url,
     OPERATOR_WEBHOOK_SECRET: SECRET,
   }),
-  idle('manage', 'codec'),
+  idle('manage'),
 );
 let running: RunningStack;
 let db: Database;

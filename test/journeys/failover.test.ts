@@ -29,6 +29,7 @@ import { withDatabaseName } from '../support/database';
 import { Merchant } from '../support/merchant';
 import { startProcess } from '../support/process';
 import { idle, OwnStack, serverFolder, stack, type RunningStack } from '../support/stack';
+import { inNamespace } from '../support/temporal-client';
 import { until } from '../support/waits';
 
 /** A stack whose Postgres is a primary with a synchronous standby, over TLS, at an address that moves. */
@@ -139,11 +140,12 @@ let standby: Database;
 let running_stack: RunningStack;
 const own = new OwnStack(
   'failover',
-  () => ({
+  async () => ({
+    ...(await inNamespace('failover')),
     POSTGRES_URL: urlOf(address.port),
     SIMULATOR_POSTGRES_URL: withDatabaseName(stack().postgres_url, `failover_${process.pid}`),
   }),
-  idle('manage', 'codec'),
+  idle('manage'),
 );
 
 beforeAll(async () => {

@@ -22,11 +22,11 @@ import { STOP_LIMITS_MS } from '../../src/config';
 import { withDatabase } from '../../src/db/connection';
 import { transactionId } from '../../src/ids';
 import { idle, OwnStack, type RunningStack } from '../support/stack';
-import { temporalOf } from '../support/temporal-client';
+import { inNamespace, temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
 
 /** The record is restored from a copy that lacks everything of this story (rules 28). */
-const own = new OwnStack('restored', undefined, idle('manage', 'codec'));
+const own = new OwnStack('restored', () => inNamespace('restored'), idle('manage'));
 let stack: RunningStack;
 let merchant: Merchant;
 let temporal: Temporal;

@@ -16,6 +16,7 @@ import { startProcess, type TestProcess } from '../support/process';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
 import { idle, OwnStack, type RunningStack } from '../support/stack';
+import { inNamespace } from '../support/temporal-client';
 import { until } from '../support/waits';
 
 /** Restarts of processes that others stand in for: no request fails. */
@@ -240,12 +241,13 @@ describe('every key that several processes share is replaced while they serve re
   });
   const own = new OwnStack(
     'key-rotation',
-    () => ({
+    async () => ({
+      ...(await inNamespace('key-rotation')),
       DEMO_WEBHOOK_URL: receiver.url,
       PROCESSOR_NOTIFICATION_URL: `${balancers.api.url}/processor/notifications/`,
     }),
     // They would keep the old keys.
-    idle('api', 'manage', 'worker', 'codec'),
+    idle('api', 'manage', 'worker'),
   );
   const replaced: Record<Kind, TestProcess[]> = { api: [], manage: [], worker: [] };
   let stack: RunningStack;

@@ -31,11 +31,15 @@ import { Merchant } from '../support/merchant';
 import { capture, capturePart, createAuthorization, part } from '../support/merchant-payments';
 import { ledgerDifferences } from '../../proofs/invariants/ledger';
 import { idle, OwnStack, type RunningStack } from '../support/stack';
-import { temporalOf } from '../support/temporal-client';
+import { inNamespace, temporalOf } from '../support/temporal-client';
 import { until } from '../support/waits';
 
 /** Two versions of the workflows side by side, under load, as an operator deploys them. */
-const own = new OwnStack('versions', () => ({ DEPLOYMENT_VERSIONING: 'operator' }), idle('manage', 'codec'));
+const own = new OwnStack(
+  'versions',
+  async () => ({ ...(await inNamespace('versions')), DEPLOYMENT_VERSIONING: 'operator' }),
+  idle('manage'),
+);
 let stack: RunningStack;
 let temporal: ReturnType<typeof temporalOf>;
 let load: SteadyOrders | undefined;

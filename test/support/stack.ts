@@ -58,7 +58,7 @@ export class OwnStack {
   /** `name` shows in the name of its folder; `env`: variables beside the defaults; `args`: of start.js. */
   constructor(
     name: string,
-    private readonly env: () => Record<string, string> = () => ({}),
+    private readonly env: () => Record<string, string> | Promise<Record<string, string>> = () => ({}),
     private readonly args: string[] = [],
   ) {
     this.data_dir = serverFolder(name);
@@ -66,7 +66,7 @@ export class OwnStack {
 
   /** Starts it, or starts it again after `killAll`. */
   async start(): Promise<RunningStack> {
-    this.launched = launchStack(this.data_dir, { env: this.env(), args: this.args });
+    this.launched = launchStack(this.data_dir, { env: await this.env(), args: this.args });
     await this.launched.ready;
     return stackIn(this.data_dir);
   }

@@ -1,8 +1,11 @@
 import type { Client } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time';
 import type { temporal } from '@temporalio/proto';
 import { createLogger } from '../../src/log';
 import { connectTemporal } from '../../src/temporal/connect';
+import { SEARCH_ATTRIBUTES } from '../../workflows/messages';
 import { stack, type RunningStack } from './stack';
+import { until } from './waits';
 
 /** A connection to the Temporal of a stack, as an operator has one. Close it with `connection.close()`. */
 export function temporalOf(
@@ -20,6 +23,29 @@ export async function withTemporal<T>(on: RunningStack, work: (client: Client) =
   } finally {
     await client.connection.close();
   }
+}
+
+/** As the wire of Temporal numbers the type of a search attribute. */
+const KEYWORD = 2;
+
+/** Makes what workflows are searched by. */
+export async function addSearchAttributes({ connection, options: { namespace } }: Client): Promise<void> {
+  const searchAttributes = Object.fromEntries(Object.values(SEARCH_ATTRIBUTES).map(({ name }) => [name, KEYWORD]));
+  await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
+}
+
+/** Makes a namespace on the Temporal of the run; the variables of a stack in it, of one that leaves Temporal alone. */
+export async function inNamespace(namespace: string) {
+  const { temporal_address: TEMPORAL_ADDRESS } = stack();
+  await withTemporal({ ...stack(), temporal_namespace: namespace }, async (client) => {
+    const workflowExecutionRetentionPeriod = msToTs('1 day');
+    await client.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
+    const succeeds = (call: Promise<unknown>) => call.then(Boolean, () => false);
+    await until('the namespace is known', () => succeeds(client.workflow.count()));
+    await addSearchAttributes(client);
+    await until('its search attributes are known', () => succeeds(client.workflow.count('Attention is not null')));
+  });
+  return { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE: namespace };
 }
 
 /** Temporal refuses the last task of a workflow when a message has just come; the task is then done again. */

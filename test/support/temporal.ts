@@ -29,6 +29,7 @@ import { TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import * as searchAttributes from '../../workflows/search-attributes';
 import { createTestDatabase, secrets } from './database';
 import { runProcessor } from './processor';
+import { addSearchAttributes } from './temporal-client';
 
 export type WorkflowEnvironment = Awaited<ReturnType<typeof createWorkflowEnvironment>>;
 
@@ -40,9 +41,6 @@ const EMPTY_INDEX: ActivityServices['index'] = {
   async *orderIds() {},
   count: async () => 0,
 };
-
-/** As the wire of Temporal numbers the type of a search attribute. */
-const KEYWORD = 2;
 
 /** Temporal's native core tells only of errors of its own. There is one for all test files of a jest worker. */
 export function quietTestRuntime(): void {
@@ -70,10 +68,7 @@ async function startTimeSkippingServer(): Promise<TestWorkflowEnvironment> {
   const env = await TestWorkflowEnvironment.createTimeSkipping({
     server: { executable: { type: 'existing-path', path: process.env['TEMPORAL_TEST_SERVER_PATH'] ?? '' } },
   });
-  await env.connection.operatorService.addSearchAttributes({
-    namespace: env.namespace ?? 'default',
-    searchAttributes: Object.fromEntries(Object.values(searchAttributes).map(({ name }) => [name, KEYWORD])),
-  });
+  await addSearchAttributes(env.client);
   return env;
 }
 

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { userInfo } from 'node:os';
-import { msToTs } from '@temporalio/common/lib/time';
 import { temporal } from '@temporalio/proto';
 import { createAdminProgram } from '../../../src/admin/program';
 import { COMMANDS } from '../../../src/admin/commands';
@@ -20,7 +19,7 @@ import { NOBODY } from '../../support/shapes';
 import { aStoredOrder } from '../../support/rows';
 import { setUp } from '../../support/set-up';
 import { stack } from '../../support/stack';
-import { temporalOf } from '../../support/temporal-client';
+import { inNamespace, temporalOf } from '../../support/temporal-client';
 import { until } from '../../support/waits';
 
 /** The command line on the stack of the run (rules 22). */
@@ -308,11 +307,7 @@ describe('rules 22.5: doctor', () => {
     const client = temporalOf({ ...stack(), temporal_namespace: namespace });
     const find = async (check: string, env = {}) =>
       (await diagnose({ TEMPORAL_NAMESPACE: namespace, ...env })).found(check);
-    beforeAll(async () => {
-      const workflowExecutionRetentionPeriod = msToTs('1 day');
-      await client.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
-      await until('the namespace is known', async () => (await find('temporal')).result === 'ok');
-    });
+    beforeAll(() => inNamespace(namespace));
     afterAll(() => client.connection.close());
 
     test('no worker polls, or one of another build', async () => {

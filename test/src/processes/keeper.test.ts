@@ -1,4 +1,3 @@
-import { msToTs } from '@temporalio/common/lib/time';
 import { RETENTION_DAYS } from '../../../src/domain/retention';
 import { createLogger } from '../../../src/log';
 import { Keeper } from '../../../src/processes/keeper';
@@ -7,7 +6,7 @@ import { createWorkflowClients } from '../../../src/temporal/workflows';
 import { createTestDatabase } from '../../support/database';
 import { setUp } from '../../support/set-up';
 import { stack } from '../../support/stack';
-import { temporalOf } from '../../support/temporal-client';
+import { inNamespace, temporalOf } from '../../support/temporal-client';
 import { until } from '../../support/waits';
 
 /** A namespace of its own: no other worker makes schedules in it. */
@@ -15,15 +14,7 @@ const namespace = 'keeper';
 const client = temporalOf({ ...stack(), temporal_namespace: namespace });
 const database = setUp(() => createTestDatabase());
 
-beforeAll(async () => {
-  await client.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: msToTs('1 day') });
-  const isKnown = () =>
-    client.workflow.count().then(
-      () => true,
-      () => false,
-    );
-  await until('the namespace is known', isKnown);
-});
+beforeAll(() => inNamespace(namespace));
 afterAll(() => client.connection.close());
 
 const keepers: Keeper[] = [];
