@@ -133,7 +133,7 @@ describe('what follows a payment', () => {
 });
 
 describe('statements', () => {
-  const world = setUp(() => createWorkflowEnvironment());
+  const world = setUp(() => createWorkflowEnvironment({ namespace: 'statements' }));
   const counted = async (work: () => Promise<unknown>) => {
     world.database.forget();
     await work();

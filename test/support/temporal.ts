@@ -29,7 +29,7 @@ import { TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../workflows/messages';
 import * as searchAttributes from '../../workflows/search-attributes';
 import { createTestDatabase, secrets } from './database';
 import { runProcessor } from './processor';
-import { addSearchAttributes } from './temporal-client';
+import { addSearchAttributes, inNamespace } from './temporal-client';
 
 export type WorkflowEnvironment = Awaited<ReturnType<typeof createWorkflowEnvironment>>;
 
@@ -53,14 +53,19 @@ export function quietTestRuntime(): void {
 
 /** The SDK gives the server five seconds to start, which a busy machine may need for another: it is started again. */
 async function startServer(
-  events_max: number | undefined,
+  options: { events_max?: number; namespace?: string },
   give_up = performance.now() + 120_000,
 ): Promise<TestWorkflowEnvironment> {
+  const { events_max, namespace } = options;
+  if (namespace !== undefined) {
+    const { TEMPORAL_ADDRESS: address } = await inNamespace(namespace);
+    return await TestWorkflowEnvironment.createFromExistingServer({ address, namespace });
+  }
   try {
     return await (events_max === undefined ? startTimeSkippingServer() : startDevServer(events_max));
   } catch (error) {
     if (performance.now() > give_up) throw error;
-    return await startServer(events_max, give_up);
+    return await startServer(options, give_up);
   }
 }
 
@@ -125,6 +130,8 @@ export async function createWorkflowEnvironment(
     queues?: readonly string[];
     /** Called when an activity is done, before the workflow gets its result. */
     afterActivity?: (activity: string) => Promise<void>;
+    /** Real time instead, on the Temporal of the run, in a namespace of its own of this name. */
+    namespace?: string;
     /** Real time instead, on a server that suggests a new run to a workflow whose history has so many events. */
     events_max?: number;
   } = {},
@@ -132,11 +139,12 @@ export async function createWorkflowEnvironment(
   quietTestRuntime();
   useWorkflowThreads(options.call_stacks ?? false, path.join(repositoryRoot(), 'dist/src/temporal/workflow-thread.js'));
   const { afterActivity, webhook_url, queues = [] } = options;
-  const env = await startServer(options.events_max);
+  const env = await startServer(options);
   const database = await createTestDatabase(webhook_url === undefined ? {} : { webhook_url });
   const processor = runProcessor();
   const shared = {
     connection: env.nativeConnection as NativeConnection,
+    namespace: env.client.options.namespace,
     workflowBundle: await workflowBundle(),
     dataConverter: dataConverter(undefined),
     activities: createActivities({

@@ -13,6 +13,7 @@ import { createAnOrder, statusesOfOrder } from '../support/workflow-orders';
 let delay: (activity: string) => Promise<unknown> = async () => undefined;
 const world = setUp(() =>
   createWorkflowEnvironment({
+    namespace: 'sandbox-clock',
     queues: [SANDBOX_CLOCK_TASK_QUEUE],
     afterActivity: async (activity) => {
       await delay(activity);

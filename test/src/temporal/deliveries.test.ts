@@ -55,8 +55,9 @@ test('a process with workers starts it through their connection and asks for its
 });
 
 describe('on a server that gives the first task to who starts the workflow', () => {
+  const namespace = 'deliveries';
   const receiver = setUp(startReceiver);
-  const world = setUp(() => createWorkflowEnvironment({ webhook_url: receiver.url, events_max: 512 }));
+  const world = setUp(() => createWorkflowEnvironment({ webhook_url: receiver.url, namespace }));
   beforeEach(() => {
     receiver.received.splice(0);
     receiver.answer((response) => response.writeHead(200).end());
@@ -83,7 +84,7 @@ describe('on a server that gives the first task to who starts the workflow', () 
 
   test('the worker gets it with the answer, and sends the webhook once', async () => {
     const { client, nativeConnection: connection } = world.env;
-    expect(await delivered({ client, worker_client: clientOf({ connection }) })).toBe(0);
+    expect(await delivered({ client, worker_client: clientOf({ connection, namespace }) })).toBe(0);
   });
 
   test('a task that is lost with the worker that asked goes to another after ten seconds, which sends it once', async () => {
@@ -95,7 +96,7 @@ describe('on a server that gives the first task to who starts the workflow', () 
       startWorkflowExecution: (request: object) => start({ ...request, requestEagerExecution: true }),
     });
     try {
-      expect(await delivered({ client: clientOf({ connection }) })).toBeGreaterThan(0);
+      expect(await delivered({ client: clientOf({ connection, namespace }) })).toBeGreaterThan(0);
     } finally {
       await connection.close();
     }

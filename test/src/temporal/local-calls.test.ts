@@ -30,6 +30,7 @@ function slowProcessor() {
 
 const world = setUp(() =>
   createWorkflowEnvironment({
+    namespace: 'local-calls',
     services: { processor: slowProcessor() },
     worker: { interceptors: { activity: [activityCauses, limitLocalCalls(PROCESSOR_CALLS, 1)] } },
   }),
@@ -83,7 +84,7 @@ describe('a worker has a slot for one activity task', () => {
         maxConcurrentActivityTaskExecutions: 1,
         interceptors: { activity: [activityCauses, limitLocalCalls(PROCESSOR_CALLS, 0)] },
       },
-      events_max: 10_000,
+      namespace: 'busy-worker',
     }),
   );
 

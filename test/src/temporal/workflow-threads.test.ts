@@ -36,7 +36,7 @@ const bundle = setUp(async () => {
 
 describe.each([{ call_stacks: false }, { call_stacks: true }])('with %o', ({ call_stacks }) => {
   const worker = { workflowBundle: bundle, isolateExecutionTimeout: '500ms' } as const;
-  const world = setUp(() => createWorkflowEnvironment({ call_stacks, worker }));
+  const world = setUp(() => createWorkflowEnvironment({ namespace: `call-stacks-${call_stacks}`, call_stacks, worker }));
 
   const start = (workflow: string) =>
     world.env.client.workflow.start(workflow, { workflowId: randomUUID(), taskQueue: TASK_QUEUE });
@@ -75,7 +75,7 @@ describe.each([{ call_stacks: false }, { call_stacks: true }])('with %o', ({ cal
 
 describe('a workflow thread that stands still', () => {
   const worker = { workflowBundle: bundle, isolateExecutionTimeout: '6s' } as const;
-  const world = setUp(() => createWorkflowEnvironment({ worker }));
+  const world = setUp(() => createWorkflowEnvironment({ namespace: 'standing-thread', worker }));
 
   it('rules 24.6: makes its worker not live, with the cause in the answer and in the log, until it goes on', async () => {
     const lines: string[] = [];

@@ -14,7 +14,7 @@ const world = setUp(() =>
   createWorkflowEnvironment({
     webhook_url: receiver.url,
     // In real time: a task that is lost ends after its two seconds.
-    events_max: 10_000,
+    namespace: 'activation',
     // The worker forgets a workflow after each task, and makes the next one by its history.
     worker: { maxCachedWorkflows: 0 },
     afterActivity: async (activity) => {
