@@ -1,19 +1,23 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
+import { findWebhookRecovery, moveWebhookRecovery } from '../../src/db/webhooks/recoveries';
 import { followUpIdempotencyKey } from '../../src/domain/follow-up';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { processorOrderId } from '../../src/ids';
 import type { Processor } from '../../src/processor/client';
+import { createWorkflowClients } from '../../src/temporal/workflows';
 import {
   ORDER_STATUS,
   deliveryWorkflowId,
   orderWorkflowId,
   processorAnswered,
   recordChanged,
+  webhookRecoveryWorkflowId,
 } from '../../workflows/messages';
-import { CARDS, transactionIdOf } from '../support/domain';
+import { CARDS, PROJECT, transactionIdOf } from '../support/domain';
 import { Merchant } from '../support/merchant';
 import { runProcessor } from '../support/processor';
+import { aFailedDelivery, aWebhookRecovery } from '../support/rows';
 import { startReceiver } from '../support/servers';
 import { setUp } from '../support/set-up';
 import { createWorkflowEnvironment } from '../support/temporal';
@@ -45,6 +49,7 @@ const world = setUp(() => {
     events_max: EVENTS_MAX,
   });
 });
+beforeEach(() => receiver.answer((response) => response.writeHead(200).end()));
 afterEach(() => merchant.removeFaults());
 
 const noAnswerAbout = (idempotency_key: string) =>
@@ -140,4 +145,29 @@ test('rules 24.11: signals to a webhook make no history without an end, and no a
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   });
   expect(await handle.result()).toBe('delivered');
+});
+
+test('rules 13.17, 13.18: paused by failures it waits, in new runs too; resumed it ends once all are sent', async () => {
+  const { db } = world.database;
+  for (let n = 0; n < 25; n += 1) await aFailedDelivery(db, receiver.url);
+  receiver.answer((response) => response.writeHead(500).end());
+  const recovery_id = await aWebhookRecovery(db);
+  const { webhook_recoveries } = createWorkflowClients({ client: world.env.client, db });
+  await webhook_recoveries.start({ recovery_id, project_id: PROJECT.id });
+  const find = async () => (await findWebhookRecovery(db, recovery_id))!;
+  await until('it is paused', async () => (await find()).status === 'paused');
+  const { sent } = await find();
+  expect(sent).toBeLessThanOrEqual(20);
+
+  const handle = world.env.client.workflow.getHandle(webhookRecoveryWorkflowId(recovery_id));
+  const { runId } = await handle.describe();
+  for (let n = 0; n < EVENTS_MAX; n += 1) await handle.signal(recordChanged);
+  await until('there is a new run', async () => (await handle.describe()).runId !== runId);
+  expect((await find()).sent).toBe(sent);
+
+  receiver.answer((response) => response.writeHead(200).end());
+  await moveWebhookRecovery(db, recovery_id, { to: 'running', now: new Date() });
+  await webhook_recoveries.resume({ recovery_id, project_id: PROJECT.id });
+  expect(await handle.result()).toBe('completed');
+  expect(await find()).toMatchObject({ status: 'completed', sent: 25 });
 });
