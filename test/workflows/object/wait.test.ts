@@ -1,10 +1,11 @@
+import { historyToJson, replayHistories } from '../../../src/temporal/replay';
 import { ObjectClock } from '../../../workflows/object/clock';
 import { processorAnswered } from '../../../workflows/messages';
 import { Waits } from '../../../workflows/object/wait';
 import { CARDS, MINUTE } from '../../support/domain';
 import { startReceiver } from '../../support/servers';
 import { setUp } from '../../support/set-up';
-import { createWorkflowEnvironment } from '../../support/temporal';
+import { createWorkflowEnvironment, workflowBundle } from '../../support/temporal';
 import { inTheLastSecond, sleepUntil, TIMERS, until, type TimerName } from '../../support/waits';
 import {
   answerAtIssuer,
@@ -12,14 +13,24 @@ import {
   createAnOrder,
   moneySummaryOf,
   statusesOfOrder,
+  vaultToken,
   type TestOrder,
 } from '../../support/workflow-orders';
 
 /** Every timer a second before its end, at its end and after it, while Temporal's time passes. */
 const receiver = setUp(startReceiver);
-const world = setUp(() => createWorkflowEnvironment({ webhook_url: receiver.url }));
+let afterActivity: (activity: string) => Promise<void>;
+const world = setUp(() =>
+  createWorkflowEnvironment({
+    webhook_url: receiver.url,
+    afterActivity: async (activity) => {
+      await afterActivity(activity);
+    },
+  }),
+);
 jest.setTimeout(180_000);
 beforeEach(() => {
+  afterActivity = async () => undefined;
   receiver.answer((response) => response.writeHead(200).end());
 });
 
@@ -118,6 +129,53 @@ test('a wait that is interrupted keeps its timer: captures do not start the one 
   expect(events!.filter(({ timerStartedEventAttributes }) => timerStartedEventAttributes)).toHaveLength(1);
   expect(events!.filter(({ timerCanceledEventAttributes }) => timerCanceledEventAttributes)).toHaveLength(0);
   expect(await moneySummaryOf(order)).toContain('500 captured');
+});
+
+/** The events of a closed order, whose history has to replay. */
+async function replayedEventsOf({ handle }: TestOrder) {
+  await handle.result();
+  const history = await handle.fetchHistory();
+  const recorded = { name: 'order', history: historyToJson(history) };
+  expect(await replayHistories(await workflowBundle(), [recorded])).toEqual({});
+  return history.events!;
+}
+
+/** The second payment comes in a workflow task of its own; a replay gets it together with the end of the activity. */
+test('rules 24.11: a payment just before the end of its order, while a local activity outlasts that end, replays', async () => {
+  const order = await createAnOrder(world, { task_timeout_ms: 5_000 });
+  const end = Date.parse((await order.view()).expires_at!);
+  const declined = await vaultToken(world, CARDS.do_not_honor.number);
+  const approved = await vaultToken(world, CARDS.approved.number);
+  let paid: Promise<void> | undefined;
+  await sleepUntil(world, end - 8_000);
+  afterActivity = async (activity) => {
+    if (activity !== 'startDeliveries' || paid !== undefined) return;
+    paid = order.pay('', 2, approved);
+    // Within the nine seconds of a local activity. The next workflow task, which takes the payment, comes after four.
+    await until('the order is past its end', async () => (await world.now()) > end);
+  };
+  await order.pay('', 1, declined);
+  await paid;
+  await replayedEventsOf(order);
+  expect(await statusesOfOrder(order)).toBe('completed: error accepted');
+});
+
+test('rules 24.11: an order that ends while its cancellation outlasts workflow tasks starts no second timer', async () => {
+  const order = await createAnOrder(world, { task_timeout_ms: 2_000 });
+  const end = Date.parse((await order.view()).expires_at!);
+  afterActivity = async (activity) => {
+    if (activity !== 'endUnpaidOrder') return;
+    await until('the workflow task with the end of the order has begun', async () => {
+      const events = (await order.handle.fetchHistory()).events!;
+      const fired = events.findIndex(({ timerFiredEventAttributes: timer }) => timer != null);
+      return fired !== -1 && events.some((event, n) => n > fired && event.workflowTaskStartedEventAttributes != null);
+    });
+  };
+  await sleepUntil(world, end - 3_000);
+  await order.cancel();
+  const events = await replayedEventsOf(order);
+  expect(events.filter((event) => event.timerStartedEventAttributes != null)).toHaveLength(1);
+  expect(await statusesOfOrder(order)).toBe('cancelled:');
 });
 
 test.each([Number.NaN, Infinity, 'x', undefined])(
