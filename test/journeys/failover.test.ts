@@ -28,13 +28,20 @@ import { preparePostgres } from '../../src/stack/servers/postgres';
 import { withDatabaseName } from '../support/database';
 import { Merchant } from '../support/merchant';
 import { startProcess } from '../support/process';
-import { idle, OwnStack, serverFolder, stack, type RunningStack } from '../support/stack';
+import {
+  copyPostgres,
+  idle,
+  OwnStack,
+  POSTGRES_PASSWORD,
+  serverFolder,
+  stack,
+  type RunningStack,
+} from '../support/stack';
 import { inNamespace } from '../support/temporal-client';
 import { until } from '../support/waits';
 
 /** A stack whose Postgres is a primary with a synchronous standby, over TLS, at an address that moves. */
 
-const PASSWORD = 'a-test-only';
 /** By which the address in POSTGRES_URL is verified. */
 const folder = serverFolder('failover-servers');
 const certificate = path.join(folder, 'server.crt');
@@ -55,7 +62,8 @@ async function prepareServer(name: string): Promise<Server> {
   const data_dir = path.join(folder, name);
   mkdirSync(data_dir);
   const port = await freePort();
-  const server = { data_dir, log_file: path.join(data_dir, 'postgres.log'), port, password: PASSWORD };
+  copyPostgres(data_dir);
+  const server = { data_dir, log_file: path.join(data_dir, 'postgres.log'), port, password: POSTGRES_PASSWORD };
   const program = await preparePostgres(server, silent);
   return {
     name,
@@ -69,7 +77,7 @@ async function prepareServer(name: string): Promise<Server> {
   };
 }
 
-const urlOf = (port: number, { password = PASSWORD, sslmode = 'verify-full' } = {}) =>
+const urlOf = (port: number, { password = POSTGRES_PASSWORD, sslmode = 'verify-full' } = {}) =>
   `postgres://postgres:${password}@127.0.0.1:${port}/payments?sslmode=${sslmode}&sslrootcert=${certificate}`;
 
 /** Writes files into the data folder, for the user of the server. */
@@ -108,7 +116,7 @@ async function copyAsStandby(primary: Database, first: Server, second: Server): 
   execFileSync('cp', ['-a', first.data, second.data]);
   const { rows } = (await primary.raw('select labelfile from pg_backup_stop()')) as { rows: { labelfile: string }[] };
   rmSync(path.join(second.data, 'postmaster.pid'));
-  const connection = `host=127.0.0.1 port=${first.port} user=postgres password=${PASSWORD} sslmode=disable`;
+  const connection = `host=127.0.0.1 port=${first.port} user=postgres password=${POSTGRES_PASSWORD} sslmode=disable`;
   writeData(second, {
     backup_label: rows[0]!.labelfile,
     'standby.signal': '',
@@ -181,7 +189,7 @@ test('rules 24.22: connections use TLS; the password is read from its file again
   writeFileSync(password_file, 'an-old-one\n');
   const db = connectDatabase(urlOf(first.port, { password: '' }), { pool_max: 1, quiet: true, password_file });
   await expect(db.raw('select 1')).rejects.toThrow('password authentication failed');
-  writeFileSync(password_file, `${PASSWORD}\n`);
+  writeFileSync(password_file, `${POSTGRES_PASSWORD}\n`);
   const [session] = await queryRows(db, 'select ssl from pg_stat_ssl where pid = pg_backend_pid()', {});
   expect(session).toEqual({ ssl: true });
   await db.destroy();

@@ -8,7 +8,7 @@ import { discardStack, discardWhenAsked, launchStack } from '../../src/stack/lau
 import { removeAbandonedFolders } from '../../src/stack/own-folder';
 import { createTemplate } from './database';
 import { isKillingRun, killingSeed, killWorkerAtRandom } from './killing';
-import { DATA_DIR_OF_RUN, serverFolder } from './stack';
+import { DATA_DIR_OF_RUN, makePostgres, serverFolder } from './stack';
 
 /** Of Postgres: without waits for the disk, as only a power failure would lose data; hundreds of databases are vacuumed rarely. */
 const WITHOUT_DISK = { synchronous_commit: 'off', fsync: 'off', full_page_writes: 'off', autovacuum_naptime: '5min' };
@@ -20,6 +20,7 @@ const WITHOUT_DISK = { synchronous_commit: 'off', fsync: 'off', full_page_writes
 export default async function globalSetup(): Promise<void> {
   await removeAbandonedFolders();
   const data_dir = serverFolder('test');
+  await makePostgres(data_dir);
   let summarized = false;
   const launched = launchStack(data_dir, {
     // The first start builds servers for minutes: a person sees what it does, but not the summary after the empty line.

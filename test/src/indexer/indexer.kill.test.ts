@@ -12,7 +12,7 @@ import { writeOrders } from '../../support/rows';
 import { aSearchWorld } from '../../support/search';
 import { someOrders } from '../../support/search-orders';
 import { setUp } from '../../support/set-up';
-import { serverFolder } from '../../support/stack';
+import { copyPostgres, POSTGRES_PASSWORD, serverFolder } from '../../support/stack';
 import { until } from '../../support/waits';
 
 const postgres = setUp(() => startOwnPostgres());
@@ -86,7 +86,8 @@ interface OwnPostgres {
 async function startOwnPostgres(): Promise<OwnPostgres> {
   const data_dir = serverFolder('postgres');
   const port = await freePort();
-  const server = { data_dir, log_file: path.join(data_dir, 'log'), port, password: 'a-test-only' };
+  copyPostgres(data_dir);
+  const server = { data_dir, log_file: path.join(data_dir, 'log'), port, password: POSTGRES_PASSWORD };
   const url = `postgres://postgres:${server.password}@127.0.0.1:${port}/postgres`;
   let pid = 0;
   const kept = keepRunning(await preparePostgres(server, silent), {
