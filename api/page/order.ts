@@ -281,7 +281,10 @@ export function transactionToAskAbout(order: StoredOrder, now: number): StoredTr
   return reversalOf(order, last) === undefined ? last : undefined;
 }
 
-/** Whether the issuer may still approve it: the processor has not said no since it ended, or since its time was over. */
+/**
+ * Whether the issuer may still approve it, or has: the processor has not said no since it ended, or since its time was
+ * over.
+ */
 export function mayBeApproved(order: StoredOrder, now: number): boolean {
   const asked = transactionToAskAbout(order, now);
   if (asked === undefined || !(asked.is_watched || asked.status === 'pending')) return false;

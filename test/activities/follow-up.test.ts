@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createActivities } from '../../activities';
 import type { ActivityServices } from '../../activities/services';
+import { mayBeApproved } from '../../api/page/order';
 import { announceOperation, endAnnouncement } from '../../src/db/orders/announced-operations';
 import { moveOrder } from '../../src/db/orders/move-order';
 import { findStoredOrder, moneyOf } from '../../src/db/orders/stored-order';
@@ -447,7 +448,9 @@ describe('the watch for a late approval', () => {
     await change({ charged_back_amount: 40 });
     const attention = expect.stringContaining('charged back: 40 EUR') as string;
     expect(await execute()).toEqual({ result: 'nothing', attention });
-    expect([await isWatched(id), (await view(id)).follow_ups]).toEqual([false, []]);
+    const stored = await view(id);
+    // Rules 12.12: no page says that nothing was charged.
+    expect([await isWatched(id), mayBeApproved(stored, NOW), stored.follow_ups]).toEqual([false, true, []]);
     await change({ charged_back_amount: 0 });
     expect(await execute()).toMatchObject({ result: 'recorded' });
   });

@@ -98,7 +98,7 @@ export interface StoredTransaction extends Omit<TransactionMoney, 'capture_ends_
   charge_began: boolean;
   /** Where the issuer waits for the customer while the transaction is pending. */
   challenge_url: string | null;
-  /** It ended unpaid, and the processor may still approve it (rules 10.12). */
+  /** The processor may still approve it after its end (rules 10.12), or an operator has to look at its order. */
   is_watched: boolean;
   received_3ds_result: 'authenticated' | 'attempted' | 'failed' | null;
   liability_shift: boolean | null;
@@ -140,7 +140,7 @@ const EVENT_COLUMNS = columnsOf<StoredEvent>()(
 
 /** The fields of a transaction `t` that are not columns of it, in SQL. */
 const TRANSACTION_FIELDS = {
-  is_watched: 'exists (select 1 from late_approval_watches w where w.transaction_id = t.id)',
+  is_watched: 'o.attention is not null or exists (select 1 from late_approval_watches w where w.transaction_id = t.id)',
   events: `(
     select coalesce(json_agg(e order by n), '[]'::json)
     from (select n, ${EVENT_COLUMNS} from transaction_events where transaction_id = t.id) e)`,

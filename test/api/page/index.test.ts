@@ -646,6 +646,23 @@ test('rules 12.12: while the processor does not answer, a customer back from the
   );
 });
 
+test('rules 12.12: confirmed at the issuer after the end, for another amount: the operator looks, and no page says that nothing was charged', async () => {
+  const { order, client, path, issuer } = await cancelledAtTheIssuer({ failure_url: 'https://shop.example/failed' });
+  const merchant = new Merchant();
+  await merchant.addFault({ operation: 'ask', order_id: order.id, kind: 'altered', answer: { amount: 40 } });
+  const back = await client.answerIssuer(issuer, { code: '0101' });
+  expect([back.status, await back.text()]).toEqual([200, expect.stringContaining('Your payment is being processed')]);
+  for (const address of [path, `${path}?waited=28&from=issuer`]) {
+    const html = await (await client.send(address)).text();
+    expect(html).toContain('Your bank may still approve the payment');
+    expect(html).not.toContain('Nothing was charged');
+  }
+  await merchant.removeFaults();
+  await until('the processor corrects itself: it is given back', async () =>
+    (await (await client.send(`${path}?waited=2&from=issuer`)).text()).includes('The payment is being given back'),
+  );
+});
+
 describe('when a part of the service is away', () => {
   let db: Database;
   let client: ReturnType<typeof temporalOf>;
