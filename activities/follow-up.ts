@@ -2,7 +2,7 @@ import { ANNOUNCED_OVERDUE, LATE_APPROVAL_OVERDUE } from '../src/domain/attentio
 import type { Database } from '../src/db/connection';
 import { insertFollowUp, recordFollowUpOutcome } from '../src/db/orders/follow-ups';
 import { announceOperation, endAnnouncement } from '../src/db/orders/announced-operations';
-import { endDueWatch, endWatch, endWatchOfReversed, findWatch, postponeWatch } from '../src/db/orders/late-approvals';
+import { endWatch, endWatchOfReversed, findWatch, postponeWatch } from '../src/db/orders/late-approvals';
 import { findOrderSnapshot, loadOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { endedUnpaid, findPayment, recordMismatch } from '../src/db/orders/transactions';
 import { setAttention } from '../src/db/orders/update-order';
@@ -13,7 +13,7 @@ import {
   type FollowUpKind,
 } from '../src/domain/follow-up';
 import { lastTransaction, type OrderSnapshot } from '../src/domain/order-snapshot';
-import { isApproved, isDeclined, isMismatch, isOutcomeMissing, isUndecided, outcomeOf } from '../src/domain/outcome';
+import { isApproved, isMismatch, isOutcomeMissing, isUndecided, outcomeOf } from '../src/domain/outcome';
 import {
   chargeIdempotencyKey,
   expectedCharge,
@@ -39,7 +39,8 @@ import { currentInstant } from './time-of-try';
  * - `unanswered`: the processor has to be polled again.
  * - `undecided`: likewise for a late approval: the customer is still in 3-D Secure, or the processor does not know the
  *   charge yet.
- * - `nothing`: there is nothing to record: the processor did not approve the payment late, or knows no such chargeback.
+ * - `nothing`: there is nothing to record, nor to poll for: the processor did not approve the payment late, or knows no
+ *   such chargeback.
  *
  * `attention`: why an operator has to act.
  */
@@ -318,8 +319,8 @@ async function reverseLateApproval(
     const attention = `approved after it had ended unpaid, and charged back: ${amount}`;
     return await needsAttention(db, input.original_order_id, attention, () => endWatch(db, transaction_id));
   }
-  // After a final no the customer cannot pay at the issuer any more.
-  await (isDeclined(found) ? endWatch(db, transaction_id) : endDueWatch(db, transaction_id, now));
+  // Declined, or not known for hours: the customer cannot pay at the issuer any more.
+  await endWatch(db, transaction_id);
   return NOTHING;
 }
 

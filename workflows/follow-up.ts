@@ -140,11 +140,9 @@ async function execute(state: FollowUpState): Promise<void> {
     const left_ms = state.last_poll_at - state.clock.now();
     if (result === 'unanswered') {
       await outcome.pause('until the processor is polled again');
-    } else if (result === 'undecided' && left_ms <= 0) {
-      await pauseUndecided(state, attention);
-    } else if (left_ms > 0) {
+    } else if (result === 'undecided') {
       // Polled on request while the customer is still in 3-D Secure: the payment may yet be approved.
-      await untilLastPoll(state);
+      await (left_ms > 0 ? untilLastPoll(state) : pauseUndecided(state, attention));
     } else if (!outcome.pollRequested) return;
     // Otherwise a poll was requested during this one, whose answer may be out of date: poll again.
     await continueInNewRunWhenLong(state);

@@ -112,7 +112,6 @@ interface WatchBindings {
   poll_at: string;
   began: string;
   is_sign: boolean;
-  now: string;
 }
 
 /** Statements of possible late approvals. */
@@ -162,11 +161,9 @@ export function watchStatements(rowsOf: () => SandboxRows): Statement[] {
     {
       name: 'end watch',
       is: /^with o as \(\s+select orders\.id from transactions/,
-      run({ transaction_id, now }: Pick<WatchBindings, 'transaction_id'> & Partial<WatchBindings>) {
+      run({ transaction_id }: WatchBindings) {
         const { watches, transactions, orders } = rowsOf();
-        const watch = watches[transaction_id];
-        const is_due = watch !== undefined && (now === undefined || watch.poll_at <= now || watch.polls > 0);
-        if (!is_due) return [];
+        if (watches[transaction_id] === undefined) return [];
         delete watches[transaction_id];
         const order = orders[transactions[transaction_id]!.order_id];
         if (order !== undefined) order.version += 1;

@@ -279,6 +279,26 @@ describe('rules 10.11: a payment that was approved after its end', () => {
     expect(await reverse(order)).toBe('completed');
   });
 
+  test('rules 10.12: once the processor has declined, also before its poll is due, it is not polled any more', async () => {
+    const order = await cancelledAtTheIssuer();
+    const { id } = reversalOf(order);
+    const isIn = async (status: string) =>
+      (
+        await handleOf(id)
+          .describe()
+          .catch(() => undefined)
+      )?.status.name === status;
+    await until('its reversal waits to poll', () => isIn('RUNNING'));
+    await answerAtIssuer(order, { code: '3333' });
+    let polls = 0;
+    afterAsking = async (key) => {
+      if (key.startsWith(transactionIdOf(order.id, 1))) polls += 1;
+    };
+    await tell(id);
+    await until('its workflow is over', () => isIn('COMPLETED'));
+    expect([polls, await findWatch(world.database.db, transactionIdOf(order.id, 1))]).toEqual([1, undefined]);
+  });
+
   test('its workflow is lost while the processor answers nothing: its outcome is set by hand', async () => {
     const { order, order_id, ask } = await aReversal();
     await merchant.addFault({ kind: 'outage', operation: 'reversal', order_id: order.id });

@@ -65,30 +65,21 @@ export async function endWatchOfReversed(db: Database, transaction_id: string): 
 }
 
 /**
- * Deletes the watch of a transaction, where `condition` holds too, and gives its order a new version: the audit has not
- * compared it while it was watched (rules 26.2). Locks the order first, as all statements do.
+ * Deletes the watch of a transaction: there is nothing to reverse, or an operator has to act. Gives its order a new
+ * version: the audit has not compared it while it was watched (rules 26.2). Locks the order first, as all statements do.
  */
-const endsWatch = (condition = 'true') => `
-  with o as (
-    select orders.id from transactions t join orders on orders.id = t.order_id
-    where t.id = :transaction_id for update of orders
-  ), ended as (
-    delete from late_approval_watches
-    where transaction_id = :transaction_id and exists (select from o) and ${condition} returning 1
-  )
-  update orders set ${nextVersion('orders', 'clock_timestamp()')}
-  from o where orders.id = o.id and exists (select from ended)`;
-
-/** Deletes the watch: there is nothing to reverse, or an operator has to act. */
 export async function endWatch(db: Database, transaction_id: string): Promise<void> {
-  await queryRows(db, endsWatch(), { transaction_id });
-}
-
-/**
- * Deletes the watch if its first `poll_at` has passed at `now` (epoch milliseconds), when the processor said that it
- * had not approved. Before `poll_at` the customer may still pay at the issuer.
- */
-export async function endDueWatch(db: Database, transaction_id: string, now: number): Promise<void> {
-  const is_due = endsWatch('(poll_at <= :now or polls > 0)');
-  await queryRows(db, is_due, { transaction_id, now: toIsoTime(now) });
+  await queryRows(
+    db,
+    `with o as (
+       select orders.id from transactions t join orders on orders.id = t.order_id
+       where t.id = :transaction_id for update of orders
+     ), ended as (
+       delete from late_approval_watches
+       where transaction_id = :transaction_id and exists (select from o) returning 1
+     )
+     update orders set ${nextVersion('orders', 'clock_timestamp()')}
+     from o where orders.id = o.id and exists (select from ended)`,
+    { transaction_id },
+  );
 }

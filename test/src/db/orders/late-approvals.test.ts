@@ -1,5 +1,5 @@
 import { queryRows } from '../../../../src/db/connection';
-import { endDueWatch, endWatch, endWatchOfReversed, insertWatch } from '../../../../src/db/orders/late-approvals';
+import { endWatch, endWatchOfReversed, insertWatch } from '../../../../src/db/orders/late-approvals';
 import { moveOrder } from '../../../../src/db/orders/move-order';
 import { createTestDatabase } from '../../../support/database';
 import { MINUTE, NOW } from '../../../support/domain';
@@ -34,14 +34,6 @@ test('written with the end; a later one changes nothing', async () => {
   expect(await watched(id)).toBe(15 * MINUTE);
 });
 
-test('ended by the processor’s answer once it is due, not before', async () => {
-  const id = await cancelledAtTheIssuer();
-  await endDueWatch(database.db, id, NOW + 15 * MINUTE - 1);
-  expect(await watched(id)).toBe(15 * MINUTE);
-  await endDueWatch(database.db, id, NOW + 15 * MINUTE);
-  expect(await watched(id)).toBeUndefined();
-});
-
 test('rules 26.2: an order is compared again once its watch has ended without a reversal', async () => {
   const changesOf = async (end: (id: string) => Promise<void>) => {
     const id = await cancelledAtTheIssuer();
@@ -59,6 +51,5 @@ test('rules 26.2: an order is compared again once its watch has ended without a 
     return [after.version - before.version, Date.parse(after.modified) > Date.now() - MINUTE];
   };
   expect(await changesOf((id) => endWatch(database.db, id))).toEqual([1, true]);
-  expect(await changesOf((id) => endDueWatch(database.db, id, NOW + 15 * MINUTE))).toEqual([1, true]);
   expect(await changesOf((id) => endWatchOfReversed(database.db, id))).toEqual([0, false]);
 });
