@@ -24,6 +24,9 @@ import type { IndexName, SearchWriter, SentOrders } from '../search/writer';
 /** Another indexer takes over when the lease has not been renewed for `lasts_ms`. */
 const LEASE = { name: 'search indexer', lasts_ms: 5_000, every_ms: 1_000 };
 
+/** The index may be lost while no order changes: it is looked at again after this long. Milliseconds. */
+const PREPARES_EVERY_MS = 30_000;
+
 /** Another process writes to the index. */
 class LeaseLost extends Error {}
 
@@ -33,6 +36,8 @@ export interface IndexerServices {
   log: Logger;
   /** The build of this process: no work while another one is current. */
   build?: string;
+  /** By default as PREPARES_EVERY_MS. */
+  prepares_every_ms?: number;
 }
 
 /**
@@ -45,6 +50,7 @@ export class Indexer {
   private readonly loop = new Loop(() => this.round());
   /** The holder of the lease that has prepared the index. */
   private prepared_by: string | undefined;
+  private prepared_at = 0;
   private is_failing = false;
   /** The duration of the last batch, milliseconds: the next one may take as long. */
   private batch_ms = 0;
@@ -80,9 +86,12 @@ export class Indexer {
 
   /** Rebuilds the index if requested, then writes one batch of changes. Returns how many. */
   private async work(holder: string): Promise<number> {
-    const { db } = this.services;
-    if (this.prepared_by !== holder) await this.prepare();
-    this.prepared_by = holder;
+    const { db, prepares_every_ms = PREPARES_EVERY_MS } = this.services;
+    if (this.prepared_by !== holder || performance.now() - this.prepared_at > prepares_every_ms) {
+      await this.prepare();
+      this.prepared_by = holder;
+      this.prepared_at = performance.now();
+    }
     if ((await searchRebuild(db)) !== undefined) await this.rebuild(holder);
     return await this.writeChanges(holder, [INDEX], await dueSearchChanges(db, SEARCH_PACE.batch));
   }

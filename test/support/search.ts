@@ -8,7 +8,7 @@ import { parseConfig } from '../../src/config';
 import { isIndexBehind } from '../../src/bench/search-orders';
 import { findProject } from '../../src/db/projects/projects';
 import { noteSearch } from '../../src/db/search/search-outbox';
-import { Indexer } from '../../src/indexer/indexer';
+import { Indexer, type IndexerServices } from '../../src/indexer/indexer';
 import { SearchReader } from '../../src/search/reader';
 import { SearchWriter } from '../../src/search/writer';
 import { freePort } from '../../src/stack/ports';
@@ -91,8 +91,8 @@ export async function aSearchWorld(options: { postgres_url?: string } = {}) {
   });
   const indexers: Indexer[] = [];
   /** A new indexer, which runs until it is stopped or the test ends. */
-  const anIndexer = (index = writer) => {
-    const indexer = new Indexer({ db, index, log });
+  const anIndexer = (index = writer, over: Partial<IndexerServices> = {}) => {
+    const indexer = new Indexer({ db, index, log, ...over });
     indexers.push(indexer);
     indexer.start();
     return indexer;

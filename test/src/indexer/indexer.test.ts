@@ -247,6 +247,15 @@ it('rules 20.18: a rebuild that is asked for fills a second index while the firs
   expect(await differences()).toMatchObject({ missing: 0, different: 0, unknown: 0 });
 });
 
+it('rules 20.18: an index that is lost while no order changes is made again', async () => {
+  await writeOrders(world.db, someOrders(3, 7));
+  world.anIndexer(world.writer, { prepares_every_ms: 100 });
+  await world.indexed();
+  await connectSearch(world.server, 'set-up').deleteIndex(INDEX).waitTask({ timeout: 60_000 });
+  await world.indexed();
+  expect(await differences()).toMatchObject({ orders: 3, missing: 0 });
+});
+
 const ids = async () =>
   (await queryRows<{ id: string }>(world.db, 'select id from orders order by id', {})).map(({ id }) => id);
 
