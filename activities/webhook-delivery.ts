@@ -1,5 +1,6 @@
+import { Context } from '@temporalio/activity';
 import { RecordMissing, checkWritable, type Database } from '../src/db/connection';
-import { findDelivery, recordAttempt, type Delivery } from '../src/db/webhooks/deliveries';
+import { confirmWritable, findDelivery, recordAttempt, type Delivery } from '../src/db/webhooks/deliveries';
 import { signingSecrets } from '../src/db/webhooks/webhook-secrets';
 import {
   afterAttempt,
@@ -42,7 +43,7 @@ export async function attemptDelivery(services: ActivityServices, input: Attempt
   const end = services.attempt_limits.beginTask(delivery);
   if (end === undefined) throw projectIsBusy(services.attempt_limits.nextTurn(delivery));
   try {
-    return await send(services, delivery, currentInstant(input) + delivery.clock_offset_ms);
+    return await sendUnlessSent(services, input, delivery);
   } finally {
     end();
   }
@@ -62,7 +63,7 @@ export async function attemptDeliveryLocally(
     return null;
   }
   try {
-    return await send(services, delivery, currentInstant(input) + delivery.clock_offset_ms);
+    return await sendUnlessSent(services, input, delivery);
   } finally {
     end();
   }
@@ -81,6 +82,24 @@ const projectIsBusy = (again_after: number) =>
     message: 'This worker makes as many attempts of the project as it may at once.',
     again_after,
   });
+
+/**
+ * Sends the webhook. An earlier try may have sent it, and its record may hang at the commit, which waits for a standby:
+ * a repeat sends nothing unless a write ends first, and the attempt is still due then (rules 13.6).
+ */
+async function sendUnlessSent(
+  services: ActivityServices,
+  input: AttemptInput,
+  loaded: Delivery,
+): Promise<DeliveryProgress> {
+  let delivery = loaded;
+  if (Context.current().info.attempt > 1) {
+    await confirmWritable(services.db, input);
+    delivery = await load(services.db, input);
+    if (!isAttemptDue(delivery, input.now + delivery.clock_offset_ms)) return progressOf(delivery);
+  }
+  return await send(services, delivery, currentInstant(input) + delivery.clock_offset_ms);
+}
 
 /**
  * Sends the webhook once and records the result. `now` by the order's clock. Throws when SECRET_KEYS lacks a key, before

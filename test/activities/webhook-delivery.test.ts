@@ -47,9 +47,10 @@ function run<Result>(
   activity: (input: AttemptInput) => Promise<Result>,
   input: AttemptInput,
   waited_ms = 0,
+  attempt = 1,
 ): Promise<Result> {
   const scheduledTimestampMs = Date.now() + (waited_ms === 0 ? 60_000 : -waited_ms);
-  return new MockActivityEnvironment({ scheduledTimestampMs }, { logger: errorsOnly }).run(activity, input);
+  return new MockActivityEnvironment({ scheduledTimestampMs, attempt }, { logger: errorsOnly }).run(activity, input);
 }
 /** When the n-th attempt is due, however long those before it took. */
 const dueAt = (n: number) => NOW + (n - 1) * 150_000;
@@ -186,6 +187,41 @@ test('rules 13.6: while Postgres is read-only nothing is sent, as the attempt co
   expect(receiver.received).toEqual([]);
   expect(await attempt(id, 1)).toMatchObject({ status: 'delivered', attempts: 1 });
 });
+
+test.each([
+  ['attemptDelivery', 'commit', 1],
+  ['attemptDelivery', 'rollback', 2],
+  ['attemptDeliveryLocally', 'commit', 1],
+] as const)(
+  'rules 13.6: %s repeats nothing while the commit of its record hangs; after the %s it was sent %i times',
+  async (name, end, sent) => {
+    const id = await aDelivery();
+    // The statement of the first try, whose session still holds the rows.
+    const hung = await database.db.transaction();
+    const record = {
+      ...id,
+      attempt: 1,
+      time_limit_ms: 4_000,
+      started: new Date(NOW),
+      duration_ms: 1,
+      failure: 'answered 500',
+    };
+    await hung('webhook_attempts').insert(record);
+    await hung('webhook_deliveries')
+      .where(id)
+      .update({ next_attempt_at: new Date(NOW + 120_000) });
+    const during = async (db: Database) => {
+      for (const n of [1, 2, 3]) {
+        await expect(run<unknown>(activities({ db })[name], { ...id, now: NOW }, 0, n)).rejects.toThrow('lock timeout');
+      }
+    };
+    await withDatabase(database.url, during, { session_sql: 'set lock_timeout = 100' });
+    const before = receiver.received.length;
+    await hung[end]();
+    expect(await run<unknown>(activities()[name], { ...id, now: NOW }, 0, 4)).toMatchObject({ attempts: 1 });
+    expect([before, receiver.received.length]).toEqual([1, sent]);
+  },
+);
 
 test('rules 13.9: a task beyond the share of its project sends nothing; tried again with room, it delivers', async () => {
   const attempt_limits = new AttemptLimits();

@@ -139,6 +139,15 @@ export async function recordAttempt(
   return updated.length === 1;
 }
 
+/** Writes the delivery as it is. Waits for a statement that writes it, and throws while none can be committed. */
+export async function confirmWritable(db: Database, { order_id, n }: DeliveryId): Promise<void> {
+  await queryRows(
+    db,
+    'update webhook_deliveries set next_attempt_at = next_attempt_at where order_id = :order_id and n = :n',
+    { order_id, n },
+  );
+}
+
 /** Locks the delivery until the end of the SQL transaction. */
 export async function lockDelivery(trx: SqlTransaction, { order_id, n }: DeliveryId): Promise<void> {
   await queryRows(trx, 'select 1 from webhook_deliveries where order_id = :order_id and n = :n for update', {
