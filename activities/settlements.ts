@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import {
   lastSettlement,
-  lockSettlements,
+  noteSettlementsFetched,
   recordSettlements,
   type OpenSettlements,
   type UnpaidTransaction,
@@ -49,7 +49,7 @@ export async function fetchSettlements(
     if (settlements.length === 0) break;
   }
   const open = await db.transaction(async (trx) => {
-    await lockSettlements(trx);
+    await noteSettlementsFetched(trx);
     return await recordSettlementsAttention(trx, now);
   });
   return { settled, ...open };

@@ -13,6 +13,7 @@ import * as indexes from './migrations/009-indexes';
 import * as orderEnds from './migrations/010-order-ends';
 import * as countIndexes from './migrations/011-count-indexes';
 import * as erasuresWait from './migrations/012-erasures-wait';
+import * as settlementsFetched from './migrations/013-settlements-fetched';
 import { retryLocks } from './retry-locks';
 import { credentialsIn, grantToService } from './service-role';
 import { MIGRATION_LIMITS, storeSession } from './session';
@@ -44,6 +45,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '010-order-ends': orderEnds,
   '011-count-indexes': countIndexes,
   '012-erasures-wait': erasuresWait,
+  '013-settlements-fetched': settlementsFetched,
 };
 
 /** knex requires a way back. There is none: a dropped column loses its data. */

@@ -357,6 +357,21 @@ export const METRICS = metrics({
     only: HOLDER_OF_RECOVERY,
   },
 
+  payments_audit_behind_seconds: {
+    type: 'gauge',
+    help: 'Age of the instant until which the audit has compared all, in seconds. Up to 80 minutes is normal.',
+    labels: {},
+    processes: WORKER,
+    only: `${HOLDER_OF_RECOVERY}, once the audit has begun`,
+  },
+  payments_settlements_behind_seconds: {
+    type: 'gauge',
+    help: 'Time since the settlements of the processor were last fetched to the end, in seconds.',
+    labels: {},
+    processes: WORKER,
+    only: HOLDER_OF_RECOVERY,
+  },
+
   payments_attentions_open: {
     type: 'gauge',
     help: 'Objects that an operator has to look at, 10,000 of a kind at most. webhook: it failed ten times.',

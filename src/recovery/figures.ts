@@ -24,6 +24,8 @@ const METRIC_OF = {
   deliveries_due: 'payments_webhook_deliveries_due',
   delivery_age: 'payments_webhook_due_oldest_age_seconds',
   recovery_behind: 'payments_recovery_behind_seconds',
+  audit_behind: 'payments_audit_behind_seconds',
+  settlements_behind: 'payments_settlements_behind_seconds',
   rolled_keys_in_use: 'payments_rolled_api_keys_in_use',
   archive_age: 'payments_postgres_archive_age_seconds',
   archive_fails: 'payments_postgres_archive_failing',

@@ -8,6 +8,7 @@ import { processorOrderId } from '../../src/ids';
 import type { Processor } from '../../src/processor/client';
 import type { Settlement } from '../../src/processor/wire';
 import { beginRestore, recordReconciliation } from '../../src/db/backups/restores';
+import { findFigures } from '../../src/db/metrics/figures';
 import { moveOrder } from '../../src/db/orders/move-order';
 import type { TransactionStatus } from '../../src/domain/transitions';
 import { createTestDatabase } from '../support/database';
@@ -118,6 +119,16 @@ it('rules 10.18: settled although it was declined, or its outcome is open: the p
   const [declined, open] = [await unpaid('error'), await unpaid('processing')];
   expect((await fetchSettlements()).settled).toBe(2);
   expect(asked.toSorted()).toEqual([transactionIdOf(declined, 1), `order ${open}`].toSorted());
+});
+
+test('rules 20.19: how long ago the settlements were last fetched to the end counts on while fetches fail', async () => {
+  const { db } = database;
+  await queryRows(db, `update settlement_progress set fetched = now() - interval '3 hours'`, {});
+  failures = 1;
+  await expect(fetchSettlements()).rejects.toThrow('no answer');
+  expect((await findFigures(db)).settlements_behind).toBeGreaterThanOrEqual(3 * 3_600);
+  await fetchSettlements();
+  expect((await findFigures(db)).settlements_behind).toBeLessThan(3_600);
 });
 
 test('rules 28.1: nothing is fetched until a restored record is reconciled', async () => {

@@ -14,6 +14,10 @@ export interface Figures {
   rolled_keys_in_use: number;
   /** Age of the instant until which recovery has checked all rows; null before its first round. */
   recovery_behind: number | null;
+  /** Age of the instant until which the audit has compared all, or of its first run; null before that. */
+  audit_behind: number | null;
+  /** Time since the processor's settlements were last fetched to the end. */
+  settlements_behind: number;
   /**
    * Time since Postgres last archived its log, and whether its last attempt failed: 1 or 0; null where it archives
    * none.
@@ -48,6 +52,8 @@ const FIND_FIGURES = `
     ${countOf(DUE, 100_000)} as deliveries_due, ${ageOf(`min(next_attempt_at) from ${DUE}`)} as delivery_age,
     ${countOf(ROLLED_KEYS_IN_USE, 10_000)} as rolled_keys_in_use,
     (select extract(epoch from clock_timestamp() - min(checked_until))::float8 from recovery_progress) as recovery_behind,
+    (select extract(epoch from clock_timestamp() - coalesce(checked_until, began))::float8 from audit_progress) as audit_behind,
+    ${ageOf('fetched from settlement_progress')} as settlements_behind,
     ${ARCHIVE_AGE} as archive_age, ${ARCHIVE_FAILS} as archive_fails, ${BACKUP_CHECK_AGE} as backup_check_age`;
 
 /** The figures now. Each part reads an index, and no more rows than its limit. */

@@ -131,6 +131,11 @@ export async function lockSettlements(trx: SqlTransaction): Promise<void> {
   await queryRows(trx, 'select 1 from settlement_progress for update', {});
 }
 
+/** As `lockSettlements`, and writes that all were fetched. */
+export async function noteSettlementsFetched(trx: SqlTransaction): Promise<void> {
+  await queryRows(trx, 'update settlement_progress set fetched = clock_timestamp()', {});
+}
+
 /**
  * Removes a settlement that waits, after `lockSettlements`, and returns it; undefined: none waits with this number. The
  * order of its transaction gets a new version, so that the audit compares it. `now` in epoch milliseconds.
