@@ -36,7 +36,9 @@ const bundle = setUp(async () => {
 
 describe.each([{ call_stacks: false }, { call_stacks: true }])('with %o', ({ call_stacks }) => {
   const worker = { workflowBundle: bundle, isolateExecutionTimeout: '500ms' } as const;
-  const world = setUp(() => createWorkflowEnvironment({ namespace: `call-stacks-${call_stacks}`, call_stacks, worker }));
+  const world = setUp(() =>
+    createWorkflowEnvironment({ namespace: `call-stacks-${call_stacks}`, call_stacks, worker }),
+  );
 
   const start = (workflow: string) =>
     world.env.client.workflow.start(workflow, { workflowId: randomUUID(), taskQueue: TASK_QUEUE });
