@@ -36,7 +36,6 @@ export async function addSearchAttributes({ connection, options: { namespace } }
 
 /** Makes a namespace on the Temporal of the run; the variables of a stack in it, of one that leaves Temporal alone. */
 export async function inNamespace(namespace: string) {
-  const { temporal_address: TEMPORAL_ADDRESS } = stack();
   await withTemporal({ ...stack(), temporal_namespace: namespace }, async (client) => {
     const workflowExecutionRetentionPeriod = msToTs('1 day');
     await client.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
@@ -45,7 +44,7 @@ export async function inNamespace(namespace: string) {
     await addSearchAttributes(client);
     await until('its search attributes are known', () => succeeds(client.workflow.count('Attention is not null')));
   });
-  return { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE: namespace };
+  return { TEMPORAL_ADDRESS: stack().temporal_address, TEMPORAL_NAMESPACE: namespace };
 }
 
 /** Temporal refuses the last task of a workflow when a message has just come; the task is then done again. */
