@@ -204,28 +204,6 @@ test('rules 2.9: two APIs are restarted one after the other at 200 requests a se
   expect(sent).toBeGreaterThan(5 * connections);
 }, 300_000);
 
-test.each([
-  ['api', 'SIGTERM'],
-  ['manage', 'SIGINT'],
-] as const)('rules 2.9: %s drains and says so; a second signal, %s, goes on at once', async (name, signal) => {
-  const host = await start(name, { env: { DRAIN_MS: '60000' } });
-  const ready = () => fetch(`${host.url}/health/ready`);
-  expect((await ready()).status).toBe(200);
-  host.kill('SIGTERM');
-  const answer = await until('it is not ready', async () => {
-    const response = await ready();
-    return response.status === 503 && response;
-  });
-  expect([answer.headers.get('connection'), await answer.json()]).toEqual([
-    'close',
-    { error: { status: 503, type: 'ServerError', value: 'Not ready: draining.' } },
-  ]);
-  const other = await fetch(`${host.url}/`);
-  expect([other.status, other.headers.get('connection'), host.ended()]).toEqual([200, 'close', undefined]);
-  host.kill(signal);
-  expect(await until('it has ended', () => host.ended(), 30_000)).toMatch(/^0: /);
-});
-
 describe('every key that several processes share is replaced while they serve requests', () => {
   type Kind = 'api' | 'manage' | 'worker';
   /** How many processes of each kind run, and a further one while they are replaced. ROTATION=3,2,3 is a run by hand. */

@@ -3,7 +3,7 @@ import { newClientSecret } from '../../../api/manage/operations/clients';
 import { TOKEN_PATH, TOKEN_SCOPE } from '../../../src/contract/manage/manage-api';
 import { insertOAuthClient } from '../../../src/db/projects/oauth-clients';
 import { beginRestore } from '../../../src/db/backups/restores';
-import { SECRET_KEYS, createTestDatabase, secrets, untilLocked } from '../../support/database';
+import { SECRET_KEYS, createTestDatabase, secrets } from '../../support/database';
 import { PROJECT } from '../../support/domain';
 import { startProcess } from '../../support/process';
 import { setUp } from '../../support/set-up';
@@ -27,26 +27,6 @@ test('rules 28.1: during a restore the bearer-token host gives tokens and answer
     const refused = await get('webhook-secret/');
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     expect(await db('audit_trail').where({ action: 'webhook_secret.read' })).toEqual([]);
-  } finally {
-    await host.stop();
-  }
-});
-
-test('rules 2.7: a bearer-token host whose connections are all in use is ready', async () => {
-  const env = { POSTGRES_URL: database.url, POSTGRES_CONNECTIONS_MAX: '3', SECRET_KEYS };
-  const host = await startProcess('manage', { env });
-  try {
-    const others = await database.db.transaction();
-    await others.raw('lock table oauth_clients in access exclusive mode');
-    const requests = Array.from({ length: 5 }, () => {
-      const form = { grant_type: 'client_credentials', client_id: uuidv7(), client_secret: newClientSecret() };
-      return fetch(host.url + TOKEN_PATH, { method: 'POST', body: new URLSearchParams(form) });
-    });
-    await untilLocked('a request waits for the lock', database.db);
-    const ready = await fetch(`${host.url}/health/ready`);
-    await others.commit();
-    expect([ready.status, await ready.json()]).toMatchObject([200, { checks: { postgres: 'ok' } }]);
-    expect((await Promise.all(requests)).map(({ status }) => status)).toEqual(Array(5).fill(401));
   } finally {
     await host.stop();
   }
