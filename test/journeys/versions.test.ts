@@ -52,17 +52,16 @@ const folders: string[] = [];
 beforeAll(async () => {
   [stack, newer, broken] = await Promise.all([
     own.start(),
-    buildWith((code) => `${code}\n// Another version.\n`),
+    buildWith((code) => `// Another version.\n${code}`),
     // An order that is open has other first steps in its history.
     buildWith((code) =>
-      code.replace('await state.waitForCreation', 'await (0, workflow_1.sleep)(1);\n    await state.waitForCreation'),
+      code.replace(/(?<=setOrderHandlers\)\(\w+\)[,;]\s*)/, 'await new Promise((done) => setTimeout(done, 1)), '),
     ),
   ]);
-  await takeBundleOfHead(newer);
   temporal = temporalOf(stack);
 });
+afterEach(() => load?.stop());
 afterAll(async () => {
-  await load?.stop();
   await temporal.connection.close();
   for (const one of processes) one.kill('SIGKILL');
   await own.discard();
@@ -84,31 +83,33 @@ const HEAD = builtIn(repositoryRoot());
 /** The name of the Worker Deployment unless TEMPORAL_DEPLOYMENT_NAME says otherwise. */
 const DEPLOYMENT = 'payments';
 
-/** A build of this code with another workflow of orders, described and bundled as `npm run build` and a worker do it. */
+/**
+ * A build of this code with another workflow of orders, described as `npm run build` does it. Its bundle has the same
+ * `change`, of minified code, since webpack takes many seconds, and leaves comments out.
+ */
 async function buildWith(change: (code: string) => string): Promise<Built> {
   const folder = mkdtempSync(path.join(tmpdir(), 'payments-build-'));
   folders.push(folder);
-  mkdirSync(path.join(folder, 'dist'));
+  const dist = path.join(folder, 'dist');
+  mkdirSync(dist);
   for (const name of ['activities', 'api', 'src', 'workflows']) {
-    cpSync(path.join(HEAD.folder, 'dist', name), path.join(folder, 'dist', name), { recursive: true });
+    cpSync(path.join(HEAD.folder, 'dist', name), path.join(dist, name), { recursive: true });
   }
   for (const name of ['package.json', 'package-lock.json']) {
     copyFileSync(path.join(HEAD.folder, name), path.join(folder, name));
   }
   symlinkSync(path.join(HEAD.folder, 'node_modules'), path.join(folder, 'node_modules'));
-  const file = path.join(folder, 'dist/workflows/order.js');
-  const code = readFileSync(file, 'utf8');
-  const changed = change(code);
-  if (changed === code) throw new Error('the change does not fit the code');
-  writeFileSync(file, changed);
-  await runCommand(process.execPath, [path.join(folder, 'dist/src/main/describe-build.js')]);
+  const writeChanged = (from: string, to: string) => {
+    const code = readFileSync(from, 'utf8');
+    const changed = change(code);
+    if (changed === code) throw new Error('the change does not fit the code');
+    writeFileSync(to, changed);
+  };
+  const order = path.join(dist, 'workflows/order.js');
+  writeChanged(order, order);
+  writeChanged(await bundleOfHead(), path.join(dist, `workflow-bundle-${await bundleHash(dist)}.js`));
+  await runCommand(process.execPath, [path.join(dist, 'src/main/describe-build.js')]);
   return builtIn(folder);
-}
-
-/** For a build whose workflows differ by comments: a bundle has none, so webpack would make that of head again. */
-async function takeBundleOfHead({ folder }: Built): Promise<void> {
-  const root = path.join(folder, 'dist');
-  copyFileSync(await bundleOfHead(), path.join(root, `workflow-bundle-${await bundleHash(root)}.js`));
 }
 const bundleOfHead = () => workflowBundlePath(path.join(HEAD.folder, 'dist'));
 
@@ -131,8 +132,12 @@ async function admin<Answer>({ folder, env }: Built, ...args: string[]): Promise
   return { ...(JSON.parse(text) as Answer), failed: code !== 0 };
 }
 
-/** By the version's name, any build's command has new workflows begin with it, or a share of them. */
-const makeCurrent = ({ version }: Built) => admin(HEAD, 'deploy', 'current', '--version', version);
+/**
+ * By the version's name, any build's command has new workflows begin with it, or a share of them. Temporal refuses a
+ * version whose worker, which has just started, it does not know yet.
+ */
+const makeCurrent = ({ version }: Built) =>
+  until('the version is current', async () => !(await admin(HEAD, 'deploy', 'current', '--version', version)).failed);
 const ramp = ({ version }: Built, percentage: number) =>
   admin(HEAD, 'deploy', 'ramp', '--version', version, '--percentage', String(percentage));
 
@@ -213,7 +218,7 @@ test('rules 24.21: two versions under load: current, ramp, back, drain; nothing 
   // A version without workers is refused.
   expect(await ramp(newer, 10)).toMatchObject({ error: 'Conflict', failed: true });
   const worker = await startWorker(newer);
-  await ramp(newer, 10);
+  await until('the version ramps', async () => !(await ramp(newer, 10)).failed);
   await untilStatus(newer, 'ramping');
   expect((await statusOf(newer)).percentage).toBe(10);
   const ramped: string[] = [];
@@ -267,6 +272,7 @@ test('rules 24.21: two versions under load: current, ramp, back, drain; nothing 
 
 test('rules 24.21: orders that a version cannot continue stay where they are; automatic moves what it can', async () => {
   const since = new Date();
+  await makeCurrent(HEAD);
   const merchant = new Merchant(stack);
   const unpaid = await merchant.createOrder({ expiration_period: 'P1D' });
   await until('Temporal lists it', async () => (await statusOf(HEAD)).open_workflows! > 0);
@@ -407,6 +413,7 @@ test("rules 24.21: workers have the deployment and the version that Temporal's W
   const given = { ...HEAD, version, env: { TEMPORAL_DEPLOYMENT_NAME, TEMPORAL_WORKER_BUILD_ID: version } };
   // The workflows whose tasks fail in the test before this one have ended.
   const since = new Date();
+  await makeCurrent(HEAD);
   const merchant = new Merchant(stack);
   const before = await merchant.createOrder({ expiration_period: 'P1D' });
   await until('Temporal lists it', async () => (await statusOf(HEAD)).open_workflows! > 0);
