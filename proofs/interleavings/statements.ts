@@ -1,3 +1,4 @@
+import { reasonsInWords } from '../../src/domain/attention';
 import { OPEN_ATTEMPT_STATUSES, OPEN_ORDER_STATUSES } from '../../src/domain/transitions';
 import { followUpStatements, watchStatements } from './follow-up-statements';
 import { NEW_ORDER, NEW_TRANSACTION, mayBegin, type Claim, type Statement } from './statement';
@@ -60,6 +61,7 @@ function transactionFields(rows: SandboxRows, row: TransactionRow): object {
     polls: row.polls || null,
     late_poll_at: epoch(rows.watches[id]?.poll_at ?? null),
     answered: answered_currency === null ? null : { amount: answered_amount, currency: answered_currency },
+    charged_back: row.charged_back_amount - row.won_back_amount || null,
     capture:
       capture_mode === null
         ? null
@@ -173,6 +175,7 @@ interface MoveBindings {
   order_sources: string[];
   order_to: OrderRow['status'];
   ended: string | null;
+  attention: string | null;
   status_changed: boolean;
   transaction_id: string | null;
   transaction_to: TransactionRow['status'];
@@ -236,6 +239,7 @@ function move(rows: SandboxRows, to: MoveBindings): { moved: number; delivery: n
   }
   order.status = to.order_to;
   order.ended = to.ended;
+  order.attention = reasonsInWords([order.attention ?? undefined, to.attention ?? undefined]) ?? null;
   order.version += 1;
   const payment = order.related_order_id === null ? undefined : rows.orders[order.related_order_id];
   if (payment !== undefined) payment.version += 1;

@@ -8,6 +8,7 @@ import {
   type TransactionMoney,
 } from './amounts';
 import type { AcceptedRequest } from './accepted-request';
+import { OVERDRAWN } from './attention';
 import { isExpired, isAttemptOpen, type Ending } from './order';
 import type { TransactionStatus } from './transitions';
 
@@ -244,7 +245,7 @@ export function followUpAttention(
   const gave_back = (kind === 'chargeback' || kind === 'refund') && to === 'accepted';
   const refused_capture = kind === 'capture' && to === 'error' && !isBeyond(captured_amount + amount);
   return (gave_back || refused_capture) && !isAttemptOpen(money.status) && isBeyond(captured_amount)
-    ? 'refunded and charged back beyond what was captured'
+    ? OVERDRAWN
     : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { OVERDRAWN, reasonsInWords } from './attention';
 import type { PaymentMethodDetails } from './new-order';
 import { isEnding, isAttemptOpen, orderStatus, type Ending } from './order';
 import {
@@ -120,8 +121,10 @@ export function afterMove(
   details: Pick<MoveDetails, 'source' | 'now'>,
 ): OrderSnapshot {
   const late_poll_at = lateApprovalPollAt(order, move, details);
+  const attention = reasonsInWords([order.attention, moveAttention(order, move)]);
   return {
     ...order,
+    ...(attention !== undefined && { attention }),
     status: move.order_to,
     version: order.version + 1,
     ...(move.ended === undefined ? {} : { ended: move.ended }),
@@ -155,6 +158,18 @@ export function lateApprovalPollAt(
   return ends_unpaid && is_awaited && order.charged_by !== null && order.amount > 0
     ? now + POLL_AFTER_END_MS
     : undefined;
+}
+
+/**
+ * Why an operator must look at a payment that gets its outcome, or ends, by this move: more was charged back before
+ * than it captures. `undefined` if there is no reason, and for an authorization, which is looked at as it is captured.
+ */
+export function moveAttention(order: OrderSnapshot, { transaction }: Move): string | undefined {
+  const before = transactionOf(order, transaction?.transaction_id);
+  if (transaction === undefined || before === undefined) return undefined;
+  const is_paid = transaction.to === 'accepted';
+  if (!isAttemptOpen(before.status) || isAttemptOpen(transaction.to) || (is_paid && before.capture)) return undefined;
+  return (before.charged_back ?? 0) > (is_paid ? order.amount : 0) ? OVERDRAWN : undefined;
 }
 
 /**

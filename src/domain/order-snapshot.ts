@@ -25,6 +25,8 @@ export interface TransactionSnapshot {
   polls?: number;
   /** The processor answered about another amount or currency (rules 10.17); minor units. */
   answered?: { amount: number; currency: string };
+  /** What was charged back and not won back, minor units; absent: nothing. */
+  charged_back?: number;
   /** Only for authorizations: what it holds once accepted. */
   capture?: {
     capture_mode: CaptureMode;

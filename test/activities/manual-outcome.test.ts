@@ -5,6 +5,7 @@ import { findWatch, insertWatch } from '../../src/db/orders/late-approvals';
 import { moveOrder } from '../../src/db/orders/move-order';
 import { loadOrderSnapshot } from '../../src/db/orders/order-snapshot';
 import { findStoredOrder } from '../../src/db/orders/stored-order';
+import type { NewTransaction } from '../../src/domain/new-order';
 import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import { transactionId } from '../../src/ids';
 import type { OperationOutcome } from '../../src/processor/client';
@@ -37,8 +38,10 @@ const manualOutcomeOf = (
   manual_outcome: { ...manual_outcome, transaction_id, ...over },
 });
 
-async function awaited(): Promise<{ order: OrderSnapshot; input: { order_id: string; transaction_id: string } }> {
-  const order = await aStoredOrder(database.db);
+async function awaited(
+  transaction: Partial<NewTransaction> = {},
+): Promise<{ order: OrderSnapshot; input: { order_id: string; transaction_id: string } }> {
+  const order = await aStoredOrder(database.db, { transaction });
   const transaction_id = order.transactions[0]!.id;
   const by = { source: 'service', now: NOW } as const;
   return {
@@ -62,6 +65,23 @@ describe('setChargeOutcome', () => {
     );
     expect(await activities().setChargeOutcome({ ...manualOutcomeOf(input), now: NOW })).toEqual(recorded);
     expect(await trailOf(transaction_id)).toEqual([]);
+  });
+
+  const BEYOND = 'refunded and charged back beyond what was captured';
+  const authorization = { transaction_type: 'authorization', capture_mode: 'manual', capture_period: 'P5D' } as const;
+  test.each<['approved' | 'declined', Partial<NewTransaction>, number, string | undefined]>([
+    ['approved', {}, 500, undefined],
+    ['approved', {}, 501, BEYOND],
+    // Looked at when it is captured.
+    ['approved', authorization, 501, undefined],
+    ['declined', {}, 1, BEYOND],
+  ])('rules 9.10: %s %j, of which %i were charged back before that', async (set, transaction, amount, attention) => {
+    const { order, input } = await awaited(transaction);
+    const chargeback = aFollowUp(order, { kind: 'chargeback', amount });
+    await answerFollowUp(database.db, chargeback, await insertFollowUp(database.db, chargeback), 'approved');
+    await setAttention(database.db, order.id, 'another reason');
+    const after = await activities().setChargeOutcome({ ...manualOutcomeOf(input, { outcome: set }), now: NOW });
+    expect(after.attention).toBe(attention === undefined ? 'another reason' : `another reason; ${attention}`);
   });
 });
 

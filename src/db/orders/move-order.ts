@@ -1,8 +1,10 @@
+import { REASON_SEPARATOR } from '../../domain/attention';
 import {
   afterMove,
   firstPollAt,
   isBackFromIssuer,
   lateApprovalPollAt,
+  moveAttention,
   planMove,
   type StatusChange,
   type Move,
@@ -79,6 +81,8 @@ const writeMove = prepared<MoveResult>(
      ended = :ended,
      ended_by = case when :ended::text is not null then coalesce(ended_by, :ended_by) end,
      ended_at = case when :ended::text is not null and ended is null then :now::timestamptz else ended_at end,
+     -- Recovery shows it in the table of attentions.
+     attention = nullif(concat_ws('${REASON_SEPARATOR}', attention, :attention::text), ''),
      ${nextVersion('orders')},
      completed = case when :completes::boolean then :now::timestamptz else completed end
    from locked
@@ -194,6 +198,7 @@ function bindingsOf(order: OrderSnapshot, move: Move, details: MoveDetails) {
     order_to: move.order_to,
     ended: move.ended ?? null,
     ended_by: move.ended === 'cancelled' ? details.source : 'service',
+    attention: moveAttention(order, move) ?? null,
     status_changed: move.status_changed,
     completes: move.completes,
     transaction_id: move.transaction?.transaction_id ?? null,

@@ -53,6 +53,7 @@ const TRANSACTION_FIELDS = {
   late_poll_at: `(select ${epochOf('w.poll_at')} from late_approval_watches w where w.transaction_id = t.id)`,
   answered: `case when t.answered_currency is not null
     then json_build_object('amount', t.answered_amount, 'currency', t.answered_currency) end`,
+  charged_back: 'nullif(t.charged_back_amount - t.won_back_amount, 0)',
   capture: `case when t.capture_mode is not null then ${jsonOf(CAPTURE_FIELDS)} end`,
 } satisfies Record<keyof TransactionRow, string>;
 
