@@ -64,8 +64,8 @@ async function withRate(load: SteadyLoad, rate: number, work: () => Promise<void
 /** A session has a table locked, given as `lock table` takes it, while the work runs. */
 async function withLock(db: Database, table: string, work: () => Promise<void>): Promise<void> {
   await db.transaction(async (transaction) => {
-    await queryRows(transaction, 'set local idle_in_transaction_session_timeout = 0', {});
-    await queryRows(transaction, `lock table ${table}`, {});
+    await queryRows(transaction, 'set local idle_in_transaction_session_timeout = 0');
+    await queryRows(transaction, `lock table ${table}`);
     await work();
   });
 }
@@ -225,7 +225,6 @@ export const ALERT_FAULTS: readonly AlertFault[] = [
           await queryRows(
             db,
             `update transactions set modified = modified - interval '20 minutes' where status = 'processing'`,
-            {},
           );
           await sleep(30 * SECOND);
         });

@@ -125,7 +125,7 @@ async function record(
 async function untilHealthy({ own, db }: Scene): Promise<void> {
   await own.ready();
   const unknown = `select 1 from transactions where status = 'processing' limit 1`;
-  await until('no outcome is unknown', async () => (await queryRows(db, unknown, {})).length === 0, HEALTHY_WITHIN_MS);
+  await until('no outcome is unknown', async () => (await queryRows(db, unknown)).length === 0, HEALTHY_WITHIN_MS);
   await sleep(AFTER_MS);
 }
 

@@ -108,7 +108,7 @@ export async function withArchiveThatFails(own: OwnStack, db: Database, work: ()
   await failBackupCheck(own);
   await db.transaction(async (transaction) => {
     // The audit trail is append-only otherwise.
-    await queryRows(transaction, 'set local session_replication_role = replica', {});
+    await queryRows(transaction, 'set local session_replication_role = replica');
     await queryRows(transaction, `update audit_trail set at = at - interval '9 days' where action = :action`, {
       action: BACKUP_CHECK,
     });
@@ -128,7 +128,7 @@ export async function withArchiveThatFails(own: OwnStack, db: Database, work: ()
 
 /** Functions and views in the schema "shadows" that hide those of Postgres from every session that begins meanwhile. */
 async function withShadows(db: Database, definition: string, work: () => Promise<void>): Promise<void> {
-  const [{ name } = { name: '' }] = await queryRows<{ name: string }>(db, 'select current_database() as name', {});
+  const [{ name } = { name: '' }] = await queryRows<{ name: string }>(db, 'select current_database() as name');
   const endSessions = () =>
     queryRows(
       db,
@@ -211,7 +211,6 @@ export async function withMoneyThatDiffers(
       db,
       `select t.id from transactions t join orders o on o.id = t.order_id
      where o.kind = 'payment' and t.status = 'accepted' order by t.created desc limit 1`,
-      {},
     );
     const add = (amount: number) =>
       queryRows(
@@ -226,7 +225,7 @@ export async function withMoneyThatDiffers(
         async () => {
           await audit.trigger();
           await sleep(5_000);
-          const found = await queryRows(db, 'select 1 from incidents where closed_at is null', {});
+          const found = await queryRows(db, 'select 1 from incidents where closed_at is null');
           return found.length === open;
         },
         120_000,

@@ -127,7 +127,6 @@ export async function refusedButStored(postgres_url: string, sent: readonly Sche
     const changes = await queryRows<Change>(
       db,
       `select extract(epoch from at)::float8 as at, what, id from proof_changes c where not (${OF_A_WORKFLOW})`,
-      {},
     );
     const successes = new Map<string, SchemathesisRequest[]>();
     for (const request of sent) {
@@ -155,7 +154,6 @@ async function auditedRefusals(db: Database, sent: readonly SchemathesisRequest[
   const entries = await queryRows<{ action: string; request_id: string }>(
     db,
     'select action, request_id from audit_trail where request_id is not null',
-    {},
   );
   return entries.flatMap(({ action, request_id }) => {
     const request = refused.get(request_id);

@@ -18,7 +18,7 @@ export async function answersAreCut(wired: WiredStack): Promise<string[]> {
   return await withDatabase(POSTGRES_URL, async (direct) => {
     for (let n = 1; n <= PROBES; n += 1) {
       const cut = connectDatabase(url.href, { pool_max: 1, quiet: true });
-      await queryRows(cut, 'select 1', {});
+      await queryRows(cut, 'select 1');
       const attributes = { bytes: 1 };
       const toxic = await proxy.addToxic({
         name: 'probe',

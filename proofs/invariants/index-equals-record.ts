@@ -20,7 +20,7 @@ export const indexEqualsRecord: Invariant = {
 export async function indexDifferences(place: Pick<RunningStack, 'postgres_url' | 'search_server'>): Promise<string[]> {
   return await withDatabase(place.postgres_url, async (db) => {
     await until('every change is in the search index', async () => {
-      const waiting = await queryRows(db, 'select 1 from search_outbox limit 1', {});
+      const waiting = await queryRows(db, 'select 1 from search_outbox limit 1');
       return waiting.length === 0;
     });
     const index = new SearchWriter(place.search_server);

@@ -51,7 +51,7 @@ export interface HistoryInvariant {
 
 /** The violations that a statement finds, in its column `violation`. */
 const found = async (db: Database, sql: string) =>
-  (await queryRows<{ violation: string }>(db, sql, {})).map(({ violation }) => violation);
+  (await queryRows<{ violation: string }>(db, sql)).map(({ violation }) => violation);
 
 /** An invariant of the record that is one SQL statement, which selects `violation`. */
 export const inRecord =

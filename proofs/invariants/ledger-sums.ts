@@ -29,10 +29,10 @@ export const ledgerSums: Invariant = {
   title: "The sums of the record equal those of the processor's ledger, by operation and currency, to the cent.",
   eventual: true,
   async violations({ record, processor }) {
-    const projects = (await queryRows<{ id: string }>(record, 'select id from projects', {})).map(({ id }) => id);
+    const projects = (await queryRows<{ id: string }>(record, 'select id from projects')).map(({ id }) => id);
     const sums = async (rows: Promise<Sum[]>) =>
       new Map((await rows).map(({ what, currency, amount }) => [`${what} ${currency}`, amount]));
-    const recorded = await sums(queryRows(record, RECORDED, {}));
+    const recorded = await sums(queryRows(record, RECORDED));
     const booked = await sums(queryRows(processor, BOOKED, { projects }));
     return [...new Set([...recorded.keys(), ...booked.keys()])].flatMap((what) => {
       const [here, there] = [recorded.get(what) ?? 0, booked.get(what) ?? 0];

@@ -94,11 +94,8 @@ async function compare(record: Database, ledger: Database): Promise<string[]> {
   const booked = await queryRows<Booked>(
     ledger,
     'select idempotency_key, operation, transaction_id, project_id, follow_up_order_id, amount, result from operations order by sequence',
-    {},
   );
-  const projects = new Set(
-    (await queryRows<{ id: string }>(record, 'select id from projects', {})).map(({ id }) => id),
-  );
+  const projects = new Set((await queryRows<{ id: string }>(record, 'select id from projects')).map(({ id }) => id));
   const payments = await queryRows<Recorded>(
     record,
     `select t.id as transaction_id, t.order_id, t.capture_mode, t.status, t.amount, t.captured_amount,
@@ -107,12 +104,10 @@ async function compare(record: Database, ledger: Database): Promise<string[]> {
        coalesce(back.amount, 0) as reversed_amount from transactions t join orders o on o.id = t.order_id left join (
          select rt.original_transaction_id as id, sum(r.amount)::bigint as amount from orders r join transactions rt on rt.order_id = r.id
          where r.kind = 'reversal' and r.status = 'completed' and rt.credit_debit = 'debit' group by 1) back on back.id = t.id where o.kind = 'payment'`,
-    {},
   );
   const follow_ups = await queryRows<FollowUp>(
     record,
     `select o.id, o.kind, o.status, o.amount, o.requested_by, t.original_transaction_id from orders o join transactions t on t.order_id = o.id where o.kind <> 'payment'`,
-    {},
   );
   const ours = booked.filter(({ project_id }) => projects.has(project_id));
   return [...ofPayments(payments, ours), ...ofFollowUps(follow_ups, ours), ...ofBooks(payments, follow_ups, ours)];

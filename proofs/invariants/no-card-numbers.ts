@@ -37,11 +37,10 @@ async function inTables(db: Database, name: string): Promise<string[]> {
     db,
     `select format('%I.%I', schemaname, tablename) as table from pg_tables
      where schemaname not in ('pg_catalog', 'information_schema')`,
-    {},
   );
   const found: string[] = [];
   for (const { table } of tables) {
-    const rows = await queryRows<{ line: string }>(db, `select row_to_json(t)::text as line from ${table} t`, {});
+    const rows = await queryRows<{ line: string }>(db, `select row_to_json(t)::text as line from ${table} t`);
     const lines = rows.filter(({ line }) => holdsCard(withBytes(line))).length;
     if (lines > 0) found.push(`${lines} rows of ${table} (${name}) hold a card number`);
   }

@@ -31,7 +31,6 @@ export const orderHistories = ({ record }: Evidence): Promise<OrderHistory[]> =>
        (select count(*)::int from webhook_deliveries d where d.order_id = o.id and d.redelivery_of is null) as deliveries,
        coalesce(o.webhook_url, p.webhook_url) is not null as has_address
      from orders o join projects p on p.id = o.project_id`,
-    {},
   );
 
 export const statuses: Invariant = {

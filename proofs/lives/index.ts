@@ -102,7 +102,6 @@ async function comeToAnEnd(world: LivesWorld): Promise<void> {
     const challenges = await queryRows<{ challenge_url: string }>(
       db,
       `select challenge_url from transactions where challenge_url is not null and status in ('new', 'pending', 'processing')`,
-      {},
     );
     for (const { challenge_url } of challenges) {
       await answerIssuer(challenge_url, { action: 'cancel' });
@@ -130,7 +129,6 @@ async function openObjects({ db }: LivesWorld): Promise<string[]> {
      union all
      select format('/v1/paymentlinks/%s/', l.id) from payment_links l
      where l.status in ('new', 'processing', 'all_unsuccessful')`,
-    {},
   );
   return rows.map((row) => row.path);
 }
@@ -141,7 +139,6 @@ async function countRows({ db }: LivesWorld): Promise<Record<string, number>> {
     db,
     `select (select count(*)::int from orders) as orders, (select count(*)::int from payment_links) as links,
        (select count(*)::int from webhook_deliveries) as webhooks`,
-    {},
   );
   return { ...row };
 }

@@ -120,7 +120,7 @@ async function run({ seed, size, say }: ProofInput): Promise<ProofOutcome> {
 
 const countOrders = async (record: RecordServer) =>
   await withDatabase(record.url('payments'), async (db) => {
-    const [row] = await queryRows<{ orders: number }>(db, 'select count(*)::int as orders from orders', {});
+    const [row] = await queryRows<{ orders: number }>(db, 'select count(*)::int as orders from orders');
     return row!.orders;
   });
 

@@ -50,14 +50,14 @@ export class RecordServer {
   /** Copies its data while it runs: the backup that a restore begins with. */
   async backUp(): Promise<void> {
     await withDatabase(this.url('postgres'), async (db) => {
-      await queryRows(db, `select pg_backup_start('proof', true)`, {});
+      await queryRows(db, `select pg_backup_start('proof', true)`);
       const skipped = /(^|\/)(postmaster\.(pid|opts)|pg_wal\/.+)$/;
       const { cwd } = this.program;
       cpSync(cwd, this.place('backup'), {
         recursive: true,
         filter: (file) => existsSync(file) && !skipped.test(path.relative(cwd, file)),
       });
-      const [stop] = await queryRows<{ labelfile: string }>(db, 'select labelfile from pg_backup_stop()', {});
+      const [stop] = await queryRows<{ labelfile: string }>(db, 'select labelfile from pg_backup_stop()');
       writeFileSync(path.join(this.place('backup'), 'backup_label'), stop!.labelfile);
       this.own(this.place('backup'));
     });
@@ -69,7 +69,6 @@ export class RecordServer {
       const [wal] = await queryRows<{ file: string }>(
         db,
         'select pg_walfile_name(pg_current_wal_lsn()) as file, pg_switch_wal()',
-        {},
       );
       await until(`${wal!.file} is archived`, async () => {
         const [last] = await queryRows<{ wal: string }>(
@@ -103,7 +102,7 @@ export class RecordServer {
     await this.run();
     await withDatabase(this.url('postgres'), async (db) => {
       await until('the restored record takes writes', async () => {
-        const asked = queryRows<{ standby: boolean }>(db, 'select pg_is_in_recovery() as standby', {});
+        const asked = queryRows<{ standby: boolean }>(db, 'select pg_is_in_recovery() as standby');
         return (await asked.catch(() => [{ standby: true }]))[0]?.standby === false;
       });
     });

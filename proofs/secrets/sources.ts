@@ -27,10 +27,9 @@ export async function* tablesOf(stack: RunningStack, database: string): AsyncGen
       db,
       `select format('%I.%I', schemaname, tablename) as name from pg_tables
        where schemaname not in ('pg_catalog', 'information_schema')`,
-      {},
     );
     for (const { name } of tables) {
-      const rows = await queryRows<{ line: string }>(db, `select row_to_json(t)::text as line from ${name} t`, {});
+      const rows = await queryRows<{ line: string }>(db, `select row_to_json(t)::text as line from ${name} t`);
       yield { kind: 'tables', name: `${database} ${name}`, text: rows.map(({ line }) => line).join('\n') };
     }
   } finally {

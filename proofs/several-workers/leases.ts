@@ -58,7 +58,6 @@ export class LeaseRecorder {
     const events = await queryRows<LeaseEvent>(
       this.db,
       'select process, lease, is_work, at from proof_events order by n',
-      {},
     );
     const holders = new Map<LeaseName, string>();
     const violations: string[] = [];

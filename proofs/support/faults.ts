@@ -90,9 +90,9 @@ export async function setReadOnly(superuser: Database, is_read_only: boolean): P
   for (let tries = 1; ; tries += 1) {
     try {
       const setting = `default_transaction_read_only = ${is_read_only ? 'on' : 'off'}`;
-      await queryRows(superuser, `alter role payments in database payments set ${setting}`, {});
+      await queryRows(superuser, `alter role payments in database payments set ${setting}`);
       const own = `datname = 'payments' and usename = 'payments'`;
-      await queryRows(superuser, `select pg_terminate_backend(pid) from pg_stat_activity where ${own}`, {});
+      await queryRows(superuser, `select pg_terminate_backend(pid) from pg_stat_activity where ${own}`);
       return;
     } catch (error) {
       if (tries >= 60) throw error;

@@ -31,11 +31,7 @@ async function deliverNow(stack: RunningStack): Promise<void> {
   const { options } = await Operator.signIn(stack);
   await withDatabase(stack.postgres_url, async (db) => {
     const waiting = () =>
-      queryRows<{ id: string }>(
-        db,
-        `select order_id || '-' || n as id from webhook_deliveries where status = 'new'`,
-        {},
-      );
+      queryRows<{ id: string }>(db, `select order_id || '-' || n as id from webhook_deliveries where status = 'new'`);
     for (const { id } of await waiting()) await manage.deliverNow({ id }, options);
     await until('every webhook is delivered', async () => (await waiting()).length === 0, DELIVERY_MS);
   });
@@ -82,13 +78,11 @@ async function wrongEnds(stack: RunningStack, open: OpenObjects): Promise<string
     const lost = await queryRows<{ status: string; count: number }>(
       db,
       `select status, count(*)::int as count from webhook_deliveries where status <> 'delivered' group by status`,
-      {},
     );
     wrong.push(...lost.map(({ status, count }) => `${count} webhooks are ${status}`));
     const attention = await queryRows<{ id: string; attention: string }>(
       db,
       'select id, attention from orders where attention is not null',
-      {},
     );
     wrong.push(...attention.map(({ id, attention }) => `order ${id} needs an operator: ${attention}`));
     return [...wrong, ...(await ledgerDifferences(stack)), ...(await indexDifferences(stack))];

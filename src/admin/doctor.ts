@@ -111,7 +111,7 @@ function recordChecks(config: Config, db: () => Database): Check[] {
     {
       name: 'postgres',
       remedy: 'Start PostgreSQL, or correct POSTGRES_URL.',
-      run: async () => void (await queryRows(db(), 'select 1', {})),
+      run: async () => void (await queryRows(db(), 'select 1')),
     },
     {
       name: 'schema',

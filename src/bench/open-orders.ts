@@ -77,7 +77,7 @@ export async function measureOpenOrders({ stack, orders, say, ...plan }: OpenOrd
       const cost = await costOf(plan.rows, { ...ROUNDS, pids: plan.pids });
       const idle = await idleCpu(plan.pids);
       const memory = memoryMiB(plan.pids());
-      const [database] = await queryRows<{ mib: number }>(db, DATABASE_MIB, {});
+      const [database] = await queryRows<{ mib: number }>(db, DATABASE_MIB);
       taken.push({
         ...cost,
         ...prefixed('idle, CPU ms a second: ', idle),

@@ -52,12 +52,12 @@ export async function writeBenchOrders(
   for (let from = 1; from <= count; from += CHUNK) {
     await db.transaction(async (trx) => {
       // So many rows take longer than a statement of the service may (rules 24.2).
-      await queryRows(trx, 'set local statement_timeout = 0', {});
+      await queryRows(trx, 'set local statement_timeout = 0');
       // Without triggers: a rebuild of the index is quicker than an outbox of all orders.
-      await queryRows(trx, 'set local session_replication_role = replica', {});
+      await queryRows(trx, 'set local session_replication_role = replica');
       const to = Math.min(from + CHUNK - 1, count);
       await queryRows(trx, FILL, { from, to, step: QUARTER_SECONDS / count, project, other });
-      if (to === count) await queryRows(trx, 'analyze', {});
+      if (to === count) await queryRows(trx, 'analyze');
     });
   }
   const ids = 'select id from orders where project_id = :project order by id limit :limit';
@@ -84,7 +84,6 @@ export async function isIndexBehind(db: Database): Promise<boolean> {
   const waiting = await queryRows(
     db,
     'select 1 from (select 1 from search_outbox union all select 1 from search_rebuild) waiting limit 1',
-    {},
   );
   return waiting.length > 0;
 }
@@ -99,17 +98,16 @@ export async function untilIndexed(db: Database): Promise<void> {
 
 /** As if there were no search: no change is noted, and the worker's indexer is not given the lease. */
 export async function stopIndexing(db: Database): Promise<void> {
-  await queryRows(db, 'alter table orders disable trigger user', {});
+  await queryRows(db, 'alter table orders disable trigger user');
   await queryRows(
     db,
     `insert into leases (name, holder, expires_at) values ('search indexer', 'bench', clock_timestamp() + interval '1 hour')
      on conflict (name) do update set holder = excluded.holder, expires_at = excluded.expires_at`,
-    {},
   );
 }
 
 /** The worker's indexer takes the lease within seconds. */
 export async function continueIndexing(db: Database): Promise<void> {
-  await queryRows(db, 'alter table orders enable trigger user', {});
-  await queryRows(db, `delete from leases where holder = 'bench'`, {});
+  await queryRows(db, 'alter table orders enable trigger user');
+  await queryRows(db, `delete from leases where holder = 'bench'`);
 }

@@ -265,7 +265,6 @@ export async function checkWritable(db: Database, machineTime: () => number = Da
   const [read] = await queryRows<{ clock: number }>(
     db,
     `select nextval('readiness_checks'), extract(epoch from clock_timestamp())::float8 * 1000 as clock`,
-    {},
   ).catch((error: unknown) => {
     throw codeOf(error) === READ_ONLY ? new DatabaseNotReady('is read-only', { cause: error }) : error;
   });
@@ -297,9 +296,22 @@ export async function readWithin<T>(
 }
 
 /** The rows of one statement written in SQL. */
-export async function queryRows<Row>(db: Database, sql: string, bindings: Record<string, unknown>): Promise<Row[]> {
+export async function queryRows<Row>(
+  db: Database,
+  sql: string,
+  bindings: Record<string, unknown> = {},
+): Promise<Row[]> {
   const result = (await db.raw(sql, bindings as never)) as { rows: Row[] };
   return result.rows;
+}
+
+/** The first of them, or `undefined`. */
+export async function queryRow<Row>(
+  db: Database,
+  sql: string,
+  bindings?: Record<string, unknown>,
+): Promise<Row | undefined> {
+  return (await queryRows<Row>(db, sql, bindings))[0];
 }
 
 /**

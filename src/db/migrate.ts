@@ -117,11 +117,7 @@ export async function migrate(
  * to its end. A statement with bindings would keep its snapshot until the next statement, so this one has none.
  */
 async function isOurTurn(trx: Database): Promise<boolean> {
-  const [asked] = await queryRows<{ is_ours: boolean }>(
-    trx,
-    `select pg_try_advisory_xact_lock(${LOCK}) as is_ours`,
-    {},
-  );
+  const [asked] = await queryRows<{ is_ours: boolean }>(trx, `select pg_try_advisory_xact_lock(${LOCK}) as is_ours`);
   return asked!.is_ours;
 }
 
@@ -161,10 +157,9 @@ async function appliedMigrations(db: Database): Promise<string[]> {
   const [there] = await queryRows<{ migrations: string | null }>(
     db,
     `select cast(to_regclass('knex_migrations') as text) as migrations`,
-    {},
   );
   if (there!.migrations === null) return [];
-  return (await queryRows<{ name: string }>(db, 'select name from knex_migrations', {})).map(({ name }) => name);
+  return (await queryRows<{ name: string }>(db, 'select name from knex_migrations')).map(({ name }) => name);
 }
 
 /** SQLSTATE: the database exists, or is being created at this moment. */

@@ -129,7 +129,7 @@ export interface Page<Row> {
  * A page of a list. The cursor holds the position at which the page before ended. Throws a ValidationError for an
  * invalid cursor.
  */
-export async function pageOf<Row>(db: Database, list: List, { limit, cursor }: PageRequest): Promise<Page<Row>> {
+export async function pageOf<Row>(db: Database, { limit, cursor }: PageRequest, list: List): Promise<Page<Row>> {
   const after = cursor === undefined ? undefined : positionOf(cursor, list.key.length);
   const { rows, is_last, end } = await readPart<Row>(db, list, { rows: limit }, after).catch((error: unknown) => {
     // The cursor holds a text that its column's type cannot be.

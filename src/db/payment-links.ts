@@ -9,7 +9,7 @@ import {
 } from '../domain/transitions';
 import { tooLate } from '../errors';
 import { epochOf, objectOf, type RowOf } from './columns';
-import { RecordMissing, nextVersion, queryRows, toIsoTime, type Database } from './connection';
+import { RecordMissing, nextVersion, queryRow, queryRows, toIsoTime, type Database } from './connection';
 import { claimBindings, claimRequest } from './requests/request-claims';
 import { BY_CREATED, createdIn, readPart, type ListPart, type Part } from './pages';
 import { LINK_CLOCK_OFFSET } from './sandbox-clocks/sandbox-clocks';
@@ -63,8 +63,7 @@ const PAYMENT_LINK_VIEW = `
 
 /** Everything that a GET or the hosted page shows of one link; `undefined` when there is none. */
 export async function findStoredPaymentLink(db: Database, id: string): Promise<StoredPaymentLink | undefined> {
-  const [link] = await queryRows<StoredPaymentLink>(db, `${PAYMENT_LINK_VIEW} where l.id = :id`, { id });
-  return link;
+  return await queryRow<StoredPaymentLink>(db, `${PAYMENT_LINK_VIEW} where l.id = :id`, { id });
 }
 
 /** A part of the project's links that were created in a period, newest first. */

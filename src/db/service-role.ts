@@ -21,7 +21,7 @@ export function credentialsIn(postgres_url: string): Credentials {
 export async function grantToService(db: Database, credentials: Credentials): Promise<void> {
   const { role } = credentials;
   await makeRole(db, credentials);
-  const [place] = await queryRows<{ database: string }>(db, 'select current_database() as database', {});
+  const [place] = await queryRows<{ database: string }>(db, 'select current_database() as database');
   await db.raw('grant connect, temporary on database ?? to ??', [place!.database, role]);
   await db.raw('revoke create on schema public from public');
   await db.raw('grant usage on schema public to ??', [role]);

@@ -33,7 +33,6 @@ const counted = async () =>
       `select (select count(*)::int from orders) as orders, (select count(*)::int from transactions) as transactions,
          (select count(*)::int from transaction_events where event = 'accepted') as charges,
          (select count(*)::int from webhook_deliveries where status = 'new') as open`,
-      {},
     )
   )[0]!;
 
@@ -54,7 +53,7 @@ test('rules 27.9: a case that is played again makes no order and no charge twice
 });
 
 test('rules 27.2 and 28.4: after a restore, when the first webhook of an order is not number 1, cases are played as before', async () => {
-  await queryRows(database.db, `update receiver_checks set reason = 'x', completed = now()`, {});
+  await queryRows(database.db, `update receiver_checks set reason = 'x', completed = now()`);
   await database.db.transaction((trx) => beginRestore(trx, uuidv7(), Date.now(), new Date()));
   const check_id = uuidv7();
   const check = { id: check_id, project_id: PROJECT.id, webhook_url: receiver.url };
@@ -68,7 +67,7 @@ test('rules 27.2 and 28.4: after a restore, when the first webhook of an order i
 test('rules 27.8: a check that counts as lost or not started is not played any more, beside the next one', async () => {
   const check_id = uuidv7();
   const check = { id: check_id, project_id: PROJECT.id, webhook_url: receiver.url };
-  await queryRows(database.db, `update receiver_checks set reason = 'x', completed = now()`, {});
+  await queryRows(database.db, `update receiver_checks set reason = 'x', completed = now()`);
   await database.db.transaction((trx) => beginReceiverCheck(trx, check, Date.now()));
   await completeReceiverCheck(database.db, { id: check_id, reason: 'It could not be started.', now: Date.now() });
   const [before, sent] = [await counted(), receiver.received.length];
@@ -81,7 +80,7 @@ test('rules 27.8: a check that counts as lost or not started is not played any m
 test('rules 27.3: a webhook that is not accepted stays paused', async () => {
   const check_id = uuidv7();
   const check = { id: check_id, project_id: PROJECT.id, webhook_url: receiver.url };
-  await queryRows(database.db, `update receiver_checks set reason = 'x', completed = now()`, {});
+  await queryRows(database.db, `update receiver_checks set reason = 'x', completed = now()`);
   await database.db.transaction((trx) => beginReceiverCheck(trx, check, Date.now()));
   receiver.answer((response) => response.writeHead(500).end());
   const { webhooks } = await playReceiverCase(services(), { check_id, case: 'once', now: Date.now() });

@@ -8,7 +8,7 @@ import { setUp } from '../support/set-up';
 const world = setUp(aSearchWorld);
 
 const check = () => checkSearchIndex({ db: world.db, index: world.writer });
-const forget = () => queryRows(world.db, 'delete from search_outbox', {});
+const forget = () => queryRows(world.db, 'delete from search_outbox');
 const EQUAL = { orders: 4, rows: 4, missing: 0, different: 0, unknown: 0, refused: 0 };
 const GONE = '0190c000-0000-7000-8000-0000000000ff';
 

@@ -123,7 +123,7 @@ it('rules 10.18: settled although it was declined, or its outcome is open: the p
 
 test('rules 20.19: how long ago the settlements were last fetched to the end counts on while fetches fail', async () => {
   const { db } = database;
-  await queryRows(db, `update settlement_progress set fetched = now() - interval '3 hours'`, {});
+  await queryRows(db, `update settlement_progress set fetched = now() - interval '3 hours'`);
   failures = 1;
   await expect(fetchSettlements()).rejects.toThrow('no answer');
   expect((await findFigures(db)).settlements_behind).toBeGreaterThanOrEqual(3 * 3_600);

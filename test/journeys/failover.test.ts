@@ -190,7 +190,7 @@ test('rules 24.22: connections use TLS; the password is read from its file again
   const db = connectDatabase(urlOf(first.port, { password: '' }), { pool_max: 1, quiet: true, password_file });
   await expect(db.raw('select 1')).rejects.toThrow('password authentication failed');
   writeFileSync(password_file, `${POSTGRES_PASSWORD}\n`);
-  const [session] = await queryRows(db, 'select ssl from pg_stat_ssl where pid = pg_backend_pid()', {});
+  const [session] = await queryRows(db, 'select ssl from pg_stat_ssl where pid = pg_backend_pid()');
   expect(session).toEqual({ ssl: true });
   await db.destroy();
   const plain = withDatabase(urlOf(first.port, { sslmode: 'disable' }), (other) => other.raw('select 1'));

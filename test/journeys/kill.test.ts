@@ -329,7 +329,7 @@ async function setOutcomeSlowly(): Promise<{ expectSetOnce(): Promise<void> }> {
     });
   const first = set();
   const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%audit_trail%'`;
-  await until('the entry is being written', async () => (await queryRows(db, waiting, {})).length > 0);
+  await until('the entry is being written', async () => (await queryRows(db, waiting)).length > 0);
   return {
     async expectSetOnce() {
       await holder.rollback();

@@ -9,7 +9,7 @@ import { cancelOrder, createOrder, type Order } from '../../src/client';
 import { MERCHANT_API } from '../../src/contract/merchant-api';
 import { parseRequest } from '../../src/contract/request';
 import type { WebhookRecoveryAnswer } from '../../src/contract/webhook-recovery';
-import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
+import { connectDatabase, queryRow, queryRows, type Database } from '../../src/db/connection';
 import { claimKey } from '../../src/db/requests/idempotency-keys';
 import { ledgerDifferences } from '../../proofs/invariants/ledger';
 import { recordRows, secrets } from '../support/database';
@@ -131,12 +131,11 @@ class Sale {
 
   /** The order as it is committed in the record; `undefined` when it is not. */
   async committed(): Promise<{ id: string; status: string } | undefined> {
-    const [row] = await queryRows<{ id: string; status: string }>(
+    return await queryRow<{ id: string; status: string }>(
       record,
       'select id, status from orders where merchant_order_id = :merchant_order_id',
       { merchant_order_id: this.merchant_order_id },
     );
-    return row;
   }
 }
 
@@ -397,7 +396,7 @@ describe('no worker', () => {
     return ids;
   };
   const orders = async () =>
-    (await queryRows<{ id: string }>(record, 'select id from orders order by id', {})).map(({ id }) => id);
+    (await queryRows<{ id: string }>(record, 'select id from orders order by id')).map(({ id }) => id);
 
   test('without a key: a request that was not answered in time is neither stored nor charged afterwards', async () => {
     const sale = await Sale.prepare();

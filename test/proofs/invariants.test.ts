@@ -146,7 +146,7 @@ async function aRightPlace(): Promise<Evidence & { close: () => Promise<void> }>
   };
 }
 
-const run = (db: Database, sql: string) => queryRows(db, sql, {});
+const run = (db: Database, sql: string) => queryRows(db, sql);
 
 const right = setUp(aRightPlace);
 

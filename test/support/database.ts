@@ -125,5 +125,5 @@ export async function runBehindLock<T>(db: Database, lock: string, run: (begin_b
 /** Resolves once a statement waits for a lock. Not for its holder: a transaction sees activities as they were first. */
 export async function untilLocked(what: string, db: Database): Promise<void> {
   const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  await until(what, async () => (await queryRows(db, waiting, {})).length > 0);
+  await until(what, async () => (await queryRows(db, waiting)).length > 0);
 }

@@ -65,14 +65,14 @@ test('an audit waits while the processor is away, and ends with what it has comp
 test('a check of the index waits while the index is away, and has what it lacks written again', async () => {
   const { db } = world.database;
   const [order_id] = await writeOrders(db, [{}]);
-  await queryRows(db, 'delete from search_outbox', {});
+  await queryRows(db, 'delete from search_outbox');
   index_is_away = true;
   const handle = await start(SEARCH_INDEX_CHECK_WORKFLOW, 'search-index-check');
   await world.env.sleep('1 hour');
   index_is_away = false;
   const found = { orders: 1, rows: 1, missing: 1, different: 0, unknown: 0, refused: 0 };
   expect(await handle.result()).toEqual(found);
-  expect(await queryRows(db, 'select order_id from search_outbox', {})).toEqual([{ order_id }]);
+  expect(await queryRows(db, 'select order_id from search_outbox')).toEqual([{ order_id }]);
 });
 
 test('rules 26.5 and 26.7: an incident has Attention until it is closed, and tries each event ten times, two minutes apart', async () => {

@@ -1,5 +1,5 @@
 import { epochOf } from '../columns';
-import { queryRows, toIsoTime, type Database } from '../connection';
+import { queryRow, queryRows, toIsoTime, type Database } from '../connection';
 import type { PagePosition } from '../pages';
 
 /** The steps of a run of the audit, in their order (rules 26.2). */
@@ -42,12 +42,10 @@ const RUN = `${epochOf('began')} as began, ${epochOf('since')} as since, ${epoch
 
 /** The run under way, or the last one; undefined before the first. */
 export async function findAuditRun(db: Database): Promise<(AuditRun & { checked_until: number | null }) | undefined> {
-  const [run] = await queryRows<AuditRun & { checked_until: number | null }>(
+  return await queryRow<AuditRun & { checked_until: number | null }>(
     db,
     `select ${RUN}, ${epochOf('checked_until')} as checked_until from audit_progress`,
-    {},
   );
-  return run;
 }
 
 /** Begins a run unless one is under way, and returns the run under way. */

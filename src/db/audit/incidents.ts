@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Difference, IncidentEvent, IncidentKind } from '../../domain/incident';
-import { queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
+import { queryRow, queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
 import { pageOf, type Page, type PageRequest } from '../pages';
 
 /** How an event to the operator's webhook ended; `none`: there is no address. */
@@ -66,13 +66,12 @@ export async function closeIncident(
   id: string,
   { closed_by, reason, now }: { closed_by: 'audit' | 'operator'; reason: string; now: number },
 ): Promise<StoredIncident | undefined> {
-  const [closed] = await queryRows<StoredIncident>(
+  return await queryRow<StoredIncident>(
     db,
     `update incidents set closed_at = greatest(opened_at, :now), closed_by = :closed_by, reason = :reason
      where id = :id and closed_at is null returning *`,
     { id, closed_by, reason, now: toIsoTime(now) },
   );
-  return closed;
 }
 
 /** Records how the event to the operator's webhook ended. */
@@ -87,8 +86,7 @@ export async function recordIncidentEvent(
 }
 
 export async function findIncident(db: Database, id: string): Promise<StoredIncident | undefined> {
-  const [incident] = await queryRows<StoredIncident>(db, 'select * from incidents where id = :id', { id });
-  return incident;
+  return await queryRow<StoredIncident>(db, 'select * from incidents where id = :id', { id });
 }
 
 /** Incidents, the newest first. */
@@ -101,23 +99,19 @@ export async function listIncidents(
   }: { is_open?: boolean | undefined; kind?: string | undefined; project_id?: string | undefined },
   page: PageRequest,
 ): Promise<Page<StoredIncident>> {
-  return await pageOf(
-    db,
-    {
-      select: 'select * from incidents',
-      where: [
-        is_open !== undefined && `(closed_at is null) = cast(:is_open as boolean)`,
-        kind !== undefined && 'kind = :kind',
-        project_id !== undefined && 'project_id = cast(:project_id as uuid)',
-      ],
-      bindings: { is_open, kind, project_id },
-      key: [
-        ['opened_at', 'timestamptz'],
-        ['id', 'uuid'],
-      ],
-    },
-    page,
-  );
+  return await pageOf(db, page, {
+    select: 'select * from incidents',
+    where: [
+      is_open !== undefined && `(closed_at is null) = cast(:is_open as boolean)`,
+      kind !== undefined && 'kind = :kind',
+      project_id !== undefined && 'project_id = cast(:project_id as uuid)',
+    ],
+    bindings: { is_open, kind, project_id },
+    key: [
+      ['opened_at', 'timestamptz'],
+      ['id', 'uuid'],
+    ],
+  });
 }
 
 /** Incidents that are open, or whose last event is not sent yet, after an id, by id. */
@@ -139,6 +133,5 @@ export async function countOpenIncidents(db: Database): Promise<{ kind: Incident
   return await queryRows(
     db,
     'select kind, count(*)::int as count from incidents where closed_at is null group by kind order by kind',
-    {},
   );
 }

@@ -87,22 +87,13 @@ const SLICED = {
 const OPEN = sqlList(OPEN_ORDER_STATUSES);
 
 /** The payment orders of closed orders of any kind that changed in a period, by their last change. */
-export async function changedOrders(
-  db: Database,
-  { since, until }: AuditPeriod,
-  { rows, after }: { rows: number; after: PagePosition | undefined },
-): Promise<OrderSlice> {
-  return await sliceOf(
-    db,
-    {
-      select: `select o.id, o.modified, coalesce(o.related_order_id, o.id) as payment_id from orders o
+export async function changedOrders(db: Database, { since, until }: AuditPeriod, part: SlicePart): Promise<OrderSlice> {
+  return await sliceOf(db, part, {
+    select: `select o.id, o.modified, coalesce(o.related_order_id, o.id) as payment_id from orders o
         where o.status not in ${OPEN} and o.modified >= :since and o.modified < :until`,
-      bindings: { since: toIsoTime(since), until: toIsoTime(until) },
-      ...SLICED,
-    },
-    rows,
-    after,
-  );
+    bindings: { since: toIsoTime(since), until: toIsoTime(until) },
+    ...SLICED,
+  });
 }
 
 /**
@@ -112,12 +103,10 @@ export async function changedOrders(
 export async function findOpenOrders(
   db: Database,
   { before, fetched_before }: { before: number; fetched_before: number },
-  { rows, after }: { rows: number; after: PagePosition | undefined },
+  part: SlicePart,
 ): Promise<OrderSlice> {
-  return await sliceOf(
-    db,
-    {
-      select: `select o.id, o.modified, coalesce(o.related_order_id, o.id) as payment_id from orders o
+  return await sliceOf(db, part, {
+    select: `select o.id, o.modified, coalesce(o.related_order_id, o.id) as payment_id from orders o
         where (o.kind <> 'payment' and o.status in ${OPEN} and o.modified < :before)
           or (o.kind = 'payment' and o.status in ${OPEN} and o.modified < :before and exists (
             select 1 from transactions t where t.order_id = o.id and ${MAY_BE_CHARGED}))
@@ -125,40 +114,36 @@ export async function findOpenOrders(
         select o.id, o.modified, coalesce(o.related_order_id, o.id) from open_settlements s
         join transactions t on t.id = s.transaction_id join orders o on o.id = t.order_id
         where s.fetched < :fetched_before`,
-      bindings: { before: toIsoTime(before), fetched_before: toIsoTime(fetched_before) },
-      ...SLICED,
-    },
-    rows,
-    after,
-  );
+    bindings: { before: toIsoTime(before), fetched_before: toIsoTime(fetched_before) },
+    ...SLICED,
+  });
 }
 
 /** The payment orders of transactions that were approved in a period, by order. */
 export async function approvedOrders(
   db: Database,
   { since, until }: AuditPeriod,
-  { rows, after }: { rows: number; after: PagePosition | undefined },
+  part: SlicePart,
 ): Promise<OrderSlice> {
-  return await sliceOf(
-    db,
-    {
-      select: `select distinct o.id, coalesce(o.related_order_id, o.id) as payment_id
+  return await sliceOf(db, part, {
+    select: `select distinct o.id, coalesce(o.related_order_id, o.id) as payment_id
         from transaction_events e join transactions t on t.id = e.transaction_id join orders o on o.id = t.order_id
         where e.event = 'accepted' and e.occurred >= :since and e.occurred < :until`,
-      bindings: { since: toIsoTime(since), until: toIsoTime(until) },
-      key: [['id', 'uuid']],
-      direction: 'asc',
-    },
-    rows,
-    after,
-  );
+    bindings: { since: toIsoTime(since), until: toIsoTime(until) },
+    key: [['id', 'uuid']],
+    direction: 'asc',
+  });
+}
+
+interface SlicePart {
+  rows: number;
+  after: PagePosition | undefined;
 }
 
 async function sliceOf(
   db: Database,
+  { rows, after }: SlicePart,
   list: Parameters<typeof readPart>[1],
-  rows: number,
-  after: PagePosition | undefined,
 ): Promise<OrderSlice> {
   const part = await readPart<{ id: string; payment_id: string }>(db, list, { rows }, after);
   return {

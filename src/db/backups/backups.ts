@@ -1,4 +1,4 @@
-import { codeOf, queryRows, type Database } from '../connection';
+import { codeOf, queryRow, queryRows, type Database } from '../connection';
 
 /** What Postgres and the audit trail know of backups of the record, and what is looked at in a restored copy. */
 
@@ -51,7 +51,6 @@ export async function findArchive(db: Database): Promise<Archive> {
        failed_count, last_failed_wal, last_archived_wal,
        (select count(*)::int from projects where not is_test) as live_projects
      from pg_stat_archiver`,
-    {},
   );
   return found!;
 }
@@ -67,13 +66,11 @@ export interface LastBackupCheck {
 
 /** `undefined` before the first check of any backup. */
 export async function findLastBackupCheck(db: Database): Promise<LastBackupCheck | undefined> {
-  const [last] = await queryRows<LastBackupCheck>(
+  return await queryRow<LastBackupCheck>(
     db,
     `select after ->> 'passed' = 'true' as passed, at, ${ageOf(LAST_PASSED)} as age
      from ${CHECKS} order by after ->> 'of_record' = 'true' desc, n desc limit 1`,
-    {},
   );
-  return last;
 }
 
 /** The running server: the database of the record, and how far it has archived its log. */
@@ -93,7 +90,6 @@ export async function findArchived(db: Database): Promise<Archived> {
        (select cast(system_identifier as text) from pg_control_system()) as system_identifier,
        pg_size_bytes(current_setting('wal_segment_size')) as segment_bytes,
        (select last_archived_wal from pg_stat_archiver where ${ARCHIVES}) as last_archived_wal`,
-    {},
   );
   const { segment_bytes, ...archived } = found!;
   return { ...archived, archived_from: beginOf(archived.last_archived_wal, segment_bytes) };
@@ -115,7 +111,7 @@ const CANNOT_CONNECT_NOW = '57P03';
 
 /** Whether a server accepts connections yet. Throws if it cannot be reached. */
 export async function acceptsConnections(db: Database): Promise<boolean> {
-  return await queryRows(db, 'select 1', {}).then(
+  return await queryRows(db, 'select 1').then(
     () => true,
     (error: unknown) => {
       if (codeOf(error) === CANNOT_CONNECT_NOW) return false;
@@ -141,7 +137,6 @@ export async function findRestored(db: Database): Promise<Restored> {
        (pg_last_wal_replay_lsn() - '0/0')::float8 as replayed_to,
        floor(extract(epoch from pg_last_xact_replay_timestamp()) * 1000)::float8 as newest_commit,
        array(select cast(datname as text) from pg_database where not datistemplate) as databases`,
-    {},
   );
   return found!;
 }
@@ -164,7 +159,6 @@ export async function relationFiles(db: Database): Promise<RelationFile[]> {
        c.relpersistence = 'p' and c.relpages > pg_relation_size(c.oid) / current_setting('block_size')::int
          and pg_relation_size(c.oid) % pg_size_bytes(current_setting('segment_size')) = 0 as is_cut
      from pg_class c where c.relpersistence <> 't' and pg_relation_filepath(c.oid) is not null order by 1`,
-    {},
   );
 }
 
@@ -177,7 +171,6 @@ export async function countRows(db: Database): Promise<Record<string, number | s
     db,
     `select cast(c.oid::regclass as text) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where c.relkind = 'r' and c.relpersistence <> 't' and n.nspname not in ('pg_catalog', 'information_schema') order by 1`,
-    {},
   );
   const counts: Record<string, number | string> = {};
   for (const { name } of tables) {
@@ -201,11 +194,10 @@ export async function brokenReferences(db: Database): Promise<string[]> {
        join pg_attribute own on own.attnum = pair.own join pg_attribute other on other.attnum = pair.other
      where k.contype = 'f' and own.attrelid = k.conrelid and other.attrelid = k.confrelid
      group by k.oid, k.conname, k.conrelid, k.confrelid order by 1`,
-    {},
   );
   const broken: string[] = [];
   for (const { name, missing } of keys) {
-    const [found] = await queryRows<{ rows: number }>(db, missing, {});
+    const [found] = await queryRows<{ rows: number }>(db, missing);
     if (found!.rows > 0) broken.push(`${found!.rows} rows break ${name}`);
   }
   return broken;
@@ -231,7 +223,6 @@ export async function wrongSums(db: Database): Promise<string[]> {
      select format('%s: captured %s, voided %s, refunded %s; by the orders %s, %s, %s', currency, captured, voided,
        refunded, captured_by_orders, voided_by_orders, refunded_by_orders) as words
      from sums where (captured, voided, refunded) <> (captured_by_orders, voided_by_orders, refunded_by_orders)`,
-    {},
   );
   return rows.map(({ words }) => words);
 }

@@ -1,6 +1,14 @@
 import { OPEN_ORDER_STATUSES, OPEN_PAYMENT_LINK_STATUSES, UNPAID_ATTEMPT_STATUSES } from '../../domain/transitions';
 import { ServiceError } from '../../errors';
-import { nextVersion, queryRows, sqlList, toIsoTime, type Database, type SqlTransaction } from '../connection';
+import {
+  nextVersion,
+  queryRow,
+  queryRows,
+  sqlList,
+  toIsoTime,
+  type Database,
+  type SqlTransaction,
+} from '../connection';
 import { MAY_BE_CHARGED, RESERVED } from '../orders/transactions';
 import { CLOCK_OFFSET, LINK_CLOCK_OFFSET, ordersOfClock } from '../sandbox-clocks/sandbox-clocks';
 
@@ -29,20 +37,17 @@ const COLUMNS = 'id, began, since, reconciled, rewritten, open_items';
 
 /** The restore that is under way; while there is one, nothing new is accepted (rules 28.1). */
 export async function openRestore(db: Database): Promise<Restore | undefined> {
-  const [row] = await queryRows<Restore>(db, `select ${COLUMNS} from restores where ended is null`, {});
-  return row;
+  return await queryRow<Restore>(db, `select ${COLUMNS} from restores where ended is null`);
 }
 
 /** The newest restore, if the record was ever restored, and whether it is under way. */
 export async function newestRestore(
   db: Database,
 ): Promise<{ id: string; began: string; is_open: boolean } | undefined> {
-  const [row] = await queryRows<{ id: string; began: string; is_open: boolean }>(
+  return await queryRow<{ id: string; began: string; is_open: boolean }>(
     db,
     'select id, began, ended is null as is_open from restores order by ended is null desc, began desc limit 1',
-    {},
   );
-  return row;
 }
 
 /**
@@ -66,7 +71,6 @@ export async function mustErasuresWait(db: Database): Promise<boolean> {
   const [restore] = await queryRows<{ erasures_wait: boolean }>(
     db,
     'select erasures_wait from restores where ended is null',
-    {},
   );
   return restore?.erasures_wait === true;
 }
@@ -88,7 +92,6 @@ export async function newestChange(db: Database): Promise<number | undefined> {
     queryRows<{ newest: string | null }>(
       trx,
       `select greatest(${newestOf('orders', 'clock_id')}, ${newestOf('payment_links', 'id')}) as newest`,
-      {},
     ),
   );
   return row?.newest == null ? undefined : Date.parse(row.newest);
@@ -97,7 +100,7 @@ export async function newestChange(db: Database): Promise<number | undefined> {
 /** For what reads a whole table, where nobody waits for an answer. */
 async function withoutTimeLimit<T>(db: Database, read: (trx: SqlTransaction) => Promise<T>): Promise<T> {
   return await db.transaction(async (trx) => {
-    await queryRows(trx, 'set local statement_timeout = 0', {});
+    await queryRows(trx, 'set local statement_timeout = 0');
     return await read(trx);
   });
 }

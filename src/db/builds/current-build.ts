@@ -1,5 +1,5 @@
 import { epochOf } from '../columns';
-import { queryRows, type Database } from '../connection';
+import { queryRow, queryRows, type Database } from '../connection';
 
 /** What `npm run build` has made. */
 export interface Build {
@@ -69,10 +69,5 @@ export async function setCurrentVersion(db: Database, version: string, build?: B
 
 /** The current build; `undefined` before the first start of a worker. */
 export async function findCurrentBuild(db: Database): Promise<CurrentBuild | undefined> {
-  const [found] = await queryRows<CurrentBuild>(
-    db,
-    `select build, version, ${epochOf('since')} as since from current_build`,
-    {},
-  );
-  return found;
+  return await queryRow<CurrentBuild>(db, `select build, version, ${epochOf('since')} as since from current_build`);
 }

@@ -32,11 +32,10 @@ export async function findPayloadKeyUses(db: Database): Promise<PayloadKeyUse[]>
     `select key_id, used_until > clock_timestamp() as is_in_use,
        to_char(used_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as used_until
      from payload_key_uses order by payload_key_uses.used_until desc, key_id`,
-    {},
   );
 }
 
 /** After a restore nothing is known of the time that was lost: every key may have been used until now. */
 export async function extendPayloadKeyUses(db: Database): Promise<void> {
-  await queryRows(db, 'update payload_key_uses set used_until = greatest(used_until, clock_timestamp())', {});
+  await queryRows(db, 'update payload_key_uses set used_until = greatest(used_until, clock_timestamp())');
 }

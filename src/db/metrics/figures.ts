@@ -58,7 +58,7 @@ const FIND_FIGURES = `
 
 /** The figures now. Each part reads an index, and no more rows than its limit. */
 export async function findFigures(db: Database): Promise<Figures> {
-  const [figures] = await queryRows<Figures>(db, FIND_FIGURES, {});
+  const [figures] = await queryRows<Figures>(db, FIND_FIGURES);
   return figures!;
 }
 
@@ -79,6 +79,5 @@ export async function findRolledEnds(db: Database): Promise<RolledEnd[]> {
        union all ${first('client_secret', 'previous_expires', 'oauth_clients where revoked is null')}
        union all ${first('webhook_secret', 'previous_webhook_secret_expires', 'projects where true')}
      ) ends where expires is not null`,
-    {},
   );
 }

@@ -19,7 +19,15 @@ import { lastTransaction, type OrderSnapshot } from '../../domain/order-snapshot
 import { ORDER_MOVES, isFinal, type TransactionStatus } from '../../domain/transitions';
 import { ServiceError, preconditionFailed, tooLate } from '../../errors';
 import { epochOf } from '../columns';
-import { modifiedAt, nextVersion, toIsoTime, queryRows, type Database, type SqlTransaction } from '../connection';
+import {
+  modifiedAt,
+  nextVersion,
+  toIsoTime,
+  queryRow,
+  queryRows,
+  type Database,
+  type SqlTransaction,
+} from '../connection';
 import { moveOrder } from './move-order';
 import { findOrderSnapshot, loadOrderSnapshot } from './order-snapshot';
 import { claimBindings, claimRequest } from '../requests/request-claims';
@@ -232,10 +240,9 @@ export async function findFollowUpOfTransaction(
   db: Database,
   transaction_id: string,
 ): Promise<RecordedFollowUp | undefined> {
-  const [found] = await queryRows<RecordedFollowUp>(
+  return await queryRow<RecordedFollowUp>(
     db,
     `${SELECT_FOLLOW_UP} where t.id = :transaction_id and f.kind <> 'payment'`,
     { transaction_id },
   );
-  return found;
 }

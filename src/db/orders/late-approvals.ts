@@ -1,6 +1,6 @@
 import type { LateApprovalWatch } from '../../domain/waits';
 import { epochOf } from '../columns';
-import { nextVersion, queryRows, toIsoTime, type Database } from '../connection';
+import { nextVersion, queryRow, queryRows, toIsoTime, type Database } from '../connection';
 import type { OrderIds } from '../webhooks/deliveries';
 
 /**
@@ -43,10 +43,9 @@ export async function watchesOf(db: Database, { sql, bindings }: OrderIds): Prom
 
 /** The watch of a transaction; `undefined` when there is none. */
 export async function findWatch(db: Database, transaction_id: string): Promise<LateApprovalWatch | undefined> {
-  const [watch] = await queryRows<LateApprovalWatch>(db, `${WATCH} where w.transaction_id = :transaction_id`, {
+  return await queryRow<LateApprovalWatch>(db, `${WATCH} where w.transaction_id = :transaction_id`, {
     transaction_id,
   });
-  return watch;
 }
 
 /** Sets the next poll after one without an answer. Epoch milliseconds. */

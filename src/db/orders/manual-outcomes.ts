@@ -2,7 +2,7 @@ import { lastTransaction, type OrderSnapshot } from '../../domain/order-snapshot
 import type { ManualOutcome } from '../../domain/outcome';
 import type { TransactionStatus } from '../../domain/transitions';
 import { recordChange, type Actor, type AuditRow } from '../projects/audit-trail';
-import { queryRows, type Database, type SqlTransaction } from '../connection';
+import { queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
 import { loadOrderSnapshot } from './order-snapshot';
 import { pageOf, type Page, type PageRequest } from '../pages';
 
@@ -77,12 +77,11 @@ async function lockPaymentOf(trx: SqlTransaction, order_id: string): Promise<str
 
 /** The manual outcome of a transaction; `undefined` when there is none. */
 export async function findManualOutcome(db: Database, transaction_id: string): Promise<ManualOutcomeEntry | undefined> {
-  const [entry] = await queryRows<ManualOutcomeEntry>(
+  return await queryRow<ManualOutcomeEntry>(
     db,
     'select * from audit_trail where object_id = :transaction_id and action = :action',
     { transaction_id, action: ACTION },
   );
-  return entry;
 }
 
 /**
@@ -93,13 +92,12 @@ export async function findOrderOfTransaction(
   db: Database,
   transaction_id: string,
 ): Promise<{ order_id: string; is_payment: boolean; status: TransactionStatus } | undefined> {
-  const [found] = await queryRows<{ order_id: string; is_payment: boolean; status: TransactionStatus }>(
+  return await queryRow<{ order_id: string; is_payment: boolean; status: TransactionStatus }>(
     db,
     `select o.id as order_id, o.kind = 'payment' as is_payment, t.status
      from transactions t join orders o on o.id = t.order_id where t.id = :transaction_id`,
     { transaction_id },
   );
-  return found;
 }
 
 /** A transaction whose outcome the processor has not given. */
@@ -118,19 +116,15 @@ export interface UnknownOutcome {
 
 /** Transactions of any kind whose outcome is unknown, the newest first. */
 export async function listUnknownOutcomes(db: Database, page: PageRequest): Promise<Page<UnknownOutcome>> {
-  return await pageOf(
-    db,
-    {
-      select: `select t.id as transaction_id, o.id as order_id, o.kind, o.project_id, t.amount, t.currency, t.polled_at, t.polls, t.modified,
+  return await pageOf(db, page, {
+    select: `select t.id as transaction_id, o.id as order_id, o.kind, o.project_id, t.amount, t.currency, t.polled_at, t.polls, t.modified,
           (select max(e.noticed) from transaction_events e where e.transaction_id = t.id and e.event = 'processing') as since
         from transactions t join orders o on o.id = t.order_id where t.status = 'processing'`,
-      bindings: {},
-      // The columns of the index transactions_processing. `modified` is when the outcome became unknown.
-      key: [
-        ['modified', 'timestamptz'],
-        ['transaction_id', 'uuid'],
-      ],
-    },
-    page,
-  );
+    bindings: {},
+    // The columns of the index transactions_processing. `modified` is when the outcome became unknown.
+    key: [
+      ['modified', 'timestamptz'],
+      ['transaction_id', 'uuid'],
+    ],
+  });
 }

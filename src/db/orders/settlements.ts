@@ -4,6 +4,7 @@ import { epochOf, objectOf, type RowOf } from '../columns';
 import {
   modifiedAt,
   nextVersion,
+  queryRow,
   queryRows,
   sqlList,
   toIsoTime,
@@ -34,7 +35,7 @@ export interface UnpaidTransaction {
 
 /** The number of the last settlement that was fetched. */
 export async function lastSettlement(db: Database): Promise<number> {
-  const [progress] = await queryRows<{ last_number: number }>(db, 'select last_number from settlement_progress', {});
+  const [progress] = await queryRows<{ last_number: number }>(db, 'select last_number from settlement_progress');
   return progress?.last_number ?? 0;
 }
 
@@ -120,7 +121,7 @@ export interface WaitingSettlement extends RowOf<SettledTransaction> {
 /** The settlements that wait for their transaction, the last fetched first. */
 export async function listWaitingSettlements(db: Database, page: PageRequest): Promise<Page<WaitingSettlement>> {
   const key = [['number', 'bigint']] as const;
-  return await pageOf(db, { select: 'select * from open_settlements', bindings: {}, key }, page);
+  return await pageOf(db, page, { select: 'select * from open_settlements', bindings: {}, key });
 }
 
 /**
@@ -128,12 +129,12 @@ export async function listWaitingSettlements(db: Database, page: PageRequest): P
  * stays as it is read.
  */
 export async function lockSettlements(trx: SqlTransaction): Promise<void> {
-  await queryRows(trx, 'select 1 from settlement_progress for update', {});
+  await queryRows(trx, 'select 1 from settlement_progress for update');
 }
 
 /** As `lockSettlements`, and writes that all were fetched. */
 export async function noteSettlementsFetched(trx: SqlTransaction): Promise<void> {
-  await queryRows(trx, 'update settlement_progress set fetched = clock_timestamp()', {});
+  await queryRows(trx, 'update settlement_progress set fetched = clock_timestamp()');
 }
 
 /**
@@ -145,7 +146,7 @@ export async function discardSettlement(
   number: number,
   now: number,
 ): Promise<WaitingSettlement | undefined> {
-  const [discarded] = await queryRows<WaitingSettlement>(
+  return await queryRow<WaitingSettlement>(
     trx,
     `with discarded as (
        delete from open_settlements where number = :number returning *
@@ -156,7 +157,6 @@ export async function discardSettlement(
      select * from discarded`,
     { number, now: toIsoTime(now) },
   );
-  return discarded;
 }
 
 /** Settlements that wait for their transaction, in all. */
@@ -171,7 +171,6 @@ export async function openSettlements(db: Database): Promise<OpenSettlements> {
   const [open] = await queryRows<RowOf<OpenSettlements>>(
     db,
     `select count(*) as waiting, ${epochOf('min(fetched)')} as waiting_since from open_settlements`,
-    {},
   );
   return objectOf(open!);
 }

@@ -3,7 +3,7 @@ import type { PaymentId } from '../../domain/follow-up';
 import type { PaymentMethodDetails } from '../../domain/new-order';
 import type { AmountMismatch } from '../../domain/outcome';
 import { FINAL_TRANSACTION_STATUSES, OPEN_ATTEMPT_STATUSES } from '../../domain/transitions';
-import { RecordMissing, prepared, queryRows, sqlList, toIsoTime, type Database } from '../connection';
+import { RecordMissing, prepared, queryRow, queryRows, sqlList, toIsoTime, type Database } from '../connection';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
 /** Details for requests to the processor: always the ids of the payment order, even for its follow-up orders. */
@@ -105,7 +105,7 @@ export async function endedUnpaid(
   transaction_id: string,
   { with_declined = false }: { with_declined?: boolean } = {},
 ): Promise<EndedPayment | undefined> {
-  const [found] = await queryRows<EndedPayment>(
+  return await queryRow<EndedPayment>(
     db,
     `select t.order_id as original_order_id, t.id as original_transaction_id, o.project_id,
        ${CLOCK_OFFSET} as clock_offset_ms, t.amount, t.currency, t.capture_mode,
@@ -121,5 +121,4 @@ export async function endedUnpaid(
          or exists (select 1 from late_approval_watches w where w.transaction_id = t.id))`,
     { transaction_id, with_declined },
   );
-  return found;
 }

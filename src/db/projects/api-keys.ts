@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { SecretKeys } from '../../secrets';
-import { queryRows, type Database, type SqlTransaction } from '../connection';
+import { queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
 import { pageOf, type Page, type PageRequest } from '../pages';
 import { SELECT_PROJECT, lockProject, type Project } from './projects';
 
@@ -97,11 +97,10 @@ const WORKS = 'k.revoked is null and (k.expires is null or k.expires > :now)';
 
 /** A key that works; `undefined` when there is none. `lock`: until the end of the SQL transaction. */
 export async function findApiKey(db: Database, id: string, now: Date, lock?: 'lock'): Promise<ApiKey | undefined> {
-  const [key] = await queryRows<ApiKey>(db, `${KEY} where k.id = :id and ${WORKS} ${lock ? 'for update of k' : ''}`, {
+  return await queryRow<ApiKey>(db, `${KEY} where k.id = :id and ${WORKS} ${lock ? 'for update of k' : ''}`, {
     id,
     now,
   });
-  return key;
 }
 
 /** The keys of a project that work, newest first. */
@@ -111,19 +110,15 @@ export async function listApiKeys(
   now: Date,
   page: PageRequest,
 ): Promise<Page<ApiKey>> {
-  return await pageOf(
-    db,
-    {
-      select: `${KEY} where ${WORKS}`,
-      where: ['project_id = :project_id'],
-      bindings: { project_id, now },
-      key: [
-        ['created', 'timestamptz'],
-        ['id', 'text'],
-      ],
-    },
-    page,
-  );
+  return await pageOf(db, page, {
+    select: `${KEY} where ${WORKS}`,
+    where: ['project_id = :project_id'],
+    bindings: { project_id, now },
+    key: [
+      ['created', 'timestamptz'],
+      ['id', 'text'],
+    ],
+  });
 }
 
 /**

@@ -93,21 +93,17 @@ const isObject = (value: string) =>
  * of its objects, and every operator has the id `operator`.
  */
 export async function listChanges(db: Database, filter: AuditFilter, page: PageRequest): Promise<Page<AuditRow>> {
-  return await pageOf(
-    db,
-    {
-      select: filter.merchant_id === undefined ? 'select * from audit_trail' : FOR_MERCHANT,
-      where: [
-        filter.merchant_id !== undefined && 'merchant_id = :merchant_id',
-        filter.actor !== undefined && isActor(filter.actor),
-        filter.object !== undefined && isObject(filter.object),
-        filter.since !== undefined && 'at >= :since',
-      ],
-      bindings: { ...filter },
-      key: [['n', 'bigint']],
-    },
-    page,
-  );
+  return await pageOf(db, page, {
+    select: filter.merchant_id === undefined ? 'select * from audit_trail' : FOR_MERCHANT,
+    where: [
+      filter.merchant_id !== undefined && 'merchant_id = :merchant_id',
+      filter.actor !== undefined && isActor(filter.actor),
+      filter.object !== undefined && isObject(filter.object),
+      filter.since !== undefined && 'at >= :since',
+    ],
+    bindings: { ...filter },
+    key: [['n', 'bigint']],
+  });
 }
 
 /**
@@ -127,7 +123,6 @@ export async function auditTrailWeakness(db: Database): Promise<string | undefin
          as has_trigger
      from pg_class c join pg_namespace n on n.oid = c.relnamespace, pg_database d
      where c.oid = cast('audit_trail' as regclass) and d.datname = current_database()`,
-    {},
   );
   const { has_trigger, may_change, role } = found!;
   if (!has_trigger) return 'Its entries can be changed: the trigger audit_trail_keep is missing or switched off.';

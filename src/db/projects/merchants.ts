@@ -1,4 +1,4 @@
-import { queryRows, type Database } from '../connection';
+import { queryRow, type Database } from '../connection';
 import { BY_CREATED, pageOf, type Page, type PageRequest } from '../pages';
 
 /** A merchant. Instants are ISO 8601 texts in UTC. */
@@ -25,10 +25,9 @@ export async function insertMerchant(db: Database, merchant: NewMerchant, now: D
 
 /** The merchant; `undefined` when there is none. `lock`: until the end of the SQL transaction. */
 export async function findMerchant(db: Database, id: string, lock?: 'lock'): Promise<StoredMerchant | undefined> {
-  const [merchant] = await queryRows<StoredMerchant>(db, `${MERCHANT} where id = :id ${lock ? 'for update' : ''}`, {
+  return await queryRow<StoredMerchant>(db, `${MERCHANT} where id = :id ${lock ? 'for update' : ''}`, {
     id,
   });
-  return merchant;
 }
 
 export async function updateMerchant(db: Database, merchant: NewMerchant, now: Date): Promise<void> {
@@ -39,5 +38,5 @@ export async function updateMerchant(db: Database, merchant: NewMerchant, now: D
 }
 
 export async function listMerchants(db: Database, page: PageRequest): Promise<Page<StoredMerchant>> {
-  return await pageOf(db, { select: MERCHANT, bindings: {}, key: BY_CREATED }, page);
+  return await pageOf(db, page, { select: MERCHANT, bindings: {}, key: BY_CREATED });
 }

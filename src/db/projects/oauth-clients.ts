@@ -1,5 +1,5 @@
 import type { HashedSecret } from '../../secrets';
-import { queryRows, type Database } from '../connection';
+import { queryRow, queryRows, type Database } from '../connection';
 import { pageOf, type Page, type PageRequest } from '../pages';
 
 /** An operator sees and changes everything, a merchant's client only the objects of the merchant (rules 21.6). */
@@ -45,8 +45,7 @@ export async function findOAuthClient(
   lock?: 'lock',
 ): Promise<OAuthClient | undefined> {
   const sql = `${CLIENT} and client_id = :client_id ${lock ? 'for update' : ''}`;
-  const [client] = await queryRows<OAuthClient>(db, sql, { client_id, now });
-  return client;
+  return await queryRow<OAuthClient>(db, sql, { client_id, now });
 }
 
 /** The hashes of the client's secrets that work; none for a client that does not exist or is revoked. */
@@ -96,24 +95,19 @@ export async function noteClientUse(db: Database, client_id: string, now: Date):
 
 /** The clients that are not revoked, newest first. */
 export async function listOAuthClients(db: Database, now: Date, page: PageRequest): Promise<Page<OAuthClient>> {
-  return await pageOf(
-    db,
-    {
-      select: CLIENT,
-      bindings: { now },
-      key: [
-        ['created', 'timestamptz'],
-        ['client_id', 'uuid'],
-      ],
-    },
-    page,
-  );
+  return await pageOf(db, page, {
+    select: CLIENT,
+    bindings: { now },
+    key: [
+      ['created', 'timestamptz'],
+      ['client_id', 'uuid'],
+    ],
+  });
 }
 
 /** Whether there is a client that may do everything. */
 export async function hasOperator(db: Database): Promise<boolean> {
   return (
-    (await queryRows(db, `select 1 from oauth_clients where role = 'operator' and revoked is null limit 1`, {}))
-      .length > 0
+    (await queryRows(db, `select 1 from oauth_clients where role = 'operator' and revoked is null limit 1`)).length > 0
   );
 }

@@ -1,5 +1,5 @@
 import type { ProjectStatus } from '../../domain/transitions';
-import { queryRows, type Database, type SqlTransaction } from '../connection';
+import { queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
 import { BY_CREATED, pageOf, type Page, type PageRequest } from '../pages';
 import { newWebhookSecret, type WebhookSecretVault } from '../webhooks/webhook-secrets';
 
@@ -56,8 +56,7 @@ export const SELECT_PROJECT = `
 
 /** The project; `undefined` when there is none. */
 export async function findProject(db: Database, project_id: string): Promise<Project | undefined> {
-  const [project] = await queryRows<Project>(db, `${SELECT_PROJECT} where p.id = :project_id`, { project_id });
-  return project;
+  return await queryRow<Project>(db, `${SELECT_PROJECT} where p.id = :project_id`, { project_id });
 }
 
 /** Locks the project until the end of the SQL transaction, so that one at a time counts what it has of a kind. */
@@ -74,22 +73,17 @@ const RECORD = SELECT_PROJECT.replace('p.id_namespace', 'p.id_namespace, p.suspe
  */
 export async function findStoredProject(db: Database, id: string, lock?: 'lock'): Promise<StoredProject | undefined> {
   const sql = `${RECORD} where p.id = :id ${lock ? 'for no key update of p' : ''}`;
-  const [project] = await queryRows<StoredProject>(db, sql, { id });
-  return project;
+  return await queryRow<StoredProject>(db, sql, { id });
 }
 
 /** The projects of a merchant, newest first. */
 export async function listProjects(db: Database, merchant_id: string, page: PageRequest): Promise<Page<StoredProject>> {
-  return await pageOf(
-    db,
-    {
-      select: RECORD,
-      where: ['merchant_id = :merchant_id'],
-      bindings: { merchant_id },
-      key: BY_CREATED,
-    },
-    page,
-  );
+  return await pageOf(db, page, {
+    select: RECORD,
+    where: ['merchant_id = :merchant_id'],
+    bindings: { merchant_id },
+    key: BY_CREATED,
+  });
 }
 
 /** How many projects a merchant has. Its locked row makes one at a time count them. */

@@ -1,7 +1,7 @@
 import { ATTENTION_KINDS, settlementsAttention, type AttentionKind } from '../../domain/attention';
 import { POLLS_BEFORE_ATTENTION } from '../../domain/transaction';
 import { UNPAID_ATTEMPT_STATUSES } from '../../domain/transitions';
-import { queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
+import { queryRow, queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
 import { openSettlements, type OpenSettlements } from '../orders/settlements';
 import { pageOf, type Page, type PageRequest } from '../pages';
 
@@ -189,13 +189,12 @@ export async function closeAttention(
     );
     if (cleared.length === 0) return undefined;
   }
-  const [closed] = await queryRows<AttentionRow>(
+  return await queryRow<AttentionRow>(
     trx,
     `update attentions set until = clock_timestamp()
      where object_kind = :kind and object_id = :id and until is null returning *`,
     { kind, id },
   );
-  return closed;
 }
 
 /** The open ones, or all, newest first. */
@@ -209,7 +208,7 @@ export async function listAttentions(
     ['id', 'uuid'],
   ] as const;
   const where = [status === 'open' && 'until is null'];
-  return await pageOf(db, { select: 'select * from attentions', where, bindings: {}, key }, page);
+  return await pageOf(db, page, { select: 'select * from attentions', where, bindings: {}, key });
 }
 
 /** More of a kind are not counted. */

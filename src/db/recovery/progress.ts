@@ -20,7 +20,6 @@ export async function findProgress(db: Database): Promise<Partial<Record<SourceN
     db,
     `select source, ${epochOf('checked_until')} as checked_until, ${epochOf('round_until')} as round_until, position
      from recovery_progress`,
-    {},
   );
   return Object.fromEntries(found.map(({ source, ...progress }) => [source, progress]));
 }

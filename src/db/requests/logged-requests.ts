@@ -1,5 +1,5 @@
 import { columnsOf, epochOf } from '../columns';
-import { queryRows, type Database } from '../connection';
+import { queryRow, queryRows, type Database } from '../connection';
 import { pageOf, type List, type Page, type PageRequest } from '../pages';
 
 /** A request of a project, as it was answered (rules 25). */
@@ -47,8 +47,7 @@ export async function insertLoggedRequests(db: Database, rows: readonly LoggedRe
 
 /** The request; `undefined` when there is none. */
 export async function findLoggedRequest(db: Database, id: string): Promise<LoggedRequest | undefined> {
-  const [row] = await queryRows<LoggedRequest>(db, `${VIEW} where id = :id`, { id });
-  return row;
+  return await queryRow<LoggedRequest>(db, `${VIEW} where id = :id`, { id });
 }
 
 interface RequestFilter {
@@ -67,7 +66,7 @@ export async function listLoggedRequests(
   filter: RequestFilter,
   page: PageRequest,
 ): Promise<Page<LoggedRequest>> {
-  return await pageOf(db, listOf(VIEW, { project_id }, filter), page);
+  return await pageOf(db, page, listOf(VIEW, { project_id }, filter));
 }
 
 /** The requests of a project about an order, newest first: those that named it, and the one that created it. */
@@ -80,7 +79,7 @@ export async function listLoggedRequestsOf(
   // Two parts with an index each. A follow-up order is the object of a request that named another order.
   const select = `${VIEW} where order_id = :order_id
      union all ${VIEW} where object_id = :order_id and object_id <> order_id`;
-  return await pageOf(db, listOf(select, { project_id, order_id }, filter), page);
+  return await pageOf(db, page, listOf(select, { project_id, order_id }, filter));
 }
 
 /** A request for an order that was answered. */

@@ -4,7 +4,15 @@ import type { OrderKind } from '../../domain/follow-up';
 import { withoutCase } from '../../domain/query/text';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
 import { ServiceError } from '../../errors';
-import { nextVersion, queryRows, sqlList, toIsoTime, type Database, type SqlTransaction } from '../connection';
+import {
+  nextVersion,
+  queryRow,
+  queryRows,
+  sqlList,
+  toIsoTime,
+  type Database,
+  type SqlTransaction,
+} from '../connection';
 import { BY_SEQUENCE, keyset, pageOf, type Page, type PagePosition, type PageRequest, BY_CREATED } from '../pages';
 import { RESERVED } from '../orders/transactions';
 import { findProject, lockProject } from '../projects/projects';
@@ -41,8 +49,7 @@ const VIEW = `select e.id, e.project_id, p.merchant_id, e.subject, e.position, e
 
 /** The erasure; `undefined` when there is none. */
 export async function findErasure(db: Database, id: string): Promise<StoredErasure | undefined> {
-  const [view] = await queryRows<StoredErasure>(db, `${VIEW} where e.id = :id`, { id });
-  return view;
+  return await queryRow<StoredErasure>(db, `${VIEW} where e.id = :id`, { id });
 }
 
 /** Erasures, newest first. */
@@ -55,7 +62,7 @@ export async function listErasures(
     filter.merchant_id !== undefined && 'merchant_id = :merchant_id',
     filter.project_id !== undefined && 'project_id = :project_id',
   ];
-  return await pageOf(db, { select: VIEW, where, bindings: { ...filter }, key: BY_CREATED }, page);
+  return await pageOf(db, page, { select: VIEW, where, bindings: { ...filter }, key: BY_CREATED });
 }
 
 /** Erasures of one project that may run at the same time: each reads all of its orders. */

@@ -10,7 +10,7 @@ export interface Month {
 
 /** The ids of all projects. */
 export async function projectIds(db: Database): Promise<string[]> {
-  return (await queryRows<{ id: string }>(db, 'select id from projects order by id', {})).map(({ id }) => id);
+  return (await queryRows<{ id: string }>(db, 'select id from projects order by id')).map(({ id }) => id);
 }
 
 /** The condition of orders that were created in a month, for orderIdsByCreation. */

@@ -108,7 +108,6 @@ export async function ownsAuditTrail(db: Database): Promise<boolean> {
   const [found] = await queryRows<{ owns: boolean }>(
     db,
     `select pg_has_role(relowner, 'usage') as owns from pg_class where oid = cast('audit_trail' as regclass)`,
-    {},
   );
   return found!.owns;
 }

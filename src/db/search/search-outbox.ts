@@ -1,5 +1,5 @@
 import { SEARCH_PACE, type IndexDelay } from '../../domain/search-pace';
-import { toIsoTime, queryRows, type Database } from '../connection';
+import { toIsoTime, queryRow, queryRows, type Database } from '../connection';
 import { allParts, readPart } from '../pages';
 
 /** A change of an order that the index has not seen. */
@@ -106,7 +106,7 @@ export async function waitingForSearch(db: Database, order_ids: readonly string[
 
 /** How many orders the index has refused. */
 export async function countSearchRefusals(db: Database): Promise<number> {
-  const [row] = await queryRows<{ count: number }>(db, 'select count(*) as count from search_refusals', {});
+  const [row] = await queryRows<{ count: number }>(db, 'select count(*) as count from search_refusals');
   return row?.count ?? 0;
 }
 
@@ -140,17 +140,16 @@ export async function requestSearchRebuild(db: Database, now: number): Promise<v
 
 /** The requested rebuild; `undefined` when there is none. */
 export async function searchRebuild(db: Database): Promise<SearchRebuild | undefined> {
-  const [rebuild] = await queryRows<SearchRebuild>(db, 'select orders from search_rebuild', {});
-  return rebuild;
+  return await queryRow<SearchRebuild>(db, 'select orders from search_rebuild');
 }
 
 /** The new index takes every order again: those that the one before refused are refused no more. */
 export async function beginSearchRebuild(db: Database): Promise<void> {
-  await queryRows(db, 'with refused as (delete from search_refusals) update search_rebuild set orders = 0', {});
+  await queryRows(db, 'with refused as (delete from search_refusals) update search_rebuild set orders = 0');
 }
 
 /** Records the progress of the rebuild; `undefined`: it has ended. */
 export async function noteSearchRebuild(db: Database, orders: number | undefined): Promise<void> {
-  if (orders === undefined) await queryRows(db, 'delete from search_rebuild', {});
+  if (orders === undefined) await queryRows(db, 'delete from search_rebuild');
   else await queryRows(db, 'update search_rebuild set orders = :orders', { orders });
 }

@@ -1,7 +1,7 @@
 import type { DeliveryId } from '../../domain/delivery';
 import { RECEIVER_CHECK_LOST_AFTER_MS, type JudgedCase } from '../../domain/receiver-check';
 import { columnsOf } from '../columns';
-import { queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
+import { queryRow, queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
 
 /** A check of a merchant's webhook receiver (rules 27). Instants are ISO 8601 texts in UTC. */
 export interface StoredReceiverCheck {
@@ -21,10 +21,9 @@ const COLUMNS = columnsOf<StoredReceiverCheck>()('id, project_id, webhook_url, c
 
 /** The check; `undefined` when there is none. */
 export async function findReceiverCheck(db: Database, id: string): Promise<StoredReceiverCheck | undefined> {
-  const [row] = await queryRows<StoredReceiverCheck>(db, `select ${COLUMNS} from receiver_checks where id = :id`, {
+  return await queryRow<StoredReceiverCheck>(db, `select ${COLUMNS} from receiver_checks where id = :id`, {
     id,
   });
-  return row;
 }
 
 /**
@@ -44,7 +43,7 @@ export async function beginReceiverCheck(
      where project_id = :project_id and completed is null and created < :lost`,
     { project_id, now: toIsoTime(now), lost: toIsoTime(now - RECEIVER_CHECK_LOST_AFTER_MS) },
   );
-  const [made] = await queryRows<StoredReceiverCheck>(
+  return await queryRow<StoredReceiverCheck>(
     trx,
     `insert into receiver_checks (id, project_id, webhook_url, created)
      values (:id, :project_id, :webhook_url, :now)
@@ -52,7 +51,6 @@ export async function beginReceiverCheck(
      returning ${COLUMNS}`,
     { id, project_id, webhook_url, now: toIsoTime(now) },
   );
-  return made;
 }
 
 /**

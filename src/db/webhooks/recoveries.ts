@@ -9,7 +9,7 @@ import {
 } from '../../domain/transitions';
 import { FAILURES_IN_A_ROW, type PausedBy } from '../../domain/webhook-recovery';
 import { ServiceError } from '../../errors';
-import { queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
+import { queryRow, queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
 import { keyset, pageOf, type Page, type PagePosition, type PageRequest, type SortKey, BY_CREATED } from '../pages';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 import { lockOrder } from './stored-deliveries';
@@ -60,14 +60,12 @@ const VIEW = selectWith(`(select count(*)::int from ${OF_RECOVERY} and d.status 
 
 /** The state of a recovery; `undefined` when there is none. */
 export async function findWebhookRecoveryState(db: Database, id: string): Promise<WebhookRecoveryState | undefined> {
-  const [state] = await queryRows<WebhookRecoveryState>(db, `${STATE} where r.id = :id`, { id });
-  return state;
+  return await queryRow<WebhookRecoveryState>(db, `${STATE} where r.id = :id`, { id });
 }
 
 /** The recovery; `undefined` when there is none. */
 export async function findWebhookRecovery(db: Database, id: string): Promise<StoredWebhookRecovery | undefined> {
-  const [view] = await queryRows<StoredWebhookRecovery>(db, `${VIEW} where r.id = :id`, { id });
-  return view;
+  return await queryRow<StoredWebhookRecovery>(db, `${VIEW} where r.id = :id`, { id });
 }
 
 /** Recoveries, newest first. */
@@ -76,19 +74,15 @@ export async function listWebhookRecoveries(
   filter: { merchant_id?: string | undefined; project_id?: string | undefined },
   page: PageRequest,
 ): Promise<Page<StoredWebhookRecovery>> {
-  return await pageOf(
-    db,
-    {
-      select: VIEW,
-      where: [
-        filter.merchant_id !== undefined && 'merchant_id = :merchant_id',
-        filter.project_id !== undefined && 'project_id = :project_id',
-      ],
-      bindings: { ...filter },
-      key: BY_CREATED,
-    },
-    page,
-  );
+  return await pageOf(db, page, {
+    select: VIEW,
+    where: [
+      filter.merchant_id !== undefined && 'merchant_id = :merchant_id',
+      filter.project_id !== undefined && 'project_id = :project_id',
+    ],
+    bindings: { ...filter },
+    key: BY_CREATED,
+  });
 }
 
 /** Writes a recovery. Throws Conflict while another one of the project is open (rules 13.16). */

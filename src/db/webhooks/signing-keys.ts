@@ -17,7 +17,6 @@ export async function currentSigningKey(db: Database): Promise<SigningKey | unde
   const [row] = await queryRows<{ kid: string; created: string; private_key: Buffer; secret_key_id: string }>(
     db,
     'select kid, created, private_key, secret_key_id from signing_keys where replaced is null',
-    {},
   );
   if (row === undefined) return undefined;
   const { kid, created, private_key: data, secret_key_id } = row;
@@ -43,7 +42,7 @@ export async function replaceSigningKey(
   key: { kid: string; public_key: PublicKey; private_key: EncryptedText },
   { instead_of, now, forget }: { instead_of: string | undefined; now: Date; forget: Date },
 ): Promise<boolean> {
-  await queryRows(trx, 'lock table signing_keys in share row exclusive mode', {});
+  await queryRows(trx, 'lock table signing_keys in share row exclusive mode');
   const current = await currentSigningKey(trx);
   if (current?.kid !== instead_of) return false;
   await trx('signing_keys').where('replaced', '<', forget).delete();

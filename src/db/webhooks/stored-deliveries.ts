@@ -2,7 +2,7 @@ import type { DeliveryId } from '../../domain/delivery';
 import type { EndedDelivery } from '../../domain/forecast';
 import { OPEN_DELIVERY_STATUSES, type DeliveryStatus } from '../../domain/transitions';
 import { ServiceError } from '../../errors';
-import { queryRows, type Database, type SqlTransaction } from '../connection';
+import { queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
 import { pageOf, readPart, type Page, type PageRequest } from '../pages';
 import { nextWebhookNumber } from '../backups/restores';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
@@ -42,11 +42,10 @@ export async function findStoredDelivery(
   db: Database,
   { order_id, n }: DeliveryId,
 ): Promise<StoredDelivery | undefined> {
-  const [view] = await queryRows<StoredDelivery>(db, `${VIEW} where d.order_id = :order_id and d.n = :n`, {
+  return await queryRow<StoredDelivery>(db, `${VIEW} where d.order_id = :order_id and d.n = :n`, {
     order_id,
     n,
   });
-  return view;
 }
 
 /** The deliveries of an order, newest first: the first `limit`, or those with a number below `before`. */
@@ -88,25 +87,21 @@ export async function listStoredDeliveries(
   filter: DeliveryFilter,
   page: PageRequest,
 ): Promise<Page<StoredDelivery>> {
-  return await pageOf(
-    db,
-    {
-      select: filter.merchant_id === undefined ? VIEW : ofMerchant,
-      where: [
-        filter.project_id !== undefined && 'project_id = :project_id',
-        filter.order_id !== undefined && 'order_id = :order_id',
-        filter.status !== undefined && 'status = :status',
-        filter.since !== undefined && 'created >= :since',
-      ],
-      bindings: { ...filter },
-      key: [
-        ['created', 'timestamptz'],
-        ['order_id', 'uuid'],
-        ['n', 'integer'],
-      ],
-    },
-    page,
-  );
+  return await pageOf(db, page, {
+    select: filter.merchant_id === undefined ? VIEW : ofMerchant,
+    where: [
+      filter.project_id !== undefined && 'project_id = :project_id',
+      filter.order_id !== undefined && 'order_id = :order_id',
+      filter.status !== undefined && 'status = :status',
+      filter.since !== undefined && 'created >= :since',
+    ],
+    bindings: { ...filter },
+    key: [
+      ['created', 'timestamptz'],
+      ['order_id', 'uuid'],
+      ['n', 'integer'],
+    ],
+  });
 }
 
 /** The webhooks of an order and its follow-up orders that have ended, the first by their last attempts. */

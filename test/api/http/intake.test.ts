@@ -17,12 +17,12 @@ test('rules 28.1: while a restore is under way nothing is accepted, also when Po
     expect(() => intake.requireOpen()).toThrow('The service is being restored.');
     expect(Math.abs(intake.restored_at - Date.now() / 1_000)).toBeLessThan(600);
     const { restored_at } = intake;
-    await queryRows(db, 'alter table restores rename to restores_away', {});
+    await queryRows(db, 'alter table restores rename to restores_away');
     const looked = statements.length;
     await until('it has looked twice', () => statements.length >= looked + 2);
     expect(() => intake.requireOpen()).toThrow('The service is being restored.');
-    await queryRows(db, 'alter table restores_away rename to restores', {});
-    await queryRows(db, 'update restores set ended = now()', {});
+    await queryRows(db, 'alter table restores_away rename to restores');
+    await queryRows(db, 'update restores set ended = now()');
     await until('it accepts requests again', () => {
       try {
         intake.requireOpen();

@@ -125,7 +125,7 @@ describe('rules 25.1: the row of a request', () => {
     expect(created).toMatchObject({ status: 400, error_fields: expect.arrayContaining(['webhook_url', 'client']) });
     const inPath = await recorded('/v1/orders/secretid/');
     expect(inPath).toMatchObject({ path: '/v1/orders/{order_id}/', order_id: null, error_fields: ['order_id'] });
-    const all = await queryRows<{ line: string }>(database.db, 'select r::text as line from logged_requests r', {});
+    const all = await queryRows<{ line: string }>(database.db, 'select r::text as line from logged_requests r');
     expect(all.map(({ line }) => line).join('\n')).not.toMatch(/secret|books/);
   });
 
@@ -229,7 +229,7 @@ test('rules 25.4: while Postgres ends connections or does not answer the rows wa
   await holder.raw('lock table logged_requests in access exclusive mode');
   const answer = await api.send('/v1/orders/');
   const end = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  await until('its connection is ended', async () => (await queryRows(database.db, end, {})).length === 1);
+  await until('its connection is ended', async () => (await queryRows(database.db, end)).length === 1);
   // Then the session's lock_timeout ends each try: a third one means that two have failed.
   const tries = () => database.statements.filter((sql) => sql.startsWith('insert into logged_requests')).length;
   await until('it is tried again', () => tries() === 3);

@@ -47,7 +47,7 @@ test('rules 20.22: a project reads one thing at a time, and another beside it', 
 test('rules 20.22: its statements have a time limit of their own, which ends with the read', async () => {
   const { read } = createBulkReads(database.db, 1);
   const limit = async (db: TestDatabase['db']) =>
-    (await queryRows<{ statement_timeout: string }>(db, 'show statement_timeout', {}))[0]!.statement_timeout;
+    (await queryRows<{ statement_timeout: string }>(db, 'show statement_timeout'))[0]!.statement_timeout;
   expect([await read('a', limit), await limit(database.db)]).toEqual(['5s', '8s']);
   await expect(read('a', (trx) => trx.raw('delete from orders'))).rejects.toThrow('read-only');
 });
@@ -78,7 +78,7 @@ test('rules 18.5: a read that is being made keeps its place after its deadline, 
   await expect(reading).rejects.toThrow('late');
   const next = read('a', second.run);
   // A read that has its turn begins sooner.
-  await queryRows(database.db, 'select pg_sleep(0.2)', {});
+  await queryRows(database.db, 'select pg_sleep(0.2)');
   expect(second.hasBegun()).toBe(false);
   first.end();
   second.end();

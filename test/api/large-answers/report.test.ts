@@ -64,7 +64,7 @@ async function report(body: object): Promise<Record<string, string>[]> {
 }
 
 const count = async (sql: string) =>
-  (await queryRows<{ count: number }>(world.db, `select count(*) as count from ${sql}`, {}))[0]!.count;
+  (await queryRows<{ count: number }>(world.db, `select count(*) as count from ${sql}`))[0]!.count;
 
 it('rules 20.14: has a row for each transaction and for each order without one, by the record or by the index', async () => {
   const expected = await count('orders o left join transactions t on t.order_id = o.id');
@@ -146,7 +146,7 @@ test.each(['modified asc', 'modified desc', 'completed asc', 'completed desc'] a
 it('rules 20.14: is 503 while a change of more than a minute ago is not in the index', async () => {
   await world.stopIndexers();
   const change = `insert into search_outbox (order_id, changed) select id, now() - interval '61 seconds' from orders limit 1`;
-  await queryRows(world.db, change, {});
+  await queryRows(world.db, change);
   const response = await ask({ query: '* OR nobody' });
   expect([response.status, response.headers.get('retry-after'), await response.json()]).toEqual([
     503,
@@ -185,7 +185,6 @@ it('shows the texts of JSON columns as Postgres reads them', async () => {
     world.db,
     `select ${columns.map((name) => `coalesce(${name.replace(/^transaction/, 't').replace(/\.(\w+)$/, " ->> '$1'")}, '') as "${name}"`).join(', ')}
      from orders o left join transactions t on t.order_id = o.id order by o.created, o.sequence, t.attempt`,
-    {},
   );
   const found = await report({ query: '*', sort: 'created' });
   expect(found.map((row) => Object.fromEntries(columns.map((name) => [name, row[name]])))).toEqual(expected);
@@ -242,7 +241,6 @@ async function recorded(where: string): Promise<Record<string, string>[]> {
        to_char(t.amount / 100.0, 'FM99999990.00') as "transaction.amount_with_decimals", o.project_id::text, o.kind,
        'is-test' as flags, ${instant('o.modified')} as modified, t.credit_debit as "transaction.credit_debit"
      from orders o join transactions t on t.order_id = o.id where ${where}`,
-    {},
   );
 }
 
@@ -263,7 +261,7 @@ describe('of 25 MB', () => {
       await writeOrders(world.db, orders);
     }
     // As Postgres does by itself some time later: without statistics it sorts all orders for each page.
-    await queryRows(world.db, 'analyze', {});
+    await queryRows(world.db, 'analyze');
     await world.indexed();
   });
 

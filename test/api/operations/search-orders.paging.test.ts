@@ -73,7 +73,6 @@ async function expectedOrder(field: string, direction: string): Promise<string[]
   const of = await queryRows<{ id: string }>(
     world.db,
     `select o.id from orders o order by ${column} ${direction} nulls last, o.sequence ${direction}`,
-    {},
   );
   return of.map(({ id }) => id);
 }

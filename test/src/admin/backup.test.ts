@@ -178,7 +178,7 @@ describe('rules 28.7: backup check', () => {
     const databases = [name, ...DATABASES_OF_TEMPORAL];
     const checked = await check(['--databases', databases.join(',')]);
     expect(checked).toMatchObject({ passed: true, problems: [], databases });
-    const [orders] = await queryRows<{ count: number }>(database.db, 'select count(*) as count from orders', {});
+    const [orders] = await queryRows<{ count: number }>(database.db, 'select count(*) as count from orders');
     expect(checked.rows[name]!['orders']).toBe(orders!.count);
     expect(checked.rows['temporal_visibility']).toEqual({ executions: 2000 });
     expect(Date.parse(checked.newest_commit)).toBeGreaterThanOrEqual(written_at);
@@ -209,7 +209,6 @@ describe('rules 28.7: backup check', () => {
     const [running] = await queryRows<{ data: string; since: string }>(
       server,
       `select current_setting('data_directory') as data, pg_postmaster_start_time() as since`,
-      {},
     );
     const outside = path.join(directory, 'outside.conf');
     writeFileSync(outside, 'kept');
@@ -227,7 +226,7 @@ describe('rules 28.7: backup check', () => {
       delete process.env['PGPORT'];
     }
     expect(readFileSync(outside, 'utf8')).toBe('kept');
-    const [now] = await queryRows(server, 'select pg_postmaster_start_time() as since', {});
+    const [now] = await queryRows(server, 'select pg_postmaster_start_time() as since');
     expect(now).toEqual({ since: running!.since });
   });
 

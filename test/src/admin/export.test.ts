@@ -121,7 +121,6 @@ describe('rules 29.8: a month is removed with its files', () => {
     const tables = await queryRows<{ name: string }>(
       database.db,
       "select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'",
-      {},
     );
     const found = await Promise.all(
       tables.map(async ({ name }) => {

@@ -31,7 +31,6 @@ it('rules 20.18: builds the index where no worker runs, and compares it with the
     await queryRows<{ rows: number }>(
       world.db,
       'select count(*) as rows from orders o left join transactions t on t.order_id = o.id',
-      {},
     )
   )[0]!.rows;
   expect(stderr).toContain(`the new index answers; it has ${total} rows`);

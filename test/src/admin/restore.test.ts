@@ -60,14 +60,14 @@ test('rules 28.3: a reconciliation that lost its lease writes nothing more, and 
   await db.transaction((trx) => beginRestore(trx, uuidv7(), began, new Date()));
   const another = `update leases set holder = 'another', expires_at = clock_timestamp() + interval '30 seconds'
     where name = 'reconciliation' returning 1`;
-  await expect(reconcile(() => queryRows(db, another, {}))).rejects.toMatchObject({ error: 'Conflict' });
+  await expect(reconcile(() => queryRows(db, another))).rejects.toMatchObject({ error: 'Conflict' });
   // Of what it had written until then the audit trail says only that it began.
   expect(await db('audit_trail').where({ action: 'restore.reconcile' }).pluck('after')).toEqual([{ state: 'begun' }]);
   expect([await findOrderSnapshot(db, id), (await openRestore(db))!.reconciled]).toEqual([order, null]);
   // The other one still has it.
   await expect(reconcile(() => Promise.resolve())).rejects.toThrow(/Another reconciliation runs/);
   const free = `update leases set expires_at = clock_timestamp() where name = 'reconciliation' returning 1`;
-  await queryRows(db, free, {});
+  await queryRows(db, free);
   await reconcile(() => Promise.resolve());
   expect((await findOrderSnapshot(db, id))!.expires_at).toBeGreaterThan(began + 50 * MINUTE);
   expect((await openRestore(db))!.reconciled).not.toBeNull();

@@ -30,7 +30,7 @@ it('writes orders that the service reads and indexes, and notes only changes mad
   expect(await isIndexBehind(db)).toBe(false);
   await continueIndexing(db);
   await changeOrders(db, order_ids, { order_id, merchant_order_id: 'found-1' });
-  expect(await queryRows(db, 'select order_id from search_outbox', {})).toHaveLength(10);
+  expect(await queryRows(db, 'select order_id from search_outbox')).toHaveLength(10);
   expect(await indexedOrders(db, [order_id])).toMatchObject([
     { order_id, documents: [{ merchant_order_id: stored('found-1') }] },
   ]);

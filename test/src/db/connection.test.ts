@@ -65,15 +65,15 @@ test('a lock that somebody keeps', async () => {
   const [keeper, waiting] = [open(url), open(url, { session_sql: SHORT })];
   await keeper.transaction(async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(4711)');
-    expect(await told(queryRows(waiting, 'select pg_advisory_xact_lock(4711)', {}))).toBe('away');
+    expect(await told(queryRows(waiting, 'select pg_advisory_xact_lock(4711)'))).toBe('away');
   });
-  expect(await told(queryRows(waiting, 'select pg_advisory_xact_lock(4711)', {}))).toBe('answered');
+  expect(await told(queryRows(waiting, 'select pg_advisory_xact_lock(4711)'))).toBe('answered');
 });
 
 test('a statement without end', async () => {
   const db = open(url, { session_sql: SHORT });
-  expect(await told(queryRows(db, 'select pg_sleep(10)', {}))).toBe('away');
-  expect(await told(queryRows(db, 'select 1', {}))).toBe('answered');
+  expect(await told(queryRows(db, 'select pg_sleep(10)'))).toBe('away');
+  expect(await told(queryRows(db, 'select 1'))).toBe('answered');
 });
 
 test.each(['25006', '40001', '40P01', '53100', '53200', '53400'])(
@@ -90,11 +90,11 @@ test('rules 2.7: a read-only database is not ready; when it can write, the pool 
   // Its connection too is new, and read-only, after the failure in another pool.
   const setReadOnly = (value: string) =>
     database.db.raw(`begin read write; alter database ${name} set default_transaction_read_only = ${value}; commit`);
-  const write = () => queryRows(db, 'delete from request_claims', {});
+  const write = () => queryRows(db, 'delete from request_claims');
   await setReadOnly('on');
   await expect(checkWritable(open(url))).rejects.toThrow('is read-only');
   // Two connections that stay read-only.
-  await Promise.all([queryRows(db, 'select pg_sleep(0.3)', {}), queryRows(db, 'select pg_sleep(0.3)', {})]);
+  await Promise.all([queryRows(db, 'select pg_sleep(0.3)'), queryRows(db, 'select pg_sleep(0.3)')]);
   await setReadOnly('off');
   expect(await told(write())).toBe('away');
   // Every connection from before that failure is closed, not only the one that failed.
@@ -153,7 +153,7 @@ describe('a prepared statement', () => {
     const db = open(url);
     await db.transaction(async (trx) => {
       await trx.raw('select 1');
-      const waiting = [told(selectTwice(db, { n: 1, text: '' })), told(queryRows(db, 'select 1', {}))];
+      const waiting = [told(selectTwice(db, { n: 1, text: '' })), told(queryRows(db, 'select 1'))];
       expect(await Promise.all(waiting)).toEqual(['away', 'away']);
     });
   });
@@ -161,18 +161,18 @@ describe('a prepared statement', () => {
 
 test('a server that takes connections and says nothing', async () => {
   const silent = open(await inFront(() => undefined), { limits: { connection: 300, silence: 300 } });
-  expect(await told(queryRows(silent, 'select 1', {}))).toBe('away');
+  expect(await told(queryRows(silent, 'select 1'))).toBe('away');
 });
 
 test('a server that is not there', async () => {
-  expect(await told(queryRows(open('postgres://nobody@127.0.0.1:1/nothing'), 'select 1', {}))).toBe('away');
+  expect(await told(queryRows(open('postgres://nobody@127.0.0.1:1/nothing'), 'select 1'))).toBe('away');
 });
 
 test('a server that refuses the password', async () => {
   const wrong = new URL(url);
   wrong.password = 'another';
-  await expect(queryRows(open(wrong.href), 'select 1', {})).rejects.toMatchObject({ code: '28P01' });
-  expect(await told(queryRows(open(wrong.href), 'select 1', {}))).toBe('away');
+  await expect(queryRows(open(wrong.href), 'select 1')).rejects.toMatchObject({ code: '28P01' });
+  expect(await told(queryRows(open(wrong.href), 'select 1'))).toBe('away');
   // A process that starts ends with this message.
   await expect(openDatabase(parseConfig({ POSTGRES_URL: wrong.href }))).rejects.toThrow(
     'password authentication failed',
@@ -195,10 +195,10 @@ test('a server that falls silent: the connection is given up, and a new one answ
       pairs.push([socket, upstream]);
     }),
   );
-  expect(await told(queryRows(db, 'select 1', {}))).toBe('answered');
+  expect(await told(queryRows(db, 'select 1'))).toBe('answered');
   for (const [socket, upstream] of pairs) upstream.unpipe(socket).pause();
-  expect(await told(queryRows(db, 'select 1', {}))).toBe('away');
-  expect(await told(queryRows(db, 'select 1', {}))).toBe('answered');
+  expect(await told(queryRows(db, 'select 1'))).toBe('away');
+  expect(await told(queryRows(db, 'select 1'))).toBe('answered');
   expect(pairs).toHaveLength(2);
 });
 

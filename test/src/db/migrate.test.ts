@@ -18,14 +18,14 @@ test('makes the database that is missing; several at once wait for each other; a
   await migrate(url);
   const sql = `select count(*) as tables from pg_tables
     where schemaname = 'public' and tablename in ('orders', 'transactions', 'webhook_deliveries')`;
-  expect(await withDatabase(url, (db) => queryRows(db, sql, {}))).toEqual([{ tables: 3 }]);
+  expect(await withDatabase(url, (db) => queryRows(db, sql))).toEqual([{ tables: 3 }]);
 });
 
 test('one that waits for another holds no transaction open: an index that is built concurrently would wait for it', async () => {
   const { db, url, close } = await createTestDatabase();
   const other = await db.transaction();
   await other.raw('select pg_advisory_xact_lock(7264001)');
-  const [asked] = await queryRows<{ at: string }>(db, 'select cast(clock_timestamp() as text) as at', {});
+  const [asked] = await queryRows<{ at: string }>(db, 'select cast(clock_timestamp() as text) as at');
   const waiting = migrate(url);
   await until('it has asked, and ended its transaction', async () => {
     const sql = `select 1 from pg_stat_activity where datname = current_database()
@@ -62,7 +62,7 @@ test('amounts are numbers, instants are texts in UTC that keep their microsecond
   const sql = `select 9007199254740991::bigint as amount, '2026-01-15 12:00:05.433502+02'::timestamptz as at`;
   await withDatabase(stack().postgres_url, async (db) => {
     const found = [{ amount: 9_007_199_254_740_991, at: '2026-01-15 10:00:05.433502+00' }];
-    expect(await queryRows(db, sql, {})).toEqual(found);
+    expect(await queryRows(db, sql)).toEqual(found);
     await checkWritable(db);
   });
 });
@@ -88,12 +88,12 @@ describe('a migration beside the service', () => {
     });
     await untilLocked(database.db, 'alter table orders%');
     // It stands in the queue behind the migration, and the report has not ended.
-    await expect(queryRows(database.db, 'select count(*) from orders', {})).resolves.toEqual([{ count: 0 }]);
+    await expect(queryRows(database.db, 'select count(*) from orders')).resolves.toEqual([{ count: 0 }]);
     expect(report.isCompleted()).toBe(false);
     await until('it has tried again', () => retries > 0);
     await report.commit();
     await migrated;
-    await expect(queryRows(database.db, 'select next_release from orders', {})).resolves.toEqual([]);
+    await expect(queryRows(database.db, 'select next_release from orders')).resolves.toEqual([]);
     await database.close();
   });
 
@@ -125,13 +125,12 @@ describe('a migration beside the service', () => {
     };
     const migrated = migrate(url, { migrations: migrations(build) });
     await untilLocked(db, 'drop index concurrently%');
-    await expect(queryRows(db, `insert into leases values ('d', 'third', now())`, {})).resolves.toEqual([]);
+    await expect(queryRows(db, `insert into leases values ('d', 'third', now())`)).resolves.toEqual([]);
     await payment.commit();
     await migrated;
     const [index] = await queryRows<{ indisvalid: boolean; indisunique: boolean }>(
       db,
       `select indisvalid, indisunique from pg_index where indexrelid = to_regclass('leases_holder')`,
-      {},
     );
     expect(index).toEqual({ indisvalid: true, indisunique: false });
     await database.close();
@@ -181,11 +180,11 @@ test('rules 24.2: the second migration beside payments and an open report: no st
   const watch = async (more: number) => {
     const enough = payments + more;
     await until('payments go on', async () => {
-      for (const { query } of await queryRows<{ query: string }>(db, behind, {})) waiting.add(query);
+      for (const { query } of await queryRows<{ query: string }>(db, behind)) waiting.add(query);
       return payments >= enough;
     });
   };
-  const isBuilding = async () => (await queryRows(db, `${building} and wait_event_type = 'Lock'`, {})).length > 0;
+  const isBuilding = async () => (await queryRows(db, `${building} and wait_event_type = 'Lock'`)).length > 0;
   await until('the build waits for the report', isBuilding, 120_000);
   await watch(ORDERS_PER_SECOND);
   expect(await isBuilding()).toBe(true);

@@ -59,7 +59,7 @@ async function rolledBack(work: (db: Database) => Promise<void>): Promise<void> 
   const trx = await database.db.transaction();
   try {
     // The machine may stall between two statements.
-    await queryRows(trx, 'set local idle_in_transaction_session_timeout = 0', {});
+    await queryRows(trx, 'set local idle_in_transaction_session_timeout = 0');
     await work(trx);
   } finally {
     await trx.rollback();

@@ -33,7 +33,6 @@ test('a migrated database gives each new session of its role the settings, witho
     queryRows<{ name: string; setting: string }>(
       db,
       "select name, setting from pg_settings where name like '%timeout' and setting <> '0' and source = 'database user' order by name",
-      {},
     ),
   );
   expect(found).toEqual([
@@ -91,7 +90,7 @@ test.each([
 
 test('rules 24.1: a share that Postgres does not have is refused', async () => {
   const max = Number(
-    (await queryRows<{ max: string }>(migrated.db, "select current_setting('max_connections') as max", {}))[0]!.max,
+    (await queryRows<{ max: string }>(migrated.db, "select current_setting('max_connections') as max"))[0]!.max,
   );
   expect(await problemOf(migrated.url, max)).toBe('none');
   expect(await problemOf(migrated.url, max + 1)).toMatch(
@@ -128,7 +127,6 @@ test('a process opens no more connections than its share', async () => {
     const [row] = await queryRows<{ count: number }>(
       migrated.db,
       `select count(*) as count from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
-      {},
     );
     expect(row!.count).toBe(3);
   } finally {
@@ -142,7 +140,6 @@ test('rules 24.2: a migration may take longer than a statement of the service, a
     const found = await queryRows<{ setting: string }>(
       db,
       "select setting from pg_settings where name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout') order by name",
-      {},
     );
     expect(found.map(({ setting }) => setting)).toEqual(['0', '2000', '0']);
   } finally {

@@ -19,7 +19,7 @@ const postgres = setUp(() => startOwnPostgres());
 const world = setUp(() => aSearchWorld({ postgres_url: postgres.url }));
 
 /** As if so much time had passed since whoever has the lease kept it. */
-const endLease = () => queryRows(world.db, 'update leases set expires_at = clock_timestamp()', {});
+const endLease = () => queryRows(world.db, 'update leases set expires_at = clock_timestamp()');
 
 it('rules 20.12: nothing is missing after kill -9 of Meilisearch, of the indexer and of Postgres, in mid-index', async () => {
   let indexer = anIndexerProcess();
@@ -41,7 +41,7 @@ it('rules 20.12: nothing is missing after kill -9 of Meilisearch, of the indexer
       } else if (victim === 2) {
         await postgres.kill();
         // The pool finds out one by one that its connections are gone.
-        const answers = () => queryRows(world.db, 'select 1', {}).then(Boolean, () => false);
+        const answers = () => queryRows(world.db, 'select 1').then(Boolean, () => false);
         await until('Postgres answers', answers);
       }
     }

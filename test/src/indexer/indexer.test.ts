@@ -24,7 +24,7 @@ const world = setUp(() => aSearchWorld());
 /** Each test begins with nothing recorded and no index. */
 beforeEach(async () => {
   for (const table of ['orders', 'search_outbox', 'search_refusals', 'search_rebuild', 'leases', 'current_build']) {
-    await queryRows(world.db, `truncate ${table} cascade`, {});
+    await queryRows(world.db, `truncate ${table} cascade`);
   }
   await forgetSearches();
   await connectSearch(world.server, 'set-up').deleteIndex(INDEX).waitTask({ timeout: 60_000 });
@@ -45,7 +45,7 @@ const differences = async () => {
 const count = async (query: string) => (await world.search({ query })).body.hits;
 
 /** As if nobody had searched for long: changes are gathered (rules 20.12). */
-const forgetSearches = () => queryRows(world.db, `update search_use set last = '-infinity'`, {});
+const forgetSearches = () => queryRows(world.db, `update search_use set last = '-infinity'`);
 
 // The first test: a search that came shortly before is remembered by whoever searches.
 it('rules 20.12: changes are gathered while nobody searches; the first search waits for them, and finds them', async () => {
@@ -75,7 +75,7 @@ it('rules 20.12: changes are gathered while nobody searches; the first search wa
   // Gathered for long enough.
   await forgetSearches();
   await writeOrders(world.db, [{ merchant_order_id: '5' }]);
-  await queryRows(world.db, `update search_outbox set changed = now() - interval '10 seconds'`, {});
+  await queryRows(world.db, `update search_outbox set changed = now() - interval '10 seconds'`);
   await until('it is written', async () => batches.length === 3);
   await indexer.stop();
 });
@@ -156,7 +156,7 @@ it('rules 20.13: an order that the index refuses is set aside with the reason, a
   const indexer = world.anIndexer(spoilt);
   await world.indexed();
   await indexer.stop();
-  expect(await queryRows(world.db, 'select order_id, reason from search_refusals', {})).toEqual([
+  expect(await queryRows(world.db, 'select order_id, reason from search_refusals')).toEqual([
     { order_id: refused, reason: 'invalid_document_id' },
   ]);
   expect(await count('*')).toBe(19);
@@ -164,7 +164,7 @@ it('rules 20.13: an order that the index refuses is set aside with the reason, a
   world.anIndexer();
   await queryRows(world.db, 'update orders set version = version + 1 where id = :refused', { refused });
   await world.indexed();
-  expect([await count('*'), await queryRows(world.db, 'select 1 from search_refusals', {})]).toEqual([20, []]);
+  expect([await count('*'), await queryRows(world.db, 'select 1 from search_refusals')]).toEqual([20, []]);
 });
 
 it('rules 20.13: a rebuilt index takes what the one before refused, also an order that changes meanwhile', async () => {
@@ -174,7 +174,7 @@ it('rules 20.13: a rebuilt index takes what the one before refused, also an orde
     await until('no rebuild is under way', async () => (await searchRebuild(world.db)) === undefined);
     await indexer.stop();
   };
-  const refusals = async () => (await queryRows(world.db, 'select 1 from search_refusals', {})).length;
+  const refusals = async () => (await queryRows(world.db, 'select 1 from search_refusals')).length;
   await runOf(world.writer);
   const [unchanged, changed] = await writeOrders(world.db, someOrders(20, 7));
   const spoilt = writerThatSpoils((id, name) => name === INDEX && [unchanged, changed].includes(id));
@@ -237,7 +237,7 @@ it('rules 20.18: a rebuild that is asked for fills a second index while the firs
   await world.indexed();
   // What only a rebuild can bring back.
   await world.writer.write('orders', [{ order_id: (await ids())[0]!, documents: [] }]);
-  await queryRows(world.db, 'delete from search_outbox', {});
+  await queryRows(world.db, 'delete from search_outbox');
   await requestSearchRebuild(world.db, Date.now());
   for (let n = 0; (await searchRebuild(world.db)) !== undefined; n += 1) {
     await writeOrders(world.db, [{ merchant_order_id: `during-${n}` }]);
@@ -257,13 +257,12 @@ it('rules 20.18: an index that is lost while no order changes is made again', as
 });
 
 const ids = async () =>
-  (await queryRows<{ id: string }>(world.db, 'select id from orders order by id', {})).map(({ id }) => id);
+  (await queryRows<{ id: string }>(world.db, 'select id from orders order by id')).map(({ id }) => id);
 
 it('one indexer works, another waits, and takes over when the first is gone', async () => {
   const first = world.anIndexer();
   await world.indexed();
-  const holder = async () =>
-    (await queryRows<{ holder: string }>(world.db, 'select holder from leases', {}))[0]?.holder;
+  const holder = async () => (await queryRows<{ holder: string }>(world.db, 'select holder from leases'))[0]?.holder;
   const before = await holder();
   world.anIndexer();
   await sleep(50);
@@ -309,16 +308,15 @@ it.each([
     await queryRows(
       world.db,
       `update leases set holder = 'another', expires_at = clock_timestamp() + interval '1 hour'`,
-      {},
     );
     await rename(newest);
-    await queryRows(world.db, 'delete from search_outbox', {});
+    await queryRows(world.db, 'delete from search_outbox');
     await world.writer.write('orders', await indexedOrders(world.db, [order_id]));
     expect(await count(`merchant_order_id:${newest}`)).toBe(1);
 
     proceed!();
     await until('the order is noted again', async () => (await waitingForSearch(world.db, [order_id])).length > 0);
-    await queryRows(world.db, 'delete from leases', {});
+    await queryRows(world.db, 'delete from leases');
     await world.indexed();
     expect(await count(`merchant_order_id:${newest}`)).toBe(1);
     expect(await differences()).toMatchObject({ missing: 0, different: 0 });
@@ -350,7 +348,6 @@ it.each(['before', 'after'])(
     await queryRows(
       world.db,
       `update leases set holder = 'another', expires_at = clock_timestamp() + interval '1 hour'`,
-      {},
     );
     const rebuilt = await world.writer.beginRebuild();
     await world.writer.write(rebuilt, await indexedOrders(world.db, [order_id]));

@@ -173,14 +173,13 @@ test('rules 24.19: every outcome that is overdue needs attention, however many t
 test('rules 24.19: of however many failed webhooks, the next ten thousand are looked at in each round', async () => {
   const first = await aDelivery(database.db);
   await recordAttention(database.db, { kind: 'webhook', id: `${first.order_id}-1` }, 'webhook failed 10 times');
-  await queryRows(database.db, `update webhook_deliveries set status = 'delivered', next_attempt_at = null`, {});
+  await queryRows(database.db, `update webhook_deliveries set status = 'delivered', next_attempt_at = null`);
   // Their ids come before that of the order.
   await queryRows(
     database.db,
     `insert into attentions (object_kind, object_id, reason)
      select 'webhook', '00000000-0000-7000-8000-' || lpad(n::text, 12, '0') || '-1', 'webhook failed 10 times'
      from generate_series(1, 10000) n`,
-    {},
   );
   const isOpen = async () =>
     (
@@ -191,5 +190,5 @@ test('rules 24.19: of however many failed webhooks, the next ten thousand are lo
   const next = await reconcileAttentions(database.db, NOW);
   expect([next, await isOpen()]).toEqual(['00000000-0000-7000-8000-000000010000-1', true]);
   expect([await reconcileAttentions(database.db, NOW, next), await isOpen()]).toEqual(['', false]);
-  await queryRows(database.db, 'delete from attentions', {});
+  await queryRows(database.db, 'delete from attentions');
 });

@@ -361,7 +361,7 @@ describe('with a Temporal server that has lost its workflows', () => {
     await recovery.recover((await world.now()) + 15 * MINUTE + SETTLED);
     await becomes(reversal, 'completed: accepted');
     expect(await ledger(order)).toEqual(['sale 500 approved', 'reversal 500 approved']);
-    expect(await queryRows(world.database.db, 'select * from late_approval_watches', {})).toEqual([]);
+    expect(await queryRows(world.database.db, 'select * from late_approval_watches')).toEqual([]);
   });
 
   test('rules 10.9: a chargeback that was announced, and whose workflow was lost, is recorded', async () => {
@@ -375,7 +375,7 @@ describe('with a Temporal server that has lost its workflows', () => {
     await announceOperation(db, { order_id, kind: 'chargeback', processor_key, ...of }, await world.now());
     await look();
     await becomes(order_id, 'completed: accepted');
-    expect(await queryRows(db, 'select * from announced_operations', {})).toEqual([]);
+    expect(await queryRows(db, 'select * from announced_operations')).toEqual([]);
   });
 
   test('an order whose workflow was lost at the issuer expires with its attempt, which ends before it', async () => {
@@ -589,7 +589,7 @@ describe('the calls that it makes to Temporal', () => {
     } finally {
       await db.raw('alter table attentions_away rename to attentions');
     }
-    expect(await queryRows(db, 'select * from request_claims where claimed < now()', {})).toEqual([]);
+    expect(await queryRows(db, 'select * from request_claims where claimed < now()')).toEqual([]);
   });
 
   test('rules 29.1: a deletion that takes the whole time and fails comes after the others in the next round', async () => {
@@ -690,7 +690,7 @@ describe('the calls that it makes to Temporal', () => {
     await until('it did the work', () => called.length === expected.length);
     await recovery.stop();
     expect(called.toSorted()).toEqual(expected);
-    expect(await queryRows(database.db, 'select * from leases', {})).toEqual([]);
+    expect(await queryRows(database.db, 'select * from leases')).toEqual([]);
   });
 
   test('rules 10.13: so many checks are made at once; stop waits for those under way, and begins no other', async () => {
@@ -770,7 +770,7 @@ describe('the calls that it makes to Temporal', () => {
       attempts: { checked: 1, restarted: 0, failed: 0 },
       expired_orders: { checked: 2, restarted: 0, failed: 0 },
     });
-    expect(await queryRows(database.db, 'select * from recovery_progress', {})).toEqual([]);
+    expect(await queryRows(database.db, 'select * from recovery_progress')).toEqual([]);
     const away = { db: database.db, client: temporal({ unavailable: true }), workflows, log };
     const failing = createWorkflowClients({ client: away.client, db: database.db });
     await expect(recoverEverything({ ...away, workflows: failing }, NOW + SETTLED)).rejects.toThrow(
@@ -824,7 +824,7 @@ describe('a Temporal that never answers', () => {
       );
     }
     await recoveryOf(database.db, client).recover(now);
-    expect(await queryRows(database.db, 'select webhook_url from receiver_checks', {})).toEqual([{ webhook_url: '1' }]);
+    expect(await queryRows(database.db, 'select webhook_url from receiver_checks')).toEqual([{ webhook_url: '1' }]);
   });
 
   test('rules 13.20: a round deletes webhook events that are seven days old', async () => {
@@ -855,7 +855,7 @@ describe('a Temporal that never answers', () => {
       { project: PROJECT.id, instants: [now - 30 * day_ms - MINUTE, now - 30 * day_ms + MINUTE, now] },
     );
     await recoveryOf(database.db, client).recover(now);
-    expect(await queryRows(database.db, 'select duration_ms from logged_requests order by 1', {})).toEqual([
+    expect(await queryRows(database.db, 'select duration_ms from logged_requests order by 1')).toEqual([
       { duration_ms: 2 },
       { duration_ms: 3 },
     ]);

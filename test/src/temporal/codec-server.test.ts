@@ -120,7 +120,6 @@ describe('rules 24.18: the audit trail', () => {
       database.db,
       `select actor_kind, actor_id, action, object_kind, object_id, after from audit_trail
        where action = 'payload.decrypt' order by n`,
-      {},
     );
   const encrypted = (workflowId: string, count: number) =>
     new EncryptingCodec(first).encode(

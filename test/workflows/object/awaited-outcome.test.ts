@@ -1,6 +1,6 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { setChargeOutcome, setFollowUpOutcome } from '../../../activities/manual-outcome';
-import { queryRows } from '../../../src/db/connection';
+import { queryRow } from '../../../src/db/connection';
 import { findWatch } from '../../../src/db/orders/late-approvals';
 import { findOrderSnapshot } from '../../../src/db/orders/order-snapshot';
 import { followUpIdempotencyKey } from '../../../src/domain/follow-up';
@@ -87,10 +87,9 @@ async function isNotified(order: TestOrder, refund_id?: string): Promise<void> {
 /** The newest event of the order's payment as it is recorded; no answer has its reason. */
 async function lastEventOf(order: TestOrder): Promise<Record<string, unknown> | undefined> {
   const events = 'select * from transaction_events where transaction_id = :id order by n desc limit 1';
-  const [last] = await queryRows<Record<string, unknown>>(world.database.db, events, {
+  return await queryRow<Record<string, unknown>>(world.database.db, events, {
     id: transactionIdOf(order.id, 1),
   });
-  return last;
 }
 
 describe('rules 10.14: setOutcome of a payment', () => {

@@ -38,7 +38,7 @@ const anOrder = async () => (await writeOrders(database.db, [{}]))[0]!;
 it('settles a transaction: a new version of the order, its amounts, statuses and events as they were', async () => {
   const id = await anOrder();
   const before = await view(id);
-  await queryRows(database.db, 'delete from search_outbox', {});
+  await queryRows(database.db, 'delete from search_outbox');
   const settlement = aSettlement(id);
   expect(await record([settlement])).toBe(1);
   const { number: _number, transaction_id: _id, ...shown } = settlement;
@@ -49,7 +49,7 @@ it('settles a transaction: a new version of the order, its amounts, statuses and
     modified,
     transactions: [{ ...before.transactions[0]!, ...shown, modified }],
   });
-  expect(await queryRows(database.db, 'select order_id from search_outbox', {})).toEqual([{ order_id: id }]);
+  expect(await queryRows(database.db, 'select order_id from search_outbox')).toEqual([{ order_id: id }]);
   expect(await lastSettlement(database.db)).toBe(settlement.number);
 });
 

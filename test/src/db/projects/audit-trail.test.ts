@@ -26,7 +26,6 @@ async function rowsRead(read: (db: Database) => Promise<unknown>): Promise<numbe
     const [counted] = await queryRows<{ rows: number }>(
       trx,
       `select sum(pg_stat_get_xact_tuples_returned(oid))::int as rows from pg_class where relname like 'audit_trail%'`,
-      {},
     );
     return counted!.rows;
   });

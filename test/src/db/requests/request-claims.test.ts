@@ -5,7 +5,7 @@ import { beginAttempt, insertOrder } from '../../../../src/db/orders/insert-orde
 import { loadOrderSnapshot } from '../../../../src/db/orders/order-snapshot';
 import { insertPaymentLink, loadPaymentLinkSnapshot } from '../../../../src/db/payment-links';
 import { withdrawRequest } from '../../../../src/db/requests/request-claims';
-import { queryRows } from '../../../../src/db/connection';
+import { queryRow } from '../../../../src/db/connection';
 import { removeOld } from '../../../../src/db/retention/retention';
 import type { AcceptedRequest } from '../../../../src/domain/accepted-request';
 import { createTestDatabase, untilLocked } from '../../../support/database';
@@ -75,14 +75,12 @@ const WRITES: [title: string, prepare: () => Promise<(request: AcceptedRequest) 
 
 /** All that may have been written. */
 const everything = async () => {
-  const [row] = await queryRows<Record<string, number>>(
+  return await queryRow<Record<string, number>>(
     database.db,
     `select (select count(*) from orders) as orders, (select sum(version) from orders) as versions,
        (select count(*) from transactions) as transactions, (select count(*) from payment_links) as links,
        (select sum(version) from payment_links) as link_versions`,
-    {},
   );
-  return row;
 };
 
 describe.each(WRITES)('rules 10.5: %s, requested without an Idempotency-Key', (_title, prepare) => {

@@ -88,7 +88,6 @@ test('rules 29.1: of every table it is decided when its rows go', async () => {
     database.db,
     `select table_name as name from information_schema.tables
      where table_schema = 'public' and table_type = 'BASE TABLE'`,
-    {},
   );
   const decided = [...UNDER_WAY, ...WITH_THEIR_MONTH, ...STAY, ...BY_THEIR_AGE];
   expect(tables.map(({ name }) => name).toSorted()).toEqual(decided.toSorted());

@@ -82,7 +82,6 @@ describe('a report of some days in the middle of two years', () => {
     const all = await queryRows<{ id: string }>(
       database.db,
       `select id from orders order by created ${direction}, sequence ${direction}`,
-      {},
     );
     expect(found).toEqual(all.map(({ id }) => id));
   });

@@ -23,7 +23,7 @@ async function aCancelledOrder(db = database.db): Promise<string> {
  * of other test files in databases of their own.
  */
 async function olderTransactionsHaveEnded(): Promise<void> {
-  const [row] = await queryRows<{ xid: string }>(database.db, 'select pg_current_xact_id()::text as xid', {});
+  const [row] = await queryRows<{ xid: string }>(database.db, 'select pg_current_xact_id()::text as xid');
   await until('older transactions end', async () => {
     const { xid } = await currentPosition(database.db);
     return BigInt(xid) > BigInt(row!.xid);

@@ -107,7 +107,6 @@ async function rowsRead(read: (db: Database) => Promise<unknown>): Promise<numbe
         trx,
         `select sum(pg_stat_get_xact_tuples_returned(oid))::int as rows from pg_class
          where relname like 'webhook_deliveries%' or relname like 'webhook_attempts%'`,
-        {},
       );
       return counted!.rows;
     };
@@ -182,7 +181,6 @@ test('rules 24.2: a migration fills the projects of old webhooks and failed atte
          select 'deliveries' as table_name, project_id from webhook_deliveries
          union all select 'attempts', project_id from webhook_attempts
        ) written group by 1, 2 order by 1, 2`,
-      {},
     );
   const before = await projects();
   await db.raw('update webhook_deliveries set project_id = null; update webhook_attempts set project_id = null');
