@@ -56,6 +56,8 @@ export function sandboxClientOf(sandbox: Sandbox): Client {
         await sandbox.turn(`${definition.name} arrives`);
         return await update(id, definition, args);
       },
+      // Only a workflow that is lost is asked for it.
+      getUpdateHandle: () => ({ result: () => Promise.reject(sandbox.notFound(id)) }),
     }),
   };
   const client = { workflow, withDeadline: (_deadline: number, call: () => Promise<unknown>) => call() };

@@ -63,7 +63,26 @@ export function undefinedIfNotFound(error: unknown): undefined {
 
 /** Whether a workflow refused an update with this ServiceError. */
 export function isWorkflowRefusal(error: unknown, name: ErrorName): boolean {
-  return error instanceof WorkflowUpdateFailedError && isServiceError(refusalOf(error, ''), name);
+  return serviceErrorOf(error)?.error === name;
+}
+
+/** Whether an update failed undecided: it was dropped, came too late, or its record was lost. */
+export function isUndecidedUpdate(error: unknown): boolean {
+  if (!(error instanceof WorkflowUpdateFailedError)) return false;
+  return serviceErrorOf(error) === undefined || isWorkflowRefusal(error, 'ServiceUnavailable');
+}
+
+/** The failure with which a workflow ended an update. */
+const failureOf = (error: unknown) =>
+  error instanceof WorkflowUpdateFailedError &&
+  (error.cause instanceof ActivityFailure ? error.cause.cause : error.cause);
+
+/** The ServiceError with which a workflow refused an update. */
+function serviceErrorOf(error: unknown): ServiceError | undefined {
+  const refusal = failureOf(error);
+  return refusal instanceof ApplicationFailure && isErrorName(refusal.type) && refusal.type !== 'ServerError'
+    ? new ServiceError(refusal.type, refusal.message, (refusal.details ?? []) as WrongField[])
+    : undefined;
 }
 
 /**
@@ -72,19 +91,14 @@ export function isWorkflowRefusal(error: unknown, name: ErrorName): boolean {
  * `Order 0190…`.
  */
 export function refusalOf(error: unknown, subject: string): unknown {
-  const refusal =
-    error instanceof WorkflowUpdateFailedError &&
-    (error.cause instanceof ActivityFailure ? error.cause.cause : error.cause);
-  if (refusal instanceof ApplicationFailure && isErrorName(refusal.type) && refusal.type !== 'ServerError') {
-    return new ServiceError(refusal.type, refusal.message, (refusal.details ?? []) as WrongField[]);
-  }
+  const refusal = failureOf(error);
   if (refusal instanceof ApplicationFailure && refusal.type === RECORD_MISSING) return notFound(subject);
   if (isRefusedByTemporal(error)) return unavailable();
   // The workflow of an object with a final status is closed, and later deleted.
   if (error instanceof WorkflowNotFoundError) {
     return new ServiceError('Conflict', `${subject} is final and cannot change any more.`);
   }
-  return error;
+  return serviceErrorOf(error) ?? error;
 }
 
 export function notFound(subject: string): ServiceError {

@@ -68,9 +68,14 @@ export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOr
     }
   }
 
-  /** Starts the refund's workflow, or joins a running one. A refused refund is decided again. */
+  /**
+   * Starts the refund's workflow, or joins a running one. A refused refund is not decided again for its
+   * Idempotency-Key, while Temporal keeps its first answer.
+   */
   async refund(input: RequestedFollowUpInput): Promise<StoredOrder> {
-    return await this.createObject(input.id, input.request, { object: input, update: FIRST_ANSWER });
+    const { id, request } = input;
+    const update = request.has_idempotency_key ? { ...FIRST_ANSWER, updateId: `first:${id}` } : FIRST_ANSWER;
+    return await this.createObject(id, request, { object: input, update });
   }
 
   /**

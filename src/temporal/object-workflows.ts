@@ -3,7 +3,14 @@ import type { SignalDefinition, UpdateDefinition, Workflow } from '@temporalio/c
 import type { AcceptedRequest } from '../domain/accepted-request';
 import { CREATE_UPDATE_ID, clockAdvanced, recordChanged } from '../../workflows/messages';
 import { callOnce, callThenRead, unlessClosed, type Purpose, type TemporalAccess } from './call';
-import { RecordLost, isAnswered, isServiceError, isWorkflowClosed, isWorkflowRefusal } from './call-errors';
+import {
+  RecordLost,
+  isAnswered,
+  isServiceError,
+  isUndecidedUpdate,
+  isWorkflowClosed,
+  isWorkflowRefusal,
+} from './call-errors';
 import type { Kind, RecordedKind } from './kinds';
 
 /** Calls shared by all kinds of objects that have a workflow; each kind has its own file. */
@@ -175,6 +182,7 @@ export class RecordedWorkflows<Started, Stored> extends ObjectWorkflows<Started,
           if (!isWorkflowClosed(error) && !isRefusalOfAnother(error, request)) throw error;
           const view = await kind.find(db, id);
           if (view !== undefined && (kind.isFinal(view) || !request.has_idempotency_key)) return;
+          if (view === undefined && isWorkflowClosed(error)) await this.throwRefusal(id, sent.updateId);
           // The first workflow ended before the object was written or its first answer known. A second one uses the
           // same ids for rows and charges, and continues from the record. Temporal keeps a refusal by the update's id.
           const again =
@@ -194,6 +202,19 @@ export class RecordedWorkflows<Started, Stored> extends ObjectWorkflows<Started,
       const is_kept = updateId !== undefined && request.has_idempotency_key;
       if (!is_kept || !isServiceError(error, 'ServiceUnavailable')) throw error;
       return await create({ ...update, updateId: newUpdateId(updateId, request) });
+    }
+  }
+
+  /**
+   * Throws what a closed workflow decided against an update. Temporal keeps it, and it is not decided again: it may not
+   * be kept with the key yet (rules 11.2).
+   */
+  private async throwRefusal(id: string, updateId: string | undefined): Promise<void> {
+    if (updateId === undefined) return;
+    try {
+      await this.handle(id).getUpdateHandle(updateId).result();
+    } catch (error) {
+      if (!isWorkflowClosed(error) && !isUndecidedUpdate(error)) throw error;
     }
   }
 

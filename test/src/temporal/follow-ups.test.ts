@@ -111,3 +111,20 @@ test('rules 10.19: a capture whose record was lost is made again by its key, whi
   expect(await amountDetailsOf(merchant, payment)).toMatchObject({ captured: 10 });
   expect((await merchant.ledger(payment.id)).map(({ operation }) => operation)).toEqual(['authorize', 'capture']);
 });
+
+test('rules 11.2: a refund that its workflow has refused stays refused for its key, also when its money is free again', async () => {
+  const payment = await merchant.paidOrder('approved');
+  const follow_ups = followUpsAt(stack().temporal_address);
+  const refundOf = (input: ReturnType<typeof inputOf<'refund'>>) =>
+    follow_ups.refund({ ...input, request: aRequest() });
+  const setAside = (amount: unknown) =>
+    db('transactions').where({ order_id: payment.id }).update({ refund_pending_amount: amount });
+  const input = inputOf(payment, 'refund');
+  await setAside(db.ref('captured_amount'));
+  // The process that got this refusal dies before it keeps it with the key.
+  await expect(refundOf(input)).rejects.toMatchObject({ error: 'RefundError' });
+  await setAside(0);
+  await expect(refundOf(input)).rejects.toMatchObject({ error: 'RefundError' });
+  expect(await refundOf(inputOf(payment, 'refund'))).toMatchObject({ status: 'completed' });
+  expect((await merchant.ledger(payment.id)).map(({ operation }) => operation)).toEqual(['sale', 'refund']);
+});
