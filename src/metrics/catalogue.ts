@@ -362,7 +362,7 @@ export const METRICS = metrics({
     help: 'Age of the instant until which the audit has compared all, in seconds. Up to 80 minutes is normal.',
     labels: {},
     processes: WORKER,
-    only: `${HOLDER_OF_RECOVERY}, once the audit has begun`,
+    only: HOLDER_OF_RECOVERY,
   },
   payments_settlements_behind_seconds: {
     type: 'gauge',

@@ -14,8 +14,8 @@ export interface Figures {
   rolled_keys_in_use: number;
   /** Age of the instant until which recovery has checked all rows; null before its first round. */
   recovery_behind: number | null;
-  /** Age of the instant until which the audit has compared all, or of its first run; null before that. */
-  audit_behind: number | null;
+  /** Age of the instant until which the audit has compared all, or of its first run; before that, of the record. */
+  audit_behind: number;
   /** Time since the processor's settlements were last fetched to the end. */
   settlements_behind: number;
   /**
@@ -44,6 +44,9 @@ const ROLLED_KEYS_IN_USE = `
   and last_used > cast(rolled at time zone 'UTC' as date)
   and last_used >= cast(clock_timestamp() at time zone 'UTC' as date) - 1`;
 
+/** When the record was made. */
+const MADE = '(select min(migration_time) from knex_migrations)';
+
 const FIND_FIGURES = `
   select ${countOf(UNKNOWN, 10_000)} as unknown_outcomes, ${ageOf(`min(modified) from ${UNKNOWN_CHARGES}`)} as unknown_outcome_age,
     ${countOf('search_outbox', 100_000)} as outbox_rows,
@@ -52,7 +55,7 @@ const FIND_FIGURES = `
     ${countOf(DUE, 100_000)} as deliveries_due, ${ageOf(`min(next_attempt_at) from ${DUE}`)} as delivery_age,
     ${countOf(ROLLED_KEYS_IN_USE, 10_000)} as rolled_keys_in_use,
     (select extract(epoch from clock_timestamp() - min(checked_until))::float8 from recovery_progress) as recovery_behind,
-    (select extract(epoch from clock_timestamp() - coalesce(checked_until, began))::float8 from audit_progress) as audit_behind,
+    ${ageOf(`coalesce((select coalesce(checked_until, began) from audit_progress), ${MADE})`)} as audit_behind,
     ${ageOf('fetched from settlement_progress')} as settlements_behind,
     ${ARCHIVE_AGE} as archive_age, ${ARCHIVE_FAILS} as archive_fails, ${BACKUP_CHECK_AGE} as backup_check_age`;
 
