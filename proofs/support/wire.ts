@@ -39,8 +39,8 @@ export class WiredStack {
   }
 
   async discard(): Promise<void> {
-    await this.own.discard();
     this.server?.kill();
+    await this.own.discard();
   }
 
   /** The proxy between a process and a server. */

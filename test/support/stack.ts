@@ -53,21 +53,21 @@ export const POSTGRES_PASSWORD = 'a-test-only';
 /** In the folder of the run: PostgreSQL's data as they are made, and secrets.json with their password. */
 const AS_MADE = 'as-made';
 
-/** Makes PostgreSQL's data in the folder of the run, for its stack and for copies. */
+/** Makes PostgreSQL's data and their password in the folder of the run, for its stack, which adds secrets, and for copies. */
 export async function makePostgres(data_dir: string): Promise<void> {
   await preparePostgres({ data_dir, log_file: '', port: 0, password: POSTGRES_PASSWORD }, createProgress());
   const [made, secrets, as_made] = ['postgres', 'secrets.json', AS_MADE].map((name) => path.join(data_dir, name));
-  // A stack makes the secrets that are missing.
   writeFileSync(secrets!, JSON.stringify({ postgres_password: POSTGRES_PASSWORD }), { mode: 0o600 });
   mkdirSync(as_made!, { mode: 0o711 });
   // They are elsewhere where the user postgres cannot pass the folder.
   if (existsSync(made!)) execFileSync('cp', ['-a', made!, secrets!, as_made!]);
 }
 
-/** Gives a new folder PostgreSQL's data as they were made for the run: a copy takes a tenth of the time. */
+/** Gives a new folder PostgreSQL's data as they were made for the run, if there is one: it takes a tenth of the time. */
 export function copyPostgres(data_dir: string): void {
-  const as_made = path.join(stack().data_dir, AS_MADE, '.');
-  if (!existsSync(path.join(data_dir, 'secrets.json'))) execFileSync('cp', ['-a', as_made, data_dir]);
+  const run = process.env[DATA_DIR_OF_RUN];
+  const is_made = run === undefined || existsSync(path.join(data_dir, 'secrets.json'));
+  if (!is_made) execFileSync('cp', ['-a', path.join(run, AS_MADE, '.'), data_dir]);
 }
 
 /** A process of the stack that a test may kill or stop. */
@@ -80,7 +80,7 @@ export const idle = (...names: ('api' | 'manage' | 'worker' | 'codec')[]): strin
 /** A stack for one test file, which may kill its processes. */
 export class OwnStack {
   readonly data_dir: string;
-  private launched!: LaunchedStack;
+  private launched: LaunchedStack | undefined;
 
   /** `name` shows in the name of its folder; `env`: variables beside the defaults; `args`: of start.js. */
   constructor(
@@ -101,8 +101,8 @@ export class OwnStack {
 
   /** Nobody needs its data: it is killed, which takes no time. `main/start` stops a stack in order. */
   async discard(): Promise<void> {
-    this.launched.process.kill('SIGKILL');
-    await this.launched.ended;
+    this.launched?.process.kill('SIGKILL');
+    await this.launched?.ended;
     await new RunningProcesses(this.data_dir).killLeftovers();
     removeData(this.data_dir);
   }
@@ -121,7 +121,7 @@ export class OwnStack {
   /** Kills all processes at once, the supervisor included, as a power failure does. */
   async killAll(): Promise<void> {
     for (const pid of Object.values(readFacts(this.data_dir).pids)) process.kill(pid, 'SIGKILL');
-    await this.launched.ended;
+    await this.launched!.ended;
   }
 
   /** Runs the work while the process stands still: its connections stay open and nobody answers. */
