@@ -37,13 +37,15 @@ export async function startDeliveries(
  * later, while this worker makes as many attempts of the project as it may (rules 13.9).
  */
 export async function attemptDelivery(services: ActivityServices, input: AttemptInput): Promise<DeliveryProgress> {
-  const delivery = await load(services.db, input);
-  if (!isAttemptDue(delivery, input.now + delivery.clock_offset_ms)) return progressOf(delivery);
-  await requireRecordable(services, delivery);
-  const end = services.attempt_limits.beginTask(delivery);
-  if (end === undefined) throw projectIsBusy(services.attempt_limits.nextTurn(delivery));
+  const found = await load(services.db, input);
+  if (!isDue(found, input)) return progressOf(found);
+  await requireRecordable(services, found);
+  const end = services.attempt_limits.beginTask(found);
+  if (end === undefined) throw projectIsBusy(services.attempt_limits.nextTurn(found));
   try {
-    return await sendUnlessSent(services, input, delivery);
+    const delivery = await afterEarlierTries(services, input, found);
+    if (!isDue(delivery, input)) return progressOf(delivery);
+    return await send(services, delivery, currentInstant(input) + delivery.clock_offset_ms);
   } finally {
     end();
   }
@@ -54,16 +56,19 @@ export async function attemptDeliveryLocally(
   services: ActivityServices,
   input: AttemptInput,
 ): Promise<DeliveryProgress | null> {
-  const delivery = await load(services.db, input);
-  if (!isAttemptDue(delivery, input.now + delivery.clock_offset_ms)) return progressOf(delivery);
-  await requireRecordable(services, delivery);
+  const found = await load(services.db, input);
+  if (!isDue(found, input)) return progressOf(found);
+  await requireRecordable(services, found);
+  // Before it is left to a task, which is a first try again.
+  const delivery = await afterEarlierTries(services, input, found);
+  if (!isDue(delivery, input)) return progressOf(delivery);
   const end = delivery.is_slow ? undefined : services.attempt_limits.beginLocally(delivery);
   if (end === undefined) {
     count('payments_webhook_attempts_deferred_total', {});
     return null;
   }
   try {
-    return await sendUnlessSent(services, input, delivery);
+    return await send(services, delivery, currentInstant(input) + delivery.clock_offset_ms);
   } finally {
     end();
   }
@@ -83,22 +88,17 @@ const projectIsBusy = (again_after: number) =>
     again_after,
   });
 
+const isDue = (delivery: Delivery, { now }: AttemptInput) => isAttemptDue(delivery, now + delivery.clock_offset_ms);
+
 /**
- * Sends the webhook. An earlier try may have sent it, and its record may hang at the commit, which waits for a standby:
- * a repeat sends nothing unless a write ends first, and the attempt is still due then (rules 13.6).
+ * The delivery as earlier tries have left it. One may have sent the webhook, and its record may hang at the commit,
+ * which waits for a standby: throws unless a write ends (rules 13.6). A task that had to wait for a place is a later try
+ * too, and makes the write for nothing.
  */
-async function sendUnlessSent(
-  services: ActivityServices,
-  input: AttemptInput,
-  loaded: Delivery,
-): Promise<DeliveryProgress> {
-  let delivery = loaded;
-  if (Context.current().info.attempt > 1) {
-    await confirmWritable(services.db, input);
-    delivery = await load(services.db, input);
-    if (!isAttemptDue(delivery, input.now + delivery.clock_offset_ms)) return progressOf(delivery);
-  }
-  return await send(services, delivery, currentInstant(input) + delivery.clock_offset_ms);
+async function afterEarlierTries({ db }: ActivityServices, input: AttemptInput, found: Delivery): Promise<Delivery> {
+  if (Context.current().info.attempt === 1) return found;
+  await confirmWritable(db, input);
+  return await load(db, input);
 }
 
 /**

@@ -211,8 +211,12 @@ test.each([
       .where(id)
       .update({ next_attempt_at: new Date(NOW + 120_000) });
     const during = async (db: Database) => {
+      const attempt_limits = new AttemptLimits();
+      const made = activities({ db, attempt_limits });
       for (const n of [1, 2, 3]) {
-        await expect(run<unknown>(activities({ db })[name], { ...id, now: NOW }, 0, n)).rejects.toThrow('lock timeout');
+        await expect(run<unknown>(made[name], { ...id, now: NOW }, 0, n)).rejects.toThrow('lock timeout');
+        // The receiver was slow: a task, which is a first try again, would send it next.
+        jest.spyOn(attempt_limits, 'beginLocally').mockReturnValue(undefined);
       }
     };
     await withDatabase(database.url, during, { session_sql: 'set lock_timeout = 100' });
