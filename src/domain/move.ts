@@ -162,14 +162,15 @@ export function lateApprovalPollAt(
 
 /**
  * Why an operator must look at a payment that gets its outcome, or ends, by this move: more was charged back before
- * than it captures. `undefined` if there is no reason, and for an authorization, which is looked at as it is captured.
+ * than it captures, which an authorization does later. `undefined` if there is no reason, or the order has it already.
  */
 export function moveAttention(order: OrderSnapshot, { transaction }: Move): string | undefined {
   const before = transactionOf(order, transaction?.transaction_id);
   if (transaction === undefined || before === undefined) return undefined;
-  const is_paid = transaction.to === 'accepted';
-  if (!isAttemptOpen(before.status) || isAttemptOpen(transaction.to) || (is_paid && before.capture)) return undefined;
-  return (before.charged_back ?? 0) > (is_paid ? order.amount : 0) ? OVERDRAWN : undefined;
+  if (!isAttemptOpen(before.status) || isAttemptOpen(transaction.to)) return undefined;
+  const captured = transaction.to === 'accepted' && before.capture === undefined ? order.amount : 0;
+  const is_known = order.attention?.includes(OVERDRAWN) === true;
+  return (before.charged_back ?? 0) > captured && !is_known ? OVERDRAWN : undefined;
 }
 
 /**
