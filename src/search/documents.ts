@@ -21,7 +21,7 @@ export interface Document {
   readonly [field: string]: string | number | true | readonly string[];
 }
 
-/** More than an order can have transactions. */
+/** More than an order can have transactions, and as many as a word has bits in row-numbers.ts. */
 export const ROWS_MAX = 32;
 
 /** The document of a row. */

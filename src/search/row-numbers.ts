@@ -6,9 +6,9 @@ const WORDS = 2 ** 20;
 const MAPPED_MAX = 2 ** 15;
 
 /**
- * The rows that a report has read, by `row_sequence`: a bit each, in words of 32 bits, one for each order. An order takes about 94 bytes where
- * the project has few of the orders nearby, and all of a block of a million orders at most 4 MiB. A Set takes 40 bytes
- * for each row, and ends at 2^24.
+ * The rows that a report has read, by `row_sequence`: a bit each, in one word for each order. An order takes about 94
+ * bytes where the project has few of the orders nearby, and all of a block of a million orders at most 4 MiB. A Set
+ * takes 40 bytes for each row, and ends at 2^24.
  */
 export class RowNumbers {
   private readonly blocks = new Map<number, Map<number, number> | Uint32Array>();
