@@ -56,7 +56,7 @@ export function sandboxClientOf(sandbox: Sandbox): Client {
         await sandbox.turn(`${definition.name} arrives`);
         return await update(id, definition, args);
       },
-      // Only a workflow that is lost is asked for it.
+      // The sandbox keeps no outcomes of updates: a refund that was refused is decided again here.
       getUpdateHandle: () => ({ result: () => Promise.reject(sandbox.notFound(id)) }),
     }),
   };

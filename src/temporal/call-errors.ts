@@ -66,7 +66,7 @@ export function isWorkflowRefusal(error: unknown, name: ErrorName): boolean {
   return serviceErrorOf(error)?.error === name;
 }
 
-/** Whether an update failed undecided: it was dropped, came too late, or its record was lost. */
+/** Whether an update failed undecided: it was dropped, came too late, or its record was lost, or by an error of ours. */
 export function isUndecidedUpdate(error: unknown): boolean {
   if (!(error instanceof WorkflowUpdateFailedError)) return false;
   return serviceErrorOf(error) === undefined || isWorkflowRefusal(error, 'ServiceUnavailable');
