@@ -287,7 +287,7 @@ export function transactionToAskAbout(order: StoredOrder, now: number): StoredTr
  */
 export function mayBeApproved(order: StoredOrder, now: number): boolean {
   const asked = transactionToAskAbout(order, now);
-  if (asked === undefined || !(asked.is_watched || asked.status === 'pending')) return false;
+  if (asked === undefined || !(asked.may_be_approved || asked.status === 'pending')) return false;
   return stateOf(order, now).kind !== 'waiting';
 }
 

@@ -89,7 +89,7 @@ type ShownTransaction = Shown<
   | 'refund_pending_amount'
   | 'original_transaction_id'
   | 'receiver_account_token'
-  | 'is_watched'
+  | 'may_be_approved'
   | 'response_code'
   | 'response_code_description'
   | 'challenge_url'

@@ -99,7 +99,7 @@ export interface StoredTransaction extends Omit<TransactionMoney, 'capture_ends_
   /** Where the issuer waits for the customer while the transaction is pending. */
   challenge_url: string | null;
   /** The processor may still approve it after its end (rules 10.12), or an operator has to look at its order. */
-  is_watched: boolean;
+  may_be_approved: boolean;
   received_3ds_result: 'authenticated' | 'attempted' | 'failed' | null;
   liability_shift: boolean | null;
   /** The number of polls without an outcome, and the time of the last one. */
@@ -140,7 +140,8 @@ const EVENT_COLUMNS = columnsOf<StoredEvent>()(
 
 /** The fields of a transaction `t` that are not columns of it, in SQL. */
 const TRANSACTION_FIELDS = {
-  is_watched: 'o.attention is not null or exists (select 1 from late_approval_watches w where w.transaction_id = t.id)',
+  may_be_approved:
+    'o.attention is not null or exists (select 1 from late_approval_watches w where w.transaction_id = t.id)',
   events: `(
     select coalesce(json_agg(e order by n), '[]'::json)
     from (select n, ${EVENT_COLUMNS} from transaction_events where transaction_id = t.id) e)`,

@@ -297,7 +297,12 @@ describe('the return address', () => {
 
 describe('rules 12.12: the transaction to ask about when the customer returns from the issuer', () => {
   const challenged = (status: TransactionStatus, fields: Partial<StoredTransaction> = {}) =>
-    transaction(status, 1, { challenge_url: 'https://issuer.example/', modified: END, is_watched: true, ...fields });
+    transaction(status, 1, {
+      challenge_url: 'https://issuer.example/',
+      modified: END,
+      may_be_approved: true,
+      ...fields,
+    });
   const later = (minutes: number) => Date.parse(END) + minutes * MINUTE;
 
   test.each<[string, StoredOrder, number, boolean]>([
@@ -328,7 +333,7 @@ describe('rules 12.12: the transaction to ask about when the customer returns fr
   });
 
   test('once the processor has declined it, it cannot be approved any more', () => {
-    const declined = aPageOrder('expired', [challenged('expired', { is_watched: false })]);
+    const declined = aPageOrder('expired', [challenged('expired', { may_be_approved: false })]);
     expect(toOrderPayable(declined, later(0)).may_be_approved).toBe(false);
   });
 });

@@ -69,7 +69,7 @@ describe('a payment link is', () => {
   });
   const late_id = randomUUID();
   const cancelledAtTheIssuer = own('cancelled', {
-    ...{ id: late_id, status: 'cancelled', challenge_url: 'https://issuer.example/', is_watched: true },
+    ...{ id: late_id, status: 'cancelled', challenge_url: 'https://issuer.example/', may_be_approved: true },
     modified: new Date(NOW).toISOString(),
   });
   const [late, refused] = [approvedLate(late_id), approvedLate(randomUUID(), 'error')];
