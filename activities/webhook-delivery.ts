@@ -38,13 +38,13 @@ export async function startDeliveries(
  */
 export async function attemptDelivery(services: ActivityServices, input: AttemptInput): Promise<DeliveryProgress> {
   const found = await load(services.db, input);
-  if (!isDue(found, input)) return progressOf(found);
+  if (!mustAttempt(found, input)) return progressOf(found);
   await requireRecordable(services, found);
   const end = services.attempt_limits.beginTask(found);
   if (end === undefined) throw projectIsBusy(services.attempt_limits.nextTurn(found));
   try {
     const delivery = await afterEarlierTries(services, input, found);
-    if (!isDue(delivery, input)) return progressOf(delivery);
+    if (!mustAttempt(delivery, input)) return progressOf(delivery);
     return await send(services, delivery, currentInstant(input) + delivery.clock_offset_ms);
   } finally {
     end();
@@ -57,11 +57,11 @@ export async function attemptDeliveryLocally(
   input: AttemptInput,
 ): Promise<DeliveryProgress | null> {
   const found = await load(services.db, input);
-  if (!isDue(found, input)) return progressOf(found);
+  if (!mustAttempt(found, input)) return progressOf(found);
   await requireRecordable(services, found);
   // Before it is left to a task, which is a first try again.
   const delivery = await afterEarlierTries(services, input, found);
-  if (!isDue(delivery, input)) return progressOf(delivery);
+  if (!mustAttempt(delivery, input)) return progressOf(delivery);
   const end = delivery.is_slow ? undefined : services.attempt_limits.beginLocally(delivery);
   if (end === undefined) {
     count('payments_webhook_attempts_deferred_total', {});
@@ -88,7 +88,8 @@ const projectIsBusy = (again_after: number) =>
     again_after,
   });
 
-const isDue = (delivery: Delivery, { now }: AttemptInput) => isAttemptDue(delivery, now + delivery.clock_offset_ms);
+const mustAttempt = (delivery: Delivery, { now }: AttemptInput) =>
+  isAttemptDue(delivery, now + delivery.clock_offset_ms);
 
 /**
  * The delivery as earlier tries have left it. One may have sent the webhook, and its record may hang at the commit,
