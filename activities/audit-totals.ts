@@ -1,14 +1,10 @@
 import { auditedProjects, recordedTotals, type RecordedTotal } from '../src/db/audit/recorded-money';
 import type { Difference } from '../src/domain/incident';
+import type { TimeSpan } from '../src/domain/period';
 import { operationPages } from '../src/processor/operation-pages';
 import type { ComparedSides } from './audit-comparison';
 
 /** Sums by project, operation and currency (rules 26.4). They are compared hour by hour, which is finer than a day. */
-
-interface Hour {
-  since: number;
-  until: number;
-}
 
 const keyOf = ({ project_id, operation, currency }: Pick<RecordedTotal, 'project_id' | 'operation' | 'currency'>) =>
   [project_id, operation, currency].join(' ');
@@ -16,7 +12,7 @@ const keyOf = ({ project_id, operation, currency }: Pick<RecordedTotal, 'project
 /** The projects whose sums in the record are not the processor's. */
 export async function differingProjects(
   { db, processor }: ComparedSides,
-  hour: Hour,
+  hour: TimeSpan,
   fetched_up_to: number,
 ): Promise<string[]> {
   const reported = await processor.totals(hour, fetched_up_to);
@@ -57,7 +53,7 @@ export function sumOf(object_id: string): SumName {
  */
 export async function sumDifferences(
   sides: ComparedSides,
-  hour: Hour,
+  hour: TimeSpan,
   project_ids: readonly string[],
 ): Promise<Difference[]> {
   const first = await wrongSums(sides, hour, project_ids);
@@ -72,7 +68,7 @@ export async function sumDifferences(
   );
 }
 
-async function wrongSums(sides: ComparedSides, hour: Hour, project_ids: readonly string[]): Promise<Difference[]> {
+async function wrongSums(sides: ComparedSides, hour: TimeSpan, project_ids: readonly string[]): Promise<Difference[]> {
   const totals = (await sides.processor.totals(hour, 0)).filter(({ project_id }) => project_ids.includes(project_id));
   const sums = new Map<string, bigint>();
   for await (const page of operationPages(sides.processor, hour)) {

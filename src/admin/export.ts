@@ -10,10 +10,11 @@ import type { Input } from '../contract/routes';
 import { connectDatabase, type Database } from '../db/connection';
 import type { RequireLease } from '../db/lease';
 import { allParts } from '../db/pages';
-import { auditLines, createdInMonth, eventLines, projectIds, type Month } from '../db/retention/month-export';
+import { auditLines, createdInMonth, eventLines, projectIds } from '../db/retention/month-export';
 import { MONTH_EXPORTED, ownsAuditTrail, removeAuditEntries, removeOrders } from '../db/retention/month-removal';
 import { orderIdsByCreation, reportTexts } from '../db/search/report-rows';
 import { READ_IN_UTC } from '../db/session';
+import type { TimeSpan } from '../domain/period';
 import { SEARCH_FIELD_NAMES } from '../domain/query/fields';
 import { ServiceError, validationError } from '../errors';
 import { recordPool } from '../processes/connections';
@@ -110,8 +111,8 @@ interface Exporter {
   requireLease: RequireLease;
 }
 
-/** A month such as 2026-11 as its period. */
-function monthOf(month: string): Month {
+/** The time of a month such as 2026-11, in UTC. */
+function monthOf(month: string): TimeSpan {
   const [year = 0, number = 0] = month.split('-').map(Number);
   return { since: Date.UTC(year, number - 1), until: Date.UTC(year, number) };
 }
@@ -212,7 +213,7 @@ export async function removeMonth(
 async function writeFiles(
   db: Database,
   month: string,
-  period: Month,
+  period: TimeSpan,
   directory: string,
   requireLease: RequireLease,
 ): Promise<ExportedFile[]> {
@@ -258,7 +259,7 @@ const sumsName = (month: string) => `SHA256SUMS-${month}`;
 const removedName = (month: string) => `REMOVED-${month}`;
 
 /** The ids of the orders of all projects that were created in a month, in parts. */
-async function* ordersOf(db: Database, period: Month): AsyncGenerator<string[]> {
+async function* ordersOf(db: Database, period: TimeSpan): AsyncGenerator<string[]> {
   const condition = createdInMonth(period);
   for (const project_id of await projectIds(db)) {
     const wanted = { project_id, condition, direction: 'asc' } as const;

@@ -16,6 +16,12 @@ export interface Period {
   until: number;
 }
 
+/** From an instant up to another, which is not included; epoch milliseconds. */
+export interface TimeSpan {
+  since: number;
+  until: number;
+}
+
 /** An error in one of the parameters. */
 export interface PeriodProblem {
   parameter: 'created_since' | 'created_until';

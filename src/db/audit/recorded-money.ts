@@ -1,17 +1,12 @@
 import type { RecordedOrder, RecordedTransaction } from '../../domain/audit';
+import type { TimeSpan } from '../../domain/period';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
 import { epochOf, fieldsAs, jsonOf, exactSum } from '../columns';
 import { queryRows, sqlList, toIsoTime, type Database } from '../connection';
-import { MAY_BE_CHARGED } from '../orders/transactions';
+import { IS_APPROVED, MAY_BE_CHARGED } from '../orders/transactions';
 import { readPart, type PagePosition } from '../pages';
 
 /** The money of the record as the audit compares it with the processor's (rules 26.3). Reads only. */
-
-/** From an instant up to another, which is not included. Epoch milliseconds. */
-export interface AuditPeriod {
-  since: number;
-  until: number;
-}
 
 const TRANSACTION: Record<keyof RecordedTransaction, string> = {
   transaction_id: 't.id',
@@ -20,8 +15,7 @@ const TRANSACTION: Record<keyof RecordedTransaction, string> = {
   amount: 't.amount',
   currency: 't.currency',
   status: 't.status',
-  is_approved: `t.status = 'accepted' or exists (
-      select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'accepted')`,
+  is_approved: IS_APPROVED,
   is_set_by_hand: `exists (select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator')`,
   capture_mode: 't.capture_mode',
   captured_amount: 't.captured_amount',
@@ -87,7 +81,7 @@ const SLICED = {
 const OPEN = sqlList(OPEN_ORDER_STATUSES);
 
 /** The payment orders of closed orders of any kind that changed in a period, by their last change. */
-export async function changedOrders(db: Database, { since, until }: AuditPeriod, part: SlicePart): Promise<OrderSlice> {
+export async function changedOrders(db: Database, { since, until }: TimeSpan, part: SlicePart): Promise<OrderSlice> {
   return await sliceOf(db, part, {
     select: `select o.id, o.modified, coalesce(o.related_order_id, o.id) as payment_id from orders o
         where o.status not in ${OPEN} and o.modified >= :since and o.modified < :until`,
@@ -120,11 +114,7 @@ export async function findOpenOrders(
 }
 
 /** The payment orders of transactions that were approved in a period, by order. */
-export async function approvedOrders(
-  db: Database,
-  { since, until }: AuditPeriod,
-  part: SlicePart,
-): Promise<OrderSlice> {
+export async function approvedOrders(db: Database, { since, until }: TimeSpan, part: SlicePart): Promise<OrderSlice> {
   return await sliceOf(db, part, {
     select: `select distinct o.id, coalesce(o.related_order_id, o.id) as payment_id
         from transaction_events e join transactions t on t.id = e.transaction_id join orders o on o.id = t.order_id
@@ -169,7 +159,7 @@ type TotalRow = { [Name in keyof RecordedTotal]: string };
  * The totals of a period by project, operation and currency, by the instants of the processor. Outcomes that an
  * operator has set are left out, and test projects in which a clock was advanced: their instants are not real.
  */
-export async function recordedTotals(db: Database, { since, until }: AuditPeriod): Promise<RecordedTotal[]> {
+export async function recordedTotals(db: Database, { since, until }: TimeSpan): Promise<RecordedTotal[]> {
   const rows = await queryRows<TotalRow>(
     db,
     `select o.project_id, case

@@ -4,6 +4,7 @@ import { epochOf, objectOf, type RowOf } from '../columns';
 import {
   modifiedAt,
   nextVersion,
+  onlyRow,
   queryRow,
   queryRows,
   sqlList,
@@ -13,6 +14,7 @@ import {
 } from '../connection';
 import { pageOf, type Page, type PageRequest } from '../pages';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
+import { IS_APPROVED } from './transactions';
 
 /** The amount that the processor paid out for a transaction, or took back, and its fee; minor units. */
 export interface SettledTransaction {
@@ -35,7 +37,7 @@ export interface UnpaidTransaction {
 
 /** The number of the last settlement that was fetched. */
 export async function lastSettlement(db: Database): Promise<number> {
-  const [progress] = await queryRows<{ last_number: number }>(db, 'select last_number from settlement_progress');
+  const progress = await queryRow<{ last_number: number }>(db, 'select last_number from settlement_progress');
   return progress?.last_number ?? 0;
 }
 
@@ -75,8 +77,7 @@ export async function recordSettlements(
            and (fee_amount is null and fee_currency is null or fee_amount is not null and fee_currency = any(:currencies))
        ), locked as materialized (
          select s.number, t.id as transaction_id, o.id as order_id, t.status, t.amount, o.kind = 'payment' as is_payment,
-           t.status = 'accepted' or exists (
-             select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'accepted') as is_paid
+           ${IS_APPROVED} as is_paid
          from usable s join transactions t on t.id = s.transaction_id join orders o on o.id = t.order_id
          where t.settlement_currency is null
            -- Of several for one transaction the first counts; the others wait for an operator.
@@ -121,7 +122,7 @@ export interface WaitingSettlement extends RowOf<SettledTransaction> {
 /** The settlements that wait for their transaction, the last fetched first. */
 export async function listWaitingSettlements(db: Database, page: PageRequest): Promise<Page<WaitingSettlement>> {
   const key = [['number', 'bigint']] as const;
-  return await pageOf(db, page, { select: 'select * from open_settlements', bindings: {}, key });
+  return await pageOf(db, page, { select: 'select * from open_settlements', key });
 }
 
 /**
@@ -168,9 +169,9 @@ export interface OpenSettlements {
 
 /** How many settlements wait for their transaction, and since when. */
 export async function openSettlements(db: Database): Promise<OpenSettlements> {
-  const [open] = await queryRows<RowOf<OpenSettlements>>(
+  const open = await onlyRow<RowOf<OpenSettlements>>(
     db,
     `select count(*) as waiting, ${epochOf('min(fetched)')} as waiting_since from open_settlements`,
   );
-  return objectOf(open!);
+  return objectOf(open);
 }

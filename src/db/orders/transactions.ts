@@ -3,7 +3,7 @@ import type { PaymentId } from '../../domain/follow-up';
 import type { PaymentMethodDetails } from '../../domain/new-order';
 import type { AmountMismatch } from '../../domain/outcome';
 import { FINAL_TRANSACTION_STATUSES, OPEN_ATTEMPT_STATUSES } from '../../domain/transitions';
-import { RecordMissing, prepared, queryRow, queryRows, sqlList, toIsoTime, type Database } from '../connection';
+import { prepared, queryRow, queryRows, required, sqlList, toIsoTime, type Database } from '../connection';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
 /** Details for requests to the processor: always the ids of the payment order, even for its follow-up orders. */
@@ -23,6 +23,11 @@ export const RESERVED = `t.capture_mode is not null and t.status = 'accepted' an
 /** Whether the charge of transaction `t` of payment order `o` was sent, or may have been, in SQL; see outcomeAwaitedFrom. */
 export const MAY_BE_CHARGED = `(t.status <> 'new' or t.charge_began or o.charged_by = 'token')`;
 
+/** Whether the processor has ever approved transaction `t`, in SQL. */
+const HAS_APPROVAL = `exists (select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'accepted')`;
+/** The same where the status alone may tell it. */
+export const IS_APPROVED = `(t.status = 'accepted' or ${HAS_APPROVAL})`;
+
 const OPEN_ATTEMPT = sqlList(OPEN_ATTEMPT_STATUSES);
 
 const selectPayment = prepared<Payment>(
@@ -36,9 +41,8 @@ const selectPayment = prepared<Payment>(
 
 /** Throws RecordMissing when there is no such transaction. */
 export async function findPayment(db: Database, transaction_id: string): Promise<Payment> {
-  const [row] = await selectPayment(db, { transaction_id });
-  if (row === undefined) throw new RecordMissing(`transaction ${transaction_id}`);
-  return row;
+  const [payment] = await selectPayment(db, { transaction_id });
+  return required(payment, `transaction ${transaction_id}`);
 }
 
 /**
@@ -115,7 +119,7 @@ export async function endedUnpaid(
        ) as is_chargeback_announced
      from transactions t join orders o on o.id = t.order_id
      where t.id = :transaction_id and o.kind = 'payment' and t.amount > 0
-       and not exists (select 1 from transaction_events e where e.transaction_id = t.id and e.event = 'accepted')
+       and not ${HAS_APPROVAL}
        and t.status in ${sqlList(FINAL_TRANSACTION_STATUSES)}
        and (t.status <> 'error' or :with_declined::boolean
          or exists (select 1 from late_approval_watches w where w.transaction_id = t.id))`,

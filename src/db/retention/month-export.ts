@@ -1,12 +1,7 @@
+import type { TimeSpan } from '../../domain/period';
 import { queryRows, toIsoTime, type Database } from '../connection';
 
 /** What an auditor's files of a month hold (rules 29.7). Rows are JSON objects as texts. */
-
-/** A month in UTC, its end excluded; epoch milliseconds. */
-export interface Month {
-  since: number;
-  until: number;
-}
 
 /** The ids of all projects. */
 export async function projectIds(db: Database): Promise<string[]> {
@@ -14,8 +9,7 @@ export async function projectIds(db: Database): Promise<string[]> {
 }
 
 /** The condition of orders that were created in a month, for orderIdsByCreation. */
-export const createdInMonth = ({ since, until }: Month) => ({
-  join: '',
+export const createdInMonth = ({ since, until }: TimeSpan) => ({
   sql: `o.created >= to_timestamp(:since::float8 / 1000) and o.created < to_timestamp(:until::float8 / 1000)`,
   bindings: { since, until },
 });
@@ -40,7 +34,7 @@ export async function eventLines(db: Database, order_ids: readonly string[]): Pr
 const ENTRIES = 1_000;
 
 /** The entries of the audit trail of a month, oldest first, in parts. */
-export async function* auditLines(db: Database, { since, until }: Month): AsyncGenerator<string[]> {
+export async function* auditLines(db: Database, { since, until }: TimeSpan): AsyncGenerator<string[]> {
   for (let after = 0; ;) {
     const rows = await queryRows<{ n: number; line: string }>(
       db,

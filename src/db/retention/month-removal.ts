@@ -1,6 +1,6 @@
+import type { TimeSpan } from '../../domain/period';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
-import { queryRows, sqlList, toIsoTime, type Database } from '../connection';
-import type { Month } from './month-export';
+import { onlyRow, queryRows, sqlList, toIsoTime, type Database } from '../connection';
 import { addSearchChanges } from '../search/search-outbox';
 
 /** Removes what an auditor's files of a month hold (rules 29.8). The connection is that of the owner of the schema. */
@@ -31,7 +31,7 @@ const IS_UNFINISHED = `(
  * exported as they are now, or about which something may still change. Returns how many orders were removed. Repeat-safe.
  * Throws when one of them changes at the same time.
  */
-export async function removeOrders(db: Database, order_ids: readonly string[], { until }: Month): Promise<number> {
+export async function removeOrders(db: Database, order_ids: readonly string[], { until }: TimeSpan): Promise<number> {
   return await db.transaction(
     async (trx) => {
       const payments = await queryRows<{ id: string }>(
@@ -84,7 +84,7 @@ const ENTRIES = 10_000;
  * Removes the entries of the audit trail of a month. Only the owner of the table can: its trigger, which refuses that to
  * everybody, is off within each SQL transaction. Yields how many each of these has removed.
  */
-export async function* removeAuditEntries(db: Database, { since, until }: Month): AsyncGenerator<number> {
+export async function* removeAuditEntries(db: Database, { since, until }: TimeSpan): AsyncGenerator<number> {
   for (;;) {
     const entries = await db.transaction(async (trx) => {
       await trx.raw('alter table audit_trail disable trigger audit_trail_keep');
@@ -105,9 +105,9 @@ export async function* removeAuditEntries(db: Database, { since, until }: Month)
 
 /** Whether the role of this connection owns the audit trail, itself or as a member. */
 export async function ownsAuditTrail(db: Database): Promise<boolean> {
-  const [found] = await queryRows<{ owns: boolean }>(
+  const { owns } = await onlyRow<{ owns: boolean }>(
     db,
     `select pg_has_role(relowner, 'usage') as owns from pg_class where oid = cast('audit_trail' as regclass)`,
   );
-  return found!.owns;
+  return owns;
 }
