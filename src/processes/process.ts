@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { STOP_LIMITS_MS } from '../config';
-import type { Logger } from '../log';
-import { stopTracing } from '../tracing/tracing';
+import { STOP_LIMITS_MS, parseConfig, type Config } from '../config';
+import { createLogger, type Logger } from '../log';
+import { startTracing, stopTracing } from '../tracing/tracing';
 
 /** A process that runs. */
 export interface Started {
@@ -9,6 +9,14 @@ export interface Started {
   startDrain?(): void;
   /** Closes its resources in their order. */
   close(): Promise<void>;
+}
+
+/** The configuration of a process from its environment, and its log. Starts its traces. `fields` are of each log line. */
+export function prepareProcess(name: string, fields?: () => object): { config: Config; log: Logger } {
+  const config = parseConfig(process.env);
+  const log = createLogger({ process: name, level: config.LOG_LEVEL, ...(fields && { fields }) });
+  startTracing(config, name, log);
+  return { config, log };
 }
 
 /**
