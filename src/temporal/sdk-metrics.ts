@@ -1,5 +1,5 @@
-import { createServer, type AddressInfo } from 'node:net';
 import type { TelemetryOptions } from '@temporalio/worker';
+import { serveHttp } from '../http-server';
 
 /** The metrics of Temporal's SDK in a worker, which its native part serves on a port of the loopback. */
 export interface SdkMetrics {
@@ -9,7 +9,6 @@ export interface SdkMetrics {
   read(): Promise<string>;
 }
 
-const LOOPBACK = '127.0.0.1';
 /** Milliseconds that a read may take. */
 const READ_MS = 2_000;
 
@@ -18,27 +17,23 @@ const READ_MS = 2_000;
  * workflows as a label, as workers of two versions have slots and queues of their own.
  */
 export async function sdkMetrics(version: string): Promise<SdkMetrics> {
-  const bindAddress = `${LOOPBACK}:${await freePort()}`;
+  // Temporal's SDK does not tell the port that it would choose.
+  const free = await serveHttp(() => undefined, { host: '127.0.0.1', port: 0 });
+  await free.close();
   return {
     options: {
       attachServiceName: false,
       globalTags: { version },
-      prometheus: { bindAddress, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true },
+      prometheus: {
+        bindAddress: new URL(free.url).host,
+        countersTotalSuffix: true,
+        unitSuffix: true,
+        useSecondsForDurations: true,
+      },
     },
     async read() {
-      const answer = await fetch(`http://${bindAddress}/metrics`, { signal: AbortSignal.timeout(READ_MS) });
+      const answer = await fetch(`${free.url}/metrics`, { signal: AbortSignal.timeout(READ_MS) });
       return await answer.text();
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, LOOPBACK, resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DiagLogLevel, context, diag, propagation, trace } from '@opentelemetry/api';
 import type { NodeTracerProvider, SpanProcessor } from '@opentelemetry/sdk-trace-node';
 import type { Config } from '../config';
@@ -81,7 +82,5 @@ export async function stopTracing(): Promise<void> {
   trace.disable();
   context.disable();
   propagation.disable();
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, LAST_SPANS_MS)));
-  await Promise.race([stopped, limit]).finally(() => clearTimeout(timer));
+  await Promise.race([stopped, sleep(LAST_SPANS_MS, undefined, { ref: false })]);
 }
