@@ -1,5 +1,5 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { RecordMissing } from '../src/db/connection';
+import { RecordMissing, required } from '../src/db/connection';
 import { ForbiddenMove } from '../src/domain/move';
 import { ServiceError } from '../src/errors';
 import { RECORD_MISSING, type LocalRetry } from '../workflows/messages';
@@ -7,8 +7,7 @@ import { atTimeOfTry, waitedMilliseconds } from './time-of-try';
 
 /** Returns the record, or null; throws RecordMissing when a record that `must_exist` was not found. */
 export function foundOrNull<Stored>(found: Stored | undefined, must_exist: boolean, name: string): Stored | null {
-  if (found === undefined && must_exist) throw new RecordMissing(name);
-  return found ?? null;
+  return must_exist ? required(found, name) : (found ?? null);
 }
 
 /**

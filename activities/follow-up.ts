@@ -5,7 +5,7 @@ import { announceOperation, endAnnouncement } from '../src/db/orders/announced-o
 import { endWatch, endWatchOfReversed, findWatch, postponeWatch } from '../src/db/orders/late-approvals';
 import { findOrderSnapshot, loadOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { endedUnpaid, findPayment, recordMismatch } from '../src/db/orders/transactions';
-import { setAttention } from '../src/db/orders/update-order';
+import { addAttention } from '../src/db/orders/update-order';
 import {
   PROCESSOR_INITIATED,
   followUpIdempotencyKey,
@@ -173,7 +173,7 @@ async function needsAttention(
   attention: string,
   end: () => Promise<void>,
 ): Promise<FollowUpExecution> {
-  await setAttention(db, original_order_id, attention);
+  await addAttention(db, original_order_id, attention);
   await end();
   return { result: 'nothing', attention };
 }

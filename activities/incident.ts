@@ -1,4 +1,4 @@
-import { RecordMissing, type Database } from '../src/db/connection';
+import { required, type Database } from '../src/db/connection';
 import { findIncident, recordIncidentEvent, type StoredIncident } from '../src/db/audit/incidents';
 import { WEBHOOK_ATTEMPTS_MAX, webhookTimeLimit } from '../src/domain/delivery';
 import type { IncidentEvent, IncidentProgress } from '../src/domain/incident';
@@ -47,9 +47,7 @@ export async function notifyOperator(
 }
 
 async function load(db: Database, { incident_id }: IncidentInput): Promise<StoredIncident> {
-  const incident = await findIncident(db, incident_id);
-  if (incident === undefined) throw new RecordMissing(incidentWorkflowId(incident_id));
-  return incident;
+  return required(await findIncident(db, incident_id), incidentWorkflowId(incident_id));
 }
 
 function progressOf({ kind, description, closed_at, opened_event, closed_event }: StoredIncident): IncidentProgress {

@@ -3,7 +3,7 @@ import { endWatch, findWatch, insertWatch, postponeWatch } from '../src/db/order
 import { moveAsPlanned } from '../src/db/orders/move-order';
 import { loadOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { recordManualOutcome } from '../src/db/orders/manual-outcomes';
-import { endAttention, setAttention } from '../src/db/orders/update-order';
+import { endAttention, addAttention } from '../src/db/orders/update-order';
 import { holdsCardNumber } from '../src/domain/card';
 import { isAttemptOpen } from '../src/domain/order';
 import { lastTransaction, type OrderSnapshot } from '../src/domain/order-snapshot';
@@ -78,13 +78,13 @@ export async function verifyManualOutcome(
   if (watch !== undefined && is_undecided) {
     // Recovery requests the next poll.
     const { poll_at, is_overdue } = nextLatePoll(watch.began, now);
-    if (is_overdue) await setAttention(db, order_id, OVERDUE);
+    if (is_overdue) await addAttention(db, order_id, OVERDUE);
     await postponeWatch(db, last.id, poll_at);
     return is_overdue ? await loadOrderSnapshot(db, order_id) : order;
   }
   const attention = contradictionOf(order, last, answer);
   const was_overdue = order.attention?.includes(OVERDUE) === true;
-  if (attention !== undefined) await setAttention(db, order_id, attention);
+  if (attention !== undefined) await addAttention(db, order_id, attention);
   if (was_overdue) await endAttention(db, order_id, OVERDUE);
   if (watch !== undefined) await endWatch(db, last.id);
   const is_changed = attention !== undefined || was_overdue || watch !== undefined;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RecordMissing, type Database } from '../src/db/connection';
+import { required, type Database } from '../src/db/connection';
 import { findProject } from '../src/db/projects/projects';
 import { completeReceiverCheck, findReceiverCheck, type StoredReceiverCheck } from '../src/db/webhooks/receiver-checks';
 import { readsOfOrders } from '../src/db/requests/logged-requests';
@@ -37,8 +37,7 @@ export async function playReceiverCase(
   const check = await load(services.db, check_id);
   // Its merchant was told that it could not be started.
   if (check.completed !== null) return { case: name, webhooks: [] };
-  const project = await findProject(services.db, check.project_id);
-  if (project === undefined) throw new RecordMissing(`project ${check.project_id}`);
+  const project = required(await findProject(services.db, check.project_id), `project ${check.project_id}`);
   const webhooks = await CASES[name]({ services, check, project, case: name, now });
   return { case: name, webhooks };
 }
@@ -81,9 +80,7 @@ export async function stopReceiverCheck(
 }
 
 async function load(db: Database, check_id: string): Promise<StoredReceiverCheck> {
-  const check = await findReceiverCheck(db, check_id);
-  if (check === undefined) throw new RecordMissing(receiverCheckWorkflowId(check_id));
-  return check;
+  return required(await findReceiverCheck(db, check_id), receiverCheckWorkflowId(check_id));
 }
 
 const CASES: Readonly<Record<ReceiverCase, (play: Play) => Promise<SentWebhook[]>>> = {
@@ -157,10 +154,9 @@ async function send(
   { secrets: choose = (own) => own, expected = 'accepted', is_recorded = true, counts_as, ...manner }: Manner = {},
 ): Promise<SentWebhook> {
   const { db, secrets, postWebhook, webhook_private_addresses } = services;
-  const delivery = await findDelivery(db, id);
-  if (delivery === undefined) throw new RecordMissing(deliveryWorkflowId(id));
-  const { order_id, project_id, clock_offset_ms } = delivery;
   const webhook_id = deliveryWorkflowId(id);
+  const delivery = required(await findDelivery(db, id), webhook_id);
+  const { order_id, project_id, clock_offset_ms } = delivery;
   const time_limit_ms = webhookTimeLimit(1);
   const sent_at = Date.now();
   const answer = await postWebhook({

@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { RecordMissing, checkWritable, type Database } from '../src/db/connection';
+import { checkWritable, required, type Database } from '../src/db/connection';
 import { confirmWritable, findDelivery, recordAttempt, type Delivery } from '../src/db/webhooks/deliveries';
 import { signingSecrets } from '../src/db/webhooks/webhook-secrets';
 import {
@@ -173,8 +173,7 @@ function logAttempt(
 }
 
 async function load(db: Database, id: DeliveryId): Promise<Delivery> {
-  const delivery = await findDelivery(db, id);
-  if (delivery === undefined) throw new RecordMissing(deliveryWorkflowId(id));
+  const delivery = required(await findDelivery(db, id), deliveryWorkflowId(id));
   setCause(delivery.request_id);
   return delivery;
 }

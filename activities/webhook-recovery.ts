@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
-import { RecordMissing, readWithin, type Database } from '../src/db/connection';
+import { readWithin, required, type Database } from '../src/db/connection';
 import {
   countToRecover,
   findWebhookRecovery,
@@ -35,7 +35,8 @@ export async function readWebhookRecovery(
   { db }: Pick<ActivityServices, 'db'>,
   { recovery_id }: WebhookRecoveryInput,
 ): Promise<WebhookRecoveryProgress> {
-  const recovery = required(recovery_id, await findWebhookRecovery(db, recovery_id));
+  const recovery = required(await findWebhookRecovery(db, recovery_id), webhookRecoveryWorkflowId(recovery_id));
+  setCause(recovery.request_id);
   const { status, paused_by, sent, delivered } = recovery;
   // Of very many it may take too long; sending them does not depend on it.
   const remaining = isFinal(WEBHOOK_RECOVERY_MOVES, status)
@@ -133,14 +134,7 @@ async function startUnattempted({ db, workflows }: RecoveryServices, recovery: W
 }
 
 async function load(db: Database, recovery_id: string): Promise<WebhookRecoveryState> {
-  return required(recovery_id, await findWebhookRecoveryState(db, recovery_id));
-}
-
-function required<Recovery extends WebhookRecoveryState>(
-  recovery_id: string,
-  recovery: Recovery | undefined,
-): Recovery {
-  if (recovery === undefined) throw new RecordMissing(webhookRecoveryWorkflowId(recovery_id));
+  const recovery = required(await findWebhookRecoveryState(db, recovery_id), webhookRecoveryWorkflowId(recovery_id));
   setCause(recovery.request_id);
   return recovery;
 }

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectDatabase, queryRows } from '../db/connection';
+import { connectDatabase, onlyRow } from '../db/connection';
 import { severalAtOnce } from '../domain/several-at-once';
 import { median } from './figures';
 import { cpuMilliseconds, memoryMiB } from './processes';
@@ -77,14 +77,14 @@ export async function measureOpenOrders({ stack, orders, say, ...plan }: OpenOrd
       const cost = await costOf(plan.rows, { ...ROUNDS, pids: plan.pids });
       const idle = await idleCpu(plan.pids);
       const memory = memoryMiB(plan.pids());
-      const [database] = await queryRows<{ mib: number }>(db, DATABASE_MIB);
+      const { mib } = await onlyRow<{ mib: number }>(db, DATABASE_MIB);
       taken.push({
         ...cost,
         ...prefixed('idle, CPU ms a second: ', idle),
         ...prefixed('memory MiB: ', memory),
         [START]: start,
         ...prefixed('disk MiB: ', {
-          postgres: database?.mib ?? 0,
+          postgres: mib,
           temporal: folderMiB(path.join(stack.data_dir, 'temporal')),
           meilisearch: folderMiB(path.join(stack.data_dir, 'meilisearch')),
         }),

@@ -224,6 +224,12 @@ const AWAY_WORDS = /(Query read timeout|timeout expired|Connection (terminated|e
  */
 export class RecordMissing extends Error {}
 
+/** A record that was read. Throws RecordMissing, with this name of it, if there is none. */
+export function required<Stored>(found: Stored | undefined, name: string): Stored {
+  if (found === undefined) throw new RecordMissing(name);
+  return found;
+}
+
 /** Whether the database was unreachable or did not answer in time; the statement may have run. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof knex.KnexTimeoutError) return true;
@@ -262,13 +268,12 @@ function noteClock(ahead_ms: number): void {
 export async function checkWritable(db: Database, machineTime: () => number = Date.now): Promise<void> {
   const asked_at = machineTime();
   // A standby and a read-only server refuse to advance a sequence.
-  const [read] = await queryRows<{ clock: number }>(
+  const { clock } = await onlyRow<{ clock: number }>(
     db,
     `select nextval('readiness_checks'), extract(epoch from clock_timestamp())::float8 * 1000 as clock`,
   ).catch((error: unknown) => {
     throw codeOf(error) === READ_ONLY ? new DatabaseNotReady('is read-only', { cause: error }) : error;
   });
-  const { clock } = read!;
   // Of a slow statement the clock may have been read at any instant.
   const ahead_ms = Math.max(0, asked_at - clock) - Math.max(0, clock - machineTime());
   noteClock(ahead_ms);
@@ -278,7 +283,7 @@ export async function checkWritable(db: Database, machineTime: () => number = Da
 }
 
 /**
- * Reads with a time limit for each statement, in milliseconds, in place of the role's. Set for one SQL transaction
+ * Reads with a time limit for each statement, in milliseconds, in place of the role's; 0 is none. Set for one SQL transaction
  * only: a setting of the session would affect other processes through a connection pooler.
  */
 export async function readWithin<T>(
@@ -312,6 +317,13 @@ export async function queryRow<Row>(
   bindings?: Record<string, unknown>,
 ): Promise<Row | undefined> {
   return (await queryRows<Row>(db, sql, bindings))[0];
+}
+
+/** The row of a statement that always has one. Throws if it has none. */
+export async function onlyRow<Row>(db: Database, sql: string, bindings?: Record<string, unknown>): Promise<Row> {
+  const [row] = await queryRows<Row>(db, sql, bindings);
+  if (row === undefined) throw new Error('a statement that has one row had none');
+  return row;
 }
 
 /**

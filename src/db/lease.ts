@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { oneAtATime } from '../domain/one-at-a-time';
 import { Loop } from '../loop';
 import { epochOf } from './columns';
-import { queryRows, type Database } from './connection';
+import { queryRow, queryRows, type Database } from './connection';
 
 /** Work that one process at a time does; the times of a lease are by the database's clock. */
 export type Lease = {
@@ -27,7 +27,7 @@ const IS_CURRENT = `not exists (select from current_build where build is distinc
  * it would block until the corrected clock has caught up. All holders of one name therefore use the same `lasts_ms`.
  */
 export async function takeLease(db: Database, lease: Lease): Promise<number | undefined> {
-  const [taken] = await queryRows<{ now: number }>(
+  const taken = await queryRow<{ now: number }>(
     db,
     `insert into leases (name, holder, build, expires_at)
      select cast(:name as text), cast(:holder as text), cast(:build as text), ${END} where ${IS_CURRENT}
@@ -44,7 +44,7 @@ export async function takeLease(db: Database, lease: Lease): Promise<number | un
  * another holder may have worked at the same time.
  */
 export async function renewLease(db: Database, lease: Lease): Promise<number | undefined> {
-  const [renewed] = await queryRows<{ now: number }>(
+  const renewed = await queryRow<{ now: number }>(
     db,
     `update leases set expires_at = ${END} where name = :name and holder = :holder and ${IS_CURRENT} returning ${NOW}`,
     { ...lease, build: lease.build ?? null },

@@ -1,6 +1,6 @@
 import type { Period } from '../domain/period';
 import { validationError } from '../errors';
-import { queryRows, toIsoTime, type Database } from './connection';
+import { codeOf, queryRows, toIsoTime, type Database } from './connection';
 
 /**
  * The columns that order a list, with their types in SQL. Their values together are never the same twice, so each part
@@ -43,7 +43,9 @@ export interface List {
   select: string | ((part: string) => string);
   /** In SQL; those that are `false` do not count. */
   where?: readonly (string | false)[];
-  bindings: Record<string, unknown>;
+  /** Columns with their values; those that are `undefined` do not count. */
+  equal?: Record<string, unknown>;
+  bindings?: Record<string, unknown>;
   key: SortKey;
   direction?: Direction;
 }
@@ -69,12 +71,13 @@ export interface Part<Row> {
  */
 export async function readPart<Row>(
   db: Database,
-  { select, where = [], bindings, key, direction = 'desc' }: List,
+  { select, where = [], equal = {}, bindings, key, direction = 'desc' }: List,
   limits: PartLimits,
   after?: PagePosition,
 ): Promise<Part<Row>> {
   const { order, position, isAfter, bindings: bindings_after } = keyset(key, direction, after);
-  const conditions = [...where, isAfter ?? false].filter((condition) => condition !== false);
+  const equals = Object.keys(equal).map((column) => equal[column] !== undefined && `${column} = :${column}`);
+  const conditions = [...where, ...equals, isAfter ?? false].filter((condition) => condition !== false);
   const part_sql = `${conditions.length > 0 ? `where ${conditions.join(' and ')}` : ''} order by ${order} limit :rows`;
   const found = await queryRows<{ json: string; position: string[]; rows_in_all: number }>(
     db,
@@ -89,7 +92,7 @@ export async function readPart<Row>(
        ) numbered
      ) sized where bytes_before < :bytes order by n`,
     // One row more, to know whether this part is the last.
-    { ...bindings, ...bindings_after, rows: limits.rows + 1, bytes: limits.bytes ?? Number.MAX_SAFE_INTEGER },
+    { ...equal, ...bindings, ...bindings_after, rows: limits.rows + 1, bytes: limits.bytes ?? Number.MAX_SAFE_INTEGER },
   );
   const part = found.slice(0, limits.rows);
   const end = part.at(-1);
@@ -133,7 +136,7 @@ export async function pageOf<Row>(db: Database, { limit, cursor }: PageRequest, 
   const after = cursor === undefined ? undefined : positionOf(cursor, list.key.length);
   const { rows, is_last, end } = await readPart<Row>(db, list, { rows: limit }, after).catch((error: unknown) => {
     // The cursor holds a text that its column's type cannot be.
-    if (after && String((error as { code?: unknown }).code).startsWith('22')) throw wrongCursor();
+    if (after && codeOf(error)?.startsWith('22') === true) throw wrongCursor();
     throw error;
   });
   return { items: rows, ...(!is_last && { next: Buffer.from(JSON.stringify(end)).toString('base64url') }) };

@@ -9,7 +9,7 @@ import {
 } from '../domain/transitions';
 import { tooLate } from '../errors';
 import { epochOf, objectOf, type RowOf } from './columns';
-import { RecordMissing, nextVersion, queryRow, queryRows, toIsoTime, type Database } from './connection';
+import { nextVersion, queryRow, queryRows, required, toIsoTime, type Database } from './connection';
 import { claimBindings, claimRequest } from './requests/request-claims';
 import { BY_CREATED, createdIn, readPart, type ListPart, type Part } from './pages';
 import { LINK_CLOCK_OFFSET } from './sandbox-clocks/sandbox-clocks';
@@ -78,7 +78,7 @@ export async function listStoredPaymentLinks(
 
 /** The link as decisions need it; `undefined` when there is none. */
 export async function findPaymentLinkSnapshot(db: Database, id: string): Promise<PaymentLinkSnapshot | undefined> {
-  const [row] = await queryRows<RowOf<PaymentLinkSnapshot>>(
+  const row = await queryRow<RowOf<PaymentLinkSnapshot>>(
     db,
     `select l.id, l.project_id, l.status, l.ended_by, l.version, l.attempts, ${epochOf('l.expires_at')} as expires_at,
             l.completed_order_id, ${LINK_CLOCK_OFFSET} as clock_offset_ms,
@@ -91,9 +91,7 @@ export async function findPaymentLinkSnapshot(db: Database, id: string): Promise
 
 /** Like findPaymentLinkSnapshot, for a link that must exist: throws RecordMissing when it does not. */
 export async function loadPaymentLinkSnapshot(db: Database, id: string): Promise<PaymentLinkSnapshot> {
-  const link = await findPaymentLinkSnapshot(db, id);
-  if (link === undefined) throw new RecordMissing(`payment link ${id}`);
-  return link;
+  return required(await findPaymentLinkSnapshot(db, id), `payment link ${id}`);
 }
 
 /**

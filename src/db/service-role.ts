@@ -1,5 +1,5 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
-import { codeOf, queryRows, withDatabase, type Database } from './connection';
+import { codeOf, onlyRow, queryRows, withDatabase, type Database } from './connection';
 
 /** The role that a Postgres URL signs in with, and its password. */
 interface Credentials {
@@ -21,8 +21,8 @@ export function credentialsIn(postgres_url: string): Credentials {
 export async function grantToService(db: Database, credentials: Credentials): Promise<void> {
   const { role } = credentials;
   await makeRole(db, credentials);
-  const [place] = await queryRows<{ database: string }>(db, 'select current_database() as database');
-  await db.raw('grant connect, temporary on database ?? to ??', [place!.database, role]);
+  const { database } = await onlyRow<{ database: string }>(db, 'select current_database() as database');
+  await db.raw('grant connect, temporary on database ?? to ??', [database, role]);
   await db.raw('revoke create on schema public from public');
   await db.raw('grant usage on schema public to ??', [role]);
   await db.raw('grant select, insert, update, delete on all tables in schema public to ??', [role]);
@@ -41,12 +41,12 @@ async function makeRole(db: Database, { role, password }: Credentials): Promise<
   if (known.length > 0) return;
   try {
     // A statement of the schema takes no parameters.
-    const [statement] = await queryRows<{ sql: string }>(
+    const { sql } = await onlyRow<{ sql: string }>(
       db,
       `select format('create role %I login password %L', cast(:role as text), cast(:password as text)) as sql`,
       { role, password: scramVerifier(password) },
     );
-    await db.raw(statement!.sql.replaceAll('?', '\\?'));
+    await db.raw(sql.replaceAll('?', '\\?'));
   } catch (error) {
     throw new Error(
       `The role ${role} does not exist in Postgres and cannot be created (${codeOf(error) ?? 'no code'}): create it ` +

@@ -1,4 +1,4 @@
-import { queryRows, type Database } from './connection';
+import { onlyRow, type Database } from './connection';
 
 /**
  * Settings of every session of the service, by the names of Postgres; times in milliseconds. A statement and a wait for
@@ -37,8 +37,8 @@ interface Place {
  * of a connection pooler. Repeat-safe.
  */
 export async function storeSession(db: Database): Promise<void> {
-  const [place] = await queryRows<Place>(db, 'select current_user as role, current_database() as database');
-  for (const statement of statementsFor(place!)) await db.raw(statement);
+  const place = await onlyRow<Place>(db, 'select current_user as role, current_database() as database');
+  for (const statement of statementsFor(place)) await db.raw(statement);
 }
 
 /** The statements that give a role these settings. checkSession names them to the operator. */
@@ -70,8 +70,8 @@ const FIND_SESSION = `
  * started there would take requests and refuse them all (rules 24.22).
  */
 export async function checkPrimary(db: Database): Promise<void> {
-  const [server] = await queryRows<{ is_standby: boolean }>(db, 'select pg_is_in_recovery() as is_standby');
-  if (!server!.is_standby) return;
+  const { is_standby } = await onlyRow<{ is_standby: boolean }>(db, 'select pg_is_in_recovery() as is_standby');
+  if (!is_standby) return;
   throw new Error(
     'POSTGRES_URL leads to a standby: let it lead to the primary, or promote the standby, then start again.',
   );
@@ -82,12 +82,12 @@ export async function checkPrimary(db: Database): Promise<void> {
  * Postgres lacks the settings, or allows the role fewer connections (rules 24.1, 24.2).
  */
 export async function checkSession(db: Database, connections_max: number): Promise<void> {
-  const [found] = await queryRows<Found>(db, FIND_SESSION);
-  const { role, database, time_zone, connections } = found!;
+  const found = await onlyRow<Found>(db, FIND_SESSION);
+  const { role, database, time_zone, connections } = found;
   const wrong = [
     ...(time_zone === TIME_ZONE ? [] : [`TimeZone is ${time_zone}`]),
     ...Object.entries(SESSION).flatMap(([name, most]) => {
-      const milliseconds = found![name as keyof typeof SESSION];
+      const milliseconds = found[name as keyof typeof SESSION];
       if (milliseconds > 0 && milliseconds <= most) return [];
       return [`${name} is ${milliseconds === 0 ? 'off' : `${milliseconds} ms, more than ${most} ms`}`];
     }),
@@ -95,7 +95,7 @@ export async function checkSession(db: Database, connections_max: number): Promi
   if (wrong.length > 0) {
     throw new Error(
       `Sessions of role ${role} in database ${database} are not set up: ${wrong.join(', ')}. ` +
-        `Run as ${role} or as a superuser, then start again (behind PgBouncer: RECONNECT first): ${statementsFor(found!).join('; ')};`,
+        `Run as ${role} or as a superuser, then start again (behind PgBouncer: RECONNECT first): ${statementsFor(found).join('; ')};`,
     );
   }
   if (connections_max > connections) {

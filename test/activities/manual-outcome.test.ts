@@ -15,7 +15,7 @@ import { aFollowUp, anAcceptedPayment, answerFollowUp, aStoredOrder } from '../s
 import { setUp } from '../support/set-up';
 import { NOBODY } from '../support/shapes';
 import { insertFollowUp } from '../../src/db/orders/follow-ups';
-import { setAttention } from '../../src/db/orders/update-order';
+import { addAttention } from '../../src/db/orders/update-order';
 
 /** Each activity may have been killed anywhere and is run again. */
 const database = setUp(() => createTestDatabase());
@@ -79,7 +79,7 @@ describe('setChargeOutcome', () => {
     const { order, input } = await awaited(transaction);
     const chargeback = aFollowUp(order, { kind: 'chargeback', amount });
     await answerFollowUp(database.db, chargeback, await insertFollowUp(database.db, chargeback), 'approved');
-    await setAttention(database.db, order.id, 'another reason');
+    await addAttention(database.db, order.id, 'another reason');
     const after = await activities().setChargeOutcome({ ...manualOutcomeOf(input, { outcome: set }), now: NOW });
     expect(after.attention).toBe(attention === undefined ? 'another reason' : `another reason; ${attention}`);
   });
@@ -227,7 +227,7 @@ describe('rules 10.18: a sign that a refund was approved, although it is recorde
     expect((await verify(order_id, 'unknown', NOW + 24 * HOUR)).attention).toMatch(/no answer for a day/);
     expect(await findWatch(database.db, transaction_id)).toMatchObject({ poll_at: NOW + 30 * HOUR });
     // An operator has to act on this one in any case.
-    await setAttention(database.db, order_id, 'the money is still held');
+    await addAttention(database.db, order_id, 'the money is still held');
     expect((await verify(order_id, answered('approved'), NOW + 25 * HOUR)).attention).toBe(
       'the money is still held; recorded as declined, but the processor says approved',
     );

@@ -101,12 +101,12 @@ export async function listIncidents(
 ): Promise<Page<StoredIncident>> {
   return await pageOf(db, page, {
     select: 'select * from incidents',
+    equal: { kind },
     where: [
       is_open !== undefined && `(closed_at is null) = cast(:is_open as boolean)`,
-      kind !== undefined && 'kind = :kind',
       project_id !== undefined && 'project_id = cast(:project_id as uuid)',
     ],
-    bindings: { is_open, kind, project_id },
+    bindings: { is_open, project_id },
     key: [
       ['opened_at', 'timestamptz'],
       ['id', 'uuid'],

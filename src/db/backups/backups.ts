@@ -1,4 +1,4 @@
-import { codeOf, queryRow, queryRows, type Database } from '../connection';
+import { codeOf, onlyRow, queryRow, queryRows, type Database } from '../connection';
 
 /** What Postgres and the audit trail know of backups of the record, and what is looked at in a restored copy. */
 
@@ -45,14 +45,13 @@ export interface Archive {
 }
 
 export async function findArchive(db: Database): Promise<Archive> {
-  const [found] = await queryRows<Archive>(
+  return await onlyRow<Archive>(
     db,
     `select ${ARCHIVES} as is_on, ${ARCHIVE_AGE} as age, ${ARCHIVE_FAILS} as fails,
        failed_count, last_failed_wal, last_archived_wal,
        (select count(*)::int from projects where not is_test) as live_projects
      from pg_stat_archiver`,
   );
-  return found!;
 }
 
 /** The last check of a backup of the record; of another, where none was of the record. */
@@ -84,14 +83,14 @@ export interface Archived {
 }
 
 export async function findArchived(db: Database): Promise<Archived> {
-  const [found] = await queryRows<Archived & { segment_bytes: number }>(
+  const found = await onlyRow<Archived & { segment_bytes: number }>(
     db,
     `select cast(current_database() as text) as record,
        (select cast(system_identifier as text) from pg_control_system()) as system_identifier,
        pg_size_bytes(current_setting('wal_segment_size')) as segment_bytes,
        (select last_archived_wal from pg_stat_archiver where ${ARCHIVES}) as last_archived_wal`,
   );
-  const { segment_bytes, ...archived } = found!;
+  const { segment_bytes, ...archived } = found;
   return { ...archived, archived_from: beginOf(archived.last_archived_wal, segment_bytes) };
 }
 
@@ -131,14 +130,13 @@ export interface Restored {
 }
 
 export async function findRestored(db: Database): Promise<Restored> {
-  const [found] = await queryRows<Restored>(
+  return await onlyRow<Restored>(
     db,
     `select (select cast(system_identifier as text) from pg_control_system()) as system_identifier,
        (pg_last_wal_replay_lsn() - '0/0')::float8 as replayed_to,
        floor(extract(epoch from pg_last_xact_replay_timestamp()) * 1000)::float8 as newest_commit,
        array(select cast(datname as text) from pg_database where not datistemplate) as databases`,
   );
-  return found!;
 }
 
 /** The file of a table, an index or the like. */
@@ -197,8 +195,8 @@ export async function brokenReferences(db: Database): Promise<string[]> {
   );
   const broken: string[] = [];
   for (const { name, missing } of keys) {
-    const [found] = await queryRows<{ rows: number }>(db, missing);
-    if (found!.rows > 0) broken.push(`${found!.rows} rows break ${name}`);
+    const found = await onlyRow<{ rows: number }>(db, missing);
+    if (found.rows > 0) broken.push(`${found.rows} rows break ${name}`);
   }
   return broken;
 }

@@ -4,6 +4,7 @@ import {
   nextVersion,
   queryRow,
   queryRows,
+  readWithin,
   sqlList,
   toIsoTime,
   type Database,
@@ -68,7 +69,7 @@ export async function requireReconciled(db: Database): Promise<void> {
  * Whether erasures wait, as a restored record is still to be compared with the histories that they delete (rules 29.6).
  */
 export async function mustErasuresWait(db: Database): Promise<boolean> {
-  const [restore] = await queryRows<{ erasures_wait: boolean }>(
+  const restore = await queryRow<{ erasures_wait: boolean }>(
     db,
     'select erasures_wait from restores where ended is null',
   );
@@ -88,21 +89,13 @@ export async function newestChange(db: Database): Promise<number | undefined> {
   const newestOf = (table: string, clock: string) =>
     `(select max(o.modified) from ${table} o
       where not exists (select from sandbox_clocks c where c.id = o.${clock} and c.offset_ms > 0))`;
-  const [row] = await withoutTimeLimit(db, (trx) =>
+  const [row] = await readWithin(db, 0, (trx) =>
     queryRows<{ newest: string | null }>(
       trx,
       `select greatest(${newestOf('orders', 'clock_id')}, ${newestOf('payment_links', 'id')}) as newest`,
     ),
   );
   return row?.newest == null ? undefined : Date.parse(row.newest);
-}
-
-/** For what reads a whole table, where nobody waits for an answer. */
-async function withoutTimeLimit<T>(db: Database, read: (trx: SqlTransaction) => Promise<T>): Promise<T> {
-  return await db.transaction(async (trx) => {
-    await queryRows(trx, 'set local statement_timeout = 0');
-    return await read(trx);
-  });
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { PaymentId } from '../../domain/follow-up';
 import { epochOf } from '../columns';
-import { nextVersion, queryRows, toIsoTime, type Database } from '../connection';
+import { nextVersion, onlyRow, queryRows, toIsoTime, type Database } from '../connection';
 
 /**
  * Operations that the processor announced: chargebacks and won chargebacks. A row lasts until the processor's look-up
@@ -17,7 +17,7 @@ export interface AnnouncedOperation extends PaymentId {
 /** Writes the operation unless it exists. Returns when it was first announced. Epoch milliseconds. */
 export async function announceOperation(db: Database, operation: AnnouncedOperation, now: number): Promise<number> {
   const { order_id, kind, processor_key, original_order_id, original_transaction_id } = operation;
-  const [row] = await queryRows<{ announced: number }>(
+  const { announced } = await onlyRow<{ announced: number }>(
     db,
     `insert into announced_operations
        (order_id, kind, processor_key, original_order_id, original_transaction_id, announced)
@@ -26,7 +26,7 @@ export async function announceOperation(db: Database, operation: AnnouncedOperat
      returning ${epochOf('announced')} as announced`,
     { order_id, kind, processor_key, original_order_id, original_transaction_id, now: toIsoTime(now) },
   );
-  return row!.announced;
+  return announced;
 }
 
 /**

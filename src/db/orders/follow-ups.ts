@@ -22,9 +22,9 @@ import { epochOf } from '../columns';
 import {
   modifiedAt,
   nextVersion,
-  toIsoTime,
   queryRow,
   queryRows,
+  toIsoTime,
   type Database,
   type SqlTransaction,
 } from '../connection';
@@ -32,14 +32,14 @@ import { moveOrder } from './move-order';
 import { findOrderSnapshot, loadOrderSnapshot } from './order-snapshot';
 import { claimBindings, claimRequest } from '../requests/request-claims';
 import { clockOffset } from '../sandbox-clocks/sandbox-clocks';
-import { setAttention } from './update-order';
+import { addAttention } from './update-order';
 
 /**
  * Locks a payment until the SQL transaction ends, so that its amounts change one operation at a time. `undefined` when
  * there is no such payment.
  */
 async function lockPayment(trx: SqlTransaction, { original_order_id, original_transaction_id }: PaymentId) {
-  const [order] = await queryRows<{ version: number }>(
+  const order = await queryRow<{ version: number }>(
     trx,
     `select version from orders where id = :original_order_id and kind = 'payment' for update`,
     {
@@ -47,7 +47,7 @@ async function lockPayment(trx: SqlTransaction, { original_order_id, original_tr
     },
   );
   if (order === undefined) return undefined;
-  const [transaction] = await queryRows<TransactionMoney & { payment_method: string }>(
+  const transaction = await queryRow<TransactionMoney & { payment_method: string }>(
     trx,
     `select payment_method, status, amount, capture_mode,
        ${epochOf('capture_ends_at')} as capture_ends_at,
@@ -162,7 +162,7 @@ export async function recordFollowUpOutcome(
     if (movesReservedMoney(follow_up.kind)) await endAuthorization(trx, follow_up, money, details.now);
     const attention = followUpAttention(follow_up, to, money);
     if (attention === undefined) return moved;
-    await setAttention(trx, order.id, attention);
+    await addAttention(trx, order.id, attention);
     return await loadOrderSnapshot(trx, order.id);
   });
 }

@@ -2,7 +2,7 @@ import { lastTransaction, type OrderSnapshot } from '../../domain/order-snapshot
 import type { ManualOutcome } from '../../domain/outcome';
 import type { TransactionStatus } from '../../domain/transitions';
 import { recordChange, type Actor, type AuditRow } from '../projects/audit-trail';
-import { queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
+import { queryRow, type Database, type SqlTransaction } from '../connection';
 import { loadOrderSnapshot } from './order-snapshot';
 import { pageOf, type Page, type PageRequest } from '../pages';
 
@@ -66,7 +66,7 @@ const summaryOf = (order: OrderSnapshot) => ({
  * interferes. Returns its merchant.
  */
 async function lockPaymentOf(trx: SqlTransaction, order_id: string): Promise<string | undefined> {
-  const [payment] = await queryRows<{ merchant_id: string }>(
+  const payment = await queryRow<{ merchant_id: string }>(
     trx,
     `select p.merchant_id from orders o join projects p on p.id = o.project_id
      where o.id = (select coalesce(related_order_id, id) from orders where id = :order_id) for update of o`,
@@ -120,7 +120,6 @@ export async function listUnknownOutcomes(db: Database, page: PageRequest): Prom
     select: `select t.id as transaction_id, o.id as order_id, o.kind, o.project_id, t.amount, t.currency, t.polled_at, t.polls, t.modified,
           (select max(e.noticed) from transaction_events e where e.transaction_id = t.id and e.event = 'processing') as since
         from transactions t join orders o on o.id = t.order_id where t.status = 'processing'`,
-    bindings: {},
     // The columns of the index transactions_processing. `modified` is when the outcome became unknown.
     key: [
       ['modified', 'timestamptz'],

@@ -1,7 +1,7 @@
 import { reservedAmount, type Reservation } from '../../domain/amounts';
 import type { OrderSnapshot, TransactionSnapshot } from '../../domain/order-snapshot';
 import { epochOf, fieldsAs, jsonOf, objectOf, type RowOf } from '../columns';
-import { RecordMissing, prepared, queryRows, type Database } from '../connection';
+import { prepared, queryRows, required, type Database } from '../connection';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
 /** What an authorization holds, as columns of its transaction. */
@@ -107,9 +107,7 @@ export async function findOrderSnapshots(
 
 /** Like findOrderSnapshot, for an order that must exist: throws RecordMissing when it does not. */
 export async function loadOrderSnapshot(db: Database, order_id: string): Promise<OrderSnapshot> {
-  const order = await findOrderSnapshot(db, order_id);
-  if (order === undefined) throw new RecordMissing(`order ${order_id}`);
-  return order;
+  return required(await findOrderSnapshot(db, order_id), `order ${order_id}`);
 }
 
 function snapshotOf({ transactions, ...order }: OrderRow): OrderSnapshot {

@@ -5,7 +5,7 @@ import type { FollowUpKind, OrderKind, RequestedBy } from '../../domain/follow-u
 import type { PaymentMethodDetails } from '../../domain/new-order';
 import type { EventResult, EventSource } from '../../domain/transaction';
 import { columnsFrom, columnsOf, fieldsAs } from '../columns';
-import { prepared, queryRows, type Database } from '../connection';
+import { prepared, queryRow, queryRows, type Database } from '../connection';
 import { BY_SEQUENCE, createdIn, readPart, type ListPart, type Part, type PartLimits } from '../pages';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
@@ -186,7 +186,7 @@ export async function findStoredOrder(db: Database, order_id: string): Promise<S
 
 /** The version of an order, which grows with every change; `undefined` when there is none. */
 export async function findOrderVersion(db: Database, order_id: string): Promise<number | undefined> {
-  const [order] = await queryRows<{ version: number }>(db, 'select version from orders where id = :order_id', {
+  const order = await queryRow<{ version: number }>(db, 'select version from orders where id = :order_id', {
     order_id,
   });
   return order?.version;

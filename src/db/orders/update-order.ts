@@ -63,7 +63,7 @@ on conflict do nothing`;
  * Adds a reason to the order's attention, unless it says so already, also in the table of attentions: what nobody has
  * dealt with stays. Merchants do not see it, so the version stays.
  */
-export async function setAttention(db: Database, order_id: string, attention: string): Promise<void> {
+export async function addAttention(db: Database, order_id: string, attention: string): Promise<void> {
   await queryRows(
     db,
     `with changed as (

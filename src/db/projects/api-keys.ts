@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { SecretKeys } from '../../secrets';
-import { queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
+import { onlyRow, queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
 import { pageOf, type Page, type PageRequest } from '../pages';
 import { SELECT_PROJECT, lockProject, type Project } from './projects';
 
@@ -37,7 +37,7 @@ export async function findProjectByApiKey(
 ): Promise<KeyOwner | undefined> {
   const [, mode, id, secret] = API_KEY.exec(api_key) ?? [];
   if (id === undefined || secret === undefined) return undefined;
-  const [row] = await queryRows<
+  const row = await queryRow<
     Project & { secret_hash: Buffer; secret_key_id: string; expires: string | null; last_used: string | null }
   >(
     db,
@@ -112,8 +112,8 @@ export async function listApiKeys(
 ): Promise<Page<ApiKey>> {
   return await pageOf(db, page, {
     select: `${KEY} where ${WORKS}`,
-    where: ['project_id = :project_id'],
-    bindings: { project_id, now },
+    equal: { project_id },
+    bindings: { now },
     key: [
       ['created', 'timestamptz'],
       ['id', 'text'],
@@ -127,12 +127,12 @@ export async function listApiKeys(
  */
 export async function countApiKeys(trx: SqlTransaction, project_id: string, now: Date): Promise<number> {
   await lockProject(trx, project_id);
-  const [found] = await queryRows<{ count: number }>(
+  const { count } = await onlyRow<{ count: number }>(
     trx,
     `select count(*)::int as count from api_keys k where k.project_id = :project_id and ${WORKS}`,
     { project_id, now },
   );
-  return found!.count;
+  return count;
 }
 
 /** The key has been rolled: it works until `expires` and no longer. */

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { queryRows, type Database, type SqlTransaction } from '../connection';
+import { onlyRow, type Database, type SqlTransaction } from '../connection';
 import { pageOf, type Page, type PageRequest } from '../pages';
 
 const ACTOR_KINDS = ['client', 'api_key', 'command_line', 'temporal'] as const;
@@ -95,8 +95,8 @@ const isObject = (value: string) =>
 export async function listChanges(db: Database, filter: AuditFilter, page: PageRequest): Promise<Page<AuditRow>> {
   return await pageOf(db, page, {
     select: filter.merchant_id === undefined ? 'select * from audit_trail' : FOR_MERCHANT,
+    equal: { merchant_id: filter.merchant_id },
     where: [
-      filter.merchant_id !== undefined && 'merchant_id = :merchant_id',
       filter.actor !== undefined && isActor(filter.actor),
       filter.object !== undefined && isObject(filter.object),
       filter.since !== undefined && 'at >= :since',
@@ -112,7 +112,7 @@ export async function listChanges(db: Database, filter: AuditFilter, page: PageR
  * role (rules 21.23). The owner of the schema or the database may still drop the table.
  */
 export async function auditTrailWeakness(db: Database): Promise<string | undefined> {
-  const [found] = await queryRows<{ has_trigger: boolean; may_change: boolean; role: string }>(
+  const found = await onlyRow<{ has_trigger: boolean; may_change: boolean; role: string }>(
     db,
     `select current_user as role,
        has_table_privilege('audit_trail', 'update, delete, truncate, trigger')
@@ -124,7 +124,7 @@ export async function auditTrailWeakness(db: Database): Promise<string | undefin
      from pg_class c join pg_namespace n on n.oid = c.relnamespace, pg_database d
      where c.oid = cast('audit_trail' as regclass) and d.datname = current_database()`,
   );
-  const { has_trigger, may_change, role } = found!;
+  const { has_trigger, may_change, role } = found;
   if (!has_trigger) return 'Its entries can be changed: the trigger audit_trail_keep is missing or switched off.';
   return may_change ? `Role ${role} of the processes may change its entries, or drop it.` : undefined;
 }

@@ -38,5 +38,5 @@ export async function updateMerchant(db: Database, merchant: NewMerchant, now: D
 }
 
 export async function listMerchants(db: Database, page: PageRequest): Promise<Page<StoredMerchant>> {
-  return await pageOf(db, page, { select: MERCHANT, bindings: {}, key: BY_CREATED });
+  return await pageOf(db, page, { select: MERCHANT, key: BY_CREATED });
 }

@@ -1,5 +1,5 @@
 import type { ProjectStatus } from '../../domain/transitions';
-import { queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
+import { onlyRow, queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
 import { BY_CREATED, pageOf, type Page, type PageRequest } from '../pages';
 import { newWebhookSecret, type WebhookSecretVault } from '../webhooks/webhook-secrets';
 
@@ -78,22 +78,17 @@ export async function findStoredProject(db: Database, id: string, lock?: 'lock')
 
 /** The projects of a merchant, newest first. */
 export async function listProjects(db: Database, merchant_id: string, page: PageRequest): Promise<Page<StoredProject>> {
-  return await pageOf(db, page, {
-    select: RECORD,
-    where: ['merchant_id = :merchant_id'],
-    bindings: { merchant_id },
-    key: BY_CREATED,
-  });
+  return await pageOf(db, page, { select: RECORD, equal: { merchant_id }, key: BY_CREATED });
 }
 
 /** How many projects a merchant has. Its locked row makes one at a time count them. */
 export async function countProjects(trx: SqlTransaction, merchant_id: string): Promise<number> {
-  const [found] = await queryRows<{ count: number }>(
+  const { count } = await onlyRow<{ count: number }>(
     trx,
     'select count(*)::int as count from projects where merchant_id = :merchant_id',
     { merchant_id },
   );
-  return found!.count;
+  return count;
 }
 
 export async function insertProject(

@@ -1,7 +1,7 @@
 import { ATTENTION_KINDS, settlementsAttention, type AttentionKind } from '../../domain/attention';
 import { POLLS_BEFORE_ATTENTION } from '../../domain/transaction';
 import { UNPAID_ATTEMPT_STATUSES } from '../../domain/transitions';
-import { queryRow, queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
+import { onlyRow, queryRow, queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
 import { openSettlements, type OpenSettlements } from '../orders/settlements';
 import { pageOf, type Page, type PageRequest } from '../pages';
 
@@ -129,7 +129,7 @@ const WEBHOOKS = 1_000;
  * Returns the last id; `undefined`: there are no more.
  */
 export async function endDeliveredAttentions(db: Database, after: string): Promise<string | undefined> {
-  const [looked_at] = await queryRows<{ last: string; is_full: boolean }>(
+  const { last, is_full } = await onlyRow<{ last: string; is_full: boolean }>(
     db,
     `with looked_at as (
        select id, object_id from attentions
@@ -148,7 +148,7 @@ export async function endDeliveredAttentions(db: Database, after: string): Promi
      select max(object_id) as last, count(*) = ${WEBHOOKS} as is_full from looked_at`,
     { after },
   );
-  return looked_at!.is_full ? looked_at!.last : undefined;
+  return is_full ? last : undefined;
 }
 
 /** The id of the order or payment link of a workflow, in SQL; that of a webhook has it too. */
@@ -208,7 +208,7 @@ export async function listAttentions(
     ['id', 'uuid'],
   ] as const;
   const where = [status === 'open' && 'until is null'];
-  return await pageOf(db, page, { select: 'select * from attentions', where, bindings: {}, key });
+  return await pageOf(db, page, { select: 'select * from attentions', where, key });
 }
 
 /** More of a kind are not counted. */

@@ -1,6 +1,6 @@
 import { validate as isUuid } from 'uuid';
 import { epochOf } from '../columns';
-import { toIsoTime, queryRows, type Database } from '../connection';
+import { queryRow, queryRows, toIsoTime, type Database } from '../connection';
 
 /** An answer as it was sent over HTTP. */
 export interface KeptAnswer {
@@ -36,7 +36,7 @@ interface KeyName {
 
 /** The state of a key of this owner; `undefined` when no request has claimed it. */
 export async function findKey(db: Database, { owner_id, key }: KeyName): Promise<KeyRecord | undefined> {
-  const [row] = await queryRows<{
+  const row = await queryRow<{
     request_hash: Buffer;
     claimed_at: number;
     status: number | null;
@@ -94,7 +94,7 @@ export async function keepAnswer(
   { owner_id, key }: KeyName,
   { status, body, version }: KeptAnswer,
 ): Promise<KeptAnswer> {
-  const [kept] = await queryRows<{ status: number; body: unknown; version: number | null; has_body: boolean }>(
+  const kept = await queryRow<{ status: number; body: unknown; version: number | null; has_body: boolean }>(
     db,
     `update idempotency_keys set status = coalesce(status, :status), body = case when status is null then :body::json else body end,
        version = case when status is null then :version else version end,

@@ -110,15 +110,14 @@ function listOf(
 ): List {
   return {
     select,
+    equal: { operation, status },
     where: [
       'project_id = :project_id',
       since !== undefined && 'received >= :since',
       until !== undefined && 'received <= :until',
       only_errors && 'error_type is not null',
-      operation !== undefined && 'operation = :operation',
-      status !== undefined && 'status = :status',
     ],
-    bindings: { ...bindings, since, until, operation, status },
+    bindings: { ...bindings, since, until },
     key: [
       ['received', 'timestamptz'],
       ['id', 'uuid'],

@@ -58,11 +58,7 @@ export async function listErasures(
   filter: { merchant_id?: string | undefined; project_id?: string | undefined },
   page: PageRequest,
 ): Promise<Page<StoredErasure>> {
-  const where = [
-    filter.merchant_id !== undefined && 'merchant_id = :merchant_id',
-    filter.project_id !== undefined && 'project_id = :project_id',
-  ];
-  return await pageOf(db, page, { select: VIEW, where, bindings: { ...filter }, key: BY_CREATED });
+  return await pageOf(db, page, { select: VIEW, equal: filter, key: BY_CREATED });
 }
 
 /** Erasures of one project that may run at the same time: each reads all of its orders. */

@@ -2,7 +2,7 @@ import type { OrderSnapshot } from '../../domain/order-snapshot';
 import type { PaymentLinkSnapshot } from '../../domain/payment-link';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
 import type { LateApprovalWatch } from '../../domain/waits';
-import { queryRows, type Database } from '../connection';
+import { queryRow, queryRows, type Database } from '../connection';
 import { openDeliveriesOf, type OpenDelivery } from '../webhooks/deliveries';
 import { findFollowUps, type RecordedFollowUp } from '../orders/follow-ups';
 import { watchesOf } from '../orders/late-approvals';
@@ -34,11 +34,9 @@ export async function findClockWaits(db: Database, clock_id: string): Promise<Cl
 }
 
 async function readClockWaits(db: Database, clock_id: string): Promise<ClockWaits> {
-  const [clock] = await queryRows<{ offset_ms: number }>(
-    db,
-    'select offset_ms from sandbox_clocks where id = :clock_id',
-    { clock_id },
-  );
+  const clock = await queryRow<{ offset_ms: number }>(db, 'select offset_ms from sandbox_clocks where id = :clock_id', {
+    clock_id,
+  });
   // Orders that are final wait for nothing, except to capture or release money.
   const using = await queryRows<{ id: string; kind: string; is_open: boolean }>(
     db,

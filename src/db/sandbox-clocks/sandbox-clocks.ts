@@ -1,7 +1,15 @@
 import { MAX_DURATION, parseDuration } from '../../domain/duration';
 import type { BegunAdvance, ClockAdvance, StartedClock } from '../../domain/sandbox-clock';
 import { ServiceError, preconditionFailed } from '../../errors';
-import { nextVersion, toIsoTime, queryRows, type Database, type SqlTransaction } from '../connection';
+import {
+  nextVersion,
+  onlyRow,
+  queryRow,
+  queryRows,
+  toIsoTime,
+  type Database,
+  type SqlTransaction,
+} from '../connection';
 
 /**
  * How far the clock of an object is ahead of real time, in milliseconds, as a column. `object` and `id` name both in
@@ -50,7 +58,7 @@ export async function beginAdvance(
        on conflict do nothing`,
       { clock_id, project_id, now: toIsoTime(now) },
     );
-    const [clock] = await queryRows<{ offset_ms: number }>(
+    const clock = await queryRow<{ offset_ms: number }>(
       trx,
       'select offset_ms from sandbox_clocks where id = :clock_id and project_id = :project_id for update',
       { clock_id, project_id },
@@ -104,14 +112,14 @@ export async function isAdvanceBegun(db: Database, asked: { clock_id: string; re
 
 /** Locks the order or payment link that a clock belongs to until the end of the SQL transaction. Returns its version. */
 async function lockOwner(trx: SqlTransaction, clock_id: string): Promise<number> {
-  const [owner] = await queryRows<{ version: number }>(
+  const { version } = await onlyRow<{ version: number }>(
     trx,
     `with o as (select version from orders where id = :clock_id for update),
        l as (select version from payment_links where id = :clock_id for update)
      select version from o union all select version from l`,
     { clock_id },
   );
-  return owner!.version;
+  return version;
 }
 
 /** Parts of a statement that make a new version of the order or payment link that a clock belongs to. */

@@ -1,5 +1,5 @@
 import { SEARCH_PACE, type IndexDelay } from '../../domain/search-pace';
-import { toIsoTime, queryRow, queryRows, type Database } from '../connection';
+import { onlyRow, queryRow, queryRows, toIsoTime, type Database } from '../connection';
 import { allParts, readPart } from '../pages';
 
 /** A change of an order that the index has not seen. */
@@ -43,7 +43,7 @@ export async function dueSearchChanges(db: Database, limit: number): Promise<Sea
 
 /** Records a search, and returns how far the index is behind. */
 export async function noteSearch(db: Database): Promise<IndexDelay> {
-  const [use] = await queryRows<IndexDelay>(
+  return await onlyRow<IndexDelay>(
     db,
     `with noted as (
        update search_use
@@ -106,7 +106,7 @@ export async function waitingForSearch(db: Database, order_ids: readonly string[
 
 /** How many orders the index has refused. */
 export async function countSearchRefusals(db: Database): Promise<number> {
-  const [row] = await queryRows<{ count: number }>(db, 'select count(*) as count from search_refusals');
+  const row = await queryRow<{ count: number }>(db, 'select count(*) as count from search_refusals');
   return row?.count ?? 0;
 }
 

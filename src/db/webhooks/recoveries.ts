@@ -9,7 +9,7 @@ import {
 } from '../../domain/transitions';
 import { FAILURES_IN_A_ROW, type PausedBy } from '../../domain/webhook-recovery';
 import { ServiceError } from '../../errors';
-import { queryRow, queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
+import { onlyRow, queryRow, queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
 import { keyset, pageOf, type Page, type PagePosition, type PageRequest, type SortKey, BY_CREATED } from '../pages';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 import { lockOrder } from './stored-deliveries';
@@ -74,15 +74,7 @@ export async function listWebhookRecoveries(
   filter: { merchant_id?: string | undefined; project_id?: string | undefined },
   page: PageRequest,
 ): Promise<Page<StoredWebhookRecovery>> {
-  return await pageOf(db, page, {
-    select: VIEW,
-    where: [
-      filter.merchant_id !== undefined && 'merchant_id = :merchant_id',
-      filter.project_id !== undefined && 'project_id = :project_id',
-    ],
-    bindings: { ...filter },
-    key: BY_CREATED,
-  });
+  return await pageOf(db, page, { select: VIEW, equal: filter, key: BY_CREATED });
 }
 
 /** Writes a recovery. Throws Conflict while another one of the project is open (rules 13.16). */
@@ -99,7 +91,7 @@ export async function insertWebhookRecovery(
     { ...recovery, now },
   );
   if (made.length > 0) return;
-  const [open] = await queryRows<{ id: string; status: string }>(
+  const open = await queryRow<{ id: string; status: string }>(
     trx,
     'select id, status from webhook_recoveries where project_id = :project_id and status = any(:open::text[])',
     { project_id: recovery.project_id, open: OPEN_WEBHOOK_RECOVERY_STATUSES },
@@ -243,12 +235,12 @@ export async function nextToRecover(
 /** How many deliveries a recovery is still to send; counted up to REMAINING_MAX. */
 export async function countToRecover(db: Database, recovery: RecoveredTime, now: number): Promise<number> {
   const { from, bindings } = candidates(recovery, now, REMAINING_MAX);
-  const [row] = await queryRows<{ remaining: number }>(
+  const { remaining } = await onlyRow<{ remaining: number }>(
     db,
     `select least(count(*), :limit)::int as remaining from ${from}`,
     bindings,
   );
-  return row!.remaining;
+  return remaining;
 }
 
 /**
@@ -291,7 +283,7 @@ export async function takeToRecover(
   { position }: FailedDelivery,
   now: Date,
 ): Promise<number | undefined> {
-  const [taken] = await queryRows<{ sent: number }>(
+  const taken = await queryRow<{ sent: number }>(
     trx,
     `update webhook_recoveries set position = :position, modified = greatest(modified, :now::timestamptz)
      where id = :id and status = 'running' and position::text is not distinct from :before::text

@@ -1,5 +1,5 @@
 import type { EncryptedText } from '../../secrets';
-import { queryRows, type Database, type SqlTransaction } from '../connection';
+import { queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
 
 /** A public key as a JSON Web Key. */
 export type PublicKey = Record<string, unknown>;
@@ -14,7 +14,7 @@ export interface SigningKey {
 
 /** The key that signs; `undefined` before the first. */
 export async function currentSigningKey(db: Database): Promise<SigningKey | undefined> {
-  const [row] = await queryRows<{ kid: string; created: string; private_key: Buffer; secret_key_id: string }>(
+  const row = await queryRow<{ kid: string; created: string; private_key: Buffer; secret_key_id: string }>(
     db,
     'select kid, created, private_key, secret_key_id from signing_keys where replaced is null',
   );

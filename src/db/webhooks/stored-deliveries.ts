@@ -89,12 +89,8 @@ export async function listStoredDeliveries(
 ): Promise<Page<StoredDelivery>> {
   return await pageOf(db, page, {
     select: filter.merchant_id === undefined ? VIEW : ofMerchant,
-    where: [
-      filter.project_id !== undefined && 'project_id = :project_id',
-      filter.order_id !== undefined && 'order_id = :order_id',
-      filter.status !== undefined && 'status = :status',
-      filter.since !== undefined && 'created >= :since',
-    ],
+    equal: { project_id: filter.project_id, order_id: filter.order_id, status: filter.status },
+    where: [filter.since !== undefined && 'created >= :since'],
     bindings: { ...filter },
     key: [
       ['created', 'timestamptz'],
@@ -127,7 +123,7 @@ interface WebhookProspects {
  * which its next status change is sent.
  */
 export async function webhookProspects(db: Database, order_id: string): Promise<WebhookProspects> {
-  const [prospects] = await queryRows<WebhookProspects>(
+  const prospects = await queryRow<WebhookProspects>(
     db,
     `select coalesce(o.webhook_url, p.webhook_url) is not null as has_webhook_address,
        ${nextWebhookNumber('o.id')} as next_delivery, ${nextWebhookNumber('null')} as first_delivery
@@ -152,7 +148,7 @@ export async function insertRedelivery(
   { now, request_id }: { now: Date; request_id: string },
 ): Promise<DeliveryId> {
   await lockOrder(trx, order_id);
-  const [open] = await queryRows<{ n: number; status: DeliveryStatus }>(
+  const open = await queryRow<{ n: number; status: DeliveryStatus }>(
     trx,
     `select r.n, r.status from webhook_deliveries d
      join webhook_deliveries r on r.order_id = d.order_id and r.redelivery_of = coalesce(d.redelivery_of, d.n)
@@ -163,7 +159,7 @@ export async function insertRedelivery(
     const state = open.status === 'paused' ? 'is paused' : 'has not ended';
     throw new ServiceError('Conflict', `The redelivery ${order_id}-${open.n} of the same event ${state}.`);
   }
-  const [made] = await queryRows<{ n: number }>(
+  const made = await queryRow<{ n: number }>(
     trx,
     `insert into webhook_deliveries (order_id, n, project_id, url, next_attempt_at, created, redelivery_of, request_id)
      select order_id, ${nextWebhookNumber(':order_id')}, project_id, url, :now, :now,

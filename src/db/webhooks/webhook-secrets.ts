@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { SecretKeys } from '../../secrets';
-import { queryRows, type Database } from '../connection';
+import { queryRow, queryRows, type Database } from '../connection';
 
 /**
  * The secrets that sign the webhooks of projects. The database has them encrypted (rules 21.22), each bound to its
@@ -40,7 +40,7 @@ export async function webhookSecretOf(
   project_id: string,
   now: Date,
 ): Promise<ProjectWebhookSecret> {
-  const [stored] = await queryRows<StoredWebhookSecrets>(
+  const stored = await queryRow<StoredWebhookSecrets>(
     db,
     `select ${WEBHOOK_SECRETS} from projects p where p.id = :project_id`,
     { project_id },

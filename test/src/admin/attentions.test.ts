@@ -1,7 +1,7 @@
 import { listAttentions, recordAttention } from '../../../src/db/recovery/attentions';
 import { withDatabase } from '../../../src/db/connection';
 import { findOrderSnapshot } from '../../../src/db/orders/order-snapshot';
-import { setAttention } from '../../../src/db/orders/update-order';
+import { addAttention } from '../../../src/db/orders/update-order';
 import { reconcileAttentions } from '../../../src/recovery/attentions';
 import { ATTENTION, orderWorkflowId, recordChanged } from '../../../workflows/messages';
 import { answerOfAdmin } from '../../support/admin';
@@ -27,7 +27,7 @@ const open = async () =>
 
 test('rules 22.8: the attention to an order, a webhook or a lost workflow is closed with a reason, in the record and the audit trail', async () => {
   const { id } = await aStoredOrder(database.db);
-  await setAttention(database.db, id, 'the processor refused the void');
+  await addAttention(database.db, id, 'the processor refused the void');
   const [webhook, workflow] = [`${id}-1`, orderWorkflowId(NOBODY)];
   await recordAttention(database.db, { kind: 'webhook', id: webhook }, 'webhook failed 10 times');
   await recordAttention(database.db, { kind: 'workflow', id: workflow }, 'the record does not exist any more');
@@ -90,7 +90,7 @@ describe('an order whose workflow runs', () => {
     const { id } = await new Merchant().createOrder();
     const handle = temporal.workflow.getHandle(orderWorkflowId(id));
     const shown = async () => (await handle.describe()).typedSearchAttributes.get(ATTENTION);
-    await withDatabase(stack().postgres_url, (record) => setAttention(record, id, 'look here'));
+    await withDatabase(stack().postgres_url, (record) => addAttention(record, id, 'look here'));
     await handle.signal(recordChanged);
     await until('it is shown', async () => (await shown()) === 'look here');
     await answerOfAdmin(['attention', 'close', 'order', id, '--reason', REASON]);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { countOpenAttentions, listAttentions, recordAttention } from '../../../src/db/recovery/attentions';
 import { queryRows } from '../../../src/db/connection';
 import { announceOperation } from '../../../src/db/orders/announced-operations';
-import { setAttention } from '../../../src/db/orders/update-order';
+import { addAttention } from '../../../src/db/orders/update-order';
 import { recordAttempt } from '../../../src/db/webhooks/deliveries';
 import { insertRedelivery } from '../../../src/db/webhooks/stored-deliveries';
 import { reconcileAttentions } from '../../../src/recovery/attentions';
@@ -56,7 +56,7 @@ test('rules 10.3: a customer who is long at the issuer needs no attention; a sil
 
 test('rules 24.19: what the record says of an order is restored, and stays', async () => {
   const { id } = await aStoredOrder(database.db);
-  await setAttention(database.db, id, 'look here');
+  await addAttention(database.db, id, 'look here');
   await queryRows(database.db, 'delete from attentions where object_id = :id', { id });
   await reconcile();
   await reconcile();

@@ -6,7 +6,7 @@ import {
   type AttentionObject,
 } from '../../../../src/db/recovery/attentions';
 import { loadOrderSnapshot } from '../../../../src/db/orders/order-snapshot';
-import { endAttention, setAttention } from '../../../../src/db/orders/update-order';
+import { endAttention, addAttention } from '../../../../src/db/orders/update-order';
 import { recordAttempt } from '../../../../src/db/webhooks/deliveries';
 import { createTestDatabase } from '../../../support/database';
 import { NOW, PROJECT } from '../../../support/domain';
@@ -35,7 +35,7 @@ test('rules 24.19: a reason opens a row once, another one ends it and opens its 
 
 test('rules 24.19: the attention of an order is written with the order, and a further reason ends none', async () => {
   const order = await aStoredOrder(database.db);
-  for (const reason of ['first', 'first', 'second', 'first']) await setAttention(database.db, order.id, reason);
+  for (const reason of ['first', 'first', 'second', 'first']) await addAttention(database.db, order.id, reason);
   const attention = async () => (await loadOrderSnapshot(database.db, order.id)).attention;
   expect(await attention()).toBe('first; second');
   expect(await rowsOf('order', order.id)).toEqual([
