@@ -1,5 +1,6 @@
 import { mayCancel } from '../../src/domain/order';
 import { ServiceError } from '../../src/errors';
+import { requestedId } from '../../src/ids';
 import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
 import { presentVersion } from '../present/order';
 
@@ -19,10 +20,13 @@ export const cancelOrder =
     if (order.status !== 'cancelled' && !mayCancel(order.status, order.transactions.at(-1)?.status)) {
       throw new ServiceError('CanNotCancelTransaction', `The order is ${order.status} and cannot be cancelled.`);
     }
-    const { request } = context;
+    const { request, idempotency_key, caller } = context;
+    const update_id = requestedId('cancel', { idempotency_key, id_namespace: caller.project.id_namespace });
     return async () => {
       const cancelled =
-        order.status === 'cancelled' ? order : await services.orders.cancel(order.id, { source: 'merchant', request });
+        order.status === 'cancelled'
+          ? order
+          : await services.orders.cancel(order.id, { source: 'merchant', request }, update_id);
       return {
         ...presentVersion(cancelled, services.public_url),
         is_unknown: cancelled.status !== 'cancelled',

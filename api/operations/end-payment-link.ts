@@ -1,4 +1,5 @@
 import { requireLinkMayEnd } from '../../src/domain/payment-link';
+import { requestedId } from '../../src/ids';
 import { requireRequestedPaymentLink, type MerchantOperation, type MerchantServices } from '../merchant';
 import { presentLinkVersion } from '../present/payment-link';
 
@@ -11,9 +12,10 @@ export const endPaymentLink =
   async (context, { params }) => {
     const link = await requireRequestedPaymentLink(services, context, params.payment_link_id);
     requireLinkMayEnd(link.status);
-    const { request } = context;
+    const { request, idempotency_key, caller } = context;
+    const update_id = requestedId('end', { idempotency_key, id_namespace: caller.project.id_namespace });
     return async () => {
-      const ended = link.status === 'expired' ? link : await services.payment_links.end(link.id, request);
+      const ended = link.status === 'expired' ? link : await services.payment_links.end(link.id, request, update_id);
       return { ...presentLinkVersion(ended, services.public_url), is_unknown: ended.status !== 'expired' };
     };
   };

@@ -182,7 +182,7 @@ export class RecordedWorkflows<Started, Stored> extends ObjectWorkflows<Started,
           if (!isWorkflowClosed(error) && !isRefusalOfAnother(error, request)) throw error;
           const view = await kind.find(db, id);
           if (view !== undefined && (kind.isFinal(view) || !request.has_idempotency_key)) return;
-          if (view === undefined && isWorkflowClosed(error)) await this.throwRefusal(id, sent.updateId);
+          if (view === undefined && isWorkflowClosed(error)) await this.throwRefusal(id, update.updateId);
           // The first workflow ended before the object was written or its first answer known. A second one uses the
           // same ids for rows and charges, and continues from the record. Temporal keeps a refusal by the update's id.
           const again =
@@ -237,15 +237,25 @@ export class RecordedWorkflows<Started, Stored> extends ObjectWorkflows<Started,
     return await callThenRead(this.temporal, { kind: this.kind, id, request, purpose }, call);
   }
 
-  /** Changes the object by an update. `was_closed`: no update was sent, as the object was final. */
+  /**
+   * Changes the object by an update. `was_closed`: no update was sent, as the object was final. What was decided for an
+   * update's id is not decided again for a repeat of its request (rules 11.2).
+   */
   protected async change<Args extends unknown[]>(
     id: string,
     request: AcceptedRequest,
     update: Update<Args>,
   ): Promise<{ view: Stored; was_closed: boolean }> {
     let was_closed = false;
-    const view = await this.call(id, request, 'change', async () => {
-      was_closed = !(await unlessClosed(() => this.update(id, update)));
+    const send = (sent: Update<Args>) =>
+      this.call(id, request, 'change', async () => {
+        was_closed = !(await unlessClosed(() => this.update(id, sent)));
+      });
+    const { updateId } = update;
+    const view = await send(update).catch(async (error: unknown) => {
+      const is_undecided = isServiceError(error, 'ServiceUnavailable') && request.is_repeat && updateId !== undefined;
+      if (!is_undecided) throw error;
+      return await send({ ...update, updateId: newUpdateId(updateId, request) });
     });
     return { view, was_closed };
   }

@@ -78,12 +78,13 @@ export class OrderWorkflows extends RecordedWorkflows<StartedOrder, StoredOrder>
 
   /**
    * Cancels an order. Throws CanNotCancelTransaction, also when the order has ended meanwhile, and ServiceUnavailable
-   * while the processor does not say whether it is paid.
+   * while the processor does not say whether it is paid. `updateId`: the same for each repeat of the request.
    */
-  async cancel(order_id: string, input: CancelOrderInput): Promise<StoredOrder> {
+  async cancel(order_id: string, input: CancelOrderInput, updateId?: string): Promise<StoredOrder> {
     const { view: order, was_closed } = await this.change(order_id, input.request, {
       definition: cancelOrderUpdate,
       args: [input],
+      ...(updateId !== undefined && { updateId }),
     });
     if (!was_closed || order.status === 'cancelled') return order;
     throw new ServiceError('CanNotCancelTransaction', `The order is ${order.status} and cannot be cancelled.`);

@@ -40,12 +40,13 @@ export class PaymentLinkWorkflows extends RecordedWorkflows<StartedLink, StoredP
 
   /**
    * Ends a link for its merchant. Throws Conflict while a payment is in progress and once it is paid,
-   * PreconditionFailed.
+   * PreconditionFailed. `updateId`: the same for each repeat of the request.
    */
-  async end(id: string, request: AcceptedRequest): Promise<StoredPaymentLink> {
+  async end(id: string, request: AcceptedRequest, updateId?: string): Promise<StoredPaymentLink> {
     const { view: link, was_closed } = await this.change(id, request, {
       definition: endPaymentLinkUpdate,
       args: [{ request }],
+      ...(updateId !== undefined && { updateId }),
     });
     if (!was_closed || link.status === 'expired') return link;
     throw new ServiceError('Conflict', 'The payment link is paid.');

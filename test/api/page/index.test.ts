@@ -13,7 +13,7 @@ import { orderWorkflowId } from '../../../workflows/messages';
 import { CARD, Client, createPageOrder, hidden, orderAsMerchant, readStatuses } from '../../support/customer';
 import { CARDS } from '../../support/domain';
 import { readLedger } from '../../support/ledger';
-import { Merchant } from '../../support/merchant';
+import { Merchant, newIdempotencyKey } from '../../support/merchant';
 import { createTestProject } from '../../support/operator';
 import { NOBODY } from '../../support/shapes';
 import { stack } from '../../support/stack';
@@ -564,7 +564,11 @@ describe('the cancel form', () => {
       503,
       { error: expect.objectContaining({ type: 'ServerError', value: expect.stringContaining('not cancelled yet') }) },
     ]);
+    const headers = { 'idempotency-key': newIdempotencyKey() };
+    const byMerchant = async () => (await merchant.send('DELETE', `/v1/orders/${order.id}/`, { headers })).status;
+    expect([await byMerchant(), await byMerchant()]).toEqual([503, 503]);
     await merchant.removeFaults();
+    expect(await byMerchant()).toBe(200);
     expect(await (await cancel()).text()).toContain('Payment cancelled');
     expect(await readStatuses(order.id)).toBe('cancelled: cancelled');
   });

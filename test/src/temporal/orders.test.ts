@@ -1,9 +1,11 @@
 import type { Client } from '@temporalio/client';
+import { requestedId } from '../../../src/ids';
 import { OrderWorkflows } from '../../../src/temporal/orders';
+import { createWorkflowClients } from '../../../src/temporal/workflows';
 import { connectDatabase } from '../../../src/db/connection';
 import { createTestDatabase } from '../../support/database';
 import { aLateRequest, aRequest, anOrder, aTransaction, MINUTE } from '../../support/domain';
-import { Merchant } from '../../support/merchant';
+import { Merchant, newIdempotencyKey } from '../../support/merchant';
 import { aStoredOrder } from '../../support/rows';
 import { aSilentServer } from '../../support/servers';
 import { setUp } from '../../support/set-up';
@@ -88,6 +90,39 @@ test('rules 11.5: a creation that was given up, sent again with its key, is done
     expect(await orders.cancel(order.id, { source: 'merchant', request: within(10_000) })).toMatchObject({
       status: 'cancelled',
     });
+  } finally {
+    await db.destroy();
+  }
+});
+
+test('rules 11.2: a cancel, or an end of a link, that its workflow has refused stays refused for its key', async () => {
+  const db = connectDatabase(stack().postgres_url, { pool_max: 2 });
+  const merchant = new Merchant();
+  const { orders, payment_links } = createWorkflowClients({ client: clientOf(stack().temporal_address), db });
+  try {
+    const [order, link] = [await merchant.createOrder(), await merchant.createPaymentLink()];
+    const [project] = (await db('projects').where({ id: order.project_id })) as { id_namespace: string }[];
+    const refused = aRequest({ versions: [99] });
+    for (const [what, path, refuse] of [
+      [
+        'cancel',
+        `/v1/orders/${order.id}/`,
+        (id: string) => orders.cancel(order.id, { source: 'merchant', request: refused }, id),
+      ],
+      ['end', `/v1/paymentlinks/${link.id}/`, (id: string) => payment_links.end(link.id, refused, id)],
+    ] as const) {
+      const idempotency_key = newIdempotencyKey();
+      const asked = requestedId(what, { idempotency_key, id_namespace: project!.id_namespace });
+      // The process that got this refusal dies before it keeps it with the key.
+      await expect(refuse(asked)).rejects.toMatchObject({ error: 'PreconditionFailed' });
+      const statusWith = async (key: string) =>
+        (await merchant.send('DELETE', path, { headers: { 'idempotency-key': key } })).status;
+      expect([what, await statusWith(idempotency_key), await statusWith(newIdempotencyKey())]).toEqual([
+        what,
+        412,
+        200,
+      ]);
+    }
   } finally {
     await db.destroy();
   }
