@@ -228,8 +228,14 @@ async function recordProcessorInitiated(
     const attention = `the processor reports a ${kind} of ${amount} of a payment in ${currency}`;
     return await needsAttention(db, original_order_id, attention, end);
   }
-  if (kind === 'reversal' && !(await areChargebacksRecorded(services, { ...input, processor_key }, currency))) {
-    return await unanswered();
+  if (kind === 'reversal') {
+    const chargebacks = await findChargebacks(services, { ...input, processor_key }, currency);
+    if (chargebacks === 'not_recorded') return await unanswered();
+    if (chargebacks === 'in_another_currency') {
+      const amount = minorUnitsInWords(found.amount, found.currency);
+      const attention = `the processor reports a won chargeback of ${amount} beside a chargeback in another currency`;
+      return await needsAttention(db, original_order_id, attention, end);
+    }
   }
   // One SQL transaction: recovery does not check such an order without an outcome.
   const order = await db.transaction(async (trx) => {
@@ -244,17 +250,19 @@ async function recordProcessorInitiated(
 const CHARGEBACKS_WITHIN_MS = 8_000;
 
 /**
- * Whether the record has every chargeback of the payment that the processor knows, in the payment's currency. The
- * workflows of those that it lacks are started: their notifications are late or lost. Before them a win would make good
- * another chargeback, which was lost, and the merchant could refund its money (rules 10.9). `false` too as long as the
- * processor does not list the win itself: what happened before it may not be listed either.
+ * Whether the record has every chargeback of the payment that the processor knows. The workflows of those that it lacks
+ * are started: their notifications are late or lost. Before them a win would make good another chargeback, which was
+ * lost, and the merchant could refund its money (rules 10.9); so would the win of one in another currency, which is
+ * never recorded. `not_recorded` too as long as the processor does not list the win itself: what happened before it may
+ * not be listed either.
  */
-async function areChargebacksRecorded(
+async function findChargebacks(
   { db, processor, workflows }: ActivityServices,
   { original_order_id, original_transaction_id, processor_key, began = performance.now() }: FollowUpInput & TimeOfTry,
   currency: string,
-): Promise<boolean> {
+): Promise<'recorded' | 'not_recorded' | 'in_another_currency'> {
   let is_listed = false;
+  let has_other_currency = false;
   const missing: ReportedOperation[] = [];
   const left_ms = () => CHARGEBACKS_WITHIN_MS - (performance.now() - began);
   try {
@@ -262,8 +270,11 @@ async function areChargebacksRecorded(
       is_listed ||= operations.some(({ idempotency_key }) => idempotency_key === processor_key);
       for (const operation of operations) {
         const { operation: name, result, transaction_id, idempotency_key } = operation;
-        if (name !== 'chargeback' || result !== 'approved' || operation.currency !== currency) continue;
-        if (transaction_id !== original_transaction_id) continue;
+        if (name !== 'chargeback' || result !== 'approved' || transaction_id !== original_transaction_id) continue;
+        if (operation.currency !== currency) {
+          has_other_currency = true;
+          continue;
+        }
         const recorded = await findOrderSnapshot(db, processorOrderId(transaction_id, idempotency_key));
         if (recorded === undefined) missing.push(operation);
       }
@@ -274,10 +285,11 @@ async function areChargebacksRecorded(
     }
   } catch (error) {
     // The processor or Temporal does not answer.
-    if (error instanceof ServiceError) return false;
+    if (error instanceof ServiceError) return 'not_recorded';
     throw error;
   }
-  return is_listed && missing.length === 0;
+  if (!is_listed || missing.length > 0) return 'not_recorded';
+  return has_other_currency ? 'in_another_currency' : 'recorded';
 }
 
 /**

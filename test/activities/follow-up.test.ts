@@ -167,6 +167,33 @@ describe.each(['capture', 'void', 'refund', 'reversal'] as const)('executeFollow
   });
 });
 
+/** Operations of 250 that the processor reports about a paid order. `informed`: activities that can look all of them up. */
+function reportedOf(order_id: string, names: readonly ('chargeback' | 'chargeback_reversal')[]) {
+  const transaction_id = transactionIdOf(order_id, 1);
+  const operations = names.map((operation, n): ReportedOperation => ({
+    ...{ order_id, transaction_id, project_id: PROJECT.id, currency: 'EUR', result: 'approved' },
+    number: n + 1,
+    operation,
+    idempotency_key: `${operation} ${n}`,
+    amount: 250,
+    occurred: new Date(NOW).toISOString(),
+  }));
+  const findOperation = (key: string) =>
+    Promise.resolve(operations.find(({ idempotency_key }) => idempotency_key === key)!);
+  const listing = (list: Processor['operations']) => activities({ findOperation, operations: list });
+  return {
+    operations,
+    findOperation,
+    listing,
+    informed: listing((_of, after) => Promise.resolve(operations.slice(after))),
+    inputOf: ({ idempotency_key: processor_key }: ReportedOperation, kind: FollowUpKind) => ({
+      ...followUpOf(order_id, kind, { requested_by: 'processor', processor_key }),
+      id: processorOrderId(transaction_id, processor_key),
+      now: NOW,
+    }),
+  };
+}
+
 describe('executeFollowUp', () => {
   test('a reversal that is recorded is executed, though the processor says nothing more about the charge', async () => {
     const input = await ready('reversal');
@@ -211,26 +238,9 @@ describe('executeFollowUp', () => {
 
   test('rules 10.9: a win whose own chargeback is not recorded yet waits for it: it does not make good another one', async () => {
     const { id: order_id } = await paid();
-    const transaction_id = transactionIdOf(order_id, 1);
-    const of = { order_id, transaction_id, project_id: PROJECT.id, currency: 'EUR', result: 'approved' } as const;
-    const operations = (['chargeback', 'chargeback', 'chargeback_reversal'] as const).map((operation, n) => ({
-      ...of,
-      number: n + 1,
-      operation,
-      idempotency_key: `${operation} ${n}`,
-      amount: 250,
-      occurred: new Date(NOW).toISOString(),
-    }));
+    const reported = reportedOf(order_id, ['chargeback', 'chargeback', 'chargeback_reversal']);
+    const { operations, findOperation, listing, informed, inputOf } = reported;
     const [lost, late, win] = operations as [ReportedOperation, ReportedOperation, ReportedOperation];
-    const findOperation = (key: string) =>
-      Promise.resolve(operations.find(({ idempotency_key }) => idempotency_key === key)!);
-    const listing = (list: Processor['operations']) => activities({ findOperation, operations: list });
-    const informed = listing((_of, after) => Promise.resolve(operations.slice(after)));
-    const inputOf = ({ idempotency_key: processor_key }: ReportedOperation, kind: FollowUpKind) => ({
-      ...followUpOf(order_id, kind, { requested_by: 'processor', processor_key }),
-      id: processorOrderId(transaction_id, processor_key),
-      now: NOW,
-    });
     const refundable = async () => amountDetails((await view(order_id)).transactions.map(moneyOf), NOW).refundable;
     await carriedOut(inputOf(lost, 'chargeback'), informed);
     calls.splice(0);
@@ -253,6 +263,19 @@ describe('executeFollowUp', () => {
     expect(await refundable()).toBe(0);
     await carriedOut(inputOf(win, 'reversal'), informed);
     expect(await refundable()).toBe(250);
+  });
+
+  test('rules 10.9: a win beside a chargeback in another currency, whose own it may be, is not recorded', async () => {
+    const { id: order_id } = await paid();
+    const { operations, informed, inputOf } = reportedOf(order_id, ['chargeback', 'chargeback_reversal']);
+    const [lost, win] = operations as [ReportedOperation, ReportedOperation];
+    lost.currency = 'USD';
+    expect(await informed.executeFollowUp(inputOf(win, 'reversal'))).toEqual({
+      result: 'nothing',
+      attention:
+        'the processor reports a won chargeback of 250 EUR (minor units) beside a chargeback in another currency',
+    });
+    expect((await view(order_id)).transactions[0]).toMatchObject({ charged_back_amount: 0, won_back_amount: 0 });
   });
 
   test('rules 4.12: an outcome is noticed when its answer comes, not when it was asked for', async () => {
