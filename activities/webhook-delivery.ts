@@ -91,13 +91,18 @@ const projectIsBusy = (again_after: number) =>
 const mustAttempt = (delivery: Delivery, { now }: AttemptInput) =>
   isAttemptDue(delivery, now + delivery.clock_offset_ms);
 
+/** An attempt that is made later than this after its instant may have been made by a worker that died. Milliseconds. */
+const ON_TIME_MS = 5_000;
+
 /**
  * The delivery as earlier tries have left it. One may have sent the webhook, and its record may hang at the commit,
  * which waits for a standby: throws unless a write ends (rules 13.6). A task that had to wait for a place is a later try
- * too, and makes the write for nothing.
+ * too, and makes the write for nothing; so does the first try of an attempt that is late for another reason.
  */
 async function afterEarlierTries({ db }: ActivityServices, input: AttemptInput, found: Delivery): Promise<Delivery> {
-  if (Context.current().info.attempt === 1) return found;
+  const now = input.now + found.clock_offset_ms;
+  const is_on_time = now - (found.next_attempt_at ?? now) < ON_TIME_MS;
+  if (Context.current().info.attempt === 1 && is_on_time) return found;
   await confirmWritable(db, input);
   return await load(db, input);
 }
