@@ -15,6 +15,7 @@ import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import { Stream, carryOut, type Caller, type RequestContext, type Versioned, type Work } from '../operation';
 import { answer, answerStream, noContent, notModified } from './answer';
+import { noteReadsOnly } from './errors';
 import { etagOf, isKnown, versionsOf } from './etag';
 import { answerOnce, refuseTaken, requestHashes, secretShown, type KeyStore, type Reply } from './idempotency';
 import type { Intake } from './intake';
@@ -104,6 +105,7 @@ function handle<C extends Caller>(
     noteRequest(response, idsOf((input.params ?? {}) as Readonly<Record<string, string>>, caller));
     const context = contextOf(route, request, response, { caller, key, started, id }, limits);
     if (readsOnly(route)) {
+      noteReadsOnly(response);
       const result = await operation(context, input as never);
       const { deadline_at } = context.request;
       const options = { status: route.success, deadline_at };

@@ -48,7 +48,7 @@ export function answerErrors(
   show: (error: ServiceError, request: Request, response: Response) => void,
 ): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
-    const error = declaredErrorOf(thrown);
+    const error = declaredErrorOf(thrown, { is_read: isRead(request, response) });
     if (isUnavailable(thrown)) {
       log.warn({ request_id: response.getHeader('X-Request-Id'), err: details(thrown) }, 'the database did not answer');
     } else if (error === undefined) {
@@ -66,6 +66,14 @@ export function answerErrors(
     show(known, request, response);
   };
 }
+
+/** Has a POST that only reads be answered as such when it fails. */
+export function noteReadsOnly(response: Response): void {
+  response.locals['reads_only'] = true;
+}
+
+const isRead = ({ method }: Request, { locals }: Response): boolean =>
+  method === 'GET' || method === 'HEAD' || locals['reads_only'] === true;
 
 /** Whether a request, sent twice, is carried out once. */
 function isRepeatable(request: Request): boolean {
@@ -115,10 +123,11 @@ const BY_TYPE: Readonly<Record<string, [ErrorName, string]>> = {
 };
 
 /** `undefined` for an undeclared error. */
-function declaredErrorOf(thrown: unknown): ServiceError | undefined {
+function declaredErrorOf(thrown: unknown, { is_read }: { is_read: boolean }): ServiceError | undefined {
   if (thrown instanceof ServiceError) return thrown;
   if (!(thrown instanceof Error)) return undefined;
   if (isUnavailable(thrown)) {
+    if (is_read) return new ServiceError('ServiceUnavailable', 'The database did not answer.');
     return new OutcomeUnknown(
       'The database did not answer. The request may have been carried out: wait two minutes, then check that before ' +
         'you send it again without an Idempotency-Key.',

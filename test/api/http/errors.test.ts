@@ -14,7 +14,7 @@ async function answerTo(
   // oxlint-disable-next-line prefer-promise-reject-errors
   const fails = () => Promise.reject(thrown);
   const api = await serveTestApi({
-    operations: { getOrder: fails, createOrder: fails },
+    operations: { getOrder: fails, createOrder: fails, searchOrders: fails },
     config: { LOG_REQUESTS: 'none' },
   });
   const response = await api.send(path, request);
@@ -64,19 +64,22 @@ test('a database that does not answer is ServiceUnavailable, which promises noth
   expect(JSON.parse(log)).toMatchObject({ msg: 'the database did not answer', err: { code: '57014' } });
 });
 
+const MAY_BE_DONE = 'The request may have been carried out';
 test.each([
-  ['with an Idempotency-Key', { 'idempotency-key': 'silence' }, '1'],
-  ['without one, as the card may be charged', {}, null],
+  ['a POST with an Idempotency-Key', '/v1/orders/', { 'idempotency-key': 'silence' }, '1', MAY_BE_DONE],
+  ['a POST without one, as the card may be charged', '/v1/orders/', {}, null, MAY_BE_DONE],
+  ['a search, which only reads', '/v1/search/orders/', {}, '1', 'The database did not answer.'],
 ])(
-  'rules 3.5: a POST that a silent database interrupts may be sent again %s: Retry-After',
-  async (_title, headers, retry_after) => {
-    const body = JSON.stringify({ currency: 'EUR', amount: 1 });
-    const { response } = await answerTo(silence(), '/v1/orders/', {
+  'rules 3.5: whether %s may be sent again after a silent database interrupted it: Retry-After',
+  async (_title, path, headers, retry_after, words) => {
+    const { response, body } = await answerTo(silence(), path, {
       method: 'POST',
-      body,
+      body: JSON.stringify(path === '/v1/orders/' ? { currency: 'EUR', amount: 1 } : { query: '*' }),
       headers: { 'content-type': 'application/json', ...headers },
     });
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, retry_after]);
+    const value = words === MAY_BE_DONE ? (expect.stringContaining(words) as string) : words;
+    expect(body).toMatchObject({ error: { value } });
   },
 );
 
