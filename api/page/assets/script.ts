@@ -30,7 +30,7 @@ export const SCRIPT = `'use strict';
     var show = function () {
       var passed = Math.max(performance.now() - began, Date.now() - began_at);
       var seconds = Math.max(0, Math.ceil((left - passed) / 1000));
-      // The answer to a form that was sent is awaited.
+      // As after a wait: whoever has an address to return to is redirected. The answer to a form that was sent is awaited.
       if (seconds === 0 && !sent) { clearInterval(ticking); location.replace(timer.getAttribute('data-page')); return; }
       // Longer than a day: keep the date of the page instead of a countdown.
       if (seconds > 86400) return;

@@ -111,7 +111,7 @@ function Summary({ payable, state, page, localization, amount }: PayPageProps & 
             role="timer"
             datetime={new Date(state.expires_at).toISOString()}
             data-milliseconds-left={state.expires_at - payable.now}
-            data-page={page}
+            data-page={`${page}?waited=1`}
           >
             {localization.instant(state.expires_at)}
           </time>

@@ -491,12 +491,14 @@ test('a reload after a decline shows the form and sends nothing', async () => {
   expect(await readLedger(order.id)).toHaveLength(1);
 });
 
-test('the time that is left counts down, and at the end the page says so', async () => {
-  const page = await visit();
+test('the time that is left counts down; at the end the page says so, or leads to failure_url', async () => {
+  const [page, leading] = [await visit(), await visit()];
   const order = await createPageOrder({ expiration_period: 'PT8S' });
-  await page.goto(order.order_url);
+  const { order_url } = await createPageOrder({ expiration_period: 'PT8S', failure_url: merchant.url });
+  await Promise.all([page.goto(order.order_url), leading.goto(order_url)]);
   expect(await page.locator('.timer').innerText()).toMatch(/Time left to pay:\s0:0\d/);
   await page.getByRole('heading', { name: 'This payment has expired' }).waitFor({ timeout: 20_000 });
+  await leading.waitForURL(`${merchant.url}**`, { timeout: 20_000 });
 });
 
 test.each(['light', 'dark'] as const)('every text can be told from its ground: %s', async (colorScheme) => {
