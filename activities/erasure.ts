@@ -12,6 +12,7 @@ import {
   type StoredErasure,
 } from '../src/db/retention/erasures';
 import { findFollowUps } from '../src/db/orders/follow-ups';
+import { findOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { takePlaces } from '../src/domain/places';
 import { orderWorkflowId, paymentLinkWorkflowId, type ErasureInput } from '../workflows/messages';
 import { busyFailure } from './failure';
@@ -100,8 +101,26 @@ export async function erasePage(
     await throwIfCompared(db);
     await eraseOrder(services, erasure, order_id, throwIfCancelled);
   }
+  if (position === null) await eraseRefused(services, { project_id }, throwIfCancelled);
   const is_noted = await noteErased(db, erasure, { position }, Date.now());
   return position !== null || !is_noted;
+}
+
+/**
+ * Deletes the histories of the project's orders whose creation was refused. They have the customer's data, but no record
+ * that tells whose; nobody needs them.
+ */
+async function eraseRefused(
+  { db, workflows }: ErasureServices,
+  { project_id }: { project_id: string },
+  throwIfCancelled: () => void,
+): Promise<void> {
+  await throwIfCompared(db);
+  for (const workflow_id of await workflows.histories.closedNewOrders(project_id)) {
+    throwIfCancelled();
+    const order_id = workflow_id.slice(workflow_id.indexOf(':') + 1);
+    if ((await findOrderSnapshot(db, order_id)) === undefined) await workflows.histories.delete(workflow_id);
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FOLLOW_UP_WORKFLOW } from '../../workflows/messages';
+import { FOLLOW_UP_WORKFLOW, ORDER_WORKFLOW } from '../../workflows/messages';
 import type { TemporalAccess } from './call';
 import { undefinedIfNotFound } from './call-errors';
 import { grpcStatusOf, type GrpcStatus } from './grpc-status';
@@ -26,7 +26,17 @@ export class Histories {
 
   /** The ids of the workflows that follow a payment order and are closed. */
   async closedFollowUps(order_id: string): Promise<string[]> {
-    const query = `RelatedOrderId = '${order_id}' and WorkflowType = '${FOLLOW_UP_WORKFLOW}'`;
+    return await this.closed(`RelatedOrderId = '${order_id}' and WorkflowType = '${FOLLOW_UP_WORKFLOW}'`);
+  }
+
+  /** The ids of the workflows of a project's payment orders that closed with the first status, as refused ones do. */
+  async closedNewOrders(project_id: string): Promise<string[]> {
+    return await this.closed(
+      `ProjectId = '${project_id}' and OrderStatus = 'new' and WorkflowType = '${ORDER_WORKFLOW}'`,
+    );
+  }
+
+  private async closed(query: string): Promise<string[]> {
     const [closed, running] = [new Set<string>(), new Set<string>()];
     for await (const { workflowId, status } of this.temporal.client.workflow.list({ query })) {
       (status.name === 'RUNNING' ? running : closed).add(workflowId);

@@ -21,7 +21,8 @@ import { NOBODY } from '../support/shapes';
 
 const database = setUp(() => createTestDatabase());
 /** What the activity asks of Temporal; a failure is that of a deletion. */
-let [deleted, resumed, running, refused]: [string[], string[], string[], string[]] = [[], [], [], []];
+const noIds = (): string[] => [];
+let [deleted, resumed, running, refused, unchanged] = [noIds(), noIds(), noIds(), noIds(), noIds()];
 let failure: Error | undefined;
 /** What happens once while a history is deleted. */
 let meanwhile: (() => Promise<unknown>) | undefined;
@@ -39,13 +40,14 @@ const services = () =>
           return running.includes(id);
         },
         closedFollowUps: async () => refused,
+        closedNewOrders: async () => unchanged,
       },
       orders: { resume: async ({ order_id }: { order_id: string }) => void resumed.push(order_id) },
       follow_ups: { start: async ({ id }: { id: string }) => void resumed.push(id) },
     },
   }) as unknown as ActivityServices;
 beforeEach(() => {
-  [deleted, resumed, running, refused, failure] = [[], [], [], [], undefined];
+  [deleted, resumed, running, refused, unchanged, failure] = [[], [], [], [], [], undefined];
 });
 
 const CUSTOMER = { merchant_customer_id: 'C-1', email_address: 'Ada@Shop.example', first_name: 'Ada' };
@@ -119,6 +121,14 @@ test.each<[ErasureField, string]>([
   });
   expect(await shown(other.id)).toMatch(/Ring for Ada/);
   expect((await of(await erase(field, value))).orders).toBe(0);
+  await database.db('orders').update({ customer: null });
+});
+
+test('rules 29.5: the histories of orders that were refused at their creation are deleted, of recorded ones kept', async () => {
+  const other = await order();
+  unchanged = [orderWorkflowId(NOBODY), orderWorkflowId(other.id)];
+  await erase('email_address', 'another@shop.example');
+  expect(deleted).toEqual([orderWorkflowId(NOBODY)]);
   await database.db('orders').update({ customer: null });
 });
 

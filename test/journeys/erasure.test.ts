@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import { WithStartWorkflowOperation } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { KINDS } from '../../src/temporal/kinds';
 import { EncryptingCodec } from '../../src/temporal/payload-codec';
-import { FOLLOW_UP_WORKFLOW } from '../../workflows/messages';
+import { FOLLOW_UP_WORKFLOW, ORDER_WORKFLOW, createOrderUpdate } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
 import { recordRows } from '../support/database';
-import { CARDS, aRequest } from '../support/domain';
+import { CARDS, aLateRequest, aRequest, anOrder } from '../support/domain';
 import { newIdempotencyKey, statusesOf } from '../support/merchant';
 import { capturePart, createAuthorization, part, payingTransactionId, refund } from '../support/merchant-payments';
 import { answerOfAdmin } from '../support/admin';
@@ -89,6 +90,20 @@ async function refusedRefund({ id: original_order_id }: { id: string }): Promise
   expect(await temporal.client.workflow.execute(FOLLOW_UP_WORKFLOW, KINDS.follow_up.start(input))).toBe('refused');
   return input.id;
 }
+/** An order that came too late to be created; its id. */
+async function refusedCreation(): Promise<string> {
+  const order = anOrder({ project_id: project.id, ...PERSONAL });
+  const input = { request: aLateRequest(), order, period: 60_000, is_test: true };
+  const creation = temporal.client.workflow.executeUpdateWithStart(createOrderUpdate, {
+    args: [input],
+    startWorkflowOperation: new WithStartWorkflowOperation(ORDER_WORKFLOW, {
+      ...KINDS.order.start({ order_id: order.id, project_id: project.id }),
+      workflowIdConflictPolicy: 'FAIL',
+    }),
+  });
+  await expect(creation).rejects.toThrow();
+  return order.id;
+}
 interface Erasure {
   id: string;
   status: string;
@@ -121,8 +136,8 @@ test('rules 29.3, 29.4, 29.5: nothing of an erased customer stays; money, ids an
   });
   await until('all is in the index', async () => (await foundBySearch()) > 4);
   expect(await tablesWithWord()).toEqual(expect.arrayContaining(['idempotency_keys', 'orders', 'transactions']));
-  const refused = await refusedRefund(paid);
-  const ids = [paid.id, refunded.body.id, held.id, open.id, refused].map((id) => `order:${id}`).toSorted();
+  const refused = [await refusedRefund(paid), await refusedCreation()];
+  const ids = [paid.id, refunded.body.id, held.id, open.id, ...refused].map((id) => `order:${id}`).toSorted();
   await until('Temporal lists the workflows of all', async () => {
     const found = await workflowsWithWord();
     return ids.every((id) => found.includes(id));
