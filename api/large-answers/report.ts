@@ -5,6 +5,7 @@ import {
   rowReader,
   type ReportTexts,
 } from '../../src/db/search/report-rows';
+import { refusedOrders } from '../../src/db/search/search-outbox';
 import { allParts } from '../../src/db/pages';
 import { SEARCH_FIELD_NAMES } from '../../src/domain/query/fields';
 import { conditionsOf, matches, type Subject } from '../../src/domain/query/query';
@@ -63,7 +64,13 @@ async function* placesOf({ bulk, search }: ReportServices, wanted: Wanted, inTur
   const { project_id, query, sort } = wanted;
   const { direction } = sort;
   const condition = sort.field === 'created' ? recordCondition(query) : undefined;
-  if (condition === undefined) return yield* search.rows(wanted, FOUND_PAGE, inTurn);
+  if (condition === undefined) {
+    // The index lacks them, or has them as they were: the record tells whether they meet the query.
+    const refused = await bulk.read(project_id, (db) => refusedOrders(db, project_id));
+    const isIndexed = ({ order_id }: Place) => refused.every((order) => order.order_id !== order_id);
+    for await (const places of search.rows(wanted, FOUND_PAGE, inTurn)) yield places.filter(isIndexed);
+    return yield refused;
+  }
   const asked = { project_id, condition, direction };
   yield* allParts((after) => bulk.read(project_id, (db) => orderIdsByCreation(db, asked, { rows: FOUND_PAGE, after })));
 }

@@ -56,7 +56,6 @@ export async function noteSearch(db: Database): Promise<IndexDelay> {
      from noted`,
     { recent: SEARCH_PACE.recent_ms, waits: SEARCH_PACE.first_searches_wait_ms },
   );
-  return use!;
 }
 
 /**
@@ -108,6 +107,16 @@ export async function waitingForSearch(db: Database, order_ids: readonly string[
 export async function countSearchRefusals(db: Database): Promise<number> {
   const row = await queryRow<{ count: number }>(db, 'select count(*) as count from search_refusals');
   return row?.count ?? 0;
+}
+
+/** The orders of a project that the index has refused. */
+export async function refusedOrders(db: Database, project_id: string): Promise<{ order_id: string }[]> {
+  return await queryRows<{ order_id: string }>(
+    db,
+    `select order_id from search_refusals r join orders o on o.id = r.order_id
+     where o.project_id = :project_id order by order_id`,
+    { project_id },
+  );
 }
 
 /** The ids of all orders, sorted, page by page; may miss an order that is added meanwhile. */

@@ -3,9 +3,11 @@ import { request } from 'node:http';
 import type { Readable } from 'node:stream';
 import { parseString } from 'fast-csv';
 import { queryRows } from '../../../src/db/connection';
+import { addSearchChanges, finishSearchChanges } from '../../../src/db/search/search-outbox';
 import { SEARCH_FIELD_NAMES } from '../../../src/domain/query/fields';
 import { parseQuery } from '../../../src/domain/query/parse';
 import type { SearchQuery } from '../../../src/domain/query/query';
+import { INDEX } from '../../../src/search/settings';
 import { PROJECT } from '../../support/domain';
 import { writeOrders } from '../../support/rows';
 import { aSearchWorld } from '../../support/search';
@@ -71,6 +73,22 @@ it('rules 20.14: has a row for each transaction and for each order without one, 
   const [by_record, by_index] = [await report({ query: '*' }), await report({ query: '* OR nobody' })];
   expect(by_record).toHaveLength(expected);
   expect(by_index).toEqual(by_record);
+});
+
+it('rules 20.14: orders that the index has refused are in it, by the record', async () => {
+  const query = '* OR nobody';
+  const before = await report({ query });
+  const [lacking, outdated] = [...new Set(before.map(({ id }) => id!))] as [string, string];
+  await world.writer.write(INDEX, [{ order_id: lacking, documents: [] }]);
+  const refusals = [lacking, outdated].map((order_id) => ({ order_id, reason: 'invalid_document_id' }));
+  await finishSearchChanges(world.db, [], refusals, Date.now());
+  const after = await report({ query });
+  const isTaken = ({ id }: Record<string, string>) => ![lacking, outdated].includes(id!);
+  const taken = before.filter(isTaken);
+  expect([after.length, after.slice(0, taken.length)]).toEqual([before.length, taken]);
+  expect(after).toEqual(expect.arrayContaining(before));
+  await addSearchChanges(world.db, [lacking, outdated]);
+  await world.indexed();
 });
 
 it('another parser reads the same cells', async () => {
