@@ -67,7 +67,7 @@ function gaugesOf(process: MetricsProcess): MetricProducer {
       const now = timeOf(Date.now());
       const metrics = [...gauges].flatMap(([name, readers]): (GaugeMetricData | SumMetricData)[] => {
         const { help, processes } = METRICS[name];
-        if (!(processes as readonly string[]).includes(process)) return [];
+        if (!processes.includes(process)) return [];
         const dataPoints = [...readers].flatMap((read) =>
           read().map(({ value, labels }) => ({
             value,
