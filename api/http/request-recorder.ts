@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MERCHANT_API, type MerchantRoutes } from '../../src/contract/merchant-api';
-import { REQUEST_ROUTES } from '../../src/contract/requests';
+import { REQUEST_ROUTES } from '../../src/contract/request-log';
 import type { Route } from '../../src/contract/routes';
 import { isUnavailable, toIsoTime, type Database } from '../../src/db/connection';
 import { insertLoggedRequests, type LoggedRequest } from '../../src/db/requests/logged-requests';

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID, type JsonWebKey } from 'node:crypto';
 import { SignJWT, errors, jwtVerify } from 'jose';
 import type { Database, SqlTransaction } from '../../src/db/connection';
-import { currentSigningKey, publicKeys, replaceSigningKey, type SigningKey } from '../../src/db/webhooks/signing-keys';
+import { currentSigningKey, publicKeys, replaceSigningKey, type SigningKey } from '../../src/db/projects/token-keys';
 import type { OAuthClient } from '../../src/db/projects/oauth-clients';
 import { ServiceError } from '../../src/errors';
 import type { SecretKeys } from '../../src/secrets';

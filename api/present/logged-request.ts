@@ -1,4 +1,4 @@
-import type { LoggedRequestAnswer } from '../../src/contract/requests';
+import type { LoggedRequestAnswer } from '../../src/contract/request-log';
 import type { Page } from '../../src/db/pages';
 import type { LoggedRequest } from '../../src/db/requests/logged-requests';
 import { formatTimestamp, omitNull } from './order';

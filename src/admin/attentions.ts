@@ -9,7 +9,7 @@ import type { Database } from '../db/connection';
 import { ServiceError } from '../errors';
 import type { TemporalClient } from '../temporal/connect';
 import type { WorkflowClients } from '../temporal/workflows';
-import { auditCommand } from './audit';
+import { auditCommand } from './audit-trail';
 import type { CommandRoute } from './commands';
 
 /** Attentions that an operator closes (rules 22.8). */

@@ -19,7 +19,7 @@ import {
 import type { Database } from '../db/connection';
 import { schemaDifference } from '../db/migrate';
 import { newestChange } from '../db/backups/restores';
-import { auditCommand } from './audit';
+import { auditCommand } from './audit-trail';
 import type { CommandRoute } from './commands';
 import {
   MAINTENANCE_DATABASE,

@@ -21,7 +21,7 @@ import type { ReplayedRun } from '../temporal/open-histories';
 import type * as Replay from '../temporal/replay';
 import { ALL_OPEN } from '../temporal/visibility';
 import type * as WorkflowBundle from '../temporal/workflow-bundle';
-import { auditCommand } from './audit';
+import { auditCommand } from './audit-trail';
 import type { CommandRoute } from './commands';
 
 /** Versions of the workflows: which begins new orders, and which continues open ones (rules 24.21). */

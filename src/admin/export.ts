@@ -20,7 +20,7 @@ import { ServiceError, validationError } from '../errors';
 import { recordPool } from '../processes/connections';
 import { flushFolder, writeWhole } from '../stack/files';
 import { alone } from './alone';
-import { auditCommand, type CommandAuthor } from './audit';
+import { auditCommand, type CommandAuthor } from './audit-trail';
 import type { CommandRoute } from './commands';
 
 /** Files of a month for an auditor (rules 29.7), and the removal of what they hold (29.8). */

@@ -23,7 +23,7 @@ import type { Processor } from '../processor/client';
 import type { TemporalClient } from '../temporal/connect';
 import { createWorkflowClients, type WorkflowClients } from '../temporal/workflows';
 import { ATTENTION_COMMANDS } from './attentions';
-import { auditCommand } from './audit';
+import { auditCommand } from './audit-trail';
 import { BACKUP_COMMANDS } from './backup';
 import { COMMANDS, type CommandRoute } from './commands';
 import { DEPLOY_COMMANDS } from './deploy';

@@ -22,7 +22,7 @@ import type { Processor } from '../processor/client';
 import type { TemporalClient } from '../temporal/connect';
 import type { WorkflowClients } from '../temporal/workflows';
 import { alone } from './alone';
-import { auditCommand } from './audit';
+import { auditCommand } from './audit-trail';
 import type { CommandRoute } from './commands';
 
 /** After the record was restored from a backup (rules 28). */

@@ -17,7 +17,7 @@ import {
 } from '../db/orders/settlements';
 import { recordSettlementsAttention } from '../db/recovery/attentions';
 import { ServiceError } from '../errors';
-import { auditCommand } from './audit';
+import { auditCommand } from './audit-trail';
 import type { CommandRoute } from './commands';
 
 /** Settlements that wait for their transactions (rules 20.20, 22.9). */

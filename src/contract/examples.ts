@@ -4,7 +4,7 @@ import type { DeliveryAnswer } from './delivery';
 import type { WebhookRecoveryAnswer } from './webhook-recovery';
 import type { PaymentLink } from './payment-link';
 import type { ReceiverCheckAnswer } from './receiver-check';
-import type { LOGGED_ROUTES, LoggedRequestAnswer, REQUEST_ROUTES } from './requests';
+import type { LOGGED_ROUTES, LoggedRequestAnswer, REQUEST_ROUTES } from './request-log';
 import type { Examples } from './routes';
 
 const ORDER_ID = '1c3a9d52-6a2f-4d4b-9d5e-7a6c0f1e2b34';

@@ -18,7 +18,7 @@ import {
   paymentLinkSchema,
 } from './payment-link';
 import { RECEIVER_CHECK_ROUTES, receiverCheckRequestSchema, receiverCheckSchema } from './receiver-check';
-import { LOGGED_ROUTES, REQUEST_ROUTES, loggedRequestPageSchema, loggedRequestSchema } from './requests';
+import { LOGGED_ROUTES, REQUEST_ROUTES, loggedRequestPageSchema, loggedRequestSchema } from './request-log';
 import { REPORT_ROUTES, dayTotalsSchema } from './report';
 import { SEARCH_ROUTES, searchRequestSchema, searchResultSchema } from './search';
 import type { RouteSet } from './routes';

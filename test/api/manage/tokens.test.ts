@@ -2,7 +2,7 @@ import { createHmac, createPrivateKey, generateKeyPairSync, randomUUID } from 'n
 import { SignJWT, decodeProtectedHeader } from 'jose';
 import { Tokens } from '../../../api/manage/tokens';
 import type { OAuthClient } from '../../../src/db/projects/oauth-clients';
-import { currentSigningKey } from '../../../src/db/webhooks/signing-keys';
+import { currentSigningKey } from '../../../src/db/projects/token-keys';
 import { SecretKeys } from '../../../src/secrets';
 import { secrets } from '../../support/database';
 import { aManageHost } from '../../support/manage';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { LoggedRequestAnswer } from '../../../src/contract/requests';
+import type { LoggedRequestAnswer } from '../../../src/contract/request-log';
 import { Merchant, newIdempotencyKey } from '../../support/merchant';
 import { createTestProject } from '../../support/operator';
 import { until } from '../../support/waits';

@@ -1,5 +1,5 @@
 import { MERCHANT_API } from '../../../src/contract/merchant-api';
-import { LOGGED_ROUTES, REQUEST_ROUTES, type LoggedRequestAnswer } from '../../../src/contract/requests';
+import { LOGGED_ROUTES, REQUEST_ROUTES, type LoggedRequestAnswer } from '../../../src/contract/request-log';
 import type { Page } from '../../../src/db/pages';
 import { recordRows } from '../../support/database';
 import { createTestProject, type TestProject } from '../../support/operator';
