@@ -19,7 +19,7 @@ import {
   unanswered,
   unavailable,
 } from './call-errors';
-import type { Readable } from './kinds';
+import type { ReadableKind } from './kinds';
 
 /** The dependencies of every call: Temporal, and the record that is the answer. */
 export interface TemporalAccess {
@@ -43,7 +43,7 @@ export type Purpose = 'create' | 'pay' | 'change';
 
 /** A call that is answered with the record of an object. */
 interface ObjectCall<Stored> {
-  kind: Readable<Stored>;
+  kind: ReadableKind<Stored>;
   id: string;
   request: AcceptedRequest;
   purpose: Purpose;

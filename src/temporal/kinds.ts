@@ -58,7 +58,7 @@ export interface Kind<Started> {
 }
 
 /** A kind of object that can be read from the record. */
-export interface Readable<Stored> {
+export interface ReadableKind<Stored> {
   /** The object as errors name it. */
   readonly noun: string;
   /** As metrics name it. */
@@ -67,7 +67,7 @@ export interface Readable<Stored> {
 }
 
 /** An object whose workflow receives updates, and can be lost. */
-export interface RecordedKind<Started, Stored> extends Kind<Started>, Readable<Stored> {
+export interface RecordedKind<Started, Stored> extends Kind<Started>, ReadableKind<Stored> {
   readonly workflowId: (id: string) => string;
   /** Whether the object can no longer change, so that its workflow is closed. */
   readonly isFinal: (view: Stored) => boolean;

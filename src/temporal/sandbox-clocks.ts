@@ -4,7 +4,7 @@ import type { AcceptedRequest } from '../domain/accepted-request';
 import type { StartedClock } from '../domain/sandbox-clock';
 import { advanceClockUpdate, type AdvanceClockInput } from '../../workflows/messages';
 import { callThenRead, type TemporalAccess } from './call';
-import { KINDS, type Readable } from './kinds';
+import { KINDS, type ReadableKind } from './kinds';
 import { startAndUpdate, startWorkflow } from './object-workflows';
 
 /** The owner of a clock: a payment order or payment link. */
@@ -40,7 +40,7 @@ export class SandboxClockWorkflows {
   }
 
   private async advance<Stored>(
-    kind: Readable<Stored>,
+    kind: ReadableKind<Stored>,
     { id, project_id }: ClockOwner,
     input: AdvanceClockInput,
     request: AcceptedRequest,
