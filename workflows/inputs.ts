@@ -22,14 +22,7 @@ import {
 import { REASON_LENGTH_MAX, MANUAL_OUTCOMES } from '../src/domain/transaction';
 import { validationError } from '../src/errors';
 import {
-  deliveryWorkflowId,
-  erasureWorkflowId,
-  incidentWorkflowId,
-  orderWorkflowId,
-  paymentLinkWorkflowId,
-  receiverCheckWorkflowId,
-  sandboxClockWorkflowId,
-  webhookRecoveryWorkflowId,
+  WORKFLOW_IDS,
   type CreateOrderInput,
   type CreatePaymentLinkInput,
   type FollowUpInput,
@@ -162,53 +155,25 @@ const advanceTo = object<{ to: number }>({ to: instant });
 const clockAdvance: ShapeCheck<ClockAdvance> = (value) =>
   (value as Partial<ClockAdvance> | null | undefined)?.to === undefined ? advanceBy(value) : advanceTo(value);
 
-/** The check of a workflow's input, and the workflow id that belongs to an input. */
-type Start<Input> = { input: ShapeCheck<Input>; workflowId: (input: Input) => string };
-export const STARTS: { [Name in keyof StartInputs]: Start<StartInputs[Name]> } = {
-  order: {
-    input: object<OrderInput>({
-      order_id: uuidText,
-      resumed: optional(
-        object<NonNullable<OrderInput['resumed']>>({
-          polls: count,
-          poll_requested: flag,
-        }),
-      ),
-    }),
-    workflowId: ({ order_id }) => orderWorkflowId(order_id),
-  },
-  followUp: {
-    input: object<FollowUpInput>({ ...followUpFields, request: optional(request), kind: oneOf(FOLLOW_UP_KINDS) }),
-    workflowId: ({ id }) => orderWorkflowId(id),
-  },
-  paymentLink: {
-    input: object({ payment_link_id: uuidText, continued: optional(oneOf([true])) }),
-    workflowId: ({ payment_link_id }) => paymentLinkWorkflowId(payment_link_id),
-  },
-  webhookDelivery: {
-    input: object({ order_id: uuidText, n: integer(1) }),
-    workflowId: deliveryWorkflowId,
-  },
-  sandboxClock: {
-    input: object({ clock_id: uuidText, project_id: uuidText }),
-    workflowId: ({ clock_id }) => sandboxClockWorkflowId(clock_id),
-  },
-  incident: {
-    input: object({ incident_id: uuidText }),
-    workflowId: ({ incident_id }) => incidentWorkflowId(incident_id),
-  },
-  webhookRecovery: {
-    input: object({ recovery_id: uuidText }),
-    workflowId: ({ recovery_id }) => webhookRecoveryWorkflowId(recovery_id),
-  },
-  erasure: {
-    input: object({ erasure_id: uuidText, project_id: uuidText, subject: longText }),
-    workflowId: ({ erasure_id }) => erasureWorkflowId(erasure_id),
-  },
-  receiverCheck: {
-    input: object({ check_id: uuidText }),
-    workflowId: ({ check_id }) => receiverCheckWorkflowId(check_id),
-  },
+/** The input of each workflow that has one. */
+export const STARTS: { [Name in keyof StartInputs]: ShapeCheck<StartInputs[Name]> } = {
+  order: object<OrderInput>({
+    order_id: uuidText,
+    resumed: optional(
+      object<NonNullable<OrderInput['resumed']>>({
+        polls: count,
+        poll_requested: flag,
+      }),
+    ),
+  }),
+  followUp: object<FollowUpInput>({ ...followUpFields, request: optional(request), kind: oneOf(FOLLOW_UP_KINDS) }),
+  paymentLink: object({ payment_link_id: uuidText, continued: optional(oneOf([true])) }),
+  webhookDelivery: object({ order_id: uuidText, n: integer(1) }),
+  sandboxClock: object({ clock_id: uuidText, project_id: uuidText }),
+  incident: object({ incident_id: uuidText }),
+  webhookRecovery: object({ recovery_id: uuidText }),
+  erasure: object({ erasure_id: uuidText, project_id: uuidText, subject: longText }),
+  receiverCheck: object({ check_id: uuidText }),
 };
 
 /** The input of each update that has one. */
@@ -244,12 +209,10 @@ export function requireStart(
   { workflowType, workflowId }: { workflowType: string; workflowId: string },
   input: unknown,
 ) {
-  const start = (
-    STARTS as Record<string, { input: ShapeCheck<unknown>; workflowId: (input: never) => string } | undefined>
-  )[workflowType];
-  if (start === undefined) return;
-  requireInput(start.input, input);
-  requireSame('workflow id', workflowId, start.workflowId(input as never));
+  if (!Object.hasOwn(STARTS, workflowType)) return;
+  const type = workflowType as keyof StartInputs;
+  requireInput(STARTS[type], input);
+  requireSame('workflow id', workflowId, WORKFLOW_IDS[type](input as never));
 }
 
 function requireInput(check: ShapeCheck<unknown>, input: unknown): void {

@@ -42,6 +42,8 @@ export const webhookRecoveryWorkflowId = (recovery_id: string) => `webhook-recov
 export const erasureWorkflowId = (erasure_id: string) => `erasure:${erasure_id}`;
 /** Workflow id of a receiver check. */
 export const receiverCheckWorkflowId = (check_id: string) => `receiver-check:${check_id}`;
+/** The id of the order or payment link whose workflow has this id. */
+export const objectIdOf = (workflow_id: string) => workflow_id.slice(workflow_id.indexOf(':') + 1);
 
 /** The encodings with which the codec marks a payload that it rejects, and one that an operator sent. */
 export const REFUSED_PAYLOAD = 'payments/refused';
@@ -82,6 +84,19 @@ export interface StartInputs {
   [ERASURE_WORKFLOW]: ErasureInput;
   [RECEIVER_CHECK_WORKFLOW]: ReceiverCheckInput;
 }
+
+/** The workflow id that belongs to an input. */
+export const WORKFLOW_IDS: { readonly [Name in keyof StartInputs]: (input: StartInputs[Name]) => string } = {
+  [ORDER_WORKFLOW]: ({ order_id }) => orderWorkflowId(order_id),
+  [FOLLOW_UP_WORKFLOW]: ({ id }) => orderWorkflowId(id),
+  [PAYMENT_LINK_WORKFLOW]: ({ payment_link_id }) => paymentLinkWorkflowId(payment_link_id),
+  [DELIVERY_WORKFLOW]: deliveryWorkflowId,
+  [SANDBOX_CLOCK_WORKFLOW]: ({ clock_id }) => sandboxClockWorkflowId(clock_id),
+  [INCIDENT_WORKFLOW]: ({ incident_id }) => incidentWorkflowId(incident_id),
+  [WEBHOOK_RECOVERY_WORKFLOW]: ({ recovery_id }) => webhookRecoveryWorkflowId(recovery_id),
+  [ERASURE_WORKFLOW]: ({ erasure_id }) => erasureWorkflowId(erasure_id),
+  [RECEIVER_CHECK_WORKFLOW]: ({ check_id }) => receiverCheckWorkflowId(check_id),
+};
 
 /** Input of the workflow of a recovery of webhooks. */
 export interface WebhookRecoveryInput {

@@ -1,3 +1,4 @@
+import { objectIdOf } from '../../workflows/messages';
 import type { Logger } from '../log';
 import { HOUR_MS } from '../domain/period';
 import { callOnce } from '../temporal/call';
@@ -91,7 +92,7 @@ export class UnreplayableWorkflows {
 
   private async restartRun({ workflow_id, run_id, type }: UnreplayableRun): Promise<boolean> {
     const { orders, follow_ups, payment_links } = this.services.workflows;
-    const id = workflow_id.slice(workflow_id.indexOf(':') + 1);
+    const id = objectIdOf(workflow_id);
     if (type === TYPES.payment_link) return await payment_links.restart(id, run_id);
     return await (type === TYPES.order ? orders : follow_ups).restart(id, run_id);
   }

@@ -24,37 +24,38 @@ import {
   ERASURE_WORKFLOW,
   WEBHOOK_RECOVERY_WORKFLOW,
   WEBHOOK_TASK_QUEUE,
-  deliveryWorkflowId,
-  erasureWorkflowId,
-  incidentWorkflowId,
+  WORKFLOW_IDS,
   orderWorkflowId,
   paymentLinkWorkflowId,
-  receiverCheckWorkflowId,
-  sandboxClockWorkflowId,
-  webhookRecoveryWorkflowId,
   type FollowUpInput,
   type IncidentInput,
   type ErasureInput,
   type WebhookRecoveryInput,
   type ReceiverCheckInput,
+  type StartInputs,
 } from '../../workflows/messages';
 
 /** How the workflow of an object is started. `Started` holds the fields of the object that this needs. */
 export interface Kind<Started> {
   /** The name of the workflow. */
-  readonly type: string;
-  /** Its start options; operators find it by its search attributes. */
+  readonly type: keyof StartInputs;
+  /** Its start options without the id; operators find it by its search attributes. */
   readonly start: (object: Started) => {
-    workflowId: string;
     taskQueue: string;
     /** Milliseconds; Temporal's default is ten seconds. */
     workflowTaskTimeout?: number;
-    args: [object];
+    args: [StartInputs[keyof StartInputs]];
     typedSearchAttributes: SearchAttributePair[];
     staticSummary: string;
     /** Temporal dispatches tasks round-robin by project: hundreds of one project do not delay another's. */
     priority?: { fairnessKey: string };
   };
+}
+
+/** The options with which the workflow of an object starts. */
+export function startOptions<Started>({ type, start }: Kind<Started>, object: Started) {
+  const options = start(object);
+  return { ...options, workflowId: WORKFLOW_IDS[type](options.args[0] as never) };
 }
 
 /** A kind of object that can be read from the record. */
@@ -125,7 +126,6 @@ export const KINDS: Kinds = {
     ...AN_ORDER,
     type: ORDER_WORKFLOW,
     start: ({ order_id, project_id }) => ({
-      workflowId: orderWorkflowId(order_id),
       taskQueue: TASK_QUEUE,
       workflowTaskTimeout: LOST_TASK_MS,
       args: [{ order_id }],
@@ -141,7 +141,6 @@ export const KINDS: Kinds = {
     ...AN_ORDER,
     type: FOLLOW_UP_WORKFLOW,
     start: (input) => ({
-      workflowId: orderWorkflowId(input.id),
       taskQueue: TASK_QUEUE,
       workflowTaskTimeout: LOST_TASK_MS,
       args: [input],
@@ -162,7 +161,6 @@ export const KINDS: Kinds = {
     isFinal: ({ status }) => isFinal(PAYMENT_LINK_MOVES, status),
     type: PAYMENT_LINK_WORKFLOW,
     start: ({ id, project_id }) => ({
-      workflowId: paymentLinkWorkflowId(id),
       taskQueue: TASK_QUEUE,
       workflowTaskTimeout: LOST_TASK_MS,
       args: [{ payment_link_id: id }],
@@ -177,7 +175,6 @@ export const KINDS: Kinds = {
   delivery: {
     type: DELIVERY_WORKFLOW,
     start: ({ order_id, n, project_id }) => ({
-      workflowId: deliveryWorkflowId({ order_id, n }),
       taskQueue: WEBHOOK_TASK_QUEUE,
       args: [{ order_id, n }],
       priority: { fairnessKey: project_id },
@@ -191,7 +188,6 @@ export const KINDS: Kinds = {
   sandbox_clock: {
     type: SANDBOX_CLOCK_WORKFLOW,
     start: ({ clock_id, project_id }) => ({
-      workflowId: sandboxClockWorkflowId(clock_id),
       taskQueue: SANDBOX_CLOCK_TASK_QUEUE,
       args: [{ clock_id, project_id }],
       priority: { fairnessKey: project_id },
@@ -202,7 +198,6 @@ export const KINDS: Kinds = {
   incident: {
     type: INCIDENT_WORKFLOW,
     start: ({ incident_id }) => ({
-      workflowId: incidentWorkflowId(incident_id),
       taskQueue: TASK_QUEUE,
       args: [{ incident_id }],
       typedSearchAttributes: [],
@@ -212,7 +207,6 @@ export const KINDS: Kinds = {
   webhook_recovery: {
     type: WEBHOOK_RECOVERY_WORKFLOW,
     start: ({ recovery_id, project_id }) => ({
-      workflowId: webhookRecoveryWorkflowId(recovery_id),
       taskQueue: TASK_QUEUE,
       args: [{ recovery_id }],
       typedSearchAttributes: [{ key: PROJECT_ID, value: project_id }],
@@ -222,7 +216,6 @@ export const KINDS: Kinds = {
   erasure: {
     type: ERASURE_WORKFLOW,
     start: ({ erasure_id, project_id, subject }) => ({
-      workflowId: erasureWorkflowId(erasure_id),
       taskQueue: TASK_QUEUE,
       args: [{ erasure_id, project_id, subject }],
       typedSearchAttributes: [{ key: PROJECT_ID, value: project_id }],
@@ -232,7 +225,6 @@ export const KINDS: Kinds = {
   receiver_check: {
     type: RECEIVER_CHECK_WORKFLOW,
     start: ({ check_id, project_id }) => ({
-      workflowId: receiverCheckWorkflowId(check_id),
       taskQueue: WEBHOOK_TASK_QUEUE,
       args: [{ check_id }],
       priority: { fairnessKey: project_id },

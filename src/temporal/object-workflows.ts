@@ -11,7 +11,7 @@ import {
   isWorkflowClosed,
   isWorkflowRefusal,
 } from './call-errors';
-import type { Kind, RecordedKind } from './kinds';
+import { startOptions, type Kind, type RecordedKind } from './kinds';
 
 /** Calls shared by all kinds of objects that have a workflow; each kind has its own file. */
 
@@ -25,7 +25,7 @@ interface Update<Args extends unknown[]> {
 /** Start options that join a running workflow of the object, and restart a closed or lost one from the record. */
 function joinOrRestartOptions<Started>(kind: Kind<Started>, object: Started) {
   return {
-    ...kind.start(object),
+    ...startOptions(kind, object),
     workflowIdConflictPolicy: 'USE_EXISTING' as const,
     workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
   };
@@ -110,7 +110,7 @@ export class ObjectWorkflows<Started, K extends Kind<Started> = Kind<Started>> {
   }
 
   protected async signalOrStart(object: Started, signal: SignalDefinition): Promise<void> {
-    const start = { ...this.kind.start(object), workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const };
+    const start = { ...startOptions(this.kind, object), workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const };
     await this.temporal.client.workflow.signalWithStart(this.kind.type, { ...start, signal });
   }
 }

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { KINDS } from '../../src/temporal/kinds';
+import { KINDS, startOptions } from '../../src/temporal/kinds';
 import { EncryptingCodec } from '../../src/temporal/payload-codec';
 import { FOLLOW_UP_WORKFLOW, ORDER_WORKFLOW, createOrderUpdate } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
@@ -87,7 +87,9 @@ async function refusedRefund({ id: original_order_id }: { id: string }): Promise
     ...({ id: uuidv7(), kind: 'refund', requested_by: 'merchant', request: aRequest(), amount: 2_000 } as const),
     ...{ description: WORD, project_id: project.id, original_order_id, original_transaction_id },
   };
-  expect(await temporal.client.workflow.execute(FOLLOW_UP_WORKFLOW, KINDS.follow_up.start(input))).toBe('refused');
+  expect(await temporal.client.workflow.execute(FOLLOW_UP_WORKFLOW, startOptions(KINDS.follow_up, input))).toBe(
+    'refused',
+  );
   return input.id;
 }
 /** An order that came too late to be created; its id. */

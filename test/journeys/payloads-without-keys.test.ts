@@ -4,7 +4,7 @@ import type { Payload } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import type { Order } from '../../src/contract/order';
 import type { AuditEntry } from '../../src/contract/manage/history';
-import { KINDS } from '../../src/temporal/kinds';
+import { KINDS, startOptions } from '../../src/temporal/kinds';
 import { startAndUpdate } from '../../src/temporal/object-workflows';
 import { FAILURE_CONVERTER } from '../../src/temporal/connect';
 import { EncryptingCodec } from '../../src/temporal/payload-codec';
@@ -197,7 +197,7 @@ const ATTACKS: Record<string, Attack> = {
     send: async (client, order) => {
       const handle = await client.workflow.start(
         FOLLOW_UP_WORKFLOW,
-        KINDS.follow_up.start(followUpOf(order, 'refund')),
+        startOptions(KINDS.follow_up, followUpOf(order, 'refund')),
       );
       return await handle.result();
     },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WithStartWorkflowOperation } from '@temporalio/client';
-import { KINDS } from '../../src/temporal/kinds';
+import { KINDS, startOptions } from '../../src/temporal/kinds';
 import { historyToJson, replayHistories } from '../../src/temporal/replay';
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import { SANDBOX_CLOCK_TASK_QUEUE, advanceClockUpdate, sandboxClockWorkflowId } from '../../workflows/messages';
@@ -58,10 +58,9 @@ test('rules 24.11: an advance that is answered while a local activity runs repla
       return fired !== -1 && events.some((event, n) => n > fired && event.workflowTaskStartedEventAttributes != null);
     });
   };
-  const { type, start } = KINDS.sandbox_clock;
   await workerClient(world.env).workflow.executeUpdateWithStart(advanceClockUpdate, {
-    startWorkflowOperation: new WithStartWorkflowOperation(type, {
-      ...start({ clock_id: order.id, project_id: PROJECT.id }),
+    startWorkflowOperation: new WithStartWorkflowOperation(KINDS.sandbox_clock.type, {
+      ...startOptions(KINDS.sandbox_clock, { clock_id: order.id, project_id: PROJECT.id }),
       workflowIdConflictPolicy: 'FAIL',
       workflowTaskTimeout: 2_000,
     }),

@@ -3,6 +3,7 @@ import {
   type ORDER_WORKFLOW,
   PAYMENT_LINK_WORKFLOW,
   createOrderUpdate,
+  objectIdOf,
   orderWorkflowId,
   type CreateOrderInput,
 } from '../../../workflows/messages';
@@ -29,7 +30,7 @@ export async function missingOf(
 ): Promise<Missing | undefined> {
   const { db, client } = restoration;
   const object = workflow.workflow_id;
-  const id = object.slice(object.indexOf(':') + 1);
+  const id = objectIdOf(object);
   if (type === PAYMENT_LINK_WORKFLOW) {
     const link = await findStoredPaymentLink(db, id);
     if (link !== undefined && isFinal(PAYMENT_LINK_MOVES, link.status)) return undefined;

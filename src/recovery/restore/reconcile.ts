@@ -4,6 +4,7 @@ import {
   FOLLOW_UP_WORKFLOW,
   ORDER_WORKFLOW,
   PAYMENT_LINK_WORKFLOW,
+  objectIdOf,
   type ErasureInput,
 } from '../../../workflows/messages';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -132,16 +133,16 @@ export async function reconcile(services: Services, restore: RestoreUnderWay): P
   const open = new Set(found.open_items.map(({ object }) => object));
   const restored = seen.filter(({ workflow_id }) => !open.has(workflow_id));
   await services.requireLease();
-  await endLostRecords(services.db, restored.map(objectIdOf));
+  await endLostRecords(
+    services.db,
+    restored.map(({ workflow_id }) => objectIdOf(workflow_id)),
+  );
   return found;
 }
 
 /** Whether a person has to look: it was left on purpose, or the service refused it by its rules. */
 const isForPerson = (error: Error) =>
   error instanceof LeftForPerson || (error instanceof ServiceError && ERRORS[error.error].status < 500);
-
-/** The id of its order or payment link. */
-const objectIdOf = ({ workflow_id }: SeenWorkflow) => workflow_id.slice(workflow_id.indexOf(':') + 1);
 
 /** How long an erasure may take until a person has to look. Milliseconds. */
 const ERASURE_MS = 60_000;

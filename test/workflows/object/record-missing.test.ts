@@ -2,7 +2,7 @@ import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/clie
 import { v7 as uuidv7 } from 'uuid';
 import { chargeIdempotencyKey } from '../../../src/domain/transaction';
 import { reversalOrderId } from '../../../src/ids';
-import { KINDS } from '../../../src/temporal/kinds';
+import { KINDS, startOptions } from '../../../src/temporal/kinds';
 import { OrderWorkflows } from '../../../src/temporal/orders';
 import {
   ATTENTION,
@@ -185,7 +185,7 @@ test('rules 10.19: a record that is back within the minute is gone on with', asy
 });
 
 test('an order that was never written is not missing: its creation was lost', async () => {
-  const start = KINDS.order.start({ order_id: uuidv7(), project_id: PROJECT.id });
+  const start = startOptions(KINDS.order, { order_id: uuidv7(), project_id: PROJECT.id });
   const handle = await world.env.client.workflow.start(ORDER_WORKFLOW, start);
   expect(await handle.result()).toBe('refused');
   expect(await attentionOf(handle)).toBeUndefined();
