@@ -1,4 +1,5 @@
 import { ServiceError } from '../../src/errors';
+import { KINDS } from '../../src/temporal/kinds';
 import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
 import { clockAdvanceOf, advanceInTurn } from '../requests/advance-clock';
 import { presentVersion } from '../present/order';
@@ -20,10 +21,11 @@ export const advanceOrderClock =
       );
     }
     return async () => {
-      const asked = { clock_id: order.id, request_id: input.request_id };
-      const { advanced, is_unknown } = await advanceInTurn(services, context, asked, () =>
-        services.sandbox_clocks.advanceOrder(order, input, context.request),
-      );
+      const { advanced, is_unknown } = await advanceInTurn(services, context, {
+        kind: KINDS.order,
+        owner: order,
+        input,
+      });
       return { ...presentVersion(advanced, services.public_url), is_unknown };
     };
   };

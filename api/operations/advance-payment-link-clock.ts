@@ -1,3 +1,4 @@
+import { KINDS } from '../../src/temporal/kinds';
 import { requireRequestedPaymentLink, type MerchantOperation, type MerchantServices } from '../merchant';
 import { clockAdvanceOf, advanceInTurn } from '../requests/advance-clock';
 import { presentLinkVersion } from '../present/payment-link';
@@ -12,10 +13,8 @@ export const advancePaymentLinkClock =
     const link = await requireRequestedPaymentLink(services, context, params.payment_link_id);
     const input = clockAdvanceOf(context, body);
     return async () => {
-      const asked = { clock_id: link.id, request_id: input.request_id };
-      const { advanced, is_unknown } = await advanceInTurn(services, context, asked, () =>
-        services.sandbox_clocks.advancePaymentLink(link, input, context.request),
-      );
+      const clock = { kind: KINDS.payment_link, owner: link, input };
+      const { advanced, is_unknown } = await advanceInTurn(services, context, clock);
       return { ...presentLinkVersion(advanced, services.public_url), is_unknown };
     };
   };

@@ -4,6 +4,8 @@ import { nearestRecordable } from '../../src/domain/period';
 import { isAdvanceBegun } from '../../src/db/sandbox-clocks/sandbox-clocks';
 import { ServiceError } from '../../src/errors';
 import { clockAdvanceId } from '../../src/ids';
+import type { ReadableKind } from '../../src/temporal/kinds';
+import type { ClockOwner } from '../../src/temporal/sandbox-clocks';
 import type { AdvanceClockInput } from '../../workflows/messages';
 import { ConcurrencyLimit } from '../http/concurrency-limit';
 import type { MerchantContext, MerchantServices } from '../merchant';
@@ -42,15 +44,15 @@ export function clockAdvanceOf(
  * TooManyRequests when its turn takes too long.
  */
 export async function advanceInTurn<T extends { clock_offset_ms: number }>(
-  { db }: Pick<MerchantServices, 'db'>,
-  { caller }: Pick<MerchantContext, 'caller'>,
-  asked: { clock_id: string; request_id: string },
-  advance: () => Promise<T>,
+  { db, sandbox_clocks }: Pick<MerchantServices, 'db' | 'sandbox_clocks'>,
+  { caller, request }: Pick<MerchantContext, 'caller' | 'request'>,
+  { kind, owner, input }: { kind: ReadableKind<T>; owner: ClockOwner; input: AdvanceClockInput },
 ): Promise<{ advanced: T; is_unknown: boolean }> {
   const wait = new AbortController();
   const tooMany = new ServiceError('TooManyRequests', 'Other advances of sandbox clocks of the project take long.');
   const timer = setTimeout(() => wait.abort(tooMany), TURN_MS);
   const release = await advances.acquire(caller.project.id, wait.signal).finally(() => clearTimeout(timer));
-  const advanced = await advance().finally(release);
+  const advanced = await sandbox_clocks.advance(kind, owner, input, request).finally(release);
+  const asked = { clock_id: owner.id, request_id: input.request_id };
   return { advanced, is_unknown: advanced.clock_offset_ms === 0 || !(await isAdvanceBegun(db, asked)) };
 }

@@ -1,5 +1,3 @@
-import type { StoredOrder } from '../db/orders/stored-order';
-import type { StoredPaymentLink } from '../db/payment-links';
 import type { AcceptedRequest } from '../domain/accepted-request';
 import type { StartedClock } from '../domain/sandbox-clock';
 import { advanceClockUpdate, type AdvanceClockInput } from '../../workflows/messages';
@@ -8,7 +6,7 @@ import { KINDS, type ReadableKind } from './kinds';
 import { startAndUpdate, startWorkflow } from './object-workflows';
 
 /** The owner of a clock: a payment order or payment link. */
-interface ClockOwner {
+export interface ClockOwner {
   id: string;
   project_id: string;
 }
@@ -20,26 +18,13 @@ interface ClockOwner {
 export class SandboxClockWorkflows {
   constructor(private readonly temporal: TemporalAccess) {}
 
-  /** Advances the clock of a payment order, its follow-up orders and webhooks. */
-  async advanceOrder(order: ClockOwner, input: AdvanceClockInput, request: AcceptedRequest): Promise<StoredOrder> {
-    return await this.advance(KINDS.order, order, input, request);
-  }
-
-  /** Advances the clock of a payment link, its orders, their follow-up orders and webhooks. */
-  async advancePaymentLink(
-    link: ClockOwner,
-    input: AdvanceClockInput,
-    request: AcceptedRequest,
-  ): Promise<StoredPaymentLink> {
-    return await this.advance(KINDS.payment_link, link, input, request);
-  }
-
   /** Starts the clock's workflow unless it is running: it continues a lost advance, and carries out due actions. */
   async start(clock: StartedClock): Promise<void> {
     await startWorkflow(this.temporal.client, KINDS.sandbox_clock, clock);
   }
 
-  private async advance<Stored>(
+  /** Advances the clock of a payment order or payment link, its orders, their follow-up orders and webhooks. */
+  async advance<Stored>(
     kind: ReadableKind<Stored>,
     { id, project_id }: ClockOwner,
     input: AdvanceClockInput,

@@ -7,6 +7,7 @@ import { findStoredOrder } from '../../src/db/orders/stored-order';
 import { findWebhookRecovery, moveWebhookRecovery } from '../../src/db/webhooks/recoveries';
 import { beginReceiverCheck } from '../../src/db/webhooks/receiver-checks';
 import { processorOrderId, reversalOrderId } from '../../src/ids';
+import { KINDS } from '../../src/temporal/kinds';
 import { historyToJson, replayHistories, type RecordedHistory } from '../../src/temporal/replay';
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import {
@@ -258,7 +259,7 @@ const FLOWS: Record<string, Flow> = {
   }),
   'payment-link-expired-by-sandbox-clock': paymentLink(30 * MINUTE, async ({ id }, { env, database }) => {
     const { sandbox_clocks } = createWorkflowClients({ client: env.client, db: database.db });
-    await sandbox_clocks.advancePaymentLink({ id, project_id: PROJECT.id }, anHour(), aRequest());
+    await sandbox_clocks.advance(KINDS.payment_link, { id, project_id: PROJECT.id }, anHour(), aRequest());
   }),
   'search-index-check': scheduled(SEARCH_INDEX_CHECK_WORKFLOW),
   settlements: scheduled(SETTLEMENTS_WORKFLOW),
@@ -470,7 +471,7 @@ const anHour = () => ({ request_id: uuidv7(), advance: { advance_ms: 60 * MINUTE
 /** Advances the clock of an order by an hour, which is past its expiry. */
 async function advanceByAnHour({ id }: TestOrder, { env, database }: WorkflowEnvironment): Promise<void> {
   const { sandbox_clocks } = createWorkflowClients({ client: env.client, db: database.db });
-  await sandbox_clocks.advanceOrder({ id, project_id: PROJECT.id }, anHour(), aRequest());
+  await sandbox_clocks.advance(KINDS.order, { id, project_id: PROJECT.id }, anHour(), aRequest());
 }
 
 async function setOutcome({ env }: WorkflowEnvironment, id: string, outcome: 'approved' | 'declined'): Promise<void> {

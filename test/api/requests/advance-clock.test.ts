@@ -1,6 +1,7 @@
 import { advanceInTurn } from '../../../api/requests/advance-clock';
-import type { MerchantContext } from '../../../api/merchant';
+import type { MerchantContext, MerchantServices } from '../../../api/merchant';
 import { beginAdvance } from '../../../src/db/sandbox-clocks/sandbox-clocks';
+import type { ReadableKind } from '../../../src/temporal/kinds';
 import { createTestDatabase } from '../../support/database';
 import { NOW, PROJECT } from '../../support/domain';
 import { aStoredOrder } from '../../support/rows';
@@ -16,8 +17,17 @@ const CLOCK = { clock_offset_ms: 0 };
 const inTurn = (
   project: string,
   advance: () => Promise<typeof CLOCK>,
-  asked = { clock_id: NOBODY, request_id: 'none' },
-) => advanceInTurn(database, of(project), asked, advance);
+  { id, request_id } = { id: NOBODY, request_id: 'none' },
+) =>
+  advanceInTurn(
+    { db: database.db, sandbox_clocks: { advance } as unknown as MerchantServices['sandbox_clocks'] },
+    of(project),
+    {
+      kind: {} as ReadableKind<typeof CLOCK>,
+      owner: { id, project_id: project },
+      input: { request_id, advance: { advance_ms: 1_000 } },
+    },
+  );
 
 test('rules 23.9: a project advances four clocks at a time, others take their turns, and beyond 40 that wait it is 429', async () => {
   const ends: (() => void)[] = [];
@@ -59,6 +69,8 @@ test.each<[title: string, begun: string[], moved: boolean, is_unknown: boolean]>
     await beginAdvance(database.db, clock, { request_id, advance: { advance_ms: 1_000 }, now: NOW });
   }
   const advanced = { clock_offset_ms: moved ? 1_000 : 0 };
-  const asked = { clock_id: id, request_id: 'asked' };
-  expect(await inTurn('one', () => Promise.resolve(advanced), asked)).toEqual({ advanced, is_unknown });
+  expect(await inTurn('one', () => Promise.resolve(advanced), { id, request_id: 'asked' })).toEqual({
+    advanced,
+    is_unknown,
+  });
 });
