@@ -184,6 +184,16 @@ export function parsed<T extends z.ZodType>(schema: T, body: unknown): z.infer<T
   return parsed.data;
 }
 
+/** What a look-up answers. Throws as lookUp and parsed do. */
+export async function read<T extends z.ZodType>(
+  connection: Connection,
+  schema: T,
+  request: Call,
+  statuses?: readonly number[],
+): Promise<z.infer<T>> {
+  return parsed(schema, (await lookUp(connection, request, statuses)).body);
+}
+
 /** Whether a text of the answer holds a card number. Tokens may look like one. */
 function showsCardNumber(answer: unknown): boolean {
   return Object.entries(answer as object).some(

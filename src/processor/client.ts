@@ -10,6 +10,7 @@ import {
   namesField,
   notFetched,
   parsed,
+  read,
   type Connection,
   type ProcessorOptions,
 } from './call';
@@ -80,8 +81,11 @@ export function createProcessorClient(options: ProcessorOptions) {
 
     /** The processor's published test cards. */
     async testCards(): Promise<TestCard[]> {
-      const { body } = await lookUp(connection, { operation: 'other', method: 'GET', path: '/cards.json' });
-      return parsed(z.array(testCardSchema), body);
+      return await read(connection, z.array(testCardSchema), {
+        operation: 'other',
+        method: 'GET',
+        path: '/cards.json',
+      });
     },
 
     close: (): Promise<void> => disconnect(connection),
@@ -95,12 +99,8 @@ const vaultCalls = (connection: Connection) => ({
 
   /** A token of the card that the customer's wallet pays with. */
   async vaultWallet(wallet: VaultWallet): Promise<VaultedCard> {
-    const { body } = await lookUp(
-      connection,
-      { operation: 'vault_wallet', method: 'POST', path: '/v1/vault/wallets/', body: wallet },
-      [201],
-    );
-    return parsed(vaultedCardSchema, body);
+    const call = { operation: 'vault_wallet', method: 'POST', path: '/v1/vault/wallets/', body: wallet } as const;
+    return await read(connection, vaultedCardSchema, call, [201]);
   },
 
   /** Swaps a receiver's account number for a token; a malformed number is returned, not thrown. */
@@ -161,12 +161,8 @@ const moneyCalls = (connection: Connection) => ({
 const reportCalls = (connection: Connection) => ({
   /** Settlements after a number, oldest first, in pages; an empty one when there are no more yet. */
   async settlements(after: number): Promise<Settlement[]> {
-    const { body } = await lookUp(connection, {
-      operation: 'settlements',
-      method: 'GET',
-      path: `/v1/settlements/?after=${after}`,
-    });
-    return rising(parsed(z.array(settlementSchema), body), after);
+    const call = { operation: 'settlements', method: 'GET', path: `/v1/settlements/?after=${after}` } as const;
+    return rising(await read(connection, z.array(settlementSchema), call), after);
   },
 
   /**
@@ -176,19 +172,15 @@ const reportCalls = (connection: Connection) => ({
   async operations(of: OperationsOf, after: number): Promise<ReportedOperation[]> {
     const filter = 'order_ids' in of ? { order_id: of.order_ids.join(',') } : periodOf(of);
     const query = new URLSearchParams({ ...filter, after: String(after) });
-    const { body } = await lookUp(connection, {
-      operation: 'reports',
-      method: 'GET',
-      path: `/v1/operations/?${query}`,
-    });
-    return rising(parsed(z.array(reportedOperationSchema), body), after);
+    const call = { operation: 'reports', method: 'GET', path: `/v1/operations/?${query}` } as const;
+    return rising(await read(connection, z.array(reportedOperationSchema), call), after);
   },
 
   /** Totals of a period, settled amounts up to a number of the settlements. Instants in epoch milliseconds. */
   async totals(period: Period, settled_up_to: number): Promise<Total[]> {
     const query = new URLSearchParams({ ...periodOf(period), settled_up_to: String(settled_up_to) });
-    const { body } = await lookUp(connection, { operation: 'reports', method: 'GET', path: `/v1/totals/?${query}` });
-    return parsed(z.array(totalSchema), body);
+    const call = { operation: 'reports', method: 'GET', path: `/v1/totals/?${query}` } as const;
+    return await read(connection, z.array(totalSchema), call);
   },
 });
 

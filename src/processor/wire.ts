@@ -121,50 +121,35 @@ export type OperationResult = z.infer<typeof operationResultSchema>;
  * The amount that the processor paid out for an operation, or took back for a refund, reversal or chargeback, and its
  * fee. Each operation that moved money is settled once.
  */
+const payoutSchema = z.object({
+  /** Counts the settlements of the processor in the order in which they can be fetched, with gaps. */
+  number: z.int().min(1),
+  settlement_currency: z.string().regex(/^[A-Z]{3}$/),
+  settlement_amount: z.int().min(0),
+  /** Absent when there was no fee. */
+  fee_currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/)
+    .optional(),
+  fee_amount: z.int().min(1).optional(),
+});
+
+/** A payout with the operation that it settles. */
 export const settlementSchema = operationResultSchema
   .pick({ operation: true, idempotency_key: true, order_id: true, transaction_id: true, follow_up_order_id: true })
-  .extend({
-    /** Counts the settlements of the processor in the order in which they can be fetched, with gaps. */
-    number: z.int().min(1),
-    settlement_currency: z.string().regex(/^[A-Z]{3}$/),
-    settlement_amount: z.int().min(0),
-    /** Absent when there was no fee. */
-    fee_currency: z
-      .string()
-      .regex(/^[A-Z]{3}$/)
-      .optional(),
-    fee_amount: z.int().min(1).optional(),
-  });
+  .extend(payoutSchema.shape);
 export type Settlement = z.infer<typeof settlementSchema>;
 /** Maximum settlements in one answer, so that it stays below the size that a client accepts. */
 export const SETTLEMENTS_LIMIT = 250;
 
 /** An operation in a report: as it is now, with its settlement once it has one. */
 export const reportedOperationSchema = operationResultSchema
-  .pick({
-    operation: true,
-    idempotency_key: true,
-    order_id: true,
-    transaction_id: true,
-    follow_up_order_id: true,
-    amount: true,
-    currency: true,
-    result: true,
-    occurred: true,
-  })
+  .omit({ response_code: true, response_code_description: true, challenge_url: true, three_ds: true })
   .extend({
     /** Counts the operations of the processor in the order in which they were requested. */
     number: z.int().min(1),
     project_id: uuid,
-    settlement: settlementSchema
-      .pick({
-        number: true,
-        settlement_currency: true,
-        settlement_amount: true,
-        fee_currency: true,
-        fee_amount: true,
-      })
-      .optional(),
+    settlement: payoutSchema.optional(),
   });
 export type ReportedOperation = z.infer<typeof reportedOperationSchema>;
 /** Maximum operations in one report, and orders that one may name. */
@@ -207,20 +192,9 @@ export type Notification = z.infer<typeof notificationSchema>;
  * One row of `GET /ledger/` (with the simulator's control key): every operation the processor did, oldest first;
  * `requests` counts arrivals with the same key.
  */
-export const ledgerEntrySchema = z.object({
-  operation: z.string(),
-  idempotency_key: z.string(),
-  order_id: uuid,
-  transaction_id: uuid,
-  follow_up_order_id: uuid.optional(),
-  amount: z.int(),
-  currency: z.string(),
-  result: z.string(),
-  response_code: z.string().optional(),
-  occurred: z.string(),
-  requests: z.int().min(1),
-});
-export type LedgerEntry = z.infer<typeof ledgerEntrySchema>;
+export type LedgerEntry = Omit<OperationResult, 'response_code_description' | 'challenge_url' | 'three_ds'> & {
+  requests: number;
+};
 
 /** One row of `GET /cards.json` (no key needed): a published test card, for the page of a test project. */
 export const testCardSchema = z.object({
