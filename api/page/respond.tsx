@@ -12,7 +12,8 @@ import { localize, type Texts } from './languages';
 import { isSuspended, type Payable, type PaymentState } from './payable';
 import { prefill, type Prefilled } from './test-cards';
 import { ProblemPage, ResultPage, WaitingPage } from './views/message-pages';
-import { PayPage } from './views/pay-page';
+import type { Reload } from './views/layout';
+import { PayPage, type FormNotice } from './views/pay-page';
 
 /** The result of a form, where the payable does not show it. */
 export interface FormResult {
@@ -22,7 +23,7 @@ export interface FormResult {
   error?: ServiceError | undefined;
   field_errors?: FieldErrors;
   /** A problem that is not the customer's fault. */
-  notice?: 'not_sent' | 'not_cancelled';
+  notice?: FormNotice;
   cardholder_name?: string;
   /** Shown instead of the forms: the charge may have been sent, or another customer is paying. */
   waiting_for?: 'unknown_charge' | 'other_payment';
@@ -156,7 +157,7 @@ function nextReload(
   request: Request,
   page: string,
   { sent = sentAttempt(request), is_issuer_return }: { sent?: number | undefined; is_issuer_return: boolean },
-): { seconds: number; url: string } {
+): Reload {
   const reloads = reloadsOf(request) ?? 0;
   const markers = `${sent === undefined ? '' : `&sent=${sent}`}${is_issuer_return ? '&from=issuer' : ''}`;
   return {

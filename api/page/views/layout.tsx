@@ -15,10 +15,13 @@ export interface Frame {
   reload_url?: string | undefined;
 }
 
+/** The address that a page loads next, and after how many seconds. */
+export type Reload = { seconds: number; url: string };
+
 interface LayoutProps extends Frame {
   title: string;
-  /** Load `url` after so many seconds; with a script not while a link or button has the focus. */
-  refresh?: { seconds: number; url: string } | undefined;
+  /** With a script not while a link or button has the focus. */
+  refresh?: Reload | undefined;
   children: ComponentChildren;
 }
 

@@ -2,8 +2,8 @@ import { WALLET_NAMES, brandName, type Localization, type Texts } from '../langu
 import { isWallet, type PageOutcome, type Payable, type PaymentState } from '../payable';
 import { CancelForm } from './forms';
 import { SignIcon, type Sign } from './icons';
-import { Layout, type Frame } from './layout';
-import { NoticeBox } from './pay-page';
+import { Layout, type Frame, type Reload } from './layout';
+import { NoticeBox, type FormNotice } from './pay-page';
 
 /** Also awaited: the outcome of a charge that may have been sent. */
 type WaitingFor = Extract<PaymentState, { kind: 'waiting' }>['waiting_for'] | 'unknown_charge';
@@ -15,12 +15,10 @@ interface WaitingPageProps extends Frame {
   waiting_for: WaitingFor;
   /** Where the issuer waits for the customer. */
   challenge_url?: string | undefined;
-  /** The address that the page loads next, and after how many seconds. */
-  refresh: { seconds: number; url: string };
+  refresh: Reload;
   /** Token of the cancel form, where cancelling is possible. */
   cancel_token?: string | undefined;
-  /** Why the customer's form was not carried out. */
-  notice?: 'not_sent' | 'not_cancelled' | undefined;
+  notice?: FormNotice | undefined;
 }
 
 const WAITING_TEXTS = {
@@ -76,8 +74,7 @@ interface ResultPageProps extends Frame {
   state: Extract<PaymentState, { kind: 'ended' }>;
   /** Where the customer can go next. */
   return_address: string | undefined;
-  /** Why the customer's form was not carried out. */
-  notice?: 'not_sent' | 'not_cancelled' | undefined;
+  notice?: FormNotice | undefined;
 }
 
 /** How the payment ended, for customers who stay here or come back. */
@@ -154,8 +151,8 @@ interface ProblemPageProps extends Frame {
   problem: keyof Texts['problems'];
   /** Address of the page that the request was about. */
   page: string | undefined;
-  /** The address that loads it again, and after how many seconds; where that may succeed. */
-  refresh: { seconds: number; url: string } | undefined;
+  /** Where loading it again may succeed. */
+  refresh: Reload | undefined;
 }
 
 /** The error in the request, in words for a customer. */

@@ -7,6 +7,9 @@ import { CancelForm, CardForm, WalletForms } from './forms';
 import { ClockIcon, SchemeMarks } from './icons';
 import { Layout, type Frame } from './layout';
 
+/** Why a form was not carried out. */
+export type FormNotice = 'not_sent' | 'not_cancelled';
+
 interface PayPageProps extends Frame {
   payable: Payable;
   state: Extract<PaymentState, { kind: 'payable' }>;
@@ -14,7 +17,7 @@ interface PayPageProps extends Frame {
   page: string;
   token: string;
   field_errors: FieldErrors;
-  notice: 'not_sent' | 'not_cancelled' | undefined;
+  notice: FormNotice | undefined;
   values: Partial<Prefilled>;
   test_cards: readonly TestCard[];
 }
