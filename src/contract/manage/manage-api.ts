@@ -45,17 +45,7 @@ import { MANAGED_RECOVERY_ROUTES, managedRecoverRequestSchema } from './webhook-
 export const TOKEN_PATH = '/common/oauth2/v2.0/token';
 export const TOKEN_SCOPE = 'payments/.default';
 
-export type ManageRoutes = typeof MERCHANT_ROUTES &
-  typeof MANAGED_PROJECT_ROUTES &
-  typeof API_KEY_ROUTES &
-  typeof CLIENT_ROUTES &
-  typeof DELIVERY_ROUTES &
-  typeof MANAGED_RECOVERY_ROUTES &
-  typeof ERASURE_ROUTES &
-  typeof INCIDENT_ROUTES &
-  typeof HISTORY_ROUTES;
-
-const ROUTES: ManageRoutes = {
+const ROUTES = {
   ...MERCHANT_ROUTES,
   ...MANAGED_PROJECT_ROUTES,
   ...API_KEY_ROUTES,
@@ -66,6 +56,7 @@ const ROUTES: ManageRoutes = {
   ...INCIDENT_ROUTES,
   ...HISTORY_ROUTES,
 };
+export type ManageRoutes = typeof ROUTES;
 
 /** The API that operators and the back offices of merchants call with a bearer token. */
 export const MANAGE_API: RouteSet<ManageRoutes> = {
