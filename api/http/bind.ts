@@ -4,6 +4,7 @@ import { parseIdempotencyKey, parseRequest } from '../../src/contract/request';
 import {
   changesObject,
   readsOnly,
+  successOf,
   takesIdempotencyKey,
   type Input,
   type Route,
@@ -108,7 +109,7 @@ function handle<C extends Caller>(
       noteReadsOnly(response);
       const result = await operation(context, input as never);
       const { deadline_at } = context.request;
-      const options = { status: route.success, deadline_at };
+      const options = { status: successOf(route), deadline_at };
       if (result instanceof Stream) await answerStream(request, response, options, result);
       else send(replyOf(route, result));
     } else {
@@ -186,10 +187,11 @@ const NOT_IN_TIME = 'Other lists, searches and reports of the project are still 
 
 /** The answer as it is sent and, with an Idempotency-Key, stored; an answer with an unknown outcome is not stored. */
 function replyOf(route: Route, result: unknown): Reply {
-  if (route.success === 204) return { status: 204, body: null };
-  if (!route.etag) return { status: route.success, body: result };
+  const status = successOf(route);
+  if (status === 204) return { status, body: null };
+  if (!route.etag) return { status, body: result };
   const { body, version, is_unknown = false } = result as Versioned<unknown>;
-  return { status: route.success, body, version, ...(is_unknown && { kept: null }) };
+  return { status, body, version, ...(is_unknown && { kept: null }) };
 }
 
 /** An answer that shows a secret is sent, and a refusal kept in its place. */

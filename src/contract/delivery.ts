@@ -56,7 +56,6 @@ export const ORDER_WEBHOOK_ROUTES = {
         .describe('Number of a delivery: the answer has older ones.'),
     }),
     output: deliveryListSchema,
-    success: 200,
     errors: ['NotFound'],
   },
   redeliverOrderWebhook: {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ERRORS, errorTypeOf, type ErrorName } from '../errors';
-import { changesObject, errorsOf, takesIdempotencyKey, type Route, type RouteSet } from './routes';
+import { changesObject, errorsOf, successOf, takesIdempotencyKey, type Route, type RouteSet } from './routes';
 
 /** The parts of JSON Schema that are read here and in tests. */
 export interface JsonSchema {
@@ -180,14 +180,14 @@ function operation(
       },
     }),
     responses: {
-      [route.success]: {
+      [successOf(route)]: {
         description: 'Done.',
         headers: {
           ...HEADERS,
           ...(route.etag && { ETag: ETAG }),
           ...(route.waits && { 'Preference-Applied': PREFERENCE_APPLIED }),
         },
-        ...(route.success !== 204 && {
+        ...(successOf(route) !== 204 && {
           content: {
             'application/json': { schema: schemaOf(route.output), example: example?.answer },
             ...(route.file && { [route.file]: { schema: { type: 'string' } } }),

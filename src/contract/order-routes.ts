@@ -28,7 +28,6 @@ export const ORDER_ROUTES = {
     body: orderRequestSchema,
     output: orderSchema,
     waits: true,
-    success: 200,
     errors: ['MissingInformationToCreateTransaction', 'FailedToFetchTransactionInformation', 'GatewayTimeout'],
   },
   listOrders: {
@@ -40,8 +39,6 @@ export const ORDER_ROUTES = {
     query: createdPeriod(),
     output: orderListSchema,
     stream: true,
-    success: 200,
-    errors: [],
   },
   getOrder: {
     method: 'get',
@@ -59,7 +56,6 @@ export const ORDER_ROUTES = {
     output: orderSchema,
     etag: true,
     waits: true,
-    success: 200,
     errors: ['NotFound'],
   },
   getTimeline: {
@@ -71,7 +67,6 @@ export const ORDER_ROUTES = {
     params: orderParams,
     query: timelineQuery,
     output: timelineSchema,
-    success: 200,
     errors: ['NotFound'],
   },
   advanceOrderClock: {
@@ -84,7 +79,6 @@ export const ORDER_ROUTES = {
     body: testClockRequestSchema,
     output: orderSchema,
     etag: true,
-    success: 200,
     errors: ['NotFound', 'Conflict'],
   },
   updateOrder: {
@@ -97,7 +91,6 @@ export const ORDER_ROUTES = {
     body: orderUpdateSchema,
     output: orderSchema,
     etag: true,
-    success: 200,
     errors: ['NotFound', 'Conflict', 'MissingInformationToCreateTransaction'],
   },
   cancelOrder: {
@@ -109,7 +102,6 @@ export const ORDER_ROUTES = {
     params: orderParams,
     output: orderSchema,
     etag: true,
-    success: 200,
     errors: ['NotFound', 'CanNotCancelTransaction'],
   },
   refundOrder: {
@@ -121,7 +113,6 @@ export const ORDER_ROUTES = {
     params: orderParams,
     body: refundRequestSchema,
     output: orderSchema,
-    success: 200,
     errors: ['NotFound', 'RefundError'],
   },
   captureTransaction: {
@@ -134,7 +125,6 @@ export const ORDER_ROUTES = {
     body: fullAmountRequestSchema,
     body_optional: true,
     output: orderSchema,
-    success: 200,
     errors: ['NotFound', 'Conflict'],
   },
   captureTransactionAmount: {
@@ -146,7 +136,6 @@ export const ORDER_ROUTES = {
     params: transactionParams,
     body: partialAmountRequestSchema,
     output: orderSchema,
-    success: 200,
     errors: ['NotFound', 'Conflict'],
   },
   voidTransaction: {
@@ -159,7 +148,6 @@ export const ORDER_ROUTES = {
     body: fullAmountRequestSchema,
     body_optional: true,
     output: orderSchema,
-    success: 200,
     errors: ['NotFound', 'CanNotCancelTransaction'],
   },
   voidTransactionAmount: {
@@ -171,7 +159,6 @@ export const ORDER_ROUTES = {
     params: transactionParams,
     body: partialAmountRequestSchema,
     output: orderSchema,
-    success: 200,
     errors: ['NotFound', 'CanNotCancelTransaction'],
   },
 } as const satisfies Record<string, Route>;

@@ -87,7 +87,6 @@ export const PAYMENT_LINK_ROUTES = {
     body: paymentLinkRequestSchema,
     output: paymentLinkSchema,
     success: 201,
-    errors: [],
   },
   listPaymentLinks: {
     method: 'get',
@@ -98,8 +97,6 @@ export const PAYMENT_LINK_ROUTES = {
     query: createdPeriod(),
     output: paymentLinkListSchema,
     stream: true,
-    success: 200,
-    errors: [],
   },
   getPaymentLink: {
     method: 'get',
@@ -109,7 +106,6 @@ export const PAYMENT_LINK_ROUTES = {
     params: linkParams,
     output: paymentLinkSchema,
     etag: true,
-    success: 200,
     errors: ['NotFound'],
   },
   endPaymentLink: {
@@ -121,7 +117,6 @@ export const PAYMENT_LINK_ROUTES = {
     params: linkParams,
     output: paymentLinkSchema,
     etag: true,
-    success: 200,
     errors: ['NotFound', 'Conflict'],
   },
   advancePaymentLinkClock: {
@@ -134,7 +129,6 @@ export const PAYMENT_LINK_ROUTES = {
     body: testClockRequestSchema,
     output: paymentLinkSchema,
     etag: true,
-    success: 200,
     errors: ['NotFound'],
   },
 } as const satisfies Record<string, Route>;

@@ -36,8 +36,6 @@ export const PROJECT_ROUTES = {
     summary: 'Get the project',
     description: 'The project of the API key: 200 means that the key works, 401 that it is wrong.',
     output: projectSchema,
-    success: 200,
-    errors: [],
   },
   listCurrencies: {
     method: 'get',
@@ -45,7 +43,5 @@ export const PROJECT_ROUTES = {
     summary: 'List the currencies',
     description: 'The currencies the project supports, by payment method.',
     output: currenciesSchema,
-    success: 200,
-    errors: [],
   },
 } as const satisfies Record<string, Route>;

@@ -81,7 +81,6 @@ export const RECEIVER_CHECK_ROUTES = {
     description: 'The check with its report, for 30 days.',
     params: z.object({ check_id: idParam() }),
     output: receiverCheckSchema,
-    success: 200,
     errors: ['NotFound'],
   },
 } as const satisfies Record<string, Route>;

@@ -36,7 +36,5 @@ export const REPORT_ROUTES = {
       'Sums of the orders that were created on a day in UTC, by currency, in minor units: those of the transaction report, which has main units, for `created:` that day. Amounts of earlier days change when a later refund, chargeback or settlement changes their transactions. A sum above 9007199254740991, which JSON parsers may round, is null: add up the report.',
     query: z.strictObject({ day: day().optional().describe('A day in UTC; yesterday if it is absent.') }),
     output: dayTotalsSchema,
-    success: 200,
-    errors: [],
   },
 } as const satisfies Record<string, Route>;

@@ -91,8 +91,6 @@ export const REQUEST_ROUTES = {
       'The requests that the project sent in the last 30 days, newest first. A request is listed a few seconds after its answer. Requests that were refused before the API key was known, and reads of this log, are not part of it.',
     query: pageQuery(filters),
     output: loggedRequestPageSchema,
-    success: 200,
-    errors: [],
   },
   getRequest: {
     method: 'get',
@@ -102,7 +100,6 @@ export const REQUEST_ROUTES = {
       'What became of a request, by the `X-Request-Id` of its answer: its status, the error with the names of the wrong fields, and the objects it was about.',
     params: z.object({ request_id: idParam() }),
     output: loggedRequestSchema,
-    success: 200,
     errors: ['NotFound'],
   },
   listOrderRequests: {
@@ -114,7 +111,6 @@ export const REQUEST_ROUTES = {
     params: z.object({ order_id: idParam() }),
     query: pageQuery(filters),
     output: loggedRequestPageSchema,
-    success: 200,
     errors: ['NotFound'],
   },
 } as const satisfies Record<string, Route>;

@@ -38,10 +38,10 @@ export interface Route {
   readonly operators_only?: true;
   /** The answer shows a secret once, about the object whose id is in this field: a repeat is refused (rules 11.10). */
   readonly shows_secret_of?: string;
-  /** 204: without a body. */
-  readonly success: 200 | 201 | 204;
+  /** Status of a success other than 200; 204: without a body. */
+  readonly success?: 201 | 204;
   /** Errors of the operation itself; errorsOf adds those of every operation. */
-  readonly errors: readonly ErrorName[];
+  readonly errors?: readonly ErrorName[];
 }
 
 /** Errors that any operation can answer with. */
@@ -72,14 +72,18 @@ export function readsOnly({ method, reads_only }: Pick<Route, 'method' | 'reads_
   return method === 'get' || reads_only === true;
 }
 
+/** The status of a success. */
+export const successOf = ({ success }: Route): number => success ?? 200;
+
 /** Every error an operation can answer with, each once. */
 export function errorsOf(route: Route): ErrorName[] {
+  const { errors = [], body } = route;
   const byHeader: ErrorName[] = [
     ...(changesObject(route) ? ['PreconditionFailed' as const] : []),
     ...(takesIdempotencyKey(route) ? ['IdempotencyKeyReused' as const] : []),
     ...(route.shows_secret_of === undefined ? [] : ['Conflict' as const]),
   ];
-  return [...new Set<ErrorName>([...route.errors, ...byHeader, ...(route.body ? WITH_BODY : []), ...EVERYWHERE])];
+  return [...new Set<ErrorName>([...errors, ...byHeader, ...(body ? WITH_BODY : []), ...EVERYWHERE])];
 }
 
 type Parsed<R, Part extends 'params' | 'query' | 'body'> = R extends { readonly [P in Part]: infer S extends z.ZodType }

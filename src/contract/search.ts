@@ -83,7 +83,5 @@ export const SEARCH_ROUTES = {
     stream: true,
     output: searchResultSchema,
     reads_only: true,
-    success: 200,
-    errors: [],
   },
 } as const satisfies Record<string, Route>;

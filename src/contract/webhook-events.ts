@@ -33,7 +33,5 @@ export const WEBHOOK_EVENT_ROUTES = {
     }),
     output: webhookEventPageSchema,
     waits: true,
-    success: 200,
-    errors: [],
   },
 } as const satisfies Record<string, Route>;

@@ -63,8 +63,6 @@ export const WEBHOOK_RECOVERY_ROUTES = {
     description: 'The recoveries of the project with their progress, newest first.',
     query: pageQuery({}),
     output: webhookRecoveryPageSchema,
-    success: 200,
-    errors: [],
   },
   getWebhookRecovery: {
     method: 'get',
@@ -73,7 +71,6 @@ export const WEBHOOK_RECOVERY_ROUTES = {
     description: 'A recovery with its progress.',
     params: recoveryParams,
     output: webhookRecoverySchema,
-    success: 200,
     errors: ['NotFound'],
   },
   pauseWebhookRecovery: {
@@ -85,7 +82,6 @@ export const WEBHOOK_RECOVERY_ROUTES = {
     params: recoveryParams,
     output: webhookRecoverySchema,
     versioned: false,
-    success: 200,
     errors: ['NotFound', 'Conflict'],
   },
   resumeWebhookRecovery: {
@@ -96,7 +92,6 @@ export const WEBHOOK_RECOVERY_ROUTES = {
     params: recoveryParams,
     output: webhookRecoverySchema,
     versioned: false,
-    success: 200,
     errors: ['NotFound', 'Conflict'],
   },
   stopWebhookRecovery: {
@@ -108,7 +103,6 @@ export const WEBHOOK_RECOVERY_ROUTES = {
     params: recoveryParams,
     output: webhookRecoverySchema,
     versioned: false,
-    success: 200,
     errors: ['NotFound', 'Conflict'],
   },
 } as const satisfies Record<string, Route>;

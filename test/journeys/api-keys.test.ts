@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXAMPLES } from '../../src/contract/examples';
 import { MERCHANT_API, type MerchantRoutes } from '../../src/contract/merchant-api';
-import type { Route } from '../../src/contract/routes';
+import { successOf, type Route } from '../../src/contract/routes';
 import * as manage from '../../src/client/manage';
 import { severalAtOnce } from '../../src/domain/several-at-once';
 import { Client } from '../support/customer';
@@ -82,10 +82,10 @@ const NEW: readonly (keyof MerchantRoutes)[] = ['createOrder', 'createPaymentLin
 function expectedOf(id: keyof MerchantRoutes, caller: Caller): number {
   const route: Route = MERCHANT_API.routes[id];
   if (REFUSED.includes(caller)) return 401;
-  if (caller === 'other') return route.params === undefined ? route.success : 401;
+  if (caller === 'other') return route.params === undefined ? successOf(route) : 401;
   // The recovery has been stopped.
   if (isOfRecovery(id)) return id === 'getWebhookRecovery' ? 200 : 409;
-  return caller === 'suspended' && NEW.includes(id) ? 403 : route.success;
+  return caller === 'suspended' && NEW.includes(id) ? 403 : successOf(route);
 }
 
 const isOfRecovery = (id: keyof MerchantRoutes) => MERCHANT_API.routes[id].path.includes('{recovery_id}');

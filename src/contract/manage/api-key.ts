@@ -31,7 +31,6 @@ export const API_KEY_ROUTES = {
     params: projectParams,
     query: pageQuery({}),
     output: apiKeyPageSchema,
-    success: 200,
     errors: ['NotFound'],
   },
   createApiKey: {

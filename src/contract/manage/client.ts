@@ -41,8 +41,6 @@ export const CLIENT_ROUTES = {
     query: pageQuery({}),
     output: clientPageSchema,
     operators_only: true,
-    success: 200,
-    errors: [],
   },
   createClient: {
     method: 'post',
@@ -54,7 +52,6 @@ export const CLIENT_ROUTES = {
     operators_only: true,
     shows_secret_of: 'client_id',
     success: 201,
-    errors: [],
   },
   rollClient: {
     method: 'post',
@@ -69,7 +66,6 @@ export const CLIENT_ROUTES = {
     operators_only: true,
     shows_secret_of: 'client_id',
     versioned: false,
-    success: 200,
     errors: ['NotFound'],
   },
   revokeClient: {

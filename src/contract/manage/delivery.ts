@@ -22,8 +22,6 @@ export const DELIVERY_ROUTES = {
       since: instantParam().optional().describe('Deliveries that were created from this instant on.'),
     }),
     output: deliveryPageSchema,
-    success: 200,
-    errors: [],
   },
   getDelivery: {
     method: 'get',
@@ -32,7 +30,6 @@ export const DELIVERY_ROUTES = {
     description: 'A delivery with its attempts.',
     params: deliveryParams,
     output: deliverySchema,
-    success: 200,
     errors: ['NotFound'],
   },
   redeliver: {
@@ -54,7 +51,6 @@ export const DELIVERY_ROUTES = {
     params: deliveryParams,
     output: deliverySchema,
     versioned: false,
-    success: 200,
     errors: ['NotFound', 'Conflict'],
   },
   pauseDelivery: {
@@ -65,7 +61,6 @@ export const DELIVERY_ROUTES = {
     params: deliveryParams,
     output: deliverySchema,
     versioned: false,
-    success: 200,
     errors: ['NotFound', 'Conflict'],
   },
   resumeDelivery: {
@@ -77,7 +72,6 @@ export const DELIVERY_ROUTES = {
     params: deliveryParams,
     output: deliverySchema,
     versioned: false,
-    success: 200,
     errors: ['NotFound', 'Conflict'],
   },
 } as const satisfies Record<string, Route>;

@@ -60,8 +60,6 @@ export const ERASURE_ROUTES = {
     description: 'Erasures with their progress, newest first; a merchant sees those of its own projects.',
     query: pageQuery({ project_id: idParam().optional().meta({ format: 'uuid' }) }),
     output: erasurePageSchema,
-    success: 200,
-    errors: [],
   },
   getErasure: {
     method: 'get',
@@ -70,7 +68,6 @@ export const ERASURE_ROUTES = {
     description: 'An erasure with its progress.',
     params: z.object({ erasure_id: idParam() }),
     output: erasureSchema,
-    success: 200,
     errors: ['NotFound'],
   },
 } as const satisfies Record<string, Route>;

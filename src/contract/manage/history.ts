@@ -64,8 +64,6 @@ export const HISTORY_ROUTES = {
       since: instantParam().optional().describe('Entries from this instant on.'),
     }),
     output: auditPageSchema,
-    success: 200,
-    errors: [],
   },
   listAttentions: {
     method: 'get',
@@ -78,8 +76,6 @@ export const HISTORY_ROUTES = {
     }),
     output: attentionPageSchema,
     operators_only: true,
-    success: 200,
-    errors: [],
   },
   getChangelog: {
     method: 'get',
@@ -87,7 +83,5 @@ export const HISTORY_ROUTES = {
     summary: 'Get the changelog',
     description: 'Changes of this API, newest first.',
     output: changelogSchema,
-    success: 200,
-    errors: [],
   },
 } as const satisfies Record<string, Route>;

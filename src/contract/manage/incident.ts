@@ -48,8 +48,6 @@ export const INCIDENT_ROUTES = {
     }),
     output: incidentPageSchema,
     operators_only: true,
-    success: 200,
-    errors: [],
   },
   getIncident: {
     method: 'get',
@@ -59,7 +57,6 @@ export const INCIDENT_ROUTES = {
     params: incidentParams,
     output: incidentSchema,
     operators_only: true,
-    success: 200,
     errors: ['NotFound'],
   },
   closeIncident: {
@@ -73,7 +70,6 @@ export const INCIDENT_ROUTES = {
     output: incidentSchema,
     operators_only: true,
     versioned: false,
-    success: 200,
     errors: ['NotFound', 'Conflict'],
   },
 } as const satisfies Record<string, Route>;

@@ -45,8 +45,6 @@ export const MERCHANT_ROUTES = {
     query: pageQuery({}),
     output: merchantPageSchema,
     operators_only: true,
-    success: 200,
-    errors: [],
   },
   createMerchant: {
     method: 'post',
@@ -57,7 +55,6 @@ export const MERCHANT_ROUTES = {
     output: merchantSchema,
     operators_only: true,
     success: 201,
-    errors: [],
   },
   getMerchant: {
     method: 'get',
@@ -66,7 +63,6 @@ export const MERCHANT_ROUTES = {
     description: 'Name, country and default currency of a merchant.',
     params: merchantParams,
     output: merchantSchema,
-    success: 200,
     errors: ['NotFound'],
   },
   updateMerchant: {
@@ -78,7 +74,6 @@ export const MERCHANT_ROUTES = {
     body: merchantUpdateSchema,
     output: merchantSchema,
     versioned: false,
-    success: 200,
     errors: ['NotFound'],
   },
 } as const satisfies Record<string, Route>;

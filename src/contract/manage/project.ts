@@ -78,7 +78,6 @@ export const MANAGED_PROJECT_ROUTES = {
     params: merchantParams,
     query: pageQuery({}),
     output: managedProjectPageSchema,
-    success: 200,
     errors: ['NotFound'],
   },
   createProject: {
@@ -101,7 +100,6 @@ export const MANAGED_PROJECT_ROUTES = {
     description: 'The settings of a project.',
     params: projectParams,
     output: managedProjectSchema,
-    success: 200,
     errors: ['NotFound'],
   },
   updateProject: {
@@ -114,7 +112,6 @@ export const MANAGED_PROJECT_ROUTES = {
     body: managedProjectUpdateSchema,
     output: managedProjectSchema,
     versioned: false,
-    success: 200,
     errors: ['NotFound'],
   },
   getWebhookSecret: {
@@ -125,7 +122,6 @@ export const MANAGED_PROJECT_ROUTES = {
     params: projectParams,
     output: webhookSecretSchema,
     is_audited: true,
-    success: 200,
     errors: ['NotFound'],
   },
   rollWebhookSecret: {
@@ -140,7 +136,6 @@ export const MANAGED_PROJECT_ROUTES = {
     output: webhookSecretSchema,
     shows_secret_of: 'project_id',
     versioned: false,
-    success: 200,
     errors: ['NotFound'],
   },
 } as const satisfies Record<string, Route>;

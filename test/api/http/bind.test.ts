@@ -20,8 +20,6 @@ describe('another API, with callers of its own', () => {
       summary: 'Get the name',
       description: 'The name of the caller.',
       output: z.strictObject({ name: z.string() }),
-      success: 200,
-      errors: [],
     },
   } as const satisfies Record<string, Route>;
   const API: RouteSet<typeof ROUTES> = {

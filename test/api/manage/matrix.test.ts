@@ -3,7 +3,7 @@ import { MANAGE_EXAMPLES } from '../../../src/contract/manage/examples';
 import { MANAGE_API, type ManageRoutes } from '../../../src/contract/manage/manage-api';
 import { errorSchema } from '../../../src/contract/error';
 import { insertErasure } from '../../../src/db/retention/erasures';
-import type { Route } from '../../../src/contract/routes';
+import { successOf, type Route } from '../../../src/contract/routes';
 import { recordDifferences } from '../../../src/db/audit/incidents';
 import type { Database } from '../../../src/db/connection';
 import { insertWebhookRecovery, moveWebhookRecovery } from '../../../src/db/webhooks/recoveries';
@@ -101,9 +101,9 @@ const cells = ids.flatMap((id) => CALLERS.map((caller) => [id, caller] as const)
 /** What the rules say: 401 without a good token, 403 for what is an operator's, 404 for what is of another merchant. */
 function expectedOf(route: Route, caller: (typeof CALLERS)[number], names_project: boolean): number {
   if (caller === 'none' || caller === 'bad') return 401;
-  if (caller === 'operator') return route.success;
+  if (caller === 'operator') return successOf(route);
   if (route.operators_only) return 403;
-  return caller === 'other' && (route.params !== undefined || names_project) ? 404 : route.success;
+  return caller === 'other' && (route.params !== undefined || names_project) ? 404 : successOf(route);
 }
 
 function expectShape({ status, headers, body }: ManageAnswer, route: Route) {

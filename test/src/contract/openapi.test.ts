@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import { MANAGE_API } from '../../../src/contract/manage/manage-api';
 import { MERCHANT_API } from '../../../src/contract/merchant-api';
 import { openApi, type JsonSchema } from '../../../src/contract/openapi';
-import { errorsOf, readsOnly, type RouteSet } from '../../../src/contract/routes';
+import { errorsOf, readsOnly, successOf, type RouteSet } from '../../../src/contract/routes';
 import { ERRORS, errorTypeOf } from '../../../src/errors';
 
 const APIS: RouteSet[] = [MERCHANT_API, MANAGE_API];
@@ -44,8 +44,8 @@ describe.each(entries)('$id', ({ id, route, example, operation, document }) => {
   });
 
   test('has an example of request and answer that the published schemas accept', () => {
-    const answer = operation.responses[route.success]!.content?.['application/json'];
-    expect(answer === undefined).toBe(route.success === 204);
+    const answer = operation.responses[successOf(route)]!.content?.['application/json'];
+    expect(answer === undefined).toBe(successOf(route) === 204);
     if (answer) {
       expect([answer.example, validate(answer.schema, answer.example, document)]).toEqual([example.answer, []]);
     }
@@ -71,7 +71,7 @@ describe.each(entries)('$id', ({ id, route, example, operation, document }) => {
     }
     const statuses = new Set(
       [
-        route.success,
+        successOf(route),
         ...(route.method === 'get' && route.etag ? [304] : []),
         ...errorsOf(route).map((name) => ERRORS[name].status),
       ].map(String),
