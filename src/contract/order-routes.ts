@@ -17,6 +17,15 @@ import { createdPeriod, idParam, listParam } from './scalars';
 const orderParams = z.object({ order_id: idParam() });
 const transactionParams = z.object({ order_id: idParam(), transaction_id: idParam() });
 
+/** A capture or void of a part, and one of all that is left. */
+const ofPart = {
+  method: 'post',
+  params: transactionParams,
+  body: partialAmountRequestSchema,
+  output: orderSchema,
+} as const;
+const ofWhole = { ...ofPart, body: fullAmountRequestSchema, body_optional: true } as const;
+
 /** Routes of orders, captures, voids and refunds. */
 export const ORDER_ROUTES = {
   createOrder: {
@@ -116,49 +125,35 @@ export const ORDER_ROUTES = {
     errors: ['NotFound', 'RefundError'],
   },
   captureTransaction: {
-    method: 'post',
+    ...ofWhole,
     path: '/v1/orders/{order_id}/transactions/{transaction_id}/captures/',
     summary: 'Capture a transaction',
     description:
       'Takes all that an authorization with capture_mode `manual` still holds, within its capture window, and returns the capture order, which is `completed` once the amount is captured. A capture that the processor refuses is returned with 200 and status `error`. Without a body.',
-    params: transactionParams,
-    body: fullAmountRequestSchema,
-    body_optional: true,
-    output: orderSchema,
     errors: ['NotFound', 'Conflict'],
   },
   captureTransactionAmount: {
-    method: 'post',
+    ...ofPart,
     path: '/v1/orders/{order_id}/transactions/{transaction_id}/captures/amount/',
     summary: 'Capture a part of a transaction',
     description:
       'Takes a part of what an authorization with capture_mode `manual` holds, and returns the capture order, which is `completed` once the amount is captured. A capture that the processor refuses is returned with 200 and status `error`. The rest stays capturable: repeat it, each time with a new Idempotency-Key, until nothing is left.',
-    params: transactionParams,
-    body: partialAmountRequestSchema,
-    output: orderSchema,
     errors: ['NotFound', 'Conflict'],
   },
   voidTransaction: {
-    method: 'post',
+    ...ofWhole,
     path: '/v1/orders/{order_id}/transactions/{transaction_id}/voids/',
     summary: 'Void a transaction',
     description:
       'Releases all that an authorization still holds, and returns the void order. Without a body. What was captured is refunded instead.',
-    params: transactionParams,
-    body: fullAmountRequestSchema,
-    body_optional: true,
-    output: orderSchema,
     errors: ['NotFound', 'CanNotCancelTransaction'],
   },
   voidTransactionAmount: {
-    method: 'post',
+    ...ofPart,
     path: '/v1/orders/{order_id}/transactions/{transaction_id}/voids/amount/',
     summary: 'Void a part of a transaction',
     description:
       'Reduces an authorization by an amount, and returns the void order. The rest stays capturable; of a `delayed` one that much less is captured.',
-    params: transactionParams,
-    body: partialAmountRequestSchema,
-    output: orderSchema,
     errors: ['NotFound', 'CanNotCancelTransaction'],
   },
 } as const satisfies Record<string, Route>;

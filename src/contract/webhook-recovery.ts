@@ -42,6 +42,14 @@ export const recoverRequestSchema = z.object({
 const list = '/v1/webhooks/recoveries/';
 const one = `${list}{recovery_id}/` as const;
 const recoveryParams = z.object({ recovery_id: idParam() });
+/** A change of a recovery's status. */
+const action = {
+  method: 'post',
+  params: recoveryParams,
+  output: webhookRecoverySchema,
+  versioned: false,
+  errors: ['NotFound', 'Conflict'],
+} as const;
 
 /** Recoveries of the project. */
 export const WEBHOOK_RECOVERY_ROUTES = {
@@ -74,35 +82,23 @@ export const WEBHOOK_RECOVERY_ROUTES = {
     errors: ['NotFound'],
   },
   pauseWebhookRecovery: {
-    method: 'post',
+    ...action,
     path: `${one}pause/`,
     summary: 'Pause a webhook recovery',
     description:
       'No further webhook is sent until the recovery is resumed; those that were sent keep their attempts. Conflict unless it is running.',
-    params: recoveryParams,
-    output: webhookRecoverySchema,
-    versioned: false,
-    errors: ['NotFound', 'Conflict'],
   },
   resumeWebhookRecovery: {
-    method: 'post',
+    ...action,
     path: `${one}resume/`,
     summary: 'Resume a webhook recovery',
     description: 'Continues a paused recovery where it was paused. Conflict unless it is paused.',
-    params: recoveryParams,
-    output: webhookRecoverySchema,
-    versioned: false,
-    errors: ['NotFound', 'Conflict'],
   },
   stopWebhookRecovery: {
-    method: 'post',
+    ...action,
     path: `${one}stop/`,
     summary: 'Stop a webhook recovery',
     description:
       'Ends a recovery; webhooks that were sent keep their attempts. Conflict once it is completed or stopped.',
-    params: recoveryParams,
-    output: webhookRecoverySchema,
-    versioned: false,
-    errors: ['NotFound', 'Conflict'],
   },
 } as const satisfies Record<string, Route>;

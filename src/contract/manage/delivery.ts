@@ -7,6 +7,14 @@ import { pageQuery, pageSchema } from '../lists';
 
 export const deliveryPageSchema = pageSchema(deliverySchema);
 
+/** An operator's action on a delivery. */
+const action = {
+  method: 'post',
+  params: deliveryParams,
+  output: deliverySchema,
+  versioned: false,
+  errors: ['NotFound', 'Conflict'],
+} as const;
 const WAITING = 'Conflict when the delivery is final, paused, or being sent at this moment.';
 
 export const DELIVERY_ROUTES = {
@@ -33,45 +41,29 @@ export const DELIVERY_ROUTES = {
     errors: ['NotFound'],
   },
   redeliver: {
-    method: 'post',
+    ...action,
     path: '/v1/webhook-deliveries/{id}/redeliver/',
     summary: 'Redeliver a webhook',
     description: REDELIVER_DESCRIPTION,
-    params: deliveryParams,
-    output: deliverySchema,
-    versioned: false,
     success: 201,
-    errors: ['NotFound', 'Conflict'],
   },
   deliverNow: {
-    method: 'post',
+    ...action,
     path: '/v1/webhook-deliveries/{id}/deliver-now/',
     summary: 'Deliver a webhook now',
     description: `Makes the next of the ten attempts at once. ${WAITING}`,
-    params: deliveryParams,
-    output: deliverySchema,
-    versioned: false,
-    errors: ['NotFound', 'Conflict'],
   },
   pauseDelivery: {
-    method: 'post',
+    ...action,
     path: '/v1/webhook-deliveries/{id}/pause/',
     summary: 'Pause a webhook delivery',
     description: `Makes no further attempt until the delivery is resumed. ${WAITING}`,
-    params: deliveryParams,
-    output: deliverySchema,
-    versioned: false,
-    errors: ['NotFound', 'Conflict'],
   },
   resumeDelivery: {
-    method: 'post',
+    ...action,
     path: '/v1/webhook-deliveries/{id}/resume/',
     summary: 'Resume a webhook delivery',
     description:
       'Goes on with the attempts that are left of the ten: the next is made at its time, or at once when that has passed. Conflict when the delivery is not paused.',
-    params: deliveryParams,
-    output: deliverySchema,
-    versioned: false,
-    errors: ['NotFound', 'Conflict'],
   },
 } as const satisfies Record<string, Route>;
