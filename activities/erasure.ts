@@ -14,7 +14,7 @@ import {
 import { findFollowUps } from '../src/db/orders/follow-ups';
 import { findOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { takePlaces } from '../src/domain/places';
-import { orderWorkflowId, paymentLinkWorkflowId, type ErasureInput } from '../workflows/messages';
+import { objectIdOf, orderWorkflowId, paymentLinkWorkflowId, type ErasureInput } from '../workflows/messages';
 import { busyFailure } from './failure';
 import type { ActivityServices } from './services';
 
@@ -118,8 +118,8 @@ async function eraseRefused(
   await throwIfCompared(db);
   for (const workflow_id of await workflows.histories.closedNewOrders(project_id)) {
     throwIfCancelled();
-    const order_id = workflow_id.slice(workflow_id.indexOf(':') + 1);
-    if ((await findOrderSnapshot(db, order_id)) === undefined) await workflows.histories.delete(workflow_id);
+    const recorded = await findOrderSnapshot(db, objectIdOf(workflow_id));
+    if (recorded === undefined) await workflows.histories.delete(workflow_id);
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { AmountMismatch } from '../domain/outcome';
+import type { TimeSpan } from '../domain/period';
 import {
   callOperation,
   callProcessor,
@@ -177,23 +178,17 @@ const reportCalls = (connection: Connection) => ({
   },
 
   /** Totals of a period, settled amounts up to a number of the settlements. Instants in epoch milliseconds. */
-  async totals(period: Period, settled_up_to: number): Promise<Total[]> {
+  async totals(period: TimeSpan, settled_up_to: number): Promise<Total[]> {
     const query = new URLSearchParams({ ...periodOf(period), settled_up_to: String(settled_up_to) });
     const call = { operation: 'reports', method: 'GET', path: `/v1/totals/?${query}` } as const;
     return await read(connection, z.array(totalSchema), call);
   },
 });
 
-/** From an instant up to another, which is not included. Epoch milliseconds. */
-interface Period {
-  since: number;
-  until: number;
-}
-
 /** Which operations a report is about. */
-export type OperationsOf = Period | { order_ids: readonly string[] };
+export type OperationsOf = TimeSpan | { order_ids: readonly string[] };
 
-const periodOf = ({ since, until }: Period) => ({
+const periodOf = ({ since, until }: TimeSpan) => ({
   since: new Date(since).toISOString(),
   until: new Date(until).toISOString(),
 });

@@ -99,7 +99,7 @@ async function refusedCreation(): Promise<string> {
   const creation = temporal.client.workflow.executeUpdateWithStart(createOrderUpdate, {
     args: [input],
     startWorkflowOperation: new WithStartWorkflowOperation(ORDER_WORKFLOW, {
-      ...KINDS.order.start({ order_id: order.id, project_id: project.id }),
+      ...startOptions(KINDS.order, { order_id: order.id, project_id: project.id }),
       workflowIdConflictPolicy: 'FAIL',
     }),
   });
