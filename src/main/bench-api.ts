@@ -3,7 +3,7 @@ import { MEMORY_PATH, answerHeldMemory } from '../bench/held-memory';
 import { prepareProcess, runProcess } from '../processes/process';
 import { serveApi } from '../processes/serve-api';
 
-const { config, log } = prepareProcess('api');
+const { config, log } = prepareProcess(process.env, 'api');
 
 /** The api as it is, with the routes of the floor and of its memory. */
 runProcess(log, () =>

@@ -5,7 +5,7 @@ import { prepareProcess, runProcess } from '../processes/process';
 import { runWorker } from '../processes/run-worker';
 import { causeFields } from '../tracing/cause';
 
-const { config, log } = prepareProcess('worker', causeFields);
+const { config, log } = prepareProcess(process.env, 'worker', causeFields);
 
 /** The worker as it is, with the floor's workflow in its bundle. */
 runProcess(log, async () => {

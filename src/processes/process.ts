@@ -11,9 +11,13 @@ export interface Started {
   close(): Promise<void>;
 }
 
-/** The configuration of a process from its environment, and its log. Starts its traces. `fields` are of each log line. */
-export function prepareProcess(name: string, fields?: () => object): { config: Config; log: Logger } {
-  const config = parseConfig(process.env);
+/** The configuration of a process, and its log. Starts its traces. `fields` are of each log line. */
+export function prepareProcess(
+  env: NodeJS.ProcessEnv,
+  name: string,
+  fields?: () => object,
+): { config: Config; log: Logger } {
+  const config = parseConfig(env);
   const log = createLogger({ process: name, level: config.LOG_LEVEL, ...(fields && { fields }) });
   startTracing(config, name, log);
   return { config, log };
