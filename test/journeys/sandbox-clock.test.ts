@@ -88,23 +88,6 @@ const order = (timer: Omit<Timer, 'advanceTo'>): Timer => ({
   advanceTo: (id, to) => advanceOrder(id, { to }),
 });
 const OBJECTS: Record<TimerName, Timer> = {
-  'the end of an order': order({
-    create: async () => {
-      const { id, expires_at } = await merchant.createOrder({ expiration_period: 'P30D' });
-      return { id, due: Date.parse(expires_at!) };
-    },
-    see: summaryOf,
-  }),
-  'the end of a transaction, before that of its order': order({
-    create: async () => {
-      const { id, transactions } = await merchant.createOrder({
-        expiration_period: 'P1D',
-        transactions: [{ payment_method: 'credit-card', expiration_period: 'PT1H' }],
-      });
-      return { id, due: Date.parse(transactions![0]!.expires_at!) };
-    },
-    see: summaryOf,
-  }),
   'rules 6.7: a customer who never finishes 3-D Secure': order({
     create: async () => {
       const { id, transactions } = await merchant.paidOrder('challenge');
@@ -122,28 +105,6 @@ const OBJECTS: Record<TimerName, Timer> = {
       return { id, due: await nextAt(id, 'processor.asked') };
     },
     see: async (id) => ((await timelineOf(id)).next.length === 1 ? 'watched' : 'not watched'),
-  }),
-  'the capture window of a manual authorization': order({
-    create: async () => {
-      const { id, transactions } = await authorize('manual', 'P5D');
-      return { id, due: Date.parse(transactions![0]!.capture_before!) };
-    },
-    see: summaryOf,
-  }),
-  'a delayed capture': order({
-    create: async () => {
-      const { id } = await authorize('delayed', 'P2D');
-      return { id, due: await nextAt(id, 'order.new') };
-    },
-    see: summaryOf,
-  }),
-  'two minutes after the first webhook attempt': order({
-    create: async () => {
-      const { id } = await merchant.paidOrder('approved', { webhook_url: receiver.url });
-      await oneFailedAttempt(id);
-      return { id, due: await nextAt(id, 'webhook.attempt') };
-    },
-    see: async (id) => ((await attempts(id)) === 1 ? '1 attempt' : `${await attempts(id)} attempts`),
   }),
   'the end of a payment link': {
     create: async () => {

@@ -154,12 +154,14 @@ describe('expiry by durable timers', () => {
     const order = await createAnOrder(world, options);
     const token = await vaultToken(world, CARDS.approved.number);
     const { transactions } = await order.view();
-    await sleepUntil(world, transactions[0] ? Date.parse(transactions[0].expires_at!) : await endOf(order));
+    const end = transactions[0] ? Date.parse(transactions[0].expires_at!) : await endOf(order);
+    await sleepUntil(world, end);
     // Refused by the handler, or by Temporal as the workflow has ended meanwhile.
     await expect(order.pay(CARDS.approved.number, 1, token).catch(refusalOf)).resolves.toMatch(
       /TransactionAlreadyStarted|Conflict/,
     );
     expect(await order.handle.result()).toBe('expired');
+    expect(await world.now()).toBeLessThan(end + MINUTE);
     expect(await statusesOfOrder(order)).toBe(expected);
   });
 });

@@ -2,7 +2,7 @@ import { historyToJson, replayHistories } from '../../../src/temporal/replay';
 import { ObjectClock } from '../../../workflows/object/clock';
 import { processorAnswered } from '../../../workflows/messages';
 import { Waits } from '../../../workflows/object/wait';
-import { CARDS, MINUTE } from '../../support/domain';
+import { CARDS } from '../../support/domain';
 import { startReceiver } from '../../support/servers';
 import { setUp } from '../../support/set-up';
 import { createWorkflowEnvironment, workflowBundle } from '../../support/temporal';
@@ -17,7 +17,7 @@ import {
   type TestOrder,
 } from '../../support/workflow-orders';
 
-/** Every timer a second before its end, at its end and after it, while Temporal's time passes. */
+/** Timers a second before their end, at it and after it, while Temporal's time passes. */
 const receiver = setUp(startReceiver);
 let afterActivity: (activity: string) => Promise<void>;
 const world = setUp(() =>
@@ -31,7 +31,6 @@ const world = setUp(() =>
 jest.setTimeout(180_000);
 beforeEach(() => {
   afterActivity = async () => undefined;
-  receiver.answer((response) => response.writeHead(200).end());
 });
 
 interface Subject {
@@ -39,59 +38,23 @@ interface Subject {
   see: () => Promise<string>;
 }
 
-const summaryOf = async (order: TestOrder) => {
-  const { follow_ups } = await order.view();
-  return [await statusesOfOrder(order), ...follow_ups.map(({ kind, status }) => `${kind} ${status}`)].join('; ');
-};
-const subjectOf = async (order: TestOrder, column: 'expires_at' | 'capture_ends_at'): Promise<Subject> => {
-  const { transactions, expires_at } = await order.view();
-  const due = column === 'expires_at' ? (transactions[0]?.expires_at ?? expires_at) : transactions[0]!.capture_ends_at;
-  return { due: Date.parse(due!), see: () => summaryOf(order) };
-};
-const attemptsOf = async ({ id }: TestOrder) =>
-  (await world.database.db('webhook_attempts').where({ order_id: id })) as unknown[];
-const firstOf = async <Row>(table: string, where: object) =>
-  (await world.database.db(table).where(where).first()) as Row;
-
 const SUBJECTS: Record<TimerName, () => Promise<Subject>> = {
-  'the end of an order': async () => await subjectOf(await createAnOrder(world), 'expires_at'),
-  'the end of a transaction, before that of its order': async () =>
-    await subjectOf(await createAnOrder(world, { transaction_period: 10 * MINUTE }), 'expires_at'),
-  'rules 6.7: a customer who never finishes 3-D Secure': async () =>
-    await subjectOf(await createAnOrder(world, { card_number: CARDS.challenge.number }), 'expires_at'),
+  'rules 6.7: a customer who never finishes 3-D Secure': async () => {
+    const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
+    const { expires_at } = (await order.view()).transactions[0]!;
+    return { due: Date.parse(expires_at!), see: () => statusesOfOrder(order) };
+  },
   'the last question about a late approval': async () => {
     const order = await createAnOrder(world, { card_number: CARDS.challenge.number });
     await order.cancel();
     await answerAtIssuer(order, { action: 'cancel' });
     const transaction_id = (await order.view()).transactions[0]!.id;
-    const watch = () => firstOf<{ poll_at: string } | undefined>('late_approval_watches', { transaction_id });
+    const watch = async () =>
+      (await world.database.db('late_approval_watches').where({ transaction_id }).first()) as
+        { poll_at: string } | undefined;
     return {
       due: Date.parse((await watch())!.poll_at),
       see: async () => ((await watch()) === undefined ? 'not watched' : 'watched'),
-    };
-  },
-  'the capture window of a manual authorization': async () =>
-    await subjectOf(
-      await createAnOrder(world, { card_number: CARDS.approved.number, capture_mode: 'manual' }),
-      'capture_ends_at',
-    ),
-  'a delayed capture': async () =>
-    await subjectOf(
-      await createAnOrder(world, { card_number: CARDS.approved.number, capture_mode: 'delayed' }),
-      'capture_ends_at',
-    ),
-  'two minutes after the first webhook attempt': async () => {
-    receiver.received.splice(0);
-    receiver.answer((response) => response.writeHead(500).end());
-    const order = await createAnOrder(world, { card_number: CARDS.approved.number });
-    await until('the first attempt failed', async () => (await attemptsOf(order)).length === 1);
-    receiver.answer((response) => response.writeHead(200).end());
-    const { next_attempt_at } = await firstOf<{ next_attempt_at: string }>('webhook_deliveries', {
-      order_id: order.id,
-    });
-    return {
-      due: Date.parse(next_attempt_at),
-      see: async () => ((await attemptsOf(order)).length === 1 ? '1 attempt' : '2 attempts'),
     };
   },
   'the end of a payment link': async () => {
@@ -142,16 +105,16 @@ async function replayedEventsOf({ handle }: TestOrder) {
 
 /** The second payment comes in a workflow task of its own; a replay gets it together with the end of the activity. */
 test('rules 24.11: a payment just before the end of its order, while a local activity outlasts that end, replays', async () => {
-  const order = await createAnOrder(world, { task_timeout_ms: 5_000 });
+  const order = await createAnOrder(world, { task_timeout_ms: 2_000 });
   const end = Date.parse((await order.view()).expires_at!);
   const declined = await vaultToken(world, CARDS.do_not_honor.number);
   const approved = await vaultToken(world, CARDS.approved.number);
   let paid: Promise<void> | undefined;
-  await sleepUntil(world, end - 8_000);
+  await sleepUntil(world, end - 4_000);
   afterActivity = async (activity) => {
     if (activity !== 'startDeliveries' || paid !== undefined) return;
     paid = order.pay('', 2, approved);
-    // Within the nine seconds of a local activity. The next workflow task, which takes the payment, comes after four.
+    // Within the nine seconds of a local activity. The next workflow task, which takes the payment, comes after 1.6.
     await until('the order is past its end', async () => (await world.now()) > end);
   };
   await order.pay('', 1, declined);
