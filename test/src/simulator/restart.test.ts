@@ -4,7 +4,6 @@ import path from 'node:path';
 import { createProcessorClient, type Processor } from '../../../src/processor/client';
 import { freePort } from '../../../src/stack/ports';
 import { CARDS } from '../../support/domain';
-import { until } from '../../support/waits';
 import { callSimulator } from '../../support/stack';
 import { A_CARD, CONTROL_KEY, dropDatabase, KEY, ownDatabase } from './support';
 
@@ -89,11 +88,4 @@ test('kill -9 in the middle of charges: what was answered stays, what was not is
   const place = { simulator_url: `http://127.0.0.1:${port}`, simulator_control_key: CONTROL_KEY };
   const ledger = (await (await callSimulator(place, `/ledger/?order_id=${IDS.order_id}`)).json()) as object[];
   expect(ledger).toHaveLength(charges.length);
-});
-
-test('it ends when the process that started it is gone', async () => {
-  child.disconnect();
-  await until('the process has ended', () => (child.exitCode === null ? undefined : true));
-  expect(child.exitCode).toBe(0);
-  await start();
 });
