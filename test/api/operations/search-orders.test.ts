@@ -20,6 +20,9 @@ import { setUp } from '../../support/set-up';
 import { serveTestApi } from '../../support/test-api';
 import { sendUntilAnswered, until } from '../../support/waits';
 
+/** Random searches of a test. SEARCHES=300 to look for differences. */
+const SEARCHES = Number(process.env['SEARCHES'] ?? 25);
+
 const world = setUp(aSearchWorld);
 beforeAll(async () => {
   world.anIndexer();
@@ -90,7 +93,7 @@ describe('rules 20.24: the index reads every query that is not refused', () => {
         ]);
         if (status === 200 && text.split('(').length > 20) deep += 1;
       }),
-      { numRuns: 75 },
+      { numRuns: 3 * SEARCHES },
     );
     expect(deep).toBeGreaterThan(0);
   });
@@ -246,12 +249,12 @@ describe('rules 20.2, 20.4, 20.6 and 20.7: finds what a look at every order find
         const expected = plainSearch(all, read(text)).toSorted();
         expect([seed, text, await found(text)]).toEqual([seed, text, expected]);
       }),
-      { numRuns: 75 },
+      { numRuns: SEARCHES },
     );
   });
 });
 
-it('texts that are no queries, and 150 of any kind, never get a 5xx', async () => {
+it(`texts that are no queries, and ${2 * SEARCHES} of any kind, never get a 5xx`, async () => {
   const piece = fc.oneof(
     fc.constantFrom(
       ...SEARCH_FIELD_NAMES.map((name) => `${name}:`),
@@ -270,7 +273,7 @@ it('texts that are no queries, and 150 of any kind, never get a 5xx', async () =
       expect([200, 400]).toContain(status);
       expect(status === 200 || body.error?.type === 'ValidationError').toBe(true);
     }),
-    { numRuns: 150 },
+    { numRuns: 2 * SEARCHES },
   );
 });
 
