@@ -29,7 +29,7 @@ export const mutation: Proof = {
     'Tables and constants that are made when their file is loaded, such as the table of moves: a change of one needs a run of all tests.',
     'Two mistakes at once, and code that is missing.',
     'Changes whose tests do not end count as noticed. On a busy machine these may be others than loops without an end.',
-    `Changes that only long random tests notice: they run with ${RANDOM_TEXTS} texts instead of 20,000.`,
+    `Changes that only long random tests notice: they run with ${RANDOM_TEXTS} texts instead of 5,000.`,
     'Changes that only make the reading of a long text slow: the tests of these times do not run.',
   ],
   seeds: PARTS,

@@ -40,7 +40,7 @@ export const MINUTE = 60_000;
  * Random texts that a test tries on a parser: set it higher to find more. The proof `mutation`, which runs it thousands of
  * times, sets it lower.
  */
-export const RANDOM_TEXTS = Number(process.env['RANDOM_TEXTS'] ?? 20_000);
+export const RANDOM_TEXTS = Number(process.env['RANDOM_TEXTS'] ?? 5_000);
 
 export const transactionIdOf = (order_id: string, attempt: number) => uuidv5(`transaction:${attempt}`, order_id);
 

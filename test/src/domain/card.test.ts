@@ -209,7 +209,7 @@ test('prefix, length and check digit are those of the card-validator package', (
       // 18 and 19 digits may also be a shorter number with an expiry or a code (rules 15.6).
       expect(body.length < 17 ? found : found.filter((digits) => valid.includes(digits))).toEqual(valid);
     }),
-    { seed: 1_989, numRuns: RANDOM_TEXTS / 50 },
+    { seed: 1_989, numRuns: RANDOM_TEXTS / 12.5 },
   );
 });
 
