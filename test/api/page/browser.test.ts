@@ -241,10 +241,15 @@ test.each([true, false])(
   },
 );
 
+/** The language whose page of a paid order has the longest texts. */
+const [LONGEST] = Object.entries(LANGUAGES)
+  .map(([lang, { texts }]) => ({ lang, ...texts.ended.completed }))
+  .toSorted((one, other) => (other.heading + other.detail('')).length - (one.heading + one.detail('')).length);
+
 describe.each(Object.keys(LANGUAGES))('in the language %s', (lang) => {
   const { texts } = LANGUAGES[lang]!;
 
-  test('every page is in it, and at 1280 and 320 px nothing sticks out or is cut off', async () => {
+  test('its form, errors and a decline are in it, and at 1280 and 320 px nothing sticks out or is cut off', async () => {
     const page = await visit();
     const order = await createPageOrder({ locale: lang, amount: 123_450 });
     const atEveryWidth = async (check: () => Promise<void>) => {
@@ -271,6 +276,7 @@ describe.each(Object.keys(LANGUAGES))('in the language %s', (lang) => {
     await alerted(page, texts.declined);
     expect(await page.title()).toBe(texts.declined_title(title));
     await atEveryWidth(() => fits(page));
+    if (lang !== LONGEST!.lang) return;
     await fillIn(page);
     await page.click(PAY);
     await page.getByRole('heading', { name: texts.ended.completed.heading }).waitFor();
