@@ -212,7 +212,7 @@ test('rules 24.20: of two builds with other settings that alternate, the newer o
     await indexer.stop();
   };
   await runIndexer(older, async () => (await writers.older.state()) === 'current');
-  for (let round = 1; round <= 6; round += 1) {
+  for (let round = 1; round <= 4; round += 1) {
     await writeOrders(world.db, [{ merchant_order_id: `round ${round}` }]);
     if (round % 2 === 0) await runIndexer(older, hasAskedForLease);
     else await runIndexer(newer, isWritten);
@@ -258,21 +258,6 @@ it('rules 20.18: an index that is lost while no order changes is made again', as
 
 const ids = async () =>
   (await queryRows<{ id: string }>(world.db, 'select id from orders order by id')).map(({ id }) => id);
-
-it('one indexer works, another waits, and takes over when the first is gone', async () => {
-  const first = world.anIndexer();
-  await world.indexed();
-  const holder = async () => (await queryRows<{ holder: string }>(world.db, 'select holder from leases'))[0]?.holder;
-  const before = await holder();
-  world.anIndexer();
-  await sleep(50);
-  expect(await holder()).toBe(before);
-  await first.stop();
-  await until('the second has the lease', async () => ![before, undefined].includes(await holder()));
-  await writeOrders(world.db, [{ merchant_order_id: 'later' }]);
-  await world.indexed();
-  expect(await count('merchant_order_id:later')).toBe(1);
-});
 
 it.each([
   ['', async () => {}],
