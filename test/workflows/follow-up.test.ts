@@ -279,7 +279,7 @@ describe('rules 10.11: a payment that was approved after its end', () => {
     expect(await reverse(order)).toBe('completed');
   });
 
-  test('rules 10.12: once the processor has declined, also before its poll is due, it is not polled any more', async () => {
+  test('rules 10.12: once the processor has declined, also before its poll is due, it is not polled any more, and nothing is reversed', async () => {
     const order = await cancelledAtTheIssuer();
     const { id } = reversalOf(order);
     const isIn = async (status: string) =>
@@ -297,6 +297,10 @@ describe('rules 10.11: a payment that was approved after its end', () => {
     await tell(id);
     await until('its workflow is over', () => isIn('COMPLETED'));
     expect([polls, await findWatch(world.database.db, transactionIdOf(order.id, 1))]).toEqual([1, undefined]);
+    expect([await statusesOfRow(world, id), await ledger(order)]).toEqual([
+      undefined,
+      [expect.stringMatching(/^sale/)],
+    ]);
   });
 
   test('its workflow is lost while the processor answers nothing: its outcome is set by hand', async () => {
