@@ -154,8 +154,8 @@ const CARD_ENDS: Record<string, RegExp> = {
   do_not_honor: /^processing error$/,
   // The right code is sent to the issuer.
   challenge: /^completed accepted$/,
-  // Its outcome comes with the first poll.
-  no_answer: /^processing processing$|^completed accepted$/,
+  // On a busy machine its outcome has come already.
+  processing_approved: /^processing processing$|^completed accepted$/,
 };
 const EVENT_ENDS: Record<string, RegExp> = {
   cancel: /^cancelled$/,
