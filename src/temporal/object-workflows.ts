@@ -238,8 +238,8 @@ export class RecordedWorkflows<Started, Stored> extends ObjectWorkflows<Started,
   }
 
   /**
-   * Changes the object by an update. `was_closed`: no update was sent, as the object was final. What was decided for an
-   * update's id is not decided again for a repeat of its request (rules 11.2).
+   * Ends the object by an update. `was_closed`: no update was sent, as the object was final. What was decided for an
+   * update's id is not decided again for a repeat of its request (rules 11.2), unless the record has lost it.
    */
   protected async change<Args extends unknown[]>(
     id: string,
@@ -247,17 +247,24 @@ export class RecordedWorkflows<Started, Stored> extends ObjectWorkflows<Started,
     update: Update<Args>,
   ): Promise<{ view: Stored; was_closed: boolean }> {
     let was_closed = false;
+    let is_undecided = false;
     const send = (sent: Update<Args>) =>
       this.call(id, request, 'change', async () => {
-        was_closed = !(await unlessClosed(() => this.update(id, sent)));
+        try {
+          was_closed = !(await unlessClosed(() => this.update(id, sent)));
+        } catch (error) {
+          is_undecided = isUndecidedUpdate(error);
+          throw error;
+        }
       });
     const { updateId } = update;
-    const view = await send(update).catch(async (error: unknown) => {
-      const is_undecided = isServiceError(error, 'ServiceUnavailable') && request.is_repeat && updateId !== undefined;
-      if (!is_undecided) throw error;
-      return await send({ ...update, updateId: newUpdateId(updateId, request) });
+    const mayBeOld = request.is_repeat && updateId !== undefined;
+    const view = await send(update).catch((error: unknown) => {
+      if (!mayBeOld || !is_undecided) throw error;
+      return undefined;
     });
-    return { view, was_closed };
+    if (view !== undefined && (!mayBeOld || this.kind.isFinal(view))) return { view, was_closed };
+    return { view: await send({ ...update, updateId: newUpdateId(updateId!, request) }), was_closed };
   }
 
   /** Updates the object's workflow. If Temporal lost it while the object is not final, it restarts from the record. */

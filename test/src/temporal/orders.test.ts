@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { requestedId } from '../../../src/ids';
 import { OrderWorkflows } from '../../../src/temporal/orders';
@@ -123,6 +124,23 @@ test('rules 11.2: a cancel, or an end of a link, that its workflow has refused s
         200,
       ]);
     }
+  } finally {
+    await db.destroy();
+  }
+});
+
+test('rules 10.19: an end of a link whose record was lost is carried out again by its key', async () => {
+  const db = connectDatabase(stack().postgres_url, { pool_max: 2 });
+  try {
+    const { payment_links } = createWorkflowClients({ client: clientOf(stack().temporal_address), db });
+    const { id } = await new Merchant().createPaymentLink();
+    const row = () => db('payment_links').where({ id });
+    const before = await row().first<Record<string, unknown>>(['status', 'version', 'modified', 'ended_by']);
+    const asked = randomUUID();
+    const end = (is_repeat: boolean) => payment_links.end(id, aRequest({ is_repeat }), asked);
+    expect(await end(false)).toMatchObject({ status: 'expired' });
+    await row().update(before);
+    expect(await end(true)).toMatchObject({ status: 'expired' });
   } finally {
     await db.destroy();
   }
