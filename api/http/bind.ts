@@ -75,6 +75,7 @@ function handle<C extends Caller>(
   return async (request, response) => {
     const started = Date.now();
     noteRequest(response, { operation: id });
+    if (readsOnly(route)) noteReadsOnly(response);
     const authenticate = async () => {
       const known = await api.authenticate(request.headers.authorization);
       noteRequest(response, known.log);
@@ -106,7 +107,6 @@ function handle<C extends Caller>(
     noteRequest(response, idsOf((input.params ?? {}) as Readonly<Record<string, string>>, caller));
     const context = contextOf(route, request, response, { caller, key, started, id }, limits);
     if (readsOnly(route)) {
-      noteReadsOnly(response);
       const result = await operation(context, input as never);
       const { deadline_at } = context.request;
       const options = { status: successOf(route), deadline_at };
