@@ -65,11 +65,15 @@ async function* placesOf({ bulk, search }: ReportServices, wanted: Wanted, inTur
   const { direction } = sort;
   const condition = sort.field === 'created' ? recordCondition(query) : undefined;
   if (condition === undefined) {
-    // The index lacks them, or has them as they were: the record tells whether they meet the query.
-    const refused = await bulk.read(project_id, (db) => refusedOrders(db, project_id));
-    const isIndexed = ({ order_id }: Place) => refused.every((order) => order.order_id !== order_id);
-    for await (const places of search.rows(wanted, FOUND_PAGE, inTurn)) yield places.filter(isIndexed);
-    return yield refused;
+    // The index lacks them, or has them as they were: the record tells whether they meet the query. Read once the index
+    // has answered, as it is waited for until it is current.
+    const readRefused = async () => await bulk.read(project_id, (db) => refusedOrders(db, project_id));
+    let refused: Place[] | undefined;
+    for await (const places of search.rows(wanted, FOUND_PAGE, inTurn)) {
+      const others = (refused ??= await readRefused());
+      yield places.filter(({ order_id }) => others.every((order) => order.order_id !== order_id));
+    }
+    return yield refused ?? (await readRefused());
   }
   const asked = { project_id, condition, direction };
   yield* allParts((after) => bulk.read(project_id, (db) => orderIdsByCreation(db, asked, { rows: FOUND_PAGE, after })));

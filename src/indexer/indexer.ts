@@ -4,7 +4,7 @@ import { KeptLease } from '../db/lease';
 import {
   addSearchChanges,
   allOrderIds,
-  beginSearchRebuild,
+  endSearchRebuild,
   dueSearchChanges,
   finishSearchChanges,
   noteSearchRebuild,
@@ -182,7 +182,8 @@ export class Indexer {
     const sent_max = SEARCH_PACE.rebuild_sent[isThere && (await index.count()) > 0 ? 'answering' : 'empty'];
     const rebuilt = await index.beginRebuild();
     const targets: IndexName[] = isThere ? [INDEX, rebuilt] : [rebuilt];
-    await beginSearchRebuild(db);
+    const began = Date.now();
+    await noteSearchRebuild(db, 0);
     const sent: { order_ids: string[]; orders: SentOrders }[] = [];
     let written = 0;
     const finishOldest = async () => {
@@ -217,7 +218,7 @@ export class Indexer {
     }
     if (replaces) await index.removeReplaced(rebuilt);
     await this.confirmRebuild(holder);
-    await noteSearchRebuild(db, undefined);
+    await endSearchRebuild(db, began);
     log.info({ orders: written }, 'rebuilt the search index');
   }
 

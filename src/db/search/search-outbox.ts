@@ -152,13 +152,19 @@ export async function searchRebuild(db: Database): Promise<SearchRebuild | undef
   return await queryRow<SearchRebuild>(db, 'select orders from search_rebuild');
 }
 
-/** The new index takes every order again: those that the one before refused are refused no more. */
-export async function beginSearchRebuild(db: Database): Promise<void> {
-  await queryRows(db, 'with refused as (delete from search_refusals) update search_rebuild set orders = 0');
+/** Records how many orders the new index has. */
+export async function noteSearchRebuild(db: Database, orders: number): Promise<void> {
+  await queryRows(db, 'update search_rebuild set orders = :orders', { orders });
 }
 
-/** Records the progress of the rebuild; `undefined`: it has ended. */
-export async function noteSearchRebuild(db: Database, orders: number | undefined): Promise<void> {
-  if (orders === undefined) await queryRows(db, 'delete from search_rebuild');
-  else await queryRows(db, 'update search_rebuild set orders = :orders', { orders });
+/**
+ * The rebuild has ended. The new index took every order again: what the one before refused, before the rebuild `began`
+ * (epoch milliseconds), is refused no more.
+ */
+export async function endSearchRebuild(db: Database, began: number): Promise<void> {
+  await queryRows(
+    db,
+    'with refused as (delete from search_refusals where refused < :began) delete from search_rebuild',
+    { began: toIsoTime(began) },
+  );
 }
