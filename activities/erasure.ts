@@ -115,9 +115,9 @@ async function eraseRefused(
   { project_id }: { project_id: string },
   throwIfCancelled: () => void,
 ): Promise<void> {
-  await throwIfCompared(db);
-  for (const workflow_id of await workflows.histories.closedNewOrders(project_id)) {
+  for (const workflow_id of await workflows.histories.refusedOrders(project_id)) {
     throwIfCancelled();
+    await throwIfCompared(db);
     const recorded = await findOrderSnapshot(db, objectIdOf(workflow_id));
     if (recorded === undefined) await workflows.histories.delete(workflow_id);
   }

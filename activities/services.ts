@@ -42,7 +42,7 @@ export interface ActivityServices {
     payment_links: Pick<WorkflowClients['payment_links'], 'resume' | 'recordChanged' | 'advanceClock'>;
     incidents: Pick<WorkflowClients['incidents'], 'start' | 'resume'>;
     processor_notifications: Pick<WorkflowClients['processor_notifications'], 'settled'>;
-    histories: Pick<WorkflowClients['histories'], 'delete' | 'closedFollowUps' | 'closedNewOrders'>;
+    histories: Pick<WorkflowClients['histories'], 'delete' | 'closedFollowUps' | 'refusedOrders'>;
   };
   index: Pick<SearchWriter, 'documents' | 'orderIds' | 'count'>;
   postWebhook: PostWebhook;

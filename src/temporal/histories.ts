@@ -26,22 +26,25 @@ export class Histories {
 
   /** The ids of the workflows that follow a payment order and are closed. */
   async closedFollowUps(order_id: string): Promise<string[]> {
-    return await this.closed(`RelatedOrderId = '${order_id}' and WorkflowType = '${FOLLOW_UP_WORKFLOW}'`);
-  }
-
-  /** The ids of the workflows of a project's payment orders that closed with the first status, as refused ones do. */
-  async closedNewOrders(project_id: string): Promise<string[]> {
-    return await this.closed(
-      `ProjectId = '${project_id}' and OrderStatus = 'new' and WorkflowType = '${ORDER_WORKFLOW}'`,
-    );
-  }
-
-  private async closed(query: string): Promise<string[]> {
+    const query = `RelatedOrderId = '${order_id}' and WorkflowType = '${FOLLOW_UP_WORKFLOW}'`;
     const [closed, running] = [new Set<string>(), new Set<string>()];
     for await (const { workflowId, status } of this.temporal.client.workflow.list({ query })) {
       (status.name === 'RUNNING' ? running : closed).add(workflowId);
     }
     return [...closed].filter((id) => !running.has(id));
+  }
+
+  /** The ids of the workflows of a project's payment orders that refused their creation. */
+  async refusedOrders(project_id: string): Promise<string[]> {
+    const { workflow } = this.temporal.client;
+    const ended = `ExecutionStatus = 'Completed' and OrderStatus = 'new'`;
+    const refused: string[] = [];
+    const query = `ProjectId = '${project_id}' and WorkflowType = '${ORDER_WORKFLOW}' and ${ended}`;
+    for await (const { workflowId, runId } of workflow.list({ query })) {
+      const result: unknown = await workflow.getHandle(workflowId, runId).result().catch(undefinedIfNotFound);
+      if (result === 'refused') refused.push(workflowId);
+    }
+    return refused;
   }
 
   /** Asks again until the run is gone: Temporal drops a deletion that comes while it still closes the run. */

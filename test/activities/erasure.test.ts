@@ -22,7 +22,7 @@ import { NOBODY } from '../support/shapes';
 const database = setUp(() => createTestDatabase());
 /** What the activity asks of Temporal; a failure is that of a deletion. */
 const noIds = (): string[] => [];
-let [deleted, resumed, running, refused, unchanged] = [noIds(), noIds(), noIds(), noIds(), noIds()];
+let [deleted, resumed, running, refused, unwritten] = [noIds(), noIds(), noIds(), noIds(), noIds()];
 let failure: Error | undefined;
 /** What happens once while a history is deleted. */
 let meanwhile: (() => Promise<unknown>) | undefined;
@@ -40,14 +40,14 @@ const services = () =>
           return running.includes(id);
         },
         closedFollowUps: async () => refused,
-        closedNewOrders: async () => unchanged,
+        refusedOrders: async () => unwritten,
       },
       orders: { resume: async ({ order_id }: { order_id: string }) => void resumed.push(order_id) },
       follow_ups: { start: async ({ id }: { id: string }) => void resumed.push(id) },
     },
   }) as unknown as ActivityServices;
 beforeEach(() => {
-  [deleted, resumed, running, refused, unchanged, failure] = [[], [], [], [], [], undefined];
+  [deleted, resumed, running, refused, unwritten, failure] = [[], [], [], [], [], undefined];
 });
 
 const CUSTOMER = { merchant_customer_id: 'C-1', email_address: 'Ada@Shop.example', first_name: 'Ada' };
@@ -126,7 +126,7 @@ test.each<[ErasureField, string]>([
 
 test('rules 29.5: the histories of orders that were refused at their creation are deleted, of recorded ones kept', async () => {
   const other = await order();
-  unchanged = [orderWorkflowId(NOBODY), orderWorkflowId(other.id)];
+  unwritten = [orderWorkflowId(NOBODY), orderWorkflowId(other.id)];
   await erase('email_address', 'another@shop.example');
   expect(deleted).toEqual([orderWorkflowId(NOBODY)]);
   await database.db('orders').update({ customer: null });
