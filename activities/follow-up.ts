@@ -267,12 +267,13 @@ async function findChargebacks(
   const left_ms = () => CHARGEBACKS_WITHIN_MS - (performance.now() - began);
   try {
     for await (const operations of operationPages(processor, { order_ids: [original_order_id] })) {
-      is_listed ||= operations.some(({ idempotency_key }) => idempotency_key === processor_key);
       for (const operation of operations) {
         const { operation: name, result, transaction_id, idempotency_key } = operation;
+        is_listed ||= idempotency_key === processor_key;
         if (name !== 'chargeback' || result !== 'approved' || transaction_id !== original_transaction_id) continue;
         if (operation.currency !== currency) {
-          has_other_currency = true;
+          // One that came after the win is not its own.
+          has_other_currency ||= !is_listed;
           continue;
         }
         const recorded = await findOrderSnapshot(db, processorOrderId(transaction_id, idempotency_key));

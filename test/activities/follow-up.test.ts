@@ -270,12 +270,17 @@ describe('executeFollowUp', () => {
     const { operations, informed, inputOf } = reportedOf(order_id, ['chargeback', 'chargeback_reversal']);
     const [lost, win] = operations as [ReportedOperation, ReportedOperation];
     lost.currency = 'USD';
+    // What came after the win is not its own.
+    operations.push({ ...lost, number: 3, idempotency_key: 'later' });
     expect(await informed.executeFollowUp(inputOf(win, 'reversal'))).toEqual({
       result: 'nothing',
       attention:
         'the processor reports a won chargeback of 250 EUR (minor units) beside a chargeback in another currency',
     });
     expect((await view(order_id)).transactions[0]).toMatchObject({ charged_back_amount: 0, won_back_amount: 0 });
+    operations.shift();
+    await carriedOut(inputOf(win, 'reversal'), informed);
+    expect((await view(order_id)).transactions[0]).toMatchObject({ charged_back_amount: 0, won_back_amount: 250 });
   });
 
   test('rules 4.12: an outcome is noticed when its answer comes, not when it was asked for', async () => {
