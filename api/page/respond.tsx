@@ -65,7 +65,9 @@ export function createRespond({ csrf, base, testCards }: Dependencies): Respond 
     }
     // The merchant's page may not know of a late approval, which is told or awaited here (rules 12.12).
     const is_awaited = cause === 'issuer_return' && payable.may_be_approved;
-    const is_told_here = is_awaited || (state.kind === 'ended' && state.late_approval !== undefined);
+    const mayComeLate = ({ late_approval, payment_page }: Extract<PaymentState, { kind: 'ended' }>) =>
+      late_approval !== undefined || (cause === 'visit' && payable.may_be_approved && payment_page === undefined);
+    const is_told_here = is_awaited || (state.kind === 'ended' && mayComeLate(state));
     if (return_address !== undefined && !is_told_here && (cause !== 'visit' || reloads !== undefined)) {
       return response.redirect(303, return_address);
     }

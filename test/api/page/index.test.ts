@@ -656,7 +656,7 @@ test('rules 12.12: confirmed at the issuer after the end, for another amount: th
   await merchant.addFault({ operation: 'ask', order_id: order.id, kind: 'altered', answer: { amount: 40 } });
   const back = await client.answerIssuer(issuer, { code: '0101' });
   expect([back.status, await back.text()]).toEqual([200, expect.stringContaining('Your payment is being processed')]);
-  for (const address of [path, `${path}?waited=28&from=issuer`]) {
+  for (const address of [path, `${path}?waited=1`, `${path}?waited=28&from=issuer`]) {
     const html = await (await client.send(address)).text();
     expect(html).toContain('Your bank may still approve the payment');
     expect(html).not.toContain('Nothing was charged');
