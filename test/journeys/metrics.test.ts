@@ -82,6 +82,8 @@ const own = new OwnStack(
 let temporal: Temporal;
 /** The workflow of an authorization that Temporal has lost before all tests. Recovery finds it after a minute. */
 let lost: WorkflowHandle;
+/** When the worker had run for some seconds, by performance.now(). */
+let began: number;
 
 beforeAll(async () => {
   running = await own.start();
@@ -91,6 +93,7 @@ beforeAll(async () => {
   temporal = temporalOf(running);
   lost = temporal.workflow.getHandle(orderWorkflowId((await createAuthorization(merchant)).id));
   await lost.terminate('by mistake');
+  began = performance.now();
 });
 afterEach(() => merchant.removeFaults());
 afterAll(async () => {
@@ -191,6 +194,9 @@ test('a worker exports the slots, tasks and calls of the SDK', async () => {
   expect(sumOf(now, 'temporal_worker_task_slots_available', slots)).toBe(100);
   expect(sumOf(now, 'temporal_workflow_task_schedule_to_start_latency_seconds_count')).toBeGreaterThan(0);
   expect(sumOf(now, 'temporal_request_total')).toBeGreaterThan(0);
+  // The names of the SDK's counts of polls are those that the worker reads: without them the age only grows.
+  const age = async () => sumOf(await scrape('worker'), 'payments_temporal_poll_answer_age_seconds');
+  await until('a poll was answered since', async () => (await age()) < (performance.now() - began) / 1_000);
 });
 
 /** The lines of a process that hold a text; libraries write lines of their own. */
@@ -375,123 +381,115 @@ test('a restart of Postgres is seen while it lasts: failed statements by class, 
   expect(sumOf(await scrape('api'), 'payments_db_pool_connections')).toBeGreaterThan(0);
 });
 
-/** Where the worker answers health checks: its log tells. */
-let health_url: string;
-/** Whether the worker is live, as it says. */
-async function isLive(): Promise<boolean> {
-  return (await fetch(`${health_url}/health/live`)).ok;
-}
-
-/** The polls of a worker may be without an answer for 90 seconds. Meanwhile what needs no Temporal is tested. */
-describe('while Temporal does not answer', () => {
-  let temporal_pid: number;
-  let lines_before: number;
-  beforeAll(async () => {
-    const log = loggedBy('worker');
-    lines_before = log.length;
-    health_url = log.find((line) => line.health_url !== undefined)!.health_url!;
-    await until('the worker is live', isLive);
-    temporal_pid = own.pid('temporal');
-    process.kill(temporal_pid, 'SIGSTOP');
+test('what needs an operator is counted by its kind until it is closed', async () => {
+  const openOf = async (kind: string) => sumOf(await scrape('worker'), 'payments_attentions_open', { kind });
+  expect([await openOf('order'), await openOf('settlements')]).toEqual([0, 0]);
+  await withDatabase(running.postgres_url, async (db) => {
+    await recordAttention(db, SETTLEMENTS, 'a settlement has waited');
+    await until('it is counted', async () => (await openOf('settlements')) === 1);
+    await recordAttention(db, SETTLEMENTS, undefined);
   });
-  afterAll(() => void process.kill(temporal_pid, 'SIGCONT'));
+  await until('it is counted no more', async () => (await openOf('settlements')) === 0);
+  expect(await openOf('order')).toBe(0);
+});
 
-  test('what needs an operator is counted by its kind until it is closed', async () => {
-    const openOf = async (kind: string) => sumOf(await scrape('worker'), 'payments_attentions_open', { kind });
-    expect([await openOf('order'), await openOf('settlements')]).toEqual([0, 0]);
-    await withDatabase(running.postgres_url, async (db) => {
-      await recordAttention(db, SETTLEMENTS, 'a settlement has waited');
-      await until('it is counted', async () => (await openOf('settlements')) === 1);
-      await recordAttention(db, SETTLEMENTS, undefined);
-    });
-    await until('it is counted no more', async () => (await openOf('settlements')) === 0);
-    expect(await openOf('order')).toBe(0);
-  });
+test('rolled keys and secrets are seen with the first end of each kind, and the key that is still used', async () => {
+  const operator = await Operator.signIn(running);
+  const now = () => scrape('worker');
+  const inUse = async () => sumOf(await now(), 'payments_rolled_api_keys_in_use');
+  expect(await inUse()).toBe(0);
+  const project = await operator.aProject();
+  const keys = [await operator.aKey(project), await operator.aKey(project)] as const;
+  const uses = keys.map(({ key }) => new Merchant(running, key));
+  for (const key of keys) await operator.roll(key, 'PT10H');
+  const [other] = keys;
+  await manage.ok(
+    manage.rollWebhookSecret(
+      { projectId: project.id, webhookSecretRollRequest: { overlap: 'PT2H' } },
+      operator.options,
+    ),
+  );
+  for (const merchant_with_old_key of uses) await merchant_with_old_key.getProject();
+  // Both were used today; only one was rolled before today.
+  await recordRows(`update api_keys set rolled = now() - interval '1 day' where id = :id`, { id: other.id }, running);
+  await until('the key is counted', async () => (await inUse()) === 1);
+  const ends = async (kind: string) =>
+    (sumOf(await now(), 'payments_rolled_secret_expiry_timestamp_seconds', { kind }) * 1_000 - Date.now()) / 3_600_000;
+  expect(await ends('api_key')).toBeCloseTo(10, 0);
+  expect(await ends('webhook_secret')).toBeCloseTo(2, 0);
+  await operator.revoke(other);
+  await until('it is no longer counted', async () => (await inUse()) === 0);
+});
 
-  test('rolled keys and secrets are seen with the first end of each kind, and the key that is still used', async () => {
-    const operator = await Operator.signIn(running);
-    const now = () => scrape('worker');
-    const inUse = async () => sumOf(await now(), 'payments_rolled_api_keys_in_use');
-    expect(await inUse()).toBe(0);
-    const project = await operator.aProject();
-    const keys = [await operator.aKey(project), await operator.aKey(project)] as const;
-    const uses = keys.map(({ key }) => new Merchant(running, key));
-    for (const key of keys) await operator.roll(key, 'PT10H');
-    const [other] = keys;
-    await manage.ok(
-      manage.rollWebhookSecret(
-        { projectId: project.id, webhookSecretRollRequest: { overlap: 'PT2H' } },
-        operator.options,
-      ),
+test('rules 24.14: unusual requests add few series, and no label holds a text of theirs', async () => {
+  const before = (await scrape('api')).size;
+  const texts = Array.from({ length: 40 }, () => randomUUID());
+  for (const text of texts) {
+    await merchant.send('GET', `/v1/orders/${text}/`);
+    await merchant.send('GET', `/v1/${text}/`);
+    await merchant.send('PATCH', `/v1/orders/${text}`, { body: { text } });
+    await fetch(`${running.api_url}/pay/${text}/`, { method: 'POST', body: text });
+    await fetch(`${running.manage_url}/v1/${text}/`, { headers: { authorization: `Bearer ${text}` } });
+  }
+  for (const name of ['api', 'manage', 'worker'] as const) {
+    const answer = await (await fetch(running.metrics_urls[name])).text();
+    expect(texts.filter((text) => answer.includes(text))).toEqual([]);
+    expect((await scrape(name)).size).toBeLessThan(name === 'api' ? before + 80 : 1_000);
+  }
+});
+
+test('every metric of the catalogue is exported by its processes, and no other', async () => {
+  await fetch(`${running.api_url}/health/ready`);
+  const without_server = [
+    'payments_backup_check_age_seconds',
+    'payments_certificate_expiry_timestamp_seconds',
+    'payments_postgres_archive_age_seconds',
+    'payments_postgres_archive_failing',
+  ];
+  const exported = new Set<string>();
+  for (const name of ['api', 'manage', 'worker'] as const) {
+    const text = await (await fetch(running.metrics_urls[name])).text();
+    const names = namesOf(text).filter((metric) => !metric.startsWith('temporal_'));
+    const own_names = (Object.entries(METRICS) as [string, Metric][]).flatMap(([metric, { processes }]) =>
+      processes.includes(name) ? [metric] : [],
     );
-    for (const merchant_with_old_key of uses) await merchant_with_old_key.getProject();
-    // Both were used today; only one was rolled before today.
-    await recordRows(`update api_keys set rolled = now() - interval '1 day' where id = :id`, { id: other.id }, running);
-    await until('the key is counted', async () => (await inUse()) === 1);
-    const ends = async (kind: string) =>
-      (sumOf(await now(), 'payments_rolled_secret_expiry_timestamp_seconds', { kind }) * 1_000 - Date.now()) /
-      3_600_000;
-    expect(await ends('api_key')).toBeCloseTo(10, 0);
-    expect(await ends('webhook_secret')).toBeCloseTo(2, 0);
-    await operator.revoke(other);
-    await until('it is no longer counted', async () => (await inUse()) === 0);
-  });
+    expect(names.filter((metric) => !own_names.includes(metric))).toEqual([]);
+    for (const metric of names) exported.add(metric);
+  }
+  const missing = Object.keys(METRICS).filter((metric) => !exported.has(metric));
+  expect(missing.toSorted()).toEqual(without_server.toSorted());
+});
 
-  test('rules 24.14: unusual requests add few series, and no label holds a text of theirs', async () => {
-    const before = (await scrape('api')).size;
-    const texts = Array.from({ length: 40 }, () => randomUUID());
-    for (const text of texts) {
-      await merchant.send('GET', `/v1/orders/${text}/`);
-      await merchant.send('GET', `/v1/${text}/`);
-      await merchant.send('PATCH', `/v1/orders/${text}`, { body: { text } });
-      await fetch(`${running.api_url}/pay/${text}/`, { method: 'POST', body: text });
-      await fetch(`${running.manage_url}/v1/${text}/`, { headers: { authorization: `Bearer ${text}` } });
-    }
-    for (const name of ['api', 'manage', 'worker'] as const) {
-      const answer = await (await fetch(running.metrics_urls[name])).text();
-      expect(texts.filter((text) => answer.includes(text))).toEqual([]);
-      expect((await scrape(name)).size).toBeLessThan(name === 'api' ? before + 80 : 1_000);
-    }
-  });
-
-  test('every metric of the catalogue is exported by its processes, and no other', async () => {
-    await fetch(`${running.api_url}/health/ready`);
-    const without_server = [
-      'payments_backup_check_age_seconds',
-      'payments_certificate_expiry_timestamp_seconds',
-      'payments_postgres_archive_age_seconds',
-      'payments_postgres_archive_failing',
-    ];
-    const exported = new Set<string>();
-    for (const name of ['api', 'manage', 'worker'] as const) {
-      const text = await (await fetch(running.metrics_urls[name])).text();
-      const names = namesOf(text).filter((metric) => !metric.startsWith('temporal_'));
-      const own_names = (Object.entries(METRICS) as [string, Metric][]).flatMap(([metric, { processes }]) =>
-        processes.includes(name) ? [metric] : [],
-      );
-      expect(names.filter((metric) => !own_names.includes(metric))).toEqual([]);
-      for (const metric of names) exported.add(metric);
-    }
-    const missing = Object.keys(METRICS).filter((metric) => !exported.has(metric));
-    expect(missing.toSorted()).toEqual(without_server.toSorted());
-  });
-
-  test('rules 24.6: while Temporal itself is silent a worker stays live, and its log names Temporal', async () => {
-    // The metrics are answered all the time.
-    const age = async () => sumOf(await scrape('worker'), 'payments_temporal_poll_answer_age_seconds');
-    await until('no poll was answered for 95 seconds', async () => (await age()) > 95, 120_000, 2_000);
-    expect(await isLive()).toBe(true);
-    process.kill(temporal_pid, 'SIGCONT');
-    await until('polls are answered again', async () => (await age()) < 30, 120_000);
-    expect(await isLive()).toBe(true);
-    const since = loggedBy('worker')
+test('rules 24.6: while Temporal is away every poll that ends counts as failed, and the worker stays live', async () => {
+  const { health_url } = loggedBy('worker').find((line) => line.health_url !== undefined)!;
+  const lines_before = loggedBy('worker').length;
+  const logged = () =>
+    loggedBy('worker')
       .slice(lines_before)
       .map(({ msg }) => msg);
-    expect(since).toContain('Temporal is unavailable');
-    for (const wrong of ['the worker is not live', 'Postgres is unavailable', 'no worker answers in time']) {
-      expect(since).not.toContain(wrong);
-    }
-  }, 300_000);
+  const polls = async () => {
+    const of_polls = new Map([...(await scrape('worker'))].filter(([series]) => series.includes('operation="Poll')));
+    const failed = sumOf(of_polls, 'temporal_long_request_failure_total');
+    return { failed, answered: sumOf(of_polls, 'temporal_long_request_latency_seconds_count') - failed };
+  };
+  const pollsAfter = (failures: number) =>
+    until('a poll has failed', async () => {
+      const now = await polls();
+      return now.failed > failures && now;
+    });
+  // While the supervisor stands still, Temporal is not started again.
+  await own.without('start', async () => {
+    const before = await polls();
+    process.kill(own.pid('temporal'), 'SIGKILL');
+    const first = await pollsAfter(before.failed);
+    expect(await pollsAfter(first.failed)).toMatchObject({ answered: first.answered });
+    await until('it is logged', () => logged().includes('Temporal is unavailable'));
+    expect((await fetch(`${health_url}/health/live`)).status).toBe(200);
+  });
+  await until('an order is paid again', () => payByToken().then(Boolean, () => false));
+  for (const wrong of ['the worker is not live', 'Postgres is unavailable', 'no worker answers in time']) {
+    expect(logged()).not.toContain(wrong);
+  }
 });
 
 test('a lost workflow that nobody asks for: recovery starts it again, and counts that', async () => {

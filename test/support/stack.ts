@@ -71,7 +71,7 @@ export function copyPostgres(data_dir: string): void {
 }
 
 /** A process of the stack that a test may kill or stop. */
-export type ProcessName = 'worker' | 'api' | 'temporal' | 'postgres' | 'simulator' | 'meilisearch';
+export type ProcessName = 'start' | 'worker' | 'api' | 'temporal' | 'postgres' | 'simulator' | 'meilisearch';
 
 /** Arguments of start.js with which these processes of a stack do nothing, as no test uses them. */
 export const idle = (...names: ('api' | 'manage' | 'worker' | 'codec')[]): string[] =>

@@ -1,6 +1,8 @@
 import { pino } from 'pino';
 import { gauges } from '../../../src/metrics/recorder';
+import { connectTemporal, pingTemporal } from '../../../src/temporal/connect';
 import { WorkerLiveness } from '../../../src/temporal/worker-liveness';
+import { aSilentServer } from '../../support/servers';
 import { until } from '../../support/waits';
 
 const POLL = '{namespace="payments",operation="PollWorkflowTaskQueue",task_queue="payments"}';
@@ -108,6 +110,25 @@ test('rules 24.6: while Temporal itself is away a worker is live, and polls have
   );
   expect(lines.map(({ msg }) => msg)).toEqual(['the worker is not live']);
 });
+
+test('rules 24.6: a Temporal that is silent leaves a worker live: a ping ends without an answer', async () => {
+  const { address, close } = await aSilentServer();
+  const log = pino({ level: 'silent' });
+  const client = connectTemporal({ address, namespace: 'payments', payload_keys: undefined, log });
+  let ended = 0;
+  const { problem, lines } = await livenessWith(
+    () => Promise.resolve(sdkMetrics({ ended: 5, failed: 0 })),
+    async () => {
+      await until('a ping has ended', () => ended > 0);
+      jest.advanceTimersByTime(3 * LIMITS.polls_ms);
+      await until('another one has', () => ended > 1);
+      await client.connection.close();
+    },
+    () => pingTemporal(client).finally(() => (ended += 1)),
+  );
+  await close();
+  expect([problem, lines]).toEqual([undefined, []]);
+}, 60_000);
 
 test('rules 24.6: with the next answer it is live again', async () => {
   let ended = 5;
