@@ -225,7 +225,7 @@ test('rules 26.2: a run covers all that has changed since the last one; the firs
   expect(await part(NOON + 9 * DAY)).toEqual([midnight + DAY + 5 * MINUTE, NOON + 9 * DAY]);
 });
 
-test('rules 26.2: a slice that waits for the pace of the audit is reported again and again', async () => {
+test('rules 26.2: a slice that waits for the pace of the audit is reported again and again; the next try goes on after it', async () => {
   await paidOrders(10);
   const environment = anEnvironment();
   let reports = 0;
@@ -237,4 +237,8 @@ test('rules 26.2: a slice that waits for the pace of the audit is reported again
   expect((await findAuditRun(database.db))!.figures.orders).toBe(10);
   environment.cancel();
   await ended;
+  const next = anEnvironment().run(() => auditPart(services(), { now: NOON + 2 * MINUTE }));
+  // Each order once as an operation and once as a changed order.
+  await expect(next).resolves.toMatchObject({ is_finished: true, figures: { orders: 20 } });
+  expect((await findAuditRun(database.db))!.began).toBe(NOON + MINUTE);
 });

@@ -58,8 +58,13 @@ const start = (workflow: string, workflowId: string) =>
 
 test('an audit waits while the processor is away, and ends with what it has compared', async () => {
   failures.operations = 2;
-  expect(await (await start(AUDIT_WORKFLOW, 'audit')).result()).toEqual(NO_FIGURES);
+  const handle = await start(AUDIT_WORKFLOW, 'audit');
+  expect(await handle.result()).toEqual(NO_FIGURES);
   expect(failures.operations).toBeLessThan(0);
+  // A part of it reports every two seconds: Temporal gives it to another worker once one has been silent for 20.
+  const { events } = await handle.fetchHistory();
+  const parts = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: part }) => part ?? []);
+  expect(parts.map(({ heartbeatTimeout }) => Number(heartbeatTimeout?.seconds))).toEqual([20]);
 });
 
 test('a check of the index waits while the index is away, and has what it lacks written again', async () => {
