@@ -3,8 +3,8 @@ import { finishReceiverCheck, playReceiverCase } from '../../activities/receiver
 import type { ActivityServices } from '../../activities/services';
 import { queryRows } from '../../src/db/connection';
 import { beginRestore } from '../../src/db/backups/restores';
-import { beginReceiverCheck, completeReceiverCheck } from '../../src/db/webhooks/receiver-checks';
-import { RECEIVER_CASES, type ReceiverCase } from '../../src/domain/receiver-check';
+import { beginReceiverCheck, completeReceiverCheck, findReceiverCheck } from '../../src/db/webhooks/receiver-checks';
+import { READS_AWAITED_MS, RECEIVER_CASES, type ReceiverCase } from '../../src/domain/receiver-check';
 import { postWebhook } from '../../src/webhook/post';
 import { createTestDatabase, secrets } from '../support/database';
 import { PROJECT } from '../support/domain';
@@ -92,4 +92,21 @@ test('rules 27.3: a webhook that is not accepted stays paused', async () => {
     { order_id: webhooks[0]!.order_id },
   );
   expect(rows).toEqual([{ status: 'paused', status_code: 500, failure: 'answered 500' }]);
+});
+
+test('rules 27.5: an order that is accepted and never retrieved: its case has failed, after four seconds', async () => {
+  const check_id = uuidv7();
+  const check = { id: check_id, project_id: PROJECT.id, webhook_url: receiver.url };
+  await queryRows(database.db, `update receiver_checks set reason = 'x', completed = now()`);
+  await database.db.transaction((trx) => beginReceiverCheck(trx, check, Date.now()));
+  receiver.answer((response) => response.writeHead(200).end());
+  const played = await playReceiverCase(services(), { check_id, case: 'once', now: Date.now() });
+  const began = Date.now();
+  expect(await finishReceiverCheck(services(), { check_id, played: [played], now: began })).toBe('failed');
+  const waited = Date.now() - began;
+  expect(waited).toBeGreaterThanOrEqual(READS_AWAITED_MS);
+  expect(waited).toBeLessThan(2 * READS_AWAITED_MS);
+  const { completed, cases } = (await findReceiverCheck(database.db, check_id))!;
+  expect(completed).not.toBeNull();
+  expect(cases!.find((one) => one.case === 'once')).toMatchObject({ result: 'failed', reads: [] });
 });
