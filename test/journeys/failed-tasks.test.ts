@@ -75,7 +75,8 @@ async function amidNews<Made extends object, Body extends Parameters<typeof hasU
   );
 }
 
-test('an order that is paid as it is created', async () => {
+// Most of their time is waiting for the processor: they wait together.
+test.concurrent('an order that is paid as it is created', async () => {
   const { id, status, body } = await amidNews(async () => {
     const transaction = await merchant.cardTransaction('approved');
     const { vault_token } = transaction.payment_method_details;
@@ -90,7 +91,7 @@ test('an order that is paid as it is created', async () => {
   expect(await ledgerOf(merchant, body)).toEqual(['sale approved 700']);
 });
 
-test('a payment on the hosted page', async () => {
+test.concurrent('a payment on the hosted page', async () => {
   const { id, status } = await amidNews(async () => {
     const order = await merchant.createOrder({ amount: 800, transactions: [{ payment_method: 'credit-card' }] });
     const customer = new Client(stack().api_url);
@@ -109,7 +110,7 @@ test('a payment on the hosted page', async () => {
   expect(await ledgerOf(merchant, { id })).toEqual(['sale approved 800']);
 });
 
-test('an order that is cancelled, at the version that its sender knew', async () => {
+test.concurrent('an order that is cancelled, at the version that its sender knew', async () => {
   const { status, body } = await amidNews(async () => {
     // The customer is at the issuer, so the processor is asked first.
     const order = await merchant.createOrder({ transactions: [await merchant.cardTransaction('challenge')] });
@@ -130,7 +131,7 @@ const FOLLOWING: ['capture' | 'void' | 'refund', (order: { id: string }) => Prom
   ['void', (order) => voidPart(merchant, order, part(300))],
   ['refund', (order) => refund(merchant, order, { amount: 300 })],
 ];
-test.each(FOLLOWING)('a %s of a part', async (operation, follow) => {
+test.concurrent.each(FOLLOWING)('a %s of a part', async (operation, follow) => {
   const { subject, id, status, body } = await amidNews(async () => {
     const order = operation === 'refund' ? await merchant.paidOrder('approved') : await createAuthorization(merchant);
     return {
