@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { EXAMPLES } from '../../src/contract/examples';
 import { MERCHANT_API, type MerchantRoutes } from '../../src/contract/merchant-api';
 import { successOf, type Route } from '../../src/contract/routes';
-import * as manage from '../../src/client/manage';
+import type * as manage from '../../src/client/manage';
 import { severalAtOnce } from '../../src/domain/several-at-once';
 import { Client } from '../support/customer';
 import { Merchant } from '../support/merchant';
@@ -53,7 +52,9 @@ const ids = Object.keys(MERCHANT_API.routes) as (keyof MerchantRoutes)[];
 /** Refused alike for every operation, each of which needs a key (`api/http/app`): a read, a change and a search. */
 const REFUSED: readonly Caller[] = ['none', 'revoked', 'rolled_after'];
 const SOME: typeof ids = ['getOrder', 'createOrder', 'searchOrders'];
-const cells = CALLERS.flatMap((caller) => (REFUSED.includes(caller) ? SOME : ids).map((id) => [caller, id] as const));
+/** Treated alike for every operation. */
+const ALIKE: readonly Caller[] = [...REFUSED, 'rolled_within'];
+const cells = CALLERS.flatMap((caller) => (ALIKE.includes(caller) ? SOME : ids).map((id) => [caller, id] as const));
 /** What the shop has to have ready for an operation on an order. */
 const NEEDS: Partial<Record<keyof MerchantRoutes, 'payment' | 'authorization'>> = {
   refundOrder: 'payment',
@@ -197,55 +198,20 @@ test('rules 21.10: a suspended project pays nothing on its pages, says so, lets 
   expect((await shop.getProject()).status).toMatch(/^(active-testing|suspended)$/);
 });
 
-describe('a key that 50 requests a second use', () => {
-  /** Milliseconds between two requests, whatever becomes of those before. */
-  const EVERY_MS = 20;
-  /** Milliseconds after which every process knows that a key has ended. */
-  const KNOWN_AFTER_MS = 2_000;
+/** Milliseconds after which every process knows that a key has ended. */
+const KNOWN_AFTER_MS = 2_000;
 
-  /** A request with a key; `sent_at` and `answered_at`: epoch milliseconds. */
-  interface Call {
-    key: string;
-    sent_at: number;
-    answered_at: number;
-    status: number;
-  }
-
-  /** Sends requests at a fixed pace until the instant, with the keys in turn: one with each at least. */
-  async function call(keys_in_turn: readonly manage.NewApiKey[], until_instant: number): Promise<Call[]> {
-    const calls: Promise<Call>[] = [];
-    for (let due = Date.now(); due < until_instant || calls.length < keys_in_turn.length; due += EVERY_MS) {
-      await sleep(Math.max(0, due - Date.now()));
-      const { key } = keys_in_turn[calls.length % keys_in_turn.length]!;
-      const sent_at = Date.now();
-      const answer = new Merchant(stack(), key).send('GET', '/v1/merchants/self/projects/self/');
-      calls.push(answer.then(({ status }) => ({ key, sent_at, answered_at: Date.now(), status })));
-    }
-    return await Promise.all(calls);
-  }
-
-  const statusesOf = (calls: readonly Call[]) => [...new Set(calls.map(({ status }) => status))];
-
-  test('is rolled: nobody sees a 401 during the overlap, and after it the old key is refused; so is a revoked one', async () => {
-    const mine = await operator.aProject();
-    const old = await operator.aKey(mine);
-    const before = call([old], Date.now() + 1_000);
-    await sleep(500);
-    const next = await operator.roll(old, 'PT2S');
-    const listed = await manage.ok(manage.listApiKeys({ projectId: mine.id }, operator.options));
-    const expires = Date.parse(listed.items.find(({ id }) => id === old.id)!.expires!);
-    const during = await call([old], expires);
-    const after = await call([old, next], expires + KNOWN_AFTER_MS + 500);
-
-    const withOld = [...(await before), ...during, ...after].filter(({ key }) => key === old.key);
-    expect(statusesOf(withOld.filter(({ answered_at }) => answered_at < expires))).toEqual([200]);
-    expect(statusesOf(withOld.filter(({ sent_at }) => sent_at > expires + KNOWN_AFTER_MS))).toEqual([401]);
-    expect(statusesOf(after.filter(({ key }) => key === next.key))).toEqual([200]);
-
-    const revoking = call([next], Date.now() + KNOWN_AFTER_MS + 1_000);
-    await operator.revoke(next);
-    const revoked_at = Date.now();
-    const sent_after = (await revoking).filter(({ sent_at }) => sent_at > revoked_at + KNOWN_AFTER_MS);
-    expect(statusesOf(sent_after)).toEqual([401]);
+test('a key that is used and then revoked is refused after two seconds at most', async () => {
+  const key = await operator.aKey(await operator.aProject());
+  const use = async () =>
+    (await new Merchant(stack(), key.key).send('GET', '/v1/merchants/self/projects/self/')).status;
+  expect(await use()).toBe(200);
+  await operator.revoke(key);
+  const revoked_at = Date.now();
+  await until('it is refused', async () => {
+    const sent_at = Date.now();
+    const status = await use();
+    if (sent_at > revoked_at + KNOWN_AFTER_MS) expect(status).toBe(401);
+    return status === 401;
   });
 });
