@@ -8,6 +8,7 @@ import type { Logger } from '../log';
 import { REFUSED, statusOf } from './grpc-status';
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
+type NextCall = Parameters<Interceptor>[1];
 type Status = Parameters<GrpcRetryOptions['retryableDecider']>[1];
 
 const OK = 0;
@@ -18,8 +19,8 @@ const OUTAGE = [2, 8, 13, 14];
 /** The calls that need an answer of a worker. */
 const UPDATES = /\/(UpdateWorkflowExecution|PollWorkflowExecutionUpdate|ExecuteMultiOperation)$/;
 /**
- * The call of pingTemporal. Not retried: a retry could come after the connection is closed. Credentials may be refused
- * for it alone; then pingTemporal makes another.
+ * The call of pingTemporal. Not retried: it tells how Temporal is now. Credentials may be refused for it alone; then
+ * pingTemporal makes another.
  */
 const PING = /\/DescribeNamespace$/;
 
@@ -96,7 +97,10 @@ export function observeCalls(log: Logger, check: ServerChecks): Interceptor {
     const is_update = UPDATES.test(path);
     const is_repeated = !is_update && !PING.test(path);
     const began_at = Date.now();
+    let last: Status | undefined;
+    let is_closed = false;
     const retryableDecider = (attempt: number, status: Status) => {
+      last = status;
       const cause = `${statusOf(status.code)}: ${status.details}`;
       if (PING.test(path) && statusOf(status.code) === 'permission_denied') return false;
       if (isRefused(status) || OUTAGE.includes(status.code)) temporal.failed(cause, began_at);
@@ -108,10 +112,31 @@ export function observeCalls(log: Logger, check: ServerChecks): Interceptor {
         workers.answered();
         database.answered();
       }
-      return is_repeated && standard.retryableDecider(attempt, status);
+      return is_repeated && !is_closed && standard.retryableDecider(attempt, status);
     };
-    return makeGrpcRetryInterceptor({ ...standard, retryableDecider })(options, nextCall);
+    // A connection that was closed while the SDK waited for the next attempt throws, in the SDK's timer: the process
+    // would end. The call ends as its last attempt has ended.
+    const nextAttempt: NextCall = (attempt) => {
+      try {
+        return nextCall(attempt);
+      } catch (error) {
+        if (last === undefined) throw error;
+        is_closed = true;
+        return endedCall(last);
+      }
+    };
+    return makeGrpcRetryInterceptor({ ...standard, retryableDecider })(options, nextAttempt);
   };
+}
+
+/** A call that ends with a status as soon as it starts. */
+function endedCall(status: Status): ReturnType<NextCall> {
+  const call: Pick<ReturnType<NextCall>, 'start' | 'sendMessage' | 'halfClose'> = {
+    start: (_metadata, listener) => listener?.onReceiveStatus?.(status),
+    sendMessage: () => undefined,
+    halfClose: () => undefined,
+  };
+  return call as ReturnType<NextCall>;
 }
 
 /** A call ends at its deadline: by the client, or as CANCELLED by the server. */

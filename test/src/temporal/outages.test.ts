@@ -92,6 +92,17 @@ describe('the calls of a client', () => {
     }
   });
 
+  test('a connection that is closed between two attempts of a call: the call fails, and nothing throws later', async () => {
+    const server = await aRefusingServer(14);
+    const { lines, log } = aLog();
+    const client = connectTemporal({ address: server.address, namespace: 'n', payload_keys: undefined, log });
+    const counted = client.workflow.count().catch((error: unknown) => grpcStatusOf(error));
+    await until('an attempt has failed', () => lines.length > 0);
+    await client.connection.close();
+    expect(await counted).toBe('unavailable');
+    await server.close();
+  });
+
   test('a namespace that does not exist is a cause too', async () => {
     const { lines, log } = aLog();
     const { temporal_address: address } = stack();
