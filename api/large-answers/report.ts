@@ -70,8 +70,8 @@ async function* placesOf({ bulk, search }: ReportServices, wanted: Wanted, inTur
     const readRefused = async () => await bulk.read(project_id, (db) => refusedOrders(db, project_id));
     let refused: Place[] | undefined;
     for await (const places of search.rows(wanted, FOUND_PAGE, inTurn)) {
-      const others = (refused ??= await readRefused());
-      yield places.filter(({ order_id }) => others.every((order) => order.order_id !== order_id));
+      const others = new Set((refused ??= await readRefused()).map(({ order_id }) => order_id));
+      yield places.filter(({ order_id }) => !others.has(order_id));
     }
     return yield refused ?? (await readRefused());
   }
