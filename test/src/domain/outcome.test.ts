@@ -2,6 +2,8 @@ import { ForbiddenMove } from '../../../src/domain/move';
 import type { OrderSnapshot } from '../../../src/domain/order-snapshot';
 import {
   contradictionOf,
+  isApproved,
+  isDeclined,
   isMismatch,
   isOutcomeMissing,
   isUndecided,
@@ -343,4 +345,16 @@ test('what follows is recorded with who said it, the instant, the result and the
   expect(() => planOutcome(anOrderSnapshot(), { ...facts, outcome: 'unknown' })).toThrow(
     'transaction t1 is of another order',
   );
+});
+
+test.each([
+  ['approved', answer('approved'), [true, false]],
+  ['declined', answer('declined'), [false, true]],
+  ['in progress', answer('processing'), [false, false]],
+  ['at the issuer', answer('challenge'), [false, false]],
+  ['about another amount', MISMATCH, [false, false]],
+  ['unusable', 'unknown', [false, false]],
+  ['that it is not known', 'not_found', [false, false]],
+] as const)('whether an answer approves, and whether it declines: %s', (_title, outcome, expected) => {
+  expect([isApproved(outcome), isDeclined(outcome)]).toEqual(expected);
 });
