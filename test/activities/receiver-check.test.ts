@@ -36,10 +36,16 @@ const counted = async () =>
     )
   )[0]!;
 
-test('rules 27.9: a case that is played again makes no order and no charge twice, and sends its webhooks again', async () => {
-  const check_id = uuidv7();
-  const check = { id: check_id, project_id: PROJECT.id, webhook_url: receiver.url };
+/** Begins a check, and ends all others: a project has one at a time. Returns its id. */
+async function beginOnlyCheck(): Promise<string> {
+  const check = { id: uuidv7(), project_id: PROJECT.id, webhook_url: receiver.url };
+  await queryRows(database.db, `update receiver_checks set reason = 'x', completed = now()`);
   await database.db.transaction((trx) => beginReceiverCheck(trx, check, Date.now()));
+  return check.id;
+}
+
+test('rules 27.9: a case that is played again makes no order and no charge twice, and sends its webhooks again', async () => {
+  const check_id = await beginOnlyCheck();
   const play = (name: ReceiverCase) => playReceiverCase(services(), { check_id, case: name, now: Date.now() });
   const first = await Promise.all(RECEIVER_CASES.map(play));
   const made = await counted();
@@ -53,11 +59,8 @@ test('rules 27.9: a case that is played again makes no order and no charge twice
 });
 
 test('rules 27.2 and 28.4: after a restore, when the first webhook of an order is not number 1, cases are played as before', async () => {
-  await queryRows(database.db, `update receiver_checks set reason = 'x', completed = now()`);
   await database.db.transaction((trx) => beginRestore(trx, uuidv7(), Date.now(), new Date()));
-  const check_id = uuidv7();
-  const check = { id: check_id, project_id: PROJECT.id, webhook_url: receiver.url };
-  await database.db.transaction((trx) => beginReceiverCheck(trx, check, Date.now()));
+  const check_id = await beginOnlyCheck();
   const play = (name: ReceiverCase) => playReceiverCase(services(), { check_id, case: name, now: Date.now() });
   const before = receiver.received.length;
   const sent = (await Promise.all(RECEIVER_CASES.map(play))).flatMap(({ webhooks }) => webhooks);
@@ -65,10 +68,7 @@ test('rules 27.2 and 28.4: after a restore, when the first webhook of an order i
 });
 
 test('rules 27.8: a check that counts as lost or not started is not played any more, beside the next one', async () => {
-  const check_id = uuidv7();
-  const check = { id: check_id, project_id: PROJECT.id, webhook_url: receiver.url };
-  await queryRows(database.db, `update receiver_checks set reason = 'x', completed = now()`);
-  await database.db.transaction((trx) => beginReceiverCheck(trx, check, Date.now()));
+  const check_id = await beginOnlyCheck();
   await completeReceiverCheck(database.db, { id: check_id, reason: 'It could not be started.', now: Date.now() });
   const [before, sent] = [await counted(), receiver.received.length];
   const input = { check_id, now: Date.now() };
@@ -78,10 +78,7 @@ test('rules 27.8: a check that counts as lost or not started is not played any m
 });
 
 test('rules 27.3: a webhook that is not accepted stays paused', async () => {
-  const check_id = uuidv7();
-  const check = { id: check_id, project_id: PROJECT.id, webhook_url: receiver.url };
-  await queryRows(database.db, `update receiver_checks set reason = 'x', completed = now()`);
-  await database.db.transaction((trx) => beginReceiverCheck(trx, check, Date.now()));
+  const check_id = await beginOnlyCheck();
   receiver.answer((response) => response.writeHead(500).end());
   const { webhooks } = await playReceiverCase(services(), { check_id, case: 'once', now: Date.now() });
   expect(webhooks).toMatchObject([{ status_code: 500, expected: 'accepted' }]);
@@ -95,10 +92,7 @@ test('rules 27.3: a webhook that is not accepted stays paused', async () => {
 });
 
 test('rules 27.5: an order that is accepted and never retrieved: its case has failed, after four seconds', async () => {
-  const check_id = uuidv7();
-  const check = { id: check_id, project_id: PROJECT.id, webhook_url: receiver.url };
-  await queryRows(database.db, `update receiver_checks set reason = 'x', completed = now()`);
-  await database.db.transaction((trx) => beginReceiverCheck(trx, check, Date.now()));
+  const check_id = await beginOnlyCheck();
   receiver.answer((response) => response.writeHead(200).end());
   const played = await playReceiverCase(services(), { check_id, case: 'once', now: Date.now() });
   const began = Date.now();
