@@ -67,13 +67,13 @@ async function* placesOf({ bulk, search }: ReportServices, wanted: Wanted, inTur
   if (condition === undefined) {
     // The index lacks them, or has them as they were: the record tells whether they meet the query. Read once the index
     // has answered, as it is waited for until it is current.
-    const readRefused = async () => await bulk.read(project_id, (db) => refusedOrders(db, project_id));
-    let refused: Place[] | undefined;
+    const readRefused = async () => new Set(await bulk.read(project_id, (db) => refusedOrders(db, project_id)));
+    let refused: Set<string> | undefined;
     for await (const places of search.rows(wanted, FOUND_PAGE, inTurn)) {
-      const others = new Set((refused ??= await readRefused()).map(({ order_id }) => order_id));
+      const others = (refused ??= await readRefused());
       yield places.filter(({ order_id }) => !others.has(order_id));
     }
-    return yield refused ?? (await readRefused());
+    return yield Array.from(refused ?? (await readRefused()), (order_id) => ({ order_id }));
   }
   const asked = { project_id, condition, direction };
   yield* allParts((after) => bulk.read(project_id, (db) => orderIdsByCreation(db, asked, { rows: FOUND_PAGE, after })));

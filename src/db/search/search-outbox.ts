@@ -110,13 +110,14 @@ export async function countSearchRefusals(db: Database): Promise<number> {
 }
 
 /** The orders of a project that the index has refused. */
-export async function refusedOrders(db: Database, project_id: string): Promise<{ order_id: string }[]> {
-  return await queryRows<{ order_id: string }>(
+export async function refusedOrders(db: Database, project_id: string): Promise<string[]> {
+  const refused = await queryRows<{ order_id: string }>(
     db,
     `select order_id from search_refusals r join orders o on o.id = r.order_id
      where o.project_id = :project_id order by order_id`,
     { project_id },
   );
+  return refused.map(({ order_id }) => order_id);
 }
 
 /** The ids of all orders, sorted, page by page; may miss an order that is added meanwhile. */
