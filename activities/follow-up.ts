@@ -223,8 +223,8 @@ async function recordProcessorInitiated(
     return NOTHING;
   }
   const { currency } = await loadOrderSnapshot(db, original_order_id);
+  const amount = minorUnitsInWords(found.amount, found.currency);
   if (found.currency !== currency) {
-    const amount = minorUnitsInWords(found.amount, found.currency);
     const attention = `the processor reports a ${kind} of ${amount} of a payment in ${currency}`;
     return await needsAttention(db, original_order_id, attention, end);
   }
@@ -232,7 +232,6 @@ async function recordProcessorInitiated(
     const chargebacks = await findChargebacks(services, { ...input, processor_key }, currency);
     if (chargebacks === 'not_recorded') return await unanswered();
     if (chargebacks === 'in_another_currency') {
-      const amount = minorUnitsInWords(found.amount, found.currency);
       const attention = `the processor reports a won chargeback of ${amount} beside a chargeback in another currency`;
       return await needsAttention(db, original_order_id, attention, end);
     }

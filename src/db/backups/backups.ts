@@ -83,14 +83,13 @@ export interface Archived {
 }
 
 export async function findArchived(db: Database): Promise<Archived> {
-  const found = await onlyRow<Archived & { segment_bytes: number }>(
+  const { segment_bytes, ...archived } = await onlyRow<Archived & { segment_bytes: number }>(
     db,
     `select cast(current_database() as text) as record,
        (select cast(system_identifier as text) from pg_control_system()) as system_identifier,
        pg_size_bytes(current_setting('wal_segment_size')) as segment_bytes,
        (select last_archived_wal from pg_stat_archiver where ${ARCHIVES}) as last_archived_wal`,
   );
-  const { segment_bytes, ...archived } = found;
   return { ...archived, archived_from: beginOf(archived.last_archived_wal, segment_bytes) };
 }
 

@@ -112,7 +112,7 @@ export async function listChanges(db: Database, filter: AuditFilter, page: PageR
  * role (rules 21.23). The owner of the schema or the database may still drop the table.
  */
 export async function auditTrailWeakness(db: Database): Promise<string | undefined> {
-  const found = await onlyRow<{ has_trigger: boolean; may_change: boolean; role: string }>(
+  const { has_trigger, may_change, role } = await onlyRow<{ has_trigger: boolean; may_change: boolean; role: string }>(
     db,
     `select current_user as role,
        has_table_privilege('audit_trail', 'update, delete, truncate, trigger')
@@ -124,7 +124,6 @@ export async function auditTrailWeakness(db: Database): Promise<string | undefin
      from pg_class c join pg_namespace n on n.oid = c.relnamespace, pg_database d
      where c.oid = cast('audit_trail' as regclass) and d.datname = current_database()`,
   );
-  const { has_trigger, may_change, role } = found;
   if (!has_trigger) return 'Its entries can be changed: the trigger audit_trail_keep is missing or switched off.';
   return may_change ? `Role ${role} of the processes may change its entries, or drop it.` : undefined;
 }
