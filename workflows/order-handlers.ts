@@ -1,7 +1,5 @@
-import type { ApplicationFailure } from '@temporalio/workflow';
-import { mayCancel, paymentObstacle, type PaymentObstacle } from '../src/domain/order';
+import { mayCancel, paymentObstacle, canNotCancel, type PaymentObstacle } from '../src/domain/order';
 import { lastTransaction, orderFacts, paymentExpiresAt, type OrderSnapshot } from '../src/domain/order-snapshot';
-import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { ServiceError } from '../src/errors';
 import { localActivities } from './activities';
 import {
@@ -91,7 +89,7 @@ async function cancel(state: OrderState, { source, request }: CancelOrderInput):
   const obstacle = await obstacleTo(state, (order) =>
     order.status === 'cancelled' || mayCancel(order.status, lastTransaction(order)?.status)
       ? undefined
-      : canNotCancel(order),
+      : refusal(canNotCancel(order.status)),
   );
   if (obstacle !== undefined) throw obstacle;
   const order = state.requireRecord();
@@ -103,7 +101,9 @@ async function cancel(state: OrderState, { source, request }: CancelOrderInput):
   // The activity polls the processor first, which may have charged the order, or not answer.
   const after = state.requireRecord();
   if (after.status === 'cancelled') return;
-  throw mayCancel(after.status, lastTransaction(after)?.status) ? notCancelledYet() : canNotCancel(after);
+  throw mayCancel(after.status, lastTransaction(after)?.status)
+    ? notCancelledYet()
+    : refusal(canNotCancel(after.status));
 }
 
 /** Nothing is decided: the cancellation may be sent again (rules 10.10). */
@@ -114,11 +114,6 @@ const notCancelledYet = () =>
       'The order is not cancelled yet: the processor does not say whether it is paid.',
     ),
   );
-
-function canNotCancel(order: OrderSnapshot): ApplicationFailure {
-  const why = isFinal(ORDER_MOVES, order.status) ? '' : ' and the outcome of its payment is awaited';
-  return refusal(new ServiceError('CanNotCancelTransaction', `The order is ${order.status}${why}.`));
-}
 
 async function captureOrVoidReserved(state: OrderState, input: CaptureOrVoidInput): Promise<void> {
   // Temporal may have lost the earlier workflow: continue from the record.

@@ -1,4 +1,4 @@
-import { mayCancel } from '../../src/domain/order';
+import { canNotCancel, mayCancel } from '../../src/domain/order';
 import { ServiceError } from '../../src/errors';
 import { requestedId } from '../../src/ids';
 import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
@@ -18,7 +18,7 @@ export const cancelOrder =
       throw new ServiceError('CanNotCancelTransaction', `A ${order.kind} order cannot be cancelled.`);
     }
     if (order.status !== 'cancelled' && !mayCancel(order.status, order.transactions.at(-1)?.status)) {
-      throw new ServiceError('CanNotCancelTransaction', `The order is ${order.status} and cannot be cancelled.`);
+      throw canNotCancel(order.status);
     }
     const { request, idempotency_key, caller } = context;
     const update_id = requestedId('cancel', { idempotency_key, id_namespace: caller.project.id_namespace });

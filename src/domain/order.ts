@@ -1,4 +1,12 @@
-import { ORDER_MOVES, OPEN_ATTEMPT_STATUSES, canMove, type OrderStatus, type TransactionStatus } from './transitions';
+import { ServiceError } from '../errors';
+import {
+  ORDER_MOVES,
+  OPEN_ATTEMPT_STATUSES,
+  canMove,
+  isFinal,
+  type OrderStatus,
+  type TransactionStatus,
+} from './transitions';
 
 /** Most payment attempts of one order on the hosted page; with a card token there is only one (rules 6.3). */
 export const ATTEMPTS_MAX = 5;
@@ -81,6 +89,12 @@ export function paymentObstacle(
 /** Whether an order may be cancelled: not while its last transaction waits for the outcome (rules 5.7). */
 export function mayCancel(order: OrderStatus, last: TransactionStatus | undefined): boolean {
   return canMove(ORDER_MOVES, order, 'cancelled') && last !== 'processing';
+}
+
+/** The refusal of a cancellation of an order with this status. */
+export function canNotCancel(status: OrderStatus): ServiceError {
+  const awaited = isFinal(ORDER_MOVES, status) ? '' : ' while the outcome of its payment is awaited';
+  return new ServiceError('CanNotCancelTransaction', `The order is ${status} and cannot be cancelled${awaited}.`);
 }
 
 /** Whether a transaction may still be paid, or its outcome is awaited. */

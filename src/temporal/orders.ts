@@ -1,10 +1,9 @@
 import type { StoredOrder } from '../db/orders/stored-order';
 import type { AcceptedRequest } from '../domain/accepted-request';
 import { formatAmount } from '../domain/currency';
-import { isEnding } from '../domain/order';
+import { canNotCancel, isEnding } from '../domain/order';
 import type { OrderStatus } from '../domain/transitions';
 import { asMarkdown } from '../domain/shown-text';
-import { ServiceError } from '../errors';
 import {
   ORDER_STATUS,
   cancelOrderUpdate,
@@ -87,7 +86,7 @@ export class OrderWorkflows extends RecordedWorkflows<StartedOrder, StoredOrder>
       ...(updateId !== undefined && { updateId }),
     });
     if (!was_closed || order.status === 'cancelled') return order;
-    throw new ServiceError('CanNotCancelTransaction', `The order is ${order.status} and cannot be cancelled.`);
+    throw canNotCancel(order.status);
   }
 
   /** An operator sets the outcome of the order's charge. Throws Conflict when none is awaited. */
