@@ -32,8 +32,7 @@ export async function findDifferences(
   const by_order = await compareOrders(sides, order_ids, comparison);
   const suspects = [...by_order].filter(([, { differences }]) => differences.length > 0).map(([order_id]) => order_id);
   for (const [order_id, again] of await compareOrders(sides, suspects, comparison)) {
-    const known = new Set(by_order.get(order_id)?.differences.map(keyOf));
-    const differences = again.differences.filter((difference) => known.has(keyOf(difference)));
+    const differences = foundTwice(by_order.get(order_id)!.differences, again.differences);
     by_order.set(order_id, { ...again, differences });
   }
   const compared = [...by_order.values()];
@@ -45,8 +44,13 @@ export async function findDifferences(
   };
 }
 
-const keyOf = ({ kind, object_id, record_amount, processor_amount }: Difference) =>
-  [kind, object_id, record_amount, processor_amount].join(' ');
+/** The differences that both reads have found. */
+export function foundTwice(first: readonly Difference[], again: readonly Difference[]): Difference[] {
+  const keyOf = ({ kind, object_id, record_amount, processor_amount }: Difference) =>
+    [kind, object_id, record_amount, processor_amount].join(' ');
+  const known = new Set(first.map(keyOf));
+  return again.filter((difference) => known.has(keyOf(difference)));
+}
 
 /**
  * Orders that neither side has are left out, and orders of projects that the record does not have: the processor may

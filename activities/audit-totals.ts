@@ -3,6 +3,7 @@ import type { Difference } from '../src/domain/incident';
 import type { TimeSpan } from '../src/domain/period';
 import { operationPages } from '../src/processor/operation-pages';
 import type { ComparedSides } from './audit-comparison';
+import { foundTwice } from './audit-comparison';
 
 /** Sums by project, operation and currency (rules 26.4). They are compared hour by hour, which is finer than a day. */
 
@@ -59,13 +60,7 @@ export async function sumDifferences(
   const first = await wrongSums(sides, hour, project_ids);
   if (first.length === 0) return [];
   // As of single orders, only what differs twice counts.
-  const again = await wrongSums(sides, hour, project_ids);
-  return again.filter(({ object_id, processor_amount, record_amount }) =>
-    first.some(
-      (one) =>
-        one.object_id === object_id && one.processor_amount === processor_amount && one.record_amount === record_amount,
-    ),
-  );
+  return foundTwice(first, await wrongSums(sides, hour, project_ids));
 }
 
 async function wrongSums(sides: ComparedSides, hour: TimeSpan, project_ids: readonly string[]): Promise<Difference[]> {

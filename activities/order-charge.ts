@@ -6,13 +6,13 @@ import { isApproved, isMismatch, planOutcome, type ChargeOutcome } from '../src/
 import { chargeIdempotencyKey, chargeOperation, expectedCharge } from '../src/domain/transaction';
 import type { Processor } from '../src/processor/client';
 import type { OperationRequest } from '../src/processor/wire';
-import { timeOf } from '../src/object-time';
+import { currentTimeOf } from '../src/time';
 import type { TransactionInput } from '../workflows/messages';
-import type { TimeOfTry, ActivityServices } from './services';
-import { currentInstant } from './time-of-try';
+import type { ActivityTime, ActivityServices } from './services';
+import { currentInstant } from './activity-time';
 
 /** A requested charge. */
-interface ChargeRequest extends TimeOfTry {
+interface ChargeRequest extends ActivityTime {
   transaction: TransactionInput;
   is_test: boolean;
 }
@@ -28,7 +28,7 @@ export async function charge(
 ): Promise<OrderSnapshot> {
   const { transaction, is_test, now } = request;
   const { id: transaction_id, expires_at } = lastTransaction(order)!;
-  if (isExpired(expires_at, Math.max(now, timeOf(order)))) return order;
+  if (isExpired(expires_at, Math.max(now, currentTimeOf(order)))) return order;
   const { payment_method, payment_method_brand, payment_method_details = {}, capture_mode = null } = transaction;
   const payment = {
     transaction_id,

@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { required, type Database } from '../src/db/connection';
 import { findProject } from '../src/db/projects/projects';
 import { completeReceiverCheck, findReceiverCheck, type StoredReceiverCheck } from '../src/db/webhooks/receiver-checks';
 import { readsOfOrders } from '../src/db/requests/logged-requests';
 import { findDelivery, recordAttempt } from '../src/db/webhooks/deliveries';
-import { signingSecrets } from '../src/db/webhooks/webhook-secrets';
+import { signingSecrets, randomWebhookSecret } from '../src/db/webhooks/webhook-secrets';
 import { afterAttempt, webhookTimeLimit, type DeliveryId } from '../src/domain/delivery';
 import {
   READS_AWAITED_MS,
@@ -21,7 +20,7 @@ import {
 import type { WebhookRequest } from '../src/webhook/post';
 import { deliveryWorkflowId, receiverCheckWorkflowId, type ReceiverCheckInput } from '../workflows/messages';
 import { advanceClock, declinedThenPaidOrder, paidOrder, refundInFull, type Play } from './receiver-check-orders';
-import type { ActivityServices, TimeOfTry } from './services';
+import type { ActivityServices, ActivityTime } from './services';
 
 const TEN_MINUTES_MS = 10 * 60_000;
 const ORDERS_AT_ONCE = 10;
@@ -32,7 +31,7 @@ const ORDERS_AT_ONCE = 10;
  */
 export async function playReceiverCase(
   services: ActivityServices,
-  { check_id, case: name, now }: ReceiverCheckInput & { case: ReceiverCase } & TimeOfTry,
+  { check_id, case: name, now }: ReceiverCheckInput & { case: ReceiverCase } & ActivityTime,
 ): Promise<PlayedCase> {
   const check = await load(services.db, check_id);
   // Its merchant was told that it could not be started.
@@ -48,7 +47,7 @@ export async function playReceiverCase(
  */
 export async function finishReceiverCheck(
   { db }: ActivityServices,
-  { check_id, played, now }: ReceiverCheckInput & { played: PlayedCase[] } & TimeOfTry,
+  { check_id, played, now }: ReceiverCheckInput & { played: PlayedCase[] } & ActivityTime,
 ): Promise<ReceiverResult> {
   const { project_id, completed, cases: judged } = await load(db, check_id);
   if (completed !== null) return worstResult(judged ?? [{ result: 'not_played' }]);
@@ -74,7 +73,7 @@ const LOOK_AGAIN_MS = 200;
 /** Completes a check that could not be played. Repeat-safe. */
 export async function stopReceiverCheck(
   { db }: ActivityServices,
-  { check_id, reason, now }: ReceiverCheckInput & { reason: string } & TimeOfTry,
+  { check_id, reason, now }: ReceiverCheckInput & { reason: string } & ActivityTime,
 ): Promise<void> {
   await completeReceiverCheck(db, { id: check_id, reason, now });
 }
@@ -100,7 +99,7 @@ const CASES: Readonly<Record<ReceiverCase, (play: Play) => Promise<SentWebhook[]
   },
   async wrong_signature(play) {
     const webhook = await paidOrder(play);
-    const wrong = { secrets: () => [unknownSecret()], expected: 'refused', is_recorded: false } as const;
+    const wrong = { secrets: () => [randomWebhookSecret()], expected: 'refused', is_recorded: false } as const;
     return [await send(play, webhook, wrong), await send(play, webhook)];
   },
   async old_timestamp(play) {
@@ -109,7 +108,7 @@ const CASES: Readonly<Record<ReceiverCase, (play: Play) => Promise<SentWebhook[]
     return [await send(play, webhook, old), await send(play, webhook)];
   },
   previous_secret: async (play) => [
-    await send(play, await paidOrder(play), { secrets: (own) => [unknownSecret(), ...own] }),
+    await send(play, await paidOrder(play), { secrets: (own) => [randomWebhookSecret(), ...own] }),
   ],
   async answered_500(play) {
     const webhook = await paidOrder(play);
@@ -133,9 +132,6 @@ const CASES: Readonly<Record<ReceiverCase, (play: Play) => Promise<SentWebhook[]
     return [await send(play, webhook)];
   },
 };
-
-/** A secret that no receiver knows. */
-const unknownSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
 
 interface Manner extends Pick<WebhookRequest, 'manner' | 'signed_at'> {
   /** The secrets that sign instead of the project's own. */

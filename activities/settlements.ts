@@ -12,8 +12,8 @@ import { isProcessorInitiated } from '../src/domain/follow-up';
 import { isAttemptOpen } from '../src/domain/order';
 import { processorOrderId, transactionId } from '../src/ids';
 import type { Settlement } from '../src/processor/wire';
-import type { TimeOfTry, ActivityServices } from './services';
-import { atTimeOfTry, waitedMilliseconds } from './time-of-try';
+import type { ActivityTime, ActivityServices } from './services';
+import { atActivityTime, waitedMilliseconds } from './activity-time';
 
 /** How long a worker tries to start the workflow that records a settled chargeback; then the fetch is repeated. */
 const RECORDED_WITHIN_MS = 10_000;
@@ -30,9 +30,9 @@ export interface SettlementFetch extends OpenSettlements {
  */
 export async function fetchSettlements(
   { db, processor, workflows }: ActivityServices,
-  input: TimeOfTry,
+  input: ActivityTime,
 ): Promise<SettlementFetch> {
-  const { now } = atTimeOfTry(input, waitedMilliseconds());
+  const { now } = atActivityTime(input, waitedMilliseconds());
   let settled = 0;
   for (;;) {
     await requireReconciled(db);

@@ -10,16 +10,16 @@ import {
   type DeliveryId,
   type DeliveryProgress,
 } from '../src/domain/delivery';
-import { count, gauge, measure } from '../src/metrics/recorder';
+import { gauge, increment, measure } from '../src/metrics/recorder';
 import { setCause } from '../src/tracing/cause';
 import { webhookResult, type WebhookAnswer } from '../src/webhook/post';
 import { deliveryWorkflowId } from '../workflows/messages';
 import { busyFailure } from './failure';
-import type { TimeOfTry, ActivityServices } from './services';
-import { currentInstant } from './time-of-try';
+import type { ActivityTime, ActivityServices } from './services';
+import { currentInstant } from './activity-time';
 
 /** Names the attempt that is due by the record. `now` is real time: the order's clock offset is in the record. */
-export interface AttemptInput extends DeliveryId, TimeOfTry {}
+export interface AttemptInput extends DeliveryId, ActivityTime {}
 
 /**
  * Starts one workflow per webhook. It may run longer than the order's and uses the order's clock. Repeat-safe: a
@@ -64,7 +64,7 @@ export async function attemptDeliveryLocally(
   if (!mustAttempt(delivery, input)) return progressOf(delivery);
   const end = delivery.is_slow ? undefined : services.attempt_limits.beginLocally(delivery);
   if (end === undefined) {
-    count('payments_webhook_attempts_deferred_total', {});
+    increment('payments_webhook_attempts_deferred_total', {});
     return null;
   }
   try {
@@ -139,7 +139,7 @@ async function send(services: ActivityServices, delivery: Delivery, now: number)
   const { clock_offset_ms } = delivery;
   const recorded = await recordAttempt(db, delivery, { attempt, time_limit_ms, started: now, ...answer }, after);
   if (recorded && (after.status === 'delivered' || after.status === 'failed')) {
-    count('payments_webhook_deliveries_total', { status: after.status, environment: environmentOf(delivery) });
+    increment('payments_webhook_deliveries_total', { status: after.status, environment: environmentOf(delivery) });
   }
   // Otherwise an earlier try is already recorded.
   return recorded
@@ -161,7 +161,7 @@ function beganAttempt(delivery: Delivery, attempt: number, now: number): (answer
   attempts_in_flight += 1;
   return (answer) => {
     attempts_in_flight -= 1;
-    count('payments_webhook_attempts_total', { result: webhookResult(answer), environment });
+    increment('payments_webhook_attempts_total', { result: webhookResult(answer), environment });
     measure('payments_webhook_attempt_duration_seconds', {}, answer.duration_ms / 1_000);
   };
 }

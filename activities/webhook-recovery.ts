@@ -17,7 +17,7 @@ import {
 import { insertRedelivery } from '../src/db/webhooks/stored-deliveries';
 import { WEBHOOK_RECOVERY_MOVES, isFinal } from '../src/domain/transitions';
 import { RECOVERED_AT_ONCE, RECOVERED_PER_SECOND, type WebhookRecoveryProgress } from '../src/domain/webhook-recovery';
-import { timeOf } from '../src/object-time';
+import { currentTimeOf } from '../src/time';
 import { setCause } from '../src/tracing/cause';
 import { webhookRecoveryWorkflowId, type WebhookRecoveryInput } from '../workflows/messages';
 import type { ActivityServices } from './services';
@@ -115,7 +115,7 @@ async function recoverOne(
     if (recovery_n === undefined) return 'changed';
     // Since it was found, the receiver may have got it, or a later event of its order.
     if (!(await isStillToRecover(trx, recovery, failed))) return undefined;
-    const now = new Date(timeOf(failed));
+    const now = new Date(currentTimeOf(failed));
     const { request_id } = recovery;
     const delivery = failed.has_failed ? await insertRedelivery(trx, failed, { now, request_id }) : failed;
     return (await noteRecovered(trx, recovery.id, delivery, recovery_n)) ? delivery : undefined;

@@ -14,11 +14,6 @@ export function requestedId(
   return idempotency_key === undefined ? uuidv7() : uuidv5(`${what}:${idempotency_key}`, id_namespace);
 }
 
-/** The id of an advance of a sandbox clock; identical in every repeat of a request with an Idempotency-Key. */
-export function clockAdvanceId(request: Parameters<typeof requestedId>[1]): string {
-  return requestedId('clock', request);
-}
-
 /** The order of a payment attempt through a link: `attempt` is the payer's cookie and attempt number (rules 19.13). */
 export function linkOrderId(payment_link_id: string, attempt: string): string {
   return uuidv5(`attempt:${attempt}`, payment_link_id);

@@ -1,7 +1,7 @@
 import { continueAsNew, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { AuditPart } from '../activities/audit';
 import { auditing } from './activities';
-import { temporalClock as clock } from './object/clock';
+import { temporalClock } from './object/clock';
 
 /**
  * Compares the record with the processor and the search index (rules 26). Started by a schedule, every hour. Its
@@ -11,7 +11,7 @@ import { temporalClock as clock } from './object/clock';
 export async function audit(): Promise<AuditPart['figures']> {
   setCurrentDetails('Compares the record with the processor. The pending activity shows what it has done.');
   for (;;) {
-    const { is_finished, figures } = await auditing.auditPart({ now: clock.now() });
+    const { is_finished, figures } = await auditing.auditPart({ now: temporalClock.now() });
     setCurrentDetails(describeAudit(figures));
     if (is_finished) return figures;
     if (workflowInfo().continueAsNewSuggested) await continueAsNew();

@@ -16,7 +16,7 @@ import { AwaitedOutcome } from './object/awaited-outcome';
 import { temporalClock } from './object/clock';
 import { RecordedObject } from './object/recorded-object';
 import { startDueDeliveries } from './order-deliveries';
-import { describeFollowUp, show, showAttention } from './operator-view';
+import { describeFollowUp, showOrder, showAttention } from './operator-view';
 
 /**
  * The life of one follow-up order: a capture, void, refund, chargeback or reversal. It is written and executed at once;
@@ -59,7 +59,7 @@ class FollowUpState extends RecordedObject<OrderSnapshot> {
     super({
       name: 'follow-up order',
       find: (must_exist) => localActivities.readOrder({ order_id: input.id, must_exist }),
-      show: (record) => show(record, describeFollowUp(input, record, workflowInfo().namespace)),
+      show: (record) => showOrder(record, describeFollowUp(input, record, workflowInfo().namespace)),
     });
     const { id, kind, original_transaction_id, requested_by } = input;
     this.outcome = new AwaitedOutcome(

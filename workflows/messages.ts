@@ -77,8 +77,8 @@ export interface StartInputs {
   [ORDER_WORKFLOW]: OrderInput;
   [FOLLOW_UP_WORKFLOW]: FollowUpInput;
   [PAYMENT_LINK_WORKFLOW]: PaymentLinkInput;
-  [DELIVERY_WORKFLOW]: DeliveryInput;
-  [SANDBOX_CLOCK_WORKFLOW]: SandboxClockInput;
+  [DELIVERY_WORKFLOW]: DeliveryId;
+  [SANDBOX_CLOCK_WORKFLOW]: StartedClock;
   [INCIDENT_WORKFLOW]: IncidentInput;
   [WEBHOOK_RECOVERY_WORKFLOW]: WebhookRecoveryInput;
   [ERASURE_WORKFLOW]: ErasureInput;
@@ -120,12 +120,6 @@ export interface ReceiverCheckInput {
 export interface IncidentInput {
   incident_id: string;
 }
-
-/** Input of a webhook's workflow. */
-export type DeliveryInput = DeliveryId;
-
-/** Input of a sandbox clock's workflow. */
-export type SandboxClockInput = StartedClock;
 
 /** Input of advanceClockUpdate. */
 export interface AdvanceClockInput {

@@ -34,7 +34,7 @@ export function showAttention(attention: string | undefined): void {
 const attentionLine = (attention: string) => `**Attention: ${asMarkdown(attention)}.**`;
 
 /** Shows an order in the Web UI: status and attention as search attributes, the rest as details. */
-export function show(order: OrderSnapshot, details: string): void {
+export function showOrder(order: OrderSnapshot, details: string): void {
   const shown = workflowInfo().typedSearchAttributes;
   const attention = attentionTo(order);
   // Each change costs an event. The start request sets OrderStatus to `new`.
@@ -46,7 +46,7 @@ export function show(order: OrderSnapshot, details: string): void {
 }
 
 /** The details in the Web UI: status, amount, and the waits of the order in words. */
-export function describe(order: OrderSnapshot, namespace: string): string {
+export function describeOrder(order: OrderSnapshot, namespace: string): string {
   const lines = [headline(order), inWords(order)];
   for (const { attempt, status } of order.transactions) {
     lines.push(`- attempt ${attempt} of ${order.attempts_max}: ${status}`);
@@ -57,7 +57,7 @@ export function describe(order: OrderSnapshot, namespace: string): string {
   return lines.join('\n\n');
 }
 
-/** Like describe, for a capture, void, refund, chargeback or reversal. */
+/** Like describeOrder, for a capture, void, refund, chargeback or reversal. */
 export function describeFollowUp(
   { kind, requested_by, original_order_id }: FollowUpInput,
   order: OrderSnapshot,

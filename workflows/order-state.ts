@@ -7,7 +7,7 @@ import { localActivities, polling } from './activities';
 import type { OrderInput } from './messages';
 import { AwaitedOutcome } from './object/awaited-outcome';
 import { RecordedObject } from './object/recorded-object';
-import { describe, show } from './operator-view';
+import { describeOrder, showOrder } from './operator-view';
 
 /** A payment order, and the outcome of its last charge. */
 export class OrderState extends RecordedObject<OrderSnapshot> {
@@ -20,7 +20,7 @@ export class OrderState extends RecordedObject<OrderSnapshot> {
     super({
       name: 'order',
       find: (must_exist) => localActivities.readOrder({ order_id, must_exist }),
-      show: (record) => show(record, describe(record, workflowInfo().namespace)),
+      show: (record) => showOrder(record, describeOrder(record, workflowInfo().namespace)),
       must_exist: resumed !== undefined,
     });
     this.outcome = new AwaitedOutcome(

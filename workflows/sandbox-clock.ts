@@ -1,11 +1,11 @@
 import { allHandlersFinished, condition, setCurrentDetails } from '@temporalio/workflow';
 import { oneAtATime } from '../src/domain/one-at-a-time';
-import type { BegunAdvance, ClockProgress } from '../src/domain/sandbox-clock';
+import type { BegunAdvance, ClockProgress, StartedClock } from '../src/domain/sandbox-clock';
 import { localActivities, advancingClock } from './activities';
 import { afterEvents } from './object/activation';
 import { ObjectClock, temporalClock } from './object/clock';
 import { setUpdateHandler } from './inputs';
-import { advanceClockUpdate, type AdvanceClockInput, type SandboxClockInput } from './messages';
+import { advanceClockUpdate, type AdvanceClockInput } from './messages';
 import { Waits } from './object/wait';
 
 /** The update is answered within this time; remaining actions continue. Milliseconds. */
@@ -16,7 +16,7 @@ const ANSWER_AFTER_MS = 9_500;
  * time to due time, one advance after the other. Ends when no advance is left. Started without one, it finishes the
  * advances that an earlier run left open.
  */
-export async function sandboxClock(clock: SandboxClockInput): Promise<void> {
+export async function sandboxClock(clock: StartedClock): Promise<void> {
   const inTurn = oneAtATime();
   /** Advances under way and waiting. */
   let open = 0;

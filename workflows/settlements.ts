@@ -2,7 +2,7 @@ import { setCurrentDetails } from '@temporalio/workflow';
 import type { SettlementFetch } from '../activities/settlements';
 import { settlementsAttention } from '../src/domain/attention';
 import { fetching } from './activities';
-import { temporalClock as clock } from './object/clock';
+import { temporalClock } from './object/clock';
 import { upsertAttention } from './operator-view';
 
 /**
@@ -11,9 +11,9 @@ import { upsertAttention } from './operator-view';
  */
 export async function settlements(): Promise<SettlementFetch> {
   setCurrentDetails('Fetches settlements from the processor.');
-  const fetch = await fetching.fetchSettlements({ now: clock.now() });
+  const fetch = await fetching.fetchSettlements({ now: temporalClock.now() });
   setCurrentDetails(describeFetch(fetch));
-  upsertAttention(settlementsAttention(fetch.waiting_since, clock.now()));
+  upsertAttention(settlementsAttention(fetch.waiting_since, temporalClock.now()));
   return fetch;
 }
 

@@ -127,16 +127,9 @@ function* piecesOf(chunk: string | Buffer): Generator<Buffer> {
   for (let begin = 0; begin < bytes.length; begin += PIECE) yield bytes.subarray(begin, begin + PIECE);
 }
 
-/** Answers 304: the client already has the current version. */
-export function notModified(response: Response): void {
-  response.statusCode = 304;
-  protect(response);
-  response.end();
-}
-
-/** Answers 204: done, and there is nothing to show. */
-export function noContent(response: Response): void {
-  response.statusCode = 204;
+/** Answers without a body. 204: done, and there is nothing to show; 304: the client already has the current version. */
+export function answerEmpty(response: Response, status: 204 | 304): void {
+  response.statusCode = status;
   protect(response);
   response.end();
 }

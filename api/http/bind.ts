@@ -15,7 +15,7 @@ import { acceptRequest } from '../../src/domain/accepted-request';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import { Stream, carryOut, type Caller, type RequestContext, type Versioned, type Work } from '../operation';
-import { answer, answerStream, noContent, notModified } from './answer';
+import { answer, answerEmpty, answerStream } from './answer';
 import { noteReadsOnly } from './errors';
 import { etagOf, isKnown, versionsOf } from './etag';
 import { answerOnce, refuseTaken, requestHashes, secretShown, type KeyStore, type Reply } from './idempotency';
@@ -223,13 +223,13 @@ function sendReply(
   if (version !== undefined) {
     response.setHeader('ETag', etagOf(version, restored_at));
     const known = request.headers['if-none-match'];
-    if (route.method === 'get' && isKnown(known, version, restored_at)) return notModified(response);
+    if (route.method === 'get' && isKnown(known, version, restored_at)) return answerEmpty(response, 304);
   }
   const { id, error } = (body ?? {}) as { id?: unknown; error?: ErrorAnswer['error'] };
   if (typeof id === 'string') noteRequest(response, { object_id: id });
   // A refusal that is kept for repeats of the request.
   if (status >= 400) noteAnswer(response, { error });
-  if (status === 204) noContent(response);
+  if (status === 204) answerEmpty(response, status);
   else answer(response, status, body);
 }
 

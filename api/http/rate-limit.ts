@@ -3,7 +3,7 @@ import { TokenBucket } from 'limiter';
 import { LRUCache } from 'lru-cache';
 import type { Request, Response } from 'express';
 import { ServiceError } from '../../src/errors';
-import { count } from '../../src/metrics/recorder';
+import { increment } from '../../src/metrics/recorder';
 
 /** Size of a caller's bucket, in seconds of its rate (rules 18.1). */
 const BURST_SECONDS = 2;
@@ -98,7 +98,7 @@ export function createRateLimit(per_second: number): RateLimit {
       const [whole, full_in] = [Math.max(0, Math.floor(left)), Math.ceil((quota - left) / per_second)];
       response.setHeader('RateLimit', `"default";r=${whole};t=${full_in}`);
       if (!allowed) {
-        count('payments_http_requests_refused_total', { limit: 'caller_rate' });
+        increment('payments_http_requests_refused_total', { limit: 'caller_rate' });
         throw new ServiceError('TooManyRequests', `More than ${per_second} requests a second.`);
       }
     },
@@ -109,8 +109,9 @@ export function createRateLimit(per_second: number): RateLimit {
 /** Resolves after a time in milliseconds, or once `signal` is aborted. */
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+    const end = () => (clearTimeout(timer), signal?.removeEventListener('abort', end), resolve());
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
   });
 }
 

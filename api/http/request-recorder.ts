@@ -2,11 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MERCHANT_API, type MerchantRoutes } from '../../src/contract/merchant-api';
 import { REQUEST_ROUTES } from '../../src/contract/request-log';
 import type { Route } from '../../src/contract/routes';
-import { isUnavailable, toIsoTime, type Database } from '../../src/db/connection';
+import { isUnavailable, type Database } from '../../src/db/connection';
 import { insertLoggedRequests, type LoggedRequest } from '../../src/db/requests/logged-requests';
 import type { Logger } from '../../src/log';
 import type { AnsweredRequest, RequestObserver } from './answered-request';
 import { declaredNames, type DeclaredNames } from './declared-names';
+import { toIsoTime } from '../../src/time';
 
 /** Limits of the rows that wait to be written. */
 export const RECORDER_LIMITS = {

@@ -3,7 +3,7 @@ import { format } from 'fast-csv';
 import type { ReportTexts } from '../../src/db/search/report-rows';
 import { decimalAmount } from '../../src/domain/currency';
 import { FIELDS, SEARCH_FIELD_NAMES, type Field, type FieldName } from '../../src/domain/query/fields';
-import { formatTimestamp } from '../present/order';
+import { formatTimestamp } from '../present/format';
 
 /** Rows of the report as CSV: RFC 4180, in UTF-8, every text in quotation marks (rules 20.14, 20.26). */
 export async function csvOf(rows: readonly Pick<ReportTexts, 'texts'>[]): Promise<Buffer> {

@@ -12,7 +12,7 @@ import type { StoredMerchant } from '../../src/db/projects/merchants';
 import type { OAuthClient } from '../../src/db/projects/oauth-clients';
 import type { StoredProject } from '../../src/db/projects/projects';
 import type { ProjectWebhookSecret } from '../../src/db/webhooks/webhook-secrets';
-import { formatTimestamp } from '../present/order';
+import { formatTimestamp } from '../present/format';
 
 /**
  * How the bearer-token host and the audit trail show objects: without secrets, and without fields that are absent
@@ -116,11 +116,3 @@ export const presentAttention = ({
   since: formatTimestamp(row.since),
   ...(row.until !== null && { until: formatTimestamp(row.until) }),
 });
-
-/** A page as it is answered. */
-export function presentPage<Row, Item>(
-  { items, next }: { items: Row[]; next?: string },
-  present: (row: Row) => Item,
-): { items: Item[]; next?: string } {
-  return { items: items.map(present), ...(next !== undefined && { next }) };
-}

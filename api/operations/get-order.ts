@@ -1,6 +1,6 @@
 import { moneyOf } from '../../src/db/orders/stored-order';
 import { amountDetails } from '../../src/domain/amounts';
-import { timeOf } from '../../src/object-time';
+import { currentTimeOf } from '../../src/time';
 import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
 import { presentOrder } from '../present/order';
 
@@ -18,7 +18,10 @@ export const getOrder =
     const body = {
       ...presentOrder(order, services.public_url),
       ...(fields.includes('amount_details') && {
-        amount_details: amountDetails(order.kind === 'payment' ? order.transactions.map(moneyOf) : [], timeOf(order)),
+        amount_details: amountDetails(
+          order.kind === 'payment' ? order.transactions.map(moneyOf) : [],
+          currentTimeOf(order),
+        ),
       }),
     };
     return { body, version: order.version };

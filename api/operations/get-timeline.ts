@@ -11,9 +11,9 @@ import { TIMELINE_START, pageOfTimeline, timelineEntries, type TimelinePlace } f
 import { byInstant, deliveryWait, pausedDelivery, waitsOf, watchWait } from '../../src/domain/waits';
 import { validationError } from '../../src/errors';
 import { closingOrderId, transactionId } from '../../src/ids';
-import { timeOf } from '../../src/object-time';
+import { currentTimeOf } from '../../src/time';
 import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
-import { formatInstant } from '../present/order';
+import { formatInstant } from '../present/format';
 
 /** Maximum number of follow-up orders, and of webhooks, in `next`. */
 const WAITS_MAX = 100;
@@ -24,7 +24,7 @@ export const getTimeline =
   async (context, { params, query: { limit, cursor, forecast } }) => {
     const from = cursor === undefined ? TIMELINE_START : placeOf(cursor);
     const order = await requireRequestedOrder(services, context, params.order_id);
-    const now = timeOf(order);
+    const now = currentTimeOf(order);
     const readRecord = async (db: Database) => {
       const found = await findTimeline(db, order, { limit, from, waits_max: WAITS_MAX });
       const { retention_days } = services;

@@ -1,6 +1,7 @@
 import { listLoggedRequestsOf } from '../../src/db/requests/logged-requests';
 import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
-import { presentLoggedRequests } from '../present/logged-request';
+import { presentPage } from '../present/format';
+import { presentLoggedRequest } from '../present/logged-request';
 
 /** The requests of the project about an order, newest first (rules 25.3). */
 export const listOrderRequests =
@@ -8,11 +9,12 @@ export const listOrderRequests =
   async (context, { params: { order_id }, query: { limit, cursor, only_errors, ...filters } }) => {
     const { project_id } = await requireRequestedOrder(services, context, order_id);
     const filter = { ...filters, only_errors: only_errors === 'true' };
-    return presentLoggedRequests(
+    return presentPage(
       await services.bulk.read(
         project_id,
         (db) => listLoggedRequestsOf(db, { project_id, order_id }, filter, { limit, cursor }),
         context.signal,
       ),
+      presentLoggedRequest,
     );
   };

@@ -1,6 +1,7 @@
 import { listLoggedRequests } from '../../src/db/requests/logged-requests';
 import type { MerchantOperation, MerchantServices } from '../merchant';
-import { presentLoggedRequests } from '../present/logged-request';
+import { presentPage } from '../present/format';
+import { presentLoggedRequest } from '../present/logged-request';
 
 /** The requests of the project, newest first (rules 25.3). */
 export const listRequests =
@@ -8,7 +9,8 @@ export const listRequests =
   async ({ caller, signal }, { query: { limit, cursor, only_errors, ...filters } }) => {
     const { id } = caller.project;
     const filter = { ...filters, only_errors: only_errors === 'true' };
-    return presentLoggedRequests(
+    return presentPage(
       await bulk.read(id, (db) => listLoggedRequests(db, id, filter, { limit, cursor }), signal),
+      presentLoggedRequest,
     );
   };

@@ -2,7 +2,7 @@ import { eventCursorOf, positionAt, currentPosition, type WebhookEvent } from '.
 import { ServiceError } from '../../src/errors';
 import { deliveryWorkflowId } from '../../workflows/messages';
 import type { MerchantOperation, MerchantServices } from '../merchant';
-import { formatTimestamp } from '../present/order';
+import { formatTimestamp } from '../present/format';
 
 /**
  * The webhook events of a test project after a cursor, oldest first (rules 13.19). Throws Forbidden for a live project,

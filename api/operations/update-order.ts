@@ -6,10 +6,11 @@ import { recordOrderUpdate as writeChanges } from '../../src/db/orders/update-or
 import { requireFundingInformation } from '../../src/domain/account-funding';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { ServiceError, validationError, preconditionFailed } from '../../src/errors';
-import { timeOf } from '../../src/object-time';
+import { currentTimeOf } from '../../src/time';
 import { requireRequestedOrder, type MerchantOperation, type MerchantServices } from '../merchant';
-import { omitNull, presentVersion } from '../present/order';
+import { presentVersion } from '../present/order';
 import { requireProjectAccepts } from '../requests/project-rules';
+import { omitNull } from '../present/format';
 
 /**
  * Changes fields of an order that is not final (rules 5.5). Throws Conflict when it is final, ValidationError for
@@ -31,7 +32,7 @@ export const updateOrder =
       db: services.db,
       async write(trx) {
         const { versions } = context.request;
-        const updated = await writeChanges(trx, order.id, changes, { versions, now: timeOf(order) });
+        const updated = await writeChanges(trx, order.id, changes, { versions, now: currentTimeOf(order) });
         const current = (await findStoredOrder(trx, order.id)) ?? order;
         if (updated) return presentVersion(current, services.public_url);
         // The order changed after it was read, so the statement's guard refused: find out why.

@@ -16,7 +16,7 @@ import { isServiceError } from '../../src/temporal/call-errors';
 import type { OrderWorkflows } from '../../src/temporal/orders';
 import type { ProcessorNotifications } from '../../src/temporal/processor-notifications';
 import type { SubmitPaymentInput } from '../../workflows/messages';
-import { timeOf } from '../../src/object-time';
+import { currentTimeOf } from '../../src/time';
 import {
   factsOf,
   suspendedState,
@@ -73,14 +73,14 @@ export function orderPayables({ db, orders, processor_notifications }: OrderServ
     // Customers do not pay follow-up orders.
     if (order?.kind !== 'payment') return undefined;
     const is_known = transaction_id === undefined || order.transactions.some((one) => one.id === transaction_id);
-    return is_known ? toOrderPayable(order, timeOf(order)) : undefined;
+    return is_known ? toOrderPayable(order, currentTimeOf(order)) : undefined;
   }
 
   return {
     find,
     async pay({ order }, payment, request) {
       const paid = await orders.pay(order.id, { request, ...paymentInput(order, payment) });
-      return toOrderPayable(paid, timeOf(paid));
+      return toOrderPayable(paid, currentTimeOf(paid));
     },
     async cancel({ order }, request) {
       const { status } = await orders.cancel(order.id, { source: 'customer', request });

@@ -8,7 +8,7 @@ import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { linkOrderId, transactionId } from '../../src/ids';
 import type { OrderWorkflows } from '../../src/temporal/orders';
 import type { CreateOrderInput } from '../../workflows/messages';
-import { timeOf } from '../../src/object-time';
+import { currentTimeOf } from '../../src/time';
 import { failureOf, lateApprovalOf, mayBeApproved, toOrderPayable as orderToPayable } from './order';
 import {
   factsOf,
@@ -53,7 +53,7 @@ export function linkPayables({ db, orders }: LinkServices): Payables<LinkPayable
     const own_ids = ownOrderIds(link, payer);
     const found = own_ids.length === 0 ? [] : await findStoredOrders(db, link.project_id, own_ids);
     const own_orders = own_ids.flatMap((own_id) => found.filter((order) => order.id === own_id));
-    return toLinkPayable(link, { payer, own_orders }, timeOf(link));
+    return toLinkPayable(link, { payer, own_orders }, currentTimeOf(link));
   }
 
   return {
@@ -63,7 +63,7 @@ export function linkPayables({ db, orders }: LinkServices): Payables<LinkPayable
       const own = await orders.create({ request, ...paymentInput(link, payer, payment) });
       // Once the payer has paid, the page shows nothing that the attempt has changed in the link.
       if (own.status !== 'completed') return (await find(link.id, { payer }))!;
-      return toLinkPayable(link, { payer, own_orders: [...own_orders, own] }, timeOf(own));
+      return toLinkPayable(link, { payer, own_orders: [...own_orders, own] }, currentTimeOf(own));
     },
     /** Cancels the customer's own attempt; the link stays open. */
     async cancel({ own_orders }, request) {

@@ -1,7 +1,6 @@
 import type { LoggedRequestAnswer } from '../../src/contract/request-log';
-import type { Page } from '../../src/db/pages';
 import type { LoggedRequest } from '../../src/db/requests/logged-requests';
-import { formatTimestamp, omitNull } from './order';
+import { formatTimestamp, omitNull } from './format';
 
 /** A request of the log as the API shows it (rules 25.1). */
 export function presentLoggedRequest(row: LoggedRequest): LoggedRequestAnswer {
@@ -12,9 +11,4 @@ export function presentLoggedRequest(row: LoggedRequest): LoggedRequestAnswer {
     ...omitNull(fields),
     method: method as LoggedRequestAnswer['method'],
   };
-}
-
-/** A page of the log. */
-export function presentLoggedRequests({ items, next }: Page<LoggedRequest>) {
-  return { items: items.map(presentLoggedRequest), ...(next !== undefined && { next }) };
 }

@@ -4,40 +4,15 @@ import { capturableAmount } from '../../src/domain/amounts';
 import { FOLLOW_UPS } from '../../src/domain/follow-up';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { moneyOf, type StoredEvent, type StoredOrder, type StoredTransaction } from '../../src/db/orders/stored-order';
-import { timeOf } from '../../src/object-time';
+import { currentTimeOf } from '../../src/time';
 import type { Versioned } from '../operation';
+import { formatInstant, formatTimestamp, omitNull } from './format';
 
 /** Converts records for the wire: absent values are left out, never null (rules 1.3). */
 
-/**
- * ISO 8601 with microseconds and offset: `2026-01-15T12:00:05.433502+00:00`. Takes any ISO text in UTC as Postgres
- * writes it.
- */
-export function formatTimestamp(text: string): string {
-  const [, date, time, fraction = ''] = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d+))?/.exec(text) ?? [];
-  return `${date}T${time}.${fraction.padEnd(6, '0')}+00:00`;
-}
-
-type WithoutNull<T> = { [K in keyof T as null extends T[K] ? never : K]: T[K] } & {
-  [K in keyof T as null extends T[K] ? K : never]?: NonNullable<T[K]>;
-};
-
-/** The object without its null values and empty arrays. */
-export function omitNull<T extends object>(value: T): WithoutNull<T> {
-  const kept: Record<string, unknown> = {};
-  for (const name of Object.keys(value)) {
-    const field = value[name as keyof T];
-    if (field !== null && field !== undefined && !(Array.isArray(field) && field.length === 0)) kept[name] = field;
-  }
-  return kept as WithoutNull<T>;
-}
-
-/** An instant in epoch milliseconds as the wire shows it. */
-export const formatInstant = (epoch_ms: number) => formatTimestamp(new Date(epoch_ms).toISOString());
-
 /** The current time of an object whose clock was advanced (rules 23.5); null for any other. */
 export function testClock(object: Pick<StoredOrder, 'clock_offset_ms'>): string | null {
-  return object.clock_offset_ms === 0 ? null : formatInstant(timeOf(object));
+  return object.clock_offset_ms === 0 ? null : formatInstant(currentTimeOf(object));
 }
 
 /** Where the customer pays the order, or one transaction of it. */
@@ -172,7 +147,7 @@ function orderCanBePaid({ kind, status, transactions }: StoredOrder): boolean {
 
 function presentTransaction(transaction: StoredTransaction, order: StoredOrder, public_url: string): Transaction {
   const canBePaid = order.kind === 'payment' && (transaction.status === 'new' || transaction.status === 'pending');
-  const isCapturable = capturableAmount(moneyOf(transaction), timeOf(order)) > 0;
+  const isCapturable = capturableAmount(moneyOf(transaction), currentTimeOf(order)) > 0;
   const { expires_at, capture_ends_at } = transaction;
   const outcome = omitNull({
     response_code: transaction.response_code,

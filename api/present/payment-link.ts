@@ -3,7 +3,8 @@ import type { StoredPaymentLink } from '../../src/db/payment-links';
 import { linkReason } from '../../src/domain/payment-link';
 import { PAYMENT_LINK_MOVES, isFinal } from '../../src/domain/transitions';
 import type { Versioned } from '../operation';
-import { omitNull, testClock, formatTimestamp } from './order';
+import { testClock } from './order';
+import { formatTimestamp, omitNull } from './format';
 
 /** The address of a link's page, to send to the customer. */
 function paymentLinkAddress(public_url: string, payment_link_id: string): string {

@@ -2,7 +2,7 @@ import type { ReceiverCheckAnswer } from '../../src/contract/receiver-check';
 import type { StoredReceiverCheck } from '../../src/db/webhooks/receiver-checks';
 import { worstResult, type JudgedCase } from '../../src/domain/receiver-check';
 import { receiverCheckWorkflowId } from '../../workflows/messages';
-import { formatInstant, formatTimestamp } from './order';
+import { formatInstant, formatTimestamp } from './format';
 
 /** A receiver check as the API shows it (rules 27.7). */
 export function presentReceiverCheck(check: StoredReceiverCheck): ReceiverCheckAnswer {

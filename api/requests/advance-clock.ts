@@ -3,7 +3,7 @@ import { parseDuration } from '../../src/domain/duration';
 import { nearestRecordable } from '../../src/domain/period';
 import { isAdvanceBegun } from '../../src/db/sandbox-clocks/sandbox-clocks';
 import { ServiceError } from '../../src/errors';
-import { clockAdvanceId } from '../../src/ids';
+import { requestedId } from '../../src/ids';
 import type { ReadableKind } from '../../src/temporal/kinds';
 import type { ClockOwner } from '../../src/temporal/sandbox-clocks';
 import type { AdvanceClockInput } from '../../workflows/messages';
@@ -33,7 +33,7 @@ export function clockAdvanceOf(
   const by: ClockAdvance =
     // Workflows take no other instants; the nearest one is refused for the same reason.
     advance === undefined ? { to: nearestRecordable(Date.parse(to ?? '')) } : { advance_ms: parseDuration(advance) };
-  const request_id = clockAdvanceId({ idempotency_key, id_namespace: project.id_namespace });
+  const request_id = requestedId('clock', { idempotency_key, id_namespace: project.id_namespace });
   return { request_id, advance: by, versions: request.versions };
 }
 

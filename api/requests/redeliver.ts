@@ -4,7 +4,7 @@ import type { Database } from '../../src/db/connection';
 import { findStoredDelivery, insertRedelivery, type StoredDelivery } from '../../src/db/webhooks/stored-deliveries';
 import type { DeliveryId } from '../../src/domain/delivery';
 import type { WorkflowClients } from '../../src/temporal/workflows';
-import { timeOf } from '../../src/object-time';
+import { currentTimeOf } from '../../src/time';
 import type { Write } from '../operation';
 import { presentDelivery } from '../present/delivery';
 import type { ChangeAuthor } from './author';
@@ -30,7 +30,7 @@ export function redeliver(
     db,
     async write(trx) {
       const now = new Date();
-      made = await insertRedelivery(trx, first, { now: new Date(timeOf(first)), request_id: by.request_id });
+      made = await insertRedelivery(trx, first, { now: new Date(currentTimeOf(first)), request_id: by.request_id });
       const after = presentDelivery((await findStoredDelivery(trx, made))!);
       const { merchant_id } = first;
       const change = { action: 'webhook.redeliver', object: { kind: 'webhook', id: after.id }, merchant_id, after };

@@ -3,7 +3,7 @@ import { moneyOf, type StoredOrder, type StoredTransaction } from '../../src/db/
 import { amountToMove } from '../../src/domain/follow-up';
 import { ServiceError } from '../../src/errors';
 import { requestedId } from '../../src/ids';
-import { timeOf } from '../../src/object-time';
+import { currentTimeOf } from '../../src/time';
 import { requireRequestedOrder, type MerchantContext, type MerchantServices } from '../merchant';
 import type { Work } from '../operation';
 import { presentOrder } from '../present/order';
@@ -67,7 +67,7 @@ export function requestFollowUp(
   // A repeat must not be refused because of the amount that its first run moved.
   if (!request.is_repeat) {
     try {
-      amountToMove(moneyOf(transaction), { ...input, kind, now: timeOf(order) });
+      amountToMove(moneyOf(transaction), { ...input, kind, now: currentTimeOf(order) });
     } catch (refusal) {
       return { refusal };
     }

@@ -1,5 +1,5 @@
 import type { temporal } from '@temporalio/proto';
-import { queryRows, type Database } from '../../src/db/connection';
+import { queryColumn, type Database } from '../../src/db/connection';
 import type { RunningStack } from '../../test/support/stack';
 
 /** Everything that invariants look at. */
@@ -49,18 +49,14 @@ export interface HistoryInvariant {
   violations(histories: readonly WorkflowHistory[], options: HistoryOptions): Promise<string[]>;
 }
 
-/** The violations that a statement finds, in its column `violation`. */
-const found = async (db: Database, sql: string) =>
-  (await queryRows<{ violation: string }>(db, sql)).map(({ violation }) => violation);
-
 /** An invariant of the record that is one SQL statement, which selects `violation`. */
 export const inRecord =
   (sql: string): Invariant['violations'] =>
   ({ record }) =>
-    found(record, sql);
+    queryColumn(record, sql);
 
 /** As inRecord, of the processor's own database. */
 export const atProcessor =
   (sql: string): Invariant['violations'] =>
   ({ processor }) =>
-    found(processor, sql);
+    queryColumn(processor, sql);

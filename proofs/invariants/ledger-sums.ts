@@ -1,4 +1,4 @@
-import { queryRows } from '../../src/db/connection';
+import { queryColumn, queryRows } from '../../src/db/connection';
 import type { Invariant } from './invariant';
 
 type Sum = { what: string; currency: string; amount: number };
@@ -29,7 +29,7 @@ export const ledgerSums: Invariant = {
   title: "The sums of the record equal those of the processor's ledger, by operation and currency, to the cent.",
   eventual: true,
   async violations({ record, processor }) {
-    const projects = (await queryRows<{ id: string }>(record, 'select id from projects')).map(({ id }) => id);
+    const projects = await queryColumn<string>(record, 'select id from projects');
     const sums = async (rows: Promise<Sum[]>) =>
       new Map((await rows).map(({ what, currency, amount }) => [`${what} ${currency}`, amount]));
     const recorded = await sums(queryRows(record, RECORDED));

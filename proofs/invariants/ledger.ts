@@ -1,5 +1,5 @@
 import { findDifferences } from '../../activities/audit-comparison';
-import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
+import { connectDatabase, queryColumn, queryRows, type Database } from '../../src/db/connection';
 import { lastSettlement } from '../../src/db/orders/settlements';
 import { allOrderIds } from '../../src/db/search/search-outbox';
 import { createProcessorClient } from '../../src/processor/client';
@@ -77,7 +77,7 @@ async function auditDifferences(
   try {
     for await (const order_ids of allOrderIds(db, 250)) {
       const payments = 'select id from orders where id = any(:order_ids::uuid[]) and related_order_id is null';
-      const ids = (await queryRows<{ id: string }>(db, payments, { order_ids })).map(({ id }) => id);
+      const ids = await queryColumn<string>(db, payments, { order_ids });
       const { differences } = await findDifferences({ db, processor }, ids, comparison);
       found.push(
         ...differences.map(({ kind, object_id, description }) => `audit: ${kind} ${object_id}: ${description}`),
@@ -95,7 +95,7 @@ async function compare(record: Database, ledger: Database): Promise<string[]> {
     ledger,
     'select idempotency_key, operation, transaction_id, project_id, follow_up_order_id, amount, result from operations order by sequence',
   );
-  const projects = new Set((await queryRows<{ id: string }>(record, 'select id from projects')).map(({ id }) => id));
+  const projects = new Set(await queryColumn<string>(record, 'select id from projects'));
   const payments = await queryRows<Recorded>(
     record,
     `select t.id as transaction_id, t.order_id, t.capture_mode, t.status, t.amount, t.captured_amount,

@@ -28,6 +28,7 @@ import {
   withRestoredCopy,
   type RestoredCopy,
 } from './restored-copy';
+import { toIsoTime } from '../time';
 
 /** Whether the newest backup can be restored (rules 28.7). */
 
@@ -124,7 +125,7 @@ async function inspect(copy: RestoredCopy, { databases, archived, began }: Wante
   }
   return {
     ...(newest !== null && {
-      newest_commit: new Date(newest).toISOString(),
+      newest_commit: toIsoTime(newest),
       rpo_seconds: Math.max(0, Math.round((began - newest) / 1_000)),
     }),
     rto_seconds: copy.seconds,

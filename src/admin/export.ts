@@ -22,6 +22,7 @@ import { flushFolder, writeWhole } from '../stack/files';
 import { alone } from './alone';
 import { auditCommand, type CommandAuthor } from './audit-trail';
 import type { CommandRoute } from './commands';
+import { toIsoTime } from '../time';
 
 /** Files of a month for an auditor (rules 29.7), and the removal of what they hold (29.8). */
 
@@ -146,7 +147,7 @@ export async function exportMonth(
     );
   }
   const files = await writeFiles(db, month, period, directory, requireLease);
-  const after = { files, read_from: new Date(now).toISOString() };
+  const after = { files, read_from: toIsoTime(now) };
   const change = { action: MONTH_EXPORTED, object: { kind: 'export', id: month }, after };
   await db.transaction((trx) => auditCommand(trx, author, change));
   return files;

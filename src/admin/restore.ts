@@ -1,7 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import type { ManageContext } from '../../api/manage/manager';
-import { formatTimestamp } from '../../api/present/order';
 import { instant, operatorReason } from '../contract/scalars';
 import type { Input } from '../contract/routes';
 import type { Database, SqlTransaction } from '../db/connection';
@@ -24,6 +23,7 @@ import type { WorkflowClients } from '../temporal/workflows';
 import { alone } from './alone';
 import { auditCommand } from './audit-trail';
 import type { CommandRoute } from './commands';
+import { formatTimestamp } from '../../api/present/format';
 
 /** After the record was restored from a backup (rules 28). */
 

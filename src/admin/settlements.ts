@@ -1,7 +1,5 @@
 import { z } from 'zod';
 import type { ManageContext } from '../../api/manage/manager';
-import { presentPage } from '../../api/manage/present';
-import { formatTimestamp } from '../../api/present/order';
 import { pageQuery } from '../contract/lists';
 import type { Input } from '../contract/routes';
 import { operatorReason } from '../contract/scalars';
@@ -19,6 +17,7 @@ import { recordSettlementsAttention } from '../db/recovery/attentions';
 import { ServiceError } from '../errors';
 import { auditCommand } from './audit-trail';
 import type { CommandRoute } from './commands';
+import { formatTimestamp, presentPage } from '../../api/present/format';
 
 /** Settlements that wait for their transactions (rules 20.20, 22.9). */
 

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectDatabase, onlyRow } from '../db/connection';
+import { connectDatabase, queryValue } from '../db/connection';
 import { severalAtOnce } from '../domain/several-at-once';
 import { median } from './figures';
 import { cpuMilliseconds, memoryMiB } from './processes';
@@ -77,7 +77,7 @@ export async function measureOpenOrders({ stack, orders, say, ...plan }: OpenOrd
       const cost = await costOf(plan.rows, { ...ROUNDS, pids: plan.pids });
       const idle = await idleCpu(plan.pids);
       const memory = memoryMiB(plan.pids());
-      const { mib } = await onlyRow<{ mib: number }>(db, DATABASE_MIB);
+      const mib = await queryValue<number>(db, DATABASE_MIB);
       taken.push({
         ...cost,
         ...prefixed('idle, CPU ms a second: ', idle),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { queryRows, type Database } from '../db/connection';
+import { hasRows, queryColumn, queryRows, type Database } from '../db/connection';
 import { noteSearch } from '../db/search/search-outbox';
 
 /** Milliseconds between two checks whether the index has every change. */
@@ -61,7 +61,7 @@ export async function writeBenchOrders(
     });
   }
   const ids = 'select id from orders where project_id = :project order by id limit :limit';
-  return (await queryRows<{ id: string }>(db, ids, { project, limit: CHUNK })).map(({ id }) => id);
+  return await queryColumn<string>(db, ids, { project, limit: CHUNK });
 }
 
 /** Changes orders; one of them gets a new reference to search for. */
@@ -81,11 +81,10 @@ export async function changeOrders(
 
 /** Changes that wait for the index, and whether a rebuild is under way. */
 export async function isIndexBehind(db: Database): Promise<boolean> {
-  const waiting = await queryRows(
+  return await hasRows(
     db,
     'select 1 from (select 1 from search_outbox union all select 1 from search_rebuild) waiting limit 1',
   );
-  return waiting.length > 0;
 }
 
 /** Makes the indexer write every change now; resolves when the index has them. */

@@ -14,9 +14,9 @@ import {
   durationText,
   idParam,
   reference,
-  timestamp,
+  timestampText,
   uri,
-  uuid,
+  uuidString,
 } from './scalars';
 
 /** A payment link: an address of the hosted page for one payment (rules 19). */
@@ -45,9 +45,9 @@ export const paymentLinkRequestSchema = z.object({
 
 /** A link in an answer. Absent fields are left out, never null (rules 1.3). */
 export const paymentLinkSchema = z.strictObject({
-  id: uuid(),
-  project_id: uuid(),
-  merchant_id: uuid(),
+  id: uuidString(),
+  project_id: uuidString(),
+  merchant_id: uuidString(),
   merchant_order_id: z.string().describe(texts.merchant_order_id),
   amount: amount(),
   currency: currency(),
@@ -59,17 +59,17 @@ export const paymentLinkSchema = z.strictObject({
   payment_url: uri().describe('Address to send to the customer.'),
   status: z.enum(PAYMENT_LINK_STATUSES),
   reason: z.string().describe('Why the link has its status, in words.'),
-  completed_order_id: uuid().optional().describe('The order that was paid.'),
+  completed_order_id: uuidString().optional().describe('The order that was paid.'),
   orders: z
-    .partialRecord(z.enum(ORDER_STATUSES), z.array(uuid()))
+    .partialRecord(z.enum(ORDER_STATUSES), z.array(uuidString()))
     .describe('IDs of the orders of the link by their status; an empty object when there are none.'),
-  expires_at: timestamp().optional().describe('Time at which the link expires; absent once its status is final.'),
-  test_clock: timestamp()
+  expires_at: timestampText().optional().describe('Time at which the link expires; absent once its status is final.'),
+  test_clock: timestampText()
     .optional()
     .describe('The current time of the link, once it was advanced; in test projects only.'),
-  created: timestamp(),
-  modified: timestamp(),
-  completed: timestamp().optional().describe('With status completed only.'),
+  created: timestampText(),
+  modified: timestampText(),
+  completed: timestampText().optional().describe('With status completed only.'),
 });
 export type PaymentLink = z.infer<typeof paymentLinkSchema>;
 

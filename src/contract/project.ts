@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Route } from './routes';
 import { paymentMethod } from './transaction';
-import { currency, durationText, uri, uuid } from './scalars';
+import { currency, durationText, uri, uuidString } from './scalars';
 
 /** The project of the API key (rules 16.1). */
 export const projectSchema = z.strictObject({
-  id: uuid(),
-  merchant_id: uuid(),
+  id: uuidString(),
+  merchant_id: uuidString(),
   name: z.string(),
   status: z
     .enum(['active', 'active-testing', 'suspended'])

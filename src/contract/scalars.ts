@@ -33,7 +33,7 @@ export const currency = () =>
     .meta({ examples: ['EUR'] });
 
 /** UTC with microseconds and offset, as every answer writes it. */
-export const timestamp = () =>
+export const timestampText = () =>
   z
     .string()
     .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/)
@@ -116,7 +116,7 @@ export const overlap = () => duration(MAX_DURATION.overlap, 'PT0S');
 /** A duration in an answer. */
 export const durationText = () => z.string().meta({ format: 'duration', examples: ['PT30M'] });
 
-export const uuid = () => z.uuid();
+export const uuidString = () => z.uuid();
 
 /** An id in a path: any version of uuid, in lower case from here on, so that ids derived from it are the same. */
 export const idParam = () => z.guid('Expected a uuid.').toLowerCase();

@@ -12,7 +12,7 @@ export const columnsOf =
 export const columnsFrom = (table: string, columns: string): string => columns.replaceAll(/\w+/g, `${table}.$&`);
 
 /** An instant as epoch milliseconds, in SQL; null stays null. */
-export const epochOf = (column: string): string => `floor(extract(epoch from ${column}) * 1000)::bigint`;
+export const epochMsSql = (column: string): string => `floor(extract(epoch from ${column}) * 1000)::bigint`;
 
 /** A sum of amounts, in SQL: a text of its digits, as neither a number nor bigint holds every sum. */
 export const exactSum = (amount: string): string => `coalesce(sum(${amount}), 0)::text`;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import knex, { type Knex } from 'knex';
 import { types, type Client } from 'pg';
 import type { LabelsOf } from '../metrics/catalogue';
-import { count, gauge } from '../metrics/recorder';
+import { gauge, increment } from '../metrics/recorder';
 import { traceStatements } from '../tracing/statements';
 import { isTracing } from '../tracing/tracing';
 
@@ -23,9 +23,6 @@ const TYPES = {
     return types.getTypeParser(type, format as 'text');
   },
 };
-
-/** An instant as statements take it: epoch milliseconds in, ISO 8601 in UTC out. */
-export const toIsoTime = (epoch_ms: number): string => new Date(epoch_ms).toISOString();
 
 /**
  * A list of texts in SQL, as after `in`: written out instead of bound, so that a partial index with the same list
@@ -117,7 +114,7 @@ export function connectDatabase(postgres_url: string, options: Options = {}): Da
   // only reads, such as that of lists and reports, would never find out.
   db.on('query-error', (error: unknown) => {
     if (codeOf(error) === READ_ONLY) read_only_at = performance.now();
-    count('payments_db_errors_total', { class: classOf(error) });
+    increment('payments_db_errors_total', { class: classOf(error) });
   });
   if (options.onStatement) {
     const onStatement = options.onStatement;
@@ -185,7 +182,7 @@ export function observePool(db: Database, pool: LabelsOf<'payments_db_pool_waiti
   gauge('payments_db_pool_waiting', () => [{ value: connections.numPendingAcquires(), labels: { pool } }]);
   connections.on('acquireFail', (_id, error) => {
     const is_timeout = error instanceof Error && error.constructor.name === 'TimeoutError';
-    count('payments_db_errors_total', { class: is_timeout ? 'pool' : classOf(error) });
+    increment('payments_db_errors_total', { class: is_timeout ? 'pool' : classOf(error) });
   });
 }
 
@@ -268,7 +265,7 @@ function noteClock(ahead_ms: number): void {
 export async function checkWritable(db: Database, machineTime: () => number = Date.now): Promise<void> {
   const asked_at = machineTime();
   // A standby and a read-only server refuse to advance a sequence.
-  const { clock } = await onlyRow<{ clock: number }>(
+  const { clock } = await requireRow<{ clock: number }>(
     db,
     `select nextval('readiness_checks'), extract(epoch from clock_timestamp())::float8 * 1000 as clock`,
   ).catch((error: unknown) => {
@@ -310,7 +307,21 @@ export async function queryRows<Row>(
   return result.rows;
 }
 
-/** The first of them, or `undefined`. */
+/** The values of a statement that selects one column. */
+export async function queryColumn<Value>(
+  db: Database,
+  sql: string,
+  bindings?: Record<string, unknown>,
+): Promise<Value[]> {
+  return (await queryRows<Record<string, Value>>(db, sql, bindings)).flatMap((row) => Object.values(row));
+}
+
+/** Whether a statement has rows: those it selects, or returns of what it wrote. */
+export async function hasRows(db: Database, sql: string, bindings?: Record<string, unknown>): Promise<boolean> {
+  return (await queryRows(db, sql, bindings)).length > 0;
+}
+
+/** The first row of a statement, or `undefined`. */
 export async function queryRow<Row>(
   db: Database,
   sql: string,
@@ -320,10 +331,16 @@ export async function queryRow<Row>(
 }
 
 /** The row of a statement that always has one. Throws if it has none. */
-export async function onlyRow<Row>(db: Database, sql: string, bindings?: Record<string, unknown>): Promise<Row> {
-  const [row] = await queryRows<Row>(db, sql, bindings);
+export async function requireRow<Row>(db: Database, sql: string, bindings?: Record<string, unknown>): Promise<Row> {
+  const row = await queryRow<Row>(db, sql, bindings);
   if (row === undefined) throw new Error('a statement that has one row had none');
   return row;
+}
+
+/** The value of a statement that always has one row, with one column. Throws if it has none. */
+export async function queryValue<Value>(db: Database, sql: string, bindings?: Record<string, unknown>): Promise<Value> {
+  const [value] = Object.values(await requireRow<Record<string, Value>>(db, sql, bindings));
+  return value as Value;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { oneAtATime } from '../domain/one-at-a-time';
 import { Loop } from '../loop';
-import { epochOf } from './columns';
+import { epochMsSql } from './columns';
 import { queryRow, queryRows, type Database } from './connection';
 
 /** Work that one process at a time does; the times of a lease are by the database's clock. */
@@ -14,7 +14,7 @@ export type Lease = {
 };
 
 const END = `clock_timestamp() + :lasts_ms * interval '1 millisecond'`;
-const NOW = `${epochOf('clock_timestamp()')} as now`;
+const NOW = `${epochMsSql('clock_timestamp()')} as now`;
 const IS_CURRENT = `not exists (select from current_build where build is distinct from cast(:build as text)
   and cast(:build as text) is not null)`;
 

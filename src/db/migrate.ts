@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { codeOf, connectDatabase, onlyRow, queryRows, withDatabase, type Database } from './connection';
+import { codeOf, connectDatabase, queryColumn, queryValue, withDatabase, type Database } from './connection';
 import * as initial from './migrations/001-initial';
 import * as ordersCompleted from './migrations/002-orders-completed';
 import * as currentBuild from './migrations/003-current-build';
@@ -117,8 +117,7 @@ export async function migrate(
  * to its end. A statement with bindings would keep its snapshot until the next statement, so this one has none.
  */
 async function isOurTurn(trx: Database): Promise<boolean> {
-  const { is_ours } = await onlyRow<{ is_ours: boolean }>(trx, `select pg_try_advisory_xact_lock(${LOCK}) as is_ours`);
-  return is_ours;
+  return await queryValue<boolean>(trx, `select pg_try_advisory_xact_lock(${LOCK}) as is_ours`);
 }
 
 /** The advisory lock of the migrations in Postgres, and how often a migration looks whether it is free. */
@@ -154,12 +153,12 @@ function lackOf(applied: readonly string[]): string | undefined {
 
 /** The names of the migrations that have ended; none without a schema. */
 async function appliedMigrations(db: Database): Promise<string[]> {
-  const { migrations } = await onlyRow<{ migrations: string | null }>(
+  const migrations = await queryValue<string | null>(
     db,
     `select cast(to_regclass('knex_migrations') as text) as migrations`,
   );
   if (migrations === null) return [];
-  return (await queryRows<{ name: string }>(db, 'select name from knex_migrations')).map(({ name }) => name);
+  return await queryColumn<string>(db, 'select name from knex_migrations');
 }
 
 /** SQLSTATE: the database exists, or is being created at this moment. */

@@ -1,6 +1,7 @@
 import type { Period } from '../domain/period';
 import { validationError } from '../errors';
-import { codeOf, queryRows, toIsoTime, type Database } from './connection';
+import { codeOf, queryRows, type Database } from './connection';
+import { toIsoTime } from '../time';
 
 /**
  * The columns that order a list, with their types in SQL. Their values together are never the same twice, so each part
@@ -132,7 +133,7 @@ export interface Page<Row> {
  * A page of a list. The cursor holds the position at which the page before ended. Throws a ValidationError for an
  * invalid cursor.
  */
-export async function pageOf<Row>(db: Database, { limit, cursor }: PageRequest, list: List): Promise<Page<Row>> {
+export async function readPage<Row>(db: Database, { limit, cursor }: PageRequest, list: List): Promise<Page<Row>> {
   const after = cursor === undefined ? undefined : positionOf(cursor, list.key.length);
   const { rows, is_last, end } = await readPart<Row>(db, list, { rows: limit }, after).catch((error: unknown) => {
     // The cursor holds a text that its column's type cannot be.

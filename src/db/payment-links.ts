@@ -8,11 +8,12 @@ import {
   type ProjectStatus,
 } from '../domain/transitions';
 import { tooLate } from '../errors';
-import { epochOf, objectOf, type RowOf } from './columns';
-import { nextVersion, queryRow, queryRows, required, toIsoTime, type Database } from './connection';
+import { epochMsSql, objectOf, type RowOf } from './columns';
+import { nextVersion, queryRow, queryRows, required, type Database } from './connection';
 import { claimBindings, claimRequest } from './requests/request-claims';
 import { BY_CREATED, createdIn, readPart, type ListPart, type Part } from './pages';
 import { LINK_CLOCK_OFFSET } from './sandbox-clocks/sandbox-clocks';
+import { toIsoTime } from '../time';
 
 /**
  * A payment link with its orders as the database holds it; absent values are null. Instants are ISO 8601 texts in UTC.
@@ -80,7 +81,7 @@ export async function listStoredPaymentLinks(
 export async function findPaymentLinkSnapshot(db: Database, id: string): Promise<PaymentLinkSnapshot | undefined> {
   const row = await queryRow<RowOf<PaymentLinkSnapshot>>(
     db,
-    `select l.id, l.project_id, l.status, l.ended_by, l.version, l.attempts, ${epochOf('l.expires_at')} as expires_at,
+    `select l.id, l.project_id, l.status, l.ended_by, l.version, l.attempts, ${epochMsSql('l.expires_at')} as expires_at,
             l.completed_order_id, ${LINK_CLOCK_OFFSET} as clock_offset_ms,
             array(select o.id from orders o where o.related_payment_link_id = l.id order by o.created, o.id) as order_ids
      from payment_links l where l.id = :id`,

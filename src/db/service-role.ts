@@ -1,5 +1,5 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
-import { codeOf, onlyRow, queryRows, withDatabase, type Database } from './connection';
+import { codeOf, queryRows, queryValue, withDatabase, type Database } from './connection';
 
 /** The role that a Postgres URL signs in with, and its password. */
 interface Credentials {
@@ -21,7 +21,7 @@ export function credentialsIn(postgres_url: string): Credentials {
 export async function grantToService(db: Database, credentials: Credentials): Promise<void> {
   const { role } = credentials;
   await makeRole(db, credentials);
-  const { database } = await onlyRow<{ database: string }>(db, 'select current_database() as database');
+  const database = await queryValue<string>(db, 'select current_database() as database');
   await db.raw('grant connect, temporary on database ?? to ??', [database, role]);
   await db.raw('revoke create on schema public from public');
   await db.raw('grant usage on schema public to ??', [role]);
@@ -41,7 +41,7 @@ async function makeRole(db: Database, { role, password }: Credentials): Promise<
   if (known.length > 0) return;
   try {
     // A statement of the schema takes no parameters.
-    const { sql } = await onlyRow<{ sql: string }>(
+    const sql = await queryValue<string>(
       db,
       `select format('create role %I login password %L', cast(:role as text), cast(:password as text)) as sql`,
       { role, password: scramVerifier(password) },

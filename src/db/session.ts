@@ -1,4 +1,4 @@
-import { onlyRow, type Database } from './connection';
+import { requireRow, queryValue, type Database } from './connection';
 
 /**
  * Settings of every session of the service, by the names of Postgres; times in milliseconds. A statement and a wait for
@@ -37,7 +37,7 @@ interface Place {
  * of a connection pooler. Repeat-safe.
  */
 export async function storeSession(db: Database): Promise<void> {
-  const place = await onlyRow<Place>(db, 'select current_user as role, current_database() as database');
+  const place = await requireRow<Place>(db, 'select current_user as role, current_database() as database');
   for (const statement of statementsFor(place)) await db.raw(statement);
 }
 
@@ -70,7 +70,7 @@ const FIND_SESSION = `
  * started there would take requests and refuse them all (rules 24.22).
  */
 export async function checkPrimary(db: Database): Promise<void> {
-  const { is_standby } = await onlyRow<{ is_standby: boolean }>(db, 'select pg_is_in_recovery() as is_standby');
+  const is_standby = await queryValue<boolean>(db, 'select pg_is_in_recovery() as is_standby');
   if (!is_standby) return;
   throw new Error(
     'POSTGRES_URL leads to a standby: let it lead to the primary, or promote the standby, then start again.',
@@ -82,7 +82,7 @@ export async function checkPrimary(db: Database): Promise<void> {
  * Postgres lacks the settings, or allows the role fewer connections (rules 24.1, 24.2).
  */
 export async function checkSession(db: Database, connections_max: number): Promise<void> {
-  const found = await onlyRow<Found>(db, FIND_SESSION);
+  const found = await requireRow<Found>(db, FIND_SESSION);
   const { role, database, time_zone, connections } = found;
   const wrong = [
     ...(time_zone === TIME_ZONE ? [] : [`TimeZone is ${time_zone}`]),

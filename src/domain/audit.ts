@@ -174,9 +174,9 @@ class OrderComparison {
     const operations = this.approved.filter(({ recorded_in }) => recorded_in === transaction_id);
     const [first] = operations;
     if (first !== undefined && this.isLimited(first)) return;
-    const record_amount = transaction.is_approved || this.wasGivenBack(transaction) ? amount : 0;
-    const processor_amount = sumOf(operations);
     const is_known = transaction.is_approved || this.wasGivenBack(transaction);
+    const record_amount = is_known ? amount : 0;
+    const processor_amount = sumOf(operations);
     if (first === undefined) {
       if (!is_known || amount === 0 || transaction.is_set_by_hand) return;
       const description = `The record has the transaction as ${status}; the processor has not approved it.`;

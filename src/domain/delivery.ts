@@ -7,6 +7,15 @@ export interface DeliveryId {
   n: number;
 }
 
+/** The id of a delivery on the wire: that of its order, a hyphen and its number. */
+export const formatDeliveryId = ({ order_id, n }: DeliveryId) => `${order_id}-${n}`;
+
+/** The delivery with such an id. */
+export function parseDeliveryId(id: string): DeliveryId {
+  const hyphen = id.lastIndexOf('-');
+  return { order_id: id.slice(0, hyphen), n: Number(id.slice(hyphen + 1)) };
+}
+
 /** The progress of a delivery: all facts that determine the next step. */
 export interface DeliveryProgress {
   status: DeliveryStatus;

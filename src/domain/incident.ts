@@ -26,9 +26,8 @@ export interface Difference {
   description: string;
 }
 
-/** The events about an incident, to the operator's webhook. */
-export const INCIDENT_EVENTS = ['opened', 'closed'] as const;
-export type IncidentEvent = (typeof INCIDENT_EVENTS)[number];
+/** The event about an incident, to the operator's webhook. */
+export type IncidentEvent = 'opened' | 'closed';
 
 /** An incident as its workflow sees it. */
 export interface IncidentProgress {

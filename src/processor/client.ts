@@ -35,6 +35,7 @@ import {
   type VaultedAccount,
   type VaultedCard,
 } from './wire';
+import { toIsoTime } from '../time';
 
 /** A card or account that cannot be used: which field, and why, in words for the customer. */
 interface Unusable {
@@ -189,8 +190,8 @@ const reportCalls = (connection: Connection) => ({
 export type OperationsOf = TimeSpan | { order_ids: readonly string[] };
 
 const periodOf = ({ since, until }: TimeSpan) => ({
-  since: new Date(since).toISOString(),
-  until: new Date(until).toISOString(),
+  since: toIsoTime(since),
+  until: toIsoTime(until),
 });
 
 async function vault<T extends z.ZodObject>(

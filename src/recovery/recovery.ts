@@ -12,7 +12,7 @@ import { Loop } from '../loop';
 import { grpcStatusOf } from '../temporal/grpc-status';
 import { TaskBacklog } from '../temporal/task-backlog';
 import { UnreplayableWorkflows } from './unreplayable';
-import { count, gauge } from '../metrics/recorder';
+import { gauge, increment } from '../metrics/recorder';
 import { DAY_MS, HOUR_MS } from '../domain/period';
 
 /** Skip rows that changed in the last minute: their workflow is still at work. Milliseconds. */
@@ -185,10 +185,10 @@ export class Recovery {
         const is_reconciled = await this.recover(now);
         if (this.unavailable !== undefined) throw this.unavailable;
         if (is_reconciled) await this.restartUnreplayable(now);
-        count('payments_recovery_rounds_total', { result: 'finished' });
+        increment('payments_recovery_rounds_total', { result: 'finished' });
       }
     } catch (error) {
-      count('payments_recovery_rounds_total', { result: 'failed' });
+      increment('payments_recovery_rounds_total', { result: 'failed' });
       this.services.log.warn({ err: error }, 'recovery round failed');
     }
     return EVERY_MS;

@@ -3,7 +3,7 @@ import { findChecks, type Check } from '../db/recovery/checks';
 import type { LinkCheck, OrderCheck, SourceName } from '../db/recovery/sources';
 import type { PagePosition } from '../db/pages';
 import type { Logger } from '../log';
-import { count } from '../metrics/recorder';
+import { increment } from '../metrics/recorder';
 import { callOnce } from '../temporal/call';
 import { isServiceError } from '../temporal/call-errors';
 import { pingTemporal, type TemporalClient } from '../temporal/connect';
@@ -144,7 +144,7 @@ export class RowChecks {
   }
 
   private ended(source: SourceName, result: CheckResult): void {
-    count('payments_recovery_checks_total', { source, result });
+    increment('payments_recovery_checks_total', { source, result });
     this.options.ended?.(source, result);
   }
 }

@@ -5,7 +5,7 @@ import { withdrawRequest } from '../db/requests/request-claims';
 import type { AcceptedRequest } from '../domain/accepted-request';
 import { OutcomeUnknown, ServiceError } from '../errors';
 import type { LabelsOf } from '../metrics/catalogue';
-import { count, measure } from '../metrics/recorder';
+import { increment, measure } from '../metrics/recorder';
 import {
   RecordLost,
   isExhausted,
@@ -64,7 +64,7 @@ export async function callThenRead<Stored>(
   const labels = { object: kind.metric_label, purpose };
   const began = performance.now();
   const ended = (result: UpdateResult) => {
-    count('payments_temporal_updates_total', { ...labels, result });
+    increment('payments_temporal_updates_total', { ...labels, result });
     measure('payments_temporal_update_duration_seconds', labels, (performance.now() - began) / 1_000);
   };
   try {

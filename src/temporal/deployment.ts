@@ -5,6 +5,7 @@ import type { Config } from '../config';
 import { ServiceError } from '../errors';
 import { grpcStatusOf } from './grpc-status';
 import { ALL_OPEN, listRuns, type WorkflowRun } from './visibility';
+import { undefinedIfNotFound } from './call-errors';
 
 /** The workers of all versions: a Worker Deployment of Temporal, by its name. */
 export interface WorkerDeployment {
@@ -40,12 +41,10 @@ interface Description extends temporal.api.deployment.v1.IWorkerDeploymentInfo {
 /** What Temporal knows of the deployment; nothing before the first worker of a version. */
 async function describeDeployment({ client, name }: WorkerDeployment): Promise<Description> {
   const { namespace } = client.options;
-  const { workerDeploymentInfo: info } = await client.workflowService
+  const described = await client.workflowService
     .describeWorkerDeployment({ namespace, deploymentName: name })
-    .catch((error: unknown) => {
-      if (grpcStatusOf(error) === 'not_found') return { workerDeploymentInfo: undefined };
-      throw error;
-    });
+    .catch(undefinedIfNotFound);
+  const info = described?.workerDeploymentInfo;
   const versionOf = (wanted: (typeof Status)[keyof typeof Status]) => {
     const found = info?.versionSummaries?.find(({ status }) => status === wanted);
     return found && (found.deploymentVersion?.buildId ?? '');

@@ -19,7 +19,7 @@ import {
 } from '../../workflows/messages';
 import { unlessClosed, type TemporalAccess } from './call';
 import { RecordLost } from './call-errors';
-import { timeOf } from '../object-time';
+import { currentTimeOf } from '../time';
 import { KINDS } from './kinds';
 import { RecordedWorkflows, newUpdateId, startAndUpdate } from './object-workflows';
 import type { OrderWorkflows } from './orders';
@@ -100,7 +100,7 @@ export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOr
     const [follow_up] = await findFollowUps(db, [order_id]);
     // Operations that the processor initiated are recorded as it reports them.
     if (follow_up === undefined || follow_up.requested_by === 'processor') return;
-    const now = timeOf(follow_up);
+    const now = currentTimeOf(follow_up);
     // If the processor does not answer now, recovery requests another poll.
     await insertWatch(db, transactionId(order_id, 1), { poll_at: now, began: now, is_sign: true });
     await this.startOrPoll(follow_up);
@@ -142,7 +142,7 @@ export class FollowUpWorkflows extends RecordedWorkflows<FollowUpInput, StoredOr
     }: { poll_after_ms?: number | undefined; now?: number | undefined; is_sign?: boolean } = {},
   ): Promise<void> {
     const { original_transaction_id: transaction_id } = payment;
-    const time = now ?? timeOf(payment);
+    const time = now ?? currentTimeOf(payment);
     await insertWatch(this.temporal.db, transaction_id, { poll_at: time + (poll_after_ms ?? 0), began: time, is_sign });
     const reversal = reversalOf(transaction_id, payment, poll_after_ms);
     await (poll_after_ms === undefined ? this.startOrPoll(reversal) : this.start(reversal));

@@ -3,7 +3,7 @@ import { findStoredOrder } from '../db/orders/stored-order';
 import { PROCESSOR_INITIATED, isProcessorInitiated } from '../domain/follow-up';
 import { processorOrderId } from '../ids';
 import { callOnce, type TemporalAccess } from './call';
-import { timeOf } from '../object-time';
+import { currentTimeOf } from '../time';
 import type { FollowUpWorkflows } from './follow-ups';
 import type { OrderWorkflows } from './orders';
 import { fetchSettlementsNow } from './schedules';
@@ -102,7 +102,7 @@ export class ProcessorNotifications {
     // Recovery continues it if the workflow is lost before the order is recorded.
     const is_recorded = follow_ups.some(({ id }) => id === order_id);
     if (is_recorded && unless_recorded) return;
-    if (!is_recorded) await announceOperation(db, announced, timeOf(payment));
+    if (!is_recorded) await announceOperation(db, announced, currentTimeOf(payment));
     await this.follow_ups.resumeAnnounced({ ...announced, project_id, clock_offset_ms });
   }
 }

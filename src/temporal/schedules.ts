@@ -7,6 +7,7 @@ import {
   TASK_QUEUE,
 } from '../../workflows/messages';
 import { unavailable, undefinedIfNotFound } from './call-errors';
+import { toIsoTime } from '../time';
 
 const SETTLEMENTS = 'settlements';
 
@@ -108,7 +109,7 @@ export async function inspectSchedules(client: Client, now: number): Promise<Sch
     if (paused) findings.notes.push(`${scheduleId} was paused by an operator${notes ? ` (${notes})` : ''}`);
     const next = (found.info?.futureActionTimes ?? []).map(instantOf);
     const is_overdue = !paused && next[0] !== undefined && next[0] < now - LATE_MS;
-    if (is_overdue) findings.faults.push(`${scheduleId} has been due since ${isoOf(next[0]!)}`);
+    if (is_overdue) findings.faults.push(`${scheduleId} has been due since ${toIsoTime(next[0]!)}`);
     // Runs do not overlap: at most the last one has no result yet.
     const runs = (found.info?.recentActions ?? []).slice(-2).toReversed();
     findings.faults.push(...(await faultsOfRuns(client, runs, now - (next[1]! - next[0]!) - LATE_MS)));
@@ -131,7 +132,7 @@ async function faultsOfRuns(
     const run = await client.workflow.getHandle(id).describe().catch(undefinedIfNotFound);
     if (run?.status.name === 'RUNNING') {
       const began = instantOf(actualTime ?? {});
-      if (began < begun_before) faults.push(`${id} has been running since ${isoOf(began)}`);
+      if (began < begun_before) faults.push(`${id} has been running since ${toIsoTime(began)}`);
       continue;
     }
     const has_failed = run !== undefined && run.status.name !== 'COMPLETED';
@@ -143,4 +144,3 @@ async function faultsOfRuns(
 
 /** Epoch milliseconds. */
 const instantOf = ({ seconds }: google.protobuf.ITimestamp) => Number(seconds ?? 0) * 1_000;
-const isoOf = (instant: number) => new Date(instant).toISOString();

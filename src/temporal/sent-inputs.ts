@@ -4,6 +4,7 @@ import type { temporal } from '@temporalio/proto';
 import { HOUR_MS } from '../domain/period';
 import { payloadConverter, trustedArguments } from '../../workflows/payload-converter';
 import { ALL_OPEN, ofTypes } from './visibility';
+import { toIsoTime } from '../time';
 
 /** What Temporal still knows of objects whose record was lost (rules 28): the inputs in their histories. */
 
@@ -41,12 +42,12 @@ export async function lackingSince(client: Client, since: number): Promise<strin
   const hours = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / 3_600;
   const oldest = Date.now() - hours * HOUR_MS;
   if (since >= oldest) return undefined;
-  return `Temporal keeps closed workflows for ${hours} hours: what ended before ${new Date(oldest).toISOString()}, erasures too, cannot be written again.`;
+  return `Temporal keeps closed workflows for ${hours} hours: what ended before ${toIsoTime(oldest)}, erasures too, cannot be written again.`;
 }
 
 /** The workflows of these types that were started, or ended, since an instant (epoch milliseconds), oldest first. */
 export async function workflowsSince(client: Client, types: readonly string[], since: number): Promise<SeenWorkflow[]> {
-  const instant = new Date(since).toISOString();
+  const instant = toIsoTime(since);
   const seen = new Map<string, SeenWorkflow>();
   for (const when of [`StartTime >= '${instant}'`, `CloseTime >= '${instant}'`, ALL_OPEN]) {
     for await (const run of client.workflow.list({ query: `${ofTypes(types)} and ${when}` })) {

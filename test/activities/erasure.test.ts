@@ -4,12 +4,11 @@ import { eraseNext, erasePage } from '../../activities/erasure';
 import { chargeAttempt, createAndCharge } from '../../activities/order';
 import type { ActivityServices } from '../../activities/services';
 import { beginRestore, endRestore, holdErasures } from '../../src/db/backups/restores';
-import { toIsoTime } from '../../src/db/connection';
 import { ERASURES_MAX, findErasure, insertErasure, reopenErasure } from '../../src/db/retention/erasures';
 import { insertFollowUp } from '../../src/db/orders/follow-ups';
 import { findStoredOrder } from '../../src/db/orders/stored-order';
 import { claimKey, findKey, keepAnswer } from '../../src/db/requests/idempotency-keys';
-import type { ErasureField } from '../../src/domain/erasure';
+import type { ErasureField } from '../../src/domain/retention';
 import type { NewOrder } from '../../src/domain/new-order';
 import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import { orderWorkflowId, type ErasureInput } from '../../workflows/messages';
@@ -18,6 +17,7 @@ import { MINUTE, NOW, PROJECT, aCharge, aRequest, aTransaction } from '../suppor
 import { aFollowUp, aStoredOrder, anAcceptedPayment } from '../support/rows';
 import { setUp } from '../support/set-up';
 import { NOBODY } from '../support/shapes';
+import { toIsoTime } from '../../src/time';
 
 const database = setUp(() => createTestDatabase());
 /** What the activity asks of Temporal; a failure is that of a deletion. */

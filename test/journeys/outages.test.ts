@@ -9,7 +9,7 @@ import { cancelOrder, createOrder, type Order } from '../../src/client';
 import { MERCHANT_API } from '../../src/contract/merchant-api';
 import { parseRequest } from '../../src/contract/request';
 import type { WebhookRecoveryAnswer } from '../../src/contract/webhook-recovery';
-import { connectDatabase, queryRow, queryRows, type Database } from '../../src/db/connection';
+import { connectDatabase, queryColumn, queryRow, queryRows, type Database } from '../../src/db/connection';
 import { claimKey } from '../../src/db/requests/idempotency-keys';
 import { ledgerDifferences } from '../../proofs/invariants/ledger';
 import { recordRows, secrets } from '../support/database';
@@ -395,8 +395,7 @@ describe('no worker', () => {
     for await (const { workflowId } of temporal.workflow.list({ query })) ids.push(workflowId);
     return ids;
   };
-  const orders = async () =>
-    (await queryRows<{ id: string }>(record, 'select id from orders order by id')).map(({ id }) => id);
+  const orders = async () => await queryColumn<string>(record, 'select id from orders order by id');
 
   test('without a key: a request that was not answered in time is neither stored nor charged afterwards', async () => {
     const sale = await Sale.prepare();

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { queryRows, toIsoTime, type Database } from '../../src/db/connection';
+import { queryRows, type Database } from '../../src/db/connection';
 import { recordFollowUpOutcome } from '../../src/db/orders/follow-ups';
 import { insertOrder } from '../../src/db/orders/insert-order';
 import { moveOrder } from '../../src/db/orders/move-order';
@@ -18,6 +18,7 @@ import type { NewOrder, NewTransaction } from '../../src/domain/new-order';
 import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import { transactionId } from '../../src/ids';
 import { MINUTE, NO_AMOUNTS, NOW, PROJECT, aRequest, aTransaction, anOrder, transactionIdOf } from './domain';
+import { toIsoTime } from '../../src/time';
 
 /** Writes an order that ends half an hour after NOW, with one transaction unless told otherwise. */
 export async function aStoredOrder(

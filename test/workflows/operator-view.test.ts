@@ -1,7 +1,7 @@
 import { withPoll, type OrderSnapshot } from '../../src/domain/order-snapshot';
 import type { OrderStatus, TransactionStatus } from '../../src/domain/transitions';
 import type { FollowUpInput } from '../../workflows/messages';
-import { describe as inDetail, describeFollowUp, inWords } from '../../workflows/operator-view';
+import { describeOrder as inDetail, describeFollowUp, inWords } from '../../workflows/operator-view';
 
 const anOrder = (status: OrderStatus, transactions: TransactionStatus[] = [], attempts_max = 5): OrderSnapshot => ({
   id: 'o',

@@ -12,7 +12,8 @@ import {
 import { overlapEnd } from '../../../src/domain/duration';
 import { ServiceError, validationError } from '../../../src/errors';
 import { audited, changeOf, type ManageOperations, type ManageServices } from '../manager';
-import { presentClient, presentPage } from '../present';
+import { presentClient } from '../present';
+import { presentPage } from '../../present/format';
 
 /** Random, 256 bits: a fast hash of it gives nothing away. */
 export const newClientSecret = () => `cs_${randomBytes(32).toString('base64url')}`;

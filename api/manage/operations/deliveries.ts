@@ -5,8 +5,8 @@ import {
   listStoredDeliveries,
   type StoredDelivery,
 } from '../../../src/db/webhooks/stored-deliveries';
-import { afterRequest, type DeliveryRequest } from '../../../src/domain/delivery';
-import { timeOf } from '../../../src/object-time';
+import { afterRequest, parseDeliveryId, type DeliveryRequest } from '../../../src/domain/delivery';
+import { currentTimeOf } from '../../../src/time';
 import type { Write } from '../../operation';
 import { presentDelivery } from '../../present/delivery';
 import { authorOf } from '../../requests/author';
@@ -22,14 +22,13 @@ import {
   type ManageServices,
   type Manager,
 } from '../manager';
-import { presentPage } from '../present';
+import { presentPage } from '../../present/format';
 
 /** Webhooks on their way to receivers (rules 13.10, 13.12, 13.13). */
 export function deliveryOperations(services: Pick<ManageServices, 'db' | 'deliveries'>) {
   const { db } = services;
   const ownDelivery = async (caller: Manager, id: string): Promise<StoredDelivery> => {
-    const cut = id.lastIndexOf('-');
-    const view = await findStoredDelivery(db, { order_id: id.slice(0, cut), n: Number(id.slice(cut + 1)) });
+    const view = await findStoredDelivery(db, parseDeliveryId(id));
     return requireOwn(caller, view, view?.merchant_id, 'webhook delivery');
   };
   const requested =
@@ -67,7 +66,7 @@ function changeDelivery(
       const current = (await findStoredDelivery(trx, delivery))!;
       const { status, next_attempt_at, merchant_id } = current;
       const due = next_attempt_at === null ? {} : { next_attempt_at: Date.parse(next_attempt_at) };
-      await updateDelivery(trx, delivery, afterRequest({ status, ...due }, request, timeOf(current)));
+      await updateDelivery(trx, delivery, afterRequest({ status, ...due }, request, currentTimeOf(current)));
       const [before, after] = [presentDelivery(current), presentDelivery((await findStoredDelivery(trx, delivery))!)];
       const change = changeOf(`webhook.${request}`, { id: after.id, merchant_id }, { before, after });
       return { answer: after, change };

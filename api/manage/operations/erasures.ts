@@ -1,15 +1,14 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { ErasureAnswer } from '../../../src/contract/manage/erasure';
 import { findErasure, insertErasure, listErasures, type StoredErasure } from '../../../src/db/retention/erasures';
-import { ERASURE_FIELDS, type ErasureField } from '../../../src/domain/erasure';
+import { ERASURE_FIELDS, type ErasureField } from '../../../src/domain/retention';
 import { findStoredOrder } from '../../../src/db/orders/stored-order';
 import { findStoredProject } from '../../../src/db/projects/projects';
 import { ServiceError } from '../../../src/errors';
-import { formatTimestamp } from '../../present/order';
 import { tellWorkflow } from '../../requests/tell-workflow';
 import { audited, changeOf, requireOwn, type ManageOperations, type ManageServices } from '../manager';
-import { presentPage } from '../present';
 import { ownProject } from './projects';
+import { formatTimestamp, presentPage } from '../../present/format';
 
 /** Erasures of the personal data of customers (rules 29.3). */
 export function erasureOperations(services: Pick<ManageServices, 'db' | 'erasures'>) {

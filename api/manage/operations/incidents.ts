@@ -3,7 +3,8 @@ import type { Database } from '../../../src/db/connection';
 import { ServiceError } from '../../../src/errors';
 import { tellWorkflow } from '../../requests/tell-workflow';
 import { audited, changeOf, type ManageOperations, type ManageServices } from '../manager';
-import { presentIncident, presentPage } from '../present';
+import { presentIncident } from '../present';
+import { presentPage } from '../../present/format';
 
 /** Differences in money, for operators (rules 26.6). */
 export function incidentOperations(services: Pick<ManageServices, 'db' | 'incidents'>) {

@@ -1,6 +1,5 @@
 import { MANAGE_API, type ManageRoutes } from '../../../src/contract/manage/manage-api';
 import type { Route } from '../../../src/contract/routes';
-import { ServiceError } from '../../../src/errors';
 import type { ManageContext, ManageOperations, ManageServices } from '../manager';
 import { apiKeyOperations } from './api-keys';
 import { clientOperations } from './clients';
@@ -11,6 +10,7 @@ import { incidentOperations } from './incidents';
 import { merchantOperations } from './merchants';
 import { projectOperations } from './projects';
 import { webhookRecoveryOperations } from './webhook-recoveries';
+import { requireOperator } from '../manager';
 
 /** Every operation of the bearer-token host; those for operators refuse others before anything else (rules 21.6). */
 export function createManageOperations(services: ManageServices): ManageOperations {
@@ -36,9 +36,7 @@ type AnyOperation = (context: ManageContext, input: unknown) => Promise<unknown>
 
 function forOperators(operation: AnyOperation): AnyOperation {
   return async (context, input) => {
-    if (context.caller.role !== 'operator') {
-      throw new ServiceError('Forbidden', 'Only a client with the role operator may do this.');
-    }
+    requireOperator(context.caller, 'do this');
     return await operation(context, input);
   };
 }

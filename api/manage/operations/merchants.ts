@@ -8,7 +8,8 @@ import {
   type StoredMerchant,
 } from '../../../src/db/projects/merchants';
 import { audited, changeOf, requireOwn, type ManageOperations, type ManageServices } from '../manager';
-import { presentMerchant, presentPage } from '../present';
+import { presentMerchant } from '../present';
+import { presentPage } from '../../present/format';
 
 /** Operations on merchants (rules 21.9). */
 export function merchantOperations(services: ManageServices) {

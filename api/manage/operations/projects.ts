@@ -27,8 +27,9 @@ import {
   type ManageServices,
   type Manager,
 } from '../manager';
-import { presentPage, presentProject, presentWebhookSecret } from '../present';
+import { presentProject, presentWebhookSecret } from '../present';
 import { ownMerchant } from './merchants';
+import { presentPage } from '../../present/format';
 
 type Update = Input<ManageRoutes['updateProject']>['body'];
 

@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import type { Route } from '../routes';
-import { idParam, timestamp, uuid } from '../scalars';
+import { idParam, timestampText, uuidString } from '../scalars';
 import { overlapRequest, pageQuery, pageSchema } from '../lists';
 import { nameText } from './merchant';
 
 const role = () => z.enum(['operator', 'merchant']);
 
 export const clientSchema = z.strictObject({
-  client_id: uuid(),
+  client_id: uuidString(),
   name: nameText(),
   role: role().describe('An operator sees and changes everything; a merchant its own merchant.'),
-  merchant_id: uuid().optional().describe('The merchant of a client with role merchant.'),
-  created: timestamp(),
+  merchant_id: uuidString().optional().describe('The merchant of a client with role merchant.'),
+  created: timestampText(),
   last_used: z.string().meta({ format: 'date' }).optional().describe('The day of its last token, in UTC.'),
-  expires: timestamp()
+  expires: timestampText()
     .optional()
     .describe('Time at which the secret before the current one stops working; absent without one.'),
 });

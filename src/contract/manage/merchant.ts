@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { hasUnseen } from '../../domain/shown-text';
 import type { Route } from '../routes';
-import { country, currency, idParam, timestamp, uuid } from '../scalars';
+import { country, currency, idParam, timestampText, uuidString } from '../scalars';
 import { pageQuery, pageSchema } from '../lists';
 
 /** Names of merchants, projects and clients (rules 21.21). */
@@ -17,12 +17,12 @@ export const nameText = () =>
     .meta({ examples: ['Demo Books'] });
 
 export const merchantSchema = z.strictObject({
-  id: uuid(),
+  id: uuidString(),
   name: nameText().describe('Shown to customers on the hosted page.'),
   country: country(),
   default_currency: currency().describe('The currency of a new project that names none.'),
-  created: timestamp(),
-  modified: timestamp(),
+  created: timestampText(),
+  modified: timestampText(),
 });
 export type ManagedMerchant = z.infer<typeof merchantSchema>;
 

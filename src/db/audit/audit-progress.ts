@@ -1,6 +1,7 @@
-import { epochOf } from '../columns';
-import { queryRow, queryRows, toIsoTime, type Database } from '../connection';
+import { epochMsSql } from '../columns';
+import { queryRow, queryRows, type Database } from '../connection';
 import type { PagePosition } from '../pages';
+import { toIsoTime } from '../../time';
 
 /** The steps of a run of the audit, in their order (rules 26.2). */
 export const AUDIT_STEPS = ['operations', 'changed', 'open', 'settlements', 'totals', 'incidents'] as const;
@@ -37,14 +38,14 @@ export interface AuditRun {
   finished: number | null;
 }
 
-const RUN = `${epochOf('began')} as began, ${epochOf('since')} as since, ${epochOf('until')} as until, settled_up_to,
-  fetched_up_to, step, position, figures, slices, ${epochOf('finished')} as finished`;
+const RUN = `${epochMsSql('began')} as began, ${epochMsSql('since')} as since, ${epochMsSql('until')} as until, settled_up_to,
+  fetched_up_to, step, position, figures, slices, ${epochMsSql('finished')} as finished`;
 
 /** The run under way, or the last one; undefined before the first. */
 export async function findAuditRun(db: Database): Promise<(AuditRun & { checked_until: number | null }) | undefined> {
   return await queryRow<AuditRun & { checked_until: number | null }>(
     db,
-    `select ${RUN}, ${epochOf('checked_until')} as checked_until from audit_progress`,
+    `select ${RUN}, ${epochMsSql('checked_until')} as checked_until from audit_progress`,
   );
 }
 

@@ -1,7 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Difference, IncidentEvent, IncidentKind } from '../../domain/incident';
-import { queryRow, queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
-import { pageOf, type Page, type PageRequest } from '../pages';
+import { queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
+import { readPage, type Page, type PageRequest } from '../pages';
+import { toIsoTime } from '../../time';
 
 /** How an event to the operator's webhook ended; `none`: there is no address. */
 export type IncidentEventResult = 'sent' | 'failed' | 'none';
@@ -99,7 +100,7 @@ export async function listIncidents(
   }: { is_open?: boolean | undefined; kind?: string | undefined; project_id?: string | undefined },
   page: PageRequest,
 ): Promise<Page<StoredIncident>> {
-  return await pageOf(db, page, {
+  return await readPage(db, page, {
     select: 'select * from incidents',
     equal: { kind },
     where: [

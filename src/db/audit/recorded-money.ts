@@ -1,10 +1,11 @@
 import type { RecordedOrder, RecordedTransaction } from '../../domain/audit';
 import type { TimeSpan } from '../../domain/period';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
-import { epochOf, fieldsAs, jsonOf, exactSum } from '../columns';
-import { queryRows, sqlList, toIsoTime, type Database } from '../connection';
-import { IS_APPROVED, MAY_BE_CHARGED } from '../orders/transactions';
+import { epochMsSql, fieldsAs, jsonOf, exactSum } from '../columns';
+import { queryRows, sqlList, type Database } from '../connection';
+import { IS_APPROVED, MAY_BE_CHARGED, IS_SET_BY_HAND } from '../orders/transactions';
 import { readPart, type PagePosition } from '../pages';
+import { toIsoTime } from '../../time';
 
 /** The money of the record as the audit compares it with the processor's (rules 26.3). Reads only. */
 
@@ -16,7 +17,7 @@ const TRANSACTION: Record<keyof RecordedTransaction, string> = {
   currency: 't.currency',
   status: 't.status',
   is_approved: IS_APPROVED,
-  is_set_by_hand: `exists (select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator')`,
+  is_set_by_hand: IS_SET_BY_HAND,
   capture_mode: 't.capture_mode',
   captured_amount: 't.captured_amount',
   voided_amount: 't.voided_amount',
@@ -28,7 +29,7 @@ const TRANSACTION: Record<keyof RecordedTransaction, string> = {
   settlement_amount: 't.settlement_amount',
   fee_amount: 't.fee_amount',
   fee_currency: 't.fee_currency',
-  settlement_waits_since: `(select ${epochOf('min(s.fetched)')} from open_settlements s where s.transaction_id = t.id)`,
+  settlement_waits_since: `(select ${epochMsSql('min(s.fetched)')} from open_settlements s where s.transaction_id = t.id)`,
 };
 
 /** The clock of an order is ahead of real time. */
@@ -37,8 +38,8 @@ const IS_AHEAD = 'exists (select 1 from sandbox_clocks c where c.id = p.clock_id
 const ORDER: Record<keyof RecordedOrder, string> = {
   order_id: 'p.id',
   project_id: 'p.project_id',
-  modified: `case when ${IS_AHEAD} then 0 else greatest(${epochOf('p.modified')}, coalesce((
-      select max(${epochOf('f.modified')}) from orders f where f.related_order_id = p.id), 0)) end`,
+  modified: `case when ${IS_AHEAD} then 0 else greatest(${epochMsSql('p.modified')}, coalesce((
+      select max(${epochMsSql('f.modified')}) from orders f where f.related_order_id = p.id), 0)) end`,
   is_being_polled: `exists (select 1 from announced_operations a where a.original_order_id = p.id)
       or exists (select 1 from late_approval_watches w join transactions t on t.id = w.transaction_id
         join orders o on o.id = t.order_id where o.id = p.id or o.related_order_id = p.id)`,

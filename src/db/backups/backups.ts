@@ -1,4 +1,4 @@
-import { codeOf, onlyRow, queryRow, queryRows, type Database } from '../connection';
+import { codeOf, queryValue, requireRow, queryColumn, queryRow, queryRows, type Database } from '../connection';
 
 /** What Postgres and the audit trail know of backups of the record, and what is looked at in a restored copy. */
 
@@ -45,7 +45,7 @@ export interface Archive {
 }
 
 export async function findArchive(db: Database): Promise<Archive> {
-  return await onlyRow<Archive>(
+  return await requireRow<Archive>(
     db,
     `select ${ARCHIVES} as is_on, ${ARCHIVE_AGE} as age, ${ARCHIVE_FAILS} as fails,
        failed_count, last_failed_wal, last_archived_wal,
@@ -83,7 +83,7 @@ export interface Archived {
 }
 
 export async function findArchived(db: Database): Promise<Archived> {
-  const { segment_bytes, ...archived } = await onlyRow<Archived & { segment_bytes: number }>(
+  const { segment_bytes, ...archived } = await requireRow<Archived & { segment_bytes: number }>(
     db,
     `select cast(current_database() as text) as record,
        (select cast(system_identifier as text) from pg_control_system()) as system_identifier,
@@ -129,7 +129,7 @@ export interface Restored {
 }
 
 export async function findRestored(db: Database): Promise<Restored> {
-  return await onlyRow<Restored>(
+  return await requireRow<Restored>(
     db,
     `select (select cast(system_identifier as text) from pg_control_system()) as system_identifier,
        (pg_last_wal_replay_lsn() - '0/0')::float8 as replayed_to,
@@ -194,15 +194,15 @@ export async function brokenReferences(db: Database): Promise<string[]> {
   );
   const broken: string[] = [];
   for (const { name, missing } of keys) {
-    const found = await onlyRow<{ rows: number }>(db, missing);
-    if (found.rows > 0) broken.push(`${found.rows} rows break ${name}`);
+    const rows = await queryValue<number>(db, missing);
+    if (rows > 0) broken.push(`${rows} rows break ${name}`);
   }
   return broken;
 }
 
 /** The currencies in which amounts of payments differ from those of their captures, voids and refunds, in words. */
 export async function wrongSums(db: Database): Promise<string[]> {
-  const rows = await queryRows<{ words: string }>(
+  return await queryColumn<string>(
     db,
     `with moved as (
        select f.original_transaction_id as id, sum(f.amount) filter (where o.kind = 'capture') as captured,
@@ -221,5 +221,4 @@ export async function wrongSums(db: Database): Promise<string[]> {
        refunded, captured_by_orders, voided_by_orders, refunded_by_orders) as words
      from sums where (captured, voided, refunded) <> (captured_by_orders, voided_by_orders, refunded_by_orders)`,
   );
-  return rows.map(({ words }) => words);
 }

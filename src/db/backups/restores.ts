@@ -1,17 +1,18 @@
 import { OPEN_ORDER_STATUSES, OPEN_PAYMENT_LINK_STATUSES, UNPAID_ATTEMPT_STATUSES } from '../../domain/transitions';
 import { ServiceError } from '../../errors';
 import {
+  hasRows,
   nextVersion,
   queryRow,
   queryRows,
   readWithin,
   sqlList,
-  toIsoTime,
   type Database,
   type SqlTransaction,
 } from '../connection';
 import { MAY_BE_CHARGED, RESERVED } from '../orders/transactions';
 import { CLOCK_OFFSET, LINK_CLOCK_OFFSET, ordersOfClock } from '../sandbox-clocks/sandbox-clocks';
+import { toIsoTime } from '../../time';
 
 /** What could not be written again, for a person (rules 28.5). */
 export interface OpenItem {
@@ -149,7 +150,7 @@ const BY_CLOCK = {
 export async function postponeEnds(db: Database, since: number, until: number): Promise<void> {
   const bindings = { since: toIsoTime(since), until: toIsoTime(until) };
   const statements = [...BY_CLOCK.orders.map(postponeOrders), ...BY_CLOCK.links.map(postponeLinks)];
-  for (const statement of statements) while ((await queryRows(db, statement, bindings)).length > 0);
+  for (const statement of statements) while (await hasRows(db, statement, bindings));
 }
 
 type ByClock = (typeof BY_CLOCK)['orders'][number];

@@ -1,5 +1,5 @@
-import { epochOf } from '../columns';
-import { queryRow, queryRows, type Database } from '../connection';
+import { epochMsSql } from '../columns';
+import { hasRows, queryRow, queryRows, type Database } from '../connection';
 
 /** What `npm run build` has made. */
 export interface Build {
@@ -33,7 +33,7 @@ export async function claimCurrentBuild(
   { any_version }: { any_version: boolean },
 ): Promise<boolean> {
   if ((await findCurrentBuild(db))?.build === build.build) return true;
-  const claimed = await queryRows(
+  return await hasRows(
     db,
     `insert into current_build (build, version, built_at, since, seen_at)
      values (:build, :version, to_timestamp(:built_at / 1000.0), clock_timestamp(), clock_timestamp())
@@ -47,7 +47,6 @@ export async function claimCurrentBuild(
      returning build`,
     { ...build, any_version },
   );
-  return claimed.length > 0;
 }
 
 /**
@@ -69,5 +68,5 @@ export async function setCurrentVersion(db: Database, version: string, build?: B
 
 /** The current build; `undefined` before the first start of a worker. */
 export async function findCurrentBuild(db: Database): Promise<CurrentBuild | undefined> {
-  return await queryRow<CurrentBuild>(db, `select build, version, ${epochOf('since')} as since from current_build`);
+  return await queryRow<CurrentBuild>(db, `select build, version, ${epochMsSql('since')} as since from current_build`);
 }

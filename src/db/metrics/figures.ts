@@ -1,5 +1,5 @@
 import { ARCHIVE_AGE, ARCHIVE_FAILS, BACKUP_CHECK_AGE } from '../backups/backups';
-import { onlyRow, queryRows, type Database } from '../connection';
+import { requireRow, queryRows, type Database } from '../connection';
 
 /** What the record shows of the work that waits. Counts end at a limit; ages in seconds, 0 without a row. */
 export interface Figures {
@@ -61,7 +61,7 @@ const FIND_FIGURES = `
 
 /** The figures now. Each part reads an index, and no more rows than its limit. */
 export async function findFigures(db: Database): Promise<Figures> {
-  return await onlyRow<Figures>(db, FIND_FIGURES);
+  return await requireRow<Figures>(db, FIND_FIGURES);
 }
 
 /** When the first of the rolled keys and secrets of a kind ends that still works, epoch seconds. */

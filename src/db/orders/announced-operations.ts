@@ -1,6 +1,7 @@
 import type { PaymentId } from '../../domain/follow-up';
-import { epochOf } from '../columns';
-import { nextVersion, onlyRow, queryRows, toIsoTime, type Database } from '../connection';
+import { epochMsSql } from '../columns';
+import { nextVersion, queryRows, queryValue, type Database } from '../connection';
+import { toIsoTime } from '../../time';
 
 /**
  * Operations that the processor announced: chargebacks and won chargebacks. A row lasts until the processor's look-up
@@ -17,16 +18,15 @@ export interface AnnouncedOperation extends PaymentId {
 /** Writes the operation unless it exists. Returns when it was first announced. Epoch milliseconds. */
 export async function announceOperation(db: Database, operation: AnnouncedOperation, now: number): Promise<number> {
   const { order_id, kind, processor_key, original_order_id, original_transaction_id } = operation;
-  const { announced } = await onlyRow<{ announced: number }>(
+  return await queryValue<number>(
     db,
     `insert into announced_operations
        (order_id, kind, processor_key, original_order_id, original_transaction_id, announced)
      values (:order_id, :kind, :processor_key, :original_order_id, :original_transaction_id, :now)
      on conflict (order_id) do update set announced = announced_operations.announced
-     returning ${epochOf('announced')} as announced`,
+     returning ${epochMsSql('announced')} as announced`,
     { order_id, kind, processor_key, original_order_id, original_transaction_id, now: toIsoTime(now) },
   );
-  return announced;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { exactSum } from '../columns';
-import { queryRows, toIsoTime, type Database } from '../connection';
+import { queryRows, type Database } from '../connection';
+import { toIsoTime } from '../../time';
 
 /** The sums of one currency, in minor units; null where a number does not hold one exactly (rules 26.9). */
 export interface DayTotals {

@@ -18,21 +18,14 @@ import type { MoveDetails } from '../../domain/move';
 import { lastTransaction, type OrderSnapshot } from '../../domain/order-snapshot';
 import { ORDER_MOVES, isFinal, type TransactionStatus } from '../../domain/transitions';
 import { ServiceError, preconditionFailed, tooLate } from '../../errors';
-import { epochOf } from '../columns';
-import {
-  modifiedAt,
-  nextVersion,
-  queryRow,
-  queryRows,
-  toIsoTime,
-  type Database,
-  type SqlTransaction,
-} from '../connection';
+import { epochMsSql } from '../columns';
+import { modifiedAt, nextVersion, queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
 import { moveOrder } from './move-order';
 import { findOrderSnapshot, loadOrderSnapshot } from './order-snapshot';
 import { claimBindings, claimRequest } from '../requests/request-claims';
 import { clockOffset } from '../sandbox-clocks/sandbox-clocks';
 import { addAttention } from './update-order';
+import { toIsoTime } from '../../time';
 
 /**
  * Locks a payment until the SQL transaction ends, so that its amounts change one operation at a time. `undefined` when
@@ -50,7 +43,7 @@ async function lockPayment(trx: SqlTransaction, { original_order_id, original_tr
   const transaction = await queryRow<TransactionMoney & { payment_method: string }>(
     trx,
     `select payment_method, status, amount, capture_mode,
-       ${epochOf('capture_ends_at')} as capture_ends_at,
+       ${epochMsSql('capture_ends_at')} as capture_ends_at,
        captured_amount, voided_amount, refunded_amount, charged_back_amount, won_back_amount,
        capture_pending_amount, void_pending_amount, refund_pending_amount
      from transactions where id = :original_transaction_id and order_id = :original_order_id for update`,

@@ -4,12 +4,13 @@ import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, linkRefusal } from '../../doma
 import { PAYMENT_LINK_MOVES, statusesBefore, type OrderStatus } from '../../domain/transitions';
 import type { AcceptedRequest } from '../../domain/accepted-request';
 import { tooLate } from '../../errors';
-import { modifiedAt, nextVersion, toIsoTime, prepared, type Database } from '../connection';
+import { modifiedAt, nextVersion, prepared, type Database } from '../connection';
 import { findOrderSnapshot, loadOrderSnapshot } from './order-snapshot';
 import { columnsOf } from '../columns';
 import { findPaymentLinkSnapshot } from '../payment-links';
 import { claimBindings, claimRequest } from '../requests/request-claims';
 import { LINK_CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
+import { toIsoTime } from '../../time';
 
 /** The payment link that an order pays; its expires_at in epoch milliseconds, its clock as in OrderSnapshot. */
 type PaymentLink = NonNullable<OrderSnapshot['payment_link']> & Pick<OrderSnapshot, 'clock_offset_ms'>;

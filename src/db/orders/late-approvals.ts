@@ -1,7 +1,8 @@
 import type { LateApprovalWatch } from '../../domain/waits';
-import { epochOf } from '../columns';
-import { nextVersion, queryRow, queryRows, toIsoTime, type Database } from '../connection';
+import { epochMsSql } from '../columns';
+import { nextVersion, queryRow, queryRows, type Database } from '../connection';
 import type { OrderIds } from '../webhooks/deliveries';
+import { toIsoTime } from '../../time';
 
 /**
  * Transactions that the processor may have approved although the record says that they ended unpaid or were refused.
@@ -29,7 +30,7 @@ export async function insertWatch(
 }
 
 const WATCH = `
-  select w.transaction_id, ${epochOf('w.poll_at')} as poll_at, w.polls, ${epochOf('w.began')} as began
+  select w.transaction_id, ${epochMsSql('w.poll_at')} as poll_at, w.polls, ${epochMsSql('w.began')} as began
   from late_approval_watches w`;
 
 /** The watches of the transactions of these orders. */

@@ -4,7 +4,7 @@ import type { TransactionStatus } from '../../domain/transitions';
 import { recordChange, type Actor, type AuditRow } from '../projects/audit-trail';
 import { queryRow, type Database, type SqlTransaction } from '../connection';
 import { loadOrderSnapshot } from './order-snapshot';
-import { pageOf, type Page, type PageRequest } from '../pages';
+import { readPage, type Page, type PageRequest } from '../pages';
 
 /** Outcomes that an operator sets by hand (rules 10.14), and unknown outcomes. */
 
@@ -116,7 +116,7 @@ export interface UnknownOutcome {
 
 /** Transactions of any kind whose outcome is unknown, the newest first. */
 export async function listUnknownOutcomes(db: Database, page: PageRequest): Promise<Page<UnknownOutcome>> {
-  return await pageOf(db, page, {
+  return await readPage(db, page, {
     select: `select t.id as transaction_id, o.id as order_id, o.kind, o.project_id, t.amount, t.currency, t.polled_at, t.polls, t.modified,
           (select max(e.noticed) from transaction_events e where e.transaction_id = t.id and e.event = 'processing') as since
         from transactions t join orders o on o.id = t.order_id where t.status = 'processing'`,

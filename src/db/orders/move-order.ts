@@ -23,11 +23,12 @@ import {
 } from '../../domain/transitions';
 import { preconditionFailed } from '../../errors';
 import type { LabelsOf } from '../../metrics/catalogue';
-import { count } from '../../metrics/recorder';
+import { increment } from '../../metrics/recorder';
 import { currentRequestId } from '../../tracing/cause';
-import { modifiedAt, nextVersion, toIsoTime, prepared, type Database } from '../connection';
+import { modifiedAt, nextVersion, prepared, type Database } from '../connection';
 import { nextWebhookNumber } from '../backups/restores';
 import { loadOrderSnapshot } from './order-snapshot';
+import { toIsoTime } from '../../time';
 
 interface MoveResult {
   moved: number;
@@ -177,7 +178,7 @@ export async function moveAsPlanned(
 
 /** Counts a move of a transaction, after it was written. */
 function countMove(status: Labels['status'], { kind, payment_method, is_test }: MoveResult): void {
-  count('payments_transactions_total', {
+  increment('payments_transactions_total', {
     kind: kind!,
     status,
     // Any further method counts as `other`.

@@ -1,8 +1,9 @@
 import { reservedAmount, type Reservation } from '../../domain/amounts';
 import type { OrderSnapshot, TransactionSnapshot } from '../../domain/order-snapshot';
-import { epochOf, fieldsAs, jsonOf, objectOf, type RowOf } from '../columns';
+import { epochMsSql, fieldsAs, jsonOf, objectOf, type RowOf } from '../columns';
 import { prepared, queryRows, required, type Database } from '../connection';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
+import { IS_SET_BY_HAND } from './transactions';
 
 /** What an authorization holds, as columns of its transaction. */
 type CaptureRow = Reservation & RowOf<Pick<Capture, 'capture_period' | 'capture_ends_at' | 'freed'>>;
@@ -28,7 +29,7 @@ const CAPTURE_FIELDS = {
   amount: 't.amount',
   capture_mode: 't.capture_mode',
   capture_period: 't.capture_period',
-  capture_ends_at: epochOf('t.capture_ends_at'),
+  capture_ends_at: epochMsSql('t.capture_ends_at'),
   captured_amount: 't.captured_amount',
   voided_amount: 't.voided_amount',
   capture_pending_amount: 't.capture_pending_amount',
@@ -37,7 +38,7 @@ const CAPTURE_FIELDS = {
 } satisfies Record<keyof CaptureRow, string>;
 
 /** The end of the time for paying, in SQL; follow-up orders never expire. */
-const expiresAt = (table: string) => `coalesce(${epochOf(`${table}.expires_at`)}, ${Number.MAX_SAFE_INTEGER})`;
+const expiresAt = (table: string) => `coalesce(${epochMsSql(`${table}.expires_at`)}, ${Number.MAX_SAFE_INTEGER})`;
 
 /** The fields of TransactionRow in SQL, of transaction `t`. */
 const TRANSACTION_FIELDS = {
@@ -45,12 +46,11 @@ const TRANSACTION_FIELDS = {
   attempt: 't.attempt',
   status: 't.status',
   charge_began: 'nullif(t.charge_began, false)',
-  outcome_set_by_hand: `nullif(exists (
-    select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator'), false)`,
+  outcome_set_by_hand: `nullif(${IS_SET_BY_HAND}, false)`,
   expires_at: expiresAt('t'),
-  poll_at: epochOf('t.poll_at'),
+  poll_at: epochMsSql('t.poll_at'),
   polls: 'nullif(t.polls, 0)',
-  late_poll_at: `(select ${epochOf('w.poll_at')} from late_approval_watches w where w.transaction_id = t.id)`,
+  late_poll_at: `(select ${epochMsSql('w.poll_at')} from late_approval_watches w where w.transaction_id = t.id)`,
   answered: `case when t.answered_currency is not null
     then json_build_object('amount', t.answered_amount, 'currency', t.answered_currency) end`,
   charged_back: 'nullif(t.charged_back_amount - t.won_back_amount, 0)',
@@ -72,7 +72,7 @@ const ORDER_FIELDS = {
   attention: 'o.attention',
   clock_offset_ms: CLOCK_OFFSET,
   payment_link: `(
-    select json_build_object('id', l.id, 'expires_at', ${epochOf('l.expires_at')})
+    select json_build_object('id', l.id, 'expires_at', ${epochMsSql('l.expires_at')})
     from payment_links l where l.id = o.related_payment_link_id)`,
   transactions: `coalesce((
     select json_agg(${jsonOf(TRANSACTION_FIELDS)} order by t.attempt)

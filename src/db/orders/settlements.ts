@@ -1,20 +1,20 @@
 import { CURRENCY_CODES } from '../../domain/currency';
 import { FINAL_TRANSACTION_STATUSES, type TransactionStatus } from '../../domain/transitions';
-import { epochOf, objectOf, type RowOf } from '../columns';
+import { epochMsSql, objectOf, type RowOf } from '../columns';
 import {
   modifiedAt,
   nextVersion,
-  onlyRow,
+  requireRow,
   queryRow,
   queryRows,
   sqlList,
-  toIsoTime,
   type Database,
   type SqlTransaction,
 } from '../connection';
-import { pageOf, type Page, type PageRequest } from '../pages';
+import { readPage, type Page, type PageRequest } from '../pages';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 import { IS_APPROVED } from './transactions';
+import { toIsoTime } from '../../time';
 
 /** The amount that the processor paid out for a transaction, or took back, and its fee; minor units. */
 export interface SettledTransaction {
@@ -122,7 +122,7 @@ export interface WaitingSettlement extends RowOf<SettledTransaction> {
 /** The settlements that wait for their transaction, the last fetched first. */
 export async function listWaitingSettlements(db: Database, page: PageRequest): Promise<Page<WaitingSettlement>> {
   const key = [['number', 'bigint']] as const;
-  return await pageOf(db, page, { select: 'select * from open_settlements', key });
+  return await readPage(db, page, { select: 'select * from open_settlements', key });
 }
 
 /**
@@ -169,9 +169,9 @@ export interface OpenSettlements {
 
 /** How many settlements wait for their transaction, and since when. */
 export async function openSettlements(db: Database): Promise<OpenSettlements> {
-  const open = await onlyRow<RowOf<OpenSettlements>>(
+  const open = await requireRow<RowOf<OpenSettlements>>(
     db,
-    `select count(*) as waiting, ${epochOf('min(fetched)')} as waiting_since from open_settlements`,
+    `select count(*) as waiting, ${epochMsSql('min(fetched)')} as waiting_since from open_settlements`,
   );
   return objectOf(open);
 }

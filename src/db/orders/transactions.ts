@@ -3,8 +3,9 @@ import type { PaymentId } from '../../domain/follow-up';
 import type { PaymentMethodDetails } from '../../domain/new-order';
 import type { AmountMismatch } from '../../domain/outcome';
 import { FINAL_TRANSACTION_STATUSES, OPEN_ATTEMPT_STATUSES } from '../../domain/transitions';
-import { prepared, queryRow, queryRows, required, sqlList, toIsoTime, type Database } from '../connection';
+import { hasRows, prepared, queryRow, queryRows, required, sqlList, type Database } from '../connection';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
+import { toIsoTime } from '../../time';
 
 /** Details for requests to the processor: always the ids of the payment order, even for its follow-up orders. */
 export interface Payment {
@@ -19,6 +20,10 @@ export interface Payment {
 
 /** Whether transaction `t` holds reserved money: the conditions of the index transactions_reserved, in SQL. */
 export const RESERVED = `t.capture_mode is not null and t.status = 'accepted' and t.captured_amount + t.voided_amount < t.amount`;
+
+/** An operator has set the outcome of transaction `t`. */
+export const IS_SET_BY_HAND = `exists (
+  select 1 from transaction_events e where e.transaction_id = t.id and e.source = 'operator')`;
 
 /** Whether the charge of transaction `t` of payment order `o` was sent, or may have been, in SQL; see outcomeAwaitedFrom. */
 export const MAY_BE_CHARGED = `(t.status <> 'new' or t.charge_began or o.charged_by = 'token')`;
@@ -59,7 +64,7 @@ export async function recordPoll(
     is_unknown,
   }: { transaction_id: string; now: number; poll_at: number | undefined; is_unknown: boolean },
 ): Promise<boolean> {
-  const updated = await queryRows(
+  return await hasRows(
     db,
     `update transactions set polls = polls + 1, polled_at = :now, poll_at = coalesce(:poll_at, poll_at),
        answered_amount = case when :is_unknown::boolean then answered_amount end,
@@ -68,7 +73,6 @@ export async function recordPoll(
      returning id`,
     { transaction_id, now: toIsoTime(now), poll_at: poll_at === undefined ? null : toIsoTime(poll_at), is_unknown },
   );
-  return updated.length === 1;
 }
 
 /** Records that the processor answered about another amount or currency than that of an open transaction. */

@@ -1,6 +1,7 @@
 import { REASON_SEPARATOR } from '../../domain/attention';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
-import { nextVersion, toIsoTime, queryRows, type Database } from '../connection';
+import { hasRows, nextVersion, queryRows, type Database } from '../connection';
+import { toIsoTime } from '../../time';
 
 /** Fields of an order that a merchant may change: absent ones stay, null clears, others are replaced as a whole. */
 export interface OrderChanges {
@@ -26,7 +27,7 @@ export async function recordOrderUpdate(
   changes: OrderChanges,
   { versions, now }: { versions: readonly number[] | undefined; now: number },
 ): Promise<boolean> {
-  const updated = await queryRows(
+  return await hasRows(
     db,
     `update orders set
        (merchant_order_id, description, return_url, failure_url, webhook_url, customer, extra) = (
@@ -46,7 +47,6 @@ export async function recordOrderUpdate(
       now: toIsoTime(now),
     },
   );
-  return updated.length === 1;
 }
 
 /** Writes the attention of the `changed` orders to the table of attentions, and ends what it replaces. */

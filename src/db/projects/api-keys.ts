@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { SecretKeys } from '../../secrets';
-import { onlyRow, queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
-import { pageOf, type Page, type PageRequest } from '../pages';
+import { queryRow, queryRows, queryValue, type Database, type SqlTransaction } from '../connection';
+import { readPage, type Page, type PageRequest } from '../pages';
 import { SELECT_PROJECT, lockProject, type Project } from './projects';
 
 /** `<mode>_<12 hex: names the row><40 hex: the secret>`. */
@@ -110,7 +110,7 @@ export async function listApiKeys(
   now: Date,
   page: PageRequest,
 ): Promise<Page<ApiKey>> {
-  return await pageOf(db, page, {
+  return await readPage(db, page, {
     select: `${KEY} where ${WORKS}`,
     equal: { project_id },
     bindings: { now },
@@ -127,12 +127,11 @@ export async function listApiKeys(
  */
 export async function countApiKeys(trx: SqlTransaction, project_id: string, now: Date): Promise<number> {
   await lockProject(trx, project_id);
-  const { count } = await onlyRow<{ count: number }>(
+  return await queryValue<number>(
     trx,
     `select count(*)::int as count from api_keys k where k.project_id = :project_id and ${WORKS}`,
     { project_id, now },
   );
-  return count;
 }
 
 /** The key has been rolled: it works until `expires` and no longer. */

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import { onlyRow, type Database, type SqlTransaction } from '../connection';
-import { pageOf, type Page, type PageRequest } from '../pages';
+import { requireRow, type Database, type SqlTransaction } from '../connection';
+import { readPage, type Page, type PageRequest } from '../pages';
 
 const ACTOR_KINDS = ['client', 'api_key', 'command_line', 'temporal'] as const;
 
@@ -93,7 +93,7 @@ const isObject = (value: string) =>
  * of its objects, and every operator has the id `operator`.
  */
 export async function listChanges(db: Database, filter: AuditFilter, page: PageRequest): Promise<Page<AuditRow>> {
-  return await pageOf(db, page, {
+  return await readPage(db, page, {
     select: filter.merchant_id === undefined ? 'select * from audit_trail' : FOR_MERCHANT,
     equal: { merchant_id: filter.merchant_id },
     where: [
@@ -112,7 +112,11 @@ export async function listChanges(db: Database, filter: AuditFilter, page: PageR
  * role (rules 21.23). The owner of the schema or the database may still drop the table.
  */
 export async function auditTrailWeakness(db: Database): Promise<string | undefined> {
-  const { has_trigger, may_change, role } = await onlyRow<{ has_trigger: boolean; may_change: boolean; role: string }>(
+  const { has_trigger, may_change, role } = await requireRow<{
+    has_trigger: boolean;
+    may_change: boolean;
+    role: string;
+  }>(
     db,
     `select current_user as role,
        has_table_privilege('audit_trail', 'update, delete, truncate, trigger')

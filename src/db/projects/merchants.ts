@@ -1,5 +1,5 @@
 import { queryRow, type Database } from '../connection';
-import { BY_CREATED, pageOf, type Page, type PageRequest } from '../pages';
+import { BY_CREATED, readPage, type Page, type PageRequest } from '../pages';
 
 /** A merchant. Instants are ISO 8601 texts in UTC. */
 export interface StoredMerchant {
@@ -38,5 +38,5 @@ export async function updateMerchant(db: Database, merchant: NewMerchant, now: D
 }
 
 export async function listMerchants(db: Database, page: PageRequest): Promise<Page<StoredMerchant>> {
-  return await pageOf(db, page, { select: MERCHANT, key: BY_CREATED });
+  return await readPage(db, page, { select: MERCHANT, key: BY_CREATED });
 }

@@ -1,6 +1,6 @@
 import type { HashedSecret } from '../../secrets';
-import { queryRow, queryRows, type Database } from '../connection';
-import { pageOf, type Page, type PageRequest } from '../pages';
+import { hasRows, queryRow, queryRows, type Database } from '../connection';
+import { readPage, type Page, type PageRequest } from '../pages';
 
 /** An operator sees and changes everything, a merchant's client only the objects of the merchant (rules 21.6). */
 export type Role = 'operator' | 'merchant';
@@ -95,7 +95,7 @@ export async function noteClientUse(db: Database, client_id: string, now: Date):
 
 /** The clients that are not revoked, newest first. */
 export async function listOAuthClients(db: Database, now: Date, page: PageRequest): Promise<Page<OAuthClient>> {
-  return await pageOf(db, page, {
+  return await readPage(db, page, {
     select: CLIENT,
     bindings: { now },
     key: [
@@ -107,7 +107,5 @@ export async function listOAuthClients(db: Database, now: Date, page: PageReques
 
 /** Whether there is a client that may do everything. */
 export async function hasOperator(db: Database): Promise<boolean> {
-  return (
-    (await queryRows(db, `select 1 from oauth_clients where role = 'operator' and revoked is null limit 1`)).length > 0
-  );
+  return await hasRows(db, `select 1 from oauth_clients where role = 'operator' and revoked is null limit 1`);
 }

@@ -1,6 +1,6 @@
 import type { ProjectStatus } from '../../domain/transitions';
-import { onlyRow, queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
-import { BY_CREATED, pageOf, type Page, type PageRequest } from '../pages';
+import { queryRow, queryRows, queryValue, type Database, type SqlTransaction } from '../connection';
+import { BY_CREATED, readPage, type Page, type PageRequest } from '../pages';
 import { newWebhookSecret, type WebhookSecretVault } from '../webhooks/webhook-secrets';
 
 /** A merchant's project, with the defaults of its orders. */
@@ -48,11 +48,13 @@ export interface NewProject {
   capture_expiration_period?: string | undefined;
 }
 
-/** Selects Project; queries add a `where` or use it as a table. */
-export const SELECT_PROJECT = `
+/** Selects Project, and further columns; queries add a `where` or use it as a table. */
+const selectProject = (...further: string[]) => `
   select p.id, p.merchant_id, m.name as merchant_name, p.name, p.is_test, p.status, p.payment_methods, p.currencies,
-         p.expiration_period, p.transaction_expiration_period, p.capture_expiration_period, p.webhook_url, p.account_funding, p.id_namespace
+         p.expiration_period, p.transaction_expiration_period, p.capture_expiration_period, p.webhook_url, p.account_funding, ${['p.id_namespace', ...further].join(', ')}
   from projects p join merchants m on m.id = p.merchant_id`;
+export const SELECT_PROJECT = selectProject();
+const SELECT_STORED_PROJECT = selectProject('p.suspended_by', 'p.created', 'p.modified');
 
 /** The project; `undefined` when there is none. */
 export async function findProject(db: Database, project_id: string): Promise<Project | undefined> {
@@ -65,30 +67,25 @@ export async function lockProject(trx: SqlTransaction, project_id: string): Prom
   await queryRows(trx, 'select 1 from projects where id = :project_id for no key update', { project_id });
 }
 
-const RECORD = SELECT_PROJECT.replace('p.id_namespace', 'p.id_namespace, p.suspended_by, p.created, p.modified');
-
 /**
  * The project; `undefined` when there is none. `lock`: until the end of the SQL transaction, for a change that orders of
  * the project do not wait for.
  */
 export async function findStoredProject(db: Database, id: string, lock?: 'lock'): Promise<StoredProject | undefined> {
-  const sql = `${RECORD} where p.id = :id ${lock ? 'for no key update of p' : ''}`;
+  const sql = `${SELECT_STORED_PROJECT} where p.id = :id ${lock ? 'for no key update of p' : ''}`;
   return await queryRow<StoredProject>(db, sql, { id });
 }
 
 /** The projects of a merchant, newest first. */
 export async function listProjects(db: Database, merchant_id: string, page: PageRequest): Promise<Page<StoredProject>> {
-  return await pageOf(db, page, { select: RECORD, equal: { merchant_id }, key: BY_CREATED });
+  return await readPage(db, page, { select: SELECT_STORED_PROJECT, equal: { merchant_id }, key: BY_CREATED });
 }
 
 /** How many projects a merchant has. Its locked row makes one at a time count them. */
 export async function countProjects(trx: SqlTransaction, merchant_id: string): Promise<number> {
-  const { count } = await onlyRow<{ count: number }>(
-    trx,
-    'select count(*)::int as count from projects where merchant_id = :merchant_id',
-    { merchant_id },
-  );
-  return count;
+  return await queryValue<number>(trx, 'select count(*)::int as count from projects where merchant_id = :merchant_id', {
+    merchant_id,
+  });
 }
 
 export async function insertProject(

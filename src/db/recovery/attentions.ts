@@ -1,9 +1,10 @@
 import { ATTENTION_KINDS, settlementsAttention, type AttentionKind } from '../../domain/attention';
 import { POLLS_BEFORE_ATTENTION } from '../../domain/transaction';
 import { UNPAID_ATTEMPT_STATUSES } from '../../domain/transitions';
-import { onlyRow, queryRow, queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
+import { requireRow, queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
 import { openSettlements, type OpenSettlements } from '../orders/settlements';
-import { pageOf, type Page, type PageRequest } from '../pages';
+import { readPage, type Page, type PageRequest } from '../pages';
+import { toIsoTime } from '../../time';
 
 /** The object that an operator has to look at. A webhook's id is `{order_id}-{n}`; a workflow's is its workflow id. */
 export interface AttentionObject {
@@ -129,7 +130,7 @@ const WEBHOOKS = 1_000;
  * Returns the last id; `undefined`: there are no more.
  */
 export async function endDeliveredAttentions(db: Database, after: string): Promise<string | undefined> {
-  const { last, is_full } = await onlyRow<{ last: string; is_full: boolean }>(
+  const { last, is_full } = await requireRow<{ last: string; is_full: boolean }>(
     db,
     `with looked_at as (
        select id, object_id from attentions
@@ -208,7 +209,7 @@ export async function listAttentions(
     ['id', 'uuid'],
   ] as const;
   const where = [status === 'open' && 'until is null'];
-  return await pageOf(db, page, { select: 'select * from attentions', where, key });
+  return await readPage(db, page, { select: 'select * from attentions', where, key });
 }
 
 /** More of a kind are not counted. */

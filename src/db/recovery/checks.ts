@@ -1,7 +1,8 @@
-import { DAY_MS, HOUR_MS } from '../../domain/period';
-import { queryRows, toIsoTime, type Database } from '../connection';
+import { DAY_MS, HOUR_MS, type TimeSpan } from '../../domain/period';
+import { queryRows, type Database } from '../connection';
 import { keyset, type PagePosition } from '../pages';
 import { SOURCES, type RecoverySource, type SourceName, type SourceRows } from './sources';
+import { toIsoTime } from '../../time';
 
 const MINUTE = 60_000;
 /** No order, capture window or unknown outcome lasts longer than this. */
@@ -21,22 +22,16 @@ function every(interval: number, { from, to }: { from: number; to: number }): nu
   return Array.from({ length: Math.ceil((to - from) / interval) }, (_, n) => from + n * interval);
 }
 
-/** A period of instants whose rows are due for a check; a row is in one period at most. `ends` is excluded. */
-interface Period {
-  begins: number;
-  ends: number;
-}
-
 /**
  * The periods of all checks that fell due between `since` and `until`. If a row missed several checks, only the last
  * one is made.
  */
-function duePeriods({ is_repeated }: RecoverySource, { since, until }: { since: number; until: number }): Period[] {
+function duePeriods({ is_repeated }: RecoverySource, { since, until }: TimeSpan): TimeSpan[] {
   const intervals = is_repeated ? INTERVALS : INTERVALS.slice(0, 2);
   return intervals.map((interval, n) => {
-    const ends = until - interval;
+    const end = until - interval;
     const next = intervals[n + 1];
-    return { begins: Math.min(ends, Math.max(since - interval, next === undefined ? 0 : until - next)), ends };
+    return { since: Math.min(end, Math.max(since - interval, next === undefined ? 0 : until - next)), until: end };
   });
 }
 
@@ -68,8 +63,8 @@ export async function findChecks<Name extends SourceName>(
   );
   // Reads only the rest of a period under way, and nothing of those before it.
   const [period, from_at] = [Number(due.after?.[0] ?? 1), due.after?.[1]];
-  const begins = ({ begins, ends }: Period, n: number) =>
-    n + 1 === period && from_at !== undefined ? from_at : toIsoTime(n + 1 < period ? ends : begins);
+  const begins = ({ since, until }: TimeSpan, n: number) =>
+    n + 1 === period && from_at !== undefined ? from_at : toIsoTime(n + 1 < period ? until : since);
   const periods = duePeriods(SOURCES[name], due);
   const found = await queryRows<SourceRows[Name] & Omit<Check<Name>, 'row'> & { at: string }>(
     db,
@@ -83,7 +78,7 @@ export async function findChecks<Name extends SourceName>(
     {
       ...bindings,
       begins: periods.map(begins),
-      ends: periods.map(({ ends }) => toIsoTime(ends)),
+      ends: periods.map(({ until }) => toIsoTime(until)),
       since: toIsoTime(due.since),
       limit: due.limit,
     },

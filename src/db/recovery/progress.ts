@@ -1,7 +1,8 @@
-import { epochOf } from '../columns';
-import { queryRows, toIsoTime, type Database } from '../connection';
+import { epochMsSql } from '../columns';
+import { queryRows, type Database } from '../connection';
 import type { PagePosition } from '../pages';
 import type { SourceName } from './sources';
+import { toIsoTime } from '../../time';
 
 /**
  * How far a source was checked: the rows that fell due before `checked_until`, and in a round under way those before
@@ -18,7 +19,7 @@ export interface SourceProgress {
 export async function findProgress(db: Database): Promise<Partial<Record<SourceName, SourceProgress>>> {
   const found = await queryRows<SourceProgress & { source: SourceName }>(
     db,
-    `select source, ${epochOf('checked_until')} as checked_until, ${epochOf('round_until')} as round_until, position
+    `select source, ${epochMsSql('checked_until')} as checked_until, ${epochMsSql('round_until')} as round_until, position
      from recovery_progress`,
   );
   return Object.fromEntries(found.map(({ source, ...progress }) => [source, progress]));

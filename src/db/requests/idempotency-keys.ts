@@ -1,6 +1,7 @@
 import { validate as isUuid } from 'uuid';
-import { epochOf } from '../columns';
-import { queryRow, queryRows, toIsoTime, type Database } from '../connection';
+import { epochMsSql } from '../columns';
+import { hasRows, queryRow, type Database } from '../connection';
+import { toIsoTime } from '../../time';
 
 /** An answer as it was sent over HTTP. */
 export interface KeptAnswer {
@@ -47,7 +48,7 @@ export async function findKey(db: Database, { owner_id, key }: KeyName): Promise
   }>(
     db,
     // A kept answer without a body, as after 204, is the JSON null.
-    `select request_hash, ${epochOf('created')} as claimed_at, status, body, version, object_id, body is not null as has_body
+    `select request_hash, ${epochMsSql('created')} as claimed_at, status, body, version, object_id, body is not null as has_body
      from idempotency_keys where owner_id = :owner_id and key = :key`,
     { owner_id, key },
   );
@@ -68,7 +69,7 @@ export async function claimKey(
   { owner_id, key, request_hash, refusal }: KeyName & { request_hash: Buffer; refusal?: KeptAnswer | undefined },
   now: number,
 ): Promise<boolean> {
-  const claimed = await queryRows(
+  return await hasRows(
     db,
     `insert into idempotency_keys (owner_id, key, request_hash, created, status, body)
      values (:owner_id, :key, :request_hash, :created, :status, :body::json)
@@ -82,7 +83,6 @@ export async function claimKey(
       body: refusal === undefined ? null : JSON.stringify(refusal.body),
     },
   );
-  return claimed.length === 1;
 }
 
 /**

@@ -1,6 +1,6 @@
-import { columnsOf, epochOf } from '../columns';
+import { columnsOf, epochMsSql } from '../columns';
 import { queryRow, queryRows, type Database } from '../connection';
-import { pageOf, type List, type Page, type PageRequest } from '../pages';
+import { readPage, type List, type Page, type PageRequest } from '../pages';
 
 /** A request of a project, as it was answered (rules 25). */
 export interface LoggedRequest {
@@ -66,7 +66,7 @@ export async function listLoggedRequests(
   filter: RequestFilter,
   page: PageRequest,
 ): Promise<Page<LoggedRequest>> {
-  return await pageOf(db, page, listOf(VIEW, { project_id }, filter));
+  return await readPage(db, page, listOf(VIEW, { project_id }, filter));
 }
 
 /** The requests of a project about an order, newest first: those that named it, and the one that created it. */
@@ -79,7 +79,7 @@ export async function listLoggedRequestsOf(
   // Two parts with an index each. A follow-up order is the object of a request that named another order.
   const select = `${VIEW} where order_id = :order_id
      union all ${VIEW} where object_id = :order_id and object_id <> order_id`;
-  return await pageOf(db, page, listOf(select, { project_id, order_id }, filter));
+  return await readPage(db, page, listOf(select, { project_id, order_id }, filter));
 }
 
 /** A request for an order that was answered. */
@@ -96,7 +96,7 @@ export async function readsOfOrders(
 ): Promise<ReadOfOrder[]> {
   return await queryRows<ReadOfOrder>(
     db,
-    `select id, order_id, api_key_id, status, ${epochOf('received')} as received from logged_requests
+    `select id, order_id, api_key_id, status, ${epochMsSql('received')} as received from logged_requests
      where order_id = any(:order_ids::uuid[]) and project_id = :project_id and operation = 'getOrder' and method = 'GET'
      order by logged_requests.received, id`,
     { project_id, order_ids },

@@ -1,21 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { ErasureField } from '../../domain/erasure';
+import type { ErasureField } from '../../domain/retention';
 import type { OrderKind } from '../../domain/follow-up';
 import { withoutCase } from '../../domain/query/text';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
 import { ServiceError } from '../../errors';
-import {
-  nextVersion,
-  queryRow,
-  queryRows,
-  sqlList,
-  toIsoTime,
-  type Database,
-  type SqlTransaction,
-} from '../connection';
-import { BY_SEQUENCE, keyset, pageOf, type Page, type PagePosition, type PageRequest, BY_CREATED } from '../pages';
+import { hasRows, nextVersion, queryRow, queryRows, sqlList, type Database, type SqlTransaction } from '../connection';
+import { BY_CREATED, BY_SEQUENCE, keyset, readPage, type Page, type PagePosition, type PageRequest } from '../pages';
 import { RESERVED } from '../orders/transactions';
 import { findProject, lockProject } from '../projects/projects';
+import { toIsoTime } from '../../time';
 
 /** An erasure of the personal data of a customer (rules 29.3). Instants are ISO 8601 texts in UTC. */
 export interface StoredErasure {
@@ -58,7 +51,7 @@ export async function listErasures(
   filter: { merchant_id?: string | undefined; project_id?: string | undefined },
   page: PageRequest,
 ): Promise<Page<StoredErasure>> {
-  return await pageOf(db, page, { select: VIEW, equal: filter, key: BY_CREATED });
+  return await readPage(db, page, { select: VIEW, equal: filter, key: BY_CREATED });
 }
 
 /** Erasures of one project that may run at the same time: each reads all of its orders. */
@@ -172,7 +165,7 @@ export async function noteErased(
   { position }: Pick<ErasurePage, 'position'>,
   now: number,
 ): Promise<boolean> {
-  const noted = await queryRows(
+  return await hasRows(
     db,
     `update erasures set position = coalesce(:position::json, position), modified = ${NEXT_MODIFIED},
        completed = case when :position::json is null then greatest(created, :now::timestamptz) end
@@ -180,7 +173,6 @@ export async function noteErased(
      returning 1`,
     { id, modified, position: position && JSON.stringify(position), now: toIsoTime(now) },
   );
-  return noted.length === 1;
 }
 
 /** An order whose personal data is to be erased: a payment order or one that follows it. */

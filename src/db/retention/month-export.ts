@@ -1,11 +1,12 @@
 import type { TimeSpan } from '../../domain/period';
-import { queryRows, toIsoTime, type Database } from '../connection';
+import { queryColumn, queryRows, type Database } from '../connection';
+import { toIsoTime } from '../../time';
 
 /** What an auditor's files of a month hold (rules 29.7). Rows are JSON objects as texts. */
 
 /** The ids of all projects. */
 export async function projectIds(db: Database): Promise<string[]> {
-  return (await queryRows<{ id: string }>(db, 'select id from projects order by id')).map(({ id }) => id);
+  return await queryColumn<string>(db, 'select id from projects order by id');
 }
 
 /** The condition of orders that were created in a month, for orderIdsByCreation. */
@@ -16,7 +17,7 @@ export const createdInMonth = ({ since, until }: TimeSpan) => ({
 
 /** The events of the transactions of some orders, each transaction's in their order. */
 export async function eventLines(db: Database, order_ids: readonly string[]): Promise<string[]> {
-  const rows = await queryRows<{ line: string }>(
+  return await queryColumn<string>(
     db,
     `select row_to_json(e)::text as line from (
        select t.order_id, e.transaction_id, e.n, e.id, e.event, e.source, e.result, e.reason,
@@ -27,7 +28,6 @@ export async function eventLines(db: Database, order_ids: readonly string[]): Pr
      ) e`,
     { order_ids },
   );
-  return rows.map(({ line }) => line);
 }
 
 /** Entries that one statement reads. */

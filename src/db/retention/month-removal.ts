@@ -1,7 +1,8 @@
 import type { TimeSpan } from '../../domain/period';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
-import { onlyRow, queryRows, sqlList, toIsoTime, type Database } from '../connection';
+import { queryColumn, queryRows, queryValue, sqlList, type Database } from '../connection';
 import { addSearchChanges } from '../search/search-outbox';
+import { toIsoTime } from '../../time';
 
 /** Removes what an auditor's files of a month hold (rules 29.8). The connection is that of the owner of the schema. */
 
@@ -34,7 +35,7 @@ const IS_UNFINISHED = `(
 export async function removeOrders(db: Database, order_ids: readonly string[], { until }: TimeSpan): Promise<number> {
   return await db.transaction(
     async (trx) => {
-      const payments = await queryRows<{ id: string }>(
+      const payments = await queryColumn<string>(
         trx,
         `select p.id from orders p
          where p.id = any(array(select coalesce(related_order_id, id) from orders where id = any(:order_ids::uuid[])))
@@ -45,12 +46,11 @@ export async function removeOrders(db: Database, order_ids: readonly string[], {
          for update`,
         { order_ids, until: toIsoTime(until) },
       );
-      const rows = await queryRows<{ id: string }>(
+      const ids = await queryColumn<string>(
         trx,
-        'select id from orders where id = any(:ids::uuid[]) or related_order_id = any(:ids::uuid[])',
-        { ids: payments.map(({ id }) => id) },
+        'select id from orders where id = any(:payments::uuid[]) or related_order_id = any(:payments::uuid[])',
+        { payments },
       );
-      const ids = rows.map(({ id }) => id);
       for (const statement of DELETIONS) await queryRows(trx, statement, { ids });
       // The index removes what the record no longer has.
       await addSearchChanges(trx, ids);
@@ -105,9 +105,8 @@ export async function* removeAuditEntries(db: Database, { since, until }: TimeSp
 
 /** Whether the role of this connection owns the audit trail, itself or as a member. */
 export async function ownsAuditTrail(db: Database): Promise<boolean> {
-  const { owns } = await onlyRow<{ owns: boolean }>(
+  return await queryValue<boolean>(
     db,
     `select pg_has_role(relowner, 'usage') as owns from pg_class where oid = cast('audit_trail' as regclass)`,
   );
-  return owns;
 }

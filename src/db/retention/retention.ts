@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../domain/period';
 import { RETAINED, type Retained, type RetentionDays } from '../../domain/retention';
-import { queryRows, toIsoTime, type Database } from '../connection';
+import { queryRows, type Database } from '../connection';
+import { toIsoTime } from '../../time';
 
 interface RetentionRule {
   /** Rows that one statement changes: far fewer than its time limit allows. */

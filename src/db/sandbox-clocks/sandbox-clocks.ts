@@ -2,14 +2,15 @@ import { MAX_DURATION, parseDuration } from '../../domain/duration';
 import type { BegunAdvance, ClockAdvance, StartedClock } from '../../domain/sandbox-clock';
 import { ServiceError, preconditionFailed } from '../../errors';
 import {
+  hasRows,
   nextVersion,
-  onlyRow,
   queryRow,
   queryRows,
-  toIsoTime,
+  queryValue,
   type Database,
   type SqlTransaction,
 } from '../connection';
+import { toIsoTime } from '../../time';
 
 /**
  * How far the clock of an object is ahead of real time, in milliseconds, as a column. `object` and `id` name both in
@@ -102,24 +103,22 @@ export async function beginAdvance(
 
 /** Whether the advance of a request has begun: it can no longer be refused. */
 export async function isAdvanceBegun(db: Database, asked: { clock_id: string; request_id: string }): Promise<boolean> {
-  const begun = await queryRows(
+  return await hasRows(
     db,
     'select 1 from sandbox_clock_advances where clock_id = :clock_id and request_id = :request_id',
     asked,
   );
-  return begun.length > 0;
 }
 
 /** Locks the order or payment link that a clock belongs to until the end of the SQL transaction. Returns its version. */
 async function lockOwner(trx: SqlTransaction, clock_id: string): Promise<number> {
-  const { version } = await onlyRow<{ version: number }>(
+  return await queryValue<number>(
     trx,
     `with o as (select version from orders where id = :clock_id for update),
        l as (select version from payment_links where id = :clock_id for update)
      select version from o union all select version from l`,
     { clock_id },
   );
-  return version;
 }
 
 /** Parts of a statement that make a new version of the order or payment link that a clock belongs to. */

@@ -1,6 +1,7 @@
 import { SEARCH_PACE, type IndexDelay } from '../../domain/search-pace';
-import { onlyRow, queryRow, queryRows, toIsoTime, type Database } from '../connection';
+import { requireRow, queryColumn, queryRow, queryRows, type Database } from '../connection';
 import { allParts, readPart } from '../pages';
+import { toIsoTime } from '../../time';
 
 /** A change of an order that the index has not seen. */
 export interface SearchChange {
@@ -43,7 +44,7 @@ export async function dueSearchChanges(db: Database, limit: number): Promise<Sea
 
 /** Records a search, and returns how far the index is behind. */
 export async function noteSearch(db: Database): Promise<IndexDelay> {
-  return await onlyRow<IndexDelay>(
+  return await requireRow<IndexDelay>(
     db,
     `with noted as (
        update search_use
@@ -95,12 +96,11 @@ export async function addSearchChanges(db: Database, order_ids: readonly string[
 
 /** Which of the orders wait to be written to the index. */
 export async function waitingForSearch(db: Database, order_ids: readonly string[]): Promise<string[]> {
-  const waiting = await queryRows<{ order_id: string }>(
+  return await queryColumn<string>(
     db,
     'select distinct order_id from search_outbox where order_id = any(:order_ids::uuid[])',
     { order_ids },
   );
-  return waiting.map(({ order_id }) => order_id);
 }
 
 /** How many orders the index has refused. */
@@ -111,13 +111,12 @@ export async function countSearchRefusals(db: Database): Promise<number> {
 
 /** The orders of a project that the index has refused. */
 export async function refusedOrders(db: Database, project_id: string): Promise<string[]> {
-  const refused = await queryRows<{ order_id: string }>(
+  return await queryColumn<string>(
     db,
     `select order_id from search_refusals r join orders o on o.id = r.order_id
      where o.project_id = :project_id order by order_id`,
     { project_id },
   );
-  return refused.map(({ order_id }) => order_id);
 }
 
 /** The ids of all orders, sorted, page by page; may miss an order that is added meanwhile. */
@@ -129,10 +128,9 @@ export async function* allOrderIds(db: Database, size: number): AsyncGenerator<s
 
 /** Which of the ids are orders. */
 export async function existingOrders(db: Database, order_ids: readonly string[]): Promise<string[]> {
-  const found = await queryRows<{ id: string }>(db, 'select id from orders where id = any(:order_ids::uuid[])', {
+  return await queryColumn<string>(db, 'select id from orders where id = any(:order_ids::uuid[])', {
     order_ids,
   });
-  return found.map(({ id }) => id);
 }
 
 /** A requested rebuild of the index that has not ended. */

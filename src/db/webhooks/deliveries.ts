@@ -1,9 +1,10 @@
 import { WEBHOOK_ATTEMPTS_MAX, isSlowAttempt, type DeliveryId, type DeliveryProgress } from '../../domain/delivery';
 import { DELIVERY_MOVES, OPEN_DELIVERY_STATUSES, isFinal, statusesBefore } from '../../domain/transitions';
-import { epochOf, objectOf, type RowOf } from '../columns';
-import { prepared, queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
+import { epochMsSql, objectOf, type RowOf } from '../columns';
+import { prepared, queryRows, type Database, type SqlTransaction } from '../connection';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 import { WEBHOOK_SECRETS, type StoredWebhookSecrets } from './webhook-secrets';
+import { toIsoTime } from '../../time';
 
 /** A webhook, with its receiver and progress. The body is made when it is sent. */
 export interface Delivery extends DeliveryId, DeliveryProgress, StoredWebhookSecrets {
@@ -35,7 +36,7 @@ type DeliveryRow = RowOf<Omit<Delivery, 'is_slow'>> & { duration_ms: number | nu
 
 const selectDelivery = prepared<DeliveryRow>(
   'find delivery',
-  `select d.order_id, d.n, d.url, d.redelivery_of, d.request_id, d.status, ${epochOf('d.next_attempt_at')} as next_attempt_at,
+  `select d.order_id, d.n, d.url, d.redelivery_of, d.request_id, d.status, ${epochMsSql('d.next_attempt_at')} as next_attempt_at,
      o.project_id, p.merchant_id, p.is_test, current_setting('transaction_read_only') = 'on' as is_read_only,
      ${WEBHOOK_SECRETS}, ${CLOCK_OFFSET} as clock_offset_ms,
      coalesce(a.attempt, 0) as attempts, a.failure, a.duration_ms
@@ -79,7 +80,7 @@ export async function openDeliveriesOf(
 ): Promise<OpenDelivery[]> {
   return await queryRows<OpenDelivery>(
     db,
-    `select d.order_id, d.n, d.status, ${epochOf('d.next_attempt_at')} as next_attempt_at, d.project_id,
+    `select d.order_id, d.n, d.status, ${epochMsSql('d.next_attempt_at')} as next_attempt_at, d.project_id,
        (select count(*)::int from webhook_attempts a where a.order_id = d.order_id and a.n = d.n) as attempts
      from webhook_deliveries d
      where d.order_id in (${sql}) and d.status = any(:open::text[]) order by d.next_attempt_at

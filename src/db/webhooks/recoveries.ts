@@ -9,10 +9,11 @@ import {
 } from '../../domain/transitions';
 import { FAILURES_IN_A_ROW, type PausedBy } from '../../domain/webhook-recovery';
 import { ServiceError } from '../../errors';
-import { onlyRow, queryRow, queryRows, toIsoTime, type Database, type SqlTransaction } from '../connection';
-import { keyset, pageOf, type Page, type PagePosition, type PageRequest, type SortKey, BY_CREATED } from '../pages';
+import { hasRows, queryRow, queryRows, queryValue, type Database, type SqlTransaction } from '../connection';
+import { BY_CREATED, keyset, readPage, type Page, type PagePosition, type PageRequest, type SortKey } from '../pages';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 import { lockOrder } from './stored-deliveries';
+import { toIsoTime } from '../../time';
 
 /** A recovery of a project's webhooks (rules 13.16). Instants are ISO 8601 texts in UTC. */
 export interface StoredWebhookRecovery {
@@ -74,7 +75,7 @@ export async function listWebhookRecoveries(
   filter: { merchant_id?: string | undefined; project_id?: string | undefined },
   page: PageRequest,
 ): Promise<Page<StoredWebhookRecovery>> {
-  return await pageOf(db, page, { select: VIEW, equal: filter, key: BY_CREATED });
+  return await readPage(db, page, { select: VIEW, equal: filter, key: BY_CREATED });
 }
 
 /** Writes a recovery. Throws Conflict while another one of the project is open (rules 13.16). */
@@ -235,12 +236,7 @@ export async function nextToRecover(
 /** How many deliveries a recovery is still to send; counted up to REMAINING_MAX. */
 export async function countToRecover(db: Database, recovery: RecoveredTime, now: number): Promise<number> {
   const { from, bindings } = candidates(recovery, now, REMAINING_MAX);
-  const { remaining } = await onlyRow<{ remaining: number }>(
-    db,
-    `select least(count(*), :limit)::int as remaining from ${from}`,
-    bindings,
-  );
-  return remaining;
+  return await queryValue<number>(db, `select least(count(*), :limit)::int as remaining from ${from}`, bindings);
 }
 
 /**
@@ -254,12 +250,11 @@ export async function isStillToRecover(
 ): Promise<boolean> {
   if (!has_failed) return true;
   await lockOrder(trx, order_id);
-  const found = await queryRows(
+  return await hasRows(
     trx,
     `select 1 from webhook_deliveries d where d.order_id = :order_id and d.n = :n and ${FAILED}`,
     { order_id, n, since, until, not_failed: NOT_FAILED },
   );
-  return found.length > 0;
 }
 
 /** The deliveries of a recovery that are due and have no attempt: a worker may have ended before it started them. */
@@ -300,7 +295,7 @@ export async function noteRecovered(
   { order_id, n }: DeliveryId,
   recovery_n: number,
 ): Promise<boolean> {
-  const noted = await queryRows(
+  return await hasRows(
     trx,
     `with noted as (
        update webhook_deliveries set recovery_id = :recovery_id, recovery_n = :recovery_n
@@ -310,5 +305,4 @@ export async function noteRecovered(
      returning 1`,
     { recovery_id, recovery_n, order_id, n, open: OPEN_DELIVERY_STATUSES },
   );
-  return noted.length > 0;
 }

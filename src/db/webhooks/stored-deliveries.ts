@@ -1,9 +1,9 @@
-import type { DeliveryId } from '../../domain/delivery';
+import { formatDeliveryId, type DeliveryId } from '../../domain/delivery';
 import type { EndedDelivery } from '../../domain/forecast';
 import { OPEN_DELIVERY_STATUSES, type DeliveryStatus } from '../../domain/transitions';
 import { ServiceError } from '../../errors';
 import { queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
-import { pageOf, readPart, type Page, type PageRequest } from '../pages';
+import { readPage, readPart, type Page, type PageRequest } from '../pages';
 import { nextWebhookNumber } from '../backups/restores';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
@@ -87,7 +87,7 @@ export async function listStoredDeliveries(
   filter: DeliveryFilter,
   page: PageRequest,
 ): Promise<Page<StoredDelivery>> {
-  return await pageOf(db, page, {
+  return await readPage(db, page, {
     select: filter.merchant_id === undefined ? VIEW : ofMerchant,
     equal: { project_id: filter.project_id, order_id: filter.order_id, status: filter.status },
     where: [filter.since !== undefined && 'created >= :since'],
@@ -157,7 +157,10 @@ export async function insertRedelivery(
   );
   if (open !== undefined) {
     const state = open.status === 'paused' ? 'is paused' : 'has not ended';
-    throw new ServiceError('Conflict', `The redelivery ${order_id}-${open.n} of the same event ${state}.`);
+    throw new ServiceError(
+      'Conflict',
+      `The redelivery ${formatDeliveryId({ order_id, n: open.n })} of the same event ${state}.`,
+    );
   }
   const made = await queryRow<{ n: number }>(
     trx,
@@ -168,6 +171,6 @@ export async function insertRedelivery(
      returning n`,
     { order_id, n, now, request_id },
   );
-  if (made === undefined) throw new Error(`delivery ${order_id}-${n} does not exist`);
+  if (made === undefined) throw new Error(`delivery ${formatDeliveryId({ order_id, n })} does not exist`);
   return { order_id, n: made.n };
 }

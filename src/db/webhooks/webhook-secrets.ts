@@ -90,11 +90,14 @@ export async function rollWebhookSecret(
   );
 }
 
-/** A new secret as Standard Webhooks has it: whsec_ and the base64 of 24 to 64 random bytes. */
+/** A random secret as Standard Webhooks has it: whsec_ and the base64 of 24 to 64 random bytes. */
+export const randomWebhookSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
+
+/** A new secret of a project, as its row has it. */
 export function newWebhookSecret(
   secrets: SecretKeys,
   project_id: string,
 ): Pick<StoredWebhookSecrets, 'webhook_secret' | 'webhook_secret_key_id'> {
-  const { data, secret_key_id } = secrets.encrypt(`whsec_${randomBytes(32).toString('base64')}`, project_id);
+  const { data, secret_key_id } = secrets.encrypt(randomWebhookSecret(), project_id);
   return { webhook_secret: data, webhook_secret_key_id: secret_key_id };
 }

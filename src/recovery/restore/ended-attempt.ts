@@ -10,7 +10,7 @@ import { lastTransaction, outcomeAwaitedFrom, transactionOf, type OrderSnapshot 
 import { chargeIdempotencyKey } from '../../domain/transaction';
 import { OPEN_ATTEMPT_STATUSES, UNPAID_ATTEMPT_STATUSES } from '../../domain/transitions';
 import { reversalOrderId } from '../../ids';
-import { timeOf } from '../../object-time';
+import { currentTimeOf } from '../../time';
 import { deadline, untilStored, type Restoration } from './restoration';
 import type { KnownEnd, LateAttempt, SentToOrder } from './sent-to-order';
 
@@ -40,7 +40,7 @@ export async function setByHand(
   const order = await loadOrderSnapshot(db, order_id);
   const last = lastTransaction(order);
   if (last?.id !== transaction_id || !isAttemptOpen(last.status)) return false;
-  const now = timeOf(order);
+  const now = currentTimeOf(order);
   // A decline after the time for paying ends the order as expired.
   if (endOf(last)?.ended === 'expired') await endPeriod(db, 'orders', order_id, new Date(now));
   // It was processing when the outcome was set.
@@ -102,7 +102,7 @@ async function endAttempt(
 ): Promise<OrderSnapshot> {
   return await moveAsPlanned(db, order, (current) => {
     const change = changeToEnd(current, transaction_id, ended);
-    return change && { change, details: { source, now: timeOf(current) } };
+    return change && { change, details: { source, now: currentTimeOf(current) } };
   });
 }
 

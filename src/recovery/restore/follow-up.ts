@@ -14,7 +14,7 @@ import { isAttemptOpen } from '../../domain/order';
 import { transactionOf } from '../../domain/order-snapshot';
 import { ORDER_MOVES, isFinal } from '../../domain/transitions';
 import { processorOrderId, transactionId } from '../../ids';
-import { timeOf } from '../../object-time';
+import { currentTimeOf } from '../../time';
 import type { ReportedOperation } from '../../processor/wire';
 import type { SeenWorkflow, SentInputs } from '../../temporal/sent-inputs';
 import {
@@ -74,7 +74,7 @@ export async function restoreFollowUp(
     await endRun(restoration, workflow);
     if (is_written) {
       await untilPaymentHasOutcome(restoration, input);
-      const now = timeOf(await loadOrderSnapshot(db, input.original_order_id));
+      const now = currentTimeOf(await loadOrderSnapshot(db, input.original_order_id));
       await insertFollowUp(db, { ...sent(), transaction_id: transactionId(id, 1), now });
     }
   }
@@ -122,7 +122,7 @@ async function endFollowUp(
   const { db, operations } = restoration;
   const order = await findOrderSnapshot(db, id);
   if (order === undefined || isFinal(ORDER_MOVES, order.status)) return false;
-  const now = timeOf(order);
+  const now = currentTimeOf(order);
   if (outcome !== undefined) {
     await setFollowUpOutcome(restoration, { ...input, manual_outcome: outcome, now });
     return true;

@@ -8,7 +8,7 @@ import { findStoredOrder, type StoredOrder } from '../../db/orders/stored-order'
 import { isAttemptOpen } from '../../domain/order';
 import { lastTransaction, outcomeAwaitedFrom, transactionOf, type OrderSnapshot } from '../../domain/order-snapshot';
 import { ORDER_MOVES, isFinal } from '../../domain/transitions';
-import { timeOf } from '../../object-time';
+import { currentTimeOf } from '../../time';
 import type { SeenWorkflow, SentInputs } from '../../temporal/sent-inputs';
 import { endLate, endUncharged, resumeOrder, setByHand } from './ended-attempt';
 import { currentLink } from './payment-link';
@@ -131,7 +131,7 @@ async function payAgain(
   const isNew = (order: OrderSnapshot) => (transactionOf(order, id)?.status ?? 'new') === 'new';
   const write = async (trx: Database) => {
     const order = await loadOrderSnapshot(trx, order_id);
-    return isNew(order) ? await writeAttempt({ db: trx }, { ...sent, order, now: timeOf(order) }) : order;
+    return isNew(order) ? await writeAttempt({ db: trx }, { ...sent, order, now: currentTimeOf(order) }) : order;
   };
   const is_new = isNew(await loadOrderSnapshot(db, order_id));
   // It had failed; made now, it might charge a customer who has paid elsewhere.

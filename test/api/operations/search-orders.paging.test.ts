@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { queryRows } from '../../../src/db/connection';
+import { queryColumn } from '../../../src/db/connection';
 import { writeOrders, type WrittenOrder } from '../../support/rows';
 import { aSearchWorld, type SearchAnswer } from '../../support/search';
 import { setUp } from '../../support/set-up';
@@ -70,11 +70,10 @@ async function sequences(bodies: readonly object[], between = async () => undefi
 async function expectedOrder(field: string, direction: string): Promise<string[]> {
   const column =
     field === 'transaction.amount' ? '(select max(amount) from transactions where order_id = o.id)' : `o.${field}`;
-  const of = await queryRows<{ id: string }>(
+  return await queryColumn<string>(
     world.db,
     `select o.id from orders o order by ${column} ${direction} nulls last, o.sequence ${direction}`,
   );
-  return of.map(({ id }) => id);
 }
 
 it('rules 20.1 and 20.9: start and size reach 10,000 orders, in the order of the sequence', async () => {

@@ -1,4 +1,4 @@
-import { presentOrder, formatTimestamp } from '../../../api/present/order';
+import { presentOrder } from '../../../api/present/order';
 import { orderSchema } from '../../../src/contract/order';
 import { moveOrder } from '../../../src/db/orders/move-order';
 import { findStoredOrder, type StoredTransaction } from '../../../src/db/orders/stored-order';
@@ -7,6 +7,7 @@ import { createTestDatabase } from '../../support/database';
 import { BY_TOKEN, NOW } from '../../support/domain';
 import { aStoredOrder } from '../../support/rows';
 import { setUp } from '../../support/set-up';
+import { formatTimestamp } from '../../../api/present/format';
 
 test.each([
   ['2026-01-15 12:00:05.433502+00', '2026-01-15T12:00:05.433502+00:00'],

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { checkSearchIndex, indexedOrders } from '../../../activities/search-index';
-import { queryRows } from '../../../src/db/connection';
+import { queryColumn, queryRows } from '../../../src/db/connection';
 import { claimCurrentBuild } from '../../../src/db/builds/current-build';
 import {
   noteSearch,
@@ -256,8 +256,7 @@ it('rules 20.18: an index that is lost while no order changes is made again', as
   expect(await differences()).toMatchObject({ orders: 3, missing: 0 });
 });
 
-const ids = async () =>
-  (await queryRows<{ id: string }>(world.db, 'select id from orders order by id')).map(({ id }) => id);
+const ids = async () => await queryColumn<string>(world.db, 'select id from orders order by id');
 
 it.each([
   ['', async () => {}],

@@ -5,11 +5,12 @@ import {
   listLoggedRequests,
   type LoggedRequest,
 } from '../../../../src/db/requests/logged-requests';
-import { queryRows, toIsoTime } from '../../../../src/db/connection';
+import { queryRows } from '../../../../src/db/connection';
 import { removeOld } from '../../../../src/db/retention/retention';
 import { createTestDatabase, planOf } from '../../../support/database';
 import { NOW, PROJECT } from '../../../support/domain';
 import { setUp } from '../../../support/set-up';
+import { toIsoTime } from '../../../../src/time';
 
 const database = setUp(() => createTestDatabase());
 

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { connectDatabase, queryRows, toIsoTime, type Database } from '../../../../src/db/connection';
+import { connectDatabase, queryRows, type Database } from '../../../../src/db/connection';
 import * as webhookProjectIndexes from '../../../../src/db/migrations/008-webhook-project-indexes';
 import { insertMerchant } from '../../../../src/db/projects/merchants';
 import { upsertProject } from '../../../../src/db/projects/projects';
@@ -18,6 +18,7 @@ import { MINUTE, NOW, PROJECT } from '../../../support/domain';
 import { writeOrders } from '../../../support/rows';
 import { setUp } from '../../../support/set-up';
 import { until } from '../../../support/waits';
+import { toIsoTime } from '../../../../src/time';
 
 const SMALL = { merchant_id: uuidv7(), id: uuidv7() };
 /** Another project of the same merchant. */
