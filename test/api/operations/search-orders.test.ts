@@ -21,7 +21,7 @@ import { serveTestApi } from '../../support/test-api';
 import { sendUntilAnswered, until } from '../../support/waits';
 
 /** Random searches of a test. SEARCHES=300 to look for differences. */
-const SEARCHES = Number(process.env['SEARCHES'] ?? 25);
+const SEARCHES = Number(process.env['SEARCHES'] ?? 12);
 
 const world = setUp(aSearchWorld);
 beforeAll(async () => {
