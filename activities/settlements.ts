@@ -43,7 +43,7 @@ export async function fetchSettlements(
     }
     const recorded = await recordSettlements(db, { after, settlements: settlements.map(ofTransaction), now });
     settled += recorded.settled;
-    for (const unpaid of recorded.unpaid) await askAbout(workflows, unpaid);
+    for (const unpaid of recorded.unpaid) await requestPollOf(workflows, unpaid);
     Context.current().cancellationSignal.throwIfAborted();
     Context.current().heartbeat({ settled });
     if (settlements.length === 0) break;
@@ -59,7 +59,7 @@ export async function fetchSettlements(
  * Polls the processor about a transaction that was settled although it is recorded as unpaid (rules 10.18). Recovery
  * does it if this call is lost.
  */
-async function askAbout(
+async function requestPollOf(
   { orders, follow_ups }: ActivityServices['workflows'],
   { transaction_id, order_id, status, is_payment }: UnpaidTransaction,
 ): Promise<void> {

@@ -40,7 +40,7 @@ export function health(
 ): Router {
   const unavailable = new Set<string>();
   const checked = new Set<string>();
-  /** Checks under way: who asks meanwhile gets their result. */
+  /** Checks under way: concurrent requests share their result. */
   const running = new Map<string, Promise<string | undefined>>();
   gauge('payments_dependency_available', () =>
     [...checked].map((name) => ({

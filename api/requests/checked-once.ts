@@ -3,7 +3,7 @@ import type { AcceptedRequest } from '../../src/domain/accepted-request';
 import { keyMayBeSentAgain } from '../../src/temporal/call-errors';
 
 /**
- * So long after it claimed its key a first run may still start: longer than any request lasts, and than the clocks of
+ * A first run may still start this long after it claimed its key: longer than any request lasts, and than the clocks of
  * two api processes differ. Milliseconds.
  */
 const FIRST_RUN_MS = 60_000;

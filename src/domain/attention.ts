@@ -10,7 +10,7 @@ import { DAY_MS } from './period';
 export const ATTENTION_KINDS = ['order', 'webhook', 'settlements', 'search_index', 'workflow'] as const;
 export type AttentionKind = (typeof ATTENTION_KINDS)[number];
 
-/** Between the reasons of an order that has several. */
+/** Separates the reasons of an order that has several. */
 export const REASON_SEPARATOR = '; ';
 
 /** The record of a workflow is lost (rules 10.19). */
@@ -33,7 +33,7 @@ export function reasonsInWords(reasons: readonly (string | undefined)[]): string
   return reasons.filter((reason) => reason !== undefined).join(REASON_SEPARATOR) || undefined;
 }
 
-/** Of an outcome that is awaited. */
+/** The reason to look at an order whose outcome is overdue. */
 function outcomeAttention(order: OrderSnapshot): string | undefined {
   const awaited_from = outcomeAwaitedFrom(order);
   if (awaited_from === undefined) return undefined;

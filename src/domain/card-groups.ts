@@ -49,7 +49,7 @@ export interface Position {
   end: number;
 }
 
-/** Positions of the card numbers in a text of at least so many digits. */
+/** Positions in a text of the card numbers that have at least `digits_min` digits. */
 export function* cardNumbersInGroups(text: string, digits_min: number): Generator<Position> {
   const groups = groupsIn(text);
   for (const [first, { start }] of groups.entries()) {
@@ -194,7 +194,7 @@ const numberLengthAt = (text: string, start: number, end: number): number =>
 /** Whether six digits are a day of these years, as numbers of orders begin: 260115. */
 const isDate = (digits: string): boolean => /^2[2-7](?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$/.test(digits);
 
-/** Lengths of a group and of those joined to it; no more than a card number has, and one. */
+/** Lengths of a group and of the groups joined to it: one more than a card number can have, at most. */
 function lengthsFrom(groups: readonly Group[], first: number): number[] {
   const lengths: number[] = [];
   for (let i = first; i < groups.length && lengths.length <= GROUPS_MAX; i += 1) {

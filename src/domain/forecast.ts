@@ -38,9 +38,11 @@ export interface ForecastRecord {
   /** How long attempts are kept (rules 29.1), by the order's clock: as far as it is ahead, longer. Milliseconds. */
   attempts_kept_ms: number;
   watches: readonly LateApprovalWatch[];
-  /** Number of its next webhook and of a new order's first; whether its next change has an address to send one to. */
+  /** Number of its next webhook. */
   next_delivery: number;
+  /** Number of the first webhook of an order that follows it. */
   first_delivery: number;
+  /** Whether its next change sends a webhook. */
   has_webhook_address: boolean;
   /** The order's time, epoch milliseconds. */
   now: number;
@@ -88,7 +90,7 @@ class Future {
 
   run(): void {
     const { order, deliveries, ended_deliveries, watches } = this.record;
-    for (const { last_attempt_at, ...delivery } of ended_deliveries) this.attemptsGo(delivery, last_attempt_at);
+    for (const { last_attempt_at, ...delivery } of ended_deliveries) this.removeAttempts(delivery, last_attempt_at);
     for (const delivery of deliveries) this.attempts(delivery, delivery.attempts > 0);
     for (const watch of watches) this.question(watch);
     if (order.kind !== 'payment') return;
@@ -242,12 +244,12 @@ class Future {
       const { at, event, text } = wait;
       this.others.push({ at, event, text, ...this.of(delivery), rule: attempts === 0 ? '13.1' : '13.6' });
       next_attempt_at = at + WEBHOOK_RETRY_AFTER_MS;
-      if (attempts + 1 === last) this.attemptsGo(delivery, at);
+      if (attempts + 1 === last) this.removeAttempts(delivery, at);
     }
   }
 
   /** The attempts of a webhook that has ended are no longer kept. */
-  private attemptsGo(delivery: DeliveryId, last_attempt_at: number): void {
+  private removeAttempts(delivery: DeliveryId, last_attempt_at: number): void {
     const text = 'Webhook attempts removed from the timeline';
     const at = last_attempt_at + this.record.attempts_kept_ms;
     this.others.push({ at, event: 'webhook.attempts_removed', text, ...this.of(delivery), rule: '29.1' });

@@ -107,7 +107,7 @@ export class Recovery {
       }
     }
     if (Object.keys(finished).length > 0) await saveProgress(db, finished);
-    // What needs a person is only shown: whatever fails there must not end the rest of the round.
+    // Attentions are only shown: a failure here must not end the round.
     try {
       this.webhooks_after = await reconcileAttentions(db, now, this.webhooks_after);
     } catch (err) {

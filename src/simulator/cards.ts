@@ -80,7 +80,7 @@ export const TEST_CARDS = {
   lost_answer: {
     number: '4018810000230007',
     title: 'Approved, answer lost',
-    meaning: 'It is approved, but the first call never hears of it.',
+    meaning: 'Approved, but the answer to the first call is lost.',
     scenario: 'lost_answer',
   },
   error_then_fine: {

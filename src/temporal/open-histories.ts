@@ -106,7 +106,7 @@ export async function drainOthers(
     await sleep(TRY_AGAIN_MS);
     went_on = await move(went_on);
   }
-  const problem = 'It goes on all the time.';
+  const problem = 'It kept adding events while it was replayed, so it was not moved.';
   drained.stay.push(...went_on.map((run) => ({ ...run, problem })));
   return drained;
 }

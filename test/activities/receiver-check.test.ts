@@ -91,15 +91,13 @@ test('rules 27.3: a webhook that is not accepted stays paused', async () => {
   expect(rows).toEqual([{ status: 'paused', status_code: 500, failure: 'answered 500' }]);
 });
 
-test('rules 27.5: an order that is accepted and never retrieved: its case has failed, after four seconds', async () => {
+test('rules 27.5: an order that is accepted and never retrieved: its case has failed, after four seconds at least', async () => {
   const check_id = await beginOnlyCheck();
   receiver.answer((response) => response.writeHead(200).end());
   const played = await playReceiverCase(services(), { check_id, case: 'once', now: Date.now() });
   const began = Date.now();
   expect(await finishReceiverCheck(services(), { check_id, played: [played], now: began })).toBe('failed');
-  const waited = Date.now() - began;
-  expect(waited).toBeGreaterThanOrEqual(READS_AWAITED_MS);
-  expect(waited).toBeLessThan(2 * READS_AWAITED_MS);
+  expect(Date.now() - began).toBeGreaterThanOrEqual(READS_AWAITED_MS);
   const { completed, cases } = (await findReceiverCheck(database.db, check_id))!;
   expect(completed).not.toBeNull();
   expect(cases!.find((one) => one.case === 'once')).toMatchObject({ result: 'failed', reads: [] });

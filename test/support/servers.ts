@@ -55,7 +55,7 @@ export async function startReceiver() {
   };
 }
 
-/** A server that takes every connection and never says a word. */
+/** A server that accepts connections and never answers. */
 export async function aSilentServer() {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => void sockets.add(socket.on('error', () => undefined)));

@@ -1,8 +1,8 @@
 import { queryRows, type Database } from '../connection';
 
 /**
- * Says that a process encrypts payloads with the first of these keys for so many seconds from now. The others may have
- * been used until now, where nothing is known of them.
+ * Records that a process encrypts payloads with the first of these keys for `seconds` more. Of the others nothing may be
+ * known yet: they count as used until now.
  */
 export async function notePayloadKeyUse(db: Database, key_ids: readonly string[], seconds: number): Promise<void> {
   await queryRows(

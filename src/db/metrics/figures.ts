@@ -35,7 +35,7 @@ const ageOf = (instant: string) =>
 
 const DUE = `webhook_deliveries where status = 'new' and next_attempt_at <= clock_timestamp()`;
 const UNKNOWN = `transactions where status = 'processing'`;
-/** Of follow-up orders banks take days to decide some. */
+/** Charges only: banks may take days to decide a refund. */
 const UNKNOWN_CHARGES = `${UNKNOWN} and original_transaction_id is null`;
 
 /** Days of use are dates in UTC. */
@@ -70,7 +70,7 @@ export interface RolledEnd {
   ends_at: number;
 }
 
-/** Of each kind of which one still works. */
+/** For each kind of secret, when the first of those that were rolled and still work expires. */
 export async function findRolledEnds(db: Database): Promise<RolledEnd[]> {
   const first = (kind: RolledEnd['kind'], expires: string, rows: string) =>
     `select '${kind}' as kind, min(${expires}) as expires from ${rows} and ${expires} > clock_timestamp()`;

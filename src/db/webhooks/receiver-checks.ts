@@ -40,7 +40,7 @@ export async function beginReceiverCheck(
   if (existing !== undefined) return existing;
   await queryRows(
     trx,
-    `update receiver_checks set reason = 'It was lost on its way.', completed = :now
+    `update receiver_checks set reason = 'It did not finish: its workflow was lost. Start another check.', completed = :now
      where project_id = :project_id and completed is null and created < :lost`,
     { project_id, now: toIsoTime(now), lost: toIsoTime(now - RECEIVER_CHECK_LOST_AFTER_MS) },
   );

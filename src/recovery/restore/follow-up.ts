@@ -52,9 +52,7 @@ export async function restoreFollowUp(
       // It was never written, or there was nothing to record.
       if (is_refused) return false;
       await endRun(restoration, workflow);
-      throw new LeftForPerson(
-        'It has no answer, and the processor does not know it: sent now, it would be carried out.',
-      );
+      throw new LeftForPerson('The processor does not know this operation: sent again now, it would be carried out.');
     }
   }
   // All that was left then may be more than is left now.

@@ -21,7 +21,9 @@ test('rules 27.1 and 27.8: one check runs at a time; one that was lost is stoppe
   expect(await begin(NOW, first.id)).toEqual(first);
   expect(await begin(NOW + RECEIVER_CHECK_LOST_AFTER_MS)).toBeUndefined();
   const second = (await begin(NOW + RECEIVER_CHECK_LOST_AFTER_MS + 1))!;
-  expect(await findReceiverCheck(database.db, first.id)).toMatchObject({ reason: 'It was lost on its way.' });
+  expect(await findReceiverCheck(database.db, first.id)).toMatchObject({
+    reason: 'It did not finish: its workflow was lost. Start another check.',
+  });
   // Its workflow comes back.
   await completeReceiverCheck(database.db, { id: first.id, cases: [], now: NOW });
   expect(await findReceiverCheck(database.db, first.id)).toMatchObject({ cases: null });
