@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Agent, request, type Dispatcher } from 'undici';
+import { request, type Dispatcher } from 'undici';
 import { createProcessorClient } from '../processor/client';
 import { TEST_CARDS } from '../simulator/cards';
 import { deliveryWorkflowId, orderWorkflowId, paymentLinkWorkflowId } from '../../workflows/messages';
 import { FLOOR_PATH } from './floor-route';
 import { floorWorkflowId } from './floor';
+import { createApiClient } from './merchant';
 import type { WebhookReceiver } from './receiver';
 import type { BenchStack } from './stack';
 
@@ -76,30 +77,16 @@ class UnexpectedAnswer extends Error {
 /** Whether the request came too late on a busy machine: nothing was stored or charged then. */
 export const isRefusedAsLate = (error: unknown) => error instanceof UnexpectedAnswer && error.status === 503;
 
-/** A merchant and a customer of a stack, over kept-alive connections as a merchant's server has them. */
-function createShop({ facts, variables }: BenchStack) {
-  const agent = new Agent({ keepAliveTimeout: 60_000 });
-  const authorization = `Basic ${Buffer.from(`${facts.test_api_key}:`).toString('base64')}`;
-
-  async function send(
-    method: 'GET' | 'POST',
-    path: string,
-    headers: Record<string, string> = {},
-    body?: string,
-  ): Promise<Reply> {
-    const answer = await request(facts.api_url + path, {
-      dispatcher: agent,
-      method,
-      headers,
-      ...(body === undefined ? {} : { body }),
-    });
-    return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
-  }
+/** A merchant and a customer of a stack. */
+function createShop(stack: BenchStack) {
+  const { facts, variables } = stack;
+  const { agent, send, close } = createApiClient(stack, {});
+  const api_key = facts.test_api_key;
 
   /** A merchant's request; answers the object, which has the expected status then. */
   async function call(method: 'GET' | 'POST', path: string, expected: string, body?: object): Promise<Answered> {
-    const headers = { authorization, ...(body && { 'content-type': 'application/json' }) };
-    const { status, text } = await send(method, path, headers, body && JSON.stringify(body));
+    const { statusCode: status, body: answer } = await send(method, path, { api_key, body });
+    const text = await answer.text();
     const object = JSON.parse(text) as Answered;
     if (status >= 300 || object.status !== expected) {
       throw new UnexpectedAnswer(`${method} ${path} was to answer ${expected}: ${status} ${text}`, status);
@@ -116,18 +103,20 @@ function createShop({ facts, variables }: BenchStack) {
    */
   async function payOnPage(path: string): Promise<string> {
     const page = await send('GET', path);
+    const html = await page.body.text();
     const cookie = [page.headers['set-cookie'] ?? []]
       .flat()
       .map((line) => line.split(';', 1)[0])
       .join('; ');
     const form = new URLSearchParams({
       ...CARD,
-      token: hidden(page.text, 'token'),
-      attempt: hidden(page.text, 'attempt'),
+      token: hidden(html, 'token'),
+      attempt: hidden(html, 'attempt'),
     });
     const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded' };
-    const { status, headers: answered } = await send('POST', path, headers, form.toString());
-    const location = String(answered['location']);
+    const answer = await send('POST', path, { headers, body: form.toString() });
+    await answer.body.dump();
+    const [status, location] = [answer.statusCode, String(answer.headers['location'])];
     if (status !== 303 || !location.startsWith(RETURN_URL)) {
       throw new UnexpectedAnswer(`a payment was to be accepted: ${status}`, status);
     }
@@ -136,8 +125,8 @@ function createShop({ facts, variables }: BenchStack) {
 
   /** A token of the demo project, as an earlier payment leaves one. */
   async function vaultToken(): Promise<string> {
-    const { text } = await send('GET', '/v1/merchants/self/projects/self/', { authorization });
-    const { id: project_id } = JSON.parse(text) as { id: string };
+    const { body } = await send('GET', '/v1/merchants/self/projects/self/', { api_key });
+    const { id: project_id } = (await body.json()) as { id: string };
     const processor = createProcessorClient({
       url: facts.simulator_url,
       key: variables['PROCESSOR_KEY'] ?? '',
@@ -152,7 +141,7 @@ function createShop({ facts, variables }: BenchStack) {
     }
   }
 
-  return { agent, call, createOrder, payOnPage, vaultToken, close: () => agent.destroy() };
+  return { agent, call, createOrder, payOnPage, vaultToken, close };
 }
 
 /** The floor at an api of this address. */
@@ -280,12 +269,6 @@ interface Answered {
   id: string;
   status: string;
   transactions: { id: string }[];
-}
-
-interface Reply {
-  status: number;
-  headers: Dispatcher.ResponseData['headers'];
-  text: string;
 }
 
 function hidden(html: string, name: string): string {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Agent, request } from 'undici';
 import { connectDatabase, type Database } from '../db/connection';
 import { noteSearch, requestSearchRebuild } from '../db/search/search-outbox';
 import { durationsAtPace, median, quantile } from './figures';
+import { createApiClient } from './merchant';
 import { machine, table } from './report';
 import { PAID_ORDER, createRows, type BenchRow } from './rows';
 import { changeOrders, continueIndexing, stopIndexing, untilIndexed, writeBenchOrders } from './search-orders';
@@ -62,31 +62,22 @@ export async function measureSearch(
 type SearchMerchant = ReturnType<typeof searchMerchant>;
 
 /** A merchant who searches over kept-alive connections. */
-function searchMerchant({ facts }: BenchStack) {
-  const agent = new Agent({ keepAliveTimeout: 60_000, bodyTimeout: 0, headersTimeout: 0 });
-  const headersOf = (key: 'test_api_key' | 'live_api_key') => ({
-    authorization: `Basic ${Buffer.from(`${facts[key]}:`).toString('base64')}`,
-    'content-type': 'application/json',
-  });
+function searchMerchant(stack: BenchStack) {
+  const { facts } = stack;
+  const { send, close } = createApiClient(stack, { bodyTimeout: 0, headersTimeout: 0 });
   const search = async (body: object, query = '') => {
-    const answer = await request(`${facts.api_url}/v1/search/orders/${query}`, {
-      dispatcher: agent,
-      method: 'POST',
-      headers: headersOf('test_api_key'),
-      body: JSON.stringify(body),
-    });
+    const answer = await send('POST', `/v1/search/orders/${query}`, { api_key: facts.test_api_key, body });
     if (answer.statusCode !== 200) throw new Error(`a search was answered ${answer.statusCode}`);
     return answer.body;
   };
   return {
     async projectId(key: 'test_api_key' | 'live_api_key'): Promise<string> {
-      const url = `${facts.api_url}/v1/merchants/self/projects/self/`;
-      const { body } = await request(url, { dispatcher: agent, headers: headersOf(key) });
+      const { body } = await send('GET', '/v1/merchants/self/projects/self/', { api_key: facts[key] });
       return ((await body.json()) as { id: string }).id;
     },
     search: async (body: object) => (await (await search(body)).json()) as { hits: number },
     report: (query: string) => search({ query }, '?format=csv'),
-    close: () => agent.destroy(),
+    close,
   };
 }
 

@@ -5,8 +5,6 @@ import { connectDatabase } from '../db/connection';
 import { recordAttempt } from '../db/webhooks/deliveries';
 import { insertOrder } from '../db/orders/insert-order';
 import { moveOrder } from '../db/orders/move-order';
-import { insertMerchant } from '../db/projects/merchants';
-import { upsertProject } from '../db/projects/projects';
 import type { WebhookSecretVault } from '../db/webhooks/webhook-secrets';
 import { SecretKeys } from '../secrets';
 import { acceptRequest } from '../domain/accepted-request';
@@ -14,6 +12,7 @@ import type { NewOrder } from '../domain/new-order';
 import { createWorkflowClients, type WorkflowClients } from '../temporal/workflows';
 import { durationsAtPace, quantile } from './figures';
 import type { BenchRow } from './rows';
+import { insertProjects } from './merchant';
 import type { BenchStack } from './stack';
 
 /** Milliseconds from the request for a paid order to the arrival of its webhook. */
@@ -91,10 +90,8 @@ async function insertDeliveries(
   count: number,
   webhook_url: string,
 ): Promise<NewDelivery[]> {
-  const [merchant_id, project_id, now] = [uuidv7(), uuidv7(), Date.now()];
-  const project = { id: project_id, name: 'Silent', is_test: true, payment_methods: [], currencies: ['EUR'] };
-  await insertMerchant(db, { id: merchant_id, name: 'Silent', country: 'NL', default_currency: 'EUR' }, new Date(now));
-  await upsertProject({ db, secrets }, merchant_id, project, new Date(now));
+  const now = Date.now();
+  const [project_id = ''] = await insertProjects({ db, secrets }, 'Silent', 1);
   const deliveries: NewDelivery[] = [];
   const request = acceptRequest({
     request_id: uuidv7(),

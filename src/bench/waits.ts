@@ -1,15 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { v7 as uuidv7 } from 'uuid';
-import { Agent, request } from 'undici';
 import { withDatabase } from '../db/connection';
 import { insertApiKey, newApiKey } from '../db/projects/api-keys';
-import { insertMerchant } from '../db/projects/merchants';
-import { upsertProject } from '../db/projects/projects';
 import { severalAtOnce } from '../domain/several-at-once';
 import { SecretKeys } from '../secrets';
 import { MEMORY_PATH } from './held-memory';
 import { durationsAtPace, quantile } from './figures';
 import { cpuMilliseconds, memoryMiB } from './processes';
+import { createApiClient, insertProjects } from './merchant';
 import { machine, table } from './report';
 import type { BenchStack } from './stack';
 
@@ -39,21 +36,14 @@ interface Order {
  */
 export async function measureWaits(stack: BenchStack, plan: WaitsPlan, say: (text: string) => void): Promise<string> {
   const { facts } = stack;
-  const agent = new Agent({ keepAliveTimeout: 60_000, headersTimeout: 0 });
+  const client = createApiClient(stack, { headersTimeout: 0 });
   const send = async (
     api_key: string,
     method: 'GET' | 'POST' | 'DELETE',
     path: string,
-    headers = {},
-    body?: string,
+    rest: { headers?: Record<string, string>; body?: object } = {},
   ) => {
-    const authorization = `Basic ${Buffer.from(`${api_key}:`).toString('base64')}`;
-    const answer = await request(facts.api_url + path, {
-      dispatcher: agent,
-      method,
-      headers: { authorization, ...headers },
-      ...(body !== undefined && { body }),
-    });
+    const answer = await client.send(method, path, { api_key, ...rest });
     const text = await answer.body.text();
     if (answer.statusCode !== 200) throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`);
     return JSON.parse(text) as Order;
@@ -62,21 +52,20 @@ export async function measureWaits(stack: BenchStack, plan: WaitsPlan, say: (tex
   try {
     const keys = await createProjects(stack, Math.ceil(plan.waiting / PER_PROJECT));
     say(`creating ${plan.waiting} orders`);
-    const json = { 'content-type': 'application/json' };
     const orders = await severalAtOnce(CREATED_AT_ONCE, Array.from({ length: plan.waiting }), async (_, n) => {
       const key = keys[Math.floor(n / PER_PROJECT)]!;
-      return { ...(await send(key, 'POST', '/v1/orders/', json, '{"currency":"EUR","amount":1250}')), key };
+      return { ...(await send(key, 'POST', '/v1/orders/', { body: { currency: 'EUR', amount: 1_250 } })), key };
     });
     await sleep(WARM_UP_MS);
     const heldMemory = async () => {
-      const answer = await request(facts.api_url + MEMORY_PATH, { dispatcher: agent });
+      const answer = await client.send('GET', MEMORY_PATH);
       return ((await answer.body.json()) as { bytes: number }).bytes;
     };
     const [held_without, without] = [await heldMemory(), memoryMiB(pids)['api']!];
     say(`${plan.waiting} requests wait`);
     const answered: number[] = [];
     const answers = orders.map(async ({ id, key }) => {
-      const { status, modified } = await send(key, 'GET', `/v1/orders/${id}/`, { prefer: 'wait=60' });
+      const { status, modified } = await send(key, 'GET', `/v1/orders/${id}/`, { headers: { prefer: 'wait=60' } });
       // From before the statement that moves the order to the whole answer.
       if (status === 'cancelled') answered.push(Date.now() - Date.parse(modified));
     });
@@ -109,23 +98,18 @@ export async function measureWaits(stack: BenchStack, plan: WaitsPlan, say: (tex
       ),
     ].join('\n\n');
   } finally {
-    await agent.destroy();
+    await client.close();
   }
 }
 
 /** Projects of their own, each with a key. */
 async function createProjects({ facts, variables }: BenchStack, count: number): Promise<string[]> {
   const secrets = new SecretKeys(variables['SECRET_KEYS'] ?? '');
-  const [merchant_id, now] = [uuidv7(), new Date()];
   return await withDatabase(facts.postgres_url, async (db) => {
-    await insertMerchant(db, { id: merchant_id, name: 'Waits', country: 'NL', default_currency: 'EUR' }, now);
     const keys: string[] = [];
-    for (let n = 1; n <= count; n += 1) {
-      const id = uuidv7();
-      const project = { id, name: `Waits ${n}`, is_test: true, payment_methods: [], currencies: ['EUR'] };
-      await upsertProject({ db, secrets }, merchant_id, project, now);
+    for (const id of await insertProjects({ db, secrets }, 'Waits', count)) {
       const key = newApiKey({ is_test: true });
-      await insertApiKey({ db, secrets }, id, key, now);
+      await insertApiKey({ db, secrets }, id, key, new Date());
       keys.push(key);
     }
     return keys;
