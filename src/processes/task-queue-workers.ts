@@ -75,7 +75,10 @@ export async function createWorkers(
     shutdownForceTime: STOP_LIMITS_MS.activities,
   } satisfies Partial<WorkerOptions>;
   const queues = queuesOf(config).filter(({ role }) => config.WORKER_ROLES.includes(role));
-  return await Promise.all(queues.map(({ options }) => Worker.create({ ...shared, ...options })));
+  const workers: Worker[] = [];
+  // One after the other: the threads of the first, that of payments, start at once.
+  for (const { options } of queues) workers.push(await Worker.create({ ...shared, ...options }));
+  return workers;
 }
 
 /** With versioning a workflow stays on the version that began it, unless its code says otherwise (rules 24.21). */

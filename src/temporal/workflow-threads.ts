@@ -36,24 +36,58 @@ export function workflowThreadSilence(): number {
   return Math.max(0, ...[...threads].map(({ silentFor }) => silentFor));
 }
 
+/** The threads of one worker, which start when the first workflow needs them. */
+class ThreadsOnDemand extends ThreadedVMWorkflowCreator {
+  private started: Promise<unknown> | undefined;
+
+  constructor(private readonly startAll: () => Promise<WatchedThread[]>) {
+    super([]);
+  }
+
+  /** Starts them unless they run. */
+  async start(): Promise<void> {
+    this.started ??= this.startAll().then((threads) => this.workerThreadClients.push(...threads));
+    await this.started;
+  }
+
+  override async createWorkflow(
+    ...args: Parameters<ThreadedVMWorkflowCreator['createWorkflow']>
+  ): ReturnType<ThreadedVMWorkflowCreator['createWorkflow']> {
+    await this.start();
+    return await super.createWorkflow(...args);
+  }
+
+  override async destroy(): Promise<void> {
+    await this.started;
+    await super.destroy();
+  }
+}
+
 /**
  * Lets the workers that are created from now on run workflows in `workflow-thread.ts` instead of in the SDK's thread,
- * which has no option for what we change. `entry`: the compiled file.
+ * which has no option for what we change. `entry`: the compiled file. A thread takes memory and a third of a second of
+ * CPU: only those of the first worker start with it, so that workflow code that cannot be loaded fails the start.
  */
 export function useWorkflowThreads(call_stacks: boolean, entry = require.resolve('./workflow-thread')): void {
+  let is_first = true;
   ThreadedVMWorkflowCreator.create = async ({ threadPoolSize, logger, patchActivationCallback, ...init }) => {
     const workerData: ThreadSettings = { call_stacks, limit_ms: init.isolateExecutionTimeoutMs };
-    const clients = Array.from(
-      { length: threadPoolSize },
-      () => new WatchedThread(new Thread(entry, { workerData }), logger, patchActivationCallback),
-    );
     const input = {
       ...init,
       // Node takes undefined as no limit of its own for each call into the sandbox.
       isolateExecutionTimeoutMs: undefined as never,
       hasPatchActivationCallback: patchActivationCallback !== undefined,
     };
-    await Promise.all(clients.map((client) => client.send({ type: 'init', ...input })));
-    return new ThreadedVMWorkflowCreator(clients);
+    const threads = new ThreadsOnDemand(async () => {
+      const clients = Array.from(
+        { length: threadPoolSize },
+        () => new WatchedThread(new Thread(entry, { workerData }), logger, patchActivationCallback),
+      );
+      await Promise.all(clients.map((client) => client.send({ type: 'init', ...input })));
+      return clients;
+    });
+    if (is_first) await threads.start();
+    is_first = false;
+    return threads;
   };
 }

@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { WorkflowFailedError } from '@temporalio/client';
+import { ThreadedVMWorkflowCreator } from '@temporalio/worker/lib/workflow/threaded-vm';
 import { pino } from 'pino';
 import { repositoryRoot } from '../../../src/stack/files';
 import { WorkerLiveness } from '../../../src/temporal/worker-liveness';
 import { buildWorkflowBundle } from '../../../src/temporal/workflow-bundle';
+import { useWorkflowThreads } from '../../../src/temporal/workflow-threads';
 import { TASK_QUEUE } from '../../../workflows/messages';
 import { setUp } from '../../support/set-up';
-import { createWorkflowEnvironment } from '../../support/temporal';
+import { createWorkflowEnvironment, errorsOnly } from '../../support/temporal';
 import { until } from '../../support/waits';
 
 /** Written to a file, so that the bundle has nothing else. */
@@ -109,4 +112,32 @@ describe('with call stacks', () => {
     expect(await handle.query<string>('__stack_trace')).toMatch(/interceptors\.ts:\d+/);
     await handle.terminate();
   });
+});
+
+/** Notes its start, and answers every request. */
+const THREAD = `const { parentPort } = require('node:worker_threads');
+require('node:fs').appendFileSync(__dirname + '/started', '.');
+parentPort.on('message', ({ requestId }) => parentPort.postMessage({ requestId, result: { type: 'ok' } }));
+`;
+
+it('of several workers in a process only the first starts its thread at once, the others with their first workflow', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'threads-'));
+  writeFileSync(path.join(folder, 'thread.js'), THREAD);
+  useWorkflowThreads(false, path.join(folder, 'thread.js'));
+  type Options = Parameters<typeof ThreadedVMWorkflowCreator.create>[0];
+  const options = { threadPoolSize: 1, isolateExecutionTimeoutMs: 1_000, logger: errorsOnly } as unknown as Options;
+  const started = () => readFileSync(path.join(folder, 'started'), 'utf8').length;
+  const workers = [
+    await ThreadedVMWorkflowCreator.create(options),
+    await ThreadedVMWorkflowCreator.create(options),
+    await ThreadedVMWorkflowCreator.create(options),
+  ];
+  expect(started()).toBe(1);
+  const workflow = { info: { unsafe: {}, runId: 'a run' } } as Parameters<
+    ThreadedVMWorkflowCreator['createWorkflow']
+  >[0];
+  await Promise.all([workers[1]!.createWorkflow(workflow), workers[1]!.createWorkflow(workflow)]);
+  expect(started()).toBe(2);
+  for (const worker of workers) await worker.destroy();
+  rmSync(folder, { recursive: true });
 });
