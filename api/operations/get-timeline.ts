@@ -28,8 +28,10 @@ export const getTimeline =
     const readRecord = async (db: Database) => {
       const found = await findTimeline(db, order, { limit, from, waits_max: WAITS_MAX });
       const { retention_days } = services;
-      const isAsked = forecast === 'true';
-      return { record: found, future: isAsked ? await futureOf({ db, retention_days }, order, found, now) : undefined };
+      return {
+        record: found,
+        future: forecast ? await futureOf({ db, retention_days }, order, found, now) : undefined,
+      };
     };
     const { record, future } = await services.bulk.read(order.project_id, readRecord, context.signal);
     const page = pageOfTimeline(timelineEntries({ order, ...record }, amountInWords), { limit, from });

@@ -6,9 +6,8 @@ import { presentLoggedRequest } from '../present/logged-request';
 /** The requests of the project about an order, newest first (rules 25.3). */
 export const listOrderRequests =
   (services: Pick<MerchantServices, 'db' | 'bulk'>): MerchantOperation<'listOrderRequests'> =>
-  async (context, { params: { order_id }, query: { limit, cursor, only_errors, ...filters } }) => {
+  async (context, { params: { order_id }, query: { limit, cursor, ...filter } }) => {
     const { project_id } = await requireRequestedOrder(services, context, order_id);
-    const filter = { ...filters, only_errors: only_errors === 'true' };
     return presentPage(
       await services.bulk.read(
         project_id,

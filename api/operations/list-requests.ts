@@ -6,9 +6,8 @@ import { presentLoggedRequest } from '../present/logged-request';
 /** The requests of the project, newest first (rules 25.3). */
 export const listRequests =
   ({ bulk }: Pick<MerchantServices, 'bulk'>): MerchantOperation<'listRequests'> =>
-  async ({ caller, signal }, { query: { limit, cursor, only_errors, ...filters } }) => {
+  async ({ caller, signal }, { query: { limit, cursor, ...filter } }) => {
     const { id } = caller.project;
-    const filter = { ...filters, only_errors: only_errors === 'true' };
     return presentPage(
       await bulk.read(id, (db) => listLoggedRequests(db, id, filter, { limit, cursor }), signal),
       presentLoggedRequest,

@@ -9,7 +9,7 @@ import { RECEIVER_CHECK_ROUTES } from './receiver-check';
 import { REPORT_ROUTES } from './report';
 import type { Route } from './routes';
 import { SEARCH_ROUTES } from './search';
-import { idParam, instantParam, timestampText, uuidString } from './scalars';
+import { flagParam, idParam, instantParam, timestampText, uuidString } from './scalars';
 import { WEBHOOK_EVENT_ROUTES } from './webhook-events';
 import { WEBHOOK_RECOVERY_ROUTES } from './webhook-recovery';
 
@@ -68,7 +68,7 @@ const STATUS = 'Expected a status code from 200 to 599.';
 const filters = {
   since: instantParam().optional().describe('Requests that were received from this instant on.'),
   until: instantParam().optional().describe('Requests that were received up to this instant.'),
-  only_errors: z.enum(['true', 'false']).optional().describe('`true`: only requests that were answered with an error.'),
+  only_errors: flagParam().optional().describe('`true`: only requests that were answered with an error.'),
   operation: z
     .enum(Object.keys(LOGGED_ROUTES) as (keyof typeof LOGGED_ROUTES)[])
     .optional()

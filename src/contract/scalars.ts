@@ -118,6 +118,9 @@ export const durationText = () => z.string().meta({ format: 'duration', examples
 
 export const uuidString = () => z.uuid();
 
+/** A flag in a query. */
+export const flagParam = () => z.enum(['true', 'false']).transform((text) => text === 'true');
+
 /** An id in a path: any version of uuid, in lower case from here on, so that ids derived from it are the same. */
 export const idParam = () => z.guid('Expected a uuid.').toLowerCase();
 

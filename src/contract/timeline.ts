@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENT_SOURCES } from '../domain/transaction';
-import { limitParam, timestampText, uuidString } from './scalars';
+import { flagParam, limitParam, timestampText, uuidString } from './scalars';
 
 /** The history of an order, and the events it waits for (rules 23.1). */
 export const timelineSchema = z.strictObject({
@@ -56,7 +56,7 @@ const ENTRIES_LIMIT = { default: 1_000, most: 1_000 };
 
 /** The query of a timeline. */
 export const timelineQuery = z.strictObject({
-  forecast: z.enum(['true', 'false']).optional().describe('`true`: the answer has `forecast`.'),
+  forecast: flagParam().optional().describe('`true`: the answer has `forecast`.'),
   limit: limitParam(ENTRIES_LIMIT).describe('Entries in the answer.'),
   cursor: z.string().max(32).optional().describe('`cursor` of the page before; absent: the first page.'),
 });

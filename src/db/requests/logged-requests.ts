@@ -54,7 +54,7 @@ interface RequestFilter {
   /** ISO 8601. */
   since?: string | undefined;
   until?: string | undefined;
-  only_errors?: boolean;
+  only_errors?: boolean | undefined;
   operation?: string | undefined;
   status?: number | undefined;
 }

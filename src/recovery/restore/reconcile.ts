@@ -66,64 +66,46 @@ const TYPES = [PAYMENT_LINK_WORKFLOW, ORDER_WORKFLOW, FOLLOW_UP_WORKFLOW] as con
  * What cannot be written again is left for a person. Safe to repeat (rules 28.3).
  */
 export async function reconcile(services: Services, restore: RestoreUnderWay): Promise<Reconciliation> {
+  const { db, client, processor, requireLease } = services;
   const { since } = restore;
-  await holdErasures(services.db, true);
-  const seen = await workflowsSince(services.client, TYPES, since);
-  const found: Reconciliation = { compared: seen.length, rewritten: 0, open_items: [], failed: 0 };
-  const attempt = async <T>(object: string, work: () => Promise<T>): Promise<T | undefined> =>
-    await work().catch((error: Error) => {
-      const is_ended_again = error instanceof EndedAgain;
-      found.open_items.push({ object, reason: error.message, ...(is_ended_again && { is_ended_again }) });
-      if (!isForPerson(error)) found.failed += 1;
-      return undefined;
-    });
-  await attempt('temporal', async () => {
-    const lacking = await lackingSince(services.client, since);
+  await holdErasures(db, true);
+  const seen = await workflowsSince(client, TYPES, since);
+  const run = new ReconciliationRun(requireLease, seen.length);
+  const { found } = run;
+  await run.attempt('temporal', async () => {
+    const lacking = await lackingSince(client, since);
     if (lacking !== undefined) throw new LeftForPerson(lacking);
   });
-  /** What shares a limit is written in its order. */
-  const writeAll = async (missing: readonly Missing[]) => {
-    const groups = new Map<string, Missing[]>();
-    for (const one of missing) groups.set(one.in_turn_with, [...(groups.get(one.in_turn_with) ?? []), one]);
-    await severalAtOnce(CHECKS_AT_ONCE, [...groups.values()], async (group) => {
-      for (const { object, write, is_needed_by_later } of group) {
-        await services.requireLease();
-        const is_changed = await attempt(object, write);
-        if (is_changed === undefined && is_needed_by_later) return;
-        if (is_changed) found.rewritten += 1;
-      }
-    });
-  };
   const ends: Missing[] = [];
   const restorationWith = (operations: readonly ReportedOperation[]): Restoration => ({
     ...services,
-    operations: new KnownOperations(services.processor, operations),
+    operations: new KnownOperations(processor, operations),
     ends,
   });
   for (const type of TYPES) {
     // The processor may go on with what was under way: its operations are asked for again.
-    const restoration = restorationWith(await operationsSince(services.processor, since));
+    const restoration = restorationWith(await operationsSince(processor, since));
     const of_type = seen.filter((one) => one.type === type);
     const read = await severalAtOnce(CHECKS_AT_ONCE, of_type, (workflow) =>
-      attempt(workflow.workflow_id, () => missingOf(restoration, type, workflow)),
+      run.attempt(workflow.workflow_id, () => missingOf(restoration, type, workflow)),
     );
-    await services.requireLease();
-    await postponeEnds(services.db, since, Date.now() + ENDS_AFTER_MS);
-    await writeAll(read.filter((one) => one !== undefined));
+    await requireLease();
+    await postponeEnds(db, since, Date.now() + ENDS_AFTER_MS);
+    await run.writeAll(read.filter((one) => one !== undefined));
   }
   // A link that has ended takes no attempt.
-  await writeAll(ends);
-  const operations = await operationsSince(services.processor, since);
+  await run.writeAll(ends);
+  const operations = await operationsSince(processor, since);
   const restoration = restorationWith(operations);
   const initiated = operations.filter(
     ({ operation, result }) => isProcessorInitiated(operation) && result === 'approved',
   );
-  await writeAll(initiated.map((operation) => missingInitiated(restoration, operation)));
-  const erasures = await workflowsSince(services.client, [ERASURE_WORKFLOW], since);
+  await run.writeAll(initiated.map((operation) => missingInitiated(restoration, operation)));
+  const erasures = await workflowsSince(client, [ERASURE_WORKFLOW], since);
   if (found.failed === 0) {
-    await services.requireLease();
-    await holdErasures(services.db, false);
-    await eraseAgain(services, { erasures, began: restore.began }, attempt);
+    await requireLease();
+    await holdErasures(db, false);
+    await eraseAgain(services, run, { erasures, began: restore.began });
   } else {
     // Histories are needed once more.
     const reason = 'It has to be carried out again.';
@@ -132,12 +114,48 @@ export async function reconcile(services: Services, restore: RestoreUnderWay): P
   found.open_items.push(...(await differences(services, new Set(operations.map(({ order_id }) => order_id)))));
   const open = new Set(found.open_items.map(({ object }) => object));
   const restored = seen.filter(({ workflow_id }) => !open.has(workflow_id));
-  await services.requireLease();
+  await requireLease();
   await endLostRecords(
-    services.db,
+    db,
     restored.map(({ workflow_id }) => objectIdOf(workflow_id)),
   );
   return found;
+}
+
+/** One reconciliation: what it has done so far, and what it could not do. */
+class ReconciliationRun {
+  readonly found: Reconciliation;
+
+  constructor(
+    private readonly requireLease: RequireLease,
+    compared: number,
+  ) {
+    this.found = { compared, rewritten: 0, open_items: [], failed: 0 };
+  }
+
+  /** Does something about an object. What fails becomes an open item; the result is `undefined` then. */
+  async attempt<T>(object: string, work: () => Promise<T>): Promise<T | undefined> {
+    return await work().catch((error: Error) => {
+      const is_ended_again = error instanceof EndedAgain;
+      this.found.open_items.push({ object, reason: error.message, ...(is_ended_again && { is_ended_again }) });
+      if (!isForPerson(error)) this.found.failed += 1;
+      return undefined;
+    });
+  }
+
+  /** Writes what is missing, several at once; what shares a limit is written in its order. */
+  async writeAll(missing: readonly Missing[]): Promise<void> {
+    const groups = new Map<string, Missing[]>();
+    for (const one of missing) groups.set(one.in_turn_with, [...(groups.get(one.in_turn_with) ?? []), one]);
+    await severalAtOnce(CHECKS_AT_ONCE, [...groups.values()], async (group) => {
+      for (const { object, write, is_needed_by_later } of group) {
+        await this.requireLease();
+        const is_changed = await this.attempt(object, write);
+        if (is_changed === undefined && is_needed_by_later) return;
+        if (is_changed) this.found.rewritten += 1;
+      }
+    });
+  }
 }
 
 /** Whether a person has to look: it was left on purpose, or the service refused it by its rules. */
@@ -150,13 +168,13 @@ const ERASURE_MS = 60_000;
 /** Carries out again the erasures since the backup, which the restored record does not know (rules 29.6). */
 async function eraseAgain(
   { db, client, workflows, requireLease }: Services,
+  run: ReconciliationRun,
   { erasures, began }: { erasures: readonly SeenWorkflow[]; began: number },
-  attempt: <T>(object: string, work: () => Promise<T>) => Promise<T | undefined>,
 ): Promise<void> {
   const started: string[] = [];
   for (const { workflow_id: object } of erasures) {
     await requireLease();
-    await attempt(object, async () => {
+    await run.attempt(object, async () => {
       const { start } = await sentInputs(client, object);
       const erasure = start as ErasureInput;
       // One may have begun on the restored record, before what that lacked was written again.
@@ -168,7 +186,7 @@ async function eraseAgain(
   // A worker carries out one of a project at a time: while one is waited for, others go on.
   for (const object of started) {
     const handle = client.workflow.getHandle(object);
-    await attempt(object, async () => {
+    await run.attempt(object, async () => {
       await client
         .withDeadline(Date.now() + ERASURE_MS, () => handle.result())
         .catch((error: Error) => {
