@@ -20,12 +20,12 @@ export function createApiClient({ facts }: BenchStack, limits: Pick<Agent.Option
   const agent = new Agent({ keepAliveTimeout: 60_000, ...limits });
   return {
     agent,
-    async send(
+    send: (
       method: Dispatcher.HttpMethod,
       path: string,
       { api_key, headers, body }: BenchRequest = {},
-    ): Promise<Dispatcher.ResponseData> {
-      return await request(facts.api_url + path, {
+    ): Promise<Dispatcher.ResponseData> =>
+      request(facts.api_url + path, {
         dispatcher: agent,
         method,
         headers: {
@@ -34,8 +34,7 @@ export function createApiClient({ facts }: BenchStack, limits: Pick<Agent.Option
           ...headers,
         },
         body: typeof body === 'object' ? JSON.stringify(body) : (body ?? null),
-      });
-    },
+      }),
     close: () => agent.destroy(),
   };
 }
