@@ -110,7 +110,7 @@ module.exports = {
     rule('temporal-client-only-in-temporal', 'Workflows are called in one folder; tests and the benchmark look at them.', { path: OURS, pathNot: '^(src/temporal|src/bench|proofs|test)/' }, {
       path: packages('@temporalio/client'),
     }),
-    rule('worker-sdk-only-where-workers-start', 'It loads the native core.', { path: OURS, pathNot: '^(src/main|src/processes|src/temporal|proofs|test/support)/' }, {
+    rule('worker-sdk-only-where-workers-start', 'It loads the native core.', { path: OURS, pathNot: '^(src/main|src/processes|src/temporal|proofs|test/support|test/src/temporal)/' }, {
       path: packages('@temporalio/worker'),
     }),
 
