@@ -37,7 +37,7 @@ module.exports = {
   // Files of the client name each other as modules of Node do: by the name that they have when they are compiled.
   moduleNameMapper: {
     '^(\\.{1,2}/(?:api|connection|search))\\.js$': '$1',
-    // Most test files would load hundreds of files of these packages: zod's messages in 64 languages, and each operator.
+    // Most test files would load hundreds of files of these packages: zod's messages in 63 languages, and each operator.
     '^\\.\\./locales/index\\.cjs$': '<rootDir>/node_modules/zod/v4/locales/en.cjs',
     '^rxjs(/operators)?$': '<rootDir>/node_modules/rxjs/dist/bundles/rxjs.umd.js',
   },

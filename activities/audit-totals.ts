@@ -2,8 +2,7 @@ import { auditedProjects, recordedTotals, type RecordedTotal } from '../src/db/a
 import type { Difference } from '../src/domain/incident';
 import type { TimeSpan } from '../src/domain/period';
 import { operationPages } from '../src/processor/operation-pages';
-import type { ComparedSides } from './audit-comparison';
-import { foundTwice } from './audit-comparison';
+import { foundTwice, type ComparedSides } from './audit-comparison';
 
 /** Sums by project, operation and currency (rules 26.4). They are compared hour by hour, which is finer than a day. */
 

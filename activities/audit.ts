@@ -20,8 +20,8 @@ import { REPORT_LIMIT, REPORT_ORDERS_MAX } from '../src/processor/wire';
 import { findDifferences, type Found } from './audit-comparison';
 import { differingProjects, sumDifferences, sumOf } from './audit-totals';
 import { comparePage } from './search-index';
-import type { ActivityServices, ActivityTime } from './services';
 import { atActivityTime, waitedMilliseconds } from './activity-time';
+import type { ActivityServices, ActivityTime } from './services';
 
 type AuditServices = Pick<
   ActivityServices,

@@ -31,8 +31,8 @@ import type { OperationResult, ReportedOperation } from '../src/processor/wire';
 import type { FollowUpInput } from '../workflows/messages';
 import { pollOutcome, type PollInput } from './order-outcome';
 import { signalPayment } from './order-signals';
-import type { ActivityTime, ActivityServices } from './services';
 import { currentInstant } from './activity-time';
+import type { ActivityTime, ActivityServices } from './services';
 
 /**
  * - `recorded`: the order is in the record. `was_final`: its outcome was known before.

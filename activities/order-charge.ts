@@ -8,8 +8,8 @@ import type { Processor } from '../src/processor/client';
 import type { OperationRequest } from '../src/processor/wire';
 import { currentTimeOf } from '../src/time';
 import type { TransactionInput } from '../workflows/messages';
-import type { ActivityTime, ActivityServices } from './services';
 import { currentInstant } from './activity-time';
+import type { ActivityTime, ActivityServices } from './services';
 
 /** A requested charge. */
 interface ChargeRequest extends ActivityTime {

@@ -24,8 +24,8 @@ import { foundOrNull } from './failure';
 import { charge, findCharge, recordChargeOutcome, sendCharge } from './order-charge';
 import { pollOutcome, type PollInput } from './order-outcome';
 import { signalLinkOfEndedOrder, signalPaymentLink } from './order-signals';
-import type { ActivityTime, ActivityServices } from './services';
 import { currentInstant } from './activity-time';
+import type { ActivityTime, ActivityServices } from './services';
 
 /**
  * Activities of an order's workflow. The idempotency key of a charge derives from its transaction, so each activity is

@@ -164,6 +164,7 @@ async function send(
     private_addresses: webhook_private_addresses,
     ...manner,
   });
+  const answered_at = Date.now();
   if (is_recorded) {
     const attempt = delivery.attempts + 1;
     const started = Math.max(now, sent_at) + clock_offset_ms;
@@ -177,6 +178,7 @@ async function send(
     webhook_id,
     expected,
     sent_at,
+    answered_at,
     duration_ms,
     ...(status_code === undefined ? { failure } : { status_code }),
   };

@@ -12,8 +12,8 @@ import { isProcessorInitiated } from '../src/domain/follow-up';
 import { isAttemptOpen } from '../src/domain/order';
 import { processorOrderId, transactionId } from '../src/ids';
 import type { Settlement } from '../src/processor/wire';
-import type { ActivityTime, ActivityServices } from './services';
 import { atActivityTime, waitedMilliseconds } from './activity-time';
+import type { ActivityTime, ActivityServices } from './services';
 
 /** How long a worker tries to start the workflow that records a settled chargeback; then the fetch is repeated. */
 const RECORDED_WITHIN_MS = 10_000;

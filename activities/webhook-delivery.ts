@@ -15,8 +15,8 @@ import { setCause } from '../src/tracing/cause';
 import { webhookResult, type WebhookAnswer } from '../src/webhook/post';
 import { deliveryWorkflowId } from '../workflows/messages';
 import { busyFailure } from './failure';
-import type { ActivityTime, ActivityServices } from './services';
 import { currentInstant } from './activity-time';
+import type { ActivityTime, ActivityServices } from './services';
 
 /** Names the attempt that is due by the record. `now` is real time: the order's clock offset is in the record. */
 export interface AttemptInput extends DeliveryId, ActivityTime {}

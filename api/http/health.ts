@@ -5,9 +5,9 @@ import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import type { LabelsOf } from '../../src/metrics/catalogue';
 import { gauge } from '../../src/metrics/recorder';
+import { PROBE_TIMEOUT_MS } from '../../src/http-server';
 import { answer } from './answer';
 import { otherMethods } from './bind';
-import { PROBE_TIMEOUT_MS } from '../../src/http-server';
 
 type Dependency = LabelsOf<'payments_dependency_available'>['dependency'];
 

@@ -5,9 +5,9 @@ import type { Route } from '../../src/contract/routes';
 import { isUnavailable, type Database } from '../../src/db/connection';
 import { insertLoggedRequests, type LoggedRequest } from '../../src/db/requests/logged-requests';
 import type { Logger } from '../../src/log';
+import { toIsoTime } from '../../src/time';
 import type { AnsweredRequest, RequestObserver } from './answered-request';
 import { declaredNames, type DeclaredNames } from './declared-names';
-import { toIsoTime } from '../../src/time';
 
 /** Limits of the rows that wait to be written. */
 export const RECORDER_LIMITS = {

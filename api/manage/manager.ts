@@ -70,7 +70,7 @@ export function changeOf(
 
 /** Throws Forbidden for a client of a merchant. */
 export function requireOperator({ role }: Manager, what: string): void {
-  if (role !== 'operator') throw new ServiceError('Forbidden', `Only an operator may ${what}.`);
+  if (role !== 'operator') throw new ServiceError('Forbidden', `Only a client with the role operator may ${what}.`);
 }
 
 /**

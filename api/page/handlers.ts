@@ -122,11 +122,11 @@ export function cancel<P extends Payable>(context: PageContext<P>): RequestHandl
     const { state } = payable;
     // Nothing can be paid in a suspended project, and everything can be cancelled (rules 21.10).
     if (state.kind === 'ended' && !isSuspended(state)) {
-      const error = payable.is_cancelled ? undefined : canNotCancel('The payment has ended.');
+      const error = payable.is_cancelled ? undefined : notCancelled('The payment has ended.');
       return await respond(request, response, payable, 'form', { error });
     }
     if (state.kind === 'waiting' && !state.cancellable) {
-      const error = canNotCancel('The outcome of the payment is awaited.');
+      const error = notCancelled('The outcome of the payment is awaited.');
       return await respond(request, response, payable, 'form', { error });
     }
     let error: ServiceError | undefined;
@@ -143,7 +143,7 @@ export function cancel<P extends Payable>(context: PageContext<P>): RequestHandl
     const may_repeat =
       after.state.kind === 'ended' ? isSuspended(after.state) && error !== undefined : after.state.cancellable;
     if (!may_repeat) {
-      error ??= canNotCancel('There is no payment that could be cancelled.');
+      error ??= notCancelled('There is no payment that could be cancelled.');
       return await respond(request, response, after, 'form', { error });
     }
     error ??= new ServiceError('ServiceUnavailable', 'The payment is not cancelled yet.');
@@ -151,7 +151,7 @@ export function cancel<P extends Payable>(context: PageContext<P>): RequestHandl
   };
 }
 
-const canNotCancel = (why: string) => new ServiceError('CanNotCancelTransaction', why);
+const notCancelled = (why: string) => new ServiceError('CanNotCancelTransaction', why);
 
 /** A form that pays the current attempt of its payable, by a method that it offers. */
 interface PaymentForm<Method extends PageMethod> {

@@ -34,7 +34,7 @@ function presentCase({
     result,
     text,
     ...(mend !== undefined && { mend }),
-    webhooks: webhooks.map(({ sent_at, failure, status_code, ...webhook }) => ({
+    webhooks: webhooks.map(({ sent_at, answered_at: _, failure, status_code, ...webhook }) => ({
       ...webhook,
       sent: formatInstant(sent_at),
       ...(status_code !== undefined && { status_code }),

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { WebhookRecoveryAnswer } from '../../src/contract/webhook-recovery';
 import { recordChange } from '../../src/db/projects/audit-trail';
-import { type Database, type SqlTransaction } from '../../src/db/connection';
+import type { Database, SqlTransaction } from '../../src/db/connection';
 import type { Page } from '../../src/db/pages';
 import {
   countToRecover,
@@ -20,12 +20,12 @@ import {
 } from '../../src/domain/webhook-recovery';
 import { validationError } from '../../src/errors';
 import type { WorkflowClients } from '../../src/temporal/workflows';
+import { toIsoTime } from '../../src/time';
 import { ConcurrencyLimit } from '../http/concurrency-limit';
 import type { Write } from '../operation';
+import { formatTimestamp } from '../present/format';
 import type { ChangeAuthor } from './author';
 import { tellWorkflow } from './tell-workflow';
-import { toIsoTime } from '../../src/time';
-import { formatTimestamp } from '../present/format';
 
 /** The services of recoveries, on either host. */
 export interface WebhookRecoveryServices {
@@ -76,7 +76,7 @@ export async function changeWebhookRecovery(
 ): Promise<Write<WebhookRecoveryAnswer>> {
   const { db, webhook_recoveries } = services;
   const { id, project_id } = recovery;
-  const remaining = isOpen(recovery) ? await remainingOf(services, recovery, by) : undefined;
+  const remaining = isOpen(recovery) ? await remainingOf(services, recovery, by) : 0;
   return {
     db,
     async write(trx) {
@@ -125,8 +125,8 @@ export async function presentWebhookRecovery(
   recovery: StoredWebhookRecovery,
   count = countToRecover,
 ): Promise<WebhookRecoveryAnswer> {
-  const remaining = isOpen(recovery) ? await count(db, recovery, Date.now()).catch(() => undefined) : undefined;
-  return shownRecovery(recovery, remaining);
+  if (!isOpen(recovery)) return shownRecovery(recovery, 0);
+  return shownRecovery(recovery, await count(db, recovery, Date.now()).catch(() => undefined));
 }
 
 const isOpen = ({ status }: StoredWebhookRecovery) => OPEN_WEBHOOK_RECOVERY_STATUSES.includes(status);
@@ -162,7 +162,6 @@ async function remainingOf(
   }
 }
 
-/** `remaining`: of one that is open; `undefined` where it is not known. */
 function shownRecovery(recovery: StoredWebhookRecovery, remaining: number | undefined): WebhookRecoveryAnswer {
   const { id, project_id, status, paused_by, sent, delivered, completed } = recovery;
   const shown = isOpen(recovery) ? remaining : 0;

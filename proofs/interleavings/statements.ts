@@ -19,7 +19,7 @@ const transactionsOf = ({ transactions }: SandboxRows, order_id: string) =>
     .filter((one) => one.order_id === order_id)
     .toSorted((a, b) => a.attempt - b.attempt);
 
-/** An instant as `epochOf` answers it. */
+/** An instant as `epochMsSql` answers it. */
 const epoch = (text: string | null): number | null => (text === null ? null : Date.parse(text));
 
 /** The end of the time for paying as `find order` answers it; follow-up orders never expire. */

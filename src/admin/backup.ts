@@ -19,6 +19,7 @@ import {
 import type { Database } from '../db/connection';
 import { schemaDifference } from '../db/migrate';
 import { newestChange } from '../db/backups/restores';
+import { toIsoTime } from '../time';
 import { auditCommand } from './audit-trail';
 import type { CommandRoute } from './commands';
 import {
@@ -28,7 +29,6 @@ import {
   withRestoredCopy,
   type RestoredCopy,
 } from './restored-copy';
-import { toIsoTime } from '../time';
 
 /** Whether the newest backup can be restored (rules 28.7). */
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ManageContext } from '../../api/manage/manager';
+import { formatInstant } from '../../api/present/format';
 import type { Input } from '../contract/routes';
 import { requireSetting, type Config } from '../config';
 import type { Database } from '../db/connection';
@@ -22,7 +23,6 @@ import { ALL_OPEN } from '../temporal/visibility';
 import type * as WorkflowBundle from '../temporal/workflow-bundle';
 import { auditCommand } from './audit-trail';
 import type { CommandRoute } from './commands';
-import { formatInstant } from '../../api/present/format';
 
 /** Versions of the workflows: which begins new orders, and which continues open ones (rules 24.21). */
 

@@ -19,10 +19,10 @@ import { SEARCH_FIELD_NAMES } from '../domain/query/fields';
 import { ServiceError, validationError } from '../errors';
 import { recordPool } from '../processes/connections';
 import { flushFolder, writeWhole } from '../stack/files';
+import { toIsoTime } from '../time';
 import { alone } from './alone';
 import { auditCommand, type CommandAuthor } from './audit-trail';
 import type { CommandRoute } from './commands';
-import { toIsoTime } from '../time';
 
 /** Files of a month for an auditor (rules 29.7), and the removal of what they hold (29.8). */
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ManageContext } from '../../api/manage/manager';
+import { formatTimestamp, presentPage } from '../../api/present/format';
 import { pageQuery } from '../contract/lists';
 import type { Input } from '../contract/routes';
 import { idParam, operatorReason } from '../contract/scalars';
@@ -9,7 +10,6 @@ import { MANUAL_OUTCOMES } from '../domain/transaction';
 import type { AcceptedRequest } from '../domain/accepted-request';
 import type { WorkflowClients } from '../temporal/workflows';
 import type { CommandRoute } from './commands';
-import { formatTimestamp, presentPage } from '../../api/present/format';
 
 /** Outcomes that an operator sets where the processor will never give one (rules 10.14). */
 

@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import type { ManageContext } from '../../api/manage/manager';
+import { formatTimestamp } from '../../api/present/format';
 import { instant, operatorReason } from '../contract/scalars';
 import type { Input } from '../contract/routes';
 import type { Database, SqlTransaction } from '../db/connection';
@@ -23,7 +24,6 @@ import type { WorkflowClients } from '../temporal/workflows';
 import { alone } from './alone';
 import { auditCommand } from './audit-trail';
 import type { CommandRoute } from './commands';
-import { formatTimestamp } from '../../api/present/format';
 
 /** After the record was restored from a backup (rules 28). */
 

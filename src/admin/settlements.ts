@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ManageContext } from '../../api/manage/manager';
+import { formatTimestamp, presentPage } from '../../api/present/format';
 import { pageQuery } from '../contract/lists';
 import type { Input } from '../contract/routes';
 import { operatorReason } from '../contract/scalars';
@@ -17,7 +18,6 @@ import { recordSettlementsAttention } from '../db/recovery/attentions';
 import { ServiceError } from '../errors';
 import { auditCommand } from './audit-trail';
 import type { CommandRoute } from './commands';
-import { formatTimestamp, presentPage } from '../../api/present/format';
 
 /** Settlements that wait for their transactions (rules 20.20, 22.9). */
 

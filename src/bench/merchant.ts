@@ -16,7 +16,10 @@ interface BenchRequest {
  * Requests to the API over kept-alive connections, as a merchant's server has them. `limits`: other time limits than
  * those of undici.
  */
-export function createApiClient({ facts }: BenchStack, limits: Pick<Agent.Options, 'bodyTimeout' | 'headersTimeout'>) {
+export function createApiClient(
+  { facts }: BenchStack,
+  limits: Pick<Agent.Options, 'bodyTimeout' | 'headersTimeout'> = {},
+) {
   const agent = new Agent({ keepAliveTimeout: 60_000, ...limits });
   return {
     agent,

@@ -80,7 +80,7 @@ export const isRefusedAsLate = (error: unknown) => error instanceof UnexpectedAn
 /** A merchant and a customer of a stack. */
 function createShop(stack: BenchStack) {
   const { facts, variables } = stack;
-  const { agent, send, close } = createApiClient(stack, {});
+  const { agent, send, close } = createApiClient(stack);
   const api_key = facts.test_api_key;
 
   /** A merchant's request; answers the object, which has the expected status then. */

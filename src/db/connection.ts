@@ -313,7 +313,7 @@ export async function queryColumn<Value>(
   sql: string,
   bindings?: Record<string, unknown>,
 ): Promise<Value[]> {
-  return (await queryRows<Record<string, Value>>(db, sql, bindings)).flatMap((row) => Object.values(row));
+  return (await queryRows<Record<string, Value>>(db, sql, bindings)).map((row) => Object.values(row)[0]!);
 }
 
 /** Whether a statement has rows: those it selects, or returns of what it wrote. */

@@ -1,7 +1,7 @@
 import type { Period } from '../domain/period';
 import { validationError } from '../errors';
-import { codeOf, queryRows, type Database } from './connection';
 import { toIsoTime } from '../time';
+import { codeOf, queryRows, type Database } from './connection';
 
 /**
  * The columns that order a list, with their types in SQL. Their values together are never the same twice, so each part

@@ -8,12 +8,12 @@ import {
   type ProjectStatus,
 } from '../domain/transitions';
 import { tooLate } from '../errors';
+import { toIsoTime } from '../time';
 import { epochMsSql, objectOf, type RowOf } from './columns';
 import { nextVersion, queryRow, queryRows, required, type Database } from './connection';
 import { claimBindings, claimRequest } from './requests/request-claims';
 import { BY_CREATED, createdIn, readPart, type ListPart, type Part } from './pages';
 import { LINK_CLOCK_OFFSET } from './sandbox-clocks/sandbox-clocks';
-import { toIsoTime } from '../time';
 
 /**
  * A payment link with its orders as the database holds it; absent values are null. Instants are ISO 8601 texts in UTC.

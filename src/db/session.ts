@@ -1,4 +1,4 @@
-import { requireRow, queryValue, type Database } from './connection';
+import { queryValue, requireRow, type Database } from './connection';
 
 /**
  * Settings of every session of the service, by the names of Postgres; times in milliseconds. A statement and a wait for

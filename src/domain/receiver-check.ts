@@ -43,6 +43,8 @@ export interface SentWebhook {
   /** What a correct receiver does: `accepted` is a 2xx, `refused` any other answer. */
   expected: 'accepted' | 'refused';
   sent_at: number;
+  /** Of its answer, by the clock of `sent_at`: `duration_ms` is rounded, and may begin a little later. */
+  answered_at: number;
   duration_ms: number;
   status_code?: number | undefined;
   /** Why there is no status code, in words. */
@@ -204,7 +206,6 @@ export function unreadOrders(played: readonly PlayedCase[], reads: readonly Orde
 }
 
 const isAccepted = ({ status_code = 0 }: SentWebhook) => status_code >= 200 && status_code < 300;
-const answeredAt = ({ sent_at, duration_ms }: SentWebhook) => sent_at + duration_ms;
 
 function judgeRefusals(name: ReceiverCase, webhooks: readonly SentWebhook[]): Verdict | undefined {
   const if_accepted = IF_ACCEPTED[name];
@@ -257,7 +258,7 @@ function judgeReads(accepted: readonly SentWebhook[], reads: readonly OrderRead[
     };
   }
   const early = accepted.find(
-    (one) => !readsOf(one).some((read) => isAnswered(read) && read.received <= answeredAt(one)),
+    (one) => !readsOf(one).some((read) => isAnswered(read) && read.received <= one.answered_at),
   );
   if (early === undefined) return undefined;
   return {

@@ -76,7 +76,7 @@ export async function createWorkers(
   } satisfies Partial<WorkerOptions>;
   const queues = queuesOf(config).filter(({ role }) => config.WORKER_ROLES.includes(role));
   const workers: Worker[] = [];
-  // One after the other: the threads of the first, that of payments, start at once.
+  // One after the other: only the threads of the first start at once (useWorkflowThreads), and payments come first.
   for (const { options } of queues) workers.push(await Worker.create({ ...shared, ...options }));
   return workers;
 }

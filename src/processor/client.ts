@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { AmountMismatch } from '../domain/outcome';
 import type { TimeSpan } from '../domain/period';
+import { toIsoTime } from '../time';
 import {
   callOperation,
   callProcessor,
@@ -35,7 +36,6 @@ import {
   type VaultedAccount,
   type VaultedCard,
 } from './wire';
-import { toIsoTime } from '../time';
 
 /** A card or account that cannot be used: which field, and why, in words for the customer. */
 interface Unusable {

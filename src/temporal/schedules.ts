@@ -6,8 +6,8 @@ import {
   SETTLEMENTS_WORKFLOW,
   TASK_QUEUE,
 } from '../../workflows/messages';
-import { unavailable, undefinedIfNotFound } from './call-errors';
 import { toIsoTime } from '../time';
+import { unavailable, undefinedIfNotFound } from './call-errors';
 
 const SETTLEMENTS = 'settlements';
 

@@ -1,5 +1,7 @@
 import { Worker as Thread } from 'node:worker_threads';
+import { UnexpectedError } from '@temporalio/worker';
 import { ThreadedVMWorkflowCreator, WorkerThreadClient } from '@temporalio/worker/lib/workflow/threaded-vm';
+import { messageOf } from '../errors';
 import type { ThreadSettings } from './workflow-thread';
 
 /** A thread, with the instants of the requests that it has not answered. */
@@ -38,16 +40,20 @@ export function workflowThreadSilence(): number {
 
 /** The threads of one worker, which start when the first workflow needs them. */
 class ThreadsOnDemand extends ThreadedVMWorkflowCreator {
-  private started: Promise<unknown> | undefined;
+  private started: Promise<void> | undefined;
 
-  constructor(private readonly startAll: () => Promise<WatchedThread[]>) {
+  constructor(private readonly startAll: (threads: WorkerThreadClient[]) => Promise<void>) {
     super([]);
   }
 
-  /** Starts them unless they run. */
+  /** Starts them unless they run. Throws what ends the worker, and with it the process: another may be able to. */
   async start(): Promise<void> {
-    this.started ??= this.startAll().then((threads) => this.workerThreadClients.push(...threads));
-    await this.started;
+    this.started ??= this.startAll(this.workerThreadClients);
+    try {
+      await this.started;
+    } catch (error) {
+      throw new UnexpectedError(`a workflow thread could not start: ${messageOf(error)}`, error);
+    }
   }
 
   override async createWorkflow(
@@ -58,7 +64,7 @@ class ThreadsOnDemand extends ThreadedVMWorkflowCreator {
   }
 
   override async destroy(): Promise<void> {
-    await this.started;
+    await this.started?.catch(() => undefined);
     await super.destroy();
   }
 }
@@ -66,7 +72,8 @@ class ThreadsOnDemand extends ThreadedVMWorkflowCreator {
 /**
  * Lets the workers that are created from now on run workflows in `workflow-thread.ts` instead of in the SDK's thread,
  * which has no option for what we change. `entry`: the compiled file. A thread takes memory and a third of a second of
- * CPU: only those of the first worker start with it, so that workflow code that cannot be loaded fails the start.
+ * CPU: only those of the worker that is created first start with it, so that workflow code that cannot be loaded fails
+ * the start.
  */
 export function useWorkflowThreads(call_stacks: boolean, entry = require.resolve('./workflow-thread')): void {
   let is_first = true;
@@ -78,16 +85,15 @@ export function useWorkflowThreads(call_stacks: boolean, entry = require.resolve
       isolateExecutionTimeoutMs: undefined as never,
       hasPatchActivationCallback: patchActivationCallback !== undefined,
     };
-    const threads = new ThreadsOnDemand(async () => {
-      const clients = Array.from(
-        { length: threadPoolSize },
-        () => new WatchedThread(new Thread(entry, { workerData }), logger, patchActivationCallback),
-      );
-      await Promise.all(clients.map((client) => client.send({ type: 'init', ...input })));
-      return clients;
+    const creator = new ThreadsOnDemand(async (threads) => {
+      while (threads.length < threadPoolSize) {
+        threads.push(new WatchedThread(new Thread(entry, { workerData }), logger, patchActivationCallback));
+      }
+      await Promise.all(threads.map((thread) => thread.send({ type: 'init', ...input })));
     });
-    if (is_first) await threads.start();
+    const is_needed_now = is_first;
     is_first = false;
-    return threads;
+    if (is_needed_now) await creator.start();
+    return creator;
   };
 }

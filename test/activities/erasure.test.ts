@@ -12,12 +12,12 @@ import type { ErasureField } from '../../src/domain/retention';
 import type { NewOrder } from '../../src/domain/new-order';
 import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import { orderWorkflowId, type ErasureInput } from '../../workflows/messages';
+import { toIsoTime } from '../../src/time';
 import { createTestDatabase, untilLocked } from '../support/database';
 import { MINUTE, NOW, PROJECT, aCharge, aRequest, aTransaction } from '../support/domain';
 import { aFollowUp, aStoredOrder, anAcceptedPayment } from '../support/rows';
 import { setUp } from '../support/set-up';
 import { NOBODY } from '../support/shapes';
-import { toIsoTime } from '../../src/time';
 
 const database = setUp(() => createTestDatabase());
 /** What the activity asks of Temporal; a failure is that of a deletion. */

@@ -91,7 +91,7 @@ test('rules 27.3: a webhook that is not accepted stays paused', async () => {
   expect(rows).toEqual([{ status: 'paused', status_code: 500, failure: 'answered 500' }]);
 });
 
-test('rules 27.5: an order that is accepted and never retrieved: its case has failed, after four seconds at least', async () => {
+test('rules 27.5: an order that is accepted and never retrieved: its case has failed once the four seconds are over', async () => {
   const check_id = await beginOnlyCheck();
   receiver.answer((response) => response.writeHead(200).end());
   const played = await playReceiverCase(services(), { check_id, case: 'once', now: Date.now() });

@@ -6,11 +6,11 @@ import { recordAttempt } from '../../src/db/webhooks/deliveries';
 import { findWebhookRecovery, insertWebhookRecovery, moveWebhookRecovery } from '../../src/db/webhooks/recoveries';
 import { insertRedelivery } from '../../src/db/webhooks/stored-deliveries';
 import { WEBHOOK_ATTEMPTS_MAX, type DeliveryId } from '../../src/domain/delivery';
+import { toIsoTime } from '../../src/time';
 import { createTestDatabase } from '../support/database';
 import { MINUTE, NOW, PROJECT } from '../support/domain';
 import { aStoredOrder } from '../support/rows';
 import { setUp } from '../support/set-up';
-import { toIsoTime } from '../../src/time';
 
 const database = setUp(() => createTestDatabase({ webhook_url: 'https://shop.example/hook' }));
 const started: DeliveryId[] = [];

@@ -17,8 +17,8 @@ import {
 import type { NewOrder, NewTransaction } from '../../src/domain/new-order';
 import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import { transactionId } from '../../src/ids';
-import { MINUTE, NO_AMOUNTS, NOW, PROJECT, aRequest, aTransaction, anOrder, transactionIdOf } from './domain';
 import { toIsoTime } from '../../src/time';
+import { MINUTE, NO_AMOUNTS, NOW, PROJECT, aRequest, aTransaction, anOrder, transactionIdOf } from './domain';
 
 /** Writes an order that ends half an hour after NOW, with one transaction unless told otherwise. */
 export async function aStoredOrder(

@@ -5,9 +5,11 @@ import { beginAttempt } from '../../src/db/orders/insert-order';
 import { moveOrder } from '../../src/db/orders/move-order';
 import { loadOrderSnapshot } from '../../src/db/orders/order-snapshot';
 import { beginAdvance, setClock } from '../../src/db/sandbox-clocks/sandbox-clocks';
-import { type OrderSnapshot } from '../../src/domain/order-snapshot';
+import type { OrderSnapshot } from '../../src/domain/order-snapshot';
 import { ServiceError } from '../../src/errors';
 import { pollNowUpdate, processorAnswered, orderWorkflowId } from '../../workflows/messages';
+import { insertFollowUp, recordFollowUpOutcome } from '../../src/db/orders/follow-ups';
+import { closingOrderId, transactionId } from '../../src/ids';
 import { CARDS, MINUTE, PROJECT, aRequest, aTransaction, transactionIdOf, type CardName } from '../support/domain';
 import { untilLocked } from '../support/database';
 import { Merchant } from '../support/merchant';
@@ -20,13 +22,11 @@ import {
   createAnOrder,
   statusesOfOrder,
   vaultToken,
-  type TestOrder,
   followUpOf,
   moneySummaryOf,
   statusesOfRow,
+  type TestOrder,
 } from '../support/workflow-orders';
-import { insertFollowUp, recordFollowUpOutcome } from '../../src/db/orders/follow-ups';
-import { closingOrderId, transactionId } from '../../src/ids';
 
 const world = setUp(() => createWorkflowEnvironment());
 const merchant = new Merchant();
@@ -312,7 +312,7 @@ describe('authorizations', () => {
   /** Everything that became of the payment: `completed: accepted; 300 captured: capture completed`. */
   const all = async (order: TestOrder) => `${await statusesOfOrder(order)}; ${await moneySummaryOf(order)}`;
   /** Waits in real time, while workflow time stands still. */
-  const becomes = (order: TestOrder, expected: string) =>
+  const moneyBecomes = (order: TestOrder, expected: string) =>
     until(`the payment becomes ${expected}`, async () => (await all(order)) === expected);
   const ledger = async (order: TestOrder) =>
     (await merchant.ledger(order.id)).map(({ operation, amount, result }) => `${operation} ${amount} ${result}`);
@@ -323,7 +323,7 @@ describe('authorizations', () => {
       const order = await authorize();
       await order.handle.cancel();
       await order.follow('capture', 300);
-      await becomes(order, 'completed: accepted; 300 captured: capture completed');
+      await moneyBecomes(order, 'completed: accepted; 300 captured: capture completed');
       await pass(60 * MINUTE);
       await untilClosed(order);
       expect(await ledger(order)).toEqual(['authorize 500 approved', 'capture 300 approved', 'void 200 approved']);
@@ -440,11 +440,14 @@ describe('authorizations', () => {
       expect(await statusesOfRow(world, capture)).toBe('processing: processing');
       // Between two asks, which come 7 and 37 seconds after the end.
       await sleepUntil(world, (await windowEnd(order)) + 20_000);
-      await becomes(order, 'completed: accepted; 200 voided, 300 capture_pending: capture processing, void completed');
+      await moneyBecomes(
+        order,
+        'completed: accepted; 200 voided, 300 capture_pending: capture processing, void completed',
+      );
       expect(await isRunning(order)).toBe(true);
       await merchant.removeFaults();
       await world.env.client.workflow.getHandle(orderWorkflowId(capture)).signal(processorAnswered);
-      await becomes(order, 'completed: expired; 500 voided: capture error, void completed, void completed');
+      await moneyBecomes(order, 'completed: expired; 500 voided: capture error, void completed, void completed');
       expect((await ledger(order)).toSorted()).toEqual([
         'authorize 500 approved',
         'capture 300 refused',
@@ -462,7 +465,7 @@ describe('authorizations', () => {
       expect(await all(order)).toBe('completed: accepted; 500 capture_pending: capture processing');
       await merchant.removeFaults();
       await world.env.client.workflow.getHandle(orderWorkflowId(capture)).signal(processorAnswered);
-      await becomes(order, 'completed: accepted; 500 captured: capture completed');
+      await moneyBecomes(order, 'completed: accepted; 500 captured: capture completed');
       expect(await ledger(order)).toEqual(['authorize 500 approved', 'capture 500 approved']);
       await untilClosed(order);
     });
@@ -499,7 +502,7 @@ describe('authorizations', () => {
       await sleepUntil(world, end);
       await expect(order.follow('capture', 100).catch(refusalOf)).resolves.toBe('Conflict');
       await sleepUntil(world, end + 1_000);
-      await becomes(order, 'completed: accepted; 100 captured, 400 voided: capture completed, void completed');
+      await moneyBecomes(order, 'completed: accepted; 100 captured, 400 voided: capture completed, void completed');
     });
   });
 });

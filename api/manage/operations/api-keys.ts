@@ -13,10 +13,10 @@ import type { SqlTransaction } from '../../../src/db/connection';
 import { findStoredProject } from '../../../src/db/projects/projects';
 import { overlapEnd } from '../../../src/domain/duration';
 import { ServiceError } from '../../../src/errors';
+import { presentPage } from '../../present/format';
 import { audited, changeOf, requireOwn, type ManageOperations, type ManageServices, type Manager } from '../manager';
 import { presentApiKey } from '../present';
 import { ownProject } from './projects';
-import { presentPage } from '../../present/format';
 
 /** Keys of a project that work at the same time, those in their overlap included (rules 21.17). */
 const KEYS_MAX = 20;

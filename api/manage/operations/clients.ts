@@ -11,9 +11,9 @@ import {
 } from '../../../src/db/projects/oauth-clients';
 import { overlapEnd } from '../../../src/domain/duration';
 import { ServiceError, validationError } from '../../../src/errors';
+import { presentPage } from '../../present/format';
 import { audited, changeOf, type ManageOperations, type ManageServices } from '../manager';
 import { presentClient } from '../present';
-import { presentPage } from '../../present/format';
 
 /** Random, 256 bits: a fast hash of it gives nothing away. */
 export const newClientSecret = () => `cs_${randomBytes(32).toString('base64url')}`;

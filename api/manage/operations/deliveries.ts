@@ -12,6 +12,7 @@ import { presentDelivery } from '../../present/delivery';
 import { authorOf } from '../../requests/author';
 import { redeliver } from '../../requests/redeliver';
 import { tellWorkflow } from '../../requests/tell-workflow';
+import { presentPage } from '../../present/format';
 import {
   audited,
   changeOf,
@@ -22,7 +23,6 @@ import {
   type ManageServices,
   type Manager,
 } from '../manager';
-import { presentPage } from '../../present/format';
 
 /** Webhooks on their way to receivers (rules 13.10, 13.12, 13.13). */
 export function deliveryOperations(services: Pick<ManageServices, 'db' | 'deliveries'>) {

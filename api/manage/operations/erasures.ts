@@ -6,9 +6,9 @@ import { findStoredOrder } from '../../../src/db/orders/stored-order';
 import { findStoredProject } from '../../../src/db/projects/projects';
 import { ServiceError } from '../../../src/errors';
 import { tellWorkflow } from '../../requests/tell-workflow';
+import { formatTimestamp, presentPage } from '../../present/format';
 import { audited, changeOf, requireOwn, type ManageOperations, type ManageServices } from '../manager';
 import { ownProject } from './projects';
-import { formatTimestamp, presentPage } from '../../present/format';
 
 /** Erasures of the personal data of customers (rules 29.3). */
 export function erasureOperations(services: Pick<ManageServices, 'db' | 'erasures'>) {

@@ -1,9 +1,9 @@
 import { CHANGELOG } from '../../../src/contract/manage/changelog';
 import { listAttentions } from '../../../src/db/recovery/attentions';
 import { listChanges } from '../../../src/db/projects/audit-trail';
+import { presentPage } from '../../present/format';
 import type { ManageOperations, ManageServices } from '../manager';
 import { presentAttention, presentChange } from '../present';
-import { presentPage } from '../../present/format';
 
 /** The audit trail, what needs an operator, and the changelog of the API (rules 21.14, 21.15, 24.19). */
 export function historyOperations({ db }: Pick<ManageServices, 'db'>) {

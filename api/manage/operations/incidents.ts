@@ -2,9 +2,9 @@ import { closeIncident, findIncident, listIncidents, type StoredIncident } from 
 import type { Database } from '../../../src/db/connection';
 import { ServiceError } from '../../../src/errors';
 import { tellWorkflow } from '../../requests/tell-workflow';
+import { presentPage } from '../../present/format';
 import { audited, changeOf, type ManageOperations, type ManageServices } from '../manager';
 import { presentIncident } from '../present';
-import { presentPage } from '../../present/format';
 
 /** Differences in money, for operators (rules 26.6). */
 export function incidentOperations(services: Pick<ManageServices, 'db' | 'incidents'>) {

@@ -1,6 +1,6 @@
 import { MANAGE_API, type ManageRoutes } from '../../../src/contract/manage/manage-api';
 import type { Route } from '../../../src/contract/routes';
-import type { ManageContext, ManageOperations, ManageServices } from '../manager';
+import { requireOperator, type ManageContext, type ManageOperations, type ManageServices } from '../manager';
 import { apiKeyOperations } from './api-keys';
 import { clientOperations } from './clients';
 import { deliveryOperations } from './deliveries';
@@ -10,7 +10,6 @@ import { incidentOperations } from './incidents';
 import { merchantOperations } from './merchants';
 import { projectOperations } from './projects';
 import { webhookRecoveryOperations } from './webhook-recoveries';
-import { requireOperator } from '../manager';
 
 /** Every operation of the bearer-token host; those for operators refuse others before anything else (rules 21.6). */
 export function createManageOperations(services: ManageServices): ManageOperations {

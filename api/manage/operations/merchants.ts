@@ -7,9 +7,9 @@ import {
   updateMerchant,
   type StoredMerchant,
 } from '../../../src/db/projects/merchants';
+import { presentPage } from '../../present/format';
 import { audited, changeOf, requireOwn, type ManageOperations, type ManageServices } from '../manager';
 import { presentMerchant } from '../present';
-import { presentPage } from '../../present/format';
 
 /** Operations on merchants (rules 21.9). */
 export function merchantOperations(services: ManageServices) {

@@ -18,6 +18,7 @@ import { overlapEnd } from '../../../src/domain/duration';
 import { ServiceError } from '../../../src/errors';
 import { carryOut } from '../../operation';
 import { requireProjectAccepts } from '../../requests/project-rules';
+import { presentPage } from '../../present/format';
 import {
   audited,
   changeOf,
@@ -29,7 +30,6 @@ import {
 } from '../manager';
 import { presentProject, presentWebhookSecret } from '../present';
 import { ownMerchant } from './merchants';
-import { presentPage } from '../../present/format';
 
 type Update = Input<ManageRoutes['updateProject']>['body'];
 

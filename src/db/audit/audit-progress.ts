@@ -1,7 +1,7 @@
+import { toIsoTime } from '../../time';
 import { epochMsSql } from '../columns';
 import { queryRow, queryRows, type Database } from '../connection';
 import type { PagePosition } from '../pages';
-import { toIsoTime } from '../../time';
 
 /** The steps of a run of the audit, in their order (rules 26.2). */
 export const AUDIT_STEPS = ['operations', 'changed', 'open', 'settlements', 'totals', 'incidents'] as const;

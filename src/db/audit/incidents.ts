@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Difference, IncidentEvent, IncidentKind } from '../../domain/incident';
+import { toIsoTime } from '../../time';
 import { queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
 import { readPage, type Page, type PageRequest } from '../pages';
-import { toIsoTime } from '../../time';
 
 /** How an event to the operator's webhook ended; `none`: there is no address. */
 export type IncidentEventResult = 'sent' | 'failed' | 'none';

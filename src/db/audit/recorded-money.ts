@@ -1,11 +1,11 @@
 import type { RecordedOrder, RecordedTransaction } from '../../domain/audit';
 import type { TimeSpan } from '../../domain/period';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
+import { toIsoTime } from '../../time';
 import { epochMsSql, fieldsAs, jsonOf, exactSum } from '../columns';
 import { queryRows, sqlList, type Database } from '../connection';
 import { IS_APPROVED, MAY_BE_CHARGED, IS_SET_BY_HAND } from '../orders/transactions';
 import { readPart, type PagePosition } from '../pages';
-import { toIsoTime } from '../../time';
 
 /** The money of the record as the audit compares it with the processor's (rules 26.3). Reads only. */
 

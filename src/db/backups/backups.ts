@@ -1,4 +1,4 @@
-import { codeOf, queryValue, requireRow, queryColumn, queryRow, queryRows, type Database } from '../connection';
+import { codeOf, queryColumn, queryRow, queryRows, queryValue, requireRow, type Database } from '../connection';
 
 /** What Postgres and the audit trail know of backups of the record, and what is looked at in a restored copy. */
 

@@ -1,5 +1,6 @@
 import { OPEN_ORDER_STATUSES, OPEN_PAYMENT_LINK_STATUSES, UNPAID_ATTEMPT_STATUSES } from '../../domain/transitions';
 import { ServiceError } from '../../errors';
+import { toIsoTime } from '../../time';
 import {
   hasRows,
   nextVersion,
@@ -12,7 +13,6 @@ import {
 } from '../connection';
 import { MAY_BE_CHARGED, RESERVED } from '../orders/transactions';
 import { CLOCK_OFFSET, LINK_CLOCK_OFFSET, ordersOfClock } from '../sandbox-clocks/sandbox-clocks';
-import { toIsoTime } from '../../time';
 
 /** What could not be written again, for a person (rules 28.5). */
 export interface OpenItem {

@@ -1,8 +1,8 @@
 import { queryRows, type Database } from '../connection';
 
 /**
- * Records that a process encrypts payloads with the first of these keys for `seconds` more. Of the others nothing may be
- * known yet: they count as used until now.
+ * Records that a process encrypts payloads with the first of these keys for `seconds` more. Another one of which nothing
+ * is known counts as used until now.
  */
 export async function notePayloadKeyUse(db: Database, key_ids: readonly string[], seconds: number): Promise<void> {
   await queryRows(

@@ -1,7 +1,7 @@
 import type { PaymentId } from '../../domain/follow-up';
+import { toIsoTime } from '../../time';
 import { epochMsSql } from '../columns';
 import { nextVersion, queryRows, queryValue, type Database } from '../connection';
-import { toIsoTime } from '../../time';
 
 /**
  * Operations that the processor announced: chargebacks and won chargebacks. A row lasts until the processor's look-up

@@ -1,8 +1,8 @@
 import type { LateApprovalWatch } from '../../domain/waits';
+import { toIsoTime } from '../../time';
 import { epochMsSql } from '../columns';
 import { nextVersion, queryRow, queryRows, type Database } from '../connection';
 import type { OrderIds } from '../webhooks/deliveries';
-import { toIsoTime } from '../../time';
 
 /**
  * Transactions that the processor may have approved although the record says that they ended unpaid or were refused.

@@ -25,10 +25,10 @@ import { preconditionFailed } from '../../errors';
 import type { LabelsOf } from '../../metrics/catalogue';
 import { increment } from '../../metrics/recorder';
 import { currentRequestId } from '../../tracing/cause';
+import { toIsoTime } from '../../time';
 import { modifiedAt, nextVersion, prepared, type Database } from '../connection';
 import { nextWebhookNumber } from '../backups/restores';
 import { loadOrderSnapshot } from './order-snapshot';
-import { toIsoTime } from '../../time';
 
 interface MoveResult {
   moved: number;

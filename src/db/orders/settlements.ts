@@ -1,12 +1,13 @@
 import { CURRENCY_CODES } from '../../domain/currency';
 import { FINAL_TRANSACTION_STATUSES, type TransactionStatus } from '../../domain/transitions';
+import { toIsoTime } from '../../time';
 import { epochMsSql, objectOf, type RowOf } from '../columns';
 import {
   modifiedAt,
   nextVersion,
-  requireRow,
   queryRow,
   queryRows,
+  requireRow,
   sqlList,
   type Database,
   type SqlTransaction,
@@ -14,7 +15,6 @@ import {
 import { readPage, type Page, type PageRequest } from '../pages';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 import { IS_APPROVED } from './transactions';
-import { toIsoTime } from '../../time';
 
 /** The amount that the processor paid out for a transaction, or took back, and its fee; minor units. */
 export interface SettledTransaction {

@@ -2,12 +2,12 @@ import type { OrderSnapshot } from '../../domain/order-snapshot';
 import type { TimelineAttempt, TimelineClockAdvance, TimelinePlace } from '../../domain/timeline';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
 import type { LateApprovalWatch } from '../../domain/waits';
+import { toIsoTime } from '../../time';
 import { queryRows, type Database } from '../connection';
 import { openDeliveriesOf, type OpenDelivery } from '../webhooks/deliveries';
 import { watchesOf } from './late-approvals';
 import { findOrderSnapshot } from './order-snapshot';
 import { findStoredOrders, type StoredOrder } from './stored-order';
-import { toIsoTime } from '../../time';
 
 /** The requested part of a timeline: the first `limit` entries, or those from a position on. */
 export interface TimelinePageRequest {

@@ -3,9 +3,9 @@ import type { PaymentId } from '../../domain/follow-up';
 import type { PaymentMethodDetails } from '../../domain/new-order';
 import type { AmountMismatch } from '../../domain/outcome';
 import { FINAL_TRANSACTION_STATUSES, OPEN_ATTEMPT_STATUSES } from '../../domain/transitions';
+import { toIsoTime } from '../../time';
 import { hasRows, prepared, queryRow, queryRows, required, sqlList, type Database } from '../connection';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
-import { toIsoTime } from '../../time';
 
 /** Details for requests to the processor: always the ids of the payment order, even for its follow-up orders. */
 export interface Payment {

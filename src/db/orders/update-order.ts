@@ -1,7 +1,7 @@
 import { REASON_SEPARATOR } from '../../domain/attention';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
-import { hasRows, nextVersion, queryRows, type Database } from '../connection';
 import { toIsoTime } from '../../time';
+import { hasRows, nextVersion, queryRows, type Database } from '../connection';
 
 /** Fields of an order that a merchant may change: absent ones stay, null clears, others are replaced as a whole. */
 export interface OrderChanges {

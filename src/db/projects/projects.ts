@@ -48,13 +48,13 @@ export interface NewProject {
   capture_expiration_period?: string | undefined;
 }
 
-/** Selects Project, and further columns; queries add a `where` or use it as a table. */
-const selectProject = (...further: string[]) => `
+const selectProject = (further = '') => `
   select p.id, p.merchant_id, m.name as merchant_name, p.name, p.is_test, p.status, p.payment_methods, p.currencies,
-         p.expiration_period, p.transaction_expiration_period, p.capture_expiration_period, p.webhook_url, p.account_funding, ${['p.id_namespace', ...further].join(', ')}
+         p.expiration_period, p.transaction_expiration_period, p.capture_expiration_period, p.webhook_url, p.account_funding, p.id_namespace${further}
   from projects p join merchants m on m.id = p.merchant_id`;
+/** Selects Project; queries add a `where` or use it as a table. */
 export const SELECT_PROJECT = selectProject();
-const SELECT_STORED_PROJECT = selectProject('p.suspended_by', 'p.created', 'p.modified');
+const SELECT_STORED_PROJECT = selectProject(', p.suspended_by, p.created, p.modified');
 
 /** The project; `undefined` when there is none. */
 export async function findProject(db: Database, project_id: string): Promise<Project | undefined> {

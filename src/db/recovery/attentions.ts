@@ -1,10 +1,10 @@
 import { ATTENTION_KINDS, settlementsAttention, type AttentionKind } from '../../domain/attention';
 import { POLLS_BEFORE_ATTENTION } from '../../domain/transaction';
 import { UNPAID_ATTEMPT_STATUSES } from '../../domain/transitions';
-import { requireRow, queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
+import { toIsoTime } from '../../time';
+import { queryRow, queryRows, requireRow, type Database, type SqlTransaction } from '../connection';
 import { openSettlements, type OpenSettlements } from '../orders/settlements';
 import { readPage, type Page, type PageRequest } from '../pages';
-import { toIsoTime } from '../../time';
 
 /** The object that an operator has to look at. A webhook's id is `{order_id}-{n}`; a workflow's is its workflow id. */
 export interface AttentionObject {

@@ -1,8 +1,8 @@
 import { DAY_MS, HOUR_MS, type TimeSpan } from '../../domain/period';
+import { toIsoTime } from '../../time';
 import { queryRows, type Database } from '../connection';
 import { keyset, type PagePosition } from '../pages';
 import { SOURCES, type RecoverySource, type SourceName, type SourceRows } from './sources';
-import { toIsoTime } from '../../time';
 
 const MINUTE = 60_000;
 /** No order, capture window or unknown outcome lasts longer than this. */
@@ -24,7 +24,7 @@ function every(interval: number, { from, to }: { from: number; to: number }): nu
 
 /**
  * The periods of all checks that fell due between `since` and `until`. If a row missed several checks, only the last
- * one is made.
+ * one is made: a row is in one period at most.
  */
 function duePeriods({ is_repeated }: RecoverySource, { since, until }: TimeSpan): TimeSpan[] {
   const intervals = is_repeated ? INTERVALS : INTERVALS.slice(0, 2);

@@ -1,8 +1,8 @@
+import { toIsoTime } from '../../time';
 import { epochMsSql } from '../columns';
 import { queryRows, type Database } from '../connection';
 import type { PagePosition } from '../pages';
 import type { SourceName } from './sources';
-import { toIsoTime } from '../../time';
 
 /**
  * How far a source was checked: the rows that fell due before `checked_until`, and in a round under way those before

@@ -4,11 +4,11 @@ import type { OrderKind } from '../../domain/follow-up';
 import { withoutCase } from '../../domain/query/text';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
 import { ServiceError } from '../../errors';
+import { toIsoTime } from '../../time';
 import { hasRows, nextVersion, queryRow, queryRows, sqlList, type Database, type SqlTransaction } from '../connection';
 import { BY_CREATED, BY_SEQUENCE, keyset, readPage, type Page, type PagePosition, type PageRequest } from '../pages';
 import { RESERVED } from '../orders/transactions';
 import { findProject, lockProject } from '../projects/projects';
-import { toIsoTime } from '../../time';
 
 /** An erasure of the personal data of a customer (rules 29.3). Instants are ISO 8601 texts in UTC. */
 export interface StoredErasure {

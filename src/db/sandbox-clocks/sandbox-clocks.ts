@@ -1,6 +1,7 @@
 import { MAX_DURATION, parseDuration } from '../../domain/duration';
 import type { BegunAdvance, ClockAdvance, StartedClock } from '../../domain/sandbox-clock';
 import { ServiceError, preconditionFailed } from '../../errors';
+import { toIsoTime } from '../../time';
 import {
   hasRows,
   nextVersion,
@@ -10,7 +11,6 @@ import {
   type Database,
   type SqlTransaction,
 } from '../connection';
-import { toIsoTime } from '../../time';
 
 /**
  * How far the clock of an object is ahead of real time, in milliseconds, as a column. `object` and `id` name both in

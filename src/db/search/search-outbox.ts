@@ -1,7 +1,7 @@
 import { SEARCH_PACE, type IndexDelay } from '../../domain/search-pace';
-import { requireRow, queryColumn, queryRow, queryRows, type Database } from '../connection';
-import { allParts, readPart } from '../pages';
 import { toIsoTime } from '../../time';
+import { queryColumn, queryRow, queryRows, requireRow, type Database } from '../connection';
+import { allParts, readPart } from '../pages';
 
 /** A change of an order that the index has not seen. */
 export interface SearchChange {

@@ -1,10 +1,10 @@
 import { WEBHOOK_ATTEMPTS_MAX, isSlowAttempt, type DeliveryId, type DeliveryProgress } from '../../domain/delivery';
 import { DELIVERY_MOVES, OPEN_DELIVERY_STATUSES, isFinal, statusesBefore } from '../../domain/transitions';
+import { toIsoTime } from '../../time';
 import { epochMsSql, objectOf, type RowOf } from '../columns';
 import { prepared, queryRows, type Database, type SqlTransaction } from '../connection';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 import { WEBHOOK_SECRETS, type StoredWebhookSecrets } from './webhook-secrets';
-import { toIsoTime } from '../../time';
 
 /** A webhook, with its receiver and progress. The body is made when it is sent. */
 export interface Delivery extends DeliveryId, DeliveryProgress, StoredWebhookSecrets {

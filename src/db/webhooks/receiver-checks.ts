@@ -1,8 +1,8 @@
 import type { DeliveryId } from '../../domain/delivery';
 import { RECEIVER_CHECK_LOST_AFTER_MS, type JudgedCase } from '../../domain/receiver-check';
+import { toIsoTime } from '../../time';
 import { columnsOf } from '../columns';
 import { queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
-import { toIsoTime } from '../../time';
 
 /** A check of a merchant's webhook receiver (rules 27). Instants are ISO 8601 texts in UTC. */
 export interface StoredReceiverCheck {

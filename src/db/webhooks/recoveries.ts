@@ -9,11 +9,11 @@ import {
 } from '../../domain/transitions';
 import { FAILURES_IN_A_ROW, type PausedBy } from '../../domain/webhook-recovery';
 import { ServiceError } from '../../errors';
+import { toIsoTime } from '../../time';
 import { hasRows, queryRow, queryRows, queryValue, type Database, type SqlTransaction } from '../connection';
 import { BY_CREATED, keyset, readPage, type Page, type PagePosition, type PageRequest, type SortKey } from '../pages';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 import { lockOrder } from './stored-deliveries';
-import { toIsoTime } from '../../time';
 
 /** A recovery of a project's webhooks (rules 13.16). Instants are ISO 8601 texts in UTC. */
 export interface StoredWebhookRecovery {

@@ -3,11 +3,11 @@ import { orderSchema } from '../../../src/contract/order';
 import { moveOrder } from '../../../src/db/orders/move-order';
 import { findStoredOrder, type StoredTransaction } from '../../../src/db/orders/stored-order';
 import type { OrderStatus } from '../../../src/domain/transitions';
+import { formatTimestamp } from '../../../api/present/format';
 import { createTestDatabase } from '../../support/database';
 import { BY_TOKEN, NOW } from '../../support/domain';
 import { aStoredOrder } from '../../support/rows';
 import { setUp } from '../../support/set-up';
-import { formatTimestamp } from '../../../api/present/format';
 
 test.each([
   ['2026-01-15 12:00:05.433502+00', '2026-01-15T12:00:05.433502+00:00'],

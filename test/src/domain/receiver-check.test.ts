@@ -15,6 +15,7 @@ const sent = (over: Partial<SentWebhook> = {}): SentWebhook => ({
   webhook_id: 'webhook:o:1',
   expected: 'accepted',
   sent_at: 1_000,
+  answered_at: 1_100,
   duration_ms: 100,
   status_code: 200,
   ...over,
@@ -37,6 +38,14 @@ test('rules 27.2: every case is in one round', () => {
 test.each<[string, ReceiverCase, SentWebhook[], OrderRead[], string, RegExp]>([
   ['retrieved before the answer', 'once', [sent()], [read()], 'passed', /accepted/],
   ['retrieved at the instant of the answer', 'once', [sent()], [read({ received: 1_100 })], 'passed', /accepted/],
+  [
+    'retrieved within the millisecond of a rounded duration',
+    'once',
+    [sent({ duration_ms: 49 })],
+    [read({ received: 1_100 })],
+    'passed',
+    /accepted/,
+  ],
   ['a 304 is an answer', 'once', [sent()], [read({ status: 304 })], 'passed', /accepted/],
   [
     'retrieved after the answer',
@@ -63,7 +72,7 @@ test.each<[string, ReceiverCase, SentWebhook[], OrderRead[], string, RegExp]>([
   [
     'the second was answered before the order was stored',
     'twice_at_once',
-    [sent({ duration_ms: 100 }), sent({ duration_ms: 10 })],
+    [sent(), sent({ answered_at: 1_010 })],
     [read()],
     'warning',
     /before it retrieved/,

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { WorkflowFailedError } from '@temporalio/client';
+import { UnexpectedError } from '@temporalio/worker';
 import { ThreadedVMWorkflowCreator } from '@temporalio/worker/lib/workflow/threaded-vm';
 import { pino } from 'pino';
 import { repositoryRoot } from '../../../src/stack/files';
@@ -114,30 +115,46 @@ describe('with call stacks', () => {
   });
 });
 
-/** Notes its start, and answers every request. */
-const THREAD = `const { parentPort } = require('node:worker_threads');
-require('node:fs').appendFileSync(__dirname + '/started', '.');
-parentPort.on('message', ({ requestId }) => parentPort.postMessage({ requestId, result: { type: 'ok' } }));
+/** Notes its start, and answers every request: with an error where there is a file `broken`. */
+const THREAD = `const { appendFileSync, existsSync } = require('node:fs');
+const { parentPort } = require('node:worker_threads');
+appendFileSync(__dirname + '/started', '.');
+const failed = { type: 'error', name: 'Error', message: 'broken', stack: '' };
+const result = () => existsSync(__dirname + '/broken') ? failed : { type: 'ok' };
+parentPort.on('message', ({ requestId, input }) =>
+  parentPort.postMessage({ requestId, result: input.type === 'destroy' ? { type: 'ok' } : result() }));
 `;
 
-it('of several workers in a process only the first starts its thread at once, the others with their first workflow', async () => {
+describe('of several workers in a process', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'threads-'));
-  writeFileSync(path.join(folder, 'thread.js'), THREAD);
-  useWorkflowThreads(false, path.join(folder, 'thread.js'));
-  type Options = Parameters<typeof ThreadedVMWorkflowCreator.create>[0];
-  const options = { threadPoolSize: 1, isolateExecutionTimeoutMs: 1_000, logger: errorsOnly } as unknown as Options;
+  const workers: ThreadedVMWorkflowCreator[] = [];
+  beforeAll(async () => {
+    writeFileSync(path.join(folder, 'thread.js'), THREAD);
+    useWorkflowThreads(false, path.join(folder, 'thread.js'));
+    type Options = Parameters<typeof ThreadedVMWorkflowCreator.create>[0];
+    const options = { threadPoolSize: 1, isolateExecutionTimeoutMs: 1_000, logger: errorsOnly } as unknown as Options;
+    while (workers.length < 3) workers.push(await ThreadedVMWorkflowCreator.create(options));
+  });
+  afterAll(async () => {
+    for (const worker of workers) await worker.destroy();
+    rmSync(folder, { recursive: true });
+  });
+
   const started = () => readFileSync(path.join(folder, 'started'), 'utf8').length;
-  const workers = [
-    await ThreadedVMWorkflowCreator.create(options),
-    await ThreadedVMWorkflowCreator.create(options),
-    await ThreadedVMWorkflowCreator.create(options),
-  ];
-  expect(started()).toBe(1);
   const workflow = { info: { unsafe: {}, runId: 'a run' } } as Parameters<
     ThreadedVMWorkflowCreator['createWorkflow']
   >[0];
-  await Promise.all([workers[1]!.createWorkflow(workflow), workers[1]!.createWorkflow(workflow)]);
-  expect(started()).toBe(2);
-  for (const worker of workers) await worker.destroy();
-  rmSync(folder, { recursive: true });
+
+  it('only the first starts its thread at once, the others with their first workflow', async () => {
+    expect(started()).toBe(1);
+    await Promise.all([workers[1]!.createWorkflow(workflow), workers[1]!.createWorkflow(workflow)]);
+    expect(started()).toBe(2);
+  });
+
+  it('a thread that cannot start ends its worker, which does not fail one workflow after the other', async () => {
+    writeFileSync(path.join(folder, 'broken'), '');
+    const failure = await workers[2]!.createWorkflow(workflow).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(UnexpectedError);
+    expect(failure).toHaveProperty('message', 'a workflow thread could not start: broken');
+  });
 });

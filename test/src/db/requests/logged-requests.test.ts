@@ -7,10 +7,10 @@ import {
 } from '../../../../src/db/requests/logged-requests';
 import { queryRows } from '../../../../src/db/connection';
 import { removeOld } from '../../../../src/db/retention/retention';
+import { toIsoTime } from '../../../../src/time';
 import { createTestDatabase, planOf } from '../../../support/database';
 import { NOW, PROJECT } from '../../../support/domain';
 import { setUp } from '../../../support/set-up';
-import { toIsoTime } from '../../../../src/time';
 
 const database = setUp(() => createTestDatabase());
 

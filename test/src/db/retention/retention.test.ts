@@ -2,11 +2,11 @@ import { queryRows } from '../../../../src/db/connection';
 import { applyRetention } from '../../../../src/db/retention/retention';
 import { claimKey, findKey, keepAnswer } from '../../../../src/db/requests/idempotency-keys';
 import { RETAINED, RETENTION_DAYS, type Retained } from '../../../../src/domain/retention';
+import { toIsoTime } from '../../../../src/time';
 import { createTestDatabase } from '../../../support/database';
 import { MINUTE, NOW, PROJECT } from '../../../support/domain';
 import { anAcceptedPayment, aStoredOrder } from '../../../support/rows';
 import { setUp } from '../../../support/set-up';
-import { toIsoTime } from '../../../../src/time';
 
 const database = setUp(() => createTestDatabase());
 const DAY = 24 * 60 * MINUTE;

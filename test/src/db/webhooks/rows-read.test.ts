@@ -13,12 +13,12 @@ import {
 } from '../../../../src/db/webhooks/recoveries';
 import { listStoredDeliveries } from '../../../../src/db/webhooks/stored-deliveries';
 import { WEBHOOK_ATTEMPTS_MAX } from '../../../../src/domain/delivery';
+import { toIsoTime } from '../../../../src/time';
 import { createTestDatabase, secrets, untilLocked } from '../../../support/database';
 import { MINUTE, NOW, PROJECT } from '../../../support/domain';
 import { writeOrders } from '../../../support/rows';
 import { setUp } from '../../../support/set-up';
 import { until } from '../../../support/waits';
-import { toIsoTime } from '../../../../src/time';
 
 const SMALL = { merchant_id: uuidv7(), id: uuidv7() };
 /** Another project of the same merchant. */
