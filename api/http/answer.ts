@@ -40,6 +40,8 @@ export async function answerStream(
   { status, deadline_at, least_speed = LEAST_SPEED }: StreamOptions,
   stream: Stream,
 ): Promise<void> {
+  // Node's pipeline adds some seven. With those of this API they are more than the ten beyond which it warns.
+  response.setMaxListeners(LISTENERS_MAX);
   const { signal, endDeadline, release } = requestSignal(response, deadline_at, NO_PLACE);
   try {
     const leavePlace = await stream.takePlace(signal).finally(endDeadline);
@@ -60,6 +62,9 @@ interface StreamOptions {
   deadline_at: number;
   least_speed?: typeof LEAST_SPEED;
 }
+
+/** Listeners of one event of a streamed answer. */
+const LISTENERS_MAX = 20;
 
 const NO_PLACE = 'Other lists, reports and large searches of the project are still being sent.';
 

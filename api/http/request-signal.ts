@@ -18,7 +18,7 @@ export function requestSignal(response: Response, deadline_at: number, refusal: 
     endDeadline();
     late.abort(new ServiceError('TooManyRequests', refusal));
   };
-  const timer = setTimeout(leave, deadline_at - Date.now());
+  const timer = setTimeout(leave, Math.max(0, deadline_at - Date.now()));
   const endDeadline = () => clearTimeout(timer);
   // A response gets to know of it once the connection is its own, which it is when its request is handled (inOrder).
   response.once('close', leave);

@@ -78,7 +78,7 @@ export class WaitingRequests<Known> {
         resolve();
       };
       const waiting: Waiting<Known> = { known, end };
-      const timer = setTimeout(end, wait.until - Date.now());
+      const timer = setTimeout(end, Math.max(0, wait.until - Date.now()));
       const stopWatching = wait.onLeave(end);
       this.waiting.add(waiting);
       if (wait.hasLeft()) end();

@@ -177,3 +177,26 @@ function failuresIn(value: unknown): Failure[] {
   const inside = Object.values(value).flatMap(failuresIn);
   return 'source' in value && value.source === 'TypeScriptSDK' ? [value as Failure, ...inside] : inside;
 }
+
+test('rules 3.9: a log has only JSON lines, also of reports, which are streamed and compressed', async () => {
+  const merchant = new Merchant();
+  await merchant.createOrder();
+  const report = await fetch(`${merchant.stack.api_url}/v1/search/orders/?format=csv`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`${merchant.api_key}:`).toString('base64')}`,
+      'content-type': 'application/json',
+    },
+    body: '{"query": "*"}',
+  });
+  expect([report.status, report.headers.get('content-encoding')]).toEqual([200, 'gzip']);
+  await report.text();
+  const folder = path.join(stack().data_dir, 'logs');
+  const lines = ['api', 'manage', 'worker'].flatMap((name) =>
+    // After the last end of a line is one that is being written, or nothing.
+    readFileSync(path.join(folder, `${name}.log`), 'utf8')
+      .split('\n')
+      .slice(0, -1),
+  );
+  expect(lines.filter((line) => !/^\{.*\}$/.test(line))).toEqual([]);
+});
