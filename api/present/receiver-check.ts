@@ -34,8 +34,8 @@ function presentCase({
     result,
     text,
     ...(mend !== undefined && { mend }),
-    webhooks: webhooks.map(({ sent_at, answered_at: _, failure, status_code, ...webhook }) => ({
-      ...webhook,
+    webhooks: webhooks.map(({ order_id, webhook_id, expected, sent_at, duration_ms, failure, status_code }) => ({
+      ...{ order_id, webhook_id, expected, duration_ms },
       sent: formatInstant(sent_at),
       ...(status_code !== undefined && { status_code }),
       ...(failure !== undefined && { error: failure }),
