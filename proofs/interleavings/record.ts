@@ -17,6 +17,11 @@ export class MemoryRecord {
 
   constructor(readonly sandbox: Sandbox) {}
 
+  /** One statement, as `queryRows` and what is built on it send it. */
+  async raw(statement: string, bindings: Bindings): Promise<{ rows: unknown[] }> {
+    return { rows: await this.execute(statement, bindings) };
+  }
+
   /** One statement, by its name or its text. */
   async execute(statement: string, bindings: Bindings, in_transaction = false): Promise<unknown[]> {
     const found = this.statements.find(({ is }) => is.test(statement.trimStart()));
@@ -91,6 +96,10 @@ export class MemoryRecord {
 /** What is in a SQL transaction: no other statement comes between. */
 export class TransactionHandle {
   constructor(private readonly record: MemoryRecord) {}
+
+  async raw(statement: string, bindings: Bindings): Promise<{ rows: unknown[] }> {
+    return { rows: await this.execute(statement, bindings) };
+  }
 
   async execute(statement: string, bindings: Bindings): Promise<unknown[]> {
     return await this.record.execute(statement, bindings, true);

@@ -17,12 +17,8 @@ type Execute = (db: Database, bindings: Record<string, unknown>) => Promise<unkn
 
 const connection = require('../../src/db/connection') as {
   prepared: (name: string, sql: string) => Execute;
-  queryRows: (db: Database, sql: string, bindings: Record<string, unknown>) => Promise<unknown[]>;
-  queryRow: (db: Database, sql: string, bindings: Record<string, unknown>) => Promise<unknown>;
 };
 connection.prepared = (name) => async (db, bindings) => await (db as unknown as Place).execute(name, bindings);
-connection.queryRows = async (db, sql, bindings) => await (db as unknown as Place).execute(sql, bindings);
-connection.queryRow = async (...asked) => (await connection.queryRows(...asked))[0];
 
 const stored = require('../../src/db/orders/stored-order') as {
   findStoredOrder: (db: Database, id: string) => Promise<StoredOrder | undefined>;
