@@ -52,6 +52,8 @@ export class Indexer {
   private prepared_by: string | undefined;
   private prepared_at = 0;
   private is_failing = false;
+  /** Orders that were written, perhaps after the lease was lost: kept until Postgres has answered. */
+  private readonly unconfirmed = new Set<string>();
   /** The duration of the last batch, milliseconds: the next one may take as long. */
   private batch_ms = 0;
 
@@ -74,6 +76,7 @@ export class Indexer {
   private async round(): Promise<number> {
     const started = performance.now();
     try {
+      await this.writeAgain();
       const { holder } = this.lease;
       const written = holder === undefined ? 0 : await this.work(holder);
       this.is_failing = false;
@@ -162,9 +165,16 @@ export class Indexer {
    * meanwhile, these orders are written again.
    */
   private async confirmWritten(holder: string, order_ids: readonly string[]): Promise<void> {
-    if (await this.lease.isStillOf(holder)) return;
-    await addSearchChanges(this.services.db, order_ids);
+    for (const order_id of order_ids) this.unconfirmed.add(order_id);
+    if (await this.lease.isStillOf(holder)) return this.unconfirmed.clear();
+    await this.writeAgain();
     throw new LeaseLost('the lease was lost while orders were written');
+  }
+
+  private async writeAgain(): Promise<void> {
+    if (this.unconfirmed.size === 0) return;
+    await addSearchChanges(this.services.db, [...this.unconfirmed]);
+    this.unconfirmed.clear();
   }
 
   /** A process that takes the lease during a rebuild begins it anew: the request is its own. */

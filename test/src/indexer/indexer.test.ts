@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { checkSearchIndex, indexedOrders } from '../../../activities/search-index';
-import { queryColumn, queryRows } from '../../../src/db/connection';
+import { queryColumn, queryRows, type Database } from '../../../src/db/connection';
 import { claimCurrentBuild } from '../../../src/db/builds/current-build';
 import {
   noteSearch,
@@ -256,14 +256,25 @@ it('rules 20.18: an index that is lost while no order changes is made again', as
   expect(await differences()).toMatchObject({ orders: 3, missing: 0 });
 });
 
+/** How often Postgres was asked and did not answer; `undefined`: it answers. */
+let asked_in_vain: number | undefined;
+
 const ids = async () => await queryColumn<string>(world.db, 'select id from orders order by id');
 
 it.each([
   ['', async () => {}],
   [', also if it does not hear of it', () => Promise.reject(new Error('the connection is cut'))],
+  [', also if Postgres does not answer it then', async () => void (asked_in_vain = 0)],
 ])(
   'rules 20.12: orders that an indexer wrote after another had taken its lease are written again%s',
   async (what, then) => {
+    asked_in_vain = undefined;
+    const raw = (...statement: Parameters<Database['raw']>) => {
+      if (asked_in_vain === undefined) return world.db.raw(...statement);
+      asked_in_vain += 1;
+      return Promise.reject(new Error('Query read timeout'));
+    };
+    const db = Object.create(world.db, { raw: { value: raw } }) as Database;
     const [order_id = ''] = await writeOrders(world.db, [{ merchant_order_id: 'first' }]);
     const rename = (merchant_order_id: string) =>
       queryRows(
@@ -281,7 +292,7 @@ it.each([
       if (isWaiting) await then();
       return sent;
     });
-    const indexer = world.anIndexer(slow);
+    const indexer = world.anIndexer(slow, { db });
     await world.indexed();
     isSlow = true;
     await rename('older');
@@ -299,6 +310,8 @@ it.each([
     expect(await count(`merchant_order_id:${newest}`)).toBe(1);
 
     proceed!();
+    if (what.includes('Postgres')) await until('it has asked', () => asked_in_vain! > 0);
+    asked_in_vain = undefined;
     await until('the order is noted again', async () => (await waitingForSearch(world.db, [order_id])).length > 0);
     await queryRows(world.db, 'delete from leases');
     await world.indexed();
