@@ -108,6 +108,8 @@ function handle<C extends Caller>(
     const context = contextOf(route, request, response, { caller, key, started, id }, limits);
     if (readsOnly(route)) {
       const result = await operation(context, input as never);
+      // While it waited the key may have been revoked.
+      if (context.wait !== undefined) await authenticate();
       const { deadline_at } = context.request;
       const options = { status: successOf(route), deadline_at };
       if (result instanceof Stream) await answerStream(request, response, options, result);

@@ -198,6 +198,24 @@ test('rules 21.10: a suspended project pays nothing on its pages, says so, lets 
   expect((await shop.getProject()).status).toMatch(/^(active-testing|suspended)$/);
 });
 
+test('rules 2.6: a request that waits when its key is revoked is refused', async () => {
+  const project = await operator.aProject();
+  const [kept, revoked] = [await operator.aKey(project), await operator.aKey(project)];
+  const merchant = new Merchant(stack(), kept.key);
+  const { id } = await merchant.createOrder();
+  const headers = { prefer: 'wait=60' };
+  const waits = [kept, revoked].map(({ key }) =>
+    new Merchant(stack(), key).send('GET', `/v1/orders/${id}/`, { headers }),
+  );
+  const read = async () => (await new Merchant(stack(), revoked.key).send('GET', `/v1/orders/${id}/`)).status;
+  // Meanwhile both begin to wait.
+  for (let n = 0; n < 10; n += 1) expect(await read()).toBe(200);
+  await operator.revoke(revoked);
+  await until('it is known', async () => (await read()) === 401);
+  await merchant.cancelOrder(id);
+  expect((await Promise.all(waits)).map(({ status }) => status)).toEqual([200, 401]);
+});
+
 /** Milliseconds after which every process knows that a key has ended. */
 const KNOWN_AFTER_MS = 2_000;
 
