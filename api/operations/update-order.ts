@@ -23,7 +23,9 @@ export const updateOrder =
     const order = await requireRequestedOrder(services, context, params.order_id);
     refuseFinal(order);
     refuseOther(order, { amount, currency });
-    requireProjectAccepts(services, context.caller.project, { webhook_url: changes.webhook_url });
+    // An order keeps the address that it has, also where a new one may not have it.
+    const webhook_url = changes.webhook_url === order.webhook_url ? undefined : changes.webhook_url;
+    requireProjectAccepts(services, context.caller.project, { webhook_url });
     requireFundingCustomer(order, changes.customer);
     if (!changesSomething(order, changes)) {
       return () => Promise.resolve(presentVersion(order, services.public_url));

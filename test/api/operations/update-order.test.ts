@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { orderSchema, type Order } from '../../../src/contract/order';
 import { CARD, Client } from '../../support/customer';
+import { recordRows } from '../../support/database';
 import { CUSTOMER } from '../../support/domain';
 import { Merchant, statusesOf, type RestAnswer, type RefusalName } from '../../support/merchant';
 import { createTestProject } from '../../support/operator';
 import { startReceiver } from '../../support/servers';
+import { stack } from '../../support/stack';
 import { until } from '../../support/waits';
 
 async function put(
@@ -82,6 +84,18 @@ describe('rules 5.5: what changes', () => {
     expect(order.customer).toEqual({ first_name: 'Ada' });
     expect((await put(merchant, order.id, order)).body).toEqual(order);
   });
+});
+
+test('rules 5.5: an order keeps a webhook address that a new one may not have', async () => {
+  const merchant = new Merchant(stack(), stack().live_api_key);
+  const { id } = await merchant.createOrder();
+  const [webhook_url, another] = ['http://127.0.0.1:4000/', 'http://127.0.0.1:4001/'];
+  await recordRows('update orders set webhook_url = :webhook_url where id = :id', { id, webhook_url });
+  const order = await merchant.getOrder(id);
+  expect((await put(merchant, id, order)).body).toEqual(order);
+  const changed = await put(merchant, id, { ...order, description: 'another' });
+  expect([changed.status, changed.body]).toMatchObject([200, { description: 'another', webhook_url }]);
+  expect((await put(merchant, id, { webhook_url: another })).status).toBe(400);
 });
 
 test('rules 5.5: null clears a field, and the second time changes nothing that is shown', async () => {
