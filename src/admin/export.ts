@@ -200,7 +200,10 @@ export async function removeMonth(
       await requireLease();
       removed.orders += await removeOrders(db, order_ids, period);
     }
-    for await (const entries of removeAuditEntries(db, period)) removed.audit_entries += entries;
+    for await (const entries of removeAuditEntries(db, period)) {
+      removed.audit_entries += entries;
+      await requireLease();
+    }
     for await (const order_ids of ordersOf(db, period)) orders_kept += order_ids.length;
   } catch (error) {
     // What ended the removal is told, also where Postgres is away.
