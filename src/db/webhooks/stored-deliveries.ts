@@ -171,6 +171,7 @@ export async function insertRedelivery(
      returning n`,
     { order_id, n, now, request_id },
   );
-  if (made === undefined) throw new Error(`delivery ${formatDeliveryId({ order_id, n })} does not exist`);
+  // Its month may have been removed meanwhile (rules 29.8).
+  if (made === undefined) throw new ServiceError('NotFound', 'There is no such webhook delivery.');
   return { order_id, n: made.n };
 }

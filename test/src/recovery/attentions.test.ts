@@ -144,6 +144,13 @@ test('rules 24.19: a failed webhook needs attention until a redelivery of its ev
   expect(await open()).toEqual([]);
 });
 
+test('rules 29.8: a redelivery of a webhook that was removed with its month is NotFound', async () => {
+  const redelivery = database.db.transaction((trx) =>
+    insertRedelivery(trx, { order_id: NOBODY, n: 1 }, { now: new Date(NOW), request_id: randomUUID() }),
+  );
+  await expect(redelivery).rejects.toMatchObject({ error: 'NotFound' });
+});
+
 test('rules 24.19: an order that does not exist any more needs no attention', async () => {
   await recordAttention(database.db, { kind: 'order', id: NOBODY }, 'look here');
   await reconcile();
