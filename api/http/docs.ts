@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { Router, type RequestHandler } from 'express';
-import { answer } from './answer';
+import { answerJson } from './answer';
 import { otherMethods } from './bind';
 
 /**
@@ -65,7 +65,9 @@ export function docs(document: ApiDocument): Router {
     // Without the slash at its end the page is in the folder above.
     response.type('html').send(page(document.info.title, /\/docs($|\?)/.test(originalUrl) ? 'docs/' : ''));
   });
-  read('/openapi.json', (_request, response) => answer(response, 200, document));
+  // Made once: it is half a megabyte, and anybody may ask for it.
+  const json = JSON.stringify(document);
+  read('/openapi.json', (_request, response) => answerJson(response, 200, json));
   read('/start.js', (_request, response) => void response.type('js').send(START));
   read('/scalar.js', (_request, response, next) => {
     if (DIST === undefined) throw new Error(`dist/${SCALAR} is missing: npm run build`);
