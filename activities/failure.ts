@@ -3,7 +3,7 @@ import { RecordMissing, required } from '../src/db/connection';
 import { ForbiddenMove } from '../src/domain/move';
 import { ServiceError } from '../src/errors';
 import { RECORD_MISSING, type LocalRetry } from '../workflows/messages';
-import { atActivityTime, waitedMilliseconds } from './activity-time';
+import { atTryStart, waitedMilliseconds } from './activity-time';
 
 /** Returns the record, or null; throws RecordMissing when a record that `must_exist` was not found. */
 export function foundOrNull<Stored>(found: Stored | undefined, must_exist: boolean, name: string): Stored | null {
@@ -45,7 +45,7 @@ export function withFailures<Activities extends Record<string, Work>>(
       async (input: never, retry?: LocalRetry) => {
         const waited_ms = waitedMilliseconds(retry);
         try {
-          return await work(atActivityTime(input, waited_ms));
+          return await work(atTryStart(input, waited_ms));
         } catch (error) {
           // A retry with the same input would fail again: the workflow continues from the record instead.
           if (error instanceof ForbiddenMove) {

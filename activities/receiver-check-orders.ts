@@ -14,10 +14,10 @@ import { receiverCheckOrderId, transactionId } from '../src/ids';
 import type { TransactionInput } from '../workflows/messages';
 import { executeFollowUp, pollFollowUp } from './follow-up';
 import { chargeAttempt, createAndCharge, pollCharge, writeOrder } from './order';
-import type { ActivityServices, ActivityTime } from './services';
+import type { ActivityServices, TryStart } from './services';
 
 /** A case that is being played. */
-export interface Play extends ActivityTime {
+export interface Play extends TryStart {
   services: ActivityServices;
   check: StoredReceiverCheck;
   project: Project;

@@ -12,7 +12,7 @@ import type { PostWebhook } from '../src/webhook/post';
  * The instant of the current try of an activity, epoch milliseconds by the workflow's clock. A later try gets a later
  * instant (withFailures).
  */
-export interface ActivityTime {
+export interface TryStart {
   now: number;
   /** When this try began, by performance.now(); set by withFailures. */
   began?: number;

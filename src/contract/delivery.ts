@@ -1,25 +1,25 @@
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../domain/transitions';
 import type { Route } from './routes';
-import { idParam, limitParam, timestampText, uri, uuidString } from './scalars';
+import { idParam, limitParam, answeredTimestamp, uri, answeredId } from './scalars';
 
 /** A delivery of a webhook, with every attempt (rules 13.12). */
 export const deliverySchema = z.strictObject({
   id: z.string().describe('The order and the number of the delivery: `{order_id}-{n}`.'),
-  order_id: uuidString(),
-  project_id: uuidString(),
+  order_id: answeredId(),
+  project_id: answeredId(),
   event: z.literal('status_changed'),
   url: uri(),
   status: z.enum(DELIVERY_STATUSES).describe('`new` or `paused` until a receiver answered 2xx or ten attempts failed.'),
-  created: timestampText(),
-  next_attempt_at: timestampText()
+  created: answeredTimestamp(),
+  next_attempt_at: answeredTimestamp()
     .optional()
     .describe('Time of the next attempt; absent while it is paused and once it is final.'),
   redelivery_of: z.string().optional().describe('The first delivery of the same event; absent on that one.'),
   attempts: z.array(
     z.strictObject({
       n: z.int(),
-      started: timestampText(),
+      started: answeredTimestamp(),
       duration_ms: z.int(),
       status_code: z.int().optional().describe('Status code of the receiver; absent when it did not answer.'),
       error: z.string().optional().describe('Why it does not count as received.'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { RECEIVER_CASES, RECEIVER_RESULTS } from '../domain/receiver-check';
 import type { Route } from './routes';
-import { idParam, timestampText, uri, uuidString } from './scalars';
+import { idParam, answeredTimestamp, uri, answeredId } from './scalars';
 
 export const receiverCheckRequestSchema = z.object({
   webhook_url: uri().optional().describe('The receiver; by default the `webhook_url` of the project.'),
@@ -19,12 +19,12 @@ const receiverCaseSchema = z.strictObject({
   mend: z.string().optional().describe('How to mend it; absent when nothing has to be.'),
   webhooks: z.array(
     z.strictObject({
-      order_id: uuidString(),
+      order_id: answeredId(),
       webhook_id: z.string().describe('The header `webhook-id`.'),
       expected: z
         .enum(['accepted', 'refused'])
         .describe('`accepted`: a 2xx was right. `refused`: any other answer was.'),
-      sent: timestampText(),
+      sent: answeredTimestamp(),
       duration_ms: z.int(),
       status_code: z.int().optional().describe('Status code of the receiver; absent when it did not answer.'),
       error: z.string().optional().describe('Why there is no status code.'),
@@ -33,10 +33,10 @@ const receiverCaseSchema = z.strictObject({
   reads: z
     .array(
       z.strictObject({
-        request_id: uuidString(),
-        order_id: uuidString(),
+        request_id: answeredId(),
+        order_id: answeredId(),
         api_key_id: z.string().describe('The id of the API key.'),
-        received: timestampText(),
+        received: answeredTimestamp(),
         status: z.int().optional().describe('Status code of the answer; absent when it was not sent as a whole.'),
       }),
     )
@@ -45,8 +45,8 @@ const receiverCaseSchema = z.strictObject({
 
 /** A check of a webhook receiver (rules 27). */
 export const receiverCheckSchema = z.strictObject({
-  id: uuidString(),
-  project_id: uuidString(),
+  id: answeredId(),
+  project_id: answeredId(),
   workflow_id: z.string().describe('The workflow that plays it, as the Web UI of Temporal shows it to operators.'),
   webhook_url: uri(),
   status: z
@@ -54,8 +54,8 @@ export const receiverCheckSchema = z.strictObject({
     .describe('`running` for less than 30 seconds as a rule. `stopped`: it could not be played, for the `reason`.'),
   result: z.enum(RECEIVER_RESULTS).optional().describe('The worst of the cases, once it is done.'),
   reason: z.string().optional().describe('Why it was stopped.'),
-  created: timestampText(),
-  completed: timestampText().optional(),
+  created: answeredTimestamp(),
+  completed: answeredTimestamp().optional(),
   cases: z.array(receiverCaseSchema).describe('Every case, once it is done.'),
 });
 export type ReceiverCheckAnswer = z.infer<typeof receiverCheckSchema>;

@@ -359,15 +359,17 @@ async function deliverEarly(order_id: string, n = 1): Promise<boolean> {
   if (Date.now() > Date.parse(next_attempt_at) - 5_000) return false;
   // It waits as before all kills, and so does its workflow.
   expect(await operator.delivery(order_id, n)).toMatchObject({ status: 'new', next_attempt_at });
-  const { events } = await withTemporal(merchant.stack, ({ workflow }) =>
-    workflow.getHandle(deliveryWorkflowId({ order_id, n })).fetchHistory(),
-  );
-  const open = new Set<string>();
-  for (const { timerStartedEventAttributes, timerFiredEventAttributes, timerCanceledEventAttributes } of events ?? []) {
-    if (timerStartedEventAttributes != null) open.add(timerStartedEventAttributes.timerId!);
-    open.delete((timerFiredEventAttributes ?? timerCanceledEventAttributes)?.timerId ?? '');
-  }
-  expect(open.size).toBe(1);
+  await until('its workflow waits', async () => {
+    const { events } = await withTemporal(merchant.stack, ({ workflow }) =>
+      workflow.getHandle(deliveryWorkflowId({ order_id, n })).fetchHistory(),
+    );
+    const open = new Set<string>();
+    for (const { timerStartedEventAttributes: started, ...ended } of events ?? []) {
+      if (started != null) open.add(started.timerId!);
+      open.delete((ended.timerFiredEventAttributes ?? ended.timerCanceledEventAttributes)?.timerId ?? '');
+    }
+    return open.size === 1;
+  });
   expect(await operator.ask('deliverNow', order_id, n)).toBe('200 new');
   return true;
 }

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import type { Route } from '../routes';
-import { timestampText, uuidString } from '../scalars';
+import { answeredTimestamp, answeredId } from '../scalars';
 import { overlapRequest, pageQuery, pageSchema } from '../lists';
 import { projectParams } from './project';
 
 export const apiKeySchema = z.strictObject({
   id: z.string(),
-  project_id: uuidString(),
+  project_id: answeredId(),
   prefix: z.string().describe('The part of the key that may be shown.'),
-  created: timestampText(),
+  created: answeredTimestamp(),
   last_used: z.string().meta({ format: 'date' }).optional().describe('The day of its last use, in UTC.'),
-  expires: timestampText().optional().describe('Time at which it stops working; absent: it does not expire.'),
+  expires: answeredTimestamp().optional().describe('Time at which it stops working; absent: it does not expire.'),
 });
 export type ApiKeyAnswer = z.infer<typeof apiKeySchema>;
 

@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import type { Route } from '../routes';
-import { idParam, timestampText, uuidString } from '../scalars';
+import { idParam, answeredTimestamp, answeredId } from '../scalars';
 import { overlapRequest, pageQuery, pageSchema } from '../lists';
 import { nameText } from './merchant';
 
 const role = () => z.enum(['operator', 'merchant']);
 
 export const clientSchema = z.strictObject({
-  client_id: uuidString(),
+  client_id: answeredId(),
   name: nameText(),
   role: role().describe('An operator sees and changes everything; a merchant its own merchant.'),
-  merchant_id: uuidString().optional().describe('The merchant of a client with role merchant.'),
-  created: timestampText(),
+  merchant_id: answeredId().optional().describe('The merchant of a client with role merchant.'),
+  created: answeredTimestamp(),
   last_used: z.string().meta({ format: 'date' }).optional().describe('The day of its last token, in UTC.'),
-  expires: timestampText()
+  expires: answeredTimestamp()
     .optional()
     .describe('Time at which the secret before the current one stops working; absent without one.'),
 });

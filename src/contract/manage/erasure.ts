@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import { ERASURE_FIELDS } from '../../domain/retention';
 import type { Route } from '../routes';
-import { idParam, reference, timestampText, uuidString } from '../scalars';
+import { idParam, reference, answeredTimestamp, answeredId } from '../scalars';
 import { pageQuery, pageSchema } from '../lists';
 
 /** An erasure of the personal data of a customer (rules 29.3). It never shows the customer. */
 export const erasureSchema = z.strictObject({
-  id: uuidString(),
-  project_id: uuidString(),
+  id: answeredId(),
+  project_id: answeredId(),
   status: z.enum(['running', 'completed']),
   named_by: z.enum(ERASURE_FIELDS).describe('The field of the request that named the customer.'),
-  order_id: uuidString().optional().describe('The payment order, if the request named one.'),
+  order_id: answeredId().optional().describe('The payment order, if the request named one.'),
   orders: z.int().describe('Payment orders that were erased, each with the orders that follow it.'),
-  created: timestampText(),
-  completed: timestampText().optional(),
+  created: answeredTimestamp(),
+  completed: answeredTimestamp().optional(),
 });
 export type ErasureAnswer = z.infer<typeof erasureSchema>;
 export const erasurePageSchema = pageSchema(erasureSchema);

@@ -1,29 +1,29 @@
 import { z } from 'zod';
 import { INCIDENT_KINDS } from '../../domain/incident';
 import type { Route } from '../routes';
-import { amount, currency, idParam, timestampText, uuidString, operatorReason } from '../scalars';
+import { amount, currency, idParam, answeredTimestamp, answeredId, operatorReason } from '../scalars';
 import { pageQuery, pageSchema } from '../lists';
 
 const INCIDENT_STATUSES = ['open', 'closed'] as const;
 
 /** A difference in money between the record and the processor (rules 26.5). */
 export const incidentSchema = z.strictObject({
-  id: uuidString(),
+  id: answeredId(),
   kind: z.enum(INCIDENT_KINDS).describe('How the two differ; docs/operations.md says what to do for each kind.'),
   status: z.enum(INCIDENT_STATUSES),
-  project_id: uuidString(),
+  project_id: answeredId(),
   object_id: z
     .string()
     .describe('What differs: a transaction, or of kind sum its project, operation, currency and hour.'),
-  order_id: uuidString().optional().describe('The payment order; absent for a sum.'),
-  transaction_id: uuidString().optional().describe("The payment's transaction; absent for a sum."),
+  order_id: answeredId().optional().describe('The payment order; absent for a sum.'),
+  transaction_id: answeredId().optional().describe("The payment's transaction; absent for a sum."),
   currency: currency(),
   record_amount: amount().describe('What the record has. 0: nothing.'),
   processor_amount: amount().describe('What the processor has. 0: nothing.'),
   description: z.string().describe('The difference in words.'),
-  opened: timestampText(),
-  last_seen: timestampText().describe('When the audit found the difference last.'),
-  closed: timestampText().optional(),
+  opened: answeredTimestamp(),
+  last_seen: answeredTimestamp().describe('When the audit found the difference last.'),
+  closed: answeredTimestamp().optional(),
   closed_by: z.enum(['audit', 'operator']).optional().describe('audit: a later run did not find the difference.'),
   reason: z.string().optional().describe('Why it is closed.'),
 });

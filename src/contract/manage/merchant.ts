@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { hasUnseen } from '../../domain/shown-text';
 import type { Route } from '../routes';
-import { country, currency, idParam, timestampText, uuidString } from '../scalars';
+import { country, currency, idParam, answeredTimestamp, answeredId } from '../scalars';
 import { pageQuery, pageSchema } from '../lists';
 
 /** Names of merchants, projects and clients (rules 21.21). */
@@ -17,12 +17,12 @@ export const nameText = () =>
     .meta({ examples: ['Demo Books'] });
 
 export const merchantSchema = z.strictObject({
-  id: uuidString(),
+  id: answeredId(),
   name: nameText().describe('Shown to customers on the hosted page.'),
   country: country(),
   default_currency: currency().describe('The currency of a new project that names none.'),
-  created: timestampText(),
-  modified: timestampText(),
+  created: answeredTimestamp(),
+  modified: answeredTimestamp(),
 });
 export type ManagedMerchant = z.infer<typeof merchantSchema>;
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_DURATION } from '../../domain/duration';
 import { PROJECT_STATUSES } from '../../domain/transitions';
 import type { Route } from '../routes';
-import { currency, duration, durationText, idParam, timestampText, uri, uuidString } from '../scalars';
+import { currency, duration, answeredDuration, idParam, answeredTimestamp, uri, answeredId } from '../scalars';
 import { PAYMENT_METHODS } from '../transaction';
 import { overlapRequest, pageQuery, pageSchema } from '../lists';
 import { merchantParams, nameText } from './merchant';
@@ -10,8 +10,8 @@ import { merchantParams, nameText } from './merchant';
 const status = () => z.enum(PROJECT_STATUSES);
 
 export const managedProjectSchema = z.strictObject({
-  id: uuidString(),
-  merchant_id: uuidString(),
+  id: answeredId(),
+  merchant_id: answeredId(),
   name: nameText(),
   is_test: z.boolean().describe('True: orders carry the flag is-test and no money moves. It never changes.'),
   status: status().describe('A suspended project takes no new orders, payment links or payments.'),
@@ -22,14 +22,14 @@ export const managedProjectSchema = z.strictObject({
   webhook_url: uri().optional(),
   payment_methods: z.array(z.enum(PAYMENT_METHODS)),
   currencies: z.array(currency()),
-  expiration_period: durationText().describe('Default of the order field of that name.'),
-  transaction_expiration_period: durationText().describe(
+  expiration_period: answeredDuration().describe('Default of the order field of that name.'),
+  transaction_expiration_period: answeredDuration().describe(
     'Default for paying a transaction, and for `delayed` captures.',
   ),
-  capture_expiration_period: durationText().describe('Default for capturing `manual` transactions.'),
+  capture_expiration_period: answeredDuration().describe('Default for capturing `manual` transactions.'),
   account_funding: z.boolean().describe('Whether it may load other accounts. Operators change it.'),
-  created: timestampText(),
-  modified: timestampText(),
+  created: answeredTimestamp(),
+  modified: answeredTimestamp(),
 });
 export type ManagedProject = z.infer<typeof managedProjectSchema>;
 
@@ -58,9 +58,9 @@ export const managedProjectUpdateSchema = z
 export const managedProjectPageSchema = pageSchema(managedProjectSchema);
 
 export const webhookSecretSchema = z.strictObject({
-  project_id: uuidString(),
+  project_id: answeredId(),
   secret: z.string().describe('Signs the webhooks of the project: `whsec_` and base64, as Standard Webhooks has it.'),
-  previous_expires: timestampText()
+  previous_expires: answeredTimestamp()
     .optional()
     .describe('Until when webhooks carry a signature of the secret before, too; absent without one.'),
 });
