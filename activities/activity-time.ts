@@ -1,6 +1,6 @@
 import { asyncLocalStorage } from '@temporalio/activity';
 import type { LocalRetry } from '../workflows/messages';
-import type { TryStart } from './services';
+import type { ActivityTime } from './services';
 
 /**
  * How long ago the activity was first scheduled, in milliseconds; added to the `now` of its input. The argument comes
@@ -18,7 +18,7 @@ export function waitedMilliseconds({ waited_ms }: LocalRetry = { waited_ms: 0 })
  * The current instant of a try, epoch milliseconds by the workflow's clock: `now` is its beginning, and it may have
  * waited for the processor or the database since.
  */
-export function currentInstant({ now, began }: TryStart): number {
+export function currentInstant({ now, began }: ActivityTime): number {
   return began === undefined ? now : now + Math.floor(performance.now() - began);
 }
 
@@ -26,7 +26,7 @@ export function currentInstant({ now, began }: TryStart): number {
  * The input of an activity with `now` corrected to this try: the workflow's `now` is the time of the first one, which
  * may be minutes ago (rules 4.15). `poll_at` is shifted by the same time, `began` is set for `currentInstant`.
  */
-export function atTryStart<Input>(input: Input, waited_ms: number): Input {
+export function withTimeOfTry<Input>(input: Input, waited_ms: number): Input {
   if (typeof input !== 'object' || input === null) return input;
   const { now, poll_at } = input as { now?: unknown; poll_at?: unknown };
   if (typeof now !== 'number') return input;

@@ -1,5 +1,5 @@
 import { auditedProjects, recordedOrders } from '../src/db/audit/recorded-money';
-import type { Database } from '../src/db/connection';
+import type { Database } from '../src/db/query';
 import { compareOrder, type ComparedOrder, type Comparison, type ReportedMoney } from '../src/domain/audit';
 import type { Difference } from '../src/domain/incident';
 import type { Processor } from '../src/processor/client';

@@ -20,8 +20,8 @@ import { REPORT_LIMIT, REPORT_ORDERS_MAX } from '../src/processor/wire';
 import { findDifferences, type Found } from './audit-comparison';
 import { differingProjects, sumDifferences, sumOf } from './audit-totals';
 import { comparePage } from './search-index';
-import { atTryStart, waitedMilliseconds } from './activity-time';
-import type { ActivityServices, TryStart } from './services';
+import { withTimeOfTry, waitedMilliseconds } from './activity-time';
+import type { ActivityServices, ActivityTime } from './services';
 
 type AuditServices = Pick<
   ActivityServices,
@@ -46,9 +46,9 @@ export interface AuditPart {
  * the run under way, or begins one; compares nothing while a restored record lacks what it lost (rules 28.1).
  * Repeat-safe: each slice is recorded with the position of the next.
  */
-export async function auditPart(services: ActivityServices, input: TryStart): Promise<AuditPart> {
+export async function auditPart(services: ActivityServices, input: ActivityTime): Promise<AuditPart> {
   if (await awaitsReconciliation(services.db)) return { is_finished: true, figures: NO_FIGURES };
-  const { now } = atTryStart(input, waitedMilliseconds());
+  const { now } = withTimeOfTry(input, waitedMilliseconds());
   const context = Context.current();
   const began = performance.now();
   let run = await currentRun(services, now);

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { mustErasuresWait } from '../src/db/backups/restores';
-import type { Database } from '../src/db/connection';
+import type { Database } from '../src/db/query';
 import {
   ensureErasure,
   eraseOrders,

@@ -1,9 +1,9 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { RecordMissing, required } from '../src/db/connection';
+import { RecordMissing, required } from '../src/db/query';
 import { ForbiddenMove } from '../src/domain/move';
 import { ServiceError } from '../src/errors';
 import { RECORD_MISSING, type LocalRetry } from '../workflows/messages';
-import { atTryStart, waitedMilliseconds } from './activity-time';
+import { withTimeOfTry, waitedMilliseconds } from './activity-time';
 
 /** Returns the record, or null; throws RecordMissing when a record that `must_exist` was not found. */
 export function foundOrNull<Stored>(found: Stored | undefined, must_exist: boolean, name: string): Stored | null {
@@ -45,7 +45,7 @@ export function withFailures<Activities extends Record<string, Work>>(
       async (input: never, retry?: LocalRetry) => {
         const waited_ms = waitedMilliseconds(retry);
         try {
-          return await work(atTryStart(input, waited_ms));
+          return await work(withTimeOfTry(input, waited_ms));
         } catch (error) {
           // A retry with the same input would fail again: the workflow continues from the record instead.
           if (error instanceof ForbiddenMove) {

@@ -1,5 +1,5 @@
 import { ANNOUNCED_OVERDUE, LATE_APPROVAL_OVERDUE } from '../src/domain/attention';
-import type { Database } from '../src/db/connection';
+import type { Database } from '../src/db/query';
 import { insertFollowUp, recordFollowUpOutcome } from '../src/db/orders/follow-ups';
 import { announceOperation, endAnnouncement } from '../src/db/orders/announced-operations';
 import { endWatch, endWatchOfReversed, findWatch, postponeWatch } from '../src/db/orders/late-approvals';
@@ -32,7 +32,7 @@ import type { FollowUpInput } from '../workflows/messages';
 import { pollOutcome, type PollInput } from './order-outcome';
 import { signalPayment } from './order-signals';
 import { currentInstant } from './activity-time';
-import type { TryStart, ActivityServices } from './services';
+import type { ActivityTime, ActivityServices } from './services';
 
 /**
  * - `recorded`: the order is in the record. `was_final`: its outcome was known before.
@@ -61,7 +61,7 @@ const NOTHING: FollowUpExecution = { result: 'nothing' };
  */
 export async function executeFollowUp(
   services: ActivityServices,
-  input: FollowUpInput & TryStart,
+  input: FollowUpInput & ActivityTime,
 ): Promise<FollowUpExecution> {
   if (input.requested_by === 'processor') return await recordProcessorInitiated(services, input);
   return input.kind === 'reversal' ? await reverseLateApproval(services, input) : await execute(services, input);
@@ -96,7 +96,7 @@ export async function pollFollowUp(
   return await signalPaymentOfFinal(services, input, polled);
 }
 
-async function execute(services: ActivityServices, input: FollowUpInput & TryStart): Promise<FollowUpExecution> {
+async function execute(services: ActivityServices, input: FollowUpInput & ActivityTime): Promise<FollowUpExecution> {
   const { db } = services;
   // A capture or void was written before this workflow was started.
   const written = movesReservedMoney(input.kind) ? await findOrderSnapshot(db, input.id) : undefined;
@@ -110,7 +110,7 @@ async function execute(services: ActivityServices, input: FollowUpInput & TrySta
 }
 
 /** Writes the order unless it exists. Throws the domain's refusals. */
-async function insert(trx: Database, input: FollowUpInput & TryStart): Promise<OrderSnapshot> {
+async function insert(trx: Database, input: FollowUpInput & ActivityTime): Promise<OrderSnapshot> {
   return await insertFollowUp(trx, { ...input, transaction_id: transactionId(input.id, 1) });
 }
 
@@ -134,7 +134,7 @@ async function send(
 /** Records the outcome, or that the processor answered about another amount. Returns the order afterwards. */
 async function recordProcessorAnswer(
   services: ActivityServices,
-  input: FollowUpInput & TryStart,
+  input: FollowUpInput & ActivityTime,
   order: OrderSnapshot,
   outcome: OperationOutcome,
 ): Promise<OrderSnapshot> {
@@ -155,7 +155,7 @@ async function signalPaymentOfFinal(
 /** The outcome is of the instant at which the processor has answered (rules 4.15). */
 async function writeOutcome(
   trx: Database,
-  input: FollowUpInput & TryStart,
+  input: FollowUpInput & ActivityTime,
   order: OrderSnapshot,
   outcome: OperationOutcome,
 ): Promise<OrderSnapshot> {
@@ -185,7 +185,7 @@ async function needsAttention(
  */
 async function recordProcessorInitiated(
   services: ActivityServices,
-  input: FollowUpInput & TryStart,
+  input: FollowUpInput & ActivityTime,
 ): Promise<FollowUpExecution> {
   const { db, processor } = services;
   const { id: order_id, kind, processor_key = '', original_order_id, original_transaction_id, now } = input;
@@ -257,7 +257,12 @@ const CHARGEBACKS_WITHIN_MS = 8_000;
  */
 async function findChargebacks(
   { db, processor, workflows }: ActivityServices,
-  { original_order_id, original_transaction_id, processor_key, began = performance.now() }: FollowUpInput & TryStart,
+  {
+    original_order_id,
+    original_transaction_id,
+    processor_key,
+    began = performance.now(),
+  }: FollowUpInput & ActivityTime,
   currency: string,
 ): Promise<'recorded' | 'not_recorded' | 'in_another_currency'> {
   let is_listed = false;
@@ -298,7 +303,7 @@ async function findChargebacks(
  */
 async function reverseLateApproval(
   services: ActivityServices,
-  input: FollowUpInput & TryStart,
+  input: FollowUpInput & ActivityTime,
 ): Promise<FollowUpExecution> {
   const { db, processor } = services;
   const { now, original_transaction_id: transaction_id } = input;
@@ -338,7 +343,7 @@ async function reverseLateApproval(
 
 async function executeReversal(
   services: ActivityServices,
-  input: FollowUpInput & TryStart,
+  input: FollowUpInput & ActivityTime,
 ): Promise<FollowUpExecution> {
   const execution = await execute(services, input);
   await endWatchOfReversed(services.db, input.original_transaction_id);

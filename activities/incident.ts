@@ -1,4 +1,4 @@
-import { required, type Database } from '../src/db/connection';
+import { required, type Database } from '../src/db/query';
 import { findIncident, recordIncidentEvent, type StoredIncident } from '../src/db/audit/incidents';
 import { WEBHOOK_ATTEMPTS_MAX, webhookTimeLimit } from '../src/domain/delivery';
 import type { IncidentEvent, IncidentProgress } from '../src/domain/incident';

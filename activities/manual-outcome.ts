@@ -18,7 +18,7 @@ import { nextLatePoll } from '../src/domain/transaction';
 import { validationError } from '../src/errors';
 import type { FollowUpInput, SetOutcomeInput } from '../workflows/messages';
 import { signalPayment, signalLinkOfEndedOrder } from './order-signals';
-import type { TryStart, ActivityServices, WorkflowsOf } from './services';
+import type { ActivityTime, ActivityServices, WorkflowsOf } from './services';
 
 /**
  * Outcomes that an operator sets where the processor will never give one (rules 10.14), for orders and follow-up
@@ -29,7 +29,7 @@ import type { TryStart, ActivityServices, WorkflowsOf } from './services';
 /** Sets the outcome of a charge unless it has one. Returns the order as recorded. */
 export async function setChargeOutcome(
   services: Pick<ActivityServices, 'db'> & WorkflowsOf<'payment_links'>,
-  { order_id, manual_outcome, now }: { order_id: string; manual_outcome: SetOutcomeInput } & TryStart,
+  { order_id, manual_outcome, now }: { order_id: string; manual_outcome: SetOutcomeInput } & ActivityTime,
 ): Promise<OrderSnapshot> {
   const { db } = services;
   await recordManualOutcome(db, { order_id, manual_outcome, by: authorOf(manual_outcome) }, (trx, order) =>
@@ -41,7 +41,7 @@ export async function setChargeOutcome(
 /** Like setChargeOutcome, for a follow-up order. The amount that it had set aside is moved or freed. */
 export async function setFollowUpOutcome(
   services: Pick<ActivityServices, 'db'> & WorkflowsOf<'orders'>,
-  input: FollowUpInput & { manual_outcome: SetOutcomeInput } & TryStart,
+  input: FollowUpInput & { manual_outcome: SetOutcomeInput } & ActivityTime,
 ): Promise<OrderSnapshot> {
   const { db } = services;
   const { id: order_id, manual_outcome } = input;
@@ -59,7 +59,7 @@ export async function setFollowUpOutcome(
  */
 export async function verifyManualOutcome(
   { db, processor }: ActivityServices,
-  { order_id, key, now }: { order_id: string; key: string } & TryStart,
+  { order_id, key, now }: { order_id: string; key: string } & ActivityTime,
 ): Promise<OrderSnapshot> {
   const order = await loadOrderSnapshot(db, order_id);
   const last = lastTransaction(order);

@@ -9,10 +9,10 @@ import type { OperationRequest } from '../src/processor/wire';
 import { currentTimeOf } from '../src/time';
 import type { TransactionInput } from '../workflows/messages';
 import { currentInstant } from './activity-time';
-import type { TryStart, ActivityServices } from './services';
+import type { ActivityTime, ActivityServices } from './services';
 
 /** A requested charge. */
-interface ChargeRequest extends TryStart {
+interface ChargeRequest extends ActivityTime {
   transaction: TransactionInput;
   is_test: boolean;
 }

@@ -4,13 +4,13 @@ import { lastTransaction, withPoll, type OrderSnapshot } from '../src/domain/ord
 import { isOutcomeMissing } from '../src/domain/outcome';
 import { pollAfter } from '../src/domain/transaction';
 import type { OperationOutcome } from '../src/processor/client';
-import type { TryStart, ActivityServices } from './services';
+import type { ActivityTime, ActivityServices } from './services';
 
 /**
  * A poll of an open outcome; without an outcome the next poll is at `poll_at`, epoch milliseconds, or earlier if a
  * customer is at the issuer and the processor does not answer.
  */
-export type PollInput = { order: OrderSnapshot; poll_at: number } & TryStart;
+export type PollInput = { order: OrderSnapshot; poll_at: number } & ActivityTime;
 
 /** The operation of an order: a charge, or that of a follow-up order. */
 interface PolledOperation<SentAgain> {

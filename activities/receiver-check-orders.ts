@@ -4,7 +4,7 @@ import type { Project } from '../src/db/projects/projects';
 import { pauseWebhooksOf, webhooksOf, type StoredReceiverCheck } from '../src/db/webhooks/receiver-checks';
 import { beginAdvance, finishAdvance, setClock } from '../src/db/sandbox-clocks/sandbox-clocks';
 import { acceptRequest, type AcceptedRequest } from '../src/domain/accepted-request';
-import type { DeliveryId } from '../src/domain/delivery';
+import type { DeliveryKey } from '../src/domain/delivery';
 import type { NewOrder } from '../src/domain/new-order';
 import { ATTEMPTS_MAX } from '../src/domain/order';
 import { lastTransaction, transactionOf, type OrderSnapshot } from '../src/domain/order-snapshot';
@@ -14,10 +14,10 @@ import { receiverCheckOrderId, transactionId } from '../src/ids';
 import type { TransactionInput } from '../workflows/messages';
 import { executeFollowUp, pollFollowUp } from './follow-up';
 import { chargeAttempt, createAndCharge, pollCharge, writeOrder } from './order';
-import type { ActivityServices, TryStart } from './services';
+import type { ActivityServices, ActivityTime } from './services';
 
 /** A case that is being played. */
-export interface Play extends TryStart {
+export interface Play extends ActivityTime {
   services: ActivityServices;
   check: StoredReceiverCheck;
   project: Project;
@@ -36,7 +36,7 @@ const PERIOD = { expiration_period: 'PT30M', period: 30 * 60_000 };
  */
 
 /** A paid order. Returns its webhook. */
-export async function paidOrder(play: Play, n = 1): Promise<DeliveryId> {
+export async function paidOrder(play: Play, n = 1): Promise<DeliveryKey> {
   const order = newOrder(play, n, { charged_by: 'token', attempts_max: 1 });
   const charged = await createAndCharge(play.services, {
     request: requestOf(play),
@@ -51,7 +51,7 @@ export async function paidOrder(play: Play, n = 1): Promise<DeliveryId> {
 }
 
 /** An order whose first attempt was declined and whose second was approved. Returns its two webhooks in their order. */
-export async function declinedThenPaidOrder(play: Play): Promise<[DeliveryId, DeliveryId]> {
+export async function declinedThenPaidOrder(play: Play): Promise<[DeliveryKey, DeliveryKey]> {
   const order = newOrder(play, 1, { charged_by: 'customer', attempts_max: ATTEMPTS_MAX });
   const request = requestOf(play);
   const { project, now } = play;
@@ -72,7 +72,7 @@ export async function declinedThenPaidOrder(play: Play): Promise<[DeliveryId, De
 }
 
 /** Refunds an order in full. Returns the webhook of the refund order. */
-export async function refundInFull(play: Play, { order_id }: DeliveryId): Promise<DeliveryId> {
+export async function refundInFull(play: Play, { order_id }: DeliveryKey): Promise<DeliveryKey> {
   const { services, project, now } = play;
   const id = receiverCheckOrderId(play.check.id, `${play.case}:refund`, 1);
   const input = {
@@ -93,7 +93,7 @@ export async function refundInFull(play: Play, { order_id }: DeliveryId): Promis
 }
 
 /** Advances the clock of an order. Nothing of it waits, as its webhook is paused. */
-export async function advanceClock(play: Play, { order_id }: DeliveryId, advance_ms: number): Promise<void> {
+export async function advanceClock(play: Play, { order_id }: DeliveryKey, advance_ms: number): Promise<void> {
   const { services, check, project, now } = play;
   const { db } = services;
   const clock = { clock_id: order_id, project_id: project.id };
@@ -176,7 +176,7 @@ async function outcomeKnown({ services, now }: Play, order: OrderSnapshot): Prom
 }
 
 /** Pauses the webhooks of an order and returns them in their order. After a restore the first is not number 1. */
-async function held({ services: { db } }: Play, order_id: string): Promise<DeliveryId[]> {
+async function held({ services: { db } }: Play, order_id: string): Promise<DeliveryKey[]> {
   await pauseWebhooksOf(db, [order_id]);
   return await webhooksOf(db, order_id);
 }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { required, type Database } from '../src/db/connection';
+import { required, type Database } from '../src/db/query';
 import { findProject } from '../src/db/projects/projects';
 import { completeReceiverCheck, findReceiverCheck, type StoredReceiverCheck } from '../src/db/webhooks/receiver-checks';
 import { readsOfOrders } from '../src/db/requests/logged-requests';
 import { findDelivery, recordAttempt } from '../src/db/webhooks/deliveries';
 import { signingSecrets, randomWebhookSecret } from '../src/db/webhooks/webhook-secrets';
-import { afterAttempt, webhookTimeLimit, type DeliveryId } from '../src/domain/delivery';
+import { afterAttempt, webhookTimeLimit, type DeliveryKey } from '../src/domain/delivery';
 import {
   READS_AWAITED_MS,
   judgeReceiver,
@@ -20,7 +20,7 @@ import {
 import type { WebhookRequest } from '../src/webhook/post';
 import { deliveryWorkflowId, receiverCheckWorkflowId, type ReceiverCheckInput } from '../workflows/messages';
 import { advanceClock, declinedThenPaidOrder, paidOrder, refundInFull, type Play } from './receiver-check-orders';
-import type { ActivityServices, TryStart } from './services';
+import type { ActivityServices, ActivityTime } from './services';
 
 const TEN_MINUTES_MS = 10 * 60_000;
 const ORDERS_AT_ONCE = 10;
@@ -31,7 +31,7 @@ const ORDERS_AT_ONCE = 10;
  */
 export async function playReceiverCase(
   services: ActivityServices,
-  { check_id, case: name, now }: ReceiverCheckInput & { case: ReceiverCase } & TryStart,
+  { check_id, case: name, now }: ReceiverCheckInput & { case: ReceiverCase } & ActivityTime,
 ): Promise<PlayedCase> {
   const check = await load(services.db, check_id);
   // Its merchant was told that it could not be started.
@@ -47,7 +47,7 @@ export async function playReceiverCase(
  */
 export async function finishReceiverCheck(
   { db }: ActivityServices,
-  { check_id, played, now }: ReceiverCheckInput & { played: PlayedCase[] } & TryStart,
+  { check_id, played, now }: ReceiverCheckInput & { played: PlayedCase[] } & ActivityTime,
 ): Promise<ReceiverResult> {
   const { project_id, completed, cases: judged } = await load(db, check_id);
   if (completed !== null) return worstResult(judged ?? [{ result: 'not_played' }]);
@@ -73,7 +73,7 @@ const LOOK_AGAIN_MS = 200;
 /** Completes a check that could not be played. Repeat-safe. */
 export async function stopReceiverCheck(
   { db }: ActivityServices,
-  { check_id, reason, now }: ReceiverCheckInput & { reason: string } & TryStart,
+  { check_id, reason, now }: ReceiverCheckInput & { reason: string } & ActivityTime,
 ): Promise<void> {
   await completeReceiverCheck(db, { id: check_id, reason, now });
 }
@@ -146,7 +146,7 @@ interface Manner extends Pick<WebhookRequest, 'manner' | 'signed_at'> {
 /** Sends a webhook once, within the limits of a first attempt, and records the attempt. */
 async function send(
   { services, check, now }: Play,
-  id: DeliveryId,
+  id: DeliveryKey,
   { secrets: choose = (own) => own, expected = 'accepted', is_recorded = true, counts_as, ...manner }: Manner = {},
 ): Promise<SentWebhook> {
   const { db, secrets, postWebhook, webhook_private_addresses } = services;

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { SEARCH_INDEX, recordAttention } from '../src/db/recovery/attentions';
-import type { Database } from '../src/db/connection';
+import type { Database } from '../src/db/query';
 import { reportRows } from '../src/db/search/report-rows';
 import {
   addSearchChanges,

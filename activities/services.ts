@@ -1,5 +1,5 @@
 import type { Config } from '../src/config';
-import type { Database } from '../src/db/connection';
+import type { Database } from '../src/db/query';
 import type { Logger } from '../src/log';
 import type { Processor } from '../src/processor/client';
 import type { SearchWriter } from '../src/search/writer';
@@ -12,7 +12,7 @@ import type { PostWebhook } from '../src/webhook/post';
  * The instant of the current try of an activity, epoch milliseconds by the workflow's clock. A later try gets a later
  * instant (withFailures).
  */
-export interface TryStart {
+export interface ActivityTime {
   now: number;
   /** When this try began, by performance.now(); set by withFailures. */
   began?: number;

@@ -12,8 +12,8 @@ import { isProcessorInitiated } from '../src/domain/follow-up';
 import { isAttemptOpen } from '../src/domain/order';
 import { processorOrderId, transactionId } from '../src/ids';
 import type { Settlement } from '../src/processor/wire';
-import { atTryStart, waitedMilliseconds } from './activity-time';
-import type { TryStart, ActivityServices } from './services';
+import { withTimeOfTry, waitedMilliseconds } from './activity-time';
+import type { ActivityTime, ActivityServices } from './services';
 
 /** How long a worker tries to start the workflow that records a settled chargeback; then the fetch is repeated. */
 const RECORDED_WITHIN_MS = 10_000;
@@ -30,9 +30,9 @@ export interface SettlementFetch extends OpenSettlements {
  */
 export async function fetchSettlements(
   { db, processor, workflows }: ActivityServices,
-  input: TryStart,
+  input: ActivityTime,
 ): Promise<SettlementFetch> {
-  const { now } = atTryStart(input, waitedMilliseconds());
+  const { now } = withTimeOfTry(input, waitedMilliseconds());
   let settled = 0;
   for (;;) {
     await requireReconciled(db);

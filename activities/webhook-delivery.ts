@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
-import { checkWritable, required, type Database } from '../src/db/connection';
+import { checkWritable } from '../src/db/availability';
+import { required, type Database } from '../src/db/query';
 import { confirmWritable, findDelivery, recordAttempt, type Delivery } from '../src/db/webhooks/deliveries';
 import { signingSecrets } from '../src/db/webhooks/webhook-secrets';
 import {
@@ -7,19 +8,19 @@ import {
   isAttemptDue,
   isSlowAttempt,
   webhookTimeLimit,
-  type DeliveryId,
+  type DeliveryKey,
   type DeliveryProgress,
 } from '../src/domain/delivery';
-import { gauge, increment, measure } from '../src/metrics/recorder';
+import { gauge, incrementCounter, measure } from '../src/metrics/recorder';
 import { setCause } from '../src/tracing/cause';
 import { webhookResult, type WebhookAnswer } from '../src/webhook/post';
 import { deliveryWorkflowId } from '../workflows/messages';
 import { busyFailure } from './failure';
 import { currentInstant } from './activity-time';
-import type { TryStart, ActivityServices } from './services';
+import type { ActivityTime, ActivityServices } from './services';
 
 /** Names the attempt that is due by the record. `now` is real time: the order's clock offset is in the record. */
-export interface AttemptInput extends DeliveryId, TryStart {}
+export interface AttemptInput extends DeliveryKey, ActivityTime {}
 
 /**
  * Starts one workflow per webhook. It may run longer than the order's and uses the order's clock. Repeat-safe: a
@@ -64,7 +65,7 @@ export async function attemptDeliveryLocally(
   if (!mustAttempt(delivery, input)) return progressOf(delivery);
   const end = delivery.is_slow ? undefined : services.attempt_limits.beginLocally(delivery);
   if (end === undefined) {
-    increment('payments_webhook_attempts_deferred_total', {});
+    incrementCounter('payments_webhook_attempts_deferred_total', {});
     return null;
   }
   try {
@@ -139,7 +140,10 @@ async function send(services: ActivityServices, delivery: Delivery, now: number)
   const { clock_offset_ms } = delivery;
   const recorded = await recordAttempt(db, delivery, { attempt, time_limit_ms, started: now, ...answer }, after);
   if (recorded && (after.status === 'delivered' || after.status === 'failed')) {
-    increment('payments_webhook_deliveries_total', { status: after.status, environment: environmentOf(delivery) });
+    incrementCounter('payments_webhook_deliveries_total', {
+      status: after.status,
+      environment: environmentOf(delivery),
+    });
   }
   // Otherwise an earlier try is already recorded.
   return recorded
@@ -161,7 +165,7 @@ function beganAttempt(delivery: Delivery, attempt: number, now: number): (answer
   attempts_in_flight += 1;
   return (answer) => {
     attempts_in_flight -= 1;
-    increment('payments_webhook_attempts_total', { result: webhookResult(answer), environment });
+    incrementCounter('payments_webhook_attempts_total', { result: webhookResult(answer), environment });
     measure('payments_webhook_attempt_duration_seconds', {}, answer.duration_ms / 1_000);
   };
 }
@@ -169,7 +173,7 @@ function beganAttempt(delivery: Delivery, attempt: number, now: number): (answer
 /** Logs an attempt: neither its address nor its body. */
 function logAttempt(
   { log, log_requests }: ActivityServices,
-  { order_id, n }: DeliveryId,
+  { order_id, n }: DeliveryKey,
   attempt: number,
   { status_code, failure, duration_ms: ms }: WebhookAnswer,
 ): void {
@@ -177,7 +181,7 @@ function logAttempt(
   log.info({ order_id, n, attempt, status_code, failure, ms }, 'webhook attempted');
 }
 
-async function load(db: Database, id: DeliveryId): Promise<Delivery> {
+async function load(db: Database, id: DeliveryKey): Promise<Delivery> {
   const delivery = required(await findDelivery(db, id), deliveryWorkflowId(id));
   setCause(delivery.request_id);
   return delivery;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
-import { readWithin, required, type Database } from '../src/db/connection';
+import { readWithin, required, type Database } from '../src/db/query';
 import {
   countToRecover,
   findWebhookRecovery,

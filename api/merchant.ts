@@ -1,5 +1,5 @@
 import type { MerchantRoutes } from '../src/contract/merchant-api';
-import type { Database } from '../src/db/connection';
+import type { Database } from '../src/db/query';
 import { findStoredOrder, type StoredOrder } from '../src/db/orders/stored-order';
 import { findStoredPaymentLink, type StoredPaymentLink } from '../src/db/payment-links';
 import type { Actor } from '../src/db/projects/audit-trail';

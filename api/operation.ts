@@ -1,5 +1,5 @@
 import type { Input, Output, Route } from '../src/contract/routes';
-import type { Database, SqlTransaction } from '../src/db/connection';
+import type { Database, SqlTransaction } from '../src/db/query';
 import type { AcceptedRequest } from '../src/domain/accepted-request';
 import type { Logger } from '../src/log';
 import type { TakePlace } from './large-answers/bulk-reads';

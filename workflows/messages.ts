@@ -1,6 +1,6 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { AcceptedRequest } from '../src/domain/accepted-request';
-import type { DeliveryId } from '../src/domain/delivery';
+import type { DeliveryKey } from '../src/domain/delivery';
 import type { ManualOutcome } from '../src/domain/outcome';
 import type { NewFollowUp } from '../src/domain/follow-up';
 import type { NewOrder, NewTransaction, PaymentMethodDetails } from '../src/domain/new-order';
@@ -31,7 +31,7 @@ export const paymentLinkWorkflowId = (payment_link_id: string) => `link:${paymen
 /** Workflow id of a sandbox clock, by the payment order or payment link that it belongs to. */
 export const sandboxClockWorkflowId = (clock_id: string) => `clock:${clock_id}`;
 /** Workflow id of an order's n-th webhook delivery, redeliveries included. */
-export const deliveryWorkflowId = ({ order_id, n }: DeliveryId) => `webhook:${order_id}:${n}`;
+export const deliveryWorkflowId = ({ order_id, n }: DeliveryKey) => `webhook:${order_id}:${n}`;
 
 /** Workflow id of an incident. */
 export const incidentWorkflowId = (incident_id: string) => `incident:${incident_id}`;
@@ -77,7 +77,7 @@ export interface StartInputs {
   [ORDER_WORKFLOW]: OrderInput;
   [FOLLOW_UP_WORKFLOW]: FollowUpInput;
   [PAYMENT_LINK_WORKFLOW]: PaymentLinkInput;
-  [DELIVERY_WORKFLOW]: DeliveryId;
+  [DELIVERY_WORKFLOW]: DeliveryKey;
   [SANDBOX_CLOCK_WORKFLOW]: StartedClock;
   [INCIDENT_WORKFLOW]: IncidentInput;
   [WEBHOOK_RECOVERY_WORKFLOW]: WebhookRecoveryInput;

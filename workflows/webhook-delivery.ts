@@ -1,5 +1,5 @@
 import { setCurrentDetails } from '@temporalio/workflow';
-import { WEBHOOK_ATTEMPTS_MAX, type DeliveryId, type DeliveryProgress } from '../src/domain/delivery';
+import { WEBHOOK_ATTEMPTS_MAX, type DeliveryKey, type DeliveryProgress } from '../src/domain/delivery';
 import { asMarkdown } from '../src/domain/shown-text';
 import { DELIVERY_MOVES, isFinal, type DeliveryStatus } from '../src/domain/transitions';
 import { deliveryWait, pausedDelivery } from '../src/domain/waits';
@@ -13,7 +13,7 @@ import { upsertAttention, waitInWords } from './operator-view';
  * (rules 13.6). The record holds the time of the next attempt and whether the delivery is paused (rules 13.10); a lost
  * workflow continues from it. Returns the delivery's final status.
  */
-export async function webhookDelivery(id: DeliveryId): Promise<DeliveryStatus> {
+export async function webhookDelivery(id: DeliveryKey): Promise<DeliveryStatus> {
   const delivery: RecordedObject<DeliveryProgress> = new RecordedObject({
     name: 'webhook',
     find: () => attemptIfDue(id, delivery.record?.is_slow === true),
@@ -39,7 +39,7 @@ export async function webhookDelivery(id: DeliveryId): Promise<DeliveryStatus> {
  * Makes the attempt that is due by the record, if any: inside this workflow task if the receiver is expected to answer
  * at once, otherwise as a separate task. Returns the delivery's progress.
  */
-async function attemptIfDue(id: DeliveryId, is_slow: boolean): Promise<DeliveryProgress> {
+async function attemptIfDue(id: DeliveryKey, is_slow: boolean): Promise<DeliveryProgress> {
   const input = () => ({ ...id, now: temporalClock.now() });
   const made = is_slow ? null : await deliveringLocally.attemptDeliveryLocally(input());
   return made ?? (await delivering.attemptDelivery(input()));

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../src/errors';
-import { increment } from '../../src/metrics/recorder';
+import { incrementCounter } from '../../src/metrics/recorder';
 import { unlessAborted } from './unless-aborted';
 
 /** Limits of concurrent work of one kind in this process. */
@@ -110,7 +110,7 @@ export class ConcurrencyLimit {
     const { what, per_caller } = this.limits;
     if (queue.waiting.length >= waiting_max) {
       this.forgetIdle(caller, queue);
-      increment('payments_http_requests_refused_total', { limit: 'concurrency' });
+      incrementCounter('payments_http_requests_refused_total', { limit: 'concurrency' });
       const { running, waiting } = per_caller;
       throw new ServiceError('TooManyRequests', `At most ${running} ${what} run at a time, and ${waiting} wait.`);
     }

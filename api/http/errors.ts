@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { ErrorAnswer } from '../../src/contract/error';
-import { isUnavailable } from '../../src/db/connection';
+import { isUnavailable } from '../../src/db/availability';
 import { ERRORS, OutcomeUnknown, ServiceError, errorTypeOf, type ErrorName } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import { answer } from './answer';

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { Router } from 'express';
-import { DatabaseNotReady } from '../../src/db/connection';
+import { DatabaseNotReady } from '../../src/db/availability';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import type { LabelsOf } from '../../src/metrics/catalogue';

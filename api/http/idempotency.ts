@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Database } from '../../src/db/connection';
+import type { Database } from '../../src/db/query';
 import { claimKey, findKey, keepAnswer, type KeptAnswer, type KeyRecord } from '../../src/db/requests/idempotency-keys';
 import { ERRORS, ServiceError, type ErrorName } from '../../src/errors';
 import type { SecretKeys } from '../../src/secrets';

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/db/connection';
+import type { Database } from '../../src/db/query';
 import { newestRestore } from '../../src/db/backups/restores';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';

@@ -3,7 +3,7 @@ import { TokenBucket } from 'limiter';
 import { LRUCache } from 'lru-cache';
 import type { Request, Response } from 'express';
 import { ServiceError } from '../../src/errors';
-import { increment } from '../../src/metrics/recorder';
+import { incrementCounter } from '../../src/metrics/recorder';
 
 /** Size of a caller's bucket, in seconds of its rate (rules 18.1). */
 const BURST_SECONDS = 2;
@@ -98,7 +98,7 @@ export function createRateLimit(per_second: number): RateLimit {
       const [whole, full_in] = [Math.max(0, Math.floor(left)), Math.ceil((quota - left) / per_second)];
       response.setHeader('RateLimit', `"default";r=${whole};t=${full_in}`);
       if (!allowed) {
-        increment('payments_http_requests_refused_total', { limit: 'caller_rate' });
+        incrementCounter('payments_http_requests_refused_total', { limit: 'caller_rate' });
         throw new ServiceError('TooManyRequests', `More than ${per_second} requests a second.`);
       }
     },

@@ -1,5 +1,5 @@
 import type { LabelsOf, MetricsProcess } from '../../src/metrics/catalogue';
-import { gauge, increment, measure } from '../../src/metrics/recorder';
+import { gauge, incrementCounter, measure } from '../../src/metrics/recorder';
 import type { AnsweredRequest, OpenRequests, RequestObserver } from './answered-request';
 
 /** Pages as metrics name them: a form is measured apart from the page that shows it. */
@@ -24,7 +24,7 @@ export function requestMetrics(host: Exclude<MetricsProcess, 'worker'>, open: Op
     const operation = operationOf(request);
     // Any other status counts as `other`.
     const status = (request.was_sent ? String(request.status) : '0') as Status;
-    increment('payments_http_requests_total', { host, operation, status });
+    incrementCounter('payments_http_requests_total', { host, operation, status });
     // A wait that the client asked for says nothing about how fast the service is.
     const ms = Math.max(0, request.ms - request.waited_ms);
     measure('payments_http_request_duration_seconds', { host, operation }, ms / 1_000);

@@ -1,5 +1,5 @@
-import type { Database, SqlTransaction } from '../../src/db/connection';
-import { readWithin } from '../../src/db/connection';
+import type { Database, SqlTransaction } from '../../src/db/query';
+import { readWithin } from '../../src/db/query';
 import { ConcurrencyLimit, type Release } from '../http/concurrency-limit';
 
 /** Time limit of one statement in Postgres, in milliseconds: shorter than that of other statements. */

@@ -1,6 +1,6 @@
 import type { Order } from '../../src/contract/order';
 import { SEARCH_BYTES_MAX, type SearchResult } from '../../src/contract/search';
-import type { Database } from '../../src/db/connection';
+import type { Database } from '../../src/db/query';
 import { firstStoredOrders } from '../../src/db/orders/stored-order';
 import { reportRows } from '../../src/db/search/report-rows';
 import { conditionsOf, matches } from '../../src/domain/query/query';

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/db/connection';
+import type { Database } from '../../src/db/query';
 import type { ListPart, Part, PartLimits, PagePosition } from '../../src/db/pages';
 import { listPeriod } from '../../src/domain/period';
 import { validationError } from '../../src/errors';

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/db/connection';
+import type { Database } from '../../src/db/query';
 import { findOAuthClient } from '../../src/db/projects/oauth-clients';
 import { ServiceError } from '../../src/errors';
 import type { Manager } from './manager';

@@ -1,6 +1,6 @@
 import type { ManageRoutes } from '../../src/contract/manage/manage-api';
 import { recordChange, type Actor, type AuditedChange } from '../../src/db/projects/audit-trail';
-import type { Database, SqlTransaction } from '../../src/db/connection';
+import type { Database, SqlTransaction } from '../../src/db/query';
 import type { Role } from '../../src/db/projects/oauth-clients';
 import { ServiceError } from '../../src/errors';
 import type { SecretKeys } from '../../src/secrets';

@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import express, { Router, type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express';
 import { z } from 'zod';
 import { TOKEN_PATH, TOKEN_SCOPE } from '../../src/contract/manage/manage-api';
-import { isUnavailable } from '../../src/db/connection';
+import { isUnavailable } from '../../src/db/availability';
 import { findOAuthClient, noteClientUse, secretsOfClient, type OAuthClient } from '../../src/db/projects/oauth-clients';
-import { increment } from '../../src/metrics/recorder';
+import { incrementCounter } from '../../src/metrics/recorder';
 import { answer } from '../http/answer';
 import { noteRequest } from '../http/answered-request';
 import { otherMethods } from '../http/bind';
@@ -166,7 +166,7 @@ async function authenticated(
   if (client !== undefined) return client;
   const wait_seconds = countFailure(address, id);
   if (wait_seconds > 0) {
-    increment('payments_http_requests_refused_total', { limit: 'failed_sign_ins' });
+    incrementCounter('payments_http_requests_refused_total', { limit: 'failed_sign_ins' });
     throw new OAuthError('slow_down', 'Too many failed token requests.', wait_seconds);
   }
   throw new OAuthError('invalid_client', 'The client does not exist, or its secret is wrong.');

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID, type JsonWebKey } from 'node:crypto';
 import { SignJWT, errors, jwtVerify } from 'jose';
-import type { Database, SqlTransaction } from '../../src/db/connection';
+import type { Database, SqlTransaction } from '../../src/db/query';
 import { currentSigningKey, publicKeys, replaceSigningKey, type SigningKey } from '../../src/db/projects/token-keys';
 import type { OAuthClient } from '../../src/db/projects/oauth-clients';
 import { ServiceError } from '../../src/errors';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { timelineSchema } from '../../src/contract/timeline';
-import type { Database } from '../../src/db/connection';
+import type { Database } from '../../src/db/query';
 import { moneyOf, type StoredOrder } from '../../src/db/orders/stored-order';
 import { findTimeline, type StoredTimeline } from '../../src/db/orders/timeline';
 import { endedDeliveriesOf, webhookProspects } from '../../src/db/webhooks/stored-deliveries';

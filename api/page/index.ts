@@ -1,6 +1,6 @@
 import express, { Router, type Request, type RequestHandler } from 'express';
-import { idParam } from '../../src/contract/scalars';
-import type { Database } from '../../src/db/connection';
+import { idInput } from '../../src/contract/scalars';
+import type { Database } from '../../src/db/query';
 import type { Logger } from '../../src/log';
 import type { Processor } from '../../src/processor/client';
 import type { OrderWorkflows } from '../../src/temporal/orders';
@@ -118,7 +118,7 @@ function pagesOf(routes: Routes): Router {
   // Ids reach handlers, cookies and redirects checked and in small letters (rules 12.13).
   for (const name of ['id', 'transaction_id']) {
     router.param(name, (request, response, next, value: string) => {
-      const id = idParam().safeParse(value);
+      const id = idInput().safeParse(value);
       if (!id.success) throw pageNotFound();
       request.params[name] = id.data;
       noteRequest(response, { [name === 'id' ? 'object_id' : name]: id.data });

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Database } from '../../src/db/connection';
+import type { Database } from '../../src/db/query';
 import {
   findOrderVersion,
   findStoredOrder,

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/db/connection';
+import type { Database } from '../../src/db/query';
 import { findStoredOrders, type StoredOrder } from '../../src/db/orders/stored-order';
 import { findStoredPaymentLink, type StoredPaymentLink } from '../../src/db/payment-links';
 import { parseDuration } from '../../src/domain/duration';

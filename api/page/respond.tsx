@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { idParam } from '../../src/contract/scalars';
+import { idInput } from '../../src/contract/scalars';
 import { ERRORS, OutcomeUnknown, type ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import type { TestCard } from '../../src/processor/wire';
@@ -218,6 +218,6 @@ export function onPageError(log: Logger, base: string): ErrorRequestHandler {
 
 /** The page that a request below `/pay` was about; `undefined` when its path holds no id. */
 function pageOf({ baseUrl, path }: Request, base: string): string | undefined {
-  const id = idParam().safeParse(path.split('/')[1]);
+  const id = idInput().safeParse(path.split('/')[1]);
   return id.success ? `${base}${baseUrl}/${id.data}/` : undefined;
 }

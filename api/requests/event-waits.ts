@@ -1,4 +1,4 @@
-import type { Database } from '../../src/db/connection';
+import type { Database } from '../../src/db/query';
 import {
   eventsAfter,
   currentPosition,

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/db/connection';
+import type { Database } from '../../src/db/query';
 import { findChangedOrders, type KnownOrder } from '../../src/db/orders/changed-orders';
 import type { StoredOrder } from '../../src/db/orders/stored-order';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';

@@ -1,8 +1,8 @@
 import type { DeliveryAnswer } from '../../src/contract/delivery';
 import { recordChange } from '../../src/db/projects/audit-trail';
-import type { Database } from '../../src/db/connection';
+import type { Database } from '../../src/db/query';
 import { findStoredDelivery, insertRedelivery, type StoredDelivery } from '../../src/db/webhooks/stored-deliveries';
-import type { DeliveryId } from '../../src/domain/delivery';
+import type { DeliveryKey } from '../../src/domain/delivery';
 import type { WorkflowClients } from '../../src/temporal/workflows';
 import { currentTimeOf } from '../../src/time';
 import type { Write } from '../operation';
@@ -25,7 +25,7 @@ export function redeliver(
   first: StoredDelivery,
   by: ChangeAuthor,
 ): Write<DeliveryAnswer> {
-  let made: DeliveryId | undefined;
+  let made: DeliveryKey | undefined;
   return {
     db,
     async write(trx) {

@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { WebhookRecoveryAnswer } from '../../src/contract/webhook-recovery';
 import { recordChange } from '../../src/db/projects/audit-trail';
-import type { Database, SqlTransaction } from '../../src/db/connection';
-import type { Page } from '../../src/db/pages';
+import type { Database, SqlTransaction } from '../../src/db/query';
+import type { ListPage } from '../../src/db/pages';
 import {
   countToRecover,
   findWebhookRecovery,
@@ -184,7 +184,7 @@ function shownRecovery(recovery: StoredWebhookRecovery, remaining: number | unde
 /** A page of recoveries. */
 export async function presentWebhookRecoveries(
   db: Database,
-  { items, next }: Page<StoredWebhookRecovery>,
+  { items, next }: ListPage<StoredWebhookRecovery>,
   count = countToRecover,
 ) {
   const shown: WebhookRecoveryAnswer[] = [];

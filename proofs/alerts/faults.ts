@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { queryRows, type Database } from '../../src/db/connection';
+import { queryRows, type Database } from '../../src/db/query';
 import type { Receiver } from '../../test/support/servers';
 import { callSimulator, postControl, type OwnStack, type RunningStack } from '../../test/support/stack';
 import { setReadOnly } from '../support/faults';

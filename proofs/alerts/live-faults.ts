@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'undici';
 import { setServerSettings } from '../../src/bench/server-settings';
 import { BACKUP_CHECK } from '../../src/db/backups/backups';
-import { queryRows, type Database } from '../../src/db/connection';
+import { queryRows, type Database } from '../../src/db/query';
 import { requestSearchRebuild, searchRebuild } from '../../src/db/search/search-outbox';
 import { connectSearch } from '../../src/search/connection';
 import { INDEX } from '../../src/search/settings';

@@ -1,4 +1,5 @@
-import { queryRows, withDatabase, type Database } from '../../src/db/connection';
+import { withDatabase } from '../../src/db/connection';
+import { queryRows, type Database } from '../../src/db/query';
 
 /** A request of schemathesis, as `hooks.py` writes it. Times are epoch seconds. */
 export interface SchemathesisRequest {

@@ -1,5 +1,5 @@
 import type { Order, OrderRequest, PaymentLink } from '../../src/client';
-import { queryRows, type Database } from '../../src/db/connection';
+import { queryRows, type Database } from '../../src/db/query';
 import type { WALLETS } from '../../src/processor/wire';
 import { CARD, Client } from '../../test/support/customer';
 import { CARDS, type CardName } from '../../test/support/domain';

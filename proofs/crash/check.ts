@@ -1,5 +1,5 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { queryRows, type Database } from '../../src/db/connection';
+import { queryRows, type Database } from '../../src/db/query';
 import { orderStatus, type Ending } from '../../src/domain/order';
 import type { OrderStatus, TransactionStatus } from '../../src/domain/transitions';
 import { orderWorkflowId, deliveryWorkflowId, paymentLinkWorkflowId } from '../../workflows/messages';

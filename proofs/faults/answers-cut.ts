@@ -1,4 +1,5 @@
-import { connectDatabase, queryRows, withDatabase } from '../../src/db/connection';
+import { connectDatabase, withDatabase } from '../../src/db/connection';
+import { queryRows } from '../../src/db/query';
 import { readVariables } from '../../src/stack/launch';
 import type { WiredStack } from '../support/wire';
 

@@ -4,7 +4,7 @@ import { createActivities } from '../../activities/index';
 import type { ActivityServices } from '../../activities/services';
 import { findFollowUps } from '../../src/db/orders/follow-ups';
 import { recordOrderUpdate } from '../../src/db/orders/update-order';
-import type { Database } from '../../src/db/connection';
+import type { Database } from '../../src/db/query';
 import type { AcceptedRequest } from '../../src/domain/accepted-request';
 import { chargeIdempotencyKey } from '../../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';

@@ -1,5 +1,6 @@
 import { checkSearchIndex } from '../../activities/search-index';
-import { queryRows, withDatabase } from '../../src/db/connection';
+import { withDatabase } from '../../src/db/connection';
+import { queryRows } from '../../src/db/query';
 import { SearchWriter } from '../../src/search/writer';
 import type { RunningStack } from '../../test/support/stack';
 import { until } from '../../test/support/waits';

@@ -1,5 +1,5 @@
 import type { temporal } from '@temporalio/proto';
-import { queryColumn, type Database } from '../../src/db/connection';
+import { queryColumn, type Database } from '../../src/db/query';
 import type { RunningStack } from '../../test/support/stack';
 
 /** Everything that invariants look at. */

@@ -1,4 +1,4 @@
-import { queryColumn, queryRows } from '../../src/db/connection';
+import { queryColumn, queryRows } from '../../src/db/query';
 import type { Invariant } from './invariant';
 
 type Sum = { what: string; currency: string; amount: number };

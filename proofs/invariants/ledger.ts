@@ -1,5 +1,6 @@
 import { findDifferences } from '../../activities/audit-comparison';
-import { connectDatabase, queryColumn, queryRows, type Database } from '../../src/db/connection';
+import { connectDatabase } from '../../src/db/connection';
+import { queryColumn, queryRows, type Database } from '../../src/db/query';
 import { lastSettlement } from '../../src/db/orders/settlements';
 import { allOrderIds } from '../../src/db/search/search-outbox';
 import { createProcessorClient } from '../../src/processor/client';

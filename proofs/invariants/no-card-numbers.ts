@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { queryRows, type Database } from '../../src/db/connection';
+import { queryRows, type Database } from '../../src/db/query';
 import { replaceCardNumbers } from '../../src/domain/card';
 import { TEST_CARDS } from '../../src/simulator/cards';
 import type { HistoryInvariant, Invariant, Evidence } from './invariant';

@@ -1,4 +1,4 @@
-import { queryRows } from '../../src/db/connection';
+import { queryRows } from '../../src/db/query';
 import { orderStatus, type Ending } from '../../src/domain/order';
 import { TRANSACTION_MOVES, canMove, type OrderStatus, type TransactionStatus } from '../../src/domain/transitions';
 import type { Invariant, Evidence } from './invariant';

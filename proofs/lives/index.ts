@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { connectDatabase, queryRows } from '../../src/db/connection';
+import { connectDatabase } from '../../src/db/connection';
+import { queryRows } from '../../src/db/query';
 import { repositoryRoot } from '../../src/stack/files';
 import { newIdempotencyKey } from '../../test/support/merchant';
 import { createTestProject } from '../../test/support/operator';

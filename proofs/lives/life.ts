@@ -1,7 +1,7 @@
 import type { Client as TemporalClient } from '@temporalio/client';
 import { orderWorkflowId } from '../../workflows/messages';
 import type { PaymentLink } from '../../src/client';
-import { queryRows, type Database } from '../../src/db/connection';
+import { queryRows, type Database } from '../../src/db/query';
 import { CARD, Client } from '../../test/support/customer';
 import { CARDS, type CardName } from '../../test/support/domain';
 import { newIdempotencyKey, type Merchant } from '../../test/support/merchant';

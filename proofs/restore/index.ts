@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { queryRows, withDatabase } from '../../src/db/connection';
+import { withDatabase } from '../../src/db/connection';
+import { queryRows } from '../../src/db/query';
 import { freePort } from '../../src/stack/ports';
 import { Merchant } from '../../test/support/merchant';
 import { answerOfAdmin } from '../../test/support/admin';

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withDatabase, type Database } from '../../src/db/connection';
+import { withDatabase } from '../../src/db/connection';
+import type { Database } from '../../src/db/query';
 import { storeSession } from '../../src/db/session';
 import { withDatabaseName } from '../../test/support/database';
 import type { RunningStack } from '../../test/support/stack';

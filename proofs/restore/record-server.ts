@@ -1,6 +1,7 @@
 import { appendFileSync, chownSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { queryRows, withDatabase } from '../../src/db/connection';
+import { withDatabase } from '../../src/db/connection';
+import { queryRows } from '../../src/db/query';
 import { keepRunning, type Kept, type Program } from '../../src/stack/programs/program';
 import { freePort } from '../../src/stack/ports';
 import { silent } from '../../src/stack/progress';

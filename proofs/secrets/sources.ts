@@ -1,7 +1,8 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { temporal } from '@temporalio/proto';
-import { connectDatabase, queryRows } from '../../src/db/connection';
+import { connectDatabase } from '../../src/db/connection';
+import { queryRows } from '../../src/db/query';
 import { connectSearch } from '../../src/search/connection';
 import { INDEX } from '../../src/search/settings';
 import { EncryptingCodec } from '../../src/temporal/payload-codec';

@@ -1,4 +1,5 @@
-import { connectDatabase, queryRows, type Database } from '../../src/db/connection';
+import { connectDatabase } from '../../src/db/connection';
+import { queryRows, type Database } from '../../src/db/query';
 
 /** Work that one process at a time does, and the table whose rows it writes or deletes while it has the lease. */
 export const LEASES = { recovery: 'recovery_progress', 'search indexer': 'search_outbox' } as const;

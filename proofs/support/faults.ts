@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { queryRows, withDatabase, type Database } from '../../src/db/connection';
+import { withDatabase } from '../../src/db/connection';
+import { queryRows, type Database } from '../../src/db/query';
 import { readFacts } from '../../src/stack/launch';
 import type { ProcessName } from '../../test/support/stack';
 import type { WireEnd, WireServer } from './behind-proxies';

@@ -1,5 +1,6 @@
 import * as manage from '../../src/client/manage';
-import { queryRows, withDatabase } from '../../src/db/connection';
+import { withDatabase } from '../../src/db/connection';
+import { queryRows } from '../../src/db/query';
 import { ALL_OPEN } from '../../src/temporal/visibility';
 import { Merchant } from '../../test/support/merchant';
 import { capture } from '../../test/support/merchant-payments';

@@ -1,4 +1,4 @@
-import type { Database } from '../db/connection';
+import type { Database } from '../db/query';
 import { KeptLease, type RequireLease } from '../db/lease';
 import { ServiceError } from '../errors';
 

@@ -5,7 +5,7 @@ import { presentAttention } from '../../api/manage/present';
 import { tellWorkflow } from '../../api/requests/tell-workflow';
 import type { Input } from '../contract/routes';
 import { CLOSABLE_KINDS, closeAttention } from '../db/recovery/attentions';
-import type { Database } from '../db/connection';
+import type { Database } from '../db/query';
 import { ServiceError } from '../errors';
 import type { TemporalClient } from '../temporal/connect';
 import type { WorkflowClients } from '../temporal/workflows';

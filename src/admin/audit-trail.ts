@@ -1,4 +1,4 @@
-import type { SqlTransaction } from '../db/connection';
+import type { SqlTransaction } from '../db/query';
 import { recordChange, type Actor } from '../db/projects/audit-trail';
 
 /** The user of a command, and the id of its run. */

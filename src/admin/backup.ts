@@ -16,7 +16,7 @@ import {
   type Archived,
   type Restored,
 } from '../db/backups/backups';
-import type { Database } from '../db/connection';
+import type { Database } from '../db/query';
 import { schemaDifference } from '../db/migrate';
 import { newestChange } from '../db/backups/restores';
 import { toIsoTime } from '../time';

@@ -3,7 +3,7 @@ import type { ManageContext } from '../../api/manage/manager';
 import { formatInstant } from '../../api/present/format';
 import type { Input } from '../contract/routes';
 import { requireSetting, type Config } from '../config';
-import type { Database } from '../db/connection';
+import type { Database } from '../db/query';
 import { findCurrentBuild, setCurrentVersion } from '../db/builds/current-build';
 import { ServiceError } from '../errors';
 import { buildOfService } from '../processes/build';

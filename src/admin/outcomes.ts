@@ -3,8 +3,8 @@ import type { ManageContext } from '../../api/manage/manager';
 import { formatTimestamp, presentPage } from '../../api/present/format';
 import { pageQuery } from '../contract/lists';
 import type { Input } from '../contract/routes';
-import { idParam, operatorReason } from '../contract/scalars';
-import type { Database } from '../db/connection';
+import { idInput, operatorReason } from '../contract/scalars';
+import type { Database } from '../db/query';
 import { listUnknownOutcomes, type ManualOutcomeEntry, type UnknownOutcome } from '../db/orders/manual-outcomes';
 import { MANUAL_OUTCOMES } from '../domain/transaction';
 import type { AcceptedRequest } from '../domain/accepted-request';
@@ -28,7 +28,7 @@ const SET = {
   summary: 'Set an outcome that the processor will never give',
   description:
     'The processor is polled first: an outcome that it gives is recorded instead. A repeated command changes nothing.',
-  params: z.object({ transaction_id: idParam() }),
+  params: z.object({ transaction_id: idInput() }),
   body: z.object({
     outcome: z.enum(MANUAL_OUTCOMES).describe('What the processor has done, as it said elsewhere.'),
     reason: operatorReason().describe('How that is known; recorded with the event and in the audit trail.'),

@@ -4,7 +4,7 @@ import type { ManageContext } from '../../api/manage/manager';
 import { formatTimestamp } from '../../api/present/format';
 import { instant, operatorReason } from '../contract/scalars';
 import type { Input } from '../contract/routes';
-import type { Database, SqlTransaction } from '../db/connection';
+import type { Database, SqlTransaction } from '../db/query';
 import {
   beginRestore,
   endRestore,

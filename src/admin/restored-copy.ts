@@ -13,7 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withDatabase, type Database } from '../db/connection';
+import { withDatabase } from '../db/connection';
+import type { Database } from '../db/query';
 import { acceptsConnections } from '../db/backups/backups';
 import { MIGRATION_LIMITS } from '../db/session';
 import { readFileIfExists } from '../stack/files';

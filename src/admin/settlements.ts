@@ -6,7 +6,7 @@ import type { Input } from '../contract/routes';
 import { operatorReason } from '../contract/scalars';
 import { requireReconciled } from '../db/backups/restores';
 import { objectOf } from '../db/columns';
-import type { Database } from '../db/connection';
+import type { Database } from '../db/query';
 import {
   discardSettlement,
   listWaitingSettlements,

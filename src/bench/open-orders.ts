@@ -1,7 +1,8 @@
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectDatabase, queryValue } from '../db/connection';
+import { connectDatabase } from '../db/connection';
+import { queryValue } from '../db/query';
 import { severalAtOnce } from '../domain/several-at-once';
 import { median } from './figures';
 import { cpuMilliseconds, memoryMiB } from './processes';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasRows, queryColumn, queryRows, type Database } from '../db/connection';
+import { hasRows, queryColumn, queryRows, type Database } from '../db/query';
 import { noteSearch } from '../db/search/search-outbox';
 
 /** Milliseconds between two checks whether the index has every change. */

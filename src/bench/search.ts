@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectDatabase, type Database } from '../db/connection';
+import { connectDatabase } from '../db/connection';
+import type { Database } from '../db/query';
 import { noteSearch, requestSearchRebuild } from '../db/search/search-outbox';
 import { durationsAtPace, median, quantile } from './figures';
 import { createApiClient } from './merchant';

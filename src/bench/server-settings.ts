@@ -1,5 +1,5 @@
 import { escapeLiteral } from 'pg';
-import type { Database } from '../db/connection';
+import type { Database } from '../db/query';
 
 /**
  * Changes settings of a whole Postgres server, by their names, and has it load them; `null` takes a change back. Those

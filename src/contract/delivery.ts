@@ -1,25 +1,25 @@
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../domain/transitions';
 import type { Route } from './routes';
-import { idParam, limitParam, answeredTimestamp, uri, answeredId } from './scalars';
+import { idInput, limitParam, timestampOutput, uri, idOutput } from './scalars';
 
 /** A delivery of a webhook, with every attempt (rules 13.12). */
 export const deliverySchema = z.strictObject({
   id: z.string().describe('The order and the number of the delivery: `{order_id}-{n}`.'),
-  order_id: answeredId(),
-  project_id: answeredId(),
+  order_id: idOutput(),
+  project_id: idOutput(),
   event: z.literal('status_changed'),
   url: uri(),
   status: z.enum(DELIVERY_STATUSES).describe('`new` or `paused` until a receiver answered 2xx or ten attempts failed.'),
-  created: answeredTimestamp(),
-  next_attempt_at: answeredTimestamp()
+  created: timestampOutput(),
+  next_attempt_at: timestampOutput()
     .optional()
     .describe('Time of the next attempt; absent while it is paused and once it is final.'),
   redelivery_of: z.string().optional().describe('The first delivery of the same event; absent on that one.'),
   attempts: z.array(
     z.strictObject({
       n: z.int(),
-      started: answeredTimestamp(),
+      started: timestampOutput(),
       duration_ms: z.int(),
       status_code: z.int().optional().describe('Status code of the receiver; absent when it did not answer.'),
       error: z.string().optional().describe('Why it does not count as received.'),
@@ -46,7 +46,7 @@ export const ORDER_WEBHOOK_ROUTES = {
     summary: 'List the webhooks of an order',
     description:
       'The deliveries of webhooks about the order, newest first, with their attempts. Of an order with more than `limit` ask again with `before` set to the number of the last one.',
-    params: z.object({ order_id: idParam() }),
+    params: z.object({ order_id: idInput() }),
     query: z.strictObject({
       limit: limitParam(DELIVERIES_LIMIT).describe('Deliveries in the answer.'),
       before: deliveryNumber()
@@ -63,7 +63,7 @@ export const ORDER_WEBHOOK_ROUTES = {
     path: '/v1/orders/{order_id}/webhooks/{n}/redeliver/',
     summary: 'Send a webhook again',
     description: REDELIVER_DESCRIPTION,
-    params: z.object({ order_id: idParam(), n: deliveryNumber() }),
+    params: z.object({ order_id: idInput(), n: deliveryNumber() }),
     output: deliverySchema,
     versioned: false,
     success: 201,

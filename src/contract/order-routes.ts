@@ -12,10 +12,10 @@ import {
 import type { Route } from './routes';
 import { testClockRequestSchema } from './test-clock';
 import { timelineQuery, timelineSchema } from './timeline';
-import { createdPeriod, idParam, listParam } from './scalars';
+import { createdPeriod, idInput, listParam } from './scalars';
 
-const orderParams = z.object({ order_id: idParam() });
-const transactionParams = z.object({ order_id: idParam(), transaction_id: idParam() });
+const orderParams = z.object({ order_id: idInput() });
+const transactionParams = z.object({ order_id: idInput(), transaction_id: idInput() });
 
 /** A capture or void of a part, and one of all that is left. */
 const ofPart = {

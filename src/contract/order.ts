@@ -8,14 +8,14 @@ import {
   currency,
   description,
   duration,
-  answeredDuration,
+  durationOutput,
   freeFormList,
   freeFormObject,
   reference,
   requiredDescription,
-  answeredTimestamp,
+  timestampOutput,
   uri,
-  answeredId,
+  idOutput,
 } from './scalars';
 import { paymentMethod, transactionRequestSchema, transactionSchema } from './transaction';
 
@@ -138,13 +138,13 @@ export const FIELDS_ON_REQUEST = ['amount_details'] as const;
 
 const FLAGS = ['is-test', ...Object.values(FOLLOW_UPS).flatMap(({ flag, original_flag }) => [flag, original_flag])];
 
-const ids = () => z.array(answeredId()).optional();
+const ids = () => z.array(idOutput()).optional();
 
 /** An order in an answer. Absent fields are left out, never null (rules 1.3). */
 export const orderSchema = z.strictObject({
-  id: answeredId(),
-  project_id: answeredId(),
-  merchant_id: answeredId(),
+  id: idOutput(),
+  project_id: idOutput(),
+  merchant_id: idOutput(),
   merchant_name: z.string().optional(),
   merchant_order_id: z.string().optional().describe(MEANINGS.merchant_order_id),
   description: z.string().optional(),
@@ -152,18 +152,18 @@ export const orderSchema = z.strictObject({
   amount: amount(),
   status: z.enum(ORDER_STATUSES),
   flags: z.array(z.string().meta({ enum: FLAGS })).describe('Labels of the order.'),
-  created: answeredTimestamp(),
-  modified: answeredTimestamp().describe(
+  created: timestampOutput(),
+  modified: timestampOutput().describe(
     'Of the last change of anything in this object. A newer version always has a later one.',
   ),
-  completed: answeredTimestamp().optional().describe('With status completed only.'),
-  expiration_period: answeredDuration().optional(),
-  expires_at: answeredTimestamp()
+  completed: timestampOutput().optional().describe('With status completed only.'),
+  expiration_period: durationOutput().optional(),
+  expires_at: timestampOutput()
     .optional()
     .describe(
       'Time at which the order expires unless it is paid, or earlier with its transaction. Only while it can be paid.',
     ),
-  test_clock: answeredTimestamp()
+  test_clock: timestampOutput()
     .optional()
     .describe('The current time of the order, once it was advanced; in test projects only.'),
   payment_methods: z.array(paymentMethod()).optional().describe(MEANINGS.payment_methods),
@@ -178,21 +178,21 @@ export const orderSchema = z.strictObject({
   order_lines: freeFormList().optional().describe(MEANINGS.order_lines),
   locale: z.string().optional().describe(MEANINGS.locale),
   refunded_amount: amount().optional().describe('Refunded so far.'),
-  refund_of_order_id: answeredId().optional(),
+  refund_of_order_id: idOutput().optional(),
   refund_orders: ids().describe('Refund orders of this order.'),
-  capture_of_order_id: answeredId().optional(),
-  void_of_order_id: answeredId().optional(),
-  chargeback_of_order_id: answeredId().optional(),
+  capture_of_order_id: idOutput().optional(),
+  void_of_order_id: idOutput().optional(),
+  chargeback_of_order_id: idOutput().optional(),
   chargeback_orders: ids().describe('Chargeback orders of this order.'),
-  reversal_of_order_id: answeredId().optional(),
+  reversal_of_order_id: idOutput().optional(),
   reversal_orders: ids().describe(
     'Reversal orders of this order: chargebacks that were won back, and late approvals that were given back.',
   ),
-  related_order_id: answeredId()
+  related_order_id: idOutput()
     .optional()
     .describe('Original order, for a refund, capture, void, chargeback or reversal: such an order pays for nothing.'),
   related_orders: ids().describe('Orders created from this order.'),
-  related_payment_link_id: answeredId().optional(),
+  related_payment_link_id: idOutput().optional(),
   amount_details: z
     .strictObject({
       capturable: amount(),
@@ -212,7 +212,7 @@ export const orderListSchema = z.array(orderSchema);
 /** Body of a webhook: it carries no status, the receiver retrieves the order (rules 13.1 and 13.2). */
 export const webhookSchema = z.strictObject({
   event: z.literal('status_changed'),
-  order_id: answeredId().describe('Changed order.'),
-  project_id: answeredId().describe('Project of the order.'),
+  order_id: idOutput().describe('Changed order.'),
+  project_id: idOutput().describe('Project of the order.'),
 });
 export type Webhook = z.infer<typeof webhookSchema>;

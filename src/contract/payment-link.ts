@@ -11,12 +11,12 @@ import {
   currency,
   description,
   duration,
-  answeredDuration,
-  idParam,
+  durationOutput,
+  idInput,
   reference,
-  answeredTimestamp,
+  timestampOutput,
   uri,
-  answeredId,
+  idOutput,
 } from './scalars';
 
 /** A payment link: an address of the hosted page for one payment (rules 19). */
@@ -45,39 +45,37 @@ export const paymentLinkRequestSchema = z.object({
 
 /** A link in an answer. Absent fields are left out, never null (rules 1.3). */
 export const paymentLinkSchema = z.strictObject({
-  id: answeredId(),
-  project_id: answeredId(),
-  merchant_id: answeredId(),
+  id: idOutput(),
+  project_id: idOutput(),
+  merchant_id: idOutput(),
   merchant_order_id: z.string().describe(texts.merchant_order_id),
   amount: amount(),
   currency: currency(),
   description: z.string().optional(),
   payment_methods: z.array(paymentMethod()).optional().describe(texts.payment_methods),
-  expiration_period: answeredDuration(),
+  expiration_period: durationOutput(),
   return_url: uri().optional().describe(texts.return_url),
   webhook_url: uri().optional().describe(texts.webhook_url),
   payment_url: uri().describe('Address to send to the customer.'),
   status: z.enum(PAYMENT_LINK_STATUSES),
   reason: z.string().describe('Why the link has its status, in words.'),
-  completed_order_id: answeredId().optional().describe('The order that was paid.'),
+  completed_order_id: idOutput().optional().describe('The order that was paid.'),
   orders: z
-    .partialRecord(z.enum(ORDER_STATUSES), z.array(answeredId()))
+    .partialRecord(z.enum(ORDER_STATUSES), z.array(idOutput()))
     .describe('IDs of the orders of the link by their status; an empty object when there are none.'),
-  expires_at: answeredTimestamp()
-    .optional()
-    .describe('Time at which the link expires; absent once its status is final.'),
-  test_clock: answeredTimestamp()
+  expires_at: timestampOutput().optional().describe('Time at which the link expires; absent once its status is final.'),
+  test_clock: timestampOutput()
     .optional()
     .describe('The current time of the link, once it was advanced; in test projects only.'),
-  created: answeredTimestamp(),
-  modified: answeredTimestamp(),
-  completed: answeredTimestamp().optional().describe('With status completed only.'),
+  created: timestampOutput(),
+  modified: timestampOutput(),
+  completed: timestampOutput().optional().describe('With status completed only.'),
 });
 export type PaymentLink = z.infer<typeof paymentLinkSchema>;
 
 export const paymentLinkListSchema = z.array(paymentLinkSchema);
 
-const linkParams = z.object({ payment_link_id: idParam() });
+const linkParams = z.object({ payment_link_id: idInput() });
 
 /** Routes of payment links. */
 export const PAYMENT_LINK_ROUTES = {

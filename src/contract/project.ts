@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Route } from './routes';
 import { paymentMethod } from './transaction';
-import { currency, answeredDuration, uri, answeredId } from './scalars';
+import { currency, durationOutput, uri, idOutput } from './scalars';
 
 /** The project of the API key (rules 16.1). */
 export const projectSchema = z.strictObject({
-  id: answeredId(),
-  merchant_id: answeredId(),
+  id: idOutput(),
+  merchant_id: idOutput(),
   name: z.string(),
   status: z
     .enum(['active', 'active-testing', 'suspended'])
@@ -15,11 +15,11 @@ export const projectSchema = z.strictObject({
   webhook_url: uri().optional(),
   payment_methods: z.array(paymentMethod()),
   currencies: z.array(currency()),
-  expiration_period: answeredDuration().describe('Default of the order field of that name.'),
-  transaction_expiration_period: answeredDuration().describe(
+  expiration_period: durationOutput().describe('Default of the order field of that name.'),
+  transaction_expiration_period: durationOutput().describe(
     'Default for paying a transaction, and for `delayed` captures.',
   ),
-  capture_expiration_period: answeredDuration().describe('Default for capturing `manual` transactions.'),
+  capture_expiration_period: durationOutput().describe('Default for capturing `manual` transactions.'),
   permissions: z.record(z.string(), z.record(z.string(), z.boolean())).describe('Path → method → allowed.'),
 });
 

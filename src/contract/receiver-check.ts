@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { RECEIVER_CASES, RECEIVER_RESULTS } from '../domain/receiver-check';
 import type { Route } from './routes';
-import { idParam, answeredTimestamp, uri, answeredId } from './scalars';
+import { idInput, timestampOutput, uri, idOutput } from './scalars';
 
 export const receiverCheckRequestSchema = z.object({
   webhook_url: uri().optional().describe('The receiver; by default the `webhook_url` of the project.'),
@@ -19,12 +19,12 @@ const receiverCaseSchema = z.strictObject({
   mend: z.string().optional().describe('How to mend it; absent when nothing has to be.'),
   webhooks: z.array(
     z.strictObject({
-      order_id: answeredId(),
+      order_id: idOutput(),
       webhook_id: z.string().describe('The header `webhook-id`.'),
       expected: z
         .enum(['accepted', 'refused'])
         .describe('`accepted`: a 2xx was right. `refused`: any other answer was.'),
-      sent: answeredTimestamp(),
+      sent: timestampOutput(),
       duration_ms: z.int(),
       status_code: z.int().optional().describe('Status code of the receiver; absent when it did not answer.'),
       error: z.string().optional().describe('Why there is no status code.'),
@@ -33,10 +33,10 @@ const receiverCaseSchema = z.strictObject({
   reads: z
     .array(
       z.strictObject({
-        request_id: answeredId(),
-        order_id: answeredId(),
+        request_id: idOutput(),
+        order_id: idOutput(),
         api_key_id: z.string().describe('The id of the API key.'),
-        received: answeredTimestamp(),
+        received: timestampOutput(),
         status: z.int().optional().describe('Status code of the answer; absent when it was not sent as a whole.'),
       }),
     )
@@ -45,8 +45,8 @@ const receiverCaseSchema = z.strictObject({
 
 /** A check of a webhook receiver (rules 27). */
 export const receiverCheckSchema = z.strictObject({
-  id: answeredId(),
-  project_id: answeredId(),
+  id: idOutput(),
+  project_id: idOutput(),
   workflow_id: z.string().describe('The workflow that plays it, as the Web UI of Temporal shows it to operators.'),
   webhook_url: uri(),
   status: z
@@ -54,8 +54,8 @@ export const receiverCheckSchema = z.strictObject({
     .describe('`running` for less than 30 seconds as a rule. `stopped`: it could not be played, for the `reason`.'),
   result: z.enum(RECEIVER_RESULTS).optional().describe('The worst of the cases, once it is done.'),
   reason: z.string().optional().describe('Why it was stopped.'),
-  created: answeredTimestamp(),
-  completed: answeredTimestamp().optional(),
+  created: timestampOutput(),
+  completed: timestampOutput().optional(),
   cases: z.array(receiverCaseSchema).describe('Every case, once it is done.'),
 });
 export type ReceiverCheckAnswer = z.infer<typeof receiverCheckSchema>;
@@ -79,7 +79,7 @@ export const RECEIVER_CHECK_ROUTES = {
     path: '/v1/projects/self/receiver-checks/{check_id}/',
     summary: 'Get a check of the webhook receiver',
     description: 'The check with its report, for 30 days.',
-    params: z.object({ check_id: idParam() }),
+    params: z.object({ check_id: idInput() }),
     output: receiverCheckSchema,
     errors: ['NotFound'],
   },

@@ -9,14 +9,14 @@ import { RECEIVER_CHECK_ROUTES } from './receiver-check';
 import { REPORT_ROUTES } from './report';
 import type { Route } from './routes';
 import { SEARCH_ROUTES } from './search';
-import { flagParam, idParam, instantParam, answeredTimestamp, answeredId } from './scalars';
+import { flagParam, idInput, instantParam, timestampOutput, idOutput } from './scalars';
 import { WEBHOOK_EVENT_ROUTES } from './webhook-events';
 import { WEBHOOK_RECOVERY_ROUTES } from './webhook-recovery';
 
 /** A request that the project sent, as it was answered (rules 25). Never a body, a value or a header of it. */
 export const loggedRequestSchema = z.strictObject({
-  id: answeredId().describe('`X-Request-Id` of the answer.'),
-  received: answeredTimestamp(),
+  id: idOutput().describe('`X-Request-Id` of the answer.'),
+  received: timestampOutput(),
   operation: z
     .string()
     .describe('`operationId` of the OpenAPI document.')
@@ -41,11 +41,11 @@ export const loggedRequestSchema = z.strictObject({
   idempotency_key: z.string().optional().describe('The header `Idempotency-Key`.'),
   is_repeat: z.boolean().describe('Whether an earlier request with the same key was the same request.'),
   api_key_id: z.string().describe('The id of the API key, as the back office shows it.'),
-  order_id: answeredId().optional().describe('The order in the path, or the order that was created.'),
-  transaction_id: answeredId().optional(),
-  payment_link_id: answeredId().optional().describe('The payment link in the path, or the one that was created.'),
+  order_id: idOutput().optional().describe('The order in the path, or the order that was created.'),
+  transaction_id: idOutput().optional(),
+  payment_link_id: idOutput().optional().describe('The payment link in the path, or the one that was created.'),
   n: z.int().optional().describe('The number of the webhook in the path.'),
-  object_id: answeredId().optional().describe('The order or payment link in the answer, for example the refund order.'),
+  object_id: idOutput().optional().describe('The order or payment link in the answer, for example the refund order.'),
 });
 export type LoggedRequestAnswer = z.infer<typeof loggedRequestSchema>;
 export const loggedRequestPageSchema = pageSchema(loggedRequestSchema);
@@ -98,7 +98,7 @@ export const REQUEST_ROUTES = {
     summary: 'Get a request',
     description:
       'What became of a request, by the `X-Request-Id` of its answer: its status, the error with the names of the wrong fields, and the objects it was about.',
-    params: z.object({ request_id: idParam() }),
+    params: z.object({ request_id: idInput() }),
     output: loggedRequestSchema,
     errors: ['NotFound'],
   },
@@ -108,7 +108,7 @@ export const REQUEST_ROUTES = {
     summary: 'List the requests about an order',
     description:
       'The requests of the last 30 days that named the order in their path, or created it, newest first. The request that created a follow-up order is listed for both orders.',
-    params: z.object({ order_id: idParam() }),
+    params: z.object({ order_id: idInput() }),
     query: pageQuery(filters),
     output: loggedRequestPageSchema,
     errors: ['NotFound'],

@@ -33,7 +33,7 @@ export const currency = () =>
     .meta({ examples: ['EUR'] });
 
 /** UTC with microseconds and offset, as every answer writes it. */
-export const answeredTimestamp = () =>
+export const timestampOutput = () =>
   z
     .string()
     .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/)
@@ -114,15 +114,15 @@ export const duration = (longest: string, zero?: 'PT0S') =>
 export const overlap = () => duration(MAX_DURATION.overlap, 'PT0S');
 
 /** A duration in an answer. */
-export const answeredDuration = () => z.string().meta({ format: 'duration', examples: ['PT30M'] });
+export const durationOutput = () => z.string().meta({ format: 'duration', examples: ['PT30M'] });
 
-export const answeredId = () => z.uuid();
+export const idOutput = () => z.uuid();
 
 /** A flag in a query. */
 export const flagParam = () => z.enum(['true', 'false']).transform((text) => text === 'true');
 
 /** An id in a request: any version of uuid, in lower case from here on, so that ids derived from it are the same. */
-export const idParam = () => z.guid('Expected a uuid.').toLowerCase();
+export const idInput = () => z.guid('Expected a uuid.').toLowerCase();
 
 const URI = 'Expected an absolute http or https URL, for example https://example.com/return.';
 /** Absolute http or https address, nothing else (rules 1.8); kept as it was sent. */

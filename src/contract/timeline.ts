@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { EVENT_SOURCES } from '../domain/transaction';
-import { flagParam, limitParam, answeredTimestamp, answeredId } from './scalars';
+import { flagParam, limitParam, timestampOutput, idOutput } from './scalars';
 
 /** The history of an order, and the events it waits for (rules 23.1). */
 export const timelineSchema = z.strictObject({
   entries: z
     .array(
       z.strictObject({
-        at: answeredTimestamp(),
+        at: timestampOutput(),
         event: z
           .string()
           .describe('`order.<status>`, `transaction.<status>`, `webhook.attempt`, `processor.asked` or `clock.moved`.')
           .meta({ examples: ['order.completed'] }),
         text: z.string().describe('Description of the event.'),
         by: z.enum(EVENT_SOURCES).describe('The party that caused it.'),
-        order_id: answeredId().optional().describe('The follow-up order that it happened to.'),
-        transaction_id: answeredId().optional(),
+        order_id: idOutput().optional().describe('The follow-up order that it happened to.'),
+        transaction_id: idOutput().optional(),
         delivery: z.int().optional().describe('Number of the webhook.'),
       }),
     )
@@ -23,7 +23,7 @@ export const timelineSchema = z.strictObject({
   next: z
     .array(
       z.strictObject({
-        at: answeredTimestamp().optional().describe('Absent for a webhook that is paused.'),
+        at: timestampOutput().optional().describe('Absent for a webhook that is paused.'),
         event: z.string(),
         text: z.string(),
       }),
@@ -32,7 +32,7 @@ export const timelineSchema = z.strictObject({
   forecast: z
     .array(
       z.strictObject({
-        at: answeredTimestamp(),
+        at: timestampOutput(),
         event: z
           .string()
           .describe('As in `entries`, or `webhook.attempts_removed`: the attempts of the webhook are no longer kept.'),
@@ -41,8 +41,8 @@ export const timelineSchema = z.strictObject({
           .string()
           .describe('Number of the rule by which it happens.')
           .meta({ examples: ['7.1'] }),
-        order_id: answeredId().optional().describe('The follow-up order that it will happen to.'),
-        transaction_id: answeredId().optional(),
+        order_id: idOutput().optional().describe('The follow-up order that it will happen to.'),
+        transaction_id: idOutput().optional(),
         delivery: z.int().optional().describe('Number of the webhook.'),
       }),
     )

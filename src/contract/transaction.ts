@@ -4,7 +4,7 @@ import { MAX_DURATION, durationProblem } from '../domain/duration';
 import { FOLLOW_UP_KINDS } from '../domain/follow-up';
 import { EVENT_SOURCES } from '../domain/transaction';
 import { TRANSACTION_STATUSES } from '../domain/transitions';
-import { amount, currency, duration, answeredDuration, reference, answeredTimestamp, uri, answeredId } from './scalars';
+import { amount, currency, duration, durationOutput, reference, timestampOutput, uri, idOutput } from './scalars';
 
 /** One payment attempt (rules 6). */
 
@@ -76,10 +76,10 @@ export const transactionRequestSchema = z
 export type TransactionRequest = z.infer<typeof transactionRequestSchema>;
 
 export const eventSchema = z.strictObject({
-  id: answeredId(),
+  id: idOutput(),
   event: z.enum(TRANSACTION_STATUSES).describe('The status moved to.'),
-  occurred: answeredTimestamp().describe('Time of the event.'),
-  noticed: answeredTimestamp().describe('Time at which the service received it.'),
+  occurred: timestampOutput().describe('Time of the event.'),
+  noticed: timestampOutput().describe('Time at which the service received it.'),
   source: z.enum(EVENT_SOURCES),
   result: z.enum(['approved', 'declined', 'failed']).optional(),
   authorization_iso_response_code: z
@@ -91,10 +91,10 @@ export type Event = z.infer<typeof eventSchema>;
 
 /** A transaction in an answer. */
 export const transactionSchema = z.strictObject({
-  id: answeredId(),
-  order_id: answeredId(),
-  created: answeredTimestamp(),
-  modified: answeredTimestamp(),
+  id: idOutput(),
+  order_id: idOutput(),
+  created: timestampOutput(),
+  modified: timestampOutput(),
   amount: amount(),
   currency: currency(),
   credit_debit: z.enum(['credit', 'debit']).describe('`credit`: a payment. `debit`: money given back.'),
@@ -112,15 +112,15 @@ export const transactionSchema = z.strictObject({
     })
     .optional(),
   capture_mode: captureMode(),
-  expiration_period: answeredDuration().optional(),
-  expires_at: answeredTimestamp()
+  expiration_period: durationOutput().optional(),
+  expires_at: timestampOutput()
     .optional()
     .describe('Time at which the transaction expires unless it is paid. Only with status new or pending.'),
-  capture_before: answeredTimestamp()
+  capture_before: timestampOutput()
     .optional()
     .describe('End of the capture window. Only while the transaction can be captured.'),
   transaction_type: z.enum(TRANSACTION_TYPES).optional(),
-  refund_of_transaction_id: answeredId().optional(),
+  refund_of_transaction_id: idOutput().optional(),
   is_capturable: z
     .boolean()
     .optional()

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Route } from './routes';
-import { limitParam, answeredTimestamp, answeredId } from './scalars';
+import { limitParam, timestampOutput, idOutput } from './scalars';
 
 /** A page of the webhook events of a test project (rules 13.19). */
 export const webhookEventPageSchema = z.strictObject({
@@ -9,9 +9,9 @@ export const webhookEventPageSchema = z.strictObject({
       z.strictObject({
         webhook_id: z.string().describe('The header `webhook-id`: the same at the `webhook_url`, if there is one.'),
         event: z.literal('status_changed'),
-        order_id: answeredId(),
-        project_id: answeredId(),
-        created: answeredTimestamp(),
+        order_id: idOutput(),
+        project_id: idOutput(),
+        created: timestampOutput(),
       }),
     )
     .describe('Oldest first.'),

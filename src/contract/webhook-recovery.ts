@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { WEBHOOK_RECOVERY_STATUSES } from '../domain/transitions';
 import { pageQuery, pageSchema } from './lists';
 import type { Route } from './routes';
-import { idParam, instant, answeredTimestamp, answeredId } from './scalars';
+import { idInput, instant, timestampOutput, idOutput } from './scalars';
 
 /** A recovery: the failed webhooks of a project are sent again (rules 13.16). */
 export const webhookRecoverySchema = z.strictObject({
-  id: answeredId(),
-  project_id: answeredId(),
-  since: answeredTimestamp(),
-  until: answeredTimestamp().describe('End of the time; without one in the request, the time of the request.'),
+  id: idOutput(),
+  project_id: idOutput(),
+  since: timestampOutput(),
+  until: timestampOutput().describe('End of the time; without one in the request, the time of the request.'),
   status: z
     .enum(WEBHOOK_RECOVERY_STATUSES)
     .describe('`completed`: each webhook was sent and had its first attempt. Final: `completed` and `stopped`.'),
@@ -25,9 +25,9 @@ export const webhookRecoverySchema = z.strictObject({
     ),
   sent: z.int().describe('Webhooks that were sent, each with up to ten attempts.'),
   delivered: z.int().describe('Of these, those that were received.'),
-  created: answeredTimestamp(),
-  modified: answeredTimestamp(),
-  completed: answeredTimestamp().optional(),
+  created: timestampOutput(),
+  modified: timestampOutput(),
+  completed: timestampOutput().optional(),
 });
 export type WebhookRecoveryAnswer = z.infer<typeof webhookRecoverySchema>;
 export const webhookRecoveryPageSchema = pageSchema(webhookRecoverySchema);
@@ -41,7 +41,7 @@ export const recoverRequestSchema = z.object({
 
 const list = '/v1/webhooks/recoveries/';
 const one = `${list}{recovery_id}/` as const;
-const recoveryParams = z.object({ recovery_id: idParam() });
+const recoveryParams = z.object({ recovery_id: idInput() });
 /** A change of a recovery's status. */
 const action = {
   method: 'post',

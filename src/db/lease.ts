@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { oneAtATime } from '../domain/one-at-a-time';
 import { Loop } from '../loop';
 import { epochMsSql } from './columns';
-import { queryRow, queryRows, type Database } from './connection';
+import { queryRow, queryRows, type Database } from './query';
 
 /** Work that one process at a time does; the times of a lease are by the database's clock. */
 export type Lease = {

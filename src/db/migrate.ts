@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { codeOf, connectDatabase, queryColumn, queryValue, withDatabase, type Database } from './connection';
+import { codeOf } from './availability';
+import { connectDatabase, withDatabase } from './connection';
+import { queryColumn, queryValue, type Database } from './query';
 import * as initial from './migrations/001-initial';
 import * as ordersCompleted from './migrations/002-orders-completed';
 import * as currentBuild from './migrations/003-current-build';

@@ -1,7 +1,8 @@
 import type { Period } from '../domain/period';
 import { validationError } from '../errors';
 import { toIsoTime } from '../time';
-import { codeOf, queryRows, type Database } from './connection';
+import { codeOf } from './availability';
+import { queryRows, type Database } from './query';
 
 /**
  * The columns that order a list, with their types in SQL. Their values together are never the same twice, so each part
@@ -124,7 +125,7 @@ export interface PageRequest {
 }
 
 /** A page of a list. `next` is absent on the last one. */
-export interface Page<Row> {
+export interface ListPage<Row> {
   items: Row[];
   next?: string;
 }
@@ -133,7 +134,7 @@ export interface Page<Row> {
  * A page of a list. The cursor holds the position at which the page before ended. Throws a ValidationError for an
  * invalid cursor.
  */
-export async function readPage<Row>(db: Database, { limit, cursor }: PageRequest, list: List): Promise<Page<Row>> {
+export async function readPage<Row>(db: Database, { limit, cursor }: PageRequest, list: List): Promise<ListPage<Row>> {
   const after = cursor === undefined ? undefined : positionOf(cursor, list.key.length);
   const { rows, is_last, end } = await readPart<Row>(db, list, { rows: limit }, after).catch((error: unknown) => {
     // The cursor holds a text that its column's type cannot be.

@@ -10,7 +10,7 @@ import {
 import { tooLate } from '../errors';
 import { toIsoTime } from '../time';
 import { epochMsSql, objectOf, type RowOf } from './columns';
-import { nextVersion, queryRow, queryRows, required, type Database } from './connection';
+import { nextVersionSql, queryRow, queryRows, required, type Database } from './query';
 import { claimBindings, claimRequest } from './requests/request-claims';
 import { BY_CREATED, createdIn, readPart, type ListPart, type Part } from './pages';
 import { LINK_CLOCK_OFFSET } from './sandbox-clocks/sandbox-clocks';
@@ -141,7 +141,7 @@ export async function recordPaymentLinkEnd(
   await queryRows(
     db,
     `update payment_links set
-       status = 'expired', ${nextVersion('payment_links')},
+       status = 'expired', ${nextVersionSql('payment_links')},
        ended_by = case when expires_at <= :now::timestamptz then 'time' else :ended_by end
      where id = :id and status = any(:sources::text[])
        and (:ended_by = 'merchant' or expires_at <= :now::timestamptz)

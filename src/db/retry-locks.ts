@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf } from './connection';
+import { codeOf } from './availability';
 
 /** SQLSTATE: a lock was not free within lock_timeout, or is held by a statement that waits for the migration. */
 const LOCK_NOT_AVAILABLE = ['55P03', '40P01'];

@@ -1,5 +1,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
-import { codeOf, queryRows, queryValue, withDatabase, type Database } from './connection';
+import { codeOf } from './availability';
+import { withDatabase } from './connection';
+import { queryRows, queryValue, type Database } from './query';
 
 /** The role that a Postgres URL signs in with, and its password. */
 interface Credentials {

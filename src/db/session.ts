@@ -1,4 +1,4 @@
-import { queryValue, requireRow, type Database } from './connection';
+import { queryValue, requireRow, type Database } from './query';
 
 /**
  * Settings of every session of the service, by the names of Postgres; times in milliseconds. A statement and a wait for

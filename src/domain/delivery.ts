@@ -2,16 +2,16 @@ import { ServiceError } from '../errors';
 import { DELIVERY_MOVES, isFinal, type DeliveryStatus } from './transitions';
 
 /** Names one delivery: the order and the number of the delivery, redeliveries included. */
-export interface DeliveryId {
+export interface DeliveryKey {
   order_id: string;
   n: number;
 }
 
 /** The id of a delivery on the wire: that of its order, a hyphen and its number. */
-export const formatDeliveryId = ({ order_id, n }: DeliveryId) => `${order_id}-${n}`;
+export const formatDeliveryId = ({ order_id, n }: DeliveryKey) => `${order_id}-${n}`;
 
 /** The delivery with such an id. */
-export function parseDeliveryId(id: string): DeliveryId {
+export function parseDeliveryId(id: string): DeliveryKey {
   const hyphen = id.lastIndexOf('-');
   return { order_id: id.slice(0, hyphen), n: Number(id.slice(hyphen + 1)) };
 }

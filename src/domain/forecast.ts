@@ -1,5 +1,5 @@
 import { closingOf, openAuthorization, type Authorization } from './authorization';
-import { WEBHOOK_ATTEMPTS_MAX, WEBHOOK_RETRY_AFTER_MS, type DeliveryId, type DeliveryProgress } from './delivery';
+import { WEBHOOK_ATTEMPTS_MAX, WEBHOOK_RETRY_AFTER_MS, type DeliveryKey, type DeliveryProgress } from './delivery';
 import type { TransactionMoney } from './amounts';
 import { isFullyReleased, statusAfterRelease, type FollowUpKind, type OrderKind } from './follow-up';
 import { afterMove, planMove } from './move';
@@ -18,11 +18,11 @@ export interface ForecastEntry extends Pick<
 }
 
 /** A webhook that is delivered or failed, and when its last attempt began: epoch milliseconds by the order's clock. */
-export interface EndedDelivery extends DeliveryId {
+export interface EndedDelivery extends DeliveryKey {
   last_attempt_at: number;
 }
 
-type ForecastDelivery = DeliveryId & Pick<DeliveryProgress, 'status' | 'attempts' | 'next_attempt_at'>;
+type ForecastDelivery = DeliveryKey & Pick<DeliveryProgress, 'status' | 'attempts' | 'next_attempt_at'>;
 
 /** The record from which the future of an order follows. */
 export interface ForecastRecord {
@@ -226,7 +226,7 @@ class Future {
   }
 
   /** A webhook of a change at `at`. */
-  private webhook(id: DeliveryId, at: number): void {
+  private webhook(id: DeliveryKey, at: number): void {
     if (!this.record.has_webhook_address) return;
     this.attempts({ ...id, status: 'new', attempts: 0, next_attempt_at: at }, this.receiver_fails);
   }
@@ -249,13 +249,13 @@ class Future {
   }
 
   /** The attempts of a webhook that has ended are no longer kept. */
-  private removeAttempts(delivery: DeliveryId, last_attempt_at: number): void {
+  private removeAttempts(delivery: DeliveryKey, last_attempt_at: number): void {
     const text = 'Webhook attempts removed from the timeline';
     const at = last_attempt_at + this.record.attempts_kept_ms;
     this.others.push({ at, event: 'webhook.attempts_removed', text, ...this.of(delivery), rule: '29.1' });
   }
 
-  private of({ order_id, n: delivery }: DeliveryId): Pick<ForecastEntry, 'order_id' | 'delivery'> {
+  private of({ order_id, n: delivery }: DeliveryKey): Pick<ForecastEntry, 'order_id' | 'delivery'> {
     return { ...(order_id !== this.record.order.id && { order_id }), delivery };
   }
 

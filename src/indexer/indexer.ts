@@ -1,5 +1,5 @@
 import { indexedOrders } from '../../activities/search-index';
-import type { Database } from '../db/connection';
+import type { Database } from '../db/query';
 import { KeptLease } from '../db/lease';
 import {
   addSearchChanges,
@@ -17,7 +17,7 @@ import {
 import { SEARCH_PACE, pauseAfter } from '../domain/search-pace';
 import type { Logger } from '../log';
 import { Loop } from '../loop';
-import { gauge, increment, measure } from '../metrics/recorder';
+import { gauge, incrementCounter, measure } from '../metrics/recorder';
 import { INDEX } from '../search/settings';
 import type { IndexName, SearchWriter, SentOrders } from '../search/writer';
 
@@ -147,8 +147,8 @@ export class Indexer {
   private measureBatch(changes: readonly SearchChange[], refused: number): void {
     const { batch_ms } = this;
     measure('payments_indexer_batch_duration_seconds', {}, batch_ms / 1_000);
-    increment('payments_indexer_orders_total', { result: 'written' }, changes.length - refused);
-    increment('payments_indexer_orders_total', { result: 'refused' }, refused);
+    incrementCounter('payments_indexer_orders_total', { result: 'written' }, changes.length - refused);
+    incrementCounter('payments_indexer_orders_total', { result: 'refused' }, refused);
     for (const { age_ms } of changes) {
       if (age_ms != null) measure('payments_indexer_delay_seconds', {}, (age_ms + batch_ms) / 1_000);
     }
@@ -237,7 +237,7 @@ export class Indexer {
     // The server may have lost the index.
     this.prepared_by = undefined;
     if (error instanceof LeaseLost || this.loop.isStopping) return;
-    increment('payments_indexer_failures_total', {});
+    incrementCounter('payments_indexer_failures_total', {});
     if (!this.is_failing) this.services.log.warn({ err: error }, 'cannot write to the search index; retrying');
     this.is_failing = true;
   }

@@ -26,7 +26,7 @@ type ReadGauge = () => readonly { value: number; labels: Labels }[];
 export const gauges = new Map<MetricName, Set<ReadGauge>>();
 
 /** Adds to a counter. */
-export function increment<N extends CounterName>(name: N, labels: LabelsOf<N>, by = 1): void {
+export function incrementCounter<N extends CounterName>(name: N, labels: LabelsOf<N>, by = 1): void {
   recorder?.count(name, labels, by);
 }
 

@@ -1,6 +1,8 @@
 import { PROBE_TIMEOUT_MS } from '../http-server';
 import { localApiUrl, localManageUrl, processorSecret, requireSetting, type Config } from '../config';
-import { LIMITS, checkWritable, connectDatabase, observePool, type Database } from '../db/connection';
+import { checkWritable } from '../db/availability';
+import { LIMITS, connectDatabase, observePool } from '../db/connection';
+import type { Database } from '../db/query';
 import { checkSchema } from '../db/migrate';
 import { checkPrimary, checkSession } from '../db/session';
 import type { Logger } from '../log';

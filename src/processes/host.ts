@@ -4,7 +4,7 @@ import { Intake } from '../../api/http/intake';
 import { listen } from '../../api/http/server';
 import type { Caller } from '../../api/operation';
 import { requireSetting, type Config } from '../config';
-import { checkWritable } from '../db/connection';
+import { checkWritable } from '../db/availability';
 import type { Logger } from '../log';
 import { SecretKeys } from '../secrets';
 import { pingTemporal } from '../temporal/connect';

@@ -1,5 +1,5 @@
 import { claimCurrentBuild, type Build } from '../db/builds/current-build';
-import type { Database } from '../db/connection';
+import type { Database } from '../db/query';
 import type { RetentionDays } from '../domain/retention';
 import { Indexer } from '../indexer/indexer';
 import type { Logger } from '../log';

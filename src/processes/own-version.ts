@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../db/connection';
+import type { Database } from '../db/query';
 import { findCurrentBuild, setCurrentVersion, type Build } from '../db/builds/current-build';
 import type { Logger } from '../log';
 import { Loop } from '../loop';

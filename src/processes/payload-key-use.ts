@@ -1,5 +1,5 @@
 import { requireSetting, type Config } from '../config';
-import type { Database } from '../db/connection';
+import type { Database } from '../db/query';
 import { notePayloadKeyUse } from '../db/builds/payload-key-uses';
 import { HOUR_MS } from '../domain/period';
 import type { Logger } from '../log';

@@ -3,7 +3,7 @@ import type { ActivityServices, OperatorWebhook } from '../../activities/service
 import { serveHealth } from '../../api/http/health-server';
 import type { Probe } from '../../api/http/health';
 import { requireSetting, retentionDays, type Config } from '../config';
-import { checkWritable } from '../db/connection';
+import { checkWritable } from '../db/availability';
 import type { HttpServer } from '../http-server';
 import type { Logger } from '../log';
 import { FigureReader } from '../recovery/figures';

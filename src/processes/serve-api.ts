@@ -14,7 +14,7 @@ import { processorNotifications } from '../../api/processor-notifications';
 import { processorSecret, requireSetting, retentionDays, valuesOf, type Config } from '../config';
 import { MERCHANT_API } from '../contract/merchant-api';
 import { findProjectByApiKey } from '../db/projects/api-keys';
-import type { Database } from '../db/connection';
+import type { Database } from '../db/query';
 import { findStoredOrder } from '../db/orders/stored-order';
 import { findStoredPaymentLink } from '../db/payment-links';
 import { noteSearch } from '../db/search/search-outbox';

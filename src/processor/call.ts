@@ -4,7 +4,7 @@ import { holdsCardNumber, replaceCardNumbers } from '../domain/card';
 import { ServiceError } from '../errors';
 import type { Logger } from '../log';
 import type { LabelsOf } from '../metrics/catalogue';
-import { increment, measure } from '../metrics/recorder';
+import { incrementCounter, measure } from '../metrics/recorder';
 import { operationResultSchema, problemSchema, type OperationResult } from './wire';
 
 export interface ProcessorOptions {
@@ -63,7 +63,7 @@ export async function callProcessor(connection: Connection, request: Call): Prom
   const { operation } = request;
   const began = performance.now();
   const ended = (result: Labels['result']) => {
-    increment('payments_processor_calls_total', { operation, result });
+    incrementCounter('payments_processor_calls_total', { operation, result });
     measure('payments_processor_call_duration_seconds', { operation }, (performance.now() - began) / 1_000);
   };
   try {

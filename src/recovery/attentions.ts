@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { endDeliveredAttentions, findAttentionCandidates, recordAttention } from '../db/recovery/attentions';
-import type { Database } from '../db/connection';
+import type { Database } from '../db/query';
 import { findOrderSnapshots } from '../db/orders/order-snapshot';
 import { ANNOUNCED_OVERDUE, LATE_APPROVAL_OVERDUE, attentionTo, reasonsInWords } from '../domain/attention';
 import { ANSWER_OVERDUE_MS } from '../domain/transaction';

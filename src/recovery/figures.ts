@@ -1,5 +1,5 @@
 import { countOpenIncidents } from '../db/audit/incidents';
-import type { Database } from '../db/connection';
+import type { Database } from '../db/query';
 import { findFigures, findRolledEnds, type Figures, type RolledEnd } from '../db/metrics/figures';
 import { countOpenAttentions } from '../db/recovery/attentions';
 import { ATTENTION_KINDS, type AttentionKind } from '../domain/attention';

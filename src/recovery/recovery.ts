@@ -1,4 +1,5 @@
-import { isUnavailable, type Database } from '../db/connection';
+import { isUnavailable } from '../db/availability';
+import type { Database } from '../db/query';
 import { KeptLease } from '../db/lease';
 import { findProgress, saveProgress, type SourceProgress } from '../db/recovery/progress';
 import { SOURCE_NAMES, type SourceName } from '../db/recovery/sources';
@@ -12,7 +13,7 @@ import { Loop } from '../loop';
 import { grpcStatusOf } from '../temporal/grpc-status';
 import { TaskBacklog } from '../temporal/task-backlog';
 import { UnreplayableWorkflows } from './unreplayable';
-import { gauge, increment } from '../metrics/recorder';
+import { gauge, incrementCounter } from '../metrics/recorder';
 import { DAY_MS, HOUR_MS } from '../domain/period';
 
 /** Skip rows that changed in the last minute: their workflow is still at work. Milliseconds. */
@@ -185,10 +186,10 @@ export class Recovery {
         const is_reconciled = await this.recover(now);
         if (this.unavailable !== undefined) throw this.unavailable;
         if (is_reconciled) await this.restartUnreplayable(now);
-        increment('payments_recovery_rounds_total', { result: 'finished' });
+        incrementCounter('payments_recovery_rounds_total', { result: 'finished' });
       }
     } catch (error) {
-      increment('payments_recovery_rounds_total', { result: 'failed' });
+      incrementCounter('payments_recovery_rounds_total', { result: 'failed' });
       this.services.log.warn({ err: error }, 'recovery round failed');
     }
     return EVERY_MS;

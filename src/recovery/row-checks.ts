@@ -1,9 +1,9 @@
-import type { Database } from '../db/connection';
+import type { Database } from '../db/query';
 import { findChecks, type Check } from '../db/recovery/checks';
 import type { LinkCheck, OrderCheck, SourceName } from '../db/recovery/sources';
 import type { PagePosition } from '../db/pages';
 import type { Logger } from '../log';
-import { increment } from '../metrics/recorder';
+import { incrementCounter } from '../metrics/recorder';
 import { callOnce } from '../temporal/call';
 import { isServiceError } from '../temporal/call-errors';
 import { pingTemporal, type TemporalClient } from '../temporal/connect';
@@ -144,7 +144,7 @@ export class RowChecks {
   }
 
   private ended(source: SourceName, result: CheckResult): void {
-    increment('payments_recovery_checks_total', { source, result });
+    incrementCounter('payments_recovery_checks_total', { source, result });
     this.options.ended?.(source, result);
   }
 }

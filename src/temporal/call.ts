@@ -1,11 +1,12 @@
 import type { Client } from '@temporalio/client';
 import { setTimeout } from 'node:timers/promises';
-import { isUnavailable, type Database } from '../db/connection';
+import { isUnavailable } from '../db/availability';
+import type { Database } from '../db/query';
 import { withdrawRequest } from '../db/requests/request-claims';
 import type { AcceptedRequest } from '../domain/accepted-request';
 import { OutcomeUnknown, ServiceError } from '../errors';
 import type { LabelsOf } from '../metrics/catalogue';
-import { increment, measure } from '../metrics/recorder';
+import { incrementCounter, measure } from '../metrics/recorder';
 import {
   RecordLost,
   isExhausted,
@@ -64,7 +65,7 @@ export async function callThenRead<Stored>(
   const labels = { object: kind.metric_label, purpose };
   const began = performance.now();
   const ended = (result: UpdateResult) => {
-    increment('payments_temporal_updates_total', { ...labels, result });
+    incrementCounter('payments_temporal_updates_total', { ...labels, result });
     measure('payments_temporal_update_duration_seconds', labels, (performance.now() - began) / 1_000);
   };
   try {

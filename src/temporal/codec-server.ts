@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Payload } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
-import { isUnavailable, type Database } from '../db/connection';
+import { isUnavailable } from '../db/availability';
+import type { Database } from '../db/query';
 import { recordChange } from '../db/projects/audit-trail';
 import { holdsCardNumber } from '../domain/card';
 import { serveHttp, type HttpServer } from '../http-server';

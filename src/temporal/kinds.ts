@@ -1,9 +1,9 @@
 import type { SearchAttributePair } from '@temporalio/common';
-import type { Database } from '../db/connection';
+import type { Database } from '../db/query';
 import { findFollowUps } from '../db/orders/follow-ups';
 import { findStoredOrder, type StoredOrder } from '../db/orders/stored-order';
 import { findStoredPaymentLink, type StoredPaymentLink } from '../db/payment-links';
-import type { DeliveryId } from '../domain/delivery';
+import type { DeliveryKey } from '../domain/delivery';
 import type { StartedClock } from '../domain/sandbox-clock';
 import { ORDER_MOVES, PAYMENT_LINK_MOVES, isFinal } from '../domain/transitions';
 import type { LabelsOf } from '../metrics/catalogue';
@@ -87,7 +87,7 @@ export type StartedLink = Pick<StoredPaymentLink, 'id' | 'project_id'>;
 /** A recovery of webhooks whose workflow is started. */
 export type StartedWebhookRecovery = WebhookRecoveryInput & { project_id: string };
 
-export type StartedDelivery = DeliveryId & { project_id: string };
+export type StartedDelivery = DeliveryKey & { project_id: string };
 
 /** A receiver check whose workflow is started. */
 export type StartedCheck = ReceiverCheckInput & { project_id: string };

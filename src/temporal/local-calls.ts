@@ -1,6 +1,6 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
-import { increment } from '../metrics/recorder';
+import { incrementCounter } from '../metrics/recorder';
 import { NO_FREE_SLOT } from '../../workflows/messages';
 
 /**
@@ -16,7 +16,7 @@ export function limitLocalCalls(names: readonly string[], at_once: number): Acti
       async execute(input, next) {
         if (!isLocal || !limited.has(activityType)) return await next(input);
         if (running >= at_once) {
-          increment('payments_processor_calls_deferred_total', {});
+          incrementCounter('payments_processor_calls_deferred_total', {});
           throw ApplicationFailure.create({
             type: NO_FREE_SLOT,
             message: 'Too many calls of the processor are in flight: this one becomes a task of its own.',

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { RecordMissing } from '../../src/db/connection';
+import { RecordMissing } from '../../src/db/query';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { withFailures } from '../../activities/failure';
 import { ForbiddenMove } from '../../src/domain/move';

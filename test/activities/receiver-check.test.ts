@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { finishReceiverCheck, playReceiverCase } from '../../activities/receiver-check';
 import type { ActivityServices } from '../../activities/services';
-import { queryRows } from '../../src/db/connection';
+import { queryRows } from '../../src/db/query';
 import { beginRestore } from '../../src/db/backups/restores';
 import { beginReceiverCheck, completeReceiverCheck, findReceiverCheck } from '../../src/db/webhooks/receiver-checks';
 import { READS_AWAITED_MS, RECEIVER_CASES, type ReceiverCase } from '../../src/domain/receiver-check';

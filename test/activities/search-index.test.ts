@@ -1,5 +1,5 @@
 import { checkSearchIndex } from '../../activities/search-index';
-import { queryRows } from '../../src/db/connection';
+import { queryRows } from '../../src/db/query';
 import { INDEX } from '../../src/search/settings';
 import { writeOrders } from '../support/rows';
 import { aSearchWorld } from '../support/search';

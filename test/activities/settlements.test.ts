@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { ActivityServices } from '../../activities/services';
 import { createActivities } from '../../activities';
 import type { SettlementFetch } from '../../activities/settlements';
-import { queryRows } from '../../src/db/connection';
+import { queryRows } from '../../src/db/query';
 import { processorOrderId } from '../../src/ids';
 import type { Processor } from '../../src/processor/client';
 import type { Settlement } from '../../src/processor/wire';

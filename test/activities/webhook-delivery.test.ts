@@ -2,9 +2,10 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../activities';
 import type { AttemptInput } from '../../activities/webhook-delivery';
 import type { ActivityServices } from '../../activities/services';
-import { withDatabase, type Database } from '../../src/db/connection';
+import { withDatabase } from '../../src/db/connection';
+import type { Database } from '../../src/db/query';
 import { moveOrder } from '../../src/db/orders/move-order';
-import type { DeliveryId } from '../../src/domain/delivery';
+import type { DeliveryKey } from '../../src/domain/delivery';
 import { gauges } from '../../src/metrics/recorder';
 import { SecretKeys } from '../../src/secrets';
 import { AttemptLimits } from '../../src/webhook/attempt-limits';
@@ -24,12 +25,12 @@ beforeEach(() => {
   receiver.answer((response) => response.writeHead(200).end());
 });
 
-const started: DeliveryId[] = [];
+const started: DeliveryKey[] = [];
 
 const activities = (over: Partial<ActivityServices> = {}) =>
   createActivities({
     db: database.db,
-    workflows: { deliveries: { start: async (id: DeliveryId) => void started.push(id) } },
+    workflows: { deliveries: { start: async (id: DeliveryKey) => void started.push(id) } },
     secrets,
     postWebhook,
     attempt_limits: new AttemptLimits(),
@@ -54,16 +55,16 @@ function run<Result>(
 }
 /** When the n-th attempt is due, however long those before it took. */
 const dueAt = (n: number) => NOW + (n - 1) * 150_000;
-const attempt = (id: DeliveryId, n: number, made: Made = activities()) =>
+const attempt = (id: DeliveryKey, n: number, made: Made = activities()) =>
   run(made.attemptDelivery, { ...id, now: dueAt(n) });
-const attemptLocally = (id: DeliveryId, n: number, made: Made = activities()) =>
+const attemptLocally = (id: DeliveryKey, n: number, made: Made = activities()) =>
   run(made.attemptDeliveryLocally, { ...id, now: dueAt(n) });
 
 /** A sender whose every attempt ends like this. */
 const answering = (failure: string | undefined, duration_ms: number) =>
   activities({ postWebhook: () => Promise.resolve({ failure, duration_ms }) });
 
-async function aDelivery(): Promise<DeliveryId> {
+async function aDelivery(): Promise<DeliveryKey> {
   const order = await aStoredOrder(database.db);
   const { deliveries } = await moveOrder(database.db, order, { ended: 'cancelled' }, { source: 'merchant', now: NOW });
   expect(deliveries).toEqual([1]);

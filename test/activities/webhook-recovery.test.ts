@@ -5,7 +5,7 @@ import { moveOrder } from '../../src/db/orders/move-order';
 import { recordAttempt } from '../../src/db/webhooks/deliveries';
 import { findWebhookRecovery, insertWebhookRecovery, moveWebhookRecovery } from '../../src/db/webhooks/recoveries';
 import { insertRedelivery } from '../../src/db/webhooks/stored-deliveries';
-import { WEBHOOK_ATTEMPTS_MAX, type DeliveryId } from '../../src/domain/delivery';
+import { WEBHOOK_ATTEMPTS_MAX, type DeliveryKey } from '../../src/domain/delivery';
 import { toIsoTime } from '../../src/time';
 import { createTestDatabase } from '../support/database';
 import { MINUTE, NOW, PROJECT } from '../support/domain';
@@ -13,10 +13,10 @@ import { aStoredOrder } from '../support/rows';
 import { setUp } from '../support/set-up';
 
 const database = setUp(() => createTestDatabase({ webhook_url: 'https://shop.example/hook' }));
-const started: DeliveryId[] = [];
+const started: DeliveryKey[] = [];
 /** `meanwhile`: what happens while a delivery is started. */
-const services = (meanwhile = async (_started: DeliveryId): Promise<unknown> => undefined) => {
-  const start = async ({ order_id, n }: DeliveryId) => {
+const services = (meanwhile = async (_started: DeliveryKey): Promise<unknown> => undefined) => {
+  const start = async ({ order_id, n }: DeliveryKey) => {
     started.push({ order_id, n });
     await meanwhile({ order_id, n });
   };
@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 
 /** Records the first attempt of a delivery; if it fails, the last one too. */
-async function attempt(id: DeliveryId, failure?: string): Promise<void> {
+async function attempt(id: DeliveryKey, failure?: string): Promise<void> {
   const made = { time_limit_ms: 4_000, started: NOW, duration_ms: 10, failure };
   const { db } = database;
   if (failure === undefined) {
@@ -246,7 +246,7 @@ test('a webhook that was sent again by hand in the meantime is skipped', async (
 test('rules 13.16: what the receiver has got since it was found is not sent', async () => {
   const [first, second] = [await aFailedOrder(1), await aFailedOrder(2)];
   const id = await aRecovery();
-  const sendSecondByHand = async ({ order_id }: DeliveryId) => {
+  const sendSecondByHand = async ({ order_id }: DeliveryKey) => {
     if (order_id !== first) return;
     const context = { now: new Date(NOW), request_id: uuidv7() };
     const by_hand = await database.db.transaction((trx) => insertRedelivery(trx, { order_id: second, n: 1 }, context));

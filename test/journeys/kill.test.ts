@@ -8,7 +8,8 @@ import {
   type TransactionRequest,
 } from '../../src/client';
 import { listChanges } from '../../src/db/projects/audit-trail';
-import { connectDatabase, queryRows } from '../../src/db/connection';
+import { connectDatabase } from '../../src/db/connection';
+import { queryRows } from '../../src/db/query';
 import { deliveryWorkflowId, orderWorkflowId } from '../../workflows/messages';
 import { CARD, Client } from '../support/customer';
 import { recordRows } from '../support/database';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
-import { connectDatabase, queryRows, withDatabase, type Database } from '../../src/db/connection';
+import { connectDatabase, withDatabase } from '../../src/db/connection';
+import { queryRows, type Database } from '../../src/db/query';
 import { insertMerchant } from '../../src/db/projects/merchants';
 import { upsertProject } from '../../src/db/projects/projects';
 import { storeSession } from '../../src/db/session';

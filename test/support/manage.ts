@@ -10,8 +10,8 @@ import { newClientSecret } from '../../api/manage/operations/clients';
 import { tokenEndpoint } from '../../api/manage/token-endpoint';
 import { Tokens } from '../../api/manage/tokens';
 import { MANAGE_API, TOKEN_PATH, TOKEN_SCOPE } from '../../src/contract/manage/manage-api';
-import type { DeliveryId } from '../../src/domain/delivery';
-import type { Database } from '../../src/db/connection';
+import type { DeliveryKey } from '../../src/domain/delivery';
+import type { Database } from '../../src/db/query';
 import { insertOAuthClient, type Role } from '../../src/db/projects/oauth-clients';
 import { createTestDatabase, secrets } from './database';
 
@@ -34,7 +34,7 @@ async function serveTestManage(db: Database, TRUSTED_PROXY: string) {
   /** Every log line. */
   const lines: string[] = [];
   /** Deliveries whose workflow was started, and those whose workflow was told that the record has changed. */
-  const [started, told]: [DeliveryId[], DeliveryId[]] = [[], []];
+  const [started, told]: [DeliveryKey[], DeliveryKey[]] = [[], []];
   const issuer = 'https://manage.example.com';
   const tokens = new Tokens({ db, secrets, issuer });
   const app = createApp({

@@ -10,7 +10,7 @@ import { insertApiKey, newApiKey } from '../../src/db/projects/api-keys';
 import { insertMerchant } from '../../src/db/projects/merchants';
 import { upsertProject, type NewProject } from '../../src/db/projects/projects';
 import { webhookSecretOf } from '../../src/db/webhooks/webhook-secrets';
-import type { DeliveryId } from '../../src/domain/delivery';
+import type { DeliveryKey } from '../../src/domain/delivery';
 import { SecretKeys } from '../../src/secrets';
 import { aRequest } from './domain';
 import { Merchant } from './merchant';
@@ -101,7 +101,7 @@ export class Operator {
 /** What an operator asks for at the command line, carried out with these services. */
 export async function requestOfOperator(
   services: Pick<ManageServices, 'db' | 'deliveries'>,
-  { order_id, n }: DeliveryId,
+  { order_id, n }: DeliveryKey,
   operation: 'deliverNow' | 'pauseDelivery' | 'resumeDelivery',
 ): Promise<DeliveryAnswer> {
   const context = {

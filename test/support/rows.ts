@@ -1,11 +1,11 @@
 import { v7 as uuidv7 } from 'uuid';
-import { queryRows, type Database } from '../../src/db/connection';
+import { queryRows, type Database } from '../../src/db/query';
 import { recordFollowUpOutcome } from '../../src/db/orders/follow-ups';
 import { insertOrder } from '../../src/db/orders/insert-order';
 import { moveOrder } from '../../src/db/orders/move-order';
 import { recordAttempt, updateDelivery } from '../../src/db/webhooks/deliveries';
 import { insertWebhookRecovery } from '../../src/db/webhooks/recoveries';
-import type { DeliveryId } from '../../src/domain/delivery';
+import type { DeliveryKey } from '../../src/domain/delivery';
 import {
   creditDebitOf,
   type FollowUpKind,
@@ -163,7 +163,7 @@ export async function aFailedDelivery(
   db: Database,
   webhook_url?: string,
   { project_id = PROJECT.id, now = NOW } = {},
-): Promise<DeliveryId> {
+): Promise<DeliveryKey> {
   const id = await aDelivery(db, project_id, webhook_url, now);
   const attempt = { attempt: 1, time_limit_ms: 4_000, started: NOW, duration_ms: 10, failure: 'answered 500' };
   await recordAttempt(db, id, attempt, { status: 'failed' });
@@ -171,7 +171,7 @@ export async function aFailedDelivery(
 }
 
 /** Pauses a webhook that is due at NOW, in the record alone. */
-export async function pauseDelivery(db: Database, delivery: DeliveryId): Promise<void> {
+export async function pauseDelivery(db: Database, delivery: DeliveryKey): Promise<void> {
   await db.transaction((trx) => updateDelivery(trx, delivery, { status: 'paused', next_attempt_at: NOW }));
 }
 

@@ -1,6 +1,6 @@
 import { v5 as uuidv5 } from 'uuid';
 import { presentOrder } from '../../api/present/order';
-import type { Database } from '../../src/db/connection';
+import type { Database } from '../../src/db/query';
 import { listStoredOrders, type StoredOrder } from '../../src/db/orders/stored-order';
 import type { Condition, SearchQuery } from '../../src/domain/query/query';
 import { PROJECT } from './domain';

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { NO_FIGURES } from '../../src/db/audit/audit-progress';
 import { closeIncident, findIncident, recordDifferences } from '../../src/db/audit/incidents';
-import { queryRows } from '../../src/db/connection';
+import { queryRows } from '../../src/db/query';
 import type { Settlement } from '../../src/processor/wire';
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import {

@@ -9,7 +9,7 @@ import {
   revokeApiKey,
   type ApiKey,
 } from '../../../src/db/projects/api-keys';
-import type { SqlTransaction } from '../../../src/db/connection';
+import type { SqlTransaction } from '../../../src/db/query';
 import { findStoredProject } from '../../../src/db/projects/projects';
 import { overlapEnd } from '../../../src/domain/duration';
 import { ServiceError } from '../../../src/errors';

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { SqlTransaction } from '../../../src/db/connection';
+import type { SqlTransaction } from '../../../src/db/query';
 import { findMerchant } from '../../../src/db/projects/merchants';
 import {
   findOAuthClient,

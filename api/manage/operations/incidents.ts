@@ -1,5 +1,5 @@
 import { closeIncident, findIncident, listIncidents, type StoredIncident } from '../../../src/db/audit/incidents';
-import type { Database } from '../../../src/db/connection';
+import type { Database } from '../../../src/db/query';
 import { ServiceError } from '../../../src/errors';
 import { tellWorkflow } from '../../requests/tell-workflow';
 import { presentPage } from '../../present/format';

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { SqlTransaction } from '../../../src/db/connection';
+import type { SqlTransaction } from '../../../src/db/query';
 import {
   findMerchant,
   insertMerchant,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { v7 as uuidv7 } from 'uuid';
 import type { ManageRoutes } from '../../../src/contract/manage/manage-api';
 import type { Input } from '../../../src/contract/routes';
-import type { SqlTransaction } from '../../../src/db/connection';
+import type { SqlTransaction } from '../../../src/db/query';
 import { findMerchant } from '../../../src/db/projects/merchants';
 import {
   countProjects,

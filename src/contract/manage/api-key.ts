@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import type { Route } from '../routes';
-import { answeredTimestamp, answeredId } from '../scalars';
+import { timestampOutput, idOutput } from '../scalars';
 import { overlapRequest, pageQuery, pageSchema } from '../lists';
 import { projectParams } from './project';
 
 export const apiKeySchema = z.strictObject({
   id: z.string(),
-  project_id: answeredId(),
+  project_id: idOutput(),
   prefix: z.string().describe('The part of the key that may be shown.'),
-  created: answeredTimestamp(),
+  created: timestampOutput(),
   last_used: z.string().meta({ format: 'date' }).optional().describe('The day of its last use, in UTC.'),
-  expires: answeredTimestamp().optional().describe('Time at which it stops working; absent: it does not expire.'),
+  expires: timestampOutput().optional().describe('Time at which it stops working; absent: it does not expire.'),
 });
 export type ApiKeyAnswer = z.infer<typeof apiKeySchema>;
 

@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import type { Route } from '../routes';
-import { idParam, answeredTimestamp, answeredId } from '../scalars';
+import { idInput, timestampOutput, idOutput } from '../scalars';
 import { overlapRequest, pageQuery, pageSchema } from '../lists';
 import { nameText } from './merchant';
 
 const role = () => z.enum(['operator', 'merchant']);
 
 export const clientSchema = z.strictObject({
-  client_id: answeredId(),
+  client_id: idOutput(),
   name: nameText(),
   role: role().describe('An operator sees and changes everything; a merchant its own merchant.'),
-  merchant_id: answeredId().optional().describe('The merchant of a client with role merchant.'),
-  created: answeredTimestamp(),
+  merchant_id: idOutput().optional().describe('The merchant of a client with role merchant.'),
+  created: timestampOutput(),
   last_used: z.string().meta({ format: 'date' }).optional().describe('The day of its last token, in UTC.'),
-  expires: answeredTimestamp()
+  expires: timestampOutput()
     .optional()
     .describe('Time at which the secret before the current one stops working; absent without one.'),
 });
@@ -25,12 +25,12 @@ export const newClientSchema = clientSchema.extend({
 export const clientRequestSchema = z.object({
   name: nameText(),
   role: role(),
-  merchant_id: idParam().optional().meta({ format: 'uuid' }).describe('Required with role merchant, and only then.'),
+  merchant_id: idInput().optional().meta({ format: 'uuid' }).describe('Required with role merchant, and only then.'),
 });
 export const clientPageSchema = pageSchema(clientSchema);
 export const clientRollRequestSchema = overlapRequest('PT0S');
 
-const clientParams = z.object({ client_id: idParam() });
+const clientParams = z.object({ client_id: idInput() });
 
 export const CLIENT_ROUTES = {
   listClients: {

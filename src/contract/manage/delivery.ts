@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../domain/transitions';
 import { REDELIVER_DESCRIPTION, deliveryParams, deliverySchema } from '../delivery';
 import type { Route } from '../routes';
-import { idParam, instantParam } from '../scalars';
+import { idInput, instantParam } from '../scalars';
 import { pageQuery, pageSchema } from '../lists';
 
 export const deliveryPageSchema = pageSchema(deliverySchema);
@@ -24,8 +24,8 @@ export const DELIVERY_ROUTES = {
     summary: 'List webhook deliveries',
     description: 'Deliveries with their attempts, newest first; a merchant sees those of its own projects.',
     query: pageQuery({
-      project_id: idParam().optional().meta({ format: 'uuid' }),
-      order_id: idParam().optional().meta({ format: 'uuid' }),
+      project_id: idInput().optional().meta({ format: 'uuid' }),
+      order_id: idInput().optional().meta({ format: 'uuid' }),
       status: z.enum(DELIVERY_STATUSES).optional(),
       since: instantParam().optional().describe('Deliveries that were created from this instant on.'),
     }),

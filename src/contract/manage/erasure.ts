@@ -1,26 +1,26 @@
 import { z } from 'zod';
 import { ERASURE_FIELDS } from '../../domain/retention';
 import type { Route } from '../routes';
-import { idParam, reference, answeredTimestamp, answeredId } from '../scalars';
+import { idInput, reference, timestampOutput, idOutput } from '../scalars';
 import { pageQuery, pageSchema } from '../lists';
 
 /** An erasure of the personal data of a customer (rules 29.3). It never shows the customer. */
 export const erasureSchema = z.strictObject({
-  id: answeredId(),
-  project_id: answeredId(),
+  id: idOutput(),
+  project_id: idOutput(),
   status: z.enum(['running', 'completed']),
   named_by: z.enum(ERASURE_FIELDS).describe('The field of the request that named the customer.'),
-  order_id: answeredId().optional().describe('The payment order, if the request named one.'),
+  order_id: idOutput().optional().describe('The payment order, if the request named one.'),
   orders: z.int().describe('Payment orders that were erased, each with the orders that follow it.'),
-  created: answeredTimestamp(),
-  completed: answeredTimestamp().optional(),
+  created: timestampOutput(),
+  completed: timestampOutput().optional(),
 });
 export type ErasureAnswer = z.infer<typeof erasureSchema>;
 export const erasurePageSchema = pageSchema(erasureSchema);
 
 export const erasureRequestSchema = z
   .object({
-    project_id: idParam().meta({ format: 'uuid' }),
+    project_id: idInput().meta({ format: 'uuid' }),
     merchant_customer_id: reference()
       .min(1)
       .optional()
@@ -29,7 +29,7 @@ export const erasureRequestSchema = z
       .min(1)
       .optional()
       .describe('All orders with this `customer.email_address`, in capital or small letters.'),
-    order_id: idParam()
+    order_id: idInput()
       .optional()
       .meta({ format: 'uuid' })
       .describe('This order alone, for example one without customer data that was paid on the page.'),
@@ -58,7 +58,7 @@ export const ERASURE_ROUTES = {
     path: '/v1/erasures/',
     summary: 'List erasures',
     description: 'Erasures with their progress, newest first; a merchant sees those of its own projects.',
-    query: pageQuery({ project_id: idParam().optional().meta({ format: 'uuid' }) }),
+    query: pageQuery({ project_id: idInput().optional().meta({ format: 'uuid' }) }),
     output: erasurePageSchema,
   },
   getErasure: {
@@ -66,7 +66,7 @@ export const ERASURE_ROUTES = {
     path: '/v1/erasures/{erasure_id}/',
     summary: 'Get an erasure',
     description: 'An erasure with its progress.',
-    params: z.object({ erasure_id: idParam() }),
+    params: z.object({ erasure_id: idInput() }),
     output: erasureSchema,
     errors: ['NotFound'],
   },

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { Route } from '../routes';
-import { instantParam, answeredTimestamp, answeredId } from '../scalars';
+import { instantParam, timestampOutput, idOutput } from '../scalars';
 import { pageQuery, pageSchema } from '../lists';
 
 const snapshot = () => z.custom<object>().optional().meta({ type: 'object', additionalProperties: true });
 
 export const auditEntrySchema = z.strictObject({
-  id: answeredId(),
-  at: answeredTimestamp(),
+  id: idOutput(),
+  at: timestampOutput(),
   actor: z
     .strictObject({ kind: z.enum(['client', 'api_key', 'command_line', 'temporal']), id: z.string() })
     .describe(
@@ -17,24 +17,24 @@ export const auditEntrySchema = z.strictObject({
   object: z.strictObject({ kind: z.string(), id: z.string() }),
   before: snapshot().describe('The object before, without secrets; absent when it was created.'),
   after: snapshot().describe('The object after, without secrets; absent when it was deleted.'),
-  request_id: answeredId().optional().describe('`X-Request-Id` of the request.'),
+  request_id: idOutput().optional().describe('`X-Request-Id` of the request.'),
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 export const auditPageSchema = pageSchema(auditEntrySchema);
 
 /** Why an operator has to act on an object (rules 24.19). */
 export const attentionSchema = z.strictObject({
-  id: answeredId(),
+  id: idOutput(),
   object: z
     .strictObject({
       kind: z.enum(['order', 'webhook', 'settlements', 'search_index', 'workflow']),
       id: z.string(),
     })
     .describe('A webhook has the id of its delivery, a workflow without a record its workflow id.'),
-  project_id: answeredId().optional(),
+  project_id: idOutput().optional(),
   reason: z.string().describe('The text of the search attribute `Attention`.'),
-  since: answeredTimestamp(),
-  until: answeredTimestamp().optional().describe('Absent while an operator has to act.'),
+  since: timestampOutput(),
+  until: timestampOutput().optional().describe('Absent while an operator has to act.'),
 });
 export type AttentionAnswer = z.infer<typeof attentionSchema>;
 export const attentionPageSchema = pageSchema(attentionSchema);

@@ -1,29 +1,29 @@
 import { z } from 'zod';
 import { INCIDENT_KINDS } from '../../domain/incident';
 import type { Route } from '../routes';
-import { amount, currency, idParam, answeredTimestamp, answeredId, operatorReason } from '../scalars';
+import { amount, currency, idInput, timestampOutput, idOutput, operatorReason } from '../scalars';
 import { pageQuery, pageSchema } from '../lists';
 
 const INCIDENT_STATUSES = ['open', 'closed'] as const;
 
 /** A difference in money between the record and the processor (rules 26.5). */
 export const incidentSchema = z.strictObject({
-  id: answeredId(),
+  id: idOutput(),
   kind: z.enum(INCIDENT_KINDS).describe('How the two differ; docs/operations.md says what to do for each kind.'),
   status: z.enum(INCIDENT_STATUSES),
-  project_id: answeredId(),
+  project_id: idOutput(),
   object_id: z
     .string()
     .describe('What differs: a transaction, or of kind sum its project, operation, currency and hour.'),
-  order_id: answeredId().optional().describe('The payment order; absent for a sum.'),
-  transaction_id: answeredId().optional().describe("The payment's transaction; absent for a sum."),
+  order_id: idOutput().optional().describe('The payment order; absent for a sum.'),
+  transaction_id: idOutput().optional().describe("The payment's transaction; absent for a sum."),
   currency: currency(),
   record_amount: amount().describe('What the record has. 0: nothing.'),
   processor_amount: amount().describe('What the processor has. 0: nothing.'),
   description: z.string().describe('The difference in words.'),
-  opened: answeredTimestamp(),
-  last_seen: answeredTimestamp().describe('When the audit found the difference last.'),
-  closed: answeredTimestamp().optional(),
+  opened: timestampOutput(),
+  last_seen: timestampOutput().describe('When the audit found the difference last.'),
+  closed: timestampOutput().optional(),
   closed_by: z.enum(['audit', 'operator']).optional().describe('audit: a later run did not find the difference.'),
   reason: z.string().optional().describe('Why it is closed.'),
 });
@@ -33,7 +33,7 @@ export const incidentCloseRequestSchema = z.object({
   reason: operatorReason().describe('Why the difference is right, or how it was settled; recorded in the audit trail.'),
 });
 
-const incidentParams = z.object({ id: idParam() });
+const incidentParams = z.object({ id: idInput() });
 
 export const INCIDENT_ROUTES = {
   listIncidents: {
@@ -44,7 +44,7 @@ export const INCIDENT_ROUTES = {
     query: pageQuery({
       status: z.enum(INCIDENT_STATUSES).optional(),
       kind: z.enum(INCIDENT_KINDS).optional(),
-      project_id: idParam().optional().meta({ format: 'uuid' }),
+      project_id: idInput().optional().meta({ format: 'uuid' }),
     }),
     output: incidentPageSchema,
     operators_only: true,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { hasUnseen } from '../../domain/shown-text';
 import type { Route } from '../routes';
-import { country, currency, idParam, answeredTimestamp, answeredId } from '../scalars';
+import { country, currency, idInput, timestampOutput, idOutput } from '../scalars';
 import { pageQuery, pageSchema } from '../lists';
 
 /** Names of merchants, projects and clients (rules 21.21). */
@@ -17,12 +17,12 @@ export const nameText = () =>
     .meta({ examples: ['Demo Books'] });
 
 export const merchantSchema = z.strictObject({
-  id: answeredId(),
+  id: idOutput(),
   name: nameText().describe('Shown to customers on the hosted page.'),
   country: country(),
   default_currency: currency().describe('The currency of a new project that names none.'),
-  created: answeredTimestamp(),
-  modified: answeredTimestamp(),
+  created: timestampOutput(),
+  modified: timestampOutput(),
 });
 export type ManagedMerchant = z.infer<typeof merchantSchema>;
 
@@ -34,7 +34,7 @@ export const merchantRequestSchema = z.object({
 export const merchantUpdateSchema = merchantRequestSchema.partial();
 export const merchantPageSchema = pageSchema(merchantSchema);
 
-export const merchantParams = z.object({ merchant_id: idParam() });
+export const merchantParams = z.object({ merchant_id: idInput() });
 
 export const MERCHANT_ROUTES = {
   listMerchants: {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_DURATION } from '../../domain/duration';
 import { PROJECT_STATUSES } from '../../domain/transitions';
 import type { Route } from '../routes';
-import { currency, duration, answeredDuration, idParam, answeredTimestamp, uri, answeredId } from '../scalars';
+import { currency, duration, durationOutput, idInput, timestampOutput, uri, idOutput } from '../scalars';
 import { PAYMENT_METHODS } from '../transaction';
 import { overlapRequest, pageQuery, pageSchema } from '../lists';
 import { merchantParams, nameText } from './merchant';
@@ -10,8 +10,8 @@ import { merchantParams, nameText } from './merchant';
 const status = () => z.enum(PROJECT_STATUSES);
 
 export const managedProjectSchema = z.strictObject({
-  id: answeredId(),
-  merchant_id: answeredId(),
+  id: idOutput(),
+  merchant_id: idOutput(),
   name: nameText(),
   is_test: z.boolean().describe('True: orders carry the flag is-test and no money moves. It never changes.'),
   status: status().describe('A suspended project takes no new orders, payment links or payments.'),
@@ -22,14 +22,14 @@ export const managedProjectSchema = z.strictObject({
   webhook_url: uri().optional(),
   payment_methods: z.array(z.enum(PAYMENT_METHODS)),
   currencies: z.array(currency()),
-  expiration_period: answeredDuration().describe('Default of the order field of that name.'),
-  transaction_expiration_period: answeredDuration().describe(
+  expiration_period: durationOutput().describe('Default of the order field of that name.'),
+  transaction_expiration_period: durationOutput().describe(
     'Default for paying a transaction, and for `delayed` captures.',
   ),
-  capture_expiration_period: answeredDuration().describe('Default for capturing `manual` transactions.'),
+  capture_expiration_period: durationOutput().describe('Default for capturing `manual` transactions.'),
   account_funding: z.boolean().describe('Whether it may load other accounts. Operators change it.'),
-  created: answeredTimestamp(),
-  modified: answeredTimestamp(),
+  created: timestampOutput(),
+  modified: timestampOutput(),
 });
 export type ManagedProject = z.infer<typeof managedProjectSchema>;
 
@@ -58,16 +58,16 @@ export const managedProjectUpdateSchema = z
 export const managedProjectPageSchema = pageSchema(managedProjectSchema);
 
 export const webhookSecretSchema = z.strictObject({
-  project_id: answeredId(),
+  project_id: idOutput(),
   secret: z.string().describe('Signs the webhooks of the project: `whsec_` and base64, as Standard Webhooks has it.'),
-  previous_expires: answeredTimestamp()
+  previous_expires: timestampOutput()
     .optional()
     .describe('Until when webhooks carry a signature of the secret before, too; absent without one.'),
 });
 export type WebhookSecret = z.infer<typeof webhookSecretSchema>;
 export const webhookSecretRollRequestSchema = overlapRequest('PT24H');
 
-export const projectParams = z.object({ project_id: idParam() });
+export const projectParams = z.object({ project_id: idInput() });
 
 export const MANAGED_PROJECT_ROUTES = {
   listProjects: {

@@ -1,10 +1,10 @@
 import type { Route } from '../routes';
-import { idParam } from '../scalars';
+import { idInput } from '../scalars';
 import { WEBHOOK_RECOVERY_ROUTES, recoverRequestSchema } from '../webhook-recovery';
 import { pageQuery } from '../lists';
 
 export const managedRecoverRequestSchema = recoverRequestSchema.extend({
-  project_id: idParam().meta({ format: 'uuid' }),
+  project_id: idInput().meta({ format: 'uuid' }),
 });
 
 const { recoverWebhooks, listWebhookRecoveries, ...others } = WEBHOOK_RECOVERY_ROUTES;
@@ -15,7 +15,7 @@ export const MANAGED_RECOVERY_ROUTES = {
   listWebhookRecoveries: {
     ...listWebhookRecoveries,
     description: 'Recoveries with their progress, newest first; a merchant sees those of its own projects.',
-    query: pageQuery({ project_id: idParam().optional().meta({ format: 'uuid' }) }),
+    query: pageQuery({ project_id: idInput().optional().meta({ format: 'uuid' }) }),
   },
   ...others,
 } as const satisfies Record<string, Route>;

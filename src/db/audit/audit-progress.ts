@@ -1,6 +1,6 @@
 import { toIsoTime } from '../../time';
 import { epochMsSql } from '../columns';
-import { queryRow, queryRows, type Database } from '../connection';
+import { queryRow, queryRows, type Database } from '../query';
 import type { PagePosition } from '../pages';
 
 /** The steps of a run of the audit, in their order (rules 26.2). */

@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Difference, IncidentEvent, IncidentKind } from '../../domain/incident';
 import { toIsoTime } from '../../time';
-import { queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
-import { readPage, type Page, type PageRequest } from '../pages';
+import { queryRow, queryRows, type Database, type SqlTransaction } from '../query';
+import { readPage, type ListPage, type PageRequest } from '../pages';
 
 /** How an event to the operator's webhook ended; `none`: there is no address. */
 export type IncidentEventResult = 'sent' | 'failed' | 'none';
@@ -99,7 +99,7 @@ export async function listIncidents(
     project_id,
   }: { is_open?: boolean | undefined; kind?: string | undefined; project_id?: string | undefined },
   page: PageRequest,
-): Promise<Page<StoredIncident>> {
+): Promise<ListPage<StoredIncident>> {
   return await readPage(db, page, {
     select: 'select * from incidents',
     equal: { kind },

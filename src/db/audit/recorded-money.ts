@@ -3,7 +3,7 @@ import type { TimeSpan } from '../../domain/period';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
 import { toIsoTime } from '../../time';
 import { epochMsSql, fieldsAs, jsonOf, exactSum } from '../columns';
-import { queryRows, sqlList, type Database } from '../connection';
+import { queryRows, sqlList, type Database } from '../query';
 import { IS_APPROVED, MAY_BE_CHARGED, IS_SET_BY_HAND } from '../orders/transactions';
 import { readPart, type PagePosition } from '../pages';
 

@@ -1,4 +1,5 @@
-import { codeOf, queryColumn, queryRow, queryRows, queryValue, requireRow, type Database } from '../connection';
+import { codeOf } from '../availability';
+import { queryColumn, queryRow, queryRows, queryValue, requireRow, type Database } from '../query';
 
 /** What Postgres and the audit trail know of backups of the record, and what is looked at in a restored copy. */
 

@@ -3,14 +3,14 @@ import { ServiceError } from '../../errors';
 import { toIsoTime } from '../../time';
 import {
   hasRows,
-  nextVersion,
+  nextVersionSql,
   queryRow,
   queryRows,
   readWithin,
   sqlList,
   type Database,
   type SqlTransaction,
-} from '../connection';
+} from '../query';
 import { MAY_BE_CHARGED, RESERVED } from '../orders/transactions';
 import { CLOCK_OFFSET, LINK_CLOCK_OFFSET, ordersOfClock } from '../sandbox-clocks/sandbox-clocks';
 
@@ -182,7 +182,7 @@ function postponeOrders({ from, where, offset }: ByClock): string {
       update transactions t set capture_ends_at = ${until} from near
       where t.order_id = near.id and ${IS_WINDOW_OPEN} and ${isNear('t.capture_ends_at', 'near.ahead')}
     )
-    update orders o set ${nextVersion('o', 'o.modified')},
+    update orders o set ${nextVersionSql('o', 'o.modified')},
       expires_at = case when ${is_period} and ${isNear('o.expires_at', 'near.ahead')} then ${until} else o.expires_at end
     from near where o.id = near.id
     returning 1`;
@@ -193,14 +193,14 @@ function postponeLinks({ from, where, offset }: ByClock): string {
       select l.id, ${offset} as ahead from ${from}
       where ${where} and l.status in ${sqlList(OPEN_PAYMENT_LINK_STATUSES)} and ${isNear('l.expires_at', offset)} limit ${BATCH}
     )
-    update payment_links l set expires_at = ${byClock(':until', 'near.ahead')}, ${nextVersion('l', 'l.modified')}
+    update payment_links l set expires_at = ${byClock(':until', 'near.ahead')}, ${nextVersionSql('l', 'l.modified')}
     from near where l.id = near.id
     returning 1`;
 }
 
 /** Ends the period now. The caller signals the workflow afterwards. */
 export async function endPeriod(db: Database, table: 'orders' | 'payment_links', id: string, now: Date): Promise<void> {
-  const ended = `update ${table} set expires_at = :now, ${nextVersion(table, `${table}.modified`)} where id = :id and expires_at > :now returning 1`;
+  const ended = `update ${table} set expires_at = :now, ${nextVersionSql(table, `${table}.modified`)} where id = :id and expires_at > :now returning 1`;
   await queryRows(db, ended, { id, now });
 }
 

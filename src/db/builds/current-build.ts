@@ -1,5 +1,5 @@
 import { epochMsSql } from '../columns';
-import { hasRows, queryRow, queryRows, type Database } from '../connection';
+import { hasRows, queryRow, queryRows, type Database } from '../query';
 
 /** What `npm run build` has made. */
 export interface Build {

@@ -1,4 +1,4 @@
-import { queryRows, type Database } from '../connection';
+import { queryRows, type Database } from '../query';
 
 /**
  * Records that a process encrypts payloads with the first of these keys for `seconds` more. Another one of which nothing

@@ -1,5 +1,5 @@
 import { ARCHIVE_AGE, ARCHIVE_FAILS, BACKUP_CHECK_AGE } from '../backups/backups';
-import { queryRows, requireRow, type Database } from '../connection';
+import { queryRows, requireRow, type Database } from '../query';
 
 /** What the record shows of the work that waits. Counts end at a limit; ages in seconds, 0 without a row. */
 export interface Figures {

@@ -1,7 +1,7 @@
 import type { PaymentId } from '../../domain/follow-up';
 import { toIsoTime } from '../../time';
 import { epochMsSql } from '../columns';
-import { nextVersion, queryRows, queryValue, type Database } from '../connection';
+import { nextVersionSql, queryRows, queryValue, type Database } from '../query';
 
 /**
  * Operations that the processor announced: chargebacks and won chargebacks. A row lasts until the processor's look-up
@@ -39,7 +39,7 @@ export async function endAnnouncement(db: Database, order_id: string): Promise<v
     `with ended as (
        delete from announced_operations where order_id = :order_id returning original_order_id
      )
-     update orders set ${nextVersion('orders', 'clock_timestamp()')}
+     update orders set ${nextVersionSql('orders', 'clock_timestamp()')}
      from ended where orders.id = ended.original_order_id`,
     { order_id },
   );

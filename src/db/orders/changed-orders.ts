@@ -1,5 +1,5 @@
 import type { OrderStatus } from '../../domain/transitions';
-import { prepared, type Database } from '../connection';
+import { prepared, type Database } from '../query';
 
 /** An order and the status that a waiting request knows it with. */
 export interface KnownOrder {

@@ -1,6 +1,6 @@
 import { toIsoTime } from '../../time';
 import { exactSum } from '../columns';
-import { queryRows, type Database } from '../connection';
+import { queryRows, type Database } from '../query';
 
 /** The sums of one currency, in minor units; null where a number does not hold one exactly (rules 26.9). */
 export interface DayTotals {

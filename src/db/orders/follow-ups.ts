@@ -19,7 +19,7 @@ import { lastTransaction, type OrderSnapshot } from '../../domain/order-snapshot
 import { ORDER_MOVES, isFinal, type TransactionStatus } from '../../domain/transitions';
 import { ServiceError, preconditionFailed, tooLate } from '../../errors';
 import { epochMsSql } from '../columns';
-import { modifiedAt, nextVersion, queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
+import { modifiedAtSql, nextVersionSql, queryRow, queryRows, type Database, type SqlTransaction } from '../query';
 import { moveOrder } from './move-order';
 import { findOrderSnapshot, loadOrderSnapshot } from './order-snapshot';
 import { claimBindings, claimRequest } from '../requests/request-claims';
@@ -94,7 +94,7 @@ export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Prom
          insert into transaction_events (transaction_id, n, event, source, occurred, noticed)
          select id, 1, 'new', :requested_by, :now, :now from t
        )
-       update orders set ${nextVersion('orders')}
+       update orders set ${nextVersionSql('orders')}
        from f where orders.id = :original_order_id
        returning 1`,
       {
@@ -198,7 +198,7 @@ async function changeAmounts(
   const added = columns.map((column) => `${column} = ${column} + :${column}`).join(', ');
   await queryRows(
     trx,
-    `update transactions set ${modifiedAt('transactions')}, ${added} where id = :original_transaction_id`,
+    `update transactions set ${modifiedAtSql('transactions')}, ${added} where id = :original_transaction_id`,
     { original_transaction_id, now: toIsoTime(now), ...changes },
   );
 }

@@ -4,7 +4,7 @@ import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, linkRefusal } from '../../doma
 import { PAYMENT_LINK_MOVES, statusesBefore, type OrderStatus } from '../../domain/transitions';
 import type { AcceptedRequest } from '../../domain/accepted-request';
 import { tooLate } from '../../errors';
-import { modifiedAt, nextVersion, prepared, type Database } from '../connection';
+import { modifiedAtSql, nextVersionSql, prepared, type Database } from '../query';
 import { findOrderSnapshot, loadOrderSnapshot } from './order-snapshot';
 import { columnsOf } from '../columns';
 import { findPaymentLinkSnapshot } from '../payment-links';
@@ -96,7 +96,7 @@ const LOCK_LINK = `locked as (
      )`;
 
 const BEGIN_LINK_ATTEMPT = `
-       update payment_links set status = 'processing', attempts = attempts + 1, ${nextVersion('payment_links', ':created')}
+       update payment_links set status = 'processing', attempts = attempts + 1, ${nextVersionSql('payment_links', ':created')}
        from locked, in_time where payment_links.id = locked.id
        returning 1`;
 
@@ -223,14 +223,14 @@ const insertAttempt = prepared<{ begun: number }>(
        and not exists (select 1 from transactions where id = :transaction_id and (charge_began or status <> 'new'))
      for update
    ), ${claimRequest('locked')}, o as (
-     update orders set ${nextVersion('orders', ':created')}
+     update orders set ${nextVersionSql('orders', ':created')}
      from locked, in_time where orders.id = locked.id
      returning orders.id
    ), t as (
      insert into transactions (${TRANSACTION_COLUMNS}) select row.* from o, (${ROW_OF_JSON}) row
      on conflict (id) do update set
        charge_began = true,
-       ${modifiedAt('transactions', 'excluded.modified')},
+       ${modifiedAtSql('transactions', 'excluded.modified')},
        payment_method = excluded.payment_method,
        payment_method_brand = coalesce(excluded.payment_method_brand, transactions.payment_method_brand),
        payment_method_details = coalesce(excluded.payment_method_details, transactions.payment_method_details)

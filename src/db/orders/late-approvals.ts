@@ -1,7 +1,7 @@
 import type { LateApprovalWatch } from '../../domain/waits';
 import { toIsoTime } from '../../time';
 import { epochMsSql } from '../columns';
-import { nextVersion, queryRow, queryRows, type Database } from '../connection';
+import { nextVersionSql, queryRow, queryRows, type Database } from '../query';
 import type { OrderIds } from '../webhooks/deliveries';
 
 /**
@@ -78,7 +78,7 @@ export async function endWatch(db: Database, transaction_id: string): Promise<vo
        delete from late_approval_watches
        where transaction_id = :transaction_id and exists (select from o) returning 1
      )
-     update orders set ${nextVersion('orders', 'clock_timestamp()')}
+     update orders set ${nextVersionSql('orders', 'clock_timestamp()')}
      from o where orders.id = o.id and exists (select from ended)`,
     { transaction_id },
   );

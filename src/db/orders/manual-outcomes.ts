@@ -2,9 +2,9 @@ import { lastTransaction, type OrderSnapshot } from '../../domain/order-snapshot
 import type { ManualOutcome } from '../../domain/outcome';
 import type { TransactionStatus } from '../../domain/transitions';
 import { recordChange, type Actor, type AuditRow } from '../projects/audit-trail';
-import { queryRow, type Database, type SqlTransaction } from '../connection';
+import { queryRow, type Database, type SqlTransaction } from '../query';
 import { loadOrderSnapshot } from './order-snapshot';
-import { readPage, type Page, type PageRequest } from '../pages';
+import { readPage, type ListPage, type PageRequest } from '../pages';
 
 /** Outcomes that an operator sets by hand (rules 10.14), and unknown outcomes. */
 
@@ -115,7 +115,7 @@ export interface UnknownOutcome {
 }
 
 /** Transactions of any kind whose outcome is unknown, the newest first. */
-export async function listUnknownOutcomes(db: Database, page: PageRequest): Promise<Page<UnknownOutcome>> {
+export async function listUnknownOutcomes(db: Database, page: PageRequest): Promise<ListPage<UnknownOutcome>> {
   return await readPage(db, page, {
     select: `select t.id as transaction_id, o.id as order_id, o.kind, o.project_id, t.amount, t.currency, t.polled_at, t.polls, t.modified,
           (select max(e.noticed) from transaction_events e where e.transaction_id = t.id and e.event = 'processing') as since

@@ -23,10 +23,10 @@ import {
 } from '../../domain/transitions';
 import { preconditionFailed } from '../../errors';
 import type { LabelsOf } from '../../metrics/catalogue';
-import { increment } from '../../metrics/recorder';
+import { incrementCounter } from '../../metrics/recorder';
 import { currentRequestId } from '../../tracing/cause';
 import { toIsoTime } from '../../time';
-import { modifiedAt, nextVersion, prepared, type Database } from '../connection';
+import { modifiedAtSql, nextVersionSql, prepared, type Database } from '../query';
 import { nextWebhookNumber } from '../backups/restores';
 import { loadOrderSnapshot } from './order-snapshot';
 
@@ -51,7 +51,7 @@ const writeMove = prepared<MoveResult>(
  ), t as (
    update transactions set
      status = :transaction_to,
-     ${modifiedAt('transactions')},
+     ${modifiedAtSql('transactions')},
      payment_method = coalesce(:payment_method, payment_method),
      payment_method_brand = coalesce(:payment_method_brand, payment_method_brand),
      -- Those of the charged card are in the record already. An erasure may have removed its holder's name since.
@@ -84,7 +84,7 @@ const writeMove = prepared<MoveResult>(
      ended_at = case when :ended::text is not null and ended is null then :now::timestamptz else ended_at end,
      -- Recovery shows it in the table of attentions.
      attention = nullif(concat_ws('${REASON_SEPARATOR}', attention, :attention::text), ''),
-     ${nextVersion('orders')},
+     ${nextVersionSql('orders')},
      completed = case when :completes::boolean then :now::timestamptz else completed end
    from locked
    where orders.id = locked.id and (:transaction_id::uuid is null or exists (select 1 from t))
@@ -96,11 +96,11 @@ const writeMove = prepared<MoveResult>(
      ended_by = case when :link_to = 'expired' then 'time' end,
      completed_order_id = case when :link_to = 'completed' then o.id end,
      completed = case when :link_to = 'completed' then :now::timestamptz end,
-     ${nextVersion('payment_links')}
+     ${nextVersionSql('payment_links')}
    from o where payment_links.id = :payment_link_id::uuid and payment_links.status = any(:link_sources::text[])
  ), r as (
    -- A payment order shows how its follow-up orders stand, so it is another version.
-   update orders set ${nextVersion('orders')}
+   update orders set ${nextVersionSql('orders')}
    from o where orders.id = o.related_order_id
  ), e as (
    insert into transaction_events
@@ -178,7 +178,7 @@ export async function moveAsPlanned(
 
 /** Counts a move of a transaction, after it was written. */
 function countMove(status: Labels['status'], { kind, payment_method, is_test }: MoveResult): void {
-  increment('payments_transactions_total', {
+  incrementCounter('payments_transactions_total', {
     kind: kind!,
     status,
     // Any further method counts as `other`.

@@ -1,7 +1,7 @@
 import { reservedAmount, type Reservation } from '../../domain/amounts';
 import type { OrderSnapshot, TransactionSnapshot } from '../../domain/order-snapshot';
 import { epochMsSql, fieldsAs, jsonOf, objectOf, type RowOf } from '../columns';
-import { prepared, queryRows, required, type Database } from '../connection';
+import { prepared, queryRows, required, type Database } from '../query';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 import { IS_SET_BY_HAND } from './transactions';
 

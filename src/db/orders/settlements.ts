@@ -3,16 +3,16 @@ import { FINAL_TRANSACTION_STATUSES, type TransactionStatus } from '../../domain
 import { toIsoTime } from '../../time';
 import { epochMsSql, objectOf, type RowOf } from '../columns';
 import {
-  modifiedAt,
-  nextVersion,
+  modifiedAtSql,
+  nextVersionSql,
   queryRow,
   queryRows,
   requireRow,
   sqlList,
   type Database,
   type SqlTransaction,
-} from '../connection';
-import { readPage, type Page, type PageRequest } from '../pages';
+} from '../query';
+import { readPage, type ListPage, type PageRequest } from '../pages';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 import { IS_APPROVED } from './transactions';
 
@@ -89,11 +89,11 @@ export async function recordSettlements(
            settlement_amount = s.settlement_amount,
            fee_currency = s.fee_currency,
            fee_amount = s.fee_amount,
-           ${modifiedAt('transactions')}
+           ${modifiedAtSql('transactions')}
          from locked join open_settlements s on s.number = locked.number
          where transactions.id = locked.transaction_id
        ), o as (
-         update orders set ${nextVersion('orders')}
+         update orders set ${nextVersionSql('orders')}
          where id in (select order_id from locked)
        ), w as (
          insert into late_approval_watches (transaction_id, poll_at, began)
@@ -120,7 +120,7 @@ export interface WaitingSettlement extends RowOf<SettledTransaction> {
 }
 
 /** The settlements that wait for their transaction, the last fetched first. */
-export async function listWaitingSettlements(db: Database, page: PageRequest): Promise<Page<WaitingSettlement>> {
+export async function listWaitingSettlements(db: Database, page: PageRequest): Promise<ListPage<WaitingSettlement>> {
   const key = [['number', 'bigint']] as const;
   return await readPage(db, page, { select: 'select * from open_settlements', key });
 }
@@ -152,7 +152,7 @@ export async function discardSettlement(
     `with discarded as (
        delete from open_settlements where number = :number returning *
      ), o as (
-       update orders set ${nextVersion('orders')}
+       update orders set ${nextVersionSql('orders')}
        where id in (select t.order_id from discarded join transactions t on t.id = discarded.transaction_id)
      )
      select * from discarded`,

@@ -5,7 +5,7 @@ import type { FollowUpKind, OrderKind, RequestedBy } from '../../domain/follow-u
 import type { PaymentMethodDetails } from '../../domain/new-order';
 import type { EventResult, EventSource } from '../../domain/transaction';
 import { columnsFrom, columnsOf, fieldsAs } from '../columns';
-import { prepared, queryRow, queryRows, type Database } from '../connection';
+import { prepared, queryRow, queryRows, type Database } from '../query';
 import { BY_SEQUENCE, createdIn, readPart, type ListPart, type Part, type PartLimits } from '../pages';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 

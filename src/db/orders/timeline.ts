@@ -3,7 +3,7 @@ import type { TimelineAttempt, TimelineClockAdvance, TimelinePlace } from '../..
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
 import type { LateApprovalWatch } from '../../domain/waits';
 import { toIsoTime } from '../../time';
-import { queryRows, type Database } from '../connection';
+import { queryRows, type Database } from '../query';
 import { openDeliveriesOf, type OpenDelivery } from '../webhooks/deliveries';
 import { watchesOf } from './late-approvals';
 import { findOrderSnapshot } from './order-snapshot';

@@ -4,7 +4,7 @@ import type { PaymentMethodDetails } from '../../domain/new-order';
 import type { AmountMismatch } from '../../domain/outcome';
 import { FINAL_TRANSACTION_STATUSES, OPEN_ATTEMPT_STATUSES } from '../../domain/transitions';
 import { toIsoTime } from '../../time';
-import { hasRows, prepared, queryRow, queryRows, required, sqlList, type Database } from '../connection';
+import { hasRows, prepared, queryRow, queryRows, required, sqlList, type Database } from '../query';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
 /** Details for requests to the processor: always the ids of the payment order, even for its follow-up orders. */

@@ -1,7 +1,7 @@
 import { REASON_SEPARATOR } from '../../domain/attention';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
 import { toIsoTime } from '../../time';
-import { hasRows, nextVersion, queryRows, type Database } from '../connection';
+import { hasRows, nextVersionSql, queryRows, type Database } from '../query';
 
 /** Fields of an order that a merchant may change: absent ones stay, null clears, others are replaced as a whole. */
 export interface OrderChanges {
@@ -35,7 +35,7 @@ export async function recordOrderUpdate(
          -- Fields that are absent in the JSON are those of the row.
          from json_populate_record(orders, :changes::json)
        ),
-       ${nextVersion('orders')}
+       ${nextVersionSql('orders')}
      where id = :order_id and status = any(:open::text[])
        and (:versions::int[] is null or version = any(:versions::int[]))
      returning id`,

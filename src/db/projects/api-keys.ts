@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { SecretKeys } from '../../secrets';
-import { queryRow, queryRows, queryValue, type Database, type SqlTransaction } from '../connection';
-import { readPage, type Page, type PageRequest } from '../pages';
+import { queryRow, queryRows, queryValue, type Database, type SqlTransaction } from '../query';
+import { readPage, type ListPage, type PageRequest } from '../pages';
 import { SELECT_PROJECT, lockProject, type Project } from './projects';
 
 /** `<mode>_<12 hex: names the row><40 hex: the secret>`. */
@@ -109,7 +109,7 @@ export async function listApiKeys(
   project_id: string,
   now: Date,
   page: PageRequest,
-): Promise<Page<ApiKey>> {
+): Promise<ListPage<ApiKey>> {
   return await readPage(db, page, {
     select: `${KEY} where ${WORKS}`,
     equal: { project_id },

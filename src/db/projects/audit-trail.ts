@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import { requireRow, type Database, type SqlTransaction } from '../connection';
-import { readPage, type Page, type PageRequest } from '../pages';
+import { requireRow, type Database, type SqlTransaction } from '../query';
+import { readPage, type ListPage, type PageRequest } from '../pages';
 
 const ACTOR_KINDS = ['client', 'api_key', 'command_line', 'temporal'] as const;
 
@@ -92,7 +92,7 @@ const isObject = (value: string) =>
  * The changes, newest first. `actor` is a kind or else an id, `object` an id or a kind. With `merchant_id` only changes
  * of its objects, and every operator has the id `operator`.
  */
-export async function listChanges(db: Database, filter: AuditFilter, page: PageRequest): Promise<Page<AuditRow>> {
+export async function listChanges(db: Database, filter: AuditFilter, page: PageRequest): Promise<ListPage<AuditRow>> {
   return await readPage(db, page, {
     select: filter.merchant_id === undefined ? 'select * from audit_trail' : FOR_MERCHANT,
     equal: { merchant_id: filter.merchant_id },

@@ -1,5 +1,5 @@
-import { queryRow, type Database } from '../connection';
-import { BY_CREATED, readPage, type Page, type PageRequest } from '../pages';
+import { queryRow, type Database } from '../query';
+import { BY_CREATED, readPage, type ListPage, type PageRequest } from '../pages';
 
 /** A merchant. Instants are ISO 8601 texts in UTC. */
 export interface StoredMerchant {
@@ -37,6 +37,6 @@ export async function updateMerchant(db: Database, merchant: NewMerchant, now: D
     .update({ ...fields, modified: now });
 }
 
-export async function listMerchants(db: Database, page: PageRequest): Promise<Page<StoredMerchant>> {
+export async function listMerchants(db: Database, page: PageRequest): Promise<ListPage<StoredMerchant>> {
   return await readPage(db, page, { select: MERCHANT, key: BY_CREATED });
 }

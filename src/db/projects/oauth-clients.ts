@@ -1,6 +1,6 @@
 import type { HashedSecret } from '../../secrets';
-import { hasRows, queryRow, queryRows, type Database } from '../connection';
-import { readPage, type Page, type PageRequest } from '../pages';
+import { hasRows, queryRow, queryRows, type Database } from '../query';
+import { readPage, type ListPage, type PageRequest } from '../pages';
 
 /** An operator sees and changes everything, a merchant's client only the objects of the merchant (rules 21.6). */
 export type Role = 'operator' | 'merchant';
@@ -94,7 +94,7 @@ export async function noteClientUse(db: Database, client_id: string, now: Date):
 }
 
 /** The clients that are not revoked, newest first. */
-export async function listOAuthClients(db: Database, now: Date, page: PageRequest): Promise<Page<OAuthClient>> {
+export async function listOAuthClients(db: Database, now: Date, page: PageRequest): Promise<ListPage<OAuthClient>> {
   return await readPage(db, page, {
     select: CLIENT,
     bindings: { now },

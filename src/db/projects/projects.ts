@@ -1,6 +1,6 @@
 import type { ProjectStatus } from '../../domain/transitions';
-import { queryRow, queryRows, queryValue, type Database, type SqlTransaction } from '../connection';
-import { BY_CREATED, readPage, type Page, type PageRequest } from '../pages';
+import { queryRow, queryRows, queryValue, type Database, type SqlTransaction } from '../query';
+import { BY_CREATED, readPage, type ListPage, type PageRequest } from '../pages';
 import { newWebhookSecret, type WebhookSecretVault } from '../webhooks/webhook-secrets';
 
 /** A merchant's project, with the defaults of its orders. */
@@ -77,7 +77,11 @@ export async function findStoredProject(db: Database, id: string, lock?: 'lock')
 }
 
 /** The projects of a merchant, newest first. */
-export async function listProjects(db: Database, merchant_id: string, page: PageRequest): Promise<Page<StoredProject>> {
+export async function listProjects(
+  db: Database,
+  merchant_id: string,
+  page: PageRequest,
+): Promise<ListPage<StoredProject>> {
   return await readPage(db, page, { select: SELECT_STORED_PROJECT, equal: { merchant_id }, key: BY_CREATED });
 }
 

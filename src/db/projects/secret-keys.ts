@@ -1,4 +1,4 @@
-import { queryRows, type Database } from '../connection';
+import { queryRows, type Database } from '../query';
 
 /** Which keys of SECRET_KEYS are needed at an instant, for what and for how many. */
 export async function secretKeysInUse(

@@ -1,5 +1,5 @@
 import type { EncryptedText } from '../../secrets';
-import { queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
+import { queryRow, queryRows, type Database, type SqlTransaction } from '../query';
 
 /** A public key as a JSON Web Key. */
 export type PublicKey = Record<string, unknown>;

@@ -2,9 +2,9 @@ import { ATTENTION_KINDS, settlementsAttention, type AttentionKind } from '../..
 import { POLLS_BEFORE_ATTENTION } from '../../domain/transaction';
 import { UNPAID_ATTEMPT_STATUSES } from '../../domain/transitions';
 import { toIsoTime } from '../../time';
-import { queryRow, queryRows, requireRow, type Database, type SqlTransaction } from '../connection';
+import { queryRow, queryRows, requireRow, type Database, type SqlTransaction } from '../query';
 import { openSettlements, type OpenSettlements } from '../orders/settlements';
-import { readPage, type Page, type PageRequest } from '../pages';
+import { readPage, type ListPage, type PageRequest } from '../pages';
 
 /** The object that an operator has to look at. A webhook's id is `{order_id}-{n}`; a workflow's is its workflow id. */
 export interface AttentionObject {
@@ -203,7 +203,7 @@ export async function listAttentions(
   db: Database,
   { status }: { status: 'open' | 'all' },
   page: PageRequest,
-): Promise<Page<AttentionRow>> {
+): Promise<ListPage<AttentionRow>> {
   const key = [
     ['since', 'timestamptz'],
     ['id', 'uuid'],

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, type TimeSpan } from '../../domain/period';
 import { toIsoTime } from '../../time';
-import { queryRows, type Database } from '../connection';
+import { queryRows, type Database } from '../query';
 import { keyset, type PagePosition } from '../pages';
 import { SOURCES, type RecoverySource, type SourceName, type SourceRows } from './sources';
 

@@ -1,6 +1,6 @@
 import { toIsoTime } from '../../time';
 import { epochMsSql } from '../columns';
-import { queryRows, type Database } from '../connection';
+import { queryRows, type Database } from '../query';
 import type { PagePosition } from '../pages';
 import type { SourceName } from './sources';
 

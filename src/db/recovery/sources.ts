@@ -1,4 +1,4 @@
-import type { DeliveryId } from '../../domain/delivery';
+import type { DeliveryKey } from '../../domain/delivery';
 import {
   OPEN_ORDER_STATUSES,
   OPEN_PAYMENT_LINK_STATUSES,
@@ -6,7 +6,7 @@ import {
   type OrderStatus,
 } from '../../domain/transitions';
 import type { StartedClock } from '../../domain/sandbox-clock';
-import { sqlList } from '../connection';
+import { sqlList } from '../query';
 import type { AnnouncedOperation } from '../orders/announced-operations';
 import { RECORDED_FOLLOW_UP, type RecordedFollowUp } from '../orders/follow-ups';
 import { CLOCK_OFFSET, ordersOfClock } from '../sandbox-clocks/sandbox-clocks';
@@ -67,7 +67,7 @@ export interface SourceRows {
   /** Payment links that have expired and are not final yet. */
   expired_payment_links: LinkCheck;
   /** Webhooks whose next attempt is due. */
-  deliveries: DeliveryId & { project_id: string };
+  deliveries: DeliveryKey & { project_id: string };
   /** Recoveries of webhooks that run. */
   webhook_recoveries: { recovery_id: string; project_id: string };
   /** Erasures of customers that run. */

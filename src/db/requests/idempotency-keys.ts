@@ -1,7 +1,7 @@
 import { validate as isUuid } from 'uuid';
 import { toIsoTime } from '../../time';
 import { epochMsSql } from '../columns';
-import { hasRows, queryRow, type Database } from '../connection';
+import { hasRows, queryRow, type Database } from '../query';
 
 /** An answer as it was sent over HTTP. */
 export interface KeptAnswer {

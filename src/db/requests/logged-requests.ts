@@ -1,6 +1,6 @@
 import { columnsOf, epochMsSql } from '../columns';
-import { queryRow, queryRows, type Database } from '../connection';
-import { readPage, type List, type Page, type PageRequest } from '../pages';
+import { queryRow, queryRows, type Database } from '../query';
+import { readPage, type List, type ListPage, type PageRequest } from '../pages';
 
 /** A request of a project, as it was answered (rules 25). */
 export interface LoggedRequest {
@@ -65,7 +65,7 @@ export async function listLoggedRequests(
   project_id: string,
   filter: RequestFilter,
   page: PageRequest,
-): Promise<Page<LoggedRequest>> {
+): Promise<ListPage<LoggedRequest>> {
   return await readPage(db, page, listOf(VIEW, { project_id }, filter));
 }
 
@@ -75,7 +75,7 @@ export async function listLoggedRequestsOf(
   { project_id, order_id }: { project_id: string; order_id: string },
   filter: RequestFilter,
   page: PageRequest,
-): Promise<Page<LoggedRequest>> {
+): Promise<ListPage<LoggedRequest>> {
   // Two parts with an index each. A follow-up order is the object of a request that named another order.
   const select = `${VIEW} where order_id = :order_id
      union all ${VIEW} where object_id = :order_id and object_id <> order_id`;

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { AcceptedRequest } from '../../domain/accepted-request';
-import { isUnavailable, queryRows, type Database } from '../connection';
+import { isUnavailable } from '../availability';
+import { queryRows, type Database } from '../query';
 
 /**
  * Requests without an Idempotency-Key (rules 10.5). The statement that writes the object of such a request claims the

@@ -5,8 +5,16 @@ import { withoutCase } from '../../domain/query/text';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
 import { ServiceError } from '../../errors';
 import { toIsoTime } from '../../time';
-import { hasRows, nextVersion, queryRow, queryRows, sqlList, type Database, type SqlTransaction } from '../connection';
-import { BY_CREATED, BY_SEQUENCE, keyset, readPage, type Page, type PagePosition, type PageRequest } from '../pages';
+import { hasRows, nextVersionSql, queryRow, queryRows, sqlList, type Database, type SqlTransaction } from '../query';
+import {
+  BY_CREATED,
+  BY_SEQUENCE,
+  keyset,
+  readPage,
+  type ListPage,
+  type PagePosition,
+  type PageRequest,
+} from '../pages';
 import { RESERVED } from '../orders/transactions';
 import { findProject, lockProject } from '../projects/projects';
 
@@ -50,7 +58,7 @@ export async function listErasures(
   db: Database,
   filter: { merchant_id?: string | undefined; project_id?: string | undefined },
   page: PageRequest,
-): Promise<Page<StoredErasure>> {
+): Promise<ListPage<StoredErasure>> {
   return await readPage(db, page, { select: VIEW, equal: filter, key: BY_CREATED });
 }
 
@@ -242,7 +250,7 @@ export async function eraseOrders(
     if (others.length > 0) return false;
     await queryRows(
       trx,
-      `update orders set customer = null, order_lines = null, extra = null, description = null, ${nextVersion('orders')}
+      `update orders set customer = null, order_lines = null, extra = null, description = null, ${nextVersionSql('orders')}
        where id = any(:order_ids::uuid[])`,
       bindings,
     );
@@ -255,7 +263,7 @@ export async function eraseOrders(
     );
     await queryRows(
       trx,
-      `update payment_links set description = null, ${nextVersion('payment_links')} where id = any(:link_ids::uuid[])`,
+      `update payment_links set description = null, ${nextVersionSql('payment_links')} where id = any(:link_ids::uuid[])`,
       bindings,
     );
     await queryRows(

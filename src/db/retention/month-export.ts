@@ -1,6 +1,6 @@
 import type { TimeSpan } from '../../domain/period';
 import { toIsoTime } from '../../time';
-import { queryColumn, queryRows, type Database } from '../connection';
+import { queryColumn, queryRows, type Database } from '../query';
 
 /** What an auditor's files of a month hold (rules 29.7). Rows are JSON objects as texts. */
 

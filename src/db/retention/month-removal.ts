@@ -1,7 +1,7 @@
 import type { TimeSpan } from '../../domain/period';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
 import { toIsoTime } from '../../time';
-import { queryColumn, queryRows, queryValue, sqlList, type Database } from '../connection';
+import { queryColumn, queryRows, queryValue, sqlList, type Database } from '../query';
 import { addSearchChanges } from '../search/search-outbox';
 
 /** Removes what an auditor's files of a month hold (rules 29.8). The connection is that of the owner of the schema. */

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../domain/period';
 import { RETAINED, type Retained, type RetentionDays } from '../../domain/retention';
 import { toIsoTime } from '../../time';
-import { queryRows, type Database } from '../connection';
+import { queryRows, type Database } from '../query';
 
 interface RetentionRule {
   /** Rows that one statement changes: far fewer than its time limit allows. */

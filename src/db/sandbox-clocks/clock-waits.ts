@@ -2,7 +2,7 @@ import type { OrderSnapshot } from '../../domain/order-snapshot';
 import type { PaymentLinkSnapshot } from '../../domain/payment-link';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
 import type { LateApprovalWatch } from '../../domain/waits';
-import { queryRow, queryRows, type Database } from '../connection';
+import { queryRow, queryRows, type Database } from '../query';
 import { openDeliveriesOf, type OpenDelivery } from '../webhooks/deliveries';
 import { findFollowUps, type RecordedFollowUp } from '../orders/follow-ups';
 import { watchesOf } from '../orders/late-approvals';

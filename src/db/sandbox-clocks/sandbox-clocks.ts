@@ -2,15 +2,7 @@ import { MAX_DURATION, parseDuration } from '../../domain/duration';
 import type { BegunAdvance, ClockAdvance, StartedClock } from '../../domain/sandbox-clock';
 import { ServiceError, preconditionFailed } from '../../errors';
 import { toIsoTime } from '../../time';
-import {
-  hasRows,
-  nextVersion,
-  queryRow,
-  queryRows,
-  queryValue,
-  type Database,
-  type SqlTransaction,
-} from '../connection';
+import { hasRows, nextVersionSql, queryRow, queryRows, queryValue, type Database, type SqlTransaction } from '../query';
 
 /**
  * How far the clock of an object is ahead of real time, in milliseconds, as a column. `object` and `id` name both in
@@ -123,8 +115,8 @@ async function lockOwner(trx: SqlTransaction, clock_id: string): Promise<number>
 
 /** Parts of a statement that make a new version of the order or payment link that a clock belongs to. */
 const newVersionIf = (condition: string) => `
-  o as (update orders set ${nextVersion('orders', 'orders.modified')} where id = :clock_id and ${condition}),
-  l as (update payment_links set ${nextVersion('payment_links', 'payment_links.modified')} where id = :clock_id and ${condition})`;
+  o as (update orders set ${nextVersionSql('orders', 'orders.modified')} where id = :clock_id and ${condition}),
+  l as (update payment_links set ${nextVersionSql('payment_links', 'payment_links.modified')} where id = :clock_id and ${condition})`;
 
 /** The unfinished advances, in their order. */
 export async function unfinishedAdvances(db: Database, clock_id: string): Promise<BegunAdvance[]> {

@@ -3,7 +3,7 @@ import { conditionsOf, type SearchQuery, type Subject } from '../../domain/query
 import { SUBJECTS, type ReportRow } from '../../domain/query/report';
 import { FOLLOW_UPS } from '../../domain/follow-up';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
-import { queryTexts, sqlList, type Database } from '../connection';
+import { queryTexts, sqlList, type Database } from '../query';
 import { BY_SEQUENCE, readPart, type Part, type PagePosition } from '../pages';
 
 const kinds = (flag: 'flag' | 'original_flag', kind: string) =>

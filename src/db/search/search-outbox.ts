@@ -1,6 +1,6 @@
 import { SEARCH_PACE, type IndexDelay } from '../../domain/search-pace';
 import { toIsoTime } from '../../time';
-import { queryColumn, queryRow, queryRows, requireRow, type Database } from '../connection';
+import { queryColumn, queryRow, queryRows, requireRow, type Database } from '../query';
 import { allParts, readPart } from '../pages';
 
 /** A change of an order that the index has not seen. */

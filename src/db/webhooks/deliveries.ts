@@ -1,13 +1,13 @@
-import { WEBHOOK_ATTEMPTS_MAX, isSlowAttempt, type DeliveryId, type DeliveryProgress } from '../../domain/delivery';
+import { WEBHOOK_ATTEMPTS_MAX, isSlowAttempt, type DeliveryKey, type DeliveryProgress } from '../../domain/delivery';
 import { DELIVERY_MOVES, OPEN_DELIVERY_STATUSES, isFinal, statusesBefore } from '../../domain/transitions';
 import { toIsoTime } from '../../time';
 import { epochMsSql, objectOf, type RowOf } from '../columns';
-import { prepared, queryRows, type Database, type SqlTransaction } from '../connection';
+import { prepared, queryRows, type Database, type SqlTransaction } from '../query';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 import { WEBHOOK_SECRETS, type StoredWebhookSecrets } from './webhook-secrets';
 
 /** A webhook, with its receiver and progress. The body is made when it is sent. */
-export interface Delivery extends DeliveryId, DeliveryProgress, StoredWebhookSecrets {
+export interface Delivery extends DeliveryKey, DeliveryProgress, StoredWebhookSecrets {
   url: string;
   /** The first delivery of the same event; null on that one. */
   redelivery_of: number | null;
@@ -49,7 +49,7 @@ const selectDelivery = prepared<DeliveryRow>(
 );
 
 /** The webhook; `undefined` when there is none. */
-export async function findDelivery(db: Database, { order_id, n }: DeliveryId): Promise<Delivery | undefined> {
+export async function findDelivery(db: Database, { order_id, n }: DeliveryKey): Promise<Delivery | undefined> {
   const [row] = await selectDelivery(db, { order_id, n });
   if (row === undefined) return undefined;
   const { next_attempt_at, failure, request_id, duration_ms, ...delivery } = row;
@@ -61,7 +61,7 @@ export async function findDelivery(db: Database, { order_id, n }: DeliveryId): P
 }
 
 /** A webhook that is neither delivered nor failed; `next_attempt_at` in epoch milliseconds. */
-export interface OpenDelivery extends DeliveryId, Pick<DeliveryProgress, 'status' | 'attempts'> {
+export interface OpenDelivery extends DeliveryKey, Pick<DeliveryProgress, 'status' | 'attempts'> {
   project_id: string;
   next_attempt_at: number;
 }
@@ -119,7 +119,7 @@ const insertLastAttempt = prepared(
  */
 export async function recordAttempt(
   db: Database,
-  { order_id, n }: DeliveryId,
+  { order_id, n }: DeliveryKey,
   attempt: DeliveryAttempt,
   after: Pick<DeliveryProgress, 'status' | 'next_attempt_at'>,
 ): Promise<boolean> {
@@ -141,7 +141,7 @@ export async function recordAttempt(
 }
 
 /** Writes the delivery as it is. Waits for a statement that writes it, and throws while none can be committed. */
-export async function confirmWritable(db: Database, { order_id, n }: DeliveryId): Promise<void> {
+export async function confirmWritable(db: Database, { order_id, n }: DeliveryKey): Promise<void> {
   await queryRows(
     db,
     'update webhook_deliveries set next_attempt_at = next_attempt_at where order_id = :order_id and n = :n',
@@ -150,7 +150,7 @@ export async function confirmWritable(db: Database, { order_id, n }: DeliveryId)
 }
 
 /** Locks the delivery until the end of the SQL transaction. */
-export async function lockDelivery(trx: SqlTransaction, { order_id, n }: DeliveryId): Promise<void> {
+export async function lockDelivery(trx: SqlTransaction, { order_id, n }: DeliveryKey): Promise<void> {
   await queryRows(trx, 'select 1 from webhook_deliveries where order_id = :order_id and n = :n for update', {
     order_id,
     n,
@@ -160,7 +160,7 @@ export async function lockDelivery(trx: SqlTransaction, { order_id, n }: Deliver
 /** Writes the change of a request (rules 13.10) to a locked delivery. */
 export async function updateDelivery(
   trx: SqlTransaction,
-  { order_id, n }: DeliveryId,
+  { order_id, n }: DeliveryKey,
   { status, next_attempt_at }: Pick<DeliveryProgress, 'status' | 'next_attempt_at'>,
 ): Promise<void> {
   await queryRows(

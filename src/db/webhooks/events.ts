@@ -1,5 +1,5 @@
 import { validationError } from '../../errors';
-import { prepared, type Database } from '../connection';
+import { prepared, type Database } from '../query';
 
 /** The webhook events of test projects, for listeners (rules 13.19). */
 

@@ -1,8 +1,8 @@
-import type { DeliveryId } from '../../domain/delivery';
+import type { DeliveryKey } from '../../domain/delivery';
 import { RECEIVER_CHECK_LOST_AFTER_MS, type JudgedCase } from '../../domain/receiver-check';
 import { toIsoTime } from '../../time';
 import { columnsOf } from '../columns';
-import { queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
+import { queryRow, queryRows, type Database, type SqlTransaction } from '../query';
 
 /** A check of a merchant's webhook receiver (rules 27). Instants are ISO 8601 texts in UTC. */
 export interface StoredReceiverCheck {
@@ -88,7 +88,7 @@ export async function pauseWebhooksOf(db: Database, order_ids: readonly string[]
 }
 
 /** The webhooks of an order, the first event first. */
-export async function webhooksOf(db: Database, order_id: string): Promise<DeliveryId[]> {
+export async function webhooksOf(db: Database, order_id: string): Promise<DeliveryKey[]> {
   return await queryRows(db, 'select order_id, n from webhook_deliveries where order_id = :order_id order by n', {
     order_id,
   });

@@ -1,4 +1,4 @@
-import { WEBHOOK_ATTEMPTS_MAX, type DeliveryId } from '../../domain/delivery';
+import { WEBHOOK_ATTEMPTS_MAX, type DeliveryKey } from '../../domain/delivery';
 import {
   DELIVERY_STATUSES,
   OPEN_DELIVERY_STATUSES,
@@ -10,8 +10,16 @@ import {
 import { FAILURES_IN_A_ROW, type PausedBy } from '../../domain/webhook-recovery';
 import { ServiceError } from '../../errors';
 import { toIsoTime } from '../../time';
-import { hasRows, queryRow, queryRows, queryValue, type Database, type SqlTransaction } from '../connection';
-import { BY_CREATED, keyset, readPage, type Page, type PagePosition, type PageRequest, type SortKey } from '../pages';
+import { hasRows, queryRow, queryRows, queryValue, type Database, type SqlTransaction } from '../query';
+import {
+  BY_CREATED,
+  keyset,
+  readPage,
+  type ListPage,
+  type PagePosition,
+  type PageRequest,
+  type SortKey,
+} from '../pages';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 import { lockOrder } from './stored-deliveries';
 
@@ -74,7 +82,7 @@ export async function listWebhookRecoveries(
   db: Database,
   filter: { merchant_id?: string | undefined; project_id?: string | undefined },
   page: PageRequest,
-): Promise<Page<StoredWebhookRecovery>> {
+): Promise<ListPage<StoredWebhookRecovery>> {
   return await readPage(db, page, { select: VIEW, equal: filter, key: BY_CREATED });
 }
 
@@ -124,7 +132,7 @@ export async function moveWebhookRecovery(
 }
 
 /** A delivery that a recovery is to send. */
-export interface FailedDelivery extends DeliveryId {
+export interface FailedDelivery extends DeliveryKey {
   project_id: string;
   clock_offset_ms: number;
   /** It has failed and is sent as a new delivery; otherwise its workflow was never begun. */
@@ -260,7 +268,7 @@ export async function isStillToRecover(
 /** The deliveries of a recovery that are due and have no attempt: a worker may have ended before it started them. */
 export async function unattemptedDeliveries(db: Database, { id, project_id }: WebhookRecoveryState) {
   return (
-    await queryRows<DeliveryId>(
+    await queryRows<DeliveryKey>(
       db,
       `select d.order_id, d.n from webhook_deliveries d where d.recovery_id = :id and d.status = 'new' and not ${IS_ATTEMPTED}`,
       { id },
@@ -292,7 +300,7 @@ export async function takeToRecover(
 export async function noteRecovered(
   trx: SqlTransaction,
   recovery_id: string,
-  { order_id, n }: DeliveryId,
+  { order_id, n }: DeliveryKey,
   recovery_n: number,
 ): Promise<boolean> {
   return await hasRows(

@@ -1,14 +1,14 @@
-import { formatDeliveryId, type DeliveryId } from '../../domain/delivery';
+import { formatDeliveryId, type DeliveryKey } from '../../domain/delivery';
 import type { EndedDelivery } from '../../domain/forecast';
 import { OPEN_DELIVERY_STATUSES, type DeliveryStatus } from '../../domain/transitions';
 import { ServiceError } from '../../errors';
-import { queryRow, queryRows, type Database, type SqlTransaction } from '../connection';
-import { readPage, readPart, type Page, type PageRequest } from '../pages';
+import { queryRow, queryRows, type Database, type SqlTransaction } from '../query';
+import { readPage, readPart, type ListPage, type PageRequest } from '../pages';
 import { nextWebhookNumber } from '../backups/restores';
 import { CLOCK_OFFSET } from '../sandbox-clocks/sandbox-clocks';
 
 /** A delivery with its attempts as the hosts show it. Instants are ISO 8601 texts in UTC. */
-export interface StoredDelivery extends DeliveryId {
+export interface StoredDelivery extends DeliveryKey {
   project_id: string;
   merchant_id: string;
   url: string;
@@ -40,7 +40,7 @@ const VIEW = viewOf('webhook_deliveries d');
 /** The delivery; `undefined` when there is none. */
 export async function findStoredDelivery(
   db: Database,
-  { order_id, n }: DeliveryId,
+  { order_id, n }: DeliveryKey,
 ): Promise<StoredDelivery | undefined> {
   return await queryRow<StoredDelivery>(db, `${VIEW} where d.order_id = :order_id and d.n = :n`, {
     order_id,
@@ -86,7 +86,7 @@ export async function listStoredDeliveries(
   db: Database,
   filter: DeliveryFilter,
   page: PageRequest,
-): Promise<Page<StoredDelivery>> {
+): Promise<ListPage<StoredDelivery>> {
   return await readPage(db, page, {
     select: filter.merchant_id === undefined ? VIEW : ofMerchant,
     equal: { project_id: filter.project_id, order_id: filter.order_id, status: filter.status },
@@ -144,9 +144,9 @@ export async function lockOrder(trx: SqlTransaction, order_id: string): Promise<
  */
 export async function insertRedelivery(
   trx: SqlTransaction,
-  { order_id, n }: DeliveryId,
+  { order_id, n }: DeliveryKey,
   { now, request_id }: { now: Date; request_id: string },
-): Promise<DeliveryId> {
+): Promise<DeliveryKey> {
   await lockOrder(trx, order_id);
   const open = await queryRow<{ n: number; status: DeliveryStatus }>(
     trx,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { SecretKeys } from '../../secrets';
-import { queryRow, queryRows, type Database } from '../connection';
+import { queryRow, queryRows, type Database } from '../query';
 
 /**
  * The secrets that sign the webhooks of projects. The database has them encrypted (rules 21.22), each bound to its

@@ -1,7 +1,7 @@
 import { setChargeOutcome } from '../../../activities/manual-outcome';
 import type { SetOutcomeInput } from '../../../workflows/messages';
 import { endPeriod } from '../../db/backups/restores';
-import type { Database, SqlTransaction } from '../../db/connection';
+import type { Database, SqlTransaction } from '../../db/query';
 import { moveAsPlanned, moveOrder } from '../../db/orders/move-order';
 import { loadOrderSnapshot } from '../../db/orders/order-snapshot';
 import type { StatusChange } from '../../domain/move';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { writeAttempt, writeOrder } from '../../../activities/order';
 import type { SubmitPaymentInput } from '../../../workflows/messages';
 import { endPeriod } from '../../db/backups/restores';
-import type { Database } from '../../db/connection';
+import type { Database } from '../../db/query';
 import { loadOrderSnapshot } from '../../db/orders/order-snapshot';
 import { findStoredOrder, type StoredOrder } from '../../db/orders/stored-order';
 import { isAttemptOpen } from '../../domain/order';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../../db/connection';
+import type { Database } from '../../db/query';
 import { findStoredOrder } from '../../db/orders/stored-order';
 import { acceptRequest, type AcceptedRequest } from '../../domain/accepted-request';
 import type { Processor } from '../../processor/client';

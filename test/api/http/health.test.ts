@@ -1,4 +1,4 @@
-import { DatabaseNotReady } from '../../../src/db/connection';
+import { DatabaseNotReady } from '../../../src/db/availability';
 import { serveTestApi } from '../../support/test-api';
 import { until } from '../../support/waits';
 

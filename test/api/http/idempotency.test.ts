@@ -1,6 +1,6 @@
 import { answerOnce, keyStore, requestHashes, type KeyStore } from '../../../api/http/idempotency';
 import type { Work } from '../../../api/operation';
-import { queryRows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/query';
 import { removeOld } from '../../../src/db/retention/retention';
 import type { KeptAnswer } from '../../../src/db/requests/idempotency-keys';
 import { ERRORS, ServiceError, type ErrorName } from '../../../src/errors';

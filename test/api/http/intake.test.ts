@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { Intake } from '../../../api/http/intake';
-import { queryRows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/query';
 import { beginRestore } from '../../../src/db/backups/restores';
 import { createLogger } from '../../../src/log';
 import { createTestDatabase } from '../../support/database';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import document from '../../../api/openapi.json';
 import { RECORDER_LIMITS, RequestRecorder } from '../../../api/http/request-recorder';
-import { queryRows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/query';
 import { ServiceError } from '../../../src/errors';
 import { createTestDatabase } from '../../support/database';
 import { setUp } from '../../support/set-up';

@@ -2,7 +2,7 @@ import { createBulkReads, partLimits } from '../../../api/large-answers/bulk-rea
 import type { MerchantContext, MerchantServices } from '../../../api/merchant';
 import { createOperations } from '../../../api/operations';
 import { findProject } from '../../../src/db/projects/projects';
-import { queryRows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/query';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 import { PROJECT } from '../../support/domain';
 import { aStoredOrder, aWebhookRecovery } from '../../support/rows';

@@ -1,5 +1,5 @@
 import { SEARCH_BYTES_MAX } from '../../../src/contract/search';
-import { queryRows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/query';
 import { writeOrders } from '../../support/rows';
 import { aSearchWorld, type SearchAnswer } from '../../support/search';
 import { setUp } from '../../support/set-up';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import type { Readable } from 'node:stream';
 import { parseString } from 'fast-csv';
-import { queryRows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/query';
 import { addSearchChanges, finishSearchChanges } from '../../../src/db/search/search-outbox';
 import { SEARCH_FIELD_NAMES } from '../../../src/domain/query/fields';
 import { parseQuery } from '../../../src/domain/query/parse';

@@ -5,7 +5,7 @@ import { errorSchema } from '../../../src/contract/error';
 import { insertErasure } from '../../../src/db/retention/erasures';
 import { successOf, type Route } from '../../../src/contract/routes';
 import { recordDifferences } from '../../../src/db/audit/incidents';
-import type { Database } from '../../../src/db/connection';
+import type { Database } from '../../../src/db/query';
 import { insertWebhookRecovery, moveWebhookRecovery } from '../../../src/db/webhooks/recoveries';
 import { aManageHost, type ManageAnswer } from '../../support/manage';
 import { aDelivery, pauseDelivery } from '../../support/rows';

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { LoggedRequestAnswer } from '../../../src/contract/request-log';
-import type { Page } from '../../../src/db/pages';
+import type { ListPage } from '../../../src/db/pages';
 import { Merchant } from '../../support/merchant';
 import { createTestProject } from '../../support/operator';
 import { until } from '../../support/waits';
 
 const merchant = new Merchant();
 const list = (id: string, query = '', as = merchant) =>
-  as.send<Page<LoggedRequestAnswer>>('GET', `/v1/orders/${id}/requests/${query}`);
+  as.send<ListPage<LoggedRequestAnswer>>('GET', `/v1/orders/${id}/requests/${query}`);
 
 test('rules 25.3: lists what was sent about an order: its creation, its refund, and what was refused', async () => {
   const order = await merchant.paidOrder('approved');
@@ -52,7 +52,7 @@ test('rules 25.3: of another project it is Unauthorized, and its requests about 
   const other = await createTestProject();
   const foreign = await other.merchant.send('GET', `/v1/orders/${order.id}/`);
   expect(foreign.status).toBe(401);
-  const of_other = () => other.merchant.send<Page<LoggedRequestAnswer>>('GET', '/v1/requests/');
+  const of_other = () => other.merchant.send<ListPage<LoggedRequestAnswer>>('GET', '/v1/requests/');
   await until('it is written', async () => (await of_other()).body.items.length === 1);
   await until('the creation is listed', async () => (await list(order.id)).body.items.length > 0);
   const operations = (await list(order.id)).body.items.map(({ operation }) => operation);

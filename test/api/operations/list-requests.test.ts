@@ -1,14 +1,14 @@
 import { MERCHANT_API } from '../../../src/contract/merchant-api';
 import { LOGGED_ROUTES, REQUEST_ROUTES, type LoggedRequestAnswer } from '../../../src/contract/request-log';
-import type { Page } from '../../../src/db/pages';
+import type { ListPage } from '../../../src/db/pages';
 import { recordRows } from '../../support/database';
 import { createTestProject, type TestProject } from '../../support/operator';
 import { until } from '../../support/waits';
 
 let own: TestProject;
 let other: TestProject;
-const list = (query = '', as = own) => as.merchant.send<Page<LoggedRequestAnswer>>('GET', `/v1/requests/${query}`);
-const idsOf = ({ body }: { body: Page<{ id: string }> }) => body.items.map(({ id }) => id);
+const list = (query = '', as = own) => as.merchant.send<ListPage<LoggedRequestAnswer>>('GET', `/v1/requests/${query}`);
+const idsOf = ({ body }: { body: ListPage<{ id: string }> }) => body.items.map(({ id }) => id);
 
 beforeAll(async () => {
   [own, other] = [await createTestProject(), await createTestProject()];

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { queryColumn } from '../../../src/db/connection';
+import { queryColumn } from '../../../src/db/query';
 import { writeOrders, type WrittenOrder } from '../../support/rows';
 import { aSearchWorld, type SearchAnswer } from '../../support/search';
 import { setUp } from '../../support/set-up';

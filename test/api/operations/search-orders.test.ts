@@ -7,7 +7,7 @@ import { searchOrders } from '../../../api/operations/search-orders';
 import { SEARCH_FIELD_NAMES } from '../../../src/domain/query/fields';
 import { QUERY_LIMITS, parseQuery } from '../../../src/domain/query/parse';
 import type { SearchQuery } from '../../../src/domain/query/query';
-import { queryRows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/query';
 import { findProject, upsertProject } from '../../../src/db/projects/projects';
 import { SearchReader } from '../../../src/search/reader';
 import { CUTOFF_MS } from '../../../src/search/settings';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { queryRows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/query';
 import { repositoryRoot } from '../../../src/stack/files';
 import { writeOrders } from '../../support/rows';
 import { aSearchWorld } from '../../support/search';

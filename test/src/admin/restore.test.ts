@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { ManageContext } from '../../../api/manage/manager';
 import { RESTORE_COMMANDS } from '../../../src/admin/restore';
-import { queryRows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/query';
 import { moveOrder } from '../../../src/db/orders/move-order';
 import { findOrderSnapshot } from '../../../src/db/orders/order-snapshot';
 import { DAY_MS } from '../../../src/domain/period';

@@ -1,5 +1,5 @@
 import { beginRestore } from '../../../src/db/backups/restores';
-import { queryRows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/query';
 import { lastSettlement, recordSettlements } from '../../../src/db/orders/settlements';
 import { SETTLEMENTS, listAttentions, recordAttention } from '../../../src/db/recovery/attentions';
 import { settlementsAttention } from '../../../src/domain/attention';

@@ -7,7 +7,7 @@ import {
   stopIndexing,
   writeBenchOrders,
 } from '../../../src/bench/search-orders';
-import { queryRows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/query';
 import { stored } from '../../../src/search/text';
 import { createTestDatabase } from '../../support/database';
 import { PROJECT } from '../../support/domain';

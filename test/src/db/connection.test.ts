@@ -1,13 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import net from 'node:net';
-import {
-  checkWritable,
-  connectDatabase,
-  isUnavailable,
-  prepared,
-  queryRows,
-  type Database,
-} from '../../../src/db/connection';
+import { checkWritable, isUnavailable } from '../../../src/db/availability';
+import { connectDatabase } from '../../../src/db/connection';
+import { prepared, queryRows, type Database } from '../../../src/db/query';
 import { parseConfig } from '../../../src/config';
 import { openDatabase } from '../../../src/processes/connections';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
@@ -205,6 +200,8 @@ test('a server that falls silent: the connection is given up, and a new one answ
 test.each([
   new Error('something else'),
   Object.assign(new Error('duplicate key'), { code: '23505' }),
+  // Of a request whose client has left.
+  Object.assign(new Error('request aborted'), { code: 'ECONNABORTED' }),
   undefined,
   'timeout expired',
 ])('%s is not the database’s silence', (error) => {

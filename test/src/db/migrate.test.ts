@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkWritable, connectDatabase, queryRows, withDatabase, type Database } from '../../../src/db/connection';
+import { checkWritable } from '../../../src/db/availability';
+import { connectDatabase, withDatabase } from '../../../src/db/connection';
+import { queryRows, type Database } from '../../../src/db/query';
 import { MIGRATIONS, migrate, type Migration } from '../../../src/db/migrate';
 import { buildIndex } from '../../../src/db/build-index';
 import { MIGRATION_LIMITS } from '../../../src/db/session';

@@ -1,4 +1,4 @@
-import { queryRows, type Database } from '../../../src/db/connection';
+import { queryRows, type Database } from '../../../src/db/query';
 import { beginAttempt } from '../../../src/db/orders/insert-order';
 import { moveOrder } from '../../../src/db/orders/move-order';
 import { findOrderSnapshot, loadOrderSnapshot } from '../../../src/db/orders/order-snapshot';

@@ -1,7 +1,8 @@
 import net from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { parseConfig } from '../../../src/config';
-import { LIMITS, connectDatabase, queryRows, withDatabase } from '../../../src/db/connection';
+import { LIMITS, connectDatabase, withDatabase } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/query';
 import { MIGRATIONS } from '../../../src/db/migrate';
 import { MIGRATION_LIMITS, checkSession } from '../../../src/db/session';
 import { openDatabase } from '../../../src/processes/connections';

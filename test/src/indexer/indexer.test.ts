@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { checkSearchIndex, indexedOrders } from '../../../activities/search-index';
-import { queryColumn, queryRows, type Database } from '../../../src/db/connection';
+import { queryColumn, queryRows, type Database } from '../../../src/db/query';
 import { claimCurrentBuild } from '../../../src/db/builds/current-build';
 import {
   noteSearch,

@@ -1,5 +1,5 @@
 import { readProcess } from '../../../src/metrics/process-gauges';
-import { gauge, increment, measure } from '../../../src/metrics/recorder';
+import { gauge, incrementCounter, measure } from '../../../src/metrics/recorder';
 import { startRecording } from '../../../src/metrics/recording';
 import { serveMetrics } from '../../../src/metrics/server';
 import { setUp } from '../../support/set-up';
@@ -13,7 +13,7 @@ const server = setUp(() => {
 const scrape = async () => await (await fetch(`${server.url}/metrics`)).text();
 
 it('rules 24.14: answers what was recorded, and the metrics of another source', async () => {
-  increment('payments_http_requests_total', { host: 'api', operation: 'getOrder', status: '200' }, 3);
+  incrementCounter('payments_http_requests_total', { host: 'api', operation: 'getOrder', status: '200' }, 3);
   measure('payments_http_request_duration_seconds', { host: 'api', operation: 'getOrder' }, 0.02);
   const text = await scrape();
   expect(text).toContain('\npayments_http_requests_total{host="api",operation="getOrder",status="200"} 3\n');
@@ -25,7 +25,11 @@ it('rules 24.14: answers what was recorded, and the metrics of another source', 
 });
 
 it('rules 24.14: a label with a value that is not in its list is other', async () => {
-  increment('payments_http_requests_total', { host: 'api', operation: '4111111111111111', status: '799' as '200' });
+  incrementCounter('payments_http_requests_total', {
+    host: 'api',
+    operation: '4111111111111111',
+    status: '799' as '200',
+  });
   expect(await scrape()).toContain('payments_http_requests_total{host="api",operation="other",status="other"} 1\n');
 });
 

@@ -1,5 +1,5 @@
 import { temporal as temporal_api } from '@temporalio/proto';
-import type { Database } from '../../../src/db/connection';
+import type { Database } from '../../../src/db/query';
 import type { TemporalClient } from '../../../src/temporal/connect';
 import { findCurrentBuild } from '../../../src/db/builds/current-build';
 import { OwnVersion } from '../../../src/processes/own-version';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { countOpenAttentions, listAttentions, recordAttention } from '../../../src/db/recovery/attentions';
-import { queryRows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/query';
 import { announceOperation } from '../../../src/db/orders/announced-operations';
 import { addAttention } from '../../../src/db/orders/update-order';
 import { recordAttempt } from '../../../src/db/webhooks/deliveries';

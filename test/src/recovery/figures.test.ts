@@ -1,4 +1,4 @@
-import type { Database } from '../../../src/db/connection';
+import type { Database } from '../../../src/db/query';
 import type { Logger } from '../../../src/log';
 import { FigureReader } from '../../../src/recovery/figures';
 

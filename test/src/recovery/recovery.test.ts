@@ -6,7 +6,7 @@ import { CHECKS_AT_ONCE } from '../../../src/recovery/row-checks';
 import { createActivities } from '../../../activities';
 import type { ActivityServices } from '../../../activities/services';
 import { beginRestore } from '../../../src/db/backups/restores';
-import { queryRows, type Database } from '../../../src/db/connection';
+import { queryRows, type Database } from '../../../src/db/query';
 import { announceOperation } from '../../../src/db/orders/announced-operations';
 import { insertFollowUp } from '../../../src/db/orders/follow-ups';
 import { followUpIdempotencyKey } from '../../../src/domain/follow-up';

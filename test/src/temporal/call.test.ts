@@ -3,7 +3,7 @@ import { ApplicationFailure, NamespaceNotFoundError } from '@temporalio/common';
 import { v7 as uuidv7 } from 'uuid';
 import { callThenRead } from '../../../src/temporal/call';
 import { KINDS } from '../../../src/temporal/kinds';
-import type { Database } from '../../../src/db/connection';
+import type { Database } from '../../../src/db/query';
 import { findStoredOrder } from '../../../src/db/orders/stored-order';
 import { OrderWorkflows } from '../../../src/temporal/orders';
 import { createTestDatabase } from '../../support/database';

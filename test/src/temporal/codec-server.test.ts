@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { pino } from 'pino';
 import { startCodecServer } from '../../../src/temporal/codec-server';
-import { queryRows } from '../../../src/db/connection';
+import { queryRows } from '../../../src/db/query';
 import { SignInUnavailable } from '../../../src/temporal/operator-sign-in';
 import { EncryptingCodec } from '../../../src/temporal/payload-codec';
 import { createTestDatabase } from '../../support/database';

@@ -1,6 +1,6 @@
 import { Connection, type Client } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time';
-import type { Database } from '../../../src/db/connection';
+import type { Database } from '../../../src/db/query';
 import { moveOrder } from '../../../src/db/orders/move-order';
 import type { TemporalAccess } from '../../../src/temporal/call';
 import { clientOf } from '../../../src/temporal/connect';

@@ -2,7 +2,8 @@ import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import type { FollowUpWorkflows } from '../../../src/temporal/follow-ups';
 import { createWorkflowClients } from '../../../src/temporal/workflows';
-import { connectDatabase, type Database } from '../../../src/db/connection';
+import { connectDatabase } from '../../../src/db/connection';
+import type { Database } from '../../../src/db/query';
 import type { AcceptedRequest } from '../../../src/domain/accepted-request';
 import { Merchant } from '../../support/merchant';
 import {

@@ -1,7 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import { FollowUpWorkflows } from '../../../src/temporal/follow-ups';
 import { ProcessorNotifications } from '../../../src/temporal/processor-notifications';
-import { connectDatabase, type Database } from '../../../src/db/connection';
+import { connectDatabase } from '../../../src/db/connection';
+import type { Database } from '../../../src/db/query';
 import type { OperationResult } from '../../../src/processor/wire';
 import { Merchant } from '../../support/merchant';
 import { getWholeOrder, payingTransactionId } from '../../support/merchant-payments';

@@ -1,6 +1,6 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { setChargeOutcome, setFollowUpOutcome } from '../../../activities/manual-outcome';
-import { queryRow } from '../../../src/db/connection';
+import { queryRow } from '../../../src/db/query';
 import { findWatch } from '../../../src/db/orders/late-approvals';
 import { findOrderSnapshot } from '../../../src/db/orders/order-snapshot';
 import { followUpIdempotencyKey } from '../../../src/domain/follow-up';

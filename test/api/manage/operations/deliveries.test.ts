@@ -1,7 +1,7 @@
 import type { DeliveryAnswer } from '../../../../src/contract/delivery';
 import type { AuditEntry } from '../../../../src/contract/manage/history';
 import { recordAttempt } from '../../../../src/db/webhooks/deliveries';
-import type { DeliveryId } from '../../../../src/domain/delivery';
+import type { DeliveryKey } from '../../../../src/domain/delivery';
 import { NOW, PROJECT } from '../../../support/domain';
 import { aManageHost } from '../../../support/manage';
 import { aDelivery } from '../../../support/rows';
@@ -125,17 +125,17 @@ test('rules 13.14: of several at once one is made, others are a Conflict that na
 });
 
 describe('rules 13.10: deliver now, pause, resume', () => {
-  const request = (delivery: DeliveryId, verb: string, headers: Record<string, string> = {}) =>
+  const request = (delivery: DeliveryKey, verb: string, headers: Record<string, string> = {}) =>
     host.send<DeliveryAnswer & { error: string }>('POST', `/v1/webhook-deliveries/${idOf(delivery)}/${verb}/`, {
       token,
       headers,
     });
-  const make = async (delivery: DeliveryId, verbs: string[]) => {
+  const make = async (delivery: DeliveryKey, verbs: string[]) => {
     const answers = [];
     for (const verb of verbs) answers.push(await request(delivery, verb));
     return answers;
   };
-  const setDue = (delivery: DeliveryId, next_attempt_at: Date) =>
+  const setDue = (delivery: DeliveryKey, next_attempt_at: Date) =>
     host.database.db('webhook_deliveries').where({ order_id: delivery.order_id }).update({ next_attempt_at });
 
   test('a delivery that waits is paused and resumed, and keeps its time; its workflow is told', async () => {

@@ -1,4 +1,4 @@
-import { queryRows } from '../../../../src/db/connection';
+import { queryRows } from '../../../../src/db/query';
 import { endWatch, endWatchOfReversed, insertWatch } from '../../../../src/db/orders/late-approvals';
 import { moveOrder } from '../../../../src/db/orders/move-order';
 import { createTestDatabase } from '../../../support/database';

@@ -1,5 +1,5 @@
 import { indexedOrders } from '../../../../activities/search-index';
-import { queryRows } from '../../../../src/db/connection';
+import { queryRows } from '../../../../src/db/query';
 import { findStoredOrder } from '../../../../src/db/orders/stored-order';
 import {
   lastSettlement,

@@ -1,4 +1,4 @@
-import { queryRows, type Database } from '../../../../src/db/connection';
+import { queryRows, type Database } from '../../../../src/db/query';
 import { listChanges, recordChange, type Actor } from '../../../../src/db/projects/audit-trail';
 import { createTestDatabase } from '../../../support/database';
 import { setUp } from '../../../support/set-up';

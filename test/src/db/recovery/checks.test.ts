@@ -1,4 +1,4 @@
-import { queryRows } from '../../../../src/db/connection';
+import { queryRows } from '../../../../src/db/query';
 import { insertFollowUp } from '../../../../src/db/orders/follow-ups';
 import { beginAttempt } from '../../../../src/db/orders/insert-order';
 import { moveOrder } from '../../../../src/db/orders/move-order';

@@ -5,7 +5,7 @@ import {
   listLoggedRequests,
   type LoggedRequest,
 } from '../../../../src/db/requests/logged-requests';
-import { queryRows } from '../../../../src/db/connection';
+import { queryRows } from '../../../../src/db/query';
 import { removeOld } from '../../../../src/db/retention/retention';
 import { toIsoTime } from '../../../../src/time';
 import { createTestDatabase, planOf } from '../../../support/database';

@@ -5,7 +5,7 @@ import { beginAttempt, insertOrder } from '../../../../src/db/orders/insert-orde
 import { loadOrderSnapshot } from '../../../../src/db/orders/order-snapshot';
 import { insertPaymentLink, loadPaymentLinkSnapshot } from '../../../../src/db/payment-links';
 import { withdrawRequest } from '../../../../src/db/requests/request-claims';
-import { queryRow } from '../../../../src/db/connection';
+import { queryRow } from '../../../../src/db/query';
 import { removeOld } from '../../../../src/db/retention/retention';
 import type { AcceptedRequest } from '../../../../src/domain/accepted-request';
 import { createTestDatabase, untilLocked } from '../../../support/database';

@@ -1,4 +1,4 @@
-import { queryRows } from '../../../../src/db/connection';
+import { queryRows } from '../../../../src/db/query';
 import { applyRetention } from '../../../../src/db/retention/retention';
 import { claimKey, findKey, keepAnswer } from '../../../../src/db/requests/idempotency-keys';
 import { RETAINED, RETENTION_DAYS, type Retained } from '../../../../src/domain/retention';

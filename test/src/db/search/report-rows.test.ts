@@ -1,4 +1,4 @@
-import { queryRows } from '../../../../src/db/connection';
+import { queryRows } from '../../../../src/db/query';
 import { moveOrder } from '../../../../src/db/orders/move-order';
 import { orderIdsByCreation, recordCondition, reportTexts } from '../../../../src/db/search/report-rows';
 import { allParts } from '../../../../src/db/pages';

@@ -1,4 +1,4 @@
-import { queryRows } from '../../../../src/db/connection';
+import { queryRows } from '../../../../src/db/query';
 import { moveOrder } from '../../../../src/db/orders/move-order';
 import { loadOrderSnapshot } from '../../../../src/db/orders/order-snapshot';
 import { eventsAfter, currentPosition, projectsWithEvents } from '../../../../src/db/webhooks/events';

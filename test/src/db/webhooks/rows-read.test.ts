@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import { connectDatabase, queryRows, type Database } from '../../../../src/db/connection';
+import { connectDatabase } from '../../../../src/db/connection';
+import { queryRows, type Database } from '../../../../src/db/query';
 import * as webhookProjectIndexes from '../../../../src/db/migrations/008-webhook-project-indexes';
 import { insertMerchant } from '../../../../src/db/projects/merchants';
 import { upsertProject } from '../../../../src/db/projects/projects';
