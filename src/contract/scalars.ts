@@ -130,9 +130,27 @@ export const uri = () =>
   formatted(URI)
     // A longer one is not read at all: names of hosts are normalized.
     .max(TEXT_LENGTH_MAX.url, { abort: true })
-    // The pattern comes first because URL accepts `http:example.com` and drops line breaks.
-    .refine((text) => /^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text), URI)
+    .superRefine((text, context) => {
+      const problem = uriProblem(text);
+      if (problem !== undefined) context.addIssue({ code: 'custom', message: problem, input: text });
+    })
     .meta({ format: 'uri', examples: ['https://example.com/return'] });
+
+/** With escapes, as it stands in a header or request line: proxies often take 16 KiB of headers. */
+const ENCODED_URL_MAX = 8_192;
+
+function uriProblem(text: string): string | undefined {
+  // The pattern comes first because URL accepts `http:example.com` and drops line breaks.
+  if (!/^https?:\/\/[^\s\\]+$/i.test(text) || !URL.canParse(text)) return URI;
+  const { href, username, password } = new URL(text);
+  if (href.length > ENCODED_URL_MAX) return `Expected at most ${ENCODED_URL_MAX} characters in percent-encoding.`;
+  try {
+    decodeURIComponent(`${username}:${password}`);
+    return undefined;
+  } catch {
+    return 'Expected the user name and password in percent-encoding.';
+  }
+}
 
 const COUNTRY = 'Expected two capital letters of ISO 3166-1, for example NL.';
 export const country = () =>

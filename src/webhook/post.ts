@@ -206,6 +206,7 @@ const FAILURES: readonly (readonly [RegExp, string])[] = [
 
 function inWords(error: unknown): string {
   if (error instanceof NoAnswer || error instanceof NoAddress) return error.message;
+  if (error instanceof URIError) return 'the user name or password of the address is not in percent-encoding';
   const { code } = error as { code?: unknown };
   return FAILURES.find(([codes]) => codes.test(String(code)))?.[1] ?? CONNECTION_BROKE;
 }

@@ -76,6 +76,17 @@ describe('rules 1.6, 1.7 and 15.1: create an order', () => {
     ['URL without host', { ...ORDER, return_url: 'https://' }, 'return_url'],
     ['URL with line break', { ...ORDER, webhook_url: 'https://example.com/\nX: y' }, 'webhook_url'],
     ['URL with space before', { ...ORDER, webhook_url: ' https://example.com/' }, 'webhook_url'],
+    [
+      'URL whose password is not percent-encoded',
+      { ...ORDER, webhook_url: 'https://shop:50%off@example.com/' },
+      'webhook_url',
+    ],
+    ['URL whose user name is cut', { ...ORDER, webhook_url: 'https://50%:41@example.com/' }, 'webhook_url'],
+    [
+      'URL of 8193 in percent-encoding',
+      { ...ORDER, return_url: `https://example.com/${'é'.repeat(1362)}x` },
+      'return_url',
+    ],
     ['URL of 4097', { ...ORDER, failure_url: `https://example.com/${'x'.repeat(4077)}` }, 'failure_url'],
     [
       'rules 18.4: period of 256 characters',
