@@ -17,8 +17,8 @@ export function withoutSecrets(text: string): string {
     .replace(AUTHORIZATION, '$1 [credentials]');
 }
 
-/** Fields of Postgres's errors that hold contents of rows. */
-const ROW_FIELDS = ['detail', 'where', 'internalQuery'];
+/** Fields that hold contents of rows: of Postgres's errors, and of knex's. */
+const ROW_FIELDS = ['detail', 'where', 'internalQuery', 'bindings'];
 
 /** An error with its stack, without contents of rows. Other values, such as chosen fields of an error, stay as they are. */
 function tellError(error: unknown): unknown {

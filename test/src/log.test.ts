@@ -62,6 +62,7 @@ test.each(['err', 'error'])('rules 24.26: of an error of Postgres `%s` has no co
     detail: 'Failing row contains (1, ada@shop.example).',
     where: 'PL/pgSQL function with ada@shop.example',
     internalQuery: `select 'ada@shop.example'`,
+    bindings: ['ada@shop.example'],
   });
   try {
     createLogger({ process: 'worker', level: 'info' }).error({ [field]: error }, 'activity failed');
