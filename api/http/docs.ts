@@ -72,7 +72,12 @@ export function docs(document: ApiDocument): Router {
   read('/scalar.js', (_request, response, next) => {
     if (DIST === undefined) throw new Error(`dist/${SCALAR} is missing: npm run build`);
     const headers = { 'Content-Type': 'text/javascript; charset=utf-8', 'Content-Encoding': 'gzip' };
-    response.sendFile(SCALAR, { root: DIST, headers, maxAge: '1h' }, (error) => error && next(error));
+    response.sendFile(SCALAR, { root: DIST, headers, maxAge: '1h', acceptRanges: false }, (error) => {
+      if (error === undefined) return;
+      // The answer to the error is plain text. A client that has left gets none.
+      if (!response.headersSent) response.removeHeader('Content-Encoding');
+      next(error);
+    });
   });
   return router;
 }

@@ -1,5 +1,5 @@
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import net, { type AddressInfo } from 'node:net';
 import document from '../../../api/openapi.json';
 import { aVisitor, launchBrowser, SIZES } from '../../support/browser';
 import { setUp } from '../../support/set-up';
@@ -32,6 +32,28 @@ test('openapi.json is the document', async () => {
   const response = await fetch(`${api.url}/docs/openapi.json`);
   expect(response.headers.get('content-type')).toBe('application/json');
   expect(await response.text()).toBe(JSON.stringify(document));
+});
+
+test('the script is whole whatever range is asked for, and an error about it is not compressed', async () => {
+  const get = (headers: Record<string, string>) => fetch(`${api.url}/docs/scalar.js`, { headers });
+  const whole = await get({ range: 'bytes=99999999-' });
+  expect([whole.status, (await whole.text()).length > 1_000_000]).toEqual([200, true]);
+  const refused = await get({ 'if-unmodified-since': 'Thu, 01 Jan 2015 00:00:00 GMT' });
+  expect([refused.status, await refused.json()]).toMatchObject([400, { error: { type: 'ValidationError' } }]);
+});
+
+test('a client that leaves while it gets the script harms nobody', async () => {
+  const { hostname, port } = new URL(api.url);
+  await new Promise<void>((resolve, reject) => {
+    const leaving = net.connect(Number(port), hostname, () => {
+      leaving.write('GET /docs/scalar.js HTTP/1.1\r\nHost: docs\r\nConnection: close\r\n\r\n');
+    });
+    leaving.once('data', () => resolve(void leaving.resetAndDestroy())).once('error', reject);
+  });
+  // The answer to it ends before this one.
+  for (let asked = 0; asked < 3; asked += 1) {
+    expect((await fetch(`${api.url}/docs/scalar.js`, { method: 'HEAD' })).status).toBe(200);
+  }
 });
 
 test('its scripts are its own: only this server, and nothing inline', async () => {
