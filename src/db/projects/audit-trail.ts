@@ -39,6 +39,14 @@ export interface AuditRow {
   request_id: string | null;
 }
 
+/** An object as JSON; of an address only that it has a user name or password. */
+function shownJson(object: object | undefined): string | null {
+  if (object === undefined) return null;
+  return JSON.stringify(object, (_key, value: unknown) =>
+    typeof value === 'string' ? value.replace(/^(https?:\/\/)[^/?#\\\s]*@/i, '$1[credentials]@') : value,
+  );
+}
+
 /** Writes the change into the audit trail, in the SQL transaction of the change itself. */
 export async function recordChange(
   trx: SqlTransaction,
@@ -55,8 +63,8 @@ export async function recordChange(
     object_kind: object.kind,
     object_id: object.id,
     merchant_id: merchant_id ?? null,
-    before: before === undefined ? null : JSON.stringify(before),
-    after: after === undefined ? null : JSON.stringify(after),
+    before: shownJson(before),
+    after: shownJson(after),
     request_id: by.request_id ?? null,
   });
 }

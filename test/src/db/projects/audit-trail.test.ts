@@ -38,6 +38,20 @@ test('rules 24.2: the entries of a user whose name is a word are found without r
   expect(await rowsRead((db) => listChanges(db, filter, { limit: 10 }))).toBeLessThan(100);
 });
 
+test('rules 21.14: of an address with a password an entry has only that there is one', async () => {
+  const name = 'https://shop.example asked by ada@shop.example';
+  const shown = (webhook_url: string) => ({ name, webhook_url, list: [{ url: webhook_url }] });
+  const before = shown('https://shop:a@b:c@shop.example:8443/hook?to=ada@shop.example');
+  const after = shown('https://shop.example:8443/ada@shop.example');
+  await database.db.transaction((trx) =>
+    recordChange(trx, { ...CHANGE, before, after }, { actor: { kind: 'temporal', id: 'grace' } }, new Date()),
+  );
+  const { items } = await listChanges(database.db, { actor: 'grace' }, { limit: 10 });
+  expect(items).toMatchObject([
+    { before: shown('https://[credentials]@shop.example:8443/hook?to=ada@shop.example'), after },
+  ]);
+});
+
 test('rules 21.14: a kind of actors finds their entries, also where a user has the name of a kind', async () => {
   await record({ kind: 'temporal', id: 'client' });
   const kinds = async (actor: string) =>
