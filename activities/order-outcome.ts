@@ -46,6 +46,9 @@ export async function pollOutcome<SentAgain extends OperationOutcome | 'not_foun
   // Another worker may have moved the order and died before it returned. The worker that sent it may have died before
   // it wrote that the outcome is unknown.
   const current = await loadOrderSnapshot(db, order.id);
-  const is_new = lastTransaction(current)?.status === 'new';
-  return found === 'unknown' && !is_new ? current : await record(current, answer);
+  const current_status = lastTransaction(current)?.status;
+  // The customer has confirmed at the issuer since this answer, and a later poll has recorded that.
+  const is_overtaken = status === 'pending' && current_status === 'processing';
+  const is_nothing_new = found === 'unknown' && current_status !== 'new';
+  return is_overtaken || is_nothing_new ? current : await record(current, answer);
 }

@@ -285,6 +285,27 @@ describe('pollCharge', () => {
     expect(await statuses(id)).toBe('processing processing');
   });
 
+  test('an answer that a later poll has overtaken changes nothing: the customer has confirmed since', async () => {
+    const order = await activities.createAndCharge({ ...aCharge(await tokenOf('challenge')), now: NOW });
+    const { id: transaction_id } = order.transactions[0]!;
+    const asked = { order, transaction_id, now: NOW + MINUTE, poll_at: NOW + 2 * MINUTE };
+    const later = withProcessor({
+      findOperation: async (...question) => ({
+        ...((await processor.findOperation(...question)) as OperationResult),
+        result: 'processing',
+      }),
+    });
+    const slow = withProcessor({
+      async findOperation(...question) {
+        const challenge = await processor.findOperation(...question);
+        await later.pollCharge(asked);
+        return challenge;
+      },
+    });
+    expect((await slow.pollCharge(asked)).transactions).toMatchObject([{ status: 'processing' }]);
+    expect(await statuses(order.id)).toBe('processing processing');
+  });
+
   test('a transaction that ended meanwhile and that the processor never saw: the answer is the record', async () => {
     const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
     const { id: transaction_id } = order.transactions[0]!;
