@@ -480,6 +480,9 @@ describe('the watch for a late approval', () => {
     // Rules 12.12: no page says that nothing was charged.
     expect([await isWatched(id), mayBeApproved(stored, NOW), stored.follow_ups]).toEqual([false, true, []]);
     await change({ charged_back_amount: 0 });
+    // A chargeback of another attempt, which was paid, is no reason to wait.
+    const of_other = { original_order_id: id, original_transaction_id: (await paid()).transactions[0]!.id };
+    await announceOperation(database.db, { ...announced, ...of_other }, NOW);
     expect(await execute()).toMatchObject({ result: 'recorded' });
   });
 

@@ -119,7 +119,7 @@ export async function endedUnpaid(
        ${CLOCK_OFFSET} as clock_offset_ms, t.amount, t.currency, t.capture_mode,
        t.charged_back_amount,
        exists (
-         select 1 from announced_operations a where a.original_order_id = o.id and a.kind = 'chargeback'
+         select 1 from announced_operations a where a.original_transaction_id = t.id and a.kind = 'chargeback'
        ) as is_chargeback_announced
      from transactions t join orders o on o.id = t.order_id
      where t.id = :transaction_id and o.kind = 'payment' and t.amount > 0
