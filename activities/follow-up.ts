@@ -14,13 +14,7 @@ import {
 } from '../src/domain/follow-up';
 import { lastTransaction, type OrderSnapshot } from '../src/domain/order-snapshot';
 import { isApproved, isMismatch, isOutcomeMissing, isUndecided, outcomeOf } from '../src/domain/outcome';
-import {
-  chargeIdempotencyKey,
-  expectedCharge,
-  isAnswerOverdue,
-  mayLookUpLag,
-  nextLatePoll,
-} from '../src/domain/transaction';
+import { chargeIdempotencyKey, expectedCharge, isAnswerOverdue, mayLookUpLag } from '../src/domain/transaction';
 import { minorUnitsInWords, mismatchInWords, type LateApprovalWatch } from '../src/domain/waits';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { ServiceError } from '../src/errors';
@@ -358,7 +352,6 @@ async function postponePoll(
   result: 'unanswered' | 'undecided',
 ): Promise<FollowUpExecution> {
   if (watch === undefined) return { result };
-  const { poll_at, is_overdue } = nextLatePoll(watch.began, now);
-  if (watch.poll_at <= now) await postponeWatch(db, watch.transaction_id, poll_at);
+  const is_overdue = await postponeWatch(db, watch, now);
   return { result, attention: is_overdue ? LATE_APPROVAL_OVERDUE : undefined };
 }

@@ -4,6 +4,7 @@ import { moveAsPlanned } from '../src/db/orders/move-order';
 import { loadOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { recordManualOutcome } from '../src/db/orders/manual-outcomes';
 import { endAttention, addAttention } from '../src/db/orders/update-order';
+import { CONTRADICTION_OVERDUE } from '../src/domain/attention';
 import { holdsCardNumber } from '../src/domain/card';
 import { isAttemptOpen } from '../src/domain/order';
 import { lastTransaction, type OrderSnapshot } from '../src/domain/order-snapshot';
@@ -77,21 +78,18 @@ export async function verifyManualOutcome(
   }
   if (watch !== undefined && is_undecided) {
     // Recovery requests the next poll.
-    const { poll_at, is_overdue } = nextLatePoll(watch.began, now);
-    if (is_overdue) await addAttention(db, order_id, OVERDUE);
-    await postponeWatch(db, last.id, poll_at);
+    const is_overdue = await postponeWatch(db, watch, now);
+    if (is_overdue) await addAttention(db, order_id, CONTRADICTION_OVERDUE);
     return is_overdue ? await loadOrderSnapshot(db, order_id) : order;
   }
   const attention = contradictionOf(order, last, answer);
-  const was_overdue = order.attention?.includes(OVERDUE) === true;
+  const was_overdue = order.attention?.includes(CONTRADICTION_OVERDUE) === true;
   if (attention !== undefined) await addAttention(db, order_id, attention);
-  if (was_overdue) await endAttention(db, order_id, OVERDUE);
+  if (was_overdue) await endAttention(db, order_id, CONTRADICTION_OVERDUE);
   if (watch !== undefined) await endWatch(db, last.id);
   const is_changed = attention !== undefined || was_overdue || watch !== undefined;
   return is_changed ? await loadOrderSnapshot(db, order_id) : order;
 }
-
-const OVERDUE = 'the processor has given no answer for a day about a sign that it has another outcome';
 
 /** The actor of the audit trail. Throws a ValidationError for a reason that must not be stored. */
 function authorOf({ operator, reason, command_line }: SetOutcomeInput) {

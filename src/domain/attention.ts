@@ -19,6 +19,9 @@ export const RECORD_LOST = 'the record does not exist any more';
 export const LATE_APPROVAL_OVERDUE = 'the processor has given no answer about a late approval for a day';
 /** The processor has not said for a day what an operation is that it announced (rules 10.9). */
 export const ANNOUNCED_OVERDUE = 'the processor has given no answer for a day about an operation that it announced';
+/** The processor has not said for a day whether it has another outcome than the one on record (rules 10.14, 10.18). */
+export const CONTRADICTION_OVERDUE =
+  'the processor has given no answer for a day about a sign that it has another outcome';
 /** More goes back to the customer than was captured (rules 9.10). */
 export const OVERDRAWN = 'refunded and charged back beyond what was captured';
 const OUTCOME_OVERDUE = 'the processor has given no outcome for about a day';

@@ -1,3 +1,4 @@
+import { nextLatePoll } from '../../domain/transaction';
 import type { LateApprovalWatch } from '../../domain/waits';
 import { toIsoTime } from '../../time';
 import { epochMsSql } from '../columns';
@@ -49,14 +50,25 @@ export async function findWatch(db: Database, transaction_id: string): Promise<L
   });
 }
 
-/** Sets the next poll after one without an answer. Epoch milliseconds. */
-export async function postponeWatch(db: Database, transaction_id: string, poll_at: number): Promise<void> {
-  await queryRows(
-    db,
-    `update late_approval_watches set poll_at = greatest(poll_at, :poll_at), polls = polls + 1
-     where transaction_id = :transaction_id`,
-    { transaction_id, poll_at: toIsoTime(poll_at) },
-  );
+/**
+ * Sets the next poll after one at `now` that had no answer, if it was due. Returns whether the answer is overdue. Epoch
+ * milliseconds.
+ */
+export async function postponeWatch(
+  db: Database,
+  { transaction_id, began, poll_at: due_at }: LateApprovalWatch,
+  now: number,
+): Promise<boolean> {
+  const { poll_at, is_overdue } = nextLatePoll(began, now);
+  if (due_at <= now) {
+    await queryRows(
+      db,
+      `update late_approval_watches set poll_at = greatest(poll_at, :poll_at), polls = polls + 1
+       where transaction_id = :transaction_id`,
+      { transaction_id, poll_at: toIsoTime(poll_at) },
+    );
+  }
+  return is_overdue;
 }
 
 /** Deletes the watch of a payment whose reversal is recorded. */

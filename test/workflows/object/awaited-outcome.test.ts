@@ -143,7 +143,7 @@ describe('rules 10.14: setOutcome of a payment', () => {
     const key = chargeIdempotencyKey(transaction_id);
     await merchant.addFault({ kind: 'outage', operation: 'ask', idempotency_key: key });
     await isNotified(order);
-    await until('it is to be polled again', () => findWatch(db, transaction_id));
+    const watch = await until('it is to be polled again', () => findWatch(db, transaction_id));
     await end(order);
     await isClosed(order.id);
     expect(await statusesOfOrder(order)).toMatch(/^completed: (cancelled|expired)$/);
@@ -153,6 +153,7 @@ describe('rules 10.14: setOutcome of a payment', () => {
       await isClosed(order.id);
       return await findWatch(db, transaction_id);
     };
+    await sleepUntil(world, watch.poll_at);
     expect(await poll()).toMatchObject({ polls: 1 });
     await merchant.removeFaults();
     expect(await poll()).toBeUndefined();
