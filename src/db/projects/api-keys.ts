@@ -7,6 +7,9 @@ import { SELECT_PROJECT, lockProject, type Project } from './projects';
 /** `<mode>_<12 hex: names the row><40 hex: the secret>`. */
 const API_KEY = /^(test|live)_([0-9a-f]{12})([0-9a-f]{40})$/;
 
+/** A key `k` of `api_keys` works at the instant `:now`. */
+export const KEY_WORKS = 'k.revoked is null and (k.expires is null or k.expires > :now)';
+
 /** An API key without its secret. Instants are ISO 8601 texts in UTC, `last_used` is a date. */
 export interface ApiKey {
   id: string;
@@ -43,13 +46,11 @@ export async function findProjectByApiKey(
     db,
     `select k.secret_hash, k.secret_key_id, k.expires, cast(k.last_used as text) as last_used, project.*
      from api_keys k join (${SELECT_PROJECT}) project on project.id = k.project_id
-     where k.id = :id and k.revoked is null`,
-    { id },
+     where k.id = :id and ${KEY_WORKS}`,
+    { id, now: new Date(now) },
   );
   if (row === undefined || !secrets.matches(secret, row) || row.is_test !== (mode === 'test')) return undefined;
   const { secret_hash: _hash, secret_key_id: _key, expires, last_used, ...project } = row;
-  const expires_at = expires === null ? undefined : Date.parse(expires);
-  if (expires_at !== undefined && expires_at <= now) return undefined;
   const today = new Date(now).toISOString().slice(0, 10);
   if (last_used === null || last_used < today) {
     await queryRows(
@@ -59,7 +60,7 @@ export async function findProjectByApiKey(
       { id, today },
     );
   }
-  return { project, api_key_id: id, expires_at };
+  return { project, api_key_id: id, expires_at: expires === null ? undefined : Date.parse(expires) };
 }
 
 /** A new key in full. It cannot be shown again: only its hash is kept. */
@@ -92,12 +93,10 @@ export async function insertApiKey(
 const KEY = `
   select k.id, k.project_id, p.merchant_id, p.is_test, k.created, cast(k.last_used as text) as last_used, k.expires
   from api_keys k join projects p on p.id = k.project_id`;
-/** Keys that work, at an instant `:now`. */
-const WORKS = 'k.revoked is null and (k.expires is null or k.expires > :now)';
 
 /** A key that works; `undefined` when there is none. `lock`: until the end of the SQL transaction. */
 export async function findApiKey(db: Database, id: string, now: Date, lock?: 'lock'): Promise<ApiKey | undefined> {
-  return await queryRow<ApiKey>(db, `${KEY} where k.id = :id and ${WORKS} ${lock ? 'for update of k' : ''}`, {
+  return await queryRow<ApiKey>(db, `${KEY} where k.id = :id and ${KEY_WORKS} ${lock ? 'for update of k' : ''}`, {
     id,
     now,
   });
@@ -111,7 +110,7 @@ export async function listApiKeys(
   page: PageRequest,
 ): Promise<ListPage<ApiKey>> {
   return await readPage(db, page, {
-    select: `${KEY} where ${WORKS}`,
+    select: `${KEY} where ${KEY_WORKS}`,
     equal: { project_id },
     bindings: { now },
     key: [
@@ -129,7 +128,7 @@ export async function countApiKeys(trx: SqlTransaction, project_id: string, now:
   await lockProject(trx, project_id);
   return await queryValue<number>(
     trx,
-    `select count(*)::int as count from api_keys k where k.project_id = :project_id and ${WORKS}`,
+    `select count(*)::int as count from api_keys k where k.project_id = :project_id and ${KEY_WORKS}`,
     { project_id, now },
   );
 }

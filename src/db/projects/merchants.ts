@@ -1,4 +1,4 @@
-import { queryRow, type Database } from '../query';
+import { laterModifiedSql, queryRow, type Database } from '../query';
 import { BY_CREATED, readPage, type ListPage, type PageRequest } from '../pages';
 
 /** A merchant. Instants are ISO 8601 texts in UTC. */
@@ -34,7 +34,7 @@ export async function updateMerchant(db: Database, merchant: NewMerchant, now: D
   const { id, ...fields } = merchant;
   await db('merchants')
     .where({ id })
-    .update({ ...fields, modified: now });
+    .update({ ...fields, modified: db.raw(laterModifiedSql('merchants'), { now }) });
 }
 
 export async function listMerchants(db: Database, page: PageRequest): Promise<ListPage<StoredMerchant>> {

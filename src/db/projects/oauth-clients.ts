@@ -19,9 +19,12 @@ export interface OAuthClient {
 
 export type NewOAuthClient = Pick<OAuthClient, 'client_id' | 'name' | 'role' | 'merchant_id'>;
 
+/** The secret before the current one works at the instant `:now`; of a client that is not revoked. */
+export const PREVIOUS_SECRET_WORKS = 'previous_expires > :now';
+
 const CLIENT = `
   select client_id, name, role, merchant_id, created, cast(last_used as text) as last_used,
-         case when previous_expires > :now then previous_expires end as expires
+         case when ${PREVIOUS_SECRET_WORKS} then previous_expires end as expires
   from oauth_clients where revoked is null`;
 
 /** Repeat-safe: an existing client stays as it is. */
@@ -55,7 +58,7 @@ export async function secretsOfClient(db: Database, client_id: string, now: Date
     `select secret_hash, secret_key_id from oauth_clients where client_id = :client_id and revoked is null
      union all
      select previous_secret_hash, previous_secret_key_id from oauth_clients
-     where client_id = :client_id and revoked is null and previous_expires > :now`,
+     where client_id = :client_id and revoked is null and ${PREVIOUS_SECRET_WORKS}`,
     { client_id, now },
   );
 }

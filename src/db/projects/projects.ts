@@ -1,5 +1,5 @@
 import type { ProjectStatus } from '../../domain/transitions';
-import { queryRow, queryRows, queryValue, type Database, type SqlTransaction } from '../query';
+import { laterModifiedSql, queryRow, queryRows, queryValue, type Database, type SqlTransaction } from '../query';
 import { BY_CREATED, readPage, type ListPage, type PageRequest } from '../pages';
 import { newWebhookSecret, type WebhookSecretVault } from '../webhooks/webhook-secrets';
 
@@ -109,7 +109,7 @@ export type ProjectChange = Partial<
 export async function updateProject(db: Database, id: string, change: ProjectChange, now: Date): Promise<void> {
   await db('projects')
     .where({ id })
-    .update({ ...change, modified: now });
+    .update({ ...change, modified: db.raw(laterModifiedSql('projects'), { now }) });
 }
 
 /**

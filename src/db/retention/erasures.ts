@@ -5,7 +5,16 @@ import { withoutCase } from '../../domain/query/text';
 import { OPEN_ORDER_STATUSES } from '../../domain/transitions';
 import { ServiceError } from '../../errors';
 import { toIsoTime } from '../../time';
-import { hasRows, nextVersionSql, queryRow, queryRows, sqlList, type Database, type SqlTransaction } from '../query';
+import {
+  hasRows,
+  newModifiedSql,
+  nextVersionSql,
+  queryRow,
+  queryRows,
+  sqlList,
+  type Database,
+  type SqlTransaction,
+} from '../query';
 import {
   BY_CREATED,
   BY_SEQUENCE,
@@ -109,8 +118,6 @@ export async function ensureErasure(
   return (await findErasure(db, id))!;
 }
 
-const NEXT_MODIFIED = `greatest(modified + interval '1 microsecond', :now::timestamptz)`;
-
 /**
  * Has an erasure look at all orders of its project again, unless it was completed before an instant: orders of the
  * customer that came later stay. Epoch milliseconds.
@@ -122,7 +129,7 @@ export async function reopenErasure(
 ): Promise<void> {
   await queryRows(
     db,
-    `update erasures set position = null, completed = null, modified = ${NEXT_MODIFIED}
+    `update erasures set position = null, completed = null, ${newModifiedSql('erasures')}
      where id = :id and (completed is null or completed >= :completed_before)`,
     { id, completed_before: toIsoTime(completed_before), now: toIsoTime(now) },
   );
@@ -175,7 +182,7 @@ export async function noteErased(
 ): Promise<boolean> {
   return await hasRows(
     db,
-    `update erasures set position = coalesce(:position::json, position), modified = ${NEXT_MODIFIED},
+    `update erasures set position = coalesce(:position::json, position), ${newModifiedSql('erasures')},
        completed = case when :position::json is null then greatest(created, :now::timestamptz) end
      where id = :id and completed is null and modified = :modified
      returning 1`,

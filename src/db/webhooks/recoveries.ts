@@ -10,7 +10,7 @@ import {
 import { FAILURES_IN_A_ROW, type PausedBy } from '../../domain/webhook-recovery';
 import { ServiceError } from '../../errors';
 import { toIsoTime } from '../../time';
-import { hasRows, queryRow, queryRows, queryValue, type Database, type SqlTransaction } from '../query';
+import { hasRows, modifiedAtSql, queryRow, queryRows, queryValue, type Database, type SqlTransaction } from '../query';
 import {
   BY_CREATED,
   keyset,
@@ -123,7 +123,7 @@ export async function moveWebhookRecovery(
 ): Promise<void> {
   await queryRows(
     db,
-    `update webhook_recoveries set status = :to, paused_by = :paused_by, modified = greatest(modified, :now::timestamptz),
+    `update webhook_recoveries set status = :to, paused_by = :paused_by, ${modifiedAtSql('webhook_recoveries')},
        completed = case when :to = 'completed' then :now::timestamptz end,
        resumed_at_sent = case when :to = 'running' then sent else resumed_at_sent end
      where id = :id and status = any(:sources::text[])`,
@@ -288,7 +288,7 @@ export async function takeToRecover(
 ): Promise<number | undefined> {
   const taken = await queryRow<{ sent: number }>(
     trx,
-    `update webhook_recoveries set position = :position, modified = greatest(modified, :now::timestamptz)
+    `update webhook_recoveries set position = :position, ${modifiedAtSql('webhook_recoveries')}
      where id = :id and status = 'running' and position::text is not distinct from :before::text
      returning sent`,
     { id, position: JSON.stringify(position), before: before === null ? null : JSON.stringify(before), now },

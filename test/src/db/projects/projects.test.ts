@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { findProject, upsertProject } from '../../../../src/db/projects/projects';
+import { findMerchant, updateMerchant } from '../../../../src/db/projects/merchants';
+import { findProject, findStoredProject, updateProject, upsertProject } from '../../../../src/db/projects/projects';
 import { createTestDatabase, secrets } from '../../../support/database';
 import { PROJECT } from '../../../support/domain';
 import { setUp } from '../../../support/set-up';
@@ -38,4 +39,16 @@ test('a project that is there keeps its name and secret; its webhook address, me
     capture_expiration_period: 'P5D',
   });
   expect(await database.db('projects').where({ id: project.id }).first('webhook_secret')).toEqual(secret);
+});
+
+test('a change by a machine whose clock is behind does not set `modified` back', async () => {
+  const { db } = database;
+  const behind = new Date(0);
+  const merchant = (await findMerchant(db, PROJECT.merchant_id))!;
+  const project = (await findStoredProject(db, PROJECT.id))!;
+  const { created: _created, modified: _modified, ...fields } = merchant;
+  await updateMerchant(db, { ...fields, name: 'Renamed' }, behind);
+  await updateProject(db, PROJECT.id, { name: 'Renamed' }, behind);
+  expect(await findMerchant(db, PROJECT.merchant_id)).toEqual({ ...merchant, name: 'Renamed' });
+  expect(await findStoredProject(db, PROJECT.id)).toMatchObject({ name: 'Renamed', modified: project.modified });
 });
