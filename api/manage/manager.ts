@@ -1,11 +1,11 @@
 import type { ManageRoutes } from '../../src/contract/manage/manage-api';
-import { recordChange, type Actor, type AuditedChange } from '../../src/db/projects/audit-trail';
-import type { Database, SqlTransaction } from '../../src/db/query';
+import type { Actor } from '../../src/db/projects/audit-trail';
+import type { Database } from '../../src/db/query';
 import type { Role } from '../../src/db/projects/oauth-clients';
 import { ServiceError } from '../../src/errors';
 import type { SecretKeys } from '../../src/secrets';
 import type { WorkflowClients } from '../../src/temporal/workflows';
-import type { Caller, RequestContext, Operation, Operations, Write } from '../operation';
+import type { Caller, RequestContext, Operation, Operations } from '../operation';
 
 /** Services of the operations of the bearer-token host; the command line calls them too. */
 
@@ -31,41 +31,6 @@ export interface ManageServices {
   incidents: Pick<WorkflowClients['incidents'], 'resume'>;
   /** Whether webhooks of test projects may go to private addresses. */
   webhook_private_addresses: boolean;
-}
-
-/** The answer to a change, and its entry in the audit trail; no entry where nothing has changed. */
-interface Changed<A> {
-  answer: A;
-  change?: AuditedChange;
-}
-
-/** A change with its entry in the audit trail: both are written, or neither (rules 21.14). */
-export function audited<A>(
-  { db }: Pick<ManageServices, 'db'>,
-  { caller: { actor }, request: { request_id } }: Pick<ManageContext, 'caller' | 'request'>,
-  work: (trx: SqlTransaction, now: Date) => Promise<Changed<A>>,
-): Write<A> {
-  return {
-    db,
-    async write(trx) {
-      const now = new Date();
-      const { answer, change } = await work(trx, now);
-      if (change) await recordChange(trx, change, { actor, request_id }, now);
-      return answer;
-    },
-  };
-}
-
-/**
- * The entry of a change: the object before and after as the host shows it, without secrets. The action begins with the
- * kind of the object, for example `project.update`.
- */
-export function changeOf(
-  action: string,
-  { id, merchant_id }: { id: string; merchant_id: string | null },
-  shown: { before?: object; after?: object },
-): AuditedChange {
-  return { action, object: { kind: action.split('.', 1)[0]!, id }, merchant_id, ...shown };
 }
 
 /** Throws Forbidden for a client of a merchant. */

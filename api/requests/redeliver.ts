@@ -1,5 +1,4 @@
 import type { DeliveryAnswer } from '../../src/contract/delivery';
-import { recordChange } from '../../src/db/projects/audit-trail';
 import type { Database } from '../../src/db/query';
 import { findStoredDelivery, insertRedelivery, type StoredDelivery } from '../../src/db/webhooks/stored-deliveries';
 import type { DeliveryKey } from '../../src/domain/delivery';
@@ -7,6 +6,7 @@ import type { WorkflowClients } from '../../src/temporal/workflows';
 import { currentTimeOf } from '../../src/time';
 import type { Write } from '../operation';
 import { presentDelivery } from '../present/delivery';
+import { audited, changeOf } from './audited';
 import type { ChangeAuthor } from './author';
 import { tellWorkflow } from './tell-workflow';
 
@@ -27,16 +27,12 @@ export function redeliver(
 ): Write<DeliveryAnswer> {
   let made: DeliveryKey | undefined;
   return {
-    db,
-    async write(trx) {
-      const now = new Date();
+    ...audited({ db }, by, async (trx) => {
       made = await insertRedelivery(trx, first, { now: new Date(currentTimeOf(first)), request_id: by.request_id });
-      const after = presentDelivery((await findStoredDelivery(trx, made))!);
+      const answer = presentDelivery((await findStoredDelivery(trx, made))!);
       const { merchant_id } = first;
-      const change = { action: 'webhook.redeliver', object: { kind: 'webhook', id: after.id }, merchant_id, after };
-      await recordChange(trx, change, by, now);
-      return after;
-    },
+      return { answer, change: changeOf('webhook.redeliver', { id: answer.id, merchant_id }, { after: answer }) };
+    }),
     async afterCommit() {
       if (made === undefined) return;
       const delivery = { ...first, ...made };

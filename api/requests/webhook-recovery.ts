@@ -1,6 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { WebhookRecoveryAnswer } from '../../src/contract/webhook-recovery';
-import { recordChange } from '../../src/db/projects/audit-trail';
 import type { Database, SqlTransaction } from '../../src/db/query';
 import type { ListPage } from '../../src/db/pages';
 import {
@@ -24,6 +23,7 @@ import { toIsoTime } from '../../src/time';
 import { ConcurrencyLimit } from '../http/concurrency-limit';
 import type { Write } from '../operation';
 import { formatTimestamp } from '../present/format';
+import { audited, changeOf, type Changed } from './audited';
 import type { ChangeAuthor } from './author';
 import { tellWorkflow } from './tell-workflow';
 
@@ -44,7 +44,7 @@ export async function startWebhookRecovery(
   time: { since: string; until?: string | undefined },
   by: ChangeAuthor,
 ): Promise<Write<WebhookRecoveryAnswer>> {
-  const { db, webhook_recoveries } = services;
+  const { webhook_recoveries } = services;
   const now = Date.now();
   const since = Date.parse(time.since);
   const until = time.until === undefined ? now : Math.min(Date.parse(time.until), now);
@@ -54,11 +54,10 @@ export async function startWebhookRecovery(
   const row = { id, project_id, since: toIsoTime(since), until: toIsoTime(until), request_id: by.request_id };
   const remaining = await remainingOf(services, { ...row, position: null }, by);
   return {
-    db,
-    async write(trx) {
+    ...audited(services, by, async (trx) => {
       await insertWebhookRecovery(trx, row, new Date(now));
-      return await recorded(trx, id, { request: 'start', by, remaining });
-    },
+      return await changed(trx, id, { request: 'start', remaining });
+    }),
     async afterCommit() {
       await tellWorkflow(by.log, 'recovery will start the workflow of the webhook recovery', (deadline_at) =>
         webhook_recoveries.start({ recovery_id: id, project_id }, deadline_at),
@@ -74,19 +73,17 @@ export async function changeWebhookRecovery(
   request: WebhookRecoveryRequest,
   by: ChangeAuthor,
 ): Promise<Write<WebhookRecoveryAnswer>> {
-  const { db, webhook_recoveries } = services;
+  const { webhook_recoveries } = services;
   const { id, project_id } = recovery;
   const remaining = isOpen(recovery) ? await remainingOf(services, recovery, by) : 0;
   return {
-    db,
-    async write(trx) {
+    ...audited(services, by, async (trx, now) => {
       await lockWebhookRecovery(trx, id);
       const before = (await findWebhookRecovery(trx, id))!;
       const to = afterRecoveryRequest(before.status, request);
-      const now = new Date();
       await moveWebhookRecovery(trx, id, { to, now, ...(to === 'paused' && { paused_by: 'request' as const }) });
-      return await recorded(trx, id, { request, by, before, remaining });
-    },
+      return await changed(trx, id, { request, before, remaining });
+    }),
     async afterCommit() {
       await tellWorkflow(by.log, 'the workflow of the recovery learns of the change later', (deadline_at) =>
         webhook_recoveries.resume({ recovery_id: id, project_id }, deadline_at),
@@ -95,28 +92,23 @@ export async function changeWebhookRecovery(
   };
 }
 
-interface RecordedRequest {
+interface CarriedOut {
   request: WebhookRecoveryRequest | 'start';
-  by: ChangeAuthor;
   before?: StoredWebhookRecovery;
   /** Counted before: counting takes long, and the request changes no webhook. `undefined`: not known. */
   remaining: number | undefined;
 }
 
-/** Writes the entry of the audit trail. Returns the recovery as the hosts show it. */
-async function recorded(
+/** The recovery after a request as the hosts show it, and the entry of the audit trail. */
+async function changed(
   trx: SqlTransaction,
   id: string,
-  { request, by, before, remaining }: RecordedRequest,
-): Promise<WebhookRecoveryAnswer> {
+  { request, before, remaining }: CarriedOut,
+): Promise<Changed<WebhookRecoveryAnswer>> {
   const stored = (await findWebhookRecovery(trx, id))!;
-  const after = shownRecovery(stored, remaining);
-  const { merchant_id } = stored;
-  const object = { kind: 'webhook_recovery', id };
-  const shown = before && shownRecovery(before, remaining);
-  const change = { action: `webhook_recovery.${request}`, object, merchant_id, before: shown, after };
-  await recordChange(trx, change, by, new Date());
-  return after;
+  const answer = shownRecovery(stored, remaining);
+  const shown = { ...(before && { before: shownRecovery(before, remaining) }), after: answer };
+  return { answer, change: changeOf(`webhook_recovery.${request}`, stored, shown) };
 }
 
 /** A recovery as both hosts show it; without `remaining` where that cannot be counted. */

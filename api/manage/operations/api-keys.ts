@@ -14,7 +14,9 @@ import { findStoredProject } from '../../../src/db/projects/projects';
 import { overlapEnd } from '../../../src/domain/duration';
 import { ServiceError } from '../../../src/errors';
 import { presentPage } from '../../present/format';
-import { audited, changeOf, requireOwn, type ManageOperations, type ManageServices, type Manager } from '../manager';
+import { requireOwn, type ManageOperations, type ManageServices, type Manager } from '../manager';
+import { audited, changeOf } from '../../requests/audited';
+import { authorOf } from '../../requests/author';
 import { presentApiKey } from '../present';
 import { ownProject } from './projects';
 
@@ -46,7 +48,7 @@ export function apiKeyOperations(services: ManageServices) {
     },
 
     createApiKey: async (context, { params: { project_id } }) =>
-      audited(services, context, async (trx, now) => {
+      audited(services, authorOf(context), async (trx, now) => {
         const project = ownProject(context.caller, await findStoredProject(trx, project_id));
         const { made: after, answer } = await makeKey(trx, project, now);
         const key = { id: after.id, merchant_id: project.merchant_id };
@@ -54,7 +56,7 @@ export function apiKeyOperations(services: ManageServices) {
       }),
 
     rollApiKey: async (context, { params: { id }, body: { overlap = 'PT24H' } }) =>
-      audited(services, context, async (trx, now) => {
+      audited(services, authorOf(context), async (trx, now) => {
         const key = ownKey(context.caller, await findApiKey(trx, id, now, 'lock'));
         if (key.expires !== null) throw new ServiceError('Conflict', 'The API key was rolled before.');
         const before = presentApiKey(key);
@@ -66,7 +68,7 @@ export function apiKeyOperations(services: ManageServices) {
       }),
 
     revokeApiKey: async (context, { params: { id } }) =>
-      audited(services, context, async (trx, now) => {
+      audited(services, authorOf(context), async (trx, now) => {
         const key = ownKey(context.caller, await findApiKey(trx, id, now, 'lock'));
         await revokeApiKey(trx, id, now);
         return { answer: null, change: changeOf('api_key.revoke', key, { before: presentApiKey(key) }) };

@@ -12,7 +12,9 @@ import {
 import { overlapEnd } from '../../../src/domain/duration';
 import { ServiceError, validationError } from '../../../src/errors';
 import { presentPage } from '../../present/format';
-import { audited, changeOf, type ManageOperations, type ManageServices } from '../manager';
+import type { ManageOperations, ManageServices } from '../manager';
+import { audited, changeOf } from '../../requests/audited';
+import { authorOf } from '../../requests/author';
 import { presentClient } from '../present';
 
 /** Random, 256 bits: a fast hash of it gives nothing away. */
@@ -33,7 +35,7 @@ export function clientOperations(services: ManageServices) {
       if (role === 'merchant' && merchant_id === null) {
         throw validationError('merchant_id', 'This field is required for the role merchant.');
       }
-      return audited(services, context, async (trx, now) => {
+      return audited(services, authorOf(context), async (trx, now) => {
         if (merchant_id !== null && !(await findMerchant(trx, merchant_id))) {
           throw validationError('merchant_id', 'The merchant does not exist.');
         }
@@ -46,7 +48,7 @@ export function clientOperations(services: ManageServices) {
     },
 
     rollClient: async (context, { params: { client_id }, body: { overlap = 'PT0S' } }) =>
-      audited(services, context, async (trx, now) => {
+      audited(services, authorOf(context), async (trx, now) => {
         const client = await existing(trx, client_id, now, 'lock');
         const client_secret = newClientSecret();
         const expires = overlapEnd(overlap, now);
@@ -58,7 +60,7 @@ export function clientOperations(services: ManageServices) {
       }),
 
     revokeClient: async (context, { params: { client_id } }) =>
-      audited(services, context, async (trx, now) => {
+      audited(services, authorOf(context), async (trx, now) => {
         const client = await existing(trx, client_id, now, 'lock');
         await revokeOAuthClient(trx, client_id, now);
         const before = presentClient(client);

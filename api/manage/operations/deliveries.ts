@@ -14,8 +14,6 @@ import { redeliver } from '../../requests/redeliver';
 import { tellWorkflow } from '../../requests/tell-workflow';
 import { presentPage } from '../../present/format';
 import {
-  audited,
-  changeOf,
   requireOwn,
   type ManageContext,
   type ManageOperation,
@@ -23,6 +21,7 @@ import {
   type ManageServices,
   type Manager,
 } from '../manager';
+import { audited, changeOf } from '../../requests/audited';
 
 /** Webhooks on their way to receivers (rules 13.10, 13.12, 13.13). */
 export function deliveryOperations(services: Pick<ManageServices, 'db' | 'deliveries'>) {
@@ -61,7 +60,7 @@ function changeDelivery(
   request: DeliveryRequest,
 ): Write<DeliveryAnswer> {
   return {
-    ...audited(services, context, async (trx) => {
+    ...audited(services, authorOf(context), async (trx) => {
       await lockDelivery(trx, delivery);
       const current = (await findStoredDelivery(trx, delivery))!;
       const { status, next_attempt_at, merchant_id } = current;

@@ -7,7 +7,9 @@ import { findStoredProject } from '../../../src/db/projects/projects';
 import { ServiceError } from '../../../src/errors';
 import { tellWorkflow } from '../../requests/tell-workflow';
 import { formatTimestamp, presentPage } from '../../present/format';
-import { audited, changeOf, requireOwn, type ManageOperations, type ManageServices } from '../manager';
+import { requireOwn, type ManageOperations, type ManageServices } from '../manager';
+import { audited, changeOf } from '../../requests/audited';
+import { authorOf } from '../../requests/author';
 import { ownProject } from './projects';
 
 /** Erasures of the personal data of customers (rules 29.3). */
@@ -22,7 +24,7 @@ export function erasureOperations(services: Pick<ManageServices, 'db' | 'erasure
       const id = uuidv7();
       let subject = '';
       return {
-        ...audited(services, context, async (trx, now) => {
+        ...audited(services, authorOf(context), async (trx, now) => {
           const erasure = await insertErasure(trx, { id, project_id, field, value }, now);
           ({ subject } = erasure);
           const answer = presentErasure(erasure);

@@ -3,7 +3,9 @@ import type { Database } from '../../../src/db/query';
 import { ServiceError } from '../../../src/errors';
 import { tellWorkflow } from '../../requests/tell-workflow';
 import { presentPage } from '../../present/format';
-import { audited, changeOf, type ManageOperations, type ManageServices } from '../manager';
+import type { ManageOperations, ManageServices } from '../manager';
+import { audited, changeOf } from '../../requests/audited';
+import { authorOf } from '../../requests/author';
 import { presentIncident } from '../present';
 
 /** Differences in money, for operators (rules 26.6). */
@@ -21,7 +23,7 @@ export function incidentOperations(services: Pick<ManageServices, 'db' | 'incide
     closeIncident: async (context, { params: { id }, body: { reason } }) => {
       await existing(db, id);
       return {
-        ...audited(services, context, async (trx, now) => {
+        ...audited(services, authorOf(context), async (trx, now) => {
           const before = await existing(trx, id);
           const closed = await closeIncident(trx, id, { closed_by: 'operator', reason, now: now.getTime() });
           if (closed === undefined) throw new ServiceError('Conflict', 'The incident is closed already.');

@@ -8,7 +8,9 @@ import {
   type StoredMerchant,
 } from '../../../src/db/projects/merchants';
 import { presentPage } from '../../present/format';
-import { audited, changeOf, requireOwn, type ManageOperations, type ManageServices } from '../manager';
+import { requireOwn, type ManageOperations, type ManageServices } from '../manager';
+import { audited, changeOf } from '../../requests/audited';
+import { authorOf } from '../../requests/author';
 import { presentMerchant } from '../present';
 
 /** Operations on merchants (rules 21.9). */
@@ -20,7 +22,7 @@ export function merchantOperations(services: ManageServices) {
     listMerchants: async (_context, { query }) => presentPage(await listMerchants(db, query), presentMerchant),
 
     createMerchant: async (context, { body }) =>
-      audited(services, context, async (trx, now) => {
+      audited(services, authorOf(context), async (trx, now) => {
         const id = uuidv7();
         await insertMerchant(trx, { ...body, id }, now);
         const after = await stored(trx, id);
@@ -31,7 +33,7 @@ export function merchantOperations(services: ManageServices) {
       presentMerchant(ownMerchant(caller, await findMerchant(db, merchant_id))),
 
     updateMerchant: async (context, { params: { merchant_id }, body }) =>
-      audited(services, context, async (trx, now) => {
+      audited(services, authorOf(context), async (trx, now) => {
         const merchant = ownMerchant(context.caller, await findMerchant(trx, merchant_id, 'lock'));
         const before = presentMerchant(merchant);
         const { name = merchant.name, country = merchant.country, default_currency = merchant.default_currency } = body;

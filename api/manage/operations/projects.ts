@@ -19,15 +19,9 @@ import { ServiceError } from '../../../src/errors';
 import { carryOut } from '../../operation';
 import { requireProjectAccepts } from '../../requests/project-rules';
 import { presentPage } from '../../present/format';
-import {
-  audited,
-  changeOf,
-  requireOperator,
-  requireOwn,
-  type ManageOperations,
-  type ManageServices,
-  type Manager,
-} from '../manager';
+import { requireOperator, requireOwn, type ManageOperations, type ManageServices, type Manager } from '../manager';
+import { audited, changeOf } from '../../requests/audited';
+import { authorOf } from '../../requests/author';
 import { presentProject, presentWebhookSecret } from '../present';
 import { ownMerchant } from './merchants';
 
@@ -51,7 +45,7 @@ export function projectOperations(services: ManageServices) {
     },
 
     createProject: async (context, { params: { merchant_id }, body }) =>
-      audited(services, context, async (trx, now) => {
+      audited(services, authorOf(context), async (trx, now) => {
         const { default_currency } = ownMerchant(context.caller, await findMerchant(trx, merchant_id, 'lock'));
         if (body.account_funding === true) requireOperator(context.caller, 'enable account funding');
         if (context.caller.role === 'merchant' && (await countProjects(trx, merchant_id)) >= PROJECTS_MAX) {
@@ -72,7 +66,7 @@ export function projectOperations(services: ManageServices) {
       presentProject(ownProject(caller, await findStoredProject(db, project_id))),
 
     updateProject: async (context, { params: { project_id }, body }) =>
-      audited(services, context, async (trx, now) => {
+      audited(services, authorOf(context), async (trx, now) => {
         const project = ownProject(context.caller, await findStoredProject(trx, project_id, 'lock'));
         const before = presentProject(project);
         const wanted = changeWanted(context.caller, project, body);
@@ -86,7 +80,7 @@ export function projectOperations(services: ManageServices) {
     // Reading it is an entry, too (rules 21.22).
     getWebhookSecret: async (context, { params: { project_id } }) =>
       carryOut(
-        audited(services, context, async (trx, now) => {
+        audited(services, authorOf(context), async (trx, now) => {
           const { merchant_id } = ownProject(context.caller, await findStoredProject(trx, project_id));
           const answer = presentWebhookSecret(project_id, await webhookSecretOf({ db: trx, secrets }, project_id, now));
           const object = { kind: 'project', id: project_id };
@@ -95,7 +89,7 @@ export function projectOperations(services: ManageServices) {
       ),
 
     rollWebhookSecret: async (context, { params: { project_id }, body: { overlap = 'PT24H' } }) =>
-      audited(services, context, async (trx, now) => {
+      audited(services, authorOf(context), async (trx, now) => {
         const { merchant_id } = ownProject(context.caller, await findStoredProject(trx, project_id, 'lock'));
         await rollWebhookSecret({ db: trx, secrets }, project_id, overlapEnd(overlap, now));
         const answer = presentWebhookSecret(project_id, await webhookSecretOf({ db: trx, secrets }, project_id, now));
