@@ -4,6 +4,9 @@ import type { Activities } from '../activities';
 /** Temporal's priorities go from 1 to 5; tasks without one have 3. */
 const LOWEST_PRIORITY = 5;
 
+/** While an API request or the next step waits. */
+const SHORT_RETRY = { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' } as const;
+
 /** Activities grouped by retry policy; each group offers only the activities meant for it. */
 
 /**
@@ -28,7 +31,7 @@ export const localActivities = proxyLocalActivities<
 >({
   startToCloseTimeout: '9 seconds',
   localRetryThreshold: '2 seconds',
-  retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
+  retry: SHORT_RETRY,
 });
 
 /**
@@ -47,13 +50,13 @@ export const polling = proxyActivities<Pick<Activities, 'pollCharge' | 'pollFoll
  */
 export const callingAsTasks = proxyActivities<Record<string, (...args: unknown[]) => Promise<unknown>>>({
   startToCloseTimeout: '9 seconds',
-  retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
+  retry: SHORT_RETRY,
 });
 
 /** Advances a sandbox clock. Each call takes a few seconds and is safe to repeat. */
 export const advancingClock = proxyActivities<Pick<Activities, 'advanceToNextDue' | 'finishClockAdvance'>>({
   startToCloseTimeout: '10 seconds',
-  retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
+  retry: SHORT_RETRY,
 });
 
 /**
@@ -63,7 +66,7 @@ export const advancingClock = proxyActivities<Pick<Activities, 'advanceToNextDue
 export const deliveringLocally = proxyLocalActivities<Pick<Activities, 'attemptDeliveryLocally'>>({
   startToCloseTimeout: '25 seconds',
   localRetryThreshold: '2 seconds',
-  retry: { initialInterval: '100 milliseconds', maximumInterval: '5 seconds' },
+  retry: SHORT_RETRY,
 });
 
 /**

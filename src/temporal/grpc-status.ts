@@ -2,6 +2,9 @@ import { isGrpcServiceError } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
 
 const STATUSES = {
+  0: 'ok',
+  1: 'cancelled',
+  2: 'unknown',
   3: 'invalid_argument',
   4: 'deadline_exceeded',
   5: 'not_found',
@@ -9,6 +12,7 @@ const STATUSES = {
   8: 'resource_exhausted',
   9: 'failed_precondition',
   12: 'unimplemented',
+  13: 'internal',
   14: 'unavailable',
   16: 'unauthenticated',
 } as const;

@@ -4,17 +4,16 @@ import {
   type ConnectionOptions,
   type GrpcRetryOptions,
 } from '@temporalio/client';
+import { messageOf } from '../errors';
 import type { Logger } from '../log';
-import { REFUSED, statusOf } from './grpc-status';
+import { REFUSED, statusOf, type GrpcStatus } from './grpc-status';
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type NextCall = Parameters<Interceptor>[1];
 type Status = Parameters<GrpcRetryOptions['retryableDecider']>[1];
 
-const OK = 0;
-const CANCELLED = 1;
-/** UNKNOWN, RESOURCE_EXHAUSTED, INTERNAL, UNAVAILABLE: Temporal cannot be reached or cannot work. */
-const OUTAGE = [2, 8, 13, 14];
+/** Temporal cannot be reached or cannot work. */
+const OUTAGE: readonly GrpcStatus[] = ['unknown', 'resource_exhausted', 'internal', 'unavailable'];
 
 /** The calls that need an answer of a worker. */
 const UPDATES = /\/(UpdateWorkflowExecution|PollWorkflowExecutionUpdate|ExecuteMultiOperation)$/;
@@ -89,7 +88,7 @@ export function observeCalls(log: Logger, check: ServerChecks): Interceptor {
     if (!(await temporalAnswers())) return;
     await (check.database?.() ?? Promise.resolve()).then(
       () => workers.failed(cause, began_at),
-      (error: unknown) => database.failed(String(error instanceof Error ? error.message : error), began_at),
+      (error: unknown) => database.failed(messageOf(error), began_at),
     );
   };
   return (options, nextCall) => {
@@ -101,14 +100,15 @@ export function observeCalls(log: Logger, check: ServerChecks): Interceptor {
     let is_closed = false;
     const retryableDecider = (attempt: number, status: Status) => {
       last = status;
-      const cause = `${statusOf(status.code)}: ${status.details}`;
-      if (PING.test(path) && statusOf(status.code) === 'permission_denied') return false;
-      if (isRefused(status) || OUTAGE.includes(status.code)) temporal.failed(cause, began_at);
+      const code = statusOf(status.code);
+      const cause = `${code}: ${status.details}`;
+      if (PING.test(path) && code === 'permission_denied') return false;
+      if (isRefused(status) || OUTAGE.includes(code)) temporal.failed(cause, began_at);
       else if (isTimeout(status, options.deadline)) {
         if (is_update) void updateFailed(cause, began_at);
         else temporal.failed(cause, began_at);
-      } else if (status.code !== CANCELLED) temporal.answered();
-      if (is_update && status.code === OK) {
+      } else if (code !== 'cancelled') temporal.answered();
+      if (is_update && code === 'ok') {
         workers.answered();
         database.answered();
       }
@@ -141,7 +141,7 @@ function endedCall(status: Status): ReturnType<NextCall> {
 
 /** A call ends at its deadline: by the client, or as CANCELLED by the server. */
 function isTimeout({ code }: Status, deadline: Date | number | undefined): boolean {
-  return statusOf(code) === 'deadline_exceeded' || (code === CANCELLED && Number(deadline) <= Date.now());
+  return statusOf(code) === 'deadline_exceeded' || (statusOf(code) === 'cancelled' && Number(deadline) <= Date.now());
 }
 
 /** Whether Temporal refuses the credentials, or does not know the namespace. */

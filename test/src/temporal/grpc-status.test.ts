@@ -11,7 +11,8 @@ test.each([
   ['not known', grpc(16), 'unauthenticated'],
   ['not understood', grpc(12), 'unimplemented'],
   ['no namespace', new NamespaceNotFoundError('n'), 'namespace_not_found'],
-  ['any other status', grpc(13), 'other'],
+  ['a failure of Temporal', grpc(13), 'internal'],
+  ['any other status', grpc(10), 'other'],
   ['no error of gRPC', new Error('why'), undefined],
   ['no error at all', 'why', undefined],
 ])('%s', (_what, error, status) => {
