@@ -47,9 +47,11 @@ async function readClockWaits(db: Database, clock_id: string): Promise<ClockWait
   );
   const orders = { sql: `select id from ${ordersOfClock(':clock_id')} of_clock`, bindings: { clock_id } };
   const open = using.filter(({ is_open }) => is_open);
-  const records = (await Promise.all(open.map(({ id }) => findOrderSnapshot(db, id)))).filter(
-    (one) => one !== undefined,
-  );
+  const records: OrderSnapshot[] = [];
+  for (const { id } of open) {
+    const order = await findOrderSnapshot(db, id);
+    if (order !== undefined) records.push(order);
+  }
   const inputs = await findFollowUps(
     db,
     open.filter(({ kind }) => kind !== 'payment').map(({ id }) => id),
