@@ -65,10 +65,8 @@ async function futureOf(
   if (snapshot === undefined) return [];
   const accepted = order.transactions.find(({ status }) => status === 'accepted');
   const money = accepted && moneyOf(accepted);
-  const [prospects, ended_deliveries] = await Promise.all([
-    webhookProspects(db, order.id),
-    endedDeliveriesOf(db, order.id, WAITS_MAX),
-  ]);
+  const prospects = await webhookProspects(db, order.id);
+  const ended_deliveries = await endedDeliveriesOf(db, order.id, WAITS_MAX);
   const attempts_kept_ms = retention_days.webhook_attempts * DAY_MS + order.clock_offset_ms;
   const webhooks = { deliveries, ended_deliveries, attempts_kept_ms, ...prospects };
   const record = { order, snapshot, money, watches, ...webhooks, now };

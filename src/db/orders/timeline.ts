@@ -6,7 +6,7 @@ import { toIsoTime } from '../../time';
 import { queryRows, type Database } from '../query';
 import { openDeliveriesOf, type OpenDelivery } from '../webhooks/deliveries';
 import { watchesOf } from './late-approvals';
-import { findOrderSnapshot } from './order-snapshot';
+import { findOrderSnapshots } from './order-snapshot';
 import { findStoredOrders, type StoredOrder } from './stored-order';
 
 /** The requested part of a timeline: the first `limit` entries, or those from a position on. */
@@ -70,14 +70,13 @@ export async function findTimeline(
   // One more than the page, to know whether there is a next one.
   const page = { since: toIsoTime(from.at), rows: limit + from.skip + 1 };
   const waiting = order.follow_ups.filter(({ status }) => OPEN_ORDER_STATUSES.includes(status)).slice(0, waits_max);
-  const [follow_up_ids, attempts, clock_advances, deliveries, watches, orders] = await Promise.all([
-    queryRows<{ order_id: string }>(db, FOLLOW_UPS, { id, ...page }),
-    queryRows<TimelineAttempt>(db, ATTEMPTS, { id, ...page }),
-    queryRows<TimelineClockAdvance>(db, CLOCK_ADVANCES, { clock_id, ...page }),
-    openDeliveriesOf(db, { sql: ORDERS, bindings: { id } }, waits_max),
-    watchesOf(db, { sql: ORDERS, bindings: { id } }),
-    Promise.all([id, ...waiting.map((one) => one.id)].map((one) => findOrderSnapshot(db, one))),
-  ]);
+  const follow_up_ids = await queryRows<{ order_id: string }>(db, FOLLOW_UPS, { id, ...page });
+  const attempts = await queryRows<TimelineAttempt>(db, ATTEMPTS, { id, ...page });
+  const clock_advances = await queryRows<TimelineClockAdvance>(db, CLOCK_ADVANCES, { clock_id, ...page });
+  const deliveries = await openDeliveriesOf(db, { sql: ORDERS, bindings: { id } }, waits_max);
+  const watches = await watchesOf(db, { sql: ORDERS, bindings: { id } });
+  const open_ids = [id, ...waiting.map((one) => one.id)];
+  const orders = await findOrderSnapshots(db, open_ids);
   const happened = new Set(follow_up_ids.map(({ order_id }) => order_id));
   const in_order = order.follow_ups.filter((one) => happened.has(one.id)).map((one) => one.id);
   const views = new Map(
@@ -87,7 +86,7 @@ export async function findTimeline(
     follow_ups: in_order.flatMap((one) => views.get(one) ?? []),
     attempts,
     clock_advances,
-    orders: orders.filter((one) => one !== undefined),
+    orders: open_ids.flatMap((one) => orders.get(one) ?? []),
     deliveries,
     watches,
   };

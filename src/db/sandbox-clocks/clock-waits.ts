@@ -6,7 +6,7 @@ import { queryRow, queryRows, type Database } from '../query';
 import { openDeliveriesOf, type OpenDelivery } from '../webhooks/deliveries';
 import { findFollowUps, type RecordedFollowUp } from '../orders/follow-ups';
 import { watchesOf } from '../orders/late-approvals';
-import { findOrderSnapshot } from '../orders/order-snapshot';
+import { findOrderSnapshots } from '../orders/order-snapshot';
 import { findPaymentLinkSnapshot } from '../payment-links';
 import { ordersOfClock } from './sandbox-clocks';
 import { RESERVED } from '../orders/transactions';
@@ -47,11 +47,11 @@ async function readClockWaits(db: Database, clock_id: string): Promise<ClockWait
   );
   const orders = { sql: `select id from ${ordersOfClock(':clock_id')} of_clock`, bindings: { clock_id } };
   const open = using.filter(({ is_open }) => is_open);
-  const records: OrderSnapshot[] = [];
-  for (const { id } of open) {
-    const order = await findOrderSnapshot(db, id);
-    if (order !== undefined) records.push(order);
-  }
+  const found = await findOrderSnapshots(
+    db,
+    open.map(({ id }) => id),
+  );
+  const records = open.flatMap(({ id }) => found.get(id) ?? []);
   const inputs = await findFollowUps(
     db,
     open.filter(({ kind }) => kind !== 'payment').map(({ id }) => id),
