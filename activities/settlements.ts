@@ -12,7 +12,7 @@ import { isProcessorInitiated } from '../src/domain/follow-up';
 import { isAttemptOpen } from '../src/domain/order';
 import { processorOrderId, transactionId } from '../src/ids';
 import type { Settlement } from '../src/processor/wire';
-import { withTimeOfTry, waitedMilliseconds } from './activity-time';
+import { currentInstant, withTimeOfTry, waitedMilliseconds } from './activity-time';
 import type { ActivityTime, ActivityServices } from './services';
 
 /** How long a worker tries to start the workflow that records a settled chargeback; then the fetch is repeated. */
@@ -32,7 +32,7 @@ export async function fetchSettlements(
   { db, processor, workflows }: ActivityServices,
   input: ActivityTime,
 ): Promise<SettlementFetch> {
-  const { now } = withTimeOfTry(input, waitedMilliseconds());
+  const began = withTimeOfTry(input, waitedMilliseconds());
   let settled = 0;
   for (;;) {
     await requireReconciled(db);
@@ -41,7 +41,11 @@ export async function fetchSettlements(
     for (const settlement of settlements) {
       await workflows.processor_notifications.settled(settlement, Date.now() + RECORDED_WITHIN_MS);
     }
-    const recorded = await recordSettlements(db, { after, settlements: settlements.map(ofTransaction), now });
+    const recorded = await recordSettlements(db, {
+      after,
+      settlements: settlements.map(ofTransaction),
+      now: currentInstant(began),
+    });
     settled += recorded.settled;
     for (const unpaid of recorded.unpaid) await requestPollOf(workflows, unpaid);
     Context.current().cancellationSignal.throwIfAborted();
@@ -50,7 +54,7 @@ export async function fetchSettlements(
   }
   const open = await db.transaction(async (trx) => {
     await noteSettlementsFetched(trx);
-    return await recordSettlementsAttention(trx, now);
+    return await recordSettlementsAttention(trx, currentInstant(began));
   });
   return { settled, ...open };
 }
