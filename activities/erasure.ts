@@ -115,8 +115,7 @@ async function eraseRefused(
   { project_id }: { project_id: string },
   throwIfCancelled: () => void,
 ): Promise<void> {
-  for (const workflow_id of await workflows.histories.refusedOrders(project_id)) {
-    throwIfCancelled();
+  for await (const workflow_id of workflows.histories.refusedOrders(project_id, throwIfCancelled)) {
     await throwIfCompared(db);
     const recorded = await findOrderSnapshot(db, objectIdOf(workflow_id));
     if (recorded === undefined) await workflows.histories.delete(workflow_id);

@@ -34,17 +34,19 @@ export class Histories {
     return [...closed].filter((id) => !running.has(id));
   }
 
-  /** The ids of the workflows of a project's payment orders that refused their creation. */
-  async refusedOrders(project_id: string): Promise<string[]> {
+  /**
+   * The ids of the workflows of a project's payment orders that refused their creation, one after the other: after an
+   * outage there may be thousands. `onRead` is called before each that is looked at; what it throws ends the list.
+   */
+  async *refusedOrders(project_id: string, onRead: () => void): AsyncGenerator<string> {
     const { workflow } = this.temporal.client;
     const ended = `ExecutionStatus = 'Completed' and OrderStatus = 'new'`;
-    const refused: string[] = [];
     const query = `ProjectId = '${project_id}' and WorkflowType = '${ORDER_WORKFLOW}' and ${ended}`;
     for await (const { workflowId, runId } of workflow.list({ query })) {
+      onRead();
       const result: unknown = await workflow.getHandle(workflowId, runId).result().catch(undefinedIfNotFound);
-      if (result === 'refused') refused.push(workflowId);
+      if (result === 'refused') yield workflowId;
     }
-    return refused;
   }
 
   /** Asks again until the run is gone: Temporal drops a deletion that comes while it still closes the run. */

@@ -40,7 +40,12 @@ const services = () =>
           return running.includes(id);
         },
         closedFollowUps: async () => refused,
-        refusedOrders: async () => unwritten,
+        async *refusedOrders(_project_id: string, onRead: () => void) {
+          for (const workflow_id of unwritten) {
+            onRead();
+            yield workflow_id;
+          }
+        },
       },
       orders: { resume: async ({ order_id }: { order_id: string }) => void resumed.push(order_id) },
       follow_ups: { start: async ({ id }: { id: string }) => void resumed.push(id) },
