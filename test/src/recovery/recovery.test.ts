@@ -6,6 +6,7 @@ import { CHECKS_AT_ONCE } from '../../../src/recovery/row-checks';
 import { createActivities } from '../../../activities';
 import type { ActivityServices } from '../../../activities/services';
 import { beginRestore } from '../../../src/db/backups/restores';
+import { connectDatabase } from '../../../src/db/connection';
 import { queryRows, type Database } from '../../../src/db/query';
 import { announceOperation } from '../../../src/db/orders/announced-operations';
 import { insertFollowUp } from '../../../src/db/orders/follow-ups';
@@ -612,6 +613,21 @@ describe('the calls that it makes to Temporal', () => {
       clock.mockRestore();
     }
     expect(await events()).toEqual([]);
+  });
+
+  test('one kind of rows that is locked, or takes too long, does not hold up the others', async () => {
+    const expected = await leftBehind();
+    const session_sql = 'set statement_timeout = 8000; set lock_timeout = 1000';
+    const impatient = connectDatabase(database.url, { pool_max: 4, quiet: true, session_sql });
+    const holder = await database.db.transaction();
+    await holder.raw('lock table announced_operations in access exclusive mode');
+    try {
+      await aRecovery(temporal(), impatient).recover(NOW + SETTLED);
+    } finally {
+      await holder.rollback();
+      await impatient.destroy();
+    }
+    expect(called.toSorted()).toEqual(expected);
   });
 
   test('a Temporal that is unavailable: the round ends at the first call, and the next one goes on there', async () => {
