@@ -1,29 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../src/db/query';
 import { newestRestore } from '../../src/db/backups/restores';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
+import { Loop } from '../../src/loop';
 
 /** How often a process looks whether a restore is under way. Milliseconds. */
 const LOOK_EVERY_MS = 1_000;
+/** How long a look may take: a connection may lead to a Postgres that is gone. Milliseconds. */
+const LOOK_WITHIN_MS = 2_000;
 
 /** Refuses what would write while the record is being restored (rules 28.1). */
 export class Intake {
   private is_stopped = false;
   /** When the newest restore began, epoch seconds; 0: the record was never restored. */
   restored_at = 0;
-  private readonly timer: NodeJS.Timeout;
+  private readonly loop = new Loop(() => this.look());
 
   private constructor(
     private readonly db: Database,
     private readonly log: Logger,
-  ) {
-    this.timer = setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
-  }
+  ) {}
 
   /** Looks for a restore once, then every second. */
   static async open(db: Database, log: Logger): Promise<Intake> {
     const intake = new Intake(db, log);
     await intake.look();
+    intake.loop.start(LOOK_EVERY_MS);
     return intake;
   }
 
@@ -37,18 +40,25 @@ export class Intake {
     );
   }
 
+  /** A look that is under way ends by itself. */
   close(): void {
-    clearInterval(this.timer);
+    void this.loop.stop();
   }
 
-  private async look(): Promise<void> {
-    let restore: Awaited<ReturnType<typeof newestRestore>>;
-    try {
-      restore = await newestRestore(this.db);
-    } catch {
-      // What was known holds: Postgres may accept writes again before the next look.
-      return;
-    }
+  /**
+   * Looks once, and returns the pause until the next look. Without an answer in time what was known holds: Postgres may
+   * accept writes again before the next look. A later answer is not used: it may follow that of the next look.
+   */
+  private async look(): Promise<number> {
+    const late = sleep(LOOK_WITHIN_MS, undefined, { ref: false }).then(() => Promise.reject(new Error('no answer')));
+    await Promise.race([newestRestore(this.db), late]).then(
+      (restore) => this.note(restore),
+      () => undefined,
+    );
+    return LOOK_EVERY_MS;
+  }
+
+  private note(restore: Awaited<ReturnType<typeof newestRestore>>): void {
     this.restored_at = restore === undefined ? 0 : Math.floor(Date.parse(restore.began) / 1_000);
     const is_open = restore?.is_open === true;
     if (this.is_stopped === is_open) return;
