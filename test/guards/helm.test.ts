@@ -92,6 +92,7 @@ interface Manifest {
   metadata: { name: string };
   data?: Record<string, string>;
   spec: {
+    replicas?: number;
     template: {
       metadata: { labels: Record<string, string> };
       spec: { containers: Container[]; securityContext: object; automountServiceAccountToken: boolean };
@@ -151,6 +152,23 @@ if (hasHelm || (isInCi && onPath('go') !== undefined)) {
     const WORKLOADS = ['Deployment', 'WorkerDeployment', 'Job'];
     const workloads = () => manifests.filter(({ kind }) => WORKLOADS.includes(kind));
     const containerOf = ({ spec }: Manifest) => spec.template.spec.containers[0]!;
+
+    it('runs no process where it is stopped, whatever the numbers of each say', async () => {
+      const args = [
+        'template',
+        'payments',
+        CHART,
+        '--values',
+        values,
+        '--set',
+        'stopped=true,api.autoscaling.enabled=true',
+      ];
+      const rendered = parseAllDocuments(await runCommand(helm, args, { cwd: ROOT }));
+      const stopped = rendered.flatMap((one) => (one.toJS() as Manifest | null) ?? []);
+      const numbers = stopped.flatMap(({ kind, spec }) => (kind.endsWith('Deployment') ? [spec.replicas] : []));
+      expect(numbers).toEqual(Array(workloads().filter(({ kind }) => kind !== 'Job').length).fill(0));
+      expect(stopped.filter(({ kind }) => /ScaledObject|Autoscaler/.test(kind))).toEqual([]);
+    });
 
     it('passes helm lint', async () => {
       const args = ['lint', '--strict', CHART, '--values', values];
