@@ -58,7 +58,7 @@ export const WEBHOOK_RECOVERY_ROUTES = {
     path: '/v1/webhooks/recover/',
     summary: 'Send failed webhooks again',
     description:
-      'Sends the webhooks again that were created or failed in the time and were not received, and those whose delivery was never begun: one for each order, oldest first, ten a second at most. Each is a redelivery under the `webhook-id` of its event, to the address of its first delivery: if `webhook_url` has changed since, search for the orders by `modified` instead. One recovery of a project is open at a time; another is a Conflict. It is paused when five in a row fail.',
+      'Sends the failed webhooks again that were created in the time, or whose last attempt was in it, and those whose delivery was never begun: one for each order, oldest first, ten a second at most. Each is a redelivery under the `webhook-id` of its event, to the address of its first delivery: if `webhook_url` has changed since, search for the orders by `modified` instead. One recovery of a project is open at a time; another is a Conflict. It is paused when five in a row fail.',
     body: recoverRequestSchema,
     output: webhookRecoverySchema,
     success: 201,

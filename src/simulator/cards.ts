@@ -2,7 +2,7 @@ import { number as cardNumber } from 'card-validator';
 import type { VaultWallet, VaultedCard, Wallet } from '../processor/wire';
 import type { ScenarioName } from './scenarios';
 
-/** A published test card. Any future expiry and any security code are valid. */
+/** A published test card. Any future expiry and any security code of three digits are valid. */
 export interface SimulatorCard {
   readonly number: string;
   /** A few words for lists and buttons. */

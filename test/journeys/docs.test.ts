@@ -100,6 +100,12 @@ test('the sandbox gives a first card token, and the walkthroughs use it', async 
   expect([first, again]).toEqual([expect.stringMatching(/^[\w-]{36}$/), first]);
   expect(answers['walk change']).toBe('Two books\nPreconditionFailed');
   expect(answers['walk cancel']).toBe('cancelled');
+  expect(answered(answers['walk fund'])).toMatchObject({
+    status: 'completed',
+    transactions: [
+      { transaction_type: 'aft', payment_method_details: { receiver_account_number: 'DE8937************3000' } },
+    ],
+  });
   expect(answers['walk timeline']).toMatch(/^Order cancelled\n\[\]$/);
 });
 

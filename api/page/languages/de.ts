@@ -156,7 +156,8 @@ export const DE: Texts = {
   may_close: 'Sie können diese Seite jetzt schließen.',
 
   cards_heading: 'Testkarten',
-  cards_detail: 'Wählen Sie eine, um das Formular auszufüllen. Jedes künftige Ablaufdatum und jede Prüfnummer gelten.',
+  cards_detail:
+    'Wählen Sie eine, um das Formular auszufüllen. Jedes künftige Ablaufdatum und jede dreistellige Prüfnummer gelten.',
   cards_card: 'Karte',
   cards_number: 'Nummer',
   cards_meaning: 'Was geschieht',

@@ -152,7 +152,7 @@ export const EN = {
   may_close: 'You can close this page now.',
 
   cards_heading: 'Test cards',
-  cards_detail: 'Choose one to fill in the form. Any future expiry date and any security code work.',
+  cards_detail: 'Choose one to fill in the form. Any future expiry date and any security code of three digits work.',
   cards_card: 'Card',
   cards_number: 'Number',
   cards_meaning: 'What happens',

@@ -145,7 +145,7 @@ export const ES: Texts = {
 
   cards_heading: 'Tarjetas de prueba',
   cards_detail:
-    'Elige una para rellenar el formulario. Sirven cualquier fecha de caducidad futura y cualquier código CVV.',
+    'Elige una para rellenar el formulario. Sirven cualquier fecha de caducidad futura y cualquier código CVV de tres cifras.',
   cards_card: 'Tarjeta',
   cards_number: 'Número',
   cards_meaning: 'Qué ocurre',

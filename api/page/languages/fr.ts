@@ -156,7 +156,7 @@ export const FR: Texts = {
 
   cards_heading: 'Cartes de test',
   cards_detail:
-    'Choisissez-en une pour remplir le formulaire. Toute date d’expiration à venir et tout code de sécurité conviennent.',
+    'Choisissez-en une pour remplir le formulaire. Toute date d’expiration à venir et tout code de sécurité à trois chiffres conviennent.',
   cards_card: 'Carte',
   cards_number: 'Numéro',
   cards_meaning: 'Ce qui se passe',

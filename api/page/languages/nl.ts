@@ -153,7 +153,7 @@ export const NL: Texts = {
 
   cards_heading: 'Testkaarten',
   cards_detail:
-    'Kies er een om het formulier in te vullen. Elke vervaldatum in de toekomst en elke beveiligingscode werken.',
+    'Kies er een om het formulier in te vullen. Elke vervaldatum in de toekomst en elke beveiligingscode van drie cijfers werken.',
   cards_card: 'Kaart',
   cards_number: 'Nummer',
   cards_meaning: 'Wat er gebeurt',

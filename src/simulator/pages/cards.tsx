@@ -34,8 +34,8 @@ export function cardsPage(): string {
         <h1>Processor simulator</h1>
         <p class="lead">
           Pays nothing and nobody. These cards behave as described in test projects; use any expiry date in the future
-          and any security code. Live projects decline them. The wallets of the payment page are simulated too: each
-          pays with a card of its own, approved in test and live projects.
+          and any security code of three digits. Live projects decline them. The wallets of the payment page are
+          simulated too: each pays with a card of its own, approved in test and live projects.
         </p>
         <div class="panel">
           <table class="cards">
