@@ -22,6 +22,21 @@ export interface StoredIncident extends Difference {
 const DIFFERENCE =
   'kind, object_id, project_id, order_id, transaction_id, currency, record_amount, processor_amount, description';
 
+/** Opens incidents, or brings open ones up to date. */
+const RECORD = `
+  insert into incidents (id, ${DIFFERENCE}, opened_at, last_seen_at)
+  select id, ${DIFFERENCE}, :now, :now from json_populate_recordset(null::incidents, :rows::json) d
+  where exists (
+    select 1 from incidents o where o.closed_at is null and o.kind = d.kind and o.object_id = d.object_id
+  ) or not exists (
+    select 1 from incidents c where c.closed_by = 'operator' and c.kind = d.kind and c.object_id = d.object_id
+      and c.currency = d.currency and c.record_amount = d.record_amount and c.processor_amount = d.processor_amount)
+  on conflict (kind, object_id) where closed_at is null do update set
+    record_amount = excluded.record_amount, processor_amount = excluded.processor_amount,
+    currency = excluded.currency, description = excluded.description,
+    last_seen_at = greatest(incidents.last_seen_at, excluded.last_seen_at)
+  returning id, xmax = 0 as is_new`;
+
 /**
  * Opens an incident for each difference, unless it has an open one, or an operator has closed one about the same
  * amounts (rules 26.6). An open one gets the amounts of now and the time. Returns the ids of the new ones. `now` in
@@ -42,22 +57,17 @@ export async function recordDifferences(
     processor_amount: Math.min(difference.processor_amount, Number.MAX_SAFE_INTEGER),
     id: uuidv7(),
   }));
-  const opened = await queryRows<{ id: string; is_new: boolean }>(
-    db,
-    `insert into incidents (id, ${DIFFERENCE}, opened_at, last_seen_at)
-     select id, ${DIFFERENCE}, :now, :now from json_populate_recordset(null::incidents, :rows::json) d
-     where exists (
-       select 1 from incidents o where o.closed_at is null and o.kind = d.kind and o.object_id = d.object_id
-     ) or not exists (
-       select 1 from incidents c where c.closed_by = 'operator' and c.kind = d.kind and c.object_id = d.object_id
-         and c.currency = d.currency and c.record_amount = d.record_amount and c.processor_amount = d.processor_amount)
-     on conflict (kind, object_id) where closed_at is null do update set
-       record_amount = excluded.record_amount, processor_amount = excluded.processor_amount,
-       currency = excluded.currency, description = excluded.description,
-       last_seen_at = greatest(incidents.last_seen_at, excluded.last_seen_at)
-     returning id, xmax = 0 as is_new`,
-    { rows: JSON.stringify(rows), now: toIsoTime(now) },
-  );
+  const bindings = { rows: JSON.stringify(rows), now: toIsoTime(now) };
+  const opened = await db.transaction(async (trx) => {
+    // An operator may be closing one: the statement after this one knows whether that is done.
+    await queryRows(
+      trx,
+      `select from incidents where closed_at is null and (kind, object_id) in (
+         select kind, object_id from json_populate_recordset(null::incidents, :rows::json)) order by id for update`,
+      bindings,
+    );
+    return await queryRows<{ id: string; is_new: boolean }>(trx, RECORD, bindings);
+  });
   return opened.filter(({ is_new }) => is_new).map(({ id }) => id);
 }
 

@@ -1,7 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { IncidentAnswer } from '../../../../src/contract/manage/incident';
-import { recordDifferences } from '../../../../src/db/audit/incidents';
+import { closeIncident, recordDifferences } from '../../../../src/db/audit/incidents';
 import type { Difference } from '../../../../src/domain/incident';
+import { untilLocked } from '../../../support/database';
 import { PROJECT } from '../../../support/domain';
 import { aManageHost } from '../../../support/manage';
 import { setUp } from '../../../support/set-up';
@@ -83,4 +84,19 @@ test('rules 26.6: an operator closes it with a reason, once; the same amounts do
   const { body } = await host.send<IncidentAnswer>('GET', `/v1/incidents/${later}/`, { token });
   expect(body).toMatchObject({ status: 'open', processor_amount: difference.processor_amount });
   expect((await close(uuidv7())).status).toBe(404);
+});
+
+test('rules 26.6: nor do the same amounts open it again when the audit finds them while the operator closes it', async () => {
+  const difference = differenceOf();
+  const [id] = await record(difference);
+  const { db } = host.database;
+  const closing = await db.transaction();
+  await closeIncident(closing, id!, { closed_by: 'operator', reason: 'Known to the bank', now: Date.now() });
+  const found = record(difference);
+  await untilLocked('the audit waits for the operator', db);
+  await closing.commit();
+  expect(await found).toEqual([]);
+  expect(await list(`project_id=${PROJECT.id}&status=open&kind=status`)).not.toContainEqual(
+    expect.objectContaining({ transaction_id: difference.transaction_id }),
+  );
 });
