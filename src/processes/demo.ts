@@ -40,8 +40,8 @@ export interface Demo extends Record<keyof typeof KEYS, string> {
 }
 
 /**
- * The demo merchant with a test and a live project, and a client for its operator; repeat-safe: projects that an
- * earlier version made get the methods of this one. Its keys are made at random at the first call and kept in
+ * The demo merchant with a test and a live project, and a client for its operator; repeat-safe: what was changed since
+ * stays, but `demo_webhook_url` is set again. Its keys are made at random at the first call and kept in
  * `data_dir`, as the database has only their hashes: a checkout keeps its keys, also with a new database.
  */
 export async function createDemo(options: {

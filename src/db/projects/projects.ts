@@ -112,20 +112,17 @@ export async function updateProject(db: Database, id: string, change: ProjectCha
     .update({ ...change, modified: db.raw(laterModifiedSql('projects'), { now }) });
 }
 
-/**
- * Inserts a project. Repeat-safe: of an existing one only the webhook address, the payment methods and account funding
- * are updated.
- */
+/** Inserts a project. Repeat-safe: of an existing one only the webhook address is set, if one is given. */
 export async function upsertProject(
   { db, secrets }: WebhookSecretVault,
   merchant_id: string,
   project: NewProject,
   now: Date,
 ): Promise<void> {
-  await db('projects')
+  const inserting = db('projects')
     .insert(newRow(secrets, merchant_id, project, now))
-    .onConflict('id')
-    .merge(['webhook_url', 'payment_methods', 'account_funding']);
+    .onConflict('id');
+  await (project.webhook_url === undefined ? inserting.ignore() : inserting.merge(['webhook_url']));
 }
 
 function newRow(secrets: WebhookSecretVault['secrets'], merchant_id: string, project: NewProject, now: Date) {

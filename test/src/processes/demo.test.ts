@@ -14,8 +14,9 @@ afterAll(async () => {
 
 const METHODS = ['credit-card', 'apple-pay', 'google-pay'];
 
-async function demo() {
-  const keys = await createDemo({ postgres_url: database.url, data_dir, secret_keys: SECRET_KEYS });
+async function demo(demo_webhook_url?: string) {
+  const options = { ...(demo_webhook_url !== undefined && { demo_webhook_url }) };
+  const keys = await createDemo({ postgres_url: database.url, data_dir, secret_keys: SECRET_KEYS, ...options });
   const projects = await Promise.all(
     [keys.test_api_key, keys.live_api_key].map(
       async (api_key) => (await findProjectByApiKey({ db: database.db, secrets }, api_key, 0))?.project,
@@ -37,8 +38,10 @@ test('the second time keeps keys, secrets and projects as they are', async () =>
   expect(await demo()).toEqual(before);
 });
 
-test('projects of an earlier version get the wallets, and keep the rest', async () => {
-  const before = await demo();
-  await database.db('projects').update({ payment_methods: ['credit-card'] });
-  expect(await demo()).toEqual(before);
+test('the second time keeps what was changed on the bearer-token host; DEMO_WEBHOOK_URL is set again', async () => {
+  const changed = { payment_methods: ['credit-card'], account_funding: false, webhook_url: 'https://shop.example/' };
+  await database.db('projects').update(changed);
+  expect((await demo()).projects).toMatchObject([changed, changed]);
+  const { projects } = await demo('https://demo.example/');
+  expect(projects.map((project) => project?.webhook_url)).toEqual(Array(2).fill('https://demo.example/'));
 });

@@ -8,7 +8,7 @@ import { setUp } from '../../../support/set-up';
 const database = setUp(() => createTestDatabase());
 const NOW = new Date(0);
 
-test('a project that is there keeps its name and secret; its webhook address, methods and account funding follow', async () => {
+test('a project that is there keeps all but its webhook address', async () => {
   const project = {
     id: randomUUID(),
     name: 'One',
@@ -33,8 +33,8 @@ test('a project that is there keeps its name and secret; its webhook address, me
   expect(await findProject(database.db, project.id)).toMatchObject({
     name: 'One',
     webhook_url: 'https://shop.example/',
-    payment_methods: ['apple-pay'],
-    account_funding: true,
+    payment_methods: ['credit-card'],
+    account_funding: false,
     expiration_period: 'PT30M',
     capture_expiration_period: 'P5D',
   });
