@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import pino, { type Logger } from 'pino';
 import { replaceCardNumbers } from './domain/card';
 import { inLines } from './domain/shown-text';
@@ -38,12 +39,25 @@ interface LogOptions {
   fields?: () => object;
 }
 
+/** Writes to standard output. A line that cannot be written, as on a full disk, is lost, and the process goes on. */
+function writeLine(text: string): void {
+  const { stdout } = process;
+  if (stdout.listenerCount('error') === 0) stdout.on('error', () => undefined);
+  if (!stdout.destroyed) return void stdout.write(text);
+  // Node has given the stream up after an error; there may be room again.
+  try {
+    writeSync(stdout.fd, text);
+  } catch {
+    // It is lost too.
+  }
+}
+
 /**
  * One JSON line per entry on standard output; card numbers and keys are dropped from every line, and control and format
  * characters escaped.
  */
 export function createLogger({ process: name, level, fields }: LogOptions): Logger {
-  const line = { write: (text: string) => void process.stdout.write(inLines(withoutSecrets(text))) };
+  const line = { write: (text: string) => writeLine(inLines(withoutSecrets(text))) };
   return pino(
     {
       level,

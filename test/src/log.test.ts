@@ -1,4 +1,7 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { createLogger, withoutSecrets } from '../../src/log';
+import { repositoryRoot } from '../../src/stack/files';
 
 const API_KEY = `test_${'0123456789ab'.padEnd(52, '0123456789abcdef')}`;
 
@@ -72,6 +75,20 @@ test.each(['err', 'error'])('rules 24.26: of an error of Postgres `%s` has no co
   const { stack } = error;
   expect(JSON.parse(lines[0]!)).toMatchObject({ [field]: { code: '23514', table: 'orders', stack } });
   expect(lines[0]).not.toContain('ada@shop.example');
+});
+
+test('a process whose log cannot be written, as on a full disk, goes on', () => {
+  const program = `
+    const log = require('./dist/src/log').createLogger({ process: 'api', level: 'info' });
+    log.info('one');
+    setTimeout(() => (log.info('two'), process.exit(7)), 100);`;
+  const full = openSync('/dev/full', 'w');
+  const { status, stderr } = spawnSync(process.execPath, ['-e', program], {
+    cwd: repositoryRoot(),
+    stdio: ['ignore', full, 'pipe'],
+  });
+  closeSync(full);
+  expect([status, String(stderr)]).toEqual([7, '']);
 });
 
 test('rules 24.12: control and format characters are escaped, and the line is the same JSON', () => {
