@@ -81,6 +81,8 @@ export class Store {
     this.pool = new Pool({ connectionString: postgres_url, max: connections_max });
     // An idle connection that breaks is replaced at the next query; without a listener it would end the process.
     this.pool.on('error', onError);
+    // Nor must one that breaks while it is used: its call fails.
+    this.pool.on('connect', (client) => client.on('error', onError));
     this.vault = new Vault(this.pool);
     this.notifications = new Notifications(this.pool);
   }
