@@ -43,8 +43,17 @@ export function writeFacts(data_dir: string, facts: StackFacts): void {
  * The variables that one more process of this stack needs: `node --env-file=.data/stack.env dist/src/main/worker.js`.
  */
 export function writeVariables(config: StackConfig): void {
-  const lines = Object.entries(configVariables(config)).map(([name, value]) => `${name}='${value}'\n`);
+  const lines = Object.entries(configVariables(config)).map(([name, value]) => `${name}=${quoted(name, value)}\n`);
   writeWhole(variablesFile(config.DATA_DIR), lines.join(''));
+}
+
+/** A value as `--env-file` reads it back. Throws an Error for one that no kind of quotation marks can hold. */
+function quoted(name: string, value: string): string {
+  const mark = ["'", '`', '"'].find((one) => !value.includes(one));
+  if (mark === undefined) {
+    throw new Error(`${name} has all three kinds of quotation marks, which stack.env cannot hold`);
+  }
+  return mark + value + mark;
 }
 
 /** Removes both files: their existence means that everything runs. */

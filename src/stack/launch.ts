@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { parseEnv } from 'node:util';
 import { TEMPORAL_CREDENTIALS, configSchema, type Config } from '../config';
 import type { StackFacts } from './facts';
 import { clusterData, readFileIfExists, repositoryRoot } from './files';
@@ -153,7 +154,7 @@ export function readFacts(data_dir: string): StackFacts {
 /** The variables that one more process of the stack needs, secrets included. */
 export function readVariables(data_dir: string): Record<string, string> {
   const text = readFileSync(path.join(data_dir, 'stack.env'), 'utf8');
-  return Object.fromEntries([...text.matchAll(/^(\w+)='(.*)'$/gm)].map(([, name = '', value = '']) => [name, value]));
+  return parseEnv(text) as Record<string, string>;
 }
 
 const freePorts = () =>
