@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createReceiverCheck, getReceiverCheck, ok, type ReceiverCheck } from '../client';
+import { createReceiverCheck, getReceiverCheck, ok, project, type ReceiverCheck } from '../client';
 import { RECEIVER_CHECK_LOST_AFTER_MS } from '../domain/receiver-check';
-import { CommandError, call, type Place } from './place';
+import { CommandError, call, failureInWords, mayAnswerLater, type Place } from './place';
 
 /** From one look at a running check to the next, in milliseconds. */
 const LOOK_AGAIN_MS = 500;
@@ -17,10 +17,20 @@ export async function checkReceiver(place: Place, webhook_url: string | undefine
   while (check.status === 'running') {
     if (performance.now() > lost_at) throw new CommandError(`The check ${check.id} does not end; start it again.`);
     await sleep(LOOK_AGAIN_MS);
-    check = await call(place, (options) => ok(getReceiverCheck({ checkId: check.id }, options)));
+    check = await look(place, check);
   }
   if (check.status === 'stopped') throw new CommandError(`The check was stopped: ${check.reason}`);
   return check;
+}
+
+/** The check as it is now; as it was, while the service does not answer. */
+async function look(place: Place, known: ReceiverCheck): Promise<ReceiverCheck> {
+  try {
+    return await ok(getReceiverCheck({ checkId: known.id }, project(place)));
+  } catch (error) {
+    if (mayAnswerLater(error)) return known;
+    throw new CommandError(failureInWords(place, error), { cause: error });
+  }
 }
 
 /** The report: a line for each case, and below it how to mend what is wrong. */

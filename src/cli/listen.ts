@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HttpError, listWebhookEvents, ok, project, type WebhookEventPage } from '../client';
+import { listWebhookEvents, ok, project, type WebhookEventPage } from '../client';
 import { WEBHOOK_ATTEMPTS_MAX, webhookTimeLimit } from '../domain/delivery';
 import { writeWhole } from '../stack/files';
 import { postWebhook } from '../webhook/post';
-import { CommandError, failureInWords, type Place } from './place';
+import { CommandError, failureInWords, mayAnswerLater, type Place } from './place';
 
 type WebhookEvent = WebhookEventPage['items'][number];
 
@@ -76,9 +76,7 @@ async function nextPage({ place, print }: ListenOptions, cursor: string | undefi
       return page;
     } catch (error) {
       const reason = failureInWords(place, error);
-      if (error instanceof HttpError && error.status < 500 && error.status !== 429) {
-        throw new CommandError(reason, { cause: error });
-      }
+      if (!mayAnswerLater(error)) throw new CommandError(reason, { cause: error });
       if (!is_silent) print(`${reason} Trying again.`);
       await sleep(AGAIN_AFTER_MS);
     }

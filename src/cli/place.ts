@@ -52,6 +52,10 @@ export async function call<T>(place: Place, send: (options: Options) => Promise<
   }
 }
 
+/** Whether the same call may be answered later: the service is away, busy or restarting. */
+export const mayAnswerLater = (error: unknown) =>
+  !(error instanceof HttpError) || error.status >= 500 || error.status === 429;
+
 /** Why a call failed, in words. */
 export function failureInWords({ url }: Place, error: unknown): string {
   if (!(error instanceof HttpError)) return `${url} cannot be reached.`;
