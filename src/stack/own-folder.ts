@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, readlinkSync, statSync, statfsSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdtempSync, readdirSync, readlinkSync, statfsSync } from 'node:fs';
 import { freemem, tmpdir } from 'node:os';
 import path from 'node:path';
 import { removeData } from './launch';
@@ -51,7 +51,9 @@ export async function removeAbandonedFolders(): Promise<void> {
 
 async function removeAbandoned(folder: string): Promise<void> {
   try {
-    if (statSync(folder).uid !== process.getuid?.()) return;
+    const found = lstatSync(folder);
+    // Another user may have left a link there.
+    if (!found.isDirectory() || found.uid !== process.getuid?.()) return;
     // Its supervisor may still be stopping the servers, or another process removes the folder.
     if ('held_by' in takeLock(path.join(folder, 'lock'))) return;
     await new RunningProcesses(folder).killLeftovers();

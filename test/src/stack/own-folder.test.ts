@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { repositoryRoot } from '../../../src/stack/files';
@@ -26,6 +26,17 @@ test('what killed processes left is removed, with its servers; what is in use is
   expect([abandoned, stopping, ours].map((folder) => existsSync(folder))).toEqual([false, true, true]);
   expect(identify(server.pid!)).toBeUndefined();
   for (const folder of [stopping, ours]) rmSync(folder, { recursive: true });
+});
+
+test('what another user has put there as a link is left alone', async () => {
+  const target = mkdtempSync(path.join(tmpdir(), 'payments-linked-'));
+  const link = folderOfEnded();
+  rmSync(link, { recursive: true });
+  symlinkSync(target, link);
+  await removeAbandonedFolders();
+  expect([existsSync(target), existsSync(link)]).toEqual([true, true]);
+  rmSync(link);
+  rmSync(target, { recursive: true });
 });
 
 test('Ctrl-C, which npm sends once more, lets a process discard what it has started', async () => {
