@@ -24,7 +24,7 @@ const PROCESSES = ['src/admin', 'src/cli', 'src/generate', 'src/indexer', 'src/p
 /** What everybody may use. */
 const BASE = ['src/domain', 'src/errors'];
 /** What an adapter may use beside its own folder. */
-const BELOW_ADAPTERS = [...BASE, 'src/contract', 'src/config', 'src/http-server', 'src/ids', 'src/log', 'src/loop', 'src/metrics', 'src/secrets', 'src/time', 'src/tracing'];
+const BELOW_ADAPTERS = [...BASE, 'src/contract', 'src/config', 'src/http-server', 'src/ids', 'src/log', 'src/loop', 'src/metrics', 'src/secrets', 'src/time', 'src/tracing', 'src/time-limit'];
 
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
@@ -42,7 +42,7 @@ module.exports = {
     }),
 
     rule('errors-import-nothing', 'The error table stands alone.', { path: folders('src/errors') }, { path: '.' }),
-    rule('ids-import-nothing', 'Names and hashes of things know none of the things, a loop and a server none of their work.', { path: folders('src/http-server', 'src/ids', 'src/loop', 'src/secrets', 'src/time') }, { path: OURS }),
+    rule('ids-import-nothing', 'Names and hashes of things know none of the things, a loop and a server none of their work.', { path: folders('src/http-server', 'src/ids', 'src/loop', 'src/secrets', 'src/time', 'src/time-limit') }, { path: OURS }),
     rule('config-stands-alone', 'Configuration and log know nothing of what they configure.', { path: folders('src/config', 'src/log') }, {
       path: OURS,
       pathNot: folders(...BASE, 'src/config', 'src/log'),

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { Router } from 'express';
 import { DatabaseNotReady } from '../../src/db/availability';
 import { ServiceError } from '../../src/errors';
@@ -6,6 +5,7 @@ import type { Logger } from '../../src/log';
 import type { LabelsOf } from '../../src/metrics/catalogue';
 import { gauge } from '../../src/metrics/recorder';
 import { PROBE_TIMEOUT_MS } from '../../src/http-server';
+import { withTimeLimit } from '../../src/time-limit';
 import { answer } from './answer';
 import { otherMethods } from './bind';
 
@@ -60,8 +60,7 @@ export function health(
 
   async function ask({ name, check }: Probe): Promise<string | undefined> {
     try {
-      const late = setTimeout(PROBE_TIMEOUT_MS, undefined, { ref: false });
-      await Promise.race([check(), late.then(() => Promise.reject(new Error('timed out')))]);
+      await withTimeLimit(PROBE_TIMEOUT_MS, check());
       if (unavailable.delete(name)) log.info({ dependency: name }, 'a dependency is available again');
       return undefined;
     } catch (error) {

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../src/db/query';
 import { newestRestore } from '../../src/db/backups/restores';
 import { ServiceError } from '../../src/errors';
 import type { Logger } from '../../src/log';
 import { Loop } from '../../src/loop';
+import { withTimeLimit } from '../../src/time-limit';
 
 /** How often a process looks whether a restore is under way. Milliseconds. */
 const LOOK_EVERY_MS = 1_000;
@@ -50,8 +50,7 @@ export class Intake {
    * accept writes again before the next look. A later answer is not used: it may follow that of the next look.
    */
   private async look(): Promise<number> {
-    const late = sleep(LOOK_WITHIN_MS, undefined, { ref: false }).then(() => Promise.reject(new Error('no answer')));
-    await Promise.race([newestRestore(this.db), late]).then(
+    await withTimeLimit(LOOK_WITHIN_MS, newestRestore(this.db)).then(
       (restore) => this.note(restore),
       () => undefined,
     );
