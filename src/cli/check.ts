@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createReceiverCheck, getReceiverCheck, ok, project, type ReceiverCheck } from '../client';
+import { createReceiverCheck, getReceiverCheck, ok, type ReceiverCheck } from '../client';
 import { RECEIVER_CHECK_LOST_AFTER_MS } from '../domain/receiver-check';
-import { CommandError, call, failureInWords, mayAnswerLater, type Place } from './place';
+import { CommandError, call, mayAnswerLater, type Place } from './place';
 
 /** From one look at a running check to the next, in milliseconds. */
 const LOOK_AGAIN_MS = 500;
@@ -26,10 +26,10 @@ export async function checkReceiver(place: Place, webhook_url: string | undefine
 /** The check as it is now; as it was, while the service does not answer. */
 async function look(place: Place, known: ReceiverCheck): Promise<ReceiverCheck> {
   try {
-    return await ok(getReceiverCheck({ checkId: known.id }, project(place)));
+    return await call(place, (options) => ok(getReceiverCheck({ checkId: known.id }, options)));
   } catch (error) {
-    if (mayAnswerLater(error)) return known;
-    throw new CommandError(failureInWords(place, error), { cause: error });
+    if (error instanceof CommandError && mayAnswerLater(error.cause)) return known;
+    throw error;
   }
 }
 

@@ -3,13 +3,11 @@ import type { LabelsOf } from '../metrics/catalogue';
 import { gauge } from '../metrics/recorder';
 import { requireRow, type Database } from './query';
 
-/** SQLSTATE of a server that cannot write: a standby, or a primary that was set to read-only. */
-const READ_ONLY = '25006';
-
 /** Classes of errors: by SQLSTATE or the code of Node, the first that fits, or by the text where there is no code. */
 type ErrorClass = LabelsOf<'payments_db_errors_total'>['class'];
 
 const CODES: readonly (readonly [RegExp, ErrorClass])[] = [
+  // A standby, or a primary that was set to read-only.
   [/^25006$/, 'read_only'],
   [/^(40001|40P01)$/, 'conflict'],
   // No disk, memory or connection left.
@@ -79,7 +77,7 @@ export async function checkWritable(db: Database, machineTime: () => number = Da
     db,
     `select nextval('readiness_checks'), extract(epoch from clock_timestamp())::float8 * 1000 as clock`,
   ).catch((error: unknown) => {
-    throw codeOf(error) === READ_ONLY ? new DatabaseNotReady('is read-only', { cause: error }) : error;
+    throw errorClassOf(error) === 'read_only' ? new DatabaseNotReady('is read-only', { cause: error }) : error;
   });
   // Of a slow statement the clock may have been read at any instant.
   const ahead_ms = Math.max(0, asked_at - clock) - Math.max(0, clock - machineTime());
