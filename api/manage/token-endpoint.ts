@@ -15,7 +15,7 @@ import { TOKEN_SECONDS, type Tokens } from './tokens';
 
 /** Far more than the form needs. */
 const FORM_BYTES_MAX = 8 * 1024;
-/** Failures per minute: of one client from one address, and of the address (rules 21.7). */
+/** Failures per minute: of one client, and of one address (rules 21.7). */
 const CLIENT_FAILURES_MAX = 10;
 const ADDRESS_FAILURES_MAX = 30;
 
@@ -172,16 +172,13 @@ async function authenticated(
   throw new OAuthError('invalid_client', 'The client does not exist, or its secret is wrong.');
 }
 
-/**
- * Counts the failures of an address, and of each client at an address. A text that is no id belongs to no client: it
- * counts for the address only.
- */
+/** Counts the failures of an address and of a client. A text that is no id belongs to no client. */
 function createFailureCount() {
   const ofAddress = createFailureLimit(ADDRESS_FAILURES_MAX);
   const ofClient = createFailureLimit(CLIENT_FAILURES_MAX);
   return (address: string, client_id: string | undefined): number => {
     const now = Date.now();
-    return ofAddress(address, now) || (client_id === undefined ? 0 : ofClient(`${client_id} ${address}`, now));
+    return ofAddress(address, now) || (client_id === undefined ? 0 : ofClient(client_id, now));
   };
 }
 

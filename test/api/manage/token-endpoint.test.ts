@@ -119,7 +119,7 @@ describe('failures are limited', () => {
     return (await Promise.all(answers)).map(({ status }) => status).toSorted((a, b) => a - b);
   };
 
-  test('rules 21.7 and 21.18: wrong secrets of one client and address are 401 ten times a minute, then 429; the right secret always passes', async () => {
+  test('rules 21.7 and 21.18: wrong secrets of one client are 401 ten times a minute, then 429; the right secret always passes', async () => {
     const client = await fresh.aClient('operator');
     const statuses = await wrongSecrets(Array<string>(15).fill(client.client_id));
     expect(statuses).toEqual([...Array<number>(10).fill(401), ...Array<number>(5).fill(429)]);
@@ -136,13 +136,17 @@ describe('failures are limited', () => {
     expect((await fresh.askToken({ ...good })).status).toBe(200);
   });
 
-  test('wrong secrets from one address limit no other address', async () => {
+  test('those of one address limit no other address, those of one client count from any', async () => {
     await fresh.close();
     fresh = await aManageHost({ TRUSTED_PROXY: '127.0.0.1' });
-    const { client_id } = await fresh.aClient('operator');
+    const [one, another] = [await fresh.aClient('operator'), await fresh.aClient('operator')];
     const from = (address: string) => ({ 'x-forwarded-for': address, 'x-forwarded-proto': 'https' });
-    expect(await wrongSecrets(Array<string>(11).fill(client_id), from('192.0.2.1'))).toContain(429);
-    expect(await wrongSecrets([client_id], from('192.0.2.2'))).toEqual([401]);
+    expect(await wrongSecrets(Array<string>(31).fill('nobody'), from('192.0.2.1'))).toContain(429);
+    for (const address of ['192.0.2.2', '192.0.2.3']) {
+      expect(await wrongSecrets(Array<string>(5).fill(one.client_id), from(address))).toEqual(Array(5).fill(401));
+    }
+    expect(await wrongSecrets([one.client_id], from('192.0.2.4'))).toEqual([429]);
+    expect(await wrongSecrets([another.client_id], from('192.0.2.4'))).toEqual([401]);
   });
 
   test('tokens that are given use up no failures', async () => {
