@@ -522,7 +522,7 @@ export type SearchRequest = {
 export type SearchResult = {
     /** Orders that meet the query, on all pages. */
     hits: number;
-    /** `hits` is more than 10,000 and counts transactions: there are at most so many orders. */
+    /** `hits` is more than 50,000 and counts transactions: there are at most so many orders, and more than 10,000. */
     hits_is_estimate?: true;
     /** The orders of this page, as they are now, with all amounts in minor units. */
     orders: Order[];

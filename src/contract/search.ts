@@ -51,7 +51,9 @@ export const searchResultSchema = z.strictObject({
   hits_is_estimate: z
     .literal(true)
     .optional()
-    .describe('`hits` is more than 10,000 and counts transactions: there are at most so many orders.'),
+    .describe(
+      '`hits` is more than 50,000 and counts transactions: there are at most so many orders, and more than 10,000.',
+    ),
   orders: z.array(orderSchema).describe('The orders of this page, as they are now, with all amounts in minor units.'),
   is_truncated: z
     .literal(true)

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Index, SearchParams } from 'meilisearch';
+import { ATTEMPTS_MAX } from '../domain/order';
 import { isOfTransaction, type Sort, type SortField } from '../domain/query/fields';
 import { conditionsOf, type SearchQuery } from '../domain/query/query';
 import { SEARCH_PACE, type IndexDelay } from '../domain/search-pace';
@@ -59,8 +60,11 @@ const BEHIND_MAX_MS = 60_000;
 const NOTED_MS = 5 * 60_000;
 /** Rows of a report's first page. */
 const FIRST_PAGE = 1_000;
-/** Up to so many rows the orders are counted, 5 ms for each thousand; above, the number of rows is the answer. */
-const COUNTED_ROWS_MAX = 10_000;
+/**
+ * Up to so many rows the orders are counted, 5 ms for each thousand; above, the number of rows is the answer. More rows
+ * are of more than 10,000 orders.
+ */
+const COUNTED_ROWS_MAX = 10_000 * ATTEMPTS_MAX;
 
 /** How many rows of a report are asked for, and how long that may take. */
 type Page = { limit: number } & Parameters<InTurn>[1];

@@ -94,9 +94,9 @@ it('rules 20.1 and 20.8: without size and sort an answer has the newest 20 order
 test.each([
   [
     'an order once, however many of its transactions meet the query',
-    // Of 9,996 transactions.
-    'NOT transaction.id: created:[* TO "2026-01-01T00:23:48Z"}',
-    9_996,
+    // Of 10,500 transactions.
+    'NOT transaction.id:',
+    COUNT,
     2 / 3,
   ],
   ['conditions on one transaction', 'transaction.status:error', COUNT, 1 / 3],
@@ -111,12 +111,6 @@ test.each([
   expect(new Set(few).size).toBe(FEW * share);
   expect(few).toHaveLength(FEW * share);
   expect(orders).toHaveLength(Math.min(hits, 100));
-});
-
-it('rules 20.10: hits counts transactions, and says so, when more than 10,000 meet the query', async () => {
-  // The transactions of 6,668 orders.
-  const { hits, hits_is_estimate } = await page({ query: 'NOT transaction.id: created:[* TO "2026-01-01T00:23:49Z"}' });
-  expect([hits, hits_is_estimate]).toEqual([10_002, true]);
 });
 
 /** Every sort, with how many of those that were created first it finds: one goes beyond what `start` reaches. */

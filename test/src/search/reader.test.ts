@@ -22,8 +22,10 @@ async function aSilentServer() {
 const server = setUp(aSilentServer);
 beforeEach(() => server.asked.splice(0));
 
-const answer = (response: ServerResponse) =>
-  response.writeHead(200, { 'content-type': 'application/json' }).end('{"hits":[],"processingTimeMs":1}');
+const answer = (response: ServerResponse, more: object = {}) =>
+  response
+    .writeHead(200, { 'content-type': 'application/json' })
+    .end(JSON.stringify({ hits: [], processingTimeMs: 1, ...more }));
 const wanted = (field: 'created' | 'modified') =>
   ({ project_id: 'p', query: { op: 'all' }, sort: { field, direction: 'desc' } }) as const;
 
@@ -46,6 +48,24 @@ test('rules 20.25: a search of which one part failed has not ended while the ind
   answer(slow!);
   expect(await outcome).toBe('Orders cannot be searched at this moment.');
 });
+
+test.each([
+  [50_000, { totalHits: 9_999 }, { hits: 9_999, is_estimate: false }],
+  [50_001, undefined, { hits: 50_001, is_estimate: true }],
+])(
+  'rules 20.10: of %i transactions that a query meets, hits counts the orders, or says that it does not',
+  async (estimatedTotalHits, counted, hits) => {
+    const query = { op: 'equals', field: 'transaction.status', value: 'error' } as const;
+    const search = server.readerOf(0).orders({ ...wanted('created'), query }, { size: 1, start: 0 });
+    await until('page and number are asked for', () => server.asked.length === 2);
+    for (const { response } of server.asked) answer(response, { estimatedTotalHits });
+    if (counted !== undefined) {
+      await until('the orders are counted', () => server.asked.length === 3);
+      answer(server.asked[2]!.response, counted);
+    }
+    expect(await search).toMatchObject(hits);
+  },
+);
 
 test('rules 20.14: a report reads again what changed since the oldest change that the index lacked, and before', async () => {
   const [oldest_ms, began] = [59_000, Date.now()];
