@@ -1,6 +1,7 @@
 import express, { Router, type Request, type RequestHandler } from 'express';
 import { idInput } from '../../src/contract/scalars';
 import type { Database } from '../../src/db/query';
+import { PAGES } from '../../src/domain/page-paths';
 import type { Logger } from '../../src/log';
 import type { Processor } from '../../src/processor/client';
 import type { OrderWorkflows } from '../../src/temporal/orders';
@@ -90,10 +91,10 @@ export function createPages(services: PageServices): Router {
 
   const router = Router({ caseSensitive: true });
   router.use(assets());
-  add('/pay', orderPayables(services), rates?.order_form, (context) => ({
+  add(PAGES.order, orderPayables(services), rates?.order_form, (context) => ({
     '/:id/:transaction_id': { get: showPage(context) },
   }));
-  add('/paymentlinks', linkPayables(services), rates?.link_form, (context) => ({
+  add(PAGES.payment_link, linkPayables(services), rates?.link_form, (context) => ({
     '/:id/qr.svg': { get: showQrCode(context, public_url) },
   }));
   return router;

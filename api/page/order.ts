@@ -9,6 +9,7 @@ import {
 import { awaitsReconciliation } from '../../src/db/backups/restores';
 import { isExpired, mayCancel } from '../../src/domain/order';
 import { outcomeAwaitedFrom, paymentExpiresAt } from '../../src/domain/order-snapshot';
+import { linkPagePath, orderPagePath } from '../../src/domain/page-paths';
 import { paymentPeriod } from '../../src/domain/payment-period';
 import { ORDER_MOVES, isFinal, type OrderStatus } from '../../src/domain/transitions';
 import { reversalOrderId, transactionId } from '../../src/ids';
@@ -109,7 +110,7 @@ export function orderPayables({ db, orders, processor_notifications }: OrderServ
 export function toOrderPayable(order: StoredOrder, now: number): OrderPayable {
   return {
     ...factsOf(order, now),
-    path: `/pay/${order.id}/`,
+    path: orderPagePath(order.id),
     locales: [order.locale, order.customer?.['locale']].filter((locale) => typeof locale === 'string'),
     methods: methodsOf(order),
     state: stateOf(order, now),
@@ -129,7 +130,7 @@ function stateOf(order: StoredOrder, now: number): PaymentState {
     const link_id = order.related_payment_link_id;
     const shared = { kind: 'ended', last_failure, late_approval } as const;
     if (link_id !== null && status !== 'completed') {
-      const payment_page = `/paymentlinks/${link_id}/`;
+      const payment_page = linkPagePath(link_id);
       return { ...shared, outcome: 'attempt_failed', return_address: undefined, payment_page };
     }
     const outcome = (status === 'completed' ? undefined : late_approval) ?? (status as PageOutcome);

@@ -2,6 +2,7 @@ import type { Database } from '../../src/db/query';
 import { findStoredOrders, type StoredOrder } from '../../src/db/orders/stored-order';
 import { findStoredPaymentLink, type StoredPaymentLink } from '../../src/db/payment-links';
 import { parseDuration } from '../../src/domain/duration';
+import { linkPagePath } from '../../src/domain/page-paths';
 import { PAYMENT_LINK_ATTEMPTS_MAX, linkObstacle, type LinkObstacle } from '../../src/domain/payment-link';
 import { paymentPeriod } from '../../src/domain/payment-period';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
@@ -102,7 +103,7 @@ export function toLinkPayable(
   const paid = own?.status === 'completed' ? orderToPayable(own, now).paid_with : undefined;
   return {
     ...factsOf(link, now),
-    path: `/paymentlinks/${link.id}/`,
+    path: linkPagePath(link.id),
     locales: [],
     methods: pageMethods(payment_methods?.length ? payment_methods : project_payment_methods, project_payment_methods),
     state: stateOf(link, own_orders, now),

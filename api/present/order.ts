@@ -2,6 +2,7 @@ import type { Order } from '../../src/contract/order';
 import type { Event, Transaction } from '../../src/contract/transaction';
 import { capturableAmount } from '../../src/domain/amounts';
 import { FOLLOW_UPS } from '../../src/domain/follow-up';
+import { orderPagePath } from '../../src/domain/page-paths';
 import { ORDER_MOVES, isFinal } from '../../src/domain/transitions';
 import { moneyOf, type StoredEvent, type StoredOrder, type StoredTransaction } from '../../src/db/orders/stored-order';
 import { currentTimeOf } from '../../src/time';
@@ -13,11 +14,6 @@ import { formatInstant, formatTimestamp, omitNull } from './format';
 /** The current time of an object whose clock was advanced (rules 23.5); null for any other. */
 export function testClock(object: Pick<StoredOrder, 'clock_offset_ms'>): string | null {
   return object.clock_offset_ms === 0 ? null : formatInstant(currentTimeOf(object));
-}
-
-/** Where the customer pays the order, or one transaction of it. */
-function paymentPage(public_url: string, order_id: string, transaction_id?: string): string {
-  return `${public_url}/pay/${order_id}/${transaction_id === undefined ? '' : `${transaction_id}/`}`;
 }
 
 /** Like presentOrder, for answers that carry an ETag. */
@@ -100,7 +96,7 @@ export function presentOrder(order: StoredOrder, public_url: string): Order {
       payment_methods: order.payment_methods,
       transactions: order.transactions.map((transaction) => presentTransaction(transaction, order, public_url)),
       refunded_amount: nullIfZero(refunded_amount),
-      order_url: hasPage(order) ? paymentPage(public_url, order.id) : null,
+      order_url: hasPage(order) ? `${public_url}${orderPagePath(order.id)}` : null,
       related_order_id: order.related_order_id,
       related_orders: order.follow_ups.map(({ id }) => id),
       related_payment_link_id: order.related_payment_link_id,
@@ -182,7 +178,7 @@ function presentTransaction(transaction: StoredTransaction, order: StoredOrder, 
       outcomes: transaction.response_code === null ? null : { processing: { status: transaction.status, ...outcome } },
       expires_at: canBePaid && expires_at !== null ? formatTimestamp(expires_at) : null,
       capture_before: isCapturable && capture_ends_at !== null ? formatTimestamp(capture_ends_at) : null,
-      payment_url: canBePaid ? paymentPage(public_url, order.id, transaction.id) : null,
+      payment_url: canBePaid ? `${public_url}${orderPagePath(order.id, transaction.id)}` : null,
     } satisfies ShownTransaction),
     ...(order.kind === 'payment' && { is_capturable: isCapturable }),
   };

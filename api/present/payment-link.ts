@@ -1,15 +1,11 @@
 import type { PaymentLink } from '../../src/contract/payment-link';
 import type { StoredPaymentLink } from '../../src/db/payment-links';
 import { linkReason } from '../../src/domain/payment-link';
+import { linkPagePath } from '../../src/domain/page-paths';
 import { PAYMENT_LINK_MOVES, isFinal } from '../../src/domain/transitions';
 import type { Versioned } from '../operation';
 import { testClock } from './order';
 import { formatTimestamp, omitNull } from './format';
-
-/** The address of a link's page, to send to the customer. */
-function paymentLinkAddress(public_url: string, payment_link_id: string): string {
-  return `${public_url}/paymentlinks/${payment_link_id}/`;
-}
 
 /** Like presentPaymentLink, for answers that carry an ETag. */
 export function presentLinkVersion(link: StoredPaymentLink, public_url: string): Versioned<PaymentLink> {
@@ -41,7 +37,7 @@ export function presentPaymentLink(link: StoredPaymentLink, public_url: string):
       expiration_period: link.expiration_period,
       return_url: link.return_url,
       webhook_url: link.webhook_url,
-      payment_url: paymentLinkAddress(public_url, link.id),
+      payment_url: `${public_url}${linkPagePath(link.id)}`,
       status: link.status,
       reason,
       completed_order_id,

@@ -1,3 +1,5 @@
+import { orderPagePath } from '../domain/page-paths';
+
 /** A customer of the hosted page without a browser: cookies are kept, redirects are not followed. */
 export class PageCustomer {
   /** By name and path, as browsers keep them. */
@@ -31,7 +33,7 @@ export class PageCustomer {
   }
 
   /** Opens the page of an order, or the page at `path`, and answers the hidden fields that each of its forms has. */
-  async openPage({ id }: { id: string }, path = `/pay/${id}/`): Promise<{ token: string; attempt: string }> {
+  async openPage({ id }: { id: string }, path = orderPagePath(id)): Promise<{ token: string; attempt: string }> {
     const html = await (await this.send(path)).text();
     return { token: hidden(html, 'token'), attempt: hidden(html, 'attempt') };
   }

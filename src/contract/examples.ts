@@ -1,3 +1,4 @@
+import { linkPagePath, orderPagePath } from '../domain/page-paths';
 import type { Order } from './order';
 import type { Transaction } from './transaction';
 import type { DeliveryAnswer } from './delivery';
@@ -27,7 +28,7 @@ const anOrder: Order = {
   created: '2026-01-15T12:00:05.433502+00:00',
   modified: '2026-01-15T12:00:05.433502+00:00',
   expiration_period: 'PT30M',
-  order_url: `https://payments.example.com/pay/${ORDER_ID}/`,
+  order_url: `https://payments.example.com${orderPagePath(ORDER_ID)}`,
   return_url: 'https://shop.example.com/thanks',
 };
 const newOrder: Order = { ...anOrder, expires_at: '2026-01-15T12:30:05.433502+00:00' };
@@ -134,7 +135,7 @@ const linkThatEnded: PaymentLink = {
   currency: 'EUR',
   description: 'Two tickets',
   expiration_period: 'P30D',
-  payment_url: `https://payments.example.com/paymentlinks/${LINK_ID}/`,
+  payment_url: `https://payments.example.com${linkPagePath(LINK_ID)}`,
   status: 'new',
   reason: 'No payment was tried yet.',
   orders: {},
