@@ -172,7 +172,7 @@ describe('the receivers of the documentation', () => {
     const { merchant, webhook_secret: SECRET } = project;
     const env = { ...process.env, API: merchant.stack.api_url, KEY: merchant.api_key, SECRET, PORT: port };
     const running = spawn(program, argumentsOf(script, port), {
-      env: { ...env, PHP_CLI_SERVER_WORKERS: '16' },
+      env: { ...env, PHP_CLI_SERVER_WORKERS: '16', TMPDIR: folder },
       stdio: ['ignore', 'ignore', 'ignore'],
       // A process group of its own: PHP's server has workers, which outlive it.
       detached: true,

@@ -1,14 +1,4 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { RecordServer } from '../../../proofs/restore/record-server';
 import { setServerSettings } from '../../../src/bench/server-settings';
@@ -21,7 +11,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database';
 import { answerOfAdmin, runAdmin } from '../../support/admin';
 import { anAcceptedPayment, aStoredOrder } from '../../support/rows';
 import { setUp } from '../../support/set-up';
-import { stack } from '../../support/stack';
+import { serverFolder, stack } from '../../support/stack';
 import { until } from '../../support/waits';
 
 /** A PostgreSQL of its own that archives its log, with a record and databases of Temporal. */
@@ -30,8 +20,8 @@ let database: TestDatabase;
 let server: Database;
 /** A session of the running server with a table of its own. */
 let session: Database;
-/** Where folders of checks are made, if not where temporary files are. */
-const directory = mkdtempSync(path.join(tmpdir(), 'of-backups-'));
+/** Where folders of checks are made, but for one that is made where temporary files are. */
+const directory = serverFolder('b');
 jest.setTimeout(120_000);
 
 const DATABASES_OF_TEMPORAL = ['temporal', 'temporal_visibility'];
@@ -52,7 +42,6 @@ beforeAll(async () => {
   }
   session = connectDatabase(record.url('temporal'), { pool_max: 1 });
   await session.raw('create temporary table of_session as select 1 as n');
-  chmodSync(directory, 0o711);
 });
 afterAll(async () => {
   await Promise.all([database?.close(), server?.destroy(), session?.destroy()]);
@@ -81,8 +70,9 @@ const envOf = ({ restore_command = copyCommand(), damage = 'true', url = databas
   ].join(' && ');
   return { POSTGRES_URL: url, BACKUP_RESTORE_COMMAND };
 };
-const check = async (args: string[] = [], options: Parameters<typeof envOf>[0] = {}) => {
-  const { text, failed } = await runAdmin(['--json', 'backup', 'check', ...args], { env: envOf(options) });
+const check = async (args: string[] = [], options: Parameters<typeof envOf>[0] = {}, place = [directory]) => {
+  const where = place.flatMap((folder) => ['--directory', folder]);
+  const { text, failed } = await runAdmin(['--json', 'backup', 'check', ...where, ...args], { env: envOf(options) });
   const checked = JSON.parse(text) as Checked;
   expect(failed).toBe(!checked.passed);
   return checked;
@@ -164,7 +154,8 @@ describe('rules 28.7: backup check', () => {
 
   test('the age of the checks counts from the first one until one of the record passes', async () => {
     expect((await doctor('backup check')).note).toMatch(/^no backup was ever checked/);
-    expect(await check(['--databases', 'temporal'])).toMatchObject({ passed: true, problems: [] });
+    const where_temporary_files_are = await check(['--databases', 'temporal'], {}, []);
+    expect(where_temporary_files_are).toMatchObject({ passed: true, problems: [] });
     expect((await lastEntry()).after).toMatchObject({ passed: true, of_record: false });
     expect((await findFigures(database.db)).backup_check_age).toBeNull();
     expect(await check([], { damage: 'exit 1' })).toMatchObject({ passed: false });
@@ -181,7 +172,7 @@ describe('rules 28.7: backup check', () => {
     const name = nameOf(database.url);
     const databases = [name, ...DATABASES_OF_TEMPORAL];
     const relative = path.relative(process.cwd(), directory);
-    const checked = await check(['--databases', databases.join(','), '--directory', relative]);
+    const checked = await check(['--databases', databases.join(',')], {}, [relative]);
     expect(checked).toMatchObject({ passed: true, problems: [], databases });
     const [orders] = await queryRows<{ count: number }>(database.db, 'select count(*) as count from orders');
     expect(checked.rows[name]!['orders']).toBe(orders!.count);
