@@ -1,6 +1,6 @@
 import { asyncLocalStorage } from '@temporalio/activity';
 import type { LocalRetry } from '../workflows/messages';
-import type { ActivityTime } from './services';
+import type { TimeOfTry } from './services';
 
 /**
  * How long ago the activity was first scheduled, in milliseconds; added to the `now` of its input. The argument comes
@@ -18,22 +18,21 @@ export function waitedMilliseconds({ waited_ms }: LocalRetry = { waited_ms: 0 })
  * The current instant of a try, epoch milliseconds by the workflow's clock: `now` is its beginning, and it may have
  * waited for the processor or the database since.
  */
-export function currentInstant({ now, began }: ActivityTime): number {
-  return began === undefined ? now : now + Math.floor(performance.now() - began);
+export function currentInstant({ now, now_monotonic }: TimeOfTry): number {
+  return now_monotonic === undefined ? now : now + Math.floor(performance.now() - now_monotonic);
 }
 
 /**
  * The input of an activity with `now` corrected to this try: the workflow's `now` is the time of the first one, which
- * may be minutes ago (rules 4.15). `poll_at` is shifted by the same time, `began` is set for `currentInstant`.
+ * may be minutes ago (rules 4.15). `poll_at` is shifted by the same time, `now_monotonic` is set for `currentInstant`.
  */
 export function withTimeOfTry<Input>(input: Input, waited_ms: number): Input {
   if (typeof input !== 'object' || input === null) return input;
   const { now, poll_at } = input as { now?: unknown; poll_at?: unknown };
   if (typeof now !== 'number') return input;
-  const began = performance.now();
   return {
     ...input,
-    began,
+    now_monotonic: performance.now(),
     now: now + waited_ms,
     ...(typeof poll_at === 'number' && { poll_at: poll_at + waited_ms }),
   };

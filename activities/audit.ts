@@ -21,7 +21,8 @@ import { findDifferences, type Found } from './audit-comparison';
 import { differingProjects, sumDifferences, sumOf } from './audit-totals';
 import { comparePage } from './search-index';
 import { withTimeOfTry, waitedMilliseconds } from './activity-time';
-import type { ActivityServices, ActivityTime } from './services';
+import { workForAPart } from './part';
+import type { ActivityServices, TimeOfTry } from './services';
 
 type AuditServices = Pick<
   ActivityServices,
@@ -30,8 +31,6 @@ type AuditServices = Pick<
 
 /** An approval that the record still waits for after this long is a difference. Milliseconds. */
 const OPEN_MS = HOUR_MS;
-/** A call of the activity compares slices for about this long. Milliseconds. */
-const PART_MS = 20_000;
 /** Pause between two heartbeats: a slice may take longer than Temporal waits for one. Milliseconds. */
 const HEARTBEAT_EVERY_MS = 2_000;
 
@@ -46,28 +45,31 @@ export interface AuditPart {
  * the run under way, or begins one; compares nothing while a restored record lacks what it lost (rules 28.1).
  * Repeat-safe: each slice is recorded with the position of the next.
  */
-export async function auditPart(services: ActivityServices, input: ActivityTime): Promise<AuditPart> {
+export async function auditPart(services: ActivityServices, input: TimeOfTry): Promise<AuditPart> {
   if (await awaitsReconciliation(services.db)) return { is_finished: true, figures: NO_FIGURES };
   const { now } = withTimeOfTry(input, waitedMilliseconds());
   const context = Context.current();
-  const began = performance.now();
   let run = await currentRun(services, now);
-  const heartbeats = setInterval(() => context.heartbeat(run.figures), HEARTBEAT_EVERY_MS);
+  let is_finished = false;
+  const figures = () => run.figures;
+  const heartbeats = setInterval(() => context.heartbeat(figures()), HEARTBEAT_EVERY_MS);
   try {
-    while (run.finished === null && performance.now() - began < PART_MS) {
-      context.cancellationSignal.throwIfAborted();
-      const slice_began = performance.now();
+    await workForAPart(async () => {
+      const began = performance.now();
       const { orders } = run.figures;
       // A restore may have begun since the slice before.
-      if (await awaitsReconciliation(services.db)) return { is_finished: true, figures: run.figures };
+      is_finished = await awaitsReconciliation(services.db);
+      if (is_finished) return false;
       run = await auditSlice(services, run, now);
       const least_ms = ((run.figures.orders - orders) / services.audit_orders_per_second) * 1_000;
-      await context.sleep(Math.max(0, least_ms - (performance.now() - slice_began)));
-    }
+      await context.sleep(Math.max(0, least_ms - (performance.now() - began)));
+      is_finished = run.finished !== null;
+      return !is_finished;
+    }, figures);
   } finally {
     clearInterval(heartbeats);
   }
-  return { is_finished: run.finished !== null, figures: run.figures };
+  return { is_finished, figures: figures() };
 }
 
 /**

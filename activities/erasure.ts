@@ -16,12 +16,10 @@ import { findOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { takePlaces } from '../src/domain/places';
 import { objectIdOf, orderWorkflowId, paymentLinkWorkflowId, type ErasureInput } from '../workflows/messages';
 import { busyFailure } from './failure';
+import { workForAPart } from './part';
 import type { ActivityServices } from './services';
 
 type ErasureServices = Pick<ActivityServices, 'db' | 'workflows'>;
-
-/** A call of the activity erases for about this long. Milliseconds. */
-const PART_MS = 20_000;
 
 /** Erasures that a worker carries out at once: each holds a connection that payments use too. */
 const AT_ONCE = { project: 1, all: 4 };
@@ -60,14 +58,11 @@ const workerIsBusy = () =>
 
 async function eraseForAWhile(services: ErasureServices, input: ErasureInput): Promise<ErasureProgress> {
   const context = Context.current();
-  const began = performance.now();
-  let goes_on = true;
-  while (goes_on && performance.now() - began < PART_MS) {
-    goes_on = await erasePage(services, input, () => {
-      context.heartbeat();
-      context.cancellationSignal.throwIfAborted();
-    });
-  }
+  const throwIfCancelled = () => {
+    context.heartbeat();
+    context.cancellationSignal.throwIfAborted();
+  };
+  await workForAPart(() => erasePage(services, input, throwIfCancelled));
   const { orders, completed } = (await findErasure(services.db, input.erasure_id))!;
   return { orders, is_completed: completed !== null };
 }

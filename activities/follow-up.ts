@@ -12,7 +12,7 @@ import {
   movesReservedMoney,
   type FollowUpKind,
 } from '../src/domain/follow-up';
-import { lastTransaction, type OrderSnapshot } from '../src/domain/order-snapshot';
+import { latestAttempt, type OrderSnapshot } from '../src/domain/order-snapshot';
 import { isApproved, isMismatch, isOutcomeMissing, isUndecided, outcomeOf } from '../src/domain/outcome';
 import { chargeIdempotencyKey, expectedCharge, isAnswerOverdue, mayLookUpLag } from '../src/domain/transaction';
 import { minorUnitsInWords, mismatchInWords, type LateApprovalWatch } from '../src/domain/waits';
@@ -26,7 +26,7 @@ import type { FollowUpInput } from '../workflows/messages';
 import { pollOutcome, type PollInput } from './order-outcome';
 import { signalPayment } from './order-signals';
 import { currentInstant } from './activity-time';
-import type { ActivityTime, ActivityServices } from './services';
+import type { TimeOfTry, ActivityServices } from './services';
 
 /**
  * - `recorded`: the order is in the record. `was_final`: its outcome was known before.
@@ -55,7 +55,7 @@ const NOTHING: FollowUpExecution = { result: 'nothing' };
  */
 export async function executeFollowUp(
   services: ActivityServices,
-  input: FollowUpInput & ActivityTime,
+  input: FollowUpInput & TimeOfTry,
 ): Promise<FollowUpExecution> {
   if (input.requested_by === 'processor') return await recordProcessorInitiated(services, input);
   return input.kind === 'reversal' ? await reverseLateApproval(services, input) : await execute(services, input);
@@ -90,7 +90,7 @@ export async function pollFollowUp(
   return await signalPaymentOfFinal(services, input, polled);
 }
 
-async function execute(services: ActivityServices, input: FollowUpInput & ActivityTime): Promise<FollowUpExecution> {
+async function execute(services: ActivityServices, input: FollowUpInput & TimeOfTry): Promise<FollowUpExecution> {
   const { db } = services;
   // A capture or void was written before this workflow was started.
   const written = movesReservedMoney(input.kind) ? await findOrderSnapshot(db, input.id) : undefined;
@@ -104,7 +104,7 @@ async function execute(services: ActivityServices, input: FollowUpInput & Activi
 }
 
 /** Writes the order unless it exists. Throws the domain's refusals. */
-async function insert(trx: Database, input: FollowUpInput & ActivityTime): Promise<OrderSnapshot> {
+async function insert(trx: Database, input: FollowUpInput & TimeOfTry): Promise<OrderSnapshot> {
   return await insertFollowUp(trx, { ...input, transaction_id: transactionId(input.id, 1) });
 }
 
@@ -128,11 +128,11 @@ async function send(
 /** Records the outcome, or that the processor answered about another amount. Returns the order afterwards. */
 async function recordProcessorAnswer(
   services: ActivityServices,
-  input: FollowUpInput & ActivityTime,
+  input: FollowUpInput & TimeOfTry,
   order: OrderSnapshot,
   outcome: OperationOutcome,
 ): Promise<OrderSnapshot> {
-  if (isMismatch(outcome)) await recordMismatch(services.db, lastTransaction(order)!.id, outcome);
+  if (isMismatch(outcome)) await recordMismatch(services.db, latestAttempt(order)!.id, outcome);
   return await writeOutcome(services.db, input, order, outcome);
 }
 
@@ -149,7 +149,7 @@ async function signalPaymentOfFinal(
 /** The outcome is of the instant at which the processor has answered (rules 4.15). */
 async function writeOutcome(
   trx: Database,
-  input: FollowUpInput & ActivityTime,
+  input: FollowUpInput & TimeOfTry,
   order: OrderSnapshot,
   outcome: OperationOutcome,
 ): Promise<OrderSnapshot> {
@@ -179,7 +179,7 @@ async function needsAttention(
  */
 async function recordProcessorInitiated(
   services: ActivityServices,
-  input: FollowUpInput & ActivityTime,
+  input: FollowUpInput & TimeOfTry,
 ): Promise<FollowUpExecution> {
   const { db, processor } = services;
   const { id: order_id, kind, processor_key = '', original_order_id, original_transaction_id, now } = input;
@@ -255,14 +255,14 @@ async function findChargebacks(
     original_order_id,
     original_transaction_id,
     processor_key,
-    began = performance.now(),
-  }: FollowUpInput & ActivityTime,
+    now_monotonic = performance.now(),
+  }: FollowUpInput & TimeOfTry,
   currency: string,
 ): Promise<'recorded' | 'not_recorded' | 'in_another_currency'> {
   let is_listed = false;
   let has_other_currency = false;
   const missing: ReportedOperation[] = [];
-  const left_ms = () => CHARGEBACKS_WITHIN_MS - (performance.now() - began);
+  const left_ms = () => CHARGEBACKS_WITHIN_MS - (performance.now() - now_monotonic);
   try {
     for await (const operations of operationPages(processor, { order_ids: [original_order_id] })) {
       for (const operation of operations) {
@@ -297,7 +297,7 @@ async function findChargebacks(
  */
 async function reverseLateApproval(
   services: ActivityServices,
-  input: FollowUpInput & ActivityTime,
+  input: FollowUpInput & TimeOfTry,
 ): Promise<FollowUpExecution> {
   const { db, processor } = services;
   const { now, original_transaction_id: transaction_id } = input;
@@ -337,7 +337,7 @@ async function reverseLateApproval(
 
 async function executeReversal(
   services: ActivityServices,
-  input: FollowUpInput & ActivityTime,
+  input: FollowUpInput & TimeOfTry,
 ): Promise<FollowUpExecution> {
   const execution = await execute(services, input);
   await endWatchOfReversed(services.db, input.original_transaction_id);

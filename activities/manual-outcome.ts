@@ -7,7 +7,7 @@ import { endAttention, addAttention } from '../src/db/orders/update-order';
 import { CONTRADICTION_OVERDUE } from '../src/domain/attention';
 import { holdsCardNumber } from '../src/domain/card';
 import { isAttemptOpen } from '../src/domain/order';
-import { lastTransaction, type OrderSnapshot } from '../src/domain/order-snapshot';
+import { latestAttempt, type OrderSnapshot } from '../src/domain/order-snapshot';
 import {
   contradictionOf,
   isMismatch,
@@ -19,7 +19,7 @@ import { nextLatePoll } from '../src/domain/transaction';
 import { validationError } from '../src/errors';
 import type { FollowUpInput, SetOutcomeInput } from '../workflows/messages';
 import { signalPayment, signalLinkOfEndedOrder } from './order-signals';
-import type { ActivityTime, ActivityServices, WorkflowsOf } from './services';
+import type { TimeOfTry, ActivityServices, WorkflowsOf } from './services';
 
 /**
  * Outcomes that an operator sets where the processor will never give one (rules 10.14), for orders and follow-up
@@ -30,7 +30,7 @@ import type { ActivityTime, ActivityServices, WorkflowsOf } from './services';
 /** Sets the outcome of a charge unless it has one. Returns the order as recorded. */
 export async function setChargeOutcome(
   services: Pick<ActivityServices, 'db'> & WorkflowsOf<'payment_links'>,
-  { order_id, manual_outcome, now }: { order_id: string; manual_outcome: SetOutcomeInput } & ActivityTime,
+  { order_id, manual_outcome, now }: { order_id: string; manual_outcome: SetOutcomeInput } & TimeOfTry,
 ): Promise<OrderSnapshot> {
   const { db } = services;
   await recordManualOutcome(db, { order_id, manual_outcome, by: authorOf(manual_outcome) }, (trx, order) =>
@@ -42,7 +42,7 @@ export async function setChargeOutcome(
 /** Like setChargeOutcome, for a follow-up order. The amount that it had set aside is moved or freed. */
 export async function setFollowUpOutcome(
   services: Pick<ActivityServices, 'db'> & WorkflowsOf<'orders'>,
-  input: FollowUpInput & { manual_outcome: SetOutcomeInput } & ActivityTime,
+  input: FollowUpInput & { manual_outcome: SetOutcomeInput } & TimeOfTry,
 ): Promise<OrderSnapshot> {
   const { db } = services;
   const { id: order_id, manual_outcome } = input;
@@ -60,10 +60,10 @@ export async function setFollowUpOutcome(
  */
 export async function verifyManualOutcome(
   { db, processor }: ActivityServices,
-  { order_id, key, now }: { order_id: string; key: string } & ActivityTime,
+  { order_id, key, now }: { order_id: string; key: string } & TimeOfTry,
 ): Promise<OrderSnapshot> {
   const order = await loadOrderSnapshot(db, order_id);
-  const last = lastTransaction(order);
+  const last = latestAttempt(order);
   if (last === undefined || isAttemptOpen(last.status)) return order;
   const { amount, currency } = order;
   const answer = await processor.findOperation(key, { amount, currency });

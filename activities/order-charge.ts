@@ -1,18 +1,19 @@
 import { moveAsPlanned } from '../src/db/orders/move-order';
 import { findPayment, recordMismatch, type Payment } from '../src/db/orders/transactions';
 import { isExpired } from '../src/domain/order';
-import { lastTransaction, transactionOf, withAnswered, type OrderSnapshot } from '../src/domain/order-snapshot';
+import { latestAttempt, transactionOf, withAnswered, type OrderSnapshot } from '../src/domain/order-snapshot';
 import { isApproved, isMismatch, planOutcome, type ChargeOutcome } from '../src/domain/outcome';
+import { orderPagePath } from '../src/domain/page-paths';
 import { chargeIdempotencyKey, chargeOperation, expectedCharge } from '../src/domain/transaction';
 import type { Processor } from '../src/processor/client';
 import type { OperationRequest } from '../src/processor/wire';
 import { currentTimeOf } from '../src/time';
 import type { TransactionInput } from '../workflows/messages';
 import { currentInstant } from './activity-time';
-import type { ActivityTime, ActivityServices } from './services';
+import type { TimeOfTry, ActivityServices } from './services';
 
 /** A requested charge. */
-interface ChargeRequest extends ActivityTime {
+interface ChargeRequest extends TimeOfTry {
   transaction: TransactionInput;
   is_test: boolean;
 }
@@ -27,7 +28,7 @@ export async function charge(
   request: ChargeRequest,
 ): Promise<OrderSnapshot> {
   const { transaction, is_test, now } = request;
-  const { id: transaction_id, expires_at } = lastTransaction(order)!;
+  const { id: transaction_id, expires_at } = latestAttempt(order)!;
   if (isExpired(expires_at, Math.max(now, currentTimeOf(order)))) return order;
   const { payment_method, payment_method_brand, payment_method_details = {}, capture_mode = null } = transaction;
   const payment = {
@@ -70,7 +71,7 @@ export async function sendCharge(
     amount,
     currency,
     vault_token: payment_method_details.vault_token ?? '',
-    return_url: `${public_url}/pay/${order_id}/${transaction_id}/?from=issuer`,
+    return_url: `${public_url}${orderPagePath(order_id, transaction_id)}?from=issuer`,
     ...(receiver_account_token && { receiver_account_token }),
   };
   return await processor.execute(operation, chargeIdempotencyKey(transaction_id));

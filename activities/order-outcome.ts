@@ -1,16 +1,16 @@
 import { loadOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { recordPoll } from '../src/db/orders/transactions';
-import { lastTransaction, withPoll, type OrderSnapshot } from '../src/domain/order-snapshot';
+import { latestAttempt, withPoll, type OrderSnapshot } from '../src/domain/order-snapshot';
 import { isOutcomeMissing } from '../src/domain/outcome';
 import { pollAfter } from '../src/domain/transaction';
 import type { OperationOutcome } from '../src/processor/client';
-import type { ActivityTime, ActivityServices } from './services';
+import type { TimeOfTry, ActivityServices } from './services';
 
 /**
  * A poll of an open outcome; without an outcome the next poll is at `poll_at`, epoch milliseconds, or earlier if a
  * customer is at the issuer and the processor does not answer.
  */
-export type PollInput = { order: OrderSnapshot; poll_at: number } & ActivityTime;
+export type PollInput = { order: OrderSnapshot; poll_at: number } & TimeOfTry;
 
 /** The operation of an order: a charge, or that of a follow-up order. */
 interface PolledOperation<SentAgain> {
@@ -37,7 +37,7 @@ export async function pollOutcome<SentAgain extends OperationOutcome | 'not_foun
     // Where the processor knows nothing, only the record can say that the order was moved meanwhile.
     return await record(answer === 'not_found' ? await loadOrderSnapshot(db, order.id) : order, answer);
   }
-  const { id: transaction_id, status, polls = 0 } = lastTransaction(order)!;
+  const { id: transaction_id, status, polls = 0 } = latestAttempt(order)!;
   // The customer may be back from the issuer, and the notification may be what asked for this poll.
   const is_silent = found === 'unknown' && status === 'pending';
   const next_at = is_silent ? Math.min(poll_at, now + pollAfter(polls)) : poll_at;
@@ -46,7 +46,7 @@ export async function pollOutcome<SentAgain extends OperationOutcome | 'not_foun
   // Another worker may have moved the order and died before it returned. The worker that sent it may have died before
   // it wrote that the outcome is unknown.
   const current = await loadOrderSnapshot(db, order.id);
-  const current_status = lastTransaction(current)?.status;
+  const current_status = latestAttempt(current)?.status;
   // The customer has confirmed at the issuer since this answer, and a later poll has recorded that.
   const is_overtaken = status === 'pending' && current_status === 'processing';
   const is_nothing_new = found === 'unknown' && current_status !== 'new';

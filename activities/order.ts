@@ -7,7 +7,7 @@ import { closingOf, openAuthorization } from '../src/domain/authorization';
 import type { NewTransaction } from '../src/domain/new-order';
 import { transactionExpiresAt, type Ending } from '../src/domain/order';
 import {
-  lastTransaction,
+  latestAttempt,
   outcomeAwaitedFrom,
   shouldExpire,
   transactionOf,
@@ -25,7 +25,7 @@ import { charge, findCharge, recordChargeOutcome, sendCharge } from './order-cha
 import { pollOutcome, type PollInput } from './order-outcome';
 import { signalLinkOfEndedOrder, signalPaymentLink } from './order-signals';
 import { currentInstant } from './activity-time';
-import type { ActivityTime, ActivityServices } from './services';
+import type { TimeOfTry, ActivityServices } from './services';
 
 /**
  * Activities of an order's workflow. The idempotency key of a charge derives from its transaction, so each activity is
@@ -35,7 +35,7 @@ import type { ActivityTime, ActivityServices } from './services';
 /** Writes a new order; repeat-safe. Throws ServiceUnavailable when it does not exist and the request came too late. */
 export async function writeOrder(
   { db }: Pick<ActivityServices, 'db'>,
-  input: CreateOrderInput & ActivityTime,
+  input: CreateOrderInput & TimeOfTry,
 ): Promise<OrderSnapshot> {
   const { order, transaction, period, payment_link, now, request } = input;
   // The order of a payment link uses the link's clock. The statement refuses an offset that the link does not have.
@@ -65,11 +65,11 @@ export async function readOrder(
  */
 export async function createAndCharge(
   services: ActivityServices,
-  input: CreateOrderInput & ActivityTime,
+  input: CreateOrderInput & TimeOfTry,
 ): Promise<OrderSnapshot> {
   const { transaction } = input;
   const order = await writeOrder(services, input);
-  const is_new = transaction !== undefined && lastTransaction(order)?.status === 'new';
+  const is_new = transaction !== undefined && latestAttempt(order)?.status === 'new';
   const now = input.now + order.clock_offset_ms;
   const charged = is_new ? await charge(services, order, { ...input, transaction, now }) : order;
   return await signalPaymentLink(services, charged);
@@ -78,7 +78,7 @@ export async function createAndCharge(
 /** Charges one payment attempt of an existing order. The first transaction may have been written with the order. */
 export async function chargeAttempt(
   services: ActivityServices,
-  input: SubmitPaymentInput & ActivityTime & { order: OrderSnapshot },
+  input: SubmitPaymentInput & TimeOfTry & { order: OrderSnapshot },
 ): Promise<OrderSnapshot> {
   const order = await writeAttempt(services, input);
   return transactionOf(order, attemptId(input))?.status === 'new' ? await charge(services, order, input) : order;
@@ -87,7 +87,7 @@ export async function chargeAttempt(
 /** Writes that the charge of an attempt begins, from which on its outcome is awaited; repeat-safe. */
 export async function writeAttempt(
   { db }: Pick<ActivityServices, 'db'>,
-  input: Pick<SubmitPaymentInput, 'transaction' | 'request'> & Pick<ActivityTime, 'now'> & { order: OrderSnapshot },
+  input: Pick<SubmitPaymentInput, 'transaction' | 'request'> & Pick<TimeOfTry, 'now'> & { order: OrderSnapshot },
 ): Promise<OrderSnapshot> {
   const { order, transaction, now, request } = input;
   const { expires_at: order_expires_at } = order;
@@ -126,7 +126,7 @@ export async function pollCharge(
  */
 export async function pollDeclined(
   services: ActivityServices,
-  { order, transaction_id, now }: { order: OrderSnapshot; transaction_id: string } & ActivityTime,
+  { order, transaction_id, now }: { order: OrderSnapshot; transaction_id: string } & TimeOfTry,
 ): Promise<void> {
   const outcome = await findCharge(services, order, transaction_id);
   if (isDeclined(outcome)) return;
@@ -148,14 +148,14 @@ export async function endUnpaidOrder(
     versions?: readonly number[] | undefined;
     /** When the processor is polled again if it gives no answer, epoch milliseconds; absent: the stored time stays. */
     poll_at?: number | undefined;
-  } & ActivityTime,
+  } & TimeOfTry,
 ): Promise<OrderSnapshot> {
   const { db } = services;
   const { ended, source, versions, now, poll_at } = input;
   let order = await loadOrderSnapshot(db, input.order.id);
   if (!isFinal(ORDER_MOVES, order.status)) {
     if (versions?.includes(order.version) === false) throw preconditionFailed();
-    const last = lastTransaction(order);
+    const last = latestAttempt(order);
     if (last !== undefined && outcomeAwaitedFrom(order) !== undefined) {
       const outcome = await findCharge(services, order, last.id);
       if (outcome === 'unknown') {
@@ -190,7 +190,7 @@ export async function endUnpaidOrder(
  */
 export async function startCaptureOrVoid(
   services: ActivityServices,
-  input: CaptureOrVoidInput & ActivityTime,
+  input: CaptureOrVoidInput & TimeOfTry,
 ): Promise<OrderSnapshot> {
   const { db } = services;
   const written = await insertFollowUp(db, { ...input, transaction_id: transactionId(input.id, 1) });
@@ -202,7 +202,7 @@ export async function startCaptureOrVoid(
 /** Captures or releases the rest of an authorization at the end of its capture window. Returns the payment order. */
 export async function closeCaptureWindow(
   services: ActivityServices,
-  { order_id, now }: { order_id: string } & ActivityTime,
+  { order_id, now }: { order_id: string } & TimeOfTry,
 ): Promise<OrderSnapshot> {
   const { db } = services;
   const authorization = openAuthorization(await loadOrderSnapshot(db, order_id));
@@ -236,7 +236,7 @@ export async function closeCaptureWindow(
  */
 export const startReversal = async (
   { workflows }: ActivityServices,
-  input: { transaction_id: string; poll_after_ms?: number | undefined } & ActivityTime,
+  input: { transaction_id: string; poll_after_ms?: number | undefined } & TimeOfTry,
 ) => await workflows.follow_ups.startReversal(input);
 
 /**

@@ -7,12 +7,12 @@ import { requireLinkMayEnd, type PaymentLinkSnapshot } from '../src/domain/payme
 import { preconditionFailed } from '../src/errors';
 import type { CreatePaymentLinkInput } from '../workflows/messages';
 import { foundOrNull } from './failure';
-import type { ActivityTime, ActivityServices } from './services';
+import type { TimeOfTry, ActivityServices } from './services';
 
 /** Writes a new link. Throws ServiceUnavailable when it does not exist and the request came too late. */
 export const writePaymentLink = async (
   { db }: ActivityServices,
-  { payment_link, period, now, request }: CreatePaymentLinkInput & ActivityTime,
+  { payment_link, period, now, request }: CreatePaymentLinkInput & TimeOfTry,
 ) => await insertPaymentLink(db, payment_link, { created: now, expires_at: now + period, request });
 
 /** The recorded link; null when there is none, RecordMissing for a link that `must_exist`. */
@@ -26,7 +26,7 @@ export async function readPaymentLink(
 /** Expires a link without a payment in progress. Returns the link as it is now. */
 export const expirePaymentLink = async (
   { db }: ActivityServices,
-  { payment_link_id, now }: { payment_link_id: string } & ActivityTime,
+  { payment_link_id, now }: { payment_link_id: string } & TimeOfTry,
 ) => await endStoredLink(db, payment_link_id, { ended_by: 'time', now });
 
 /**
@@ -34,11 +34,7 @@ export const expirePaymentLink = async (
  */
 export async function writePaymentLinkEnd(
   { db }: ActivityServices,
-  {
-    payment_link_id,
-    versions,
-    now,
-  }: { payment_link_id: string; versions?: readonly number[] | undefined } & ActivityTime,
+  { payment_link_id, versions, now }: { payment_link_id: string; versions?: readonly number[] | undefined } & TimeOfTry,
 ): Promise<PaymentLinkSnapshot> {
   const link = await endStoredLink(db, payment_link_id, { ended_by: 'merchant', now, versions });
   if (link.status === 'expired') return link;

@@ -7,17 +7,17 @@ import { acceptRequest, type AcceptedRequest } from '../src/domain/accepted-requ
 import type { DeliveryKey } from '../src/domain/delivery';
 import type { NewOrder } from '../src/domain/new-order';
 import { ATTEMPTS_MAX } from '../src/domain/order';
-import { lastTransaction, transactionOf, type OrderSnapshot } from '../src/domain/order-snapshot';
+import { latestAttempt, transactionOf, type OrderSnapshot } from '../src/domain/order-snapshot';
 import type { ReceiverCase } from '../src/domain/receiver-check';
 import { ServiceError } from '../src/errors';
 import { receiverCheckOrderId, transactionId } from '../src/ids';
 import type { TransactionInput } from '../workflows/messages';
 import { executeFollowUp, pollFollowUp } from './follow-up';
 import { chargeAttempt, createAndCharge, pollCharge, writeOrder } from './order';
-import type { ActivityServices, ActivityTime } from './services';
+import type { ActivityServices, TimeOfTry } from './services';
 
 /** A case that is being played. */
-export interface Play extends ActivityTime {
+export interface Play extends TimeOfTry {
   services: ActivityServices;
   check: StoredReceiverCheck;
   project: Project;
@@ -170,7 +170,7 @@ async function vaultTestCard({ services: { processor }, project, now }: Play, na
 
 /** The order after a poll, if the processor was not heard: the order has no workflow that polls. */
 async function outcomeKnown({ services, now }: Play, order: OrderSnapshot): Promise<OrderSnapshot> {
-  const last = lastTransaction(order);
+  const last = latestAttempt(order);
   if (last?.status !== 'processing') return order;
   return await pollCharge(services, { order, transaction_id: last.id, now, poll_at: now + POLL_AGAIN_MS });
 }

@@ -20,7 +20,7 @@ import {
 import type { WebhookRequest } from '../src/webhook/post';
 import { deliveryWorkflowId, receiverCheckWorkflowId, type ReceiverCheckInput } from '../workflows/messages';
 import { advanceClock, declinedThenPaidOrder, paidOrder, refundInFull, type Play } from './receiver-check-orders';
-import type { ActivityServices, ActivityTime } from './services';
+import type { ActivityServices, TimeOfTry } from './services';
 
 const TEN_MINUTES_MS = 10 * 60_000;
 const ORDERS_AT_ONCE = 10;
@@ -31,7 +31,7 @@ const ORDERS_AT_ONCE = 10;
  */
 export async function playReceiverCase(
   services: ActivityServices,
-  { check_id, case: name, now }: ReceiverCheckInput & { case: ReceiverCase } & ActivityTime,
+  { check_id, case: name, now }: ReceiverCheckInput & { case: ReceiverCase } & TimeOfTry,
 ): Promise<PlayedCase> {
   const check = await load(services.db, check_id);
   // Its merchant was told that it could not be started.
@@ -47,7 +47,7 @@ export async function playReceiverCase(
  */
 export async function finishReceiverCheck(
   { db }: ActivityServices,
-  { check_id, played, now }: ReceiverCheckInput & { played: PlayedCase[] } & ActivityTime,
+  { check_id, played, now }: ReceiverCheckInput & { played: PlayedCase[] } & TimeOfTry,
 ): Promise<ReceiverResult> {
   const { project_id, completed, cases: judged } = await load(db, check_id);
   if (completed !== null) return worstResult(judged ?? [{ result: 'not_played' }]);
@@ -73,7 +73,7 @@ const LOOK_AGAIN_MS = 200;
 /** Completes a check that could not be played. Repeat-safe. */
 export async function stopReceiverCheck(
   { db }: ActivityServices,
-  { check_id, reason, now }: ReceiverCheckInput & { reason: string } & ActivityTime,
+  { check_id, reason, now }: ReceiverCheckInput & { reason: string } & TimeOfTry,
 ): Promise<void> {
   await completeReceiverCheck(db, { id: check_id, reason, now });
 }

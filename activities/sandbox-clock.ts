@@ -12,7 +12,7 @@ import {
 import { validationError } from '../src/errors';
 import type { AdvanceClockInput } from '../workflows/messages';
 import { findWaits } from './sandbox-clock-waits';
-import type { ActivityTime, ActivityServices } from './services';
+import type { TimeOfTry, ActivityServices } from './services';
 
 /** Upper limit of one activity of an advance; a longer one would block a worker slot. Milliseconds. */
 const SLICE_MS = 2_000;
@@ -34,7 +34,7 @@ const LOOK_AGAIN_MS = { first: 10, longest: 200 };
  */
 export async function beginClockAdvance(
   { db }: ActivityServices,
-  input: StartedClock & AdvanceClockInput & ActivityTime,
+  input: StartedClock & AdvanceClockInput & TimeOfTry,
 ): Promise<BegunAdvance> {
   const begun = await beginAdvance(db, input, input);
   if (begun !== undefined) return begun;
@@ -50,7 +50,7 @@ export const unfinishedClockAdvances = async ({ db }: ActivityServices, { clock_
 /** Advances the clock for at most SLICE_MS. `progress` is the result of the call before. */
 export async function advanceToNextDue(
   services: ActivityServices,
-  input: StartedClock & { to_offset_ms: number; progress?: ClockProgress | undefined } & ActivityTime,
+  input: StartedClock & { to_offset_ms: number; progress?: ClockProgress | undefined } & TimeOfTry,
 ): Promise<ClockProgress> {
   const began = Date.now();
   const now = () => input.now + Date.now() - began;
@@ -83,7 +83,7 @@ export async function advanceToNextDue(
  */
 export async function finishClockAdvance(
   services: ActivityServices,
-  { n, poll, ...clock }: StartedClock & { n: number; poll: boolean } & ActivityTime,
+  { n, poll, ...clock }: StartedClock & { n: number; poll: boolean } & TimeOfTry,
 ): Promise<'polled' | 'finished'> {
   const openPolls = async () =>
     (await findWaits(services, clock, clock.now)).waits.filter(({ is_poll }) => is_poll === true);

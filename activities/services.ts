@@ -12,10 +12,10 @@ import type { PostWebhook } from '../src/webhook/post';
  * The instant of the current try of an activity, epoch milliseconds by the workflow's clock. A later try gets a later
  * instant (withFailures).
  */
-export interface ActivityTime {
+export interface TimeOfTry {
   now: number;
-  /** When this try began, by performance.now(); set by withFailures. */
-  began?: number;
+  /** performance.now() at that instant; set by withFailures. */
+  now_monotonic?: number;
 }
 
 /** The receiver of events for operators, with the secret that signs them. */

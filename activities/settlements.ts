@@ -13,7 +13,7 @@ import { isAttemptOpen } from '../src/domain/order';
 import { processorOrderId, transactionId } from '../src/ids';
 import type { Settlement } from '../src/processor/wire';
 import { currentInstant, withTimeOfTry, waitedMilliseconds } from './activity-time';
-import type { ActivityTime, ActivityServices } from './services';
+import type { TimeOfTry, ActivityServices } from './services';
 
 /** How long a worker tries to start the workflow that records a settled chargeback; then the fetch is repeated. */
 const RECORDED_WITHIN_MS = 10_000;
@@ -30,7 +30,7 @@ export interface SettlementFetch extends OpenSettlements {
  */
 export async function fetchSettlements(
   { db, processor, workflows }: ActivityServices,
-  input: ActivityTime,
+  input: TimeOfTry,
 ): Promise<SettlementFetch> {
   const began = withTimeOfTry(input, waitedMilliseconds());
   let settled = 0;

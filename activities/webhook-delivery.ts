@@ -17,10 +17,10 @@ import { webhookResult, type WebhookAnswer } from '../src/webhook/post';
 import { deliveryWorkflowId } from '../workflows/messages';
 import { busyFailure } from './failure';
 import { currentInstant } from './activity-time';
-import type { ActivityTime, ActivityServices } from './services';
+import type { TimeOfTry, ActivityServices } from './services';
 
 /** Names the attempt that is due by the record. `now` is real time: the order's clock offset is in the record. */
-export interface AttemptInput extends DeliveryKey, ActivityTime {}
+export interface AttemptInput extends DeliveryKey, TimeOfTry {}
 
 /**
  * Starts one workflow per webhook. It may run longer than the order's and uses the order's clock. Repeat-safe: a

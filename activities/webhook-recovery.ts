@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Context } from '@temporalio/activity';
 import { readWithin, required, type Database } from '../src/db/query';
 import {
   countToRecover,
@@ -20,12 +19,11 @@ import { RECOVERED_AT_ONCE, RECOVERED_PER_SECOND, type WebhookRecoveryProgress }
 import { currentTimeOf } from '../src/time';
 import { setCause } from '../src/tracing/cause';
 import { webhookRecoveryWorkflowId, type WebhookRecoveryInput } from '../workflows/messages';
+import { workForAPart } from './part';
 import type { ActivityServices } from './services';
 
 type RecoveryServices = Pick<ActivityServices, 'db' | 'workflows'>;
 
-/** A call of the activity sends webhooks for about this long. Milliseconds. */
-const PART_MS = 20_000;
 const SECOND_MS = 1_000;
 /** How long the webhooks that remain are counted. Milliseconds. */
 const COUNTED_WITHIN_MS = 2_000;
@@ -56,16 +54,13 @@ export async function recoverWebhooks(
   services: RecoveryServices,
   { recovery_id }: WebhookRecoveryInput,
 ): Promise<void> {
-  const context = Context.current();
-  const began = performance.now();
   await startUnattempted(services, await load(services.db, recovery_id));
-  while (performance.now() - began < PART_MS) {
-    context.cancellationSignal.throwIfAborted();
-    const slice_began = performance.now();
-    if (!(await recoverSlice(services, recovery_id))) return;
-    context.heartbeat();
-    await sleep(Math.max(0, SECOND_MS - (performance.now() - slice_began)));
-  }
+  await workForAPart(async () => {
+    const began = performance.now();
+    const goes_on = await recoverSlice(services, recovery_id);
+    if (goes_on) await sleep(Math.max(0, began + SECOND_MS - performance.now()));
+    return goes_on;
+  });
 }
 
 /**

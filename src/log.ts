@@ -1,9 +1,9 @@
 import { writeSync } from 'node:fs';
-import pino, { type Logger } from 'pino';
+import pino from 'pino';
 import { replaceCardNumbers } from './domain/card';
 import { inLines } from './domain/shown-text';
 
-export type { Logger };
+export type Logger = pino.Logger;
 
 /** The replacement of a number in a JSON line, which has no quotation marks. */
 const REPLACED_NUMBER = /(?<=[^\\]":)\[card number\]/g;

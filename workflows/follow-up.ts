@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { followUpIdempotencyKey } from '../src/domain/follow-up';
-import { lastTransaction, type OrderSnapshot } from '../src/domain/order-snapshot';
+import { latestAttempt, type OrderSnapshot } from '../src/domain/order-snapshot';
 import { POLL_LATE_CHALLENGE_MS } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { localActivities, polling } from './activities';
@@ -68,7 +68,7 @@ class FollowUpState extends RecordedObject<OrderSnapshot> {
         poll: async (poll) => {
           const polled = await polling.pollFollowUp({ ...input, ...poll });
           // Set while this workflow did not know of it: the processor may contradict it.
-          if (lastTransaction(polled)?.outcome_set_by_hand === true) this.outcome.pollRequested = true;
+          if (latestAttempt(polled)?.outcome_set_by_hand === true) this.outcome.pollRequested = true;
           return polled;
         },
         setOutcomeByHand: (manual_outcome) => localActivities.setFollowUpOutcome({ ...input, ...manual_outcome }),

@@ -1,5 +1,5 @@
 import { mayCancel, paymentObstacle, canNotCancel, type PaymentObstacle } from '../src/domain/order';
-import { lastTransaction, orderFacts, paymentExpiresAt, type OrderSnapshot } from '../src/domain/order-snapshot';
+import { latestAttempt, orderFacts, paymentExpiresAt, type OrderSnapshot } from '../src/domain/order-snapshot';
 import { ServiceError } from '../src/errors';
 import { localActivities } from './activities';
 import {
@@ -59,7 +59,7 @@ async function pay(state: OrderState, input: SubmitPaymentInput): Promise<void> 
 
 /** Whether the last attempt of an order is this one, and has begun. */
 function hasBegun(order: OrderSnapshot, attempt: number): boolean {
-  const last = lastTransaction(order);
+  const last = latestAttempt(order);
   return last?.attempt === attempt && last.status !== 'new';
 }
 
@@ -87,7 +87,7 @@ const OBSTACLES: Record<PaymentObstacle, string> = {
 
 async function cancel(state: OrderState, { source, request }: CancelOrderInput): Promise<void> {
   const obstacle = await obstacleTo(state, (order) =>
-    order.status === 'cancelled' || mayCancel(order.status, lastTransaction(order)?.status)
+    order.status === 'cancelled' || mayCancel(order.status, latestAttempt(order)?.status)
       ? undefined
       : refusal(canNotCancel(order.status)),
   );
@@ -101,9 +101,7 @@ async function cancel(state: OrderState, { source, request }: CancelOrderInput):
   // The activity polls the processor first, which may have charged the order, or not answer.
   const after = state.requireRecord();
   if (after.status === 'cancelled') return;
-  throw mayCancel(after.status, lastTransaction(after)?.status)
-    ? notCancelledYet()
-    : refusal(canNotCancel(after.status));
+  throw mayCancel(after.status, latestAttempt(after)?.status) ? notCancelledYet() : refusal(canNotCancel(after.status));
 }
 
 /** Nothing is decided: the cancellation may be sent again (rules 10.10). */

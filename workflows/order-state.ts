@@ -1,6 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { isEnding } from '../src/domain/order';
-import { lastTransaction, shouldExpire, type OrderSnapshot } from '../src/domain/order-snapshot';
+import { latestAttempt, shouldExpire, type OrderSnapshot } from '../src/domain/order-snapshot';
 import { chargeIdempotencyKey, pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { localActivities, polling } from './activities';
@@ -28,7 +28,7 @@ export class OrderState extends RecordedObject<OrderSnapshot> {
       {
         poll: (input) => this.pollCharge(input),
         setOutcomeByHand: (input) => localActivities.setChargeOutcome({ ...input, order_id }),
-        keyOf: (order) => chargeIdempotencyKey(lastTransaction(order)!.id),
+        keyOf: (order) => chargeIdempotencyKey(latestAttempt(order)!.id),
         isVerified: hasManualOutcome,
       },
       resumed,
@@ -53,11 +53,11 @@ export class OrderState extends RecordedObject<OrderSnapshot> {
   }
 
   private async pollCharge(input: { order: OrderSnapshot; now: number; poll_at: number }): Promise<OrderSnapshot> {
-    const { id: transaction_id } = lastTransaction(input.order)!;
+    const { id: transaction_id } = latestAttempt(input.order)!;
     const polled = await polling.pollCharge({ ...input, transaction_id });
     // The record had ended the transaction before, and the processor may have approved it; or an operator had set its
     // outcome, which this workflow did not know, and the processor may contradict it.
-    if (isEnding(lastTransaction(polled)?.status) || hasManualOutcome(polled)) this.outcome.pollRequested = true;
+    if (isEnding(latestAttempt(polled)?.status) || hasManualOutcome(polled)) this.outcome.pollRequested = true;
     return polled;
   }
 }
@@ -67,6 +67,6 @@ export class OrderState extends RecordedObject<OrderSnapshot> {
  * otherwise it ends only as an authorization that was approved: voided, or released at the end of its window.
  */
 function hasManualOutcome(order: OrderSnapshot): boolean {
-  const last = lastTransaction(order);
+  const last = latestAttempt(order);
   return last?.outcome_set_by_hand === true && (last.status === 'accepted' || isEnding(last.status));
 }

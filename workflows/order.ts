@@ -2,7 +2,7 @@ import { allHandlersFinished, condition } from '@temporalio/workflow';
 import { closingOf, openAuthorization } from '../src/domain/authorization';
 import { nextStep, type Step } from '../src/domain/next-step';
 import { isEnding, isExpired } from '../src/domain/order';
-import { lastTransaction, paymentExpiresAt, shouldExpire, withoutLatePoll } from '../src/domain/order-snapshot';
+import { latestAttempt, paymentExpiresAt, shouldExpire, withoutLatePoll } from '../src/domain/order-snapshot';
 import { pollAfter } from '../src/domain/transaction';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
 import { localActivities } from './activities';
@@ -74,7 +74,7 @@ async function startReversals(state: OrderState): Promise<void> {
  * declined it (rules 10.18). Later signals reach the reversal's workflow.
  */
 async function pollEndedAttempt({ record, clock }: OrderState): Promise<void> {
-  const last = record && lastTransaction(record);
+  const last = record && latestAttempt(record);
   if (last === undefined) return;
   const now = clock.now();
   if (isEnding(last.status)) await localActivities.startReversal({ transaction_id: last.id, now });

@@ -1,5 +1,5 @@
 import { isExpired } from './order';
-import { lastTransaction, outcomeAwaitedFrom, paymentExpiresAt, type OrderSnapshot } from './order-snapshot';
+import { latestAttempt, outcomeAwaitedFrom, paymentExpiresAt, type OrderSnapshot } from './order-snapshot';
 import { POLLS_BEFORE_ATTENTION } from './transaction';
 import { mismatchInWords } from './waits';
 import { DAY_MS } from './period';
@@ -40,7 +40,7 @@ export function reasonsInWords(reasons: readonly (string | undefined)[]): string
 function outcomeAttention(order: OrderSnapshot): string | undefined {
   const awaited_from = outcomeAwaitedFrom(order);
   if (awaited_from === undefined) return undefined;
-  const { answered, polls = 0, poll_at = 0 } = lastTransaction(order)!;
+  const { answered, polls = 0, poll_at = 0 } = latestAttempt(order)!;
   if (answered !== undefined) return mismatchInWords(answered, order);
   // The processor owes nothing while the customer is at the issuer and has time left.
   const is_owed = awaited_from === 'processor' || isExpired(paymentExpiresAt(order), poll_at);

@@ -1,11 +1,14 @@
 import { ServiceError } from '../errors';
 import { DELIVERY_MOVES, isFinal, type DeliveryStatus } from './transitions';
 
-/** Names one delivery: the order and the number of the delivery, redeliveries included. */
+/** Names one delivery of a webhook. */
 export interface DeliveryKey {
   order_id: string;
-  n: number;
+  n: DeliveryNumber;
 }
+
+/** Counts the deliveries of an order from 1, redeliveries included. All attempts of a delivery have its number. */
+export type DeliveryNumber = number;
 
 /** The id of a delivery on the wire: that of its order, a hyphen and its number. */
 export const formatDeliveryId = ({ order_id, n }: DeliveryKey) => `${order_id}-${n}`;

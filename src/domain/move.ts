@@ -2,7 +2,7 @@ import { OVERDRAWN, reasonsInWords } from './attention';
 import type { PaymentMethodDetails } from './new-order';
 import { isEnding, isAttemptOpen, orderStatus, type Ending } from './order';
 import {
-  lastTransaction,
+  latestAttempt,
   orderFacts,
   outcomeAwaitedFrom,
   transactionOf,
@@ -153,7 +153,7 @@ export function lateApprovalPollAt(
 ): number | undefined {
   const ends_unpaid = isEnding(transaction?.to) || (transaction?.to === 'error' && source !== 'processor');
   const is_awaited =
-    transaction?.transaction_id === lastTransaction(order)?.id && outcomeAwaitedFrom(order) !== undefined;
+    transaction?.transaction_id === latestAttempt(order)?.id && outcomeAwaitedFrom(order) !== undefined;
   // A follow-up order has no late approval: what contradicts it needs attention (rules 10.14).
   return ends_unpaid && is_awaited && order.charged_by !== null && order.amount > 0
     ? now + POLL_AFTER_END_MS
@@ -208,7 +208,7 @@ function movedTransaction(
 }
 
 function openTransactionTo(order: OrderSnapshot, to: Ending): { transaction_id: string; to: Ending } | undefined {
-  const last = lastTransaction(order);
+  const last = latestAttempt(order);
   return last !== undefined && isAttemptOpen(last.status) ? { transaction_id: last.id, to } : undefined;
 }
 

@@ -94,7 +94,7 @@ export function orderFacts({ status, attempts_max, ended, transactions }: OrderS
 }
 
 /** The latest attempt; a follow-up order has only one. `undefined` when there is none. */
-export function lastTransaction(order: OrderSnapshot): TransactionSnapshot | undefined {
+export function latestAttempt(order: OrderSnapshot): TransactionSnapshot | undefined {
   return order.transactions.at(-1);
 }
 
@@ -190,7 +190,7 @@ export function shouldExpire(order: OrderSnapshot, now: number): boolean {
 /** Milliseconds until the next poll of an open outcome; after no answer the record has an earlier one planned. */
 export function untilPoll(order: OrderSnapshot, polls: number, now: number): number {
   const pause = pollPause(order, polls, now);
-  const left = (lastTransaction(order)?.poll_at ?? now) - now;
+  const left = (latestAttempt(order)?.poll_at ?? now) - now;
   return outcomeAwaitedFrom(order) === 'issuer' && left > 0 ? Math.min(pause, left) : pause;
 }
 

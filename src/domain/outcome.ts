@@ -2,7 +2,7 @@ import { parseDuration } from './duration';
 import { ForbiddenMove, type MoveDetails, type PlannedMove } from './move';
 import { isExpired, isAttemptOpen } from './order';
 import {
-  lastTransaction,
+  latestAttempt,
   isSettableByHand,
   transactionOf,
   type OrderSnapshot,
@@ -228,7 +228,7 @@ export function planManualOutcome(
   { transaction_id, ...manual_outcome }: ManualOutcome & { transaction_id: string },
   now: number,
 ): PlannedMove | undefined {
-  const last = lastTransaction(order);
+  const last = latestAttempt(order);
   if (last?.id !== transaction_id || !isSettableByHand(order, now)) return undefined;
   const { to, details } = moveForManualOutcome(manual_outcome, now);
   return outcomeMove(order, last, to, details);

@@ -1,6 +1,6 @@
 import { closingOf, openAuthorization } from './authorization';
 import { WEBHOOK_ATTEMPTS_MAX, type DeliveryProgress } from './delivery';
-import { lastTransaction, outcomeAwaitedFrom, paymentExpiresAt, type OrderSnapshot } from './order-snapshot';
+import { latestAttempt, outcomeAwaitedFrom, paymentExpiresAt, type OrderSnapshot } from './order-snapshot';
 import type { PaymentLinkSnapshot } from './payment-link';
 import { ORDER_MOVES, isFinal } from './transitions';
 
@@ -42,7 +42,7 @@ export function waitsOf(order: OrderSnapshot, inWords: AmountInWords): Wait[] {
     return [{ at, event: 'order.new', text }];
   }
   if (isFinal(ORDER_MOVES, order.status)) return [];
-  const last = lastTransaction(order);
+  const last = latestAttempt(order);
   const { poll_at } = last ?? {};
   const poll: Wait[] =
     poll_at === undefined

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { withFailures } from '../../activities/failure';
-import type { ActivityTime } from '../../activities/services';
+import type { TimeOfTry } from '../../activities/services';
 import { currentInstant } from '../../activities/activity-time';
 import type { LocalRetry } from '../../workflows/messages';
 import { MINUTE, NOW } from '../support/domain';
 import { errorsOnly } from '../support/temporal';
 
 describe('rules 4.15: the instant of an activity is that of the try, not of the first one', () => {
-  type Input = ActivityTime & { poll_at?: number };
+  type Input = TimeOfTry & { poll_at?: number };
   const { echo } = withFailures({ echo: (input: Input) => Promise.resolve(input) });
   /** A try so long after the first one was scheduled, by the worker's clock or by the server's, in milliseconds. */
   const tried = (info: { by_worker?: number; by_server?: number }, input: Input, ...retry: LocalRetry[]) =>
@@ -41,7 +41,7 @@ describe('rules 4.15: the instant of an activity is that of the try, not of the 
 
   test('the current instant of a try is its beginning and what has passed since', async () => {
     const { instants } = withFailures({
-      async instants(input: ActivityTime) {
+      async instants(input: TimeOfTry) {
         const first = currentInstant(input);
         await sleep(50);
         return { first, later: currentInstant(input) };

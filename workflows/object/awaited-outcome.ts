@@ -1,7 +1,7 @@
 import { setHandler } from '@temporalio/workflow';
 import {
   isSettableByHand,
-  lastTransaction,
+  latestAttempt,
   outcomeAwaitedFrom,
   pollPause,
   transactionOf,
@@ -64,7 +64,7 @@ export class AwaitedOutcome {
   /** The last transaction, and who owes its outcome. */
   private get awaited(): string | undefined {
     const { record } = this.object;
-    return record && `${lastTransaction(record)?.id} ${outcomeAwaitedFrom(record)}`;
+    return record && `${latestAttempt(record)?.id} ${outcomeAwaitedFrom(record)}`;
   }
 
   /** Sets the handlers of pollNow, setOutcome and processorAnswered. */
@@ -150,7 +150,7 @@ export class AwaitedOutcome {
     const now = this.object.clock.now();
     if (order === undefined || !isSettableByHand(order, now)) throw notAwaited(before);
     // The operator may mean an earlier attempt, whose outcome is known.
-    if (lastTransaction(order)?.id !== transaction_id) throw notAwaited(before);
+    if (latestAttempt(order)?.id !== transaction_id) throw notAwaited(before);
     this.object.applyRecord(await this.operation.setOutcomeByHand({ manual_outcome, now }));
     const after = this.object.requireRecord();
     if (transactionOf(after, transaction_id)?.outcome_set_by_hand !== true) throw notAwaited(inWords(after));

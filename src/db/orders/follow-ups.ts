@@ -15,7 +15,7 @@ import {
   type RequestedBy,
 } from '../../domain/follow-up';
 import type { MoveDetails } from '../../domain/move';
-import { lastTransaction, type OrderSnapshot } from '../../domain/order-snapshot';
+import { latestAttempt, type OrderSnapshot } from '../../domain/order-snapshot';
 import { ORDER_MOVES, isFinal, type TransactionStatus } from '../../domain/transitions';
 import { ServiceError, preconditionFailed, tooLate } from '../../errors';
 import { epochMsSql } from '../columns';
@@ -145,7 +145,7 @@ export async function recordFollowUpOutcome(
   return await db.transaction(async (trx) => {
     const payment = await lockPayment(trx, follow_up);
     const current = await loadOrderSnapshot(trx, order.id);
-    const transaction_id = lastTransaction(current)?.id ?? '';
+    const transaction_id = latestAttempt(current)?.id ?? '';
     if (isFinal(ORDER_MOVES, current.status) || payment === undefined) return current;
     const moved = await moveOrder(trx, current, { transaction_id, to }, details);
     const changes = amountChanges({ ...follow_up, credit_debit: creditDebitOf(follow_up) }, to);

@@ -1,4 +1,4 @@
-import { lastTransaction, type OrderSnapshot } from '../../domain/order-snapshot';
+import { latestAttempt, type OrderSnapshot } from '../../domain/order-snapshot';
 import type { ManualOutcome } from '../../domain/outcome';
 import type { TransactionStatus } from '../../domain/transitions';
 import { recordChange, type Actor, type AuditRow } from '../projects/audit-trail';
@@ -46,7 +46,7 @@ export async function recordManualOutcome(
     if (after.version === before.version) return;
     const change = {
       action: ACTION,
-      object: { kind: 'transaction', id: lastTransaction(before)!.id },
+      object: { kind: 'transaction', id: latestAttempt(before)!.id },
       merchant_id,
       before: summaryOf(before),
       after: { ...summaryOf(after), outcome, reason } satisfies ManualOutcomeDetails,
@@ -58,7 +58,7 @@ export async function recordManualOutcome(
 const summaryOf = (order: OrderSnapshot) => ({
   order_id: order.id,
   order_status: order.status,
-  status: lastTransaction(order)!.status,
+  status: latestAttempt(order)!.status,
 });
 
 /**

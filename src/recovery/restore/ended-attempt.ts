@@ -6,7 +6,7 @@ import { moveAsPlanned, moveOrder } from '../../db/orders/move-order';
 import { loadOrderSnapshot } from '../../db/orders/order-snapshot';
 import type { StatusChange } from '../../domain/move';
 import { isAttemptOpen, type Ending } from '../../domain/order';
-import { lastTransaction, outcomeAwaitedFrom, transactionOf, type OrderSnapshot } from '../../domain/order-snapshot';
+import { latestAttempt, outcomeAwaitedFrom, transactionOf, type OrderSnapshot } from '../../domain/order-snapshot';
 import { chargeIdempotencyKey } from '../../domain/transaction';
 import { OPEN_ATTEMPT_STATUSES, UNPAID_ATTEMPT_STATUSES } from '../../domain/transitions';
 import { reversalOrderId } from '../../ids';
@@ -38,7 +38,7 @@ export async function setByHand(
   const { db } = restoration;
   const { transaction_id } = manual_outcome;
   const order = await loadOrderSnapshot(db, order_id);
-  const last = lastTransaction(order);
+  const last = latestAttempt(order);
   if (last?.id !== transaction_id || !isAttemptOpen(last.status)) return false;
   const now = currentTimeOf(order);
   // A decline after the time for paying ends the order as expired.
@@ -62,7 +62,7 @@ export async function endUncharged(
   endOf: SentToOrder['endOf'],
 ): Promise<KnownEnd | undefined> {
   const order = await loadOrderSnapshot(db, order_id);
-  const last = lastTransaction(order);
+  const last = latestAttempt(order);
   const end = last && outcomeAwaitedFrom(order) !== undefined ? endOf(last) : undefined;
   if (end === undefined || (await operations.isSaidToBeKnown(chargeIdempotencyKey(end.transaction_id)))) {
     return undefined;

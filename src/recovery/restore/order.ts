@@ -6,7 +6,7 @@ import type { Database } from '../../db/query';
 import { loadOrderSnapshot } from '../../db/orders/order-snapshot';
 import { findStoredOrder, type StoredOrder } from '../../db/orders/stored-order';
 import { isAttemptOpen } from '../../domain/order';
-import { lastTransaction, outcomeAwaitedFrom, transactionOf, type OrderSnapshot } from '../../domain/order-snapshot';
+import { latestAttempt, outcomeAwaitedFrom, transactionOf, type OrderSnapshot } from '../../domain/order-snapshot';
 import { ORDER_MOVES, isFinal } from '../../domain/transitions';
 import { currentTimeOf } from '../../time';
 import type { SeenWorkflow, SentInputs } from '../../temporal/sent-inputs';
@@ -178,7 +178,7 @@ async function untilOutcomeBefore(restoration: Restoration, order_id: string, tr
  */
 async function pollAwaitedOutcome({ db, client, workflows }: Restoration, order: OrderSnapshot): Promise<boolean> {
   if (outcomeAwaitedFrom(order) === undefined) return false;
-  const before = lastTransaction(order)!;
+  const before = latestAttempt(order)!;
   const give_up = deadline();
   await client.withDeadline(give_up, () => workflows.orders.requestPoll(order.id));
   for (;;) {

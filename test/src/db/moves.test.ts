@@ -3,7 +3,7 @@ import { beginAttempt } from '../../../src/db/orders/insert-order';
 import { moveOrder } from '../../../src/db/orders/move-order';
 import { findOrderSnapshot, loadOrderSnapshot } from '../../../src/db/orders/order-snapshot';
 import { ForbiddenMove, planMove, type StatusChange, type Move } from '../../../src/domain/move';
-import { lastTransaction, type OrderSnapshot } from '../../../src/domain/order-snapshot';
+import { latestAttempt, type OrderSnapshot } from '../../../src/domain/order-snapshot';
 import type { Ending } from '../../../src/domain/order';
 import {
   ORDER_MOVES,
@@ -81,7 +81,7 @@ async function take(order: OrderSnapshot, step: Step): Promise<OrderSnapshot> {
   if (step === 'order cancelled' || step === 'order expired') {
     return await moveOrder(database.db, order, { ended: step === 'order cancelled' ? 'cancelled' : 'expired' }, by);
   }
-  return await moveOrder(database.db, order, { transaction_id: lastTransaction(order)!.id, to: step }, by);
+  return await moveOrder(database.db, order, { transaction_id: latestAttempt(order)!.id, to: step }, by);
 }
 
 async function anOrderAfter(steps: readonly Step[], attempts_max = 5): Promise<OrderSnapshot> {
@@ -114,12 +114,12 @@ describe('a transaction', () => {
     test('is planned and written where the table has it, else nothing changes', () =>
       rolledBack(async (db) => {
         const order = orders[from];
-        const change = { transaction_id: lastTransaction(order)!.id, to };
+        const change = { transaction_id: latestAttempt(order)!.id, to };
         expect(planned(order, change)?.transaction?.to).toBe(allowed ? to : undefined);
         if (allowed || from === to) await moveOrder(db, order, change, by);
         else await expect(moveOrder(db, order, change, by)).rejects.toThrow(ForbiddenMove);
         const after = await loadOrderSnapshot(db, order.id);
-        expect(lastTransaction(after)!.status).toBe(allowed ? to : from);
+        expect(latestAttempt(after)!.status).toBe(allowed ? to : from);
         if (!allowed) expect(after).toEqual(order);
       }));
 
@@ -185,7 +185,7 @@ describe('an order', () => {
     const change: StatusChange =
       step === 'order cancelled' || step === 'order expired'
         ? { ended: to as Ending }
-        : { transaction_id: lastTransaction(order)!.id, to: step as TransactionStatus };
+        : { transaction_id: latestAttempt(order)!.id, to: step as TransactionStatus };
     return { order, change };
   }
 

@@ -1,7 +1,7 @@
 import type { ChargedBy } from '../../../src/domain/order';
 import {
   isSettableByHand,
-  lastTransaction,
+  latestAttempt,
   orderFacts,
   outcomeAwaitedFrom,
   paymentExpiresAt,
@@ -119,7 +119,7 @@ test('the facts of its status: attempts oldest first, and whether one was accept
   });
   const open = orderFacts({ ...order, status: 'processing', ended: 'expired' });
   expect(open).toMatchObject({ was_accepted: false, ended: 'expired' });
-  expect(lastTransaction(order)?.attempt).toBe(3);
+  expect(latestAttempt(order)?.attempt).toBe(3);
 });
 
 test('a poll without an outcome is counted in its own transaction', () => {
