@@ -12,7 +12,8 @@ const LOOK_WITHIN_MS = 2_000;
 
 /** Refuses what would write while the record is being restored (rules 28.1). */
 export class Intake {
-  private is_stopped = false;
+  /** Absent before Postgres has first said whether a restore is under way. */
+  private is_stopped: boolean | undefined;
   /** When the newest restore began, epoch seconds; 0: the record was never restored. */
   restored_at = 0;
   private readonly loop = new Loop(() => this.look());
@@ -22,17 +23,23 @@ export class Intake {
     private readonly log: Logger,
   ) {}
 
-  /** Looks for a restore once, then every second. */
+  /** Looks for a restore once, then every second. Without an answer nothing is accepted until there is one. */
   static async open(db: Database, log: Logger): Promise<Intake> {
     const intake = new Intake(db, log);
     await intake.look();
+    if (intake.is_stopped === undefined) {
+      log.warn('nothing is accepted: Postgres has not said yet whether a restore is under way');
+    }
     intake.loop.start(LOOK_EVERY_MS);
     return intake;
   }
 
-  /** Throws ServiceUnavailable while a restore is under way. */
+  /** Throws ServiceUnavailable while a restore is under way, or may be. */
   requireOpen(): void {
-    if (!this.is_stopped) return;
+    if (this.is_stopped === false) return;
+    if (this.is_stopped === undefined) {
+      throw new ServiceError('ServiceUnavailable', 'The service is starting. This request stored and charged nothing.');
+    }
     throw new ServiceError(
       'ServiceUnavailable',
       'The service is being restored. This request stored and charged nothing. Orders of earlier requests may be ' +
@@ -59,9 +66,9 @@ export class Intake {
 
   private note(restore: Awaited<ReturnType<typeof newestRestore>>): void {
     this.restored_at = restore === undefined ? 0 : Math.floor(Date.parse(restore.began) / 1_000);
-    const is_open = restore?.is_open === true;
-    if (this.is_stopped === is_open) return;
-    this.is_stopped = is_open;
+    const was_stopped = this.is_stopped === true;
+    this.is_stopped = restore?.is_open === true;
+    if (this.is_stopped === was_stopped) return;
     this.log.warn({ restore_id: restore?.id }, this.is_stopped ? 'a restore is under way' : 'the restore has ended');
   }
 }

@@ -9,10 +9,36 @@ import { until } from '../../support/waits';
 
 const database = setUp(() => createTestDatabase());
 
+const silent = createLogger({ process: 'test', level: 'silent' });
+
+/** Resolves once requests are accepted. */
+const accepts = (intake: Intake) =>
+  until('it accepts requests', () => {
+    try {
+      intake.requireOpen();
+      return true;
+    } catch {
+      return false;
+    }
+  });
+
+test('rules 28.1: a process that starts accepts nothing before Postgres has said that no restore is under way', async () => {
+  const { db } = database;
+  await queryRows(db, 'alter table restores rename to restores_away');
+  const intake = await Intake.open(db, silent);
+  try {
+    expect(() => intake.requireOpen()).toThrow('The service is starting.');
+    await queryRows(db, 'alter table restores_away rename to restores');
+    await accepts(intake);
+  } finally {
+    intake.close();
+  }
+});
+
 test('rules 28.1: while a restore is under way nothing is accepted, also when Postgres does not say whether it still is', async () => {
   const { db, statements } = database;
   await db.transaction((trx) => beginRestore(trx, uuidv7(), Date.now(), new Date()));
-  const intake = await Intake.open(db, createLogger({ process: 'test', level: 'silent' }));
+  const intake = await Intake.open(db, silent);
   try {
     expect(() => intake.requireOpen()).toThrow('The service is being restored.');
     expect(Math.abs(intake.restored_at - Date.now() / 1_000)).toBeLessThan(600);
@@ -23,14 +49,7 @@ test('rules 28.1: while a restore is under way nothing is accepted, also when Po
     expect(() => intake.requireOpen()).toThrow('The service is being restored.');
     await queryRows(db, 'alter table restores_away rename to restores');
     await queryRows(db, 'update restores set ended = now()');
-    await until('it accepts requests again', () => {
-      try {
-        intake.requireOpen();
-        return true;
-      } catch {
-        return false;
-      }
-    });
+    await accepts(intake);
     // ETags have it also after the restore.
     expect(intake.restored_at).toBe(restored_at);
   } finally {
