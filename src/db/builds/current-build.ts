@@ -21,6 +21,16 @@ export interface CurrentBuild {
 
 /** A build whose workers hold no lease for this long is taken for removed. */
 const REMOVED_AFTER = `interval '10 minutes'`;
+/**
+ * Whether workers of the current build have held a lease lately. What is further ahead was written while the clock was
+ * ahead, and does not count: otherwise an older build would wait until the corrected clock has caught up.
+ */
+const HAS_WORKERS = `exists (
+  select from (
+    select current_build.seen_at as at union all
+    select expires_at from leases where leases.build = current_build.build
+  ) as seen
+  where at between clock_timestamp() - ${REMOVED_AFTER} and clock_timestamp() + ${REMOVED_AFTER})`;
 
 /**
  * Makes a build the current one, if it is newer, or if the current one has no workers any more. Returns whether it is
@@ -40,10 +50,7 @@ export async function claimCurrentBuild(
      on conflict (is_only) do update set build = excluded.build, version = excluded.version,
        built_at = excluded.built_at, since = excluded.since, seen_at = excluded.seen_at
      where (:any_version or current_build.version = excluded.version)
-       and (current_build.built_at is null or current_build.built_at < excluded.built_at
-         or greatest(current_build.seen_at,
-              (select max(expires_at) from leases where leases.build = current_build.build)
-            ) < clock_timestamp() - ${REMOVED_AFTER})
+       and (current_build.built_at is null or current_build.built_at < excluded.built_at or not ${HAS_WORKERS})
      returning build`,
     { ...build, any_version },
   );

@@ -11,6 +11,8 @@ import { setUp } from '../../../support/set-up';
 const database = setUp(() => createTestDatabase());
 
 const HOUR = 60 * 60_000;
+/** Of a lease. */
+const LASTS_MS = 5 * 60_000;
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const build = (name: string, built_at: number, version = 'v1'): Build => ({ build: name, version, built_at });
 const [A, B] = [build('a', NOW), build('b', NOW + HOUR)];
@@ -18,7 +20,7 @@ const [A, B] = [build('a', NOW), build('b', NOW + HOUR)];
 const claim = (one: Build, any_version = true) => claimCurrentBuild(database.db, one, { any_version });
 const current = async () => (await findCurrentBuild(database.db))?.build;
 const take = ({ build: name }: Build, lease = 'work') =>
-  takeLease(database.db, { name: lease, holder: name, lasts_ms: HOUR, build: name });
+  takeLease(database.db, { name: lease, holder: name, lasts_ms: LASTS_MS, build: name });
 /** As if the current build had been away for so long. Minutes. */
 const away = (minutes: number) =>
   database.db.raw(`update current_build set seen_at = clock_timestamp() - make_interval(mins => ?)`, [minutes]);
@@ -40,7 +42,7 @@ test('rules 24.20: an older build gets no lease, and loses the one it has when a
   await claim(A);
   expect([typeof (await take(A)), await take(B)]).toEqual(['number', undefined]);
   await claim(B);
-  const renew = () => renewLease(database.db, { name: 'work', holder: 'a', lasts_ms: HOUR, build: 'a' });
+  const renew = () => renewLease(database.db, { name: 'work', holder: 'a', lasts_ms: LASTS_MS, build: 'a' });
   expect([await renew(), await take(B)]).toEqual([undefined, undefined]);
   await releaseLease(database.db, { name: 'work', holder: 'a' });
   expect([await take(A), typeof (await take(B))]).toEqual([undefined, 'number']);
@@ -67,6 +69,14 @@ test('rules 24.20: an older build goes on when the newer one has held no lease f
   await away(9);
   expect(await claim(A)).toBe(false);
   await away(11);
+  expect([await claim(A), await current()]).toEqual([true, 'a']);
+});
+
+test('rules 24.20: an older build goes on although the newer one held a lease while the clock was ahead', async () => {
+  await claim(B);
+  await take(B);
+  await away(-24 * 60);
+  await database.db.raw(`update leases set expires_at = clock_timestamp() + interval '1 day'`);
   expect([await claim(A), await current()]).toEqual([true, 'a']);
 });
 
