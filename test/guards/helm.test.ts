@@ -93,6 +93,8 @@ interface Manifest {
   data?: Record<string, string>;
   spec: {
     replicas?: number;
+    /** Of a NetworkPolicy: without `from`, any source reaches the ports. */
+    ingress?: { from?: object[]; ports: { port: string }[] }[];
     template: {
       metadata: { labels: Record<string, string> };
       spec: { containers: Container[]; securityContext: object; automountServiceAccountToken: boolean };
@@ -130,6 +132,15 @@ const VALIDATOR = {
   tools_dir: TOOLS,
 };
 
+const findHelm = () => findTool(helmTool, { tools_dir: TOOLS, progress: silent, signal: new AbortController().signal });
+
+/** The objects of the chart with a file of values, and with the values of `set` as `--set` has them. */
+async function render(helm: string, values: string, set = ''): Promise<Manifest[]> {
+  const args = ['template', 'payments', CHART, '--namespace', 'pay', '--values', values, '--set', set];
+  const rendered = await runCommand(helm, args, { cwd: ROOT });
+  return parseAllDocuments(rendered).flatMap((one) => (one.toJS() as Manifest | null) ?? []);
+}
+
 const isInCi = process.env['CI'] === 'true';
 const hasHelm = onPath('helm') !== undefined || isExecutable(path.join(TOOLS, helmTool.file));
 const hasValidator = isExecutable(pythonProgramPath(VALIDATOR));
@@ -142,10 +153,8 @@ if (hasHelm || (isInCi && onPath('go') !== undefined)) {
     let manifests: Manifest[];
 
     beforeAll(async () => {
-      helm = await findTool(helmTool, { tools_dir: TOOLS, progress: silent, signal: new AbortController().signal });
-      const args = ['template', 'payments', CHART, '--namespace', 'pay', '--values', values];
-      const rendered = await runCommand(helm, args, { cwd: ROOT });
-      manifests = parseAllDocuments(rendered).flatMap((one) => (one.toJS() as Manifest | null) ?? []);
+      helm = await findHelm();
+      manifests = await render(helm, values);
     }, 900_000);
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -154,17 +163,7 @@ if (hasHelm || (isInCi && onPath('go') !== undefined)) {
     const containerOf = ({ spec }: Manifest) => spec.template.spec.containers[0]!;
 
     it('runs no process where it is stopped, whatever the numbers of each say', async () => {
-      const args = [
-        'template',
-        'payments',
-        CHART,
-        '--values',
-        values,
-        '--set',
-        'stopped=true,api.autoscaling.enabled=true',
-      ];
-      const rendered = parseAllDocuments(await runCommand(helm, args, { cwd: ROOT }));
-      const stopped = rendered.flatMap((one) => (one.toJS() as Manifest | null) ?? []);
+      const stopped = await render(helm, values, 'stopped=true,api.autoscaling.enabled=true');
       const numbers = stopped.flatMap(({ kind, spec }) => (kind.endsWith('Deployment') ? [spec.replicas] : []));
       expect(numbers).toEqual(Array(workloads().filter(({ kind }) => kind !== 'Job').length).fill(0));
       expect(stopped.filter(({ kind }) => /ScaledObject|Autoscaler/.test(kind))).toEqual([]);
@@ -263,6 +262,33 @@ if (hasHelm || (isInCi && onPath('go') !== undefined)) {
         ).rejects.toThrow('spek');
       }, 300_000);
     }
+  });
+
+  describe.each(['api', 'manage', 'codec'])('the NetworkPolicy of %s', (component) => {
+    let helm: string;
+    beforeAll(async () => (helm = await findHelm()), 900_000);
+
+    it.each([
+      ['ClusterIP', '', [{ namespaceSelector: {} }]],
+      ['LoadBalancer', '', 'all addresses'],
+      ['NodePort', '', 'all addresses'],
+      ['LoadBalancer', 'clients[0].ipBlock.cidr=203.0.113.0/24', [{ ipBlock: { cidr: '203.0.113.0/24' } }]],
+      ['LoadBalancer', 'clients=null', 'nobody'],
+    ])('with a Service of type %s and the clients "%s" opens the http port to %j', async (type, clients, expected) => {
+      const set = `${component}.service.type=${type}${clients && `,networkPolicy.${clients}`}`;
+      // It has all three processes, and the clients of the chart.
+      const manifests = await render(helm, `${CHART}/ci/mtls.yaml`, set);
+      const { spec } = manifests.find(
+        ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === `payments-${component}`,
+      )!;
+      const openTo = (port: string) => {
+        const rule = spec.ingress!.find(({ ports }) => ports.some((one) => one.port === port));
+        return rule === undefined ? 'nobody' : (rule.from ?? 'all addresses');
+      };
+      expect(openTo('http')).toEqual(expected);
+      const monitoring = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }];
+      expect(openTo('metrics')).toEqual(component === 'codec' ? 'nobody' : monitoring);
+    });
   });
 }
 
