@@ -169,6 +169,20 @@ if (hasHelm || (isInCi && onPath('go') !== undefined)) {
       expect(stopped.filter(({ kind }) => /ScaledObject|Autoscaler/.test(kind))).toEqual([]);
     });
 
+    it('has for a restore a bearer-token host that starts, with what the page of operations sets', async () => {
+      const [, set] = /--set (stopped=true\S*)/.exec(textOfFile('docs/operations.md'))!;
+      const stopped = await render(helm, values, set);
+      const numbers = stopped.flatMap(({ kind, spec }) => (kind.endsWith('Deployment') ? [spec.replicas] : []));
+      expect([...new Set(numbers)]).toEqual([0]);
+      const manage = stopped.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'payments-manage');
+      const settings = stopped.find(({ kind }) => kind === 'ConfigMap')!.data!;
+      const own = containerOf(manage!).env.map(({ name, value }) => [name, value ?? '']);
+      const given = { ...settings, ...(Object.fromEntries(own) as Record<string, string>) };
+      // Without either it does not listen, and `restore begin` has no pod to run in.
+      expect(given['TLS_CERT_FILE'] ?? given['TRUSTED_PROXY']).toEqual(expect.stringMatching(/./));
+      expect(given['MANAGE_PUBLIC_URL']).toEqual(expect.stringMatching(/^https:/));
+    });
+
     it('passes helm lint', async () => {
       const args = ['lint', '--strict', CHART, '--values', values];
       expect(await runCommand(helm, args, { cwd: ROOT })).toContain('0 chart(s) failed');
