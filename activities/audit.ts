@@ -50,11 +50,13 @@ export async function auditPart(services: ActivityServices, input: TimeOfTry): P
   const { now } = withTimeOfTry(input, waitedMilliseconds());
   const context = Context.current();
   let run = await currentRun(services, now);
-  let is_finished = false;
+  // Another try may have finished it.
+  let is_finished = run.finished !== null;
   const figures = () => run.figures;
   const heartbeats = setInterval(() => context.heartbeat(figures()), HEARTBEAT_EVERY_MS);
   try {
     await workForAPart(async () => {
+      if (is_finished) return false;
       const began = performance.now();
       const { orders } = run.figures;
       // A restore may have begun since the slice before.

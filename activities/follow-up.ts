@@ -1,10 +1,10 @@
 import { ANNOUNCED_OVERDUE, LATE_APPROVAL_OVERDUE } from '../src/domain/attention';
 import type { Database } from '../src/db/query';
-import { insertFollowUp, recordFollowUpOutcome } from '../src/db/orders/follow-ups';
+import { insertFollowUp, lockPayment, recordFollowUpOutcome } from '../src/db/orders/follow-ups';
 import { announceOperation, endAnnouncement } from '../src/db/orders/announced-operations';
 import { endWatch, endWatchOfReversed, findWatch, postponeWatch } from '../src/db/orders/late-approvals';
 import { findOrderSnapshot, loadOrderSnapshot } from '../src/db/orders/order-snapshot';
-import { endedUnpaid, findPayment, recordMismatch } from '../src/db/orders/transactions';
+import { endedUnpaid, findPayment, type EndedPayment, recordMismatch } from '../src/db/orders/transactions';
 import { addAttention } from '../src/db/orders/update-order';
 import {
   PROCESSOR_INITIATED,
@@ -23,7 +23,7 @@ import type { OperationOutcome } from '../src/processor/client';
 import { operationPages } from '../src/processor/operation-pages';
 import type { OperationResult, ReportedOperation } from '../src/processor/wire';
 import type { FollowUpInput } from '../workflows/messages';
-import { pollOutcome, type PollInput } from './order-outcome';
+import { pollOutcome, withContradiction, type PollInput } from './order-outcome';
 import { signalPayment } from './order-signals';
 import { currentInstant } from './activity-time';
 import type { TimeOfTry, ActivityServices } from './services';
@@ -108,13 +108,17 @@ async function insert(trx: Database, input: FollowUpInput & TimeOfTry): Promise<
   return await insertFollowUp(trx, { ...input, transaction_id: transactionId(input.id, 1) });
 }
 
-/** Sends the operation. Every repeat must be identical: the processor refuses a key sent with another body. */
+/**
+ * Sends the operation. Every repeat must be identical: the processor refuses a key sent with another body. A reversal is
+ * not sent while the payment is charged back, as the money would go back twice (rules 10.11).
+ */
 async function send(
   { db, processor }: ActivityServices,
   { kind, id, original_transaction_id }: FollowUpInput,
   { amount, currency }: OrderSnapshot,
 ): Promise<OperationOutcome> {
   if (kind === 'chargeback') throw new Error('chargebacks start at the processor: none is ever requested');
+  if (kind === 'reversal' && (await findChargedBack(db, original_transaction_id)) !== undefined) return 'unknown';
   const { order_id, transaction_id, project_id, is_test } = await findPayment(db, original_transaction_id);
   const payment = { order_id, transaction_id, project_id, is_test };
   const key = followUpIdempotencyKey(original_transaction_id, kind, id);
@@ -132,8 +136,10 @@ async function recordProcessorAnswer(
   order: OrderSnapshot,
   outcome: OperationOutcome,
 ): Promise<OrderSnapshot> {
-  if (isMismatch(outcome)) await recordMismatch(services.db, latestAttempt(order)!.id, outcome);
-  return await writeOutcome(services.db, input, order, outcome);
+  const { id: transaction_id } = latestAttempt(order)!;
+  if (isMismatch(outcome)) await recordMismatch(services.db, transaction_id, outcome);
+  const recorded = await writeOutcome(services.db, input, order, outcome);
+  return await withContradiction(services.db, recorded, transaction_id, outcome);
 }
 
 /** Signals the payment's workflow if the follow-up order is final. Returns the order. */
@@ -324,15 +330,36 @@ async function reverseLateApproval(
     return await postponePoll(db, watch, now, found === 'not_found' || is_challenge ? 'undecided' : 'unanswered');
   }
   if (isApproved(found)) {
-    if (payment.is_chargeback_announced) return await postponePoll(db, watch, now, 'unanswered');
-    if (payment.charged_back_amount === 0) return await executeReversal(services, input);
-    const amount = minorUnitsInWords(payment.charged_back_amount, payment.currency);
+    const charged_back = await insertReversal(db, input);
+    if (charged_back === undefined) return await executeReversal(services, input);
+    if (charged_back.is_chargeback_announced) return await postponePoll(db, watch, now, 'unanswered');
+    const amount = minorUnitsInWords(charged_back.charged_back_amount, charged_back.currency);
     const attention = `approved after it had ended unpaid, and charged back: ${amount}`;
     return await needsAttention(db, input.original_order_id, attention, () => endWatch(db, transaction_id));
   }
   // Declined, or not known for hours: the customer cannot pay at the issuer any more.
   await endWatch(db, transaction_id);
   return NOTHING;
+}
+
+/** A payment that ended unpaid and of which money is charged back, or about to be; `undefined`: none is. */
+async function findChargedBack(db: Database, transaction_id: string): Promise<EndedPayment | undefined> {
+  const payment = await endedUnpaid(db, transaction_id, { with_declined: true });
+  return payment?.is_chargeback_announced || payment?.charged_back_amount ? payment : undefined;
+}
+
+/**
+ * Writes the reversal unless it exists, or the payment is charged back, maybe since the processor was asked about it.
+ * Returns the payment that is charged back; `undefined`: the reversal exists.
+ */
+async function insertReversal(db: Database, input: FollowUpInput & TimeOfTry): Promise<EndedPayment | undefined> {
+  return await db.transaction(async (trx) => {
+    await lockPayment(trx, input);
+    if ((await findOrderSnapshot(trx, input.id)) !== undefined) return undefined;
+    const charged_back = await findChargedBack(trx, input.original_transaction_id);
+    if (charged_back === undefined) await insert(trx, input);
+    return charged_back;
+  });
 }
 
 async function executeReversal(

@@ -2,14 +2,16 @@ import { moveAsPlanned } from '../src/db/orders/move-order';
 import { findPayment, recordMismatch, type Payment } from '../src/db/orders/transactions';
 import { isExpired } from '../src/domain/order';
 import { latestAttempt, transactionOf, withAnswered, type OrderSnapshot } from '../src/domain/order-snapshot';
-import { isApproved, isMismatch, planOutcome, type ChargeOutcome } from '../src/domain/outcome';
+import { isApproved, isMismatch, isStillOpen, planOutcome, type ChargeOutcome } from '../src/domain/outcome';
 import { orderPagePath } from '../src/domain/page-paths';
 import { chargeIdempotencyKey, chargeOperation, expectedCharge } from '../src/domain/transaction';
+import type { TransactionStatus } from '../src/domain/transitions';
 import type { Processor } from '../src/processor/client';
 import type { OperationRequest } from '../src/processor/wire';
 import { currentTimeOf } from '../src/time';
 import type { TransactionInput } from '../workflows/messages';
 import { currentInstant } from './activity-time';
+import { withContradiction } from './order-outcome';
 import type { TimeOfTry, ActivityServices } from './services';
 
 /** A requested charge. */
@@ -87,8 +89,10 @@ export async function findCharge({ processor }: ActivityServices, order: OrderSn
 }
 
 /**
- * Records the outcome of a charge, or the lack of one. An approval of a charge that is recorded as declined is given
- * back (rules 10.18). Returns the order afterwards.
+ * Records the outcome of a charge, or the lack of one. `before`: the order before the processor was asked; an
+ * answer that the outcome is still open is ignored if the order was moved since. An approval of a charge that is
+ * recorded as declined is given back (rules 10.18); another contradiction of an outcome that was set by hand needs
+ * attention (rules 10.14). Returns the order afterwards.
  */
 export async function recordChargeOutcome(
   { db, workflows }: ActivityServices,
@@ -98,15 +102,19 @@ export async function recordChargeOutcome(
   const { transaction_id, outcome, now } = facts;
   if (isMismatch(outcome)) await recordMismatch(db, transaction_id, outcome);
   const order = isMismatch(outcome) ? withAnswered(before, transaction_id, outcome) : before;
-  const move = (current: OrderSnapshot) => {
+  const statusIn = (one: OrderSnapshot) => transactionOf(one, transaction_id)?.status;
+  const moveFrom = (status: TransactionStatus | undefined) => (current: OrderSnapshot) => {
+    if (isStillOpen(outcome) && statusIn(current) !== status) return undefined;
     const plan = planOutcome(current, { ...facts, machine_now: Date.now() });
     return plan.action === 'move' ? plan : undefined;
   };
-  const moved = await moveAsPlanned(db, order, move);
+  const moved = await moveAsPlanned(db, order, moveFrom(statusIn(order)));
   // A challenge after expires_at is recorded, then the order expires.
-  const recorded = await moveAsPlanned(db, moved, move);
-  if (isApproved(outcome) && transactionOf(recorded, transaction_id)?.status === 'error') {
+  const is_challenge = typeof outcome === 'object' && outcome.result === 'challenge';
+  const recorded = is_challenge ? await moveAsPlanned(db, moved, moveFrom('pending')) : moved;
+  if (isApproved(outcome) && statusIn(recorded) === 'error') {
     await workflows.follow_ups.startReversal({ transaction_id, now, with_declined: true });
+    return recorded;
   }
-  return recorded;
+  return await withContradiction(db, recorded, transaction_id, outcome);
 }

@@ -1,7 +1,9 @@
 import { loadOrderSnapshot } from '../src/db/orders/order-snapshot';
 import { recordPoll } from '../src/db/orders/transactions';
-import { latestAttempt, withPoll, type OrderSnapshot } from '../src/domain/order-snapshot';
-import { isOutcomeMissing } from '../src/domain/outcome';
+import { addAttention } from '../src/db/orders/update-order';
+import type { Database } from '../src/db/query';
+import { latestAttempt, transactionOf, withPoll, type OrderSnapshot } from '../src/domain/order-snapshot';
+import { contradictionOf, isOutcomeMissing, isStillOpen, type ProcessorOutcome } from '../src/domain/outcome';
 import { pollAfter } from '../src/domain/transaction';
 import type { OperationOutcome } from '../src/processor/client';
 import type { TimeOfTry, ActivityServices } from './services';
@@ -47,8 +49,26 @@ export async function pollOutcome<SentAgain extends OperationOutcome | 'not_foun
   // it wrote that the outcome is unknown.
   const current = await loadOrderSnapshot(db, order.id);
   const current_status = latestAttempt(current)?.status;
-  // The customer has confirmed at the issuer since this answer, and a later poll has recorded that.
-  const is_overtaken = status === 'pending' && current_status === 'processing';
+  // A later answer is recorded: the customer may have confirmed at the issuer since this one.
+  const is_overtaken = isStillOpen(answer) && current_status !== status;
   const is_nothing_new = found === 'unknown' && current_status !== 'new';
   return is_overtaken || is_nothing_new ? current : await record(current, answer);
+}
+
+/**
+ * Adds attention if an answer that came meanwhile contradicts an outcome that was set by hand. Returns the order
+ * afterwards.
+ */
+export async function withContradiction(
+  db: Database,
+  order: OrderSnapshot,
+  transaction_id: string,
+  outcome: ProcessorOutcome | 'not_found',
+): Promise<OrderSnapshot> {
+  const transaction = transactionOf(order, transaction_id);
+  if (!transaction?.outcome_set_by_hand) return order;
+  const attention = contradictionOf(order, transaction, outcome);
+  if (attention === undefined) return order;
+  await addAttention(db, order.id, attention);
+  return await loadOrderSnapshot(db, order.id);
 }

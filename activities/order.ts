@@ -105,6 +105,7 @@ export async function pollCharge(
   input: PollInput & { transaction_id: string },
 ): Promise<OrderSnapshot> {
   const { transaction_id, now } = input;
+  const asked_at = Math.max(now, Date.now() + input.order.clock_offset_ms);
   const polled = await pollOutcome(services, input, {
     find: () => findCharge(services, input.order, transaction_id),
     async sendAgain() {
@@ -115,7 +116,7 @@ export async function pollCharge(
       return sent === 'key_used_for_other_request' ? 'unknown' : sent;
     },
     record: (order, outcome) =>
-      recordChargeOutcome(services, order, { transaction_id, outcome, now: currentInstant(input) }),
+      recordChargeOutcome(services, order, { transaction_id, outcome, now: currentInstant(input), asked_at }),
   });
   return await signalLinkOfEndedOrder(services, polled);
 }

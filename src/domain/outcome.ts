@@ -50,8 +50,12 @@ export type MissingOutcome = 'unknown' | AmountMismatch | (ProcessorResult & { r
 
 /** Whether the processor was polled and the outcome is still open. */
 export function isOutcomeMissing(outcome: ProcessorOutcome | 'not_found'): outcome is MissingOutcome {
-  if (typeof outcome === 'string') return outcome === 'unknown';
-  return outcome.result === 'processing' || outcome.result === 'challenge' || outcome.result === 'mismatch';
+  return outcome === 'unknown' || isMismatch(outcome) || isStillOpen(outcome);
+}
+
+/** Whether the processor said that the outcome is still open. It holds only for what was recorded when it was asked. */
+export function isStillOpen(outcome: ProcessorOutcome | 'not_found'): boolean {
+  return typeof outcome === 'object' && (outcome.result === 'processing' || outcome.result === 'challenge');
 }
 
 /**
@@ -139,6 +143,8 @@ export interface ChargeOutcome {
   now: number;
   /** Epoch milliseconds of real time, which is later than `now` if the task waited for a worker. */
   machine_now: number;
+  /** When the processor was asked, epoch milliseconds by the order's clock; absent: now. */
+  asked_at?: number | undefined;
   /** The payment method of the charge, if not recorded yet. */
   paid_with?: MoveDetails['transaction'];
 }
@@ -153,20 +159,23 @@ export type OutcomePlan = { action: 'keep' } | { action: 'send' } | ({ action: '
  *   does one that an operator has set to `accepted` meanwhile; a contradiction needs attention (rules 10.14).
  * - `unknown`: changes nothing once the charge is recorded as sent.
  * - An answer about another amount: the transaction is `processing` until an operator has acted.
- * - `not_found`: send the charge again until `expires_at`, then the transaction is `error` (rules 10.2).
+ * - `not_found`: send the charge again until `expires_at`, then the transaction is `error` (rules 10.2), unless the
+ *   processor was asked before: another try may have sent it since.
  * - A challenge after `expires_at`: record it, then plan again from the moved order; the second plan expires the order.
  *
  * Throws ForbiddenMove for a transaction of another order.
  */
 export function planOutcome(order: OrderSnapshot, facts: ChargeOutcome): OutcomePlan {
-  const { transaction_id, outcome, now, machine_now, paid_with } = facts;
+  const { transaction_id, outcome, now, machine_now, asked_at, paid_with } = facts;
   const transaction = transactionOf(order, transaction_id);
   if (transaction === undefined) throw new ForbiddenMove(`transaction ${transaction_id} is of another order`);
   const { status, expires_at } = transaction;
 
   if (outcome === 'not_found') {
     if (!isAttemptOpen(status)) return { action: 'keep' };
-    if (!isExpired(expires_at, Math.max(now, machine_now + order.clock_offset_ms))) return { action: 'send' };
+    const current = Math.max(now, machine_now + order.clock_offset_ms);
+    if (!isExpired(expires_at, current)) return { action: 'send' };
+    if (!isExpired(expires_at, asked_at ?? current)) return { action: 'keep' };
     return {
       action: 'move',
       ...outcomeMove(order, transaction, 'error', { source: 'service', now, result: 'failed' }),

@@ -320,6 +320,23 @@ describe('pollFollowUp', () => {
   });
 });
 
+test('rules 10.14: an outcome that was set by hand while the refund was sent again, and that its answer contradicts, needs attention', async () => {
+  const input = await ready('refund');
+  const order = await carriedOut(input, deaf());
+  const [transaction_id, operator] = [transactionIdOf(input.id, 1), 'o'];
+  const manual_outcome = { transaction_id, outcome: 'declined', reason: 'Bank statement', operator } as const;
+  const slow = activities({
+    findOperation: async () => 'not_found',
+    async execute(...asked) {
+      await activities().setFollowUpOutcome({ ...input, manual_outcome });
+      return await processor.execute(...asked);
+    },
+  });
+  const text = 'set by hand as declined, but the processor says approved';
+  const polled = await slow.pollFollowUp({ ...input, order, poll_at: NOW + 2_000 });
+  expect([polled.status, polled.attention]).toEqual(['error', text]);
+});
+
 describe('startCaptureOrVoid', () => {
   type CaptureInput = Parameters<ReturnType<typeof activities>['startCaptureOrVoid']>[0];
 
@@ -480,10 +497,50 @@ describe('the watch for a late approval', () => {
     // Rules 12.12: no page says that nothing was charged.
     expect([await isWatched(id), mayBeApproved(stored, NOW), stored.follow_ups]).toEqual([false, true, []]);
     await change({ charged_back_amount: 0 });
+    // Also when it comes while the processor is asked about the payment.
+    const charged_back = activities({
+      async findOperation(...asked) {
+        const approved = await processor.findOperation(...asked);
+        await change({ charged_back_amount: 40 });
+        return approved;
+      },
+    });
+    expect(await charged_back.executeFollowUp({ ...input, now: NOW })).toEqual({ result: 'nothing', attention });
+    expect((await view(id)).follow_ups).toEqual([]);
+    await change({ charged_back_amount: 0 });
+    // A chargeback after the reversal, which another try has written, is another matter.
+    const { id: other } = await approvedTooLate();
+    const of_other_try = followUpOf(other, 'reversal', {
+      id: reversalOrderId(transactionIdOf(other, 1)),
+      requested_by: 'service',
+    });
+    const overtaken = activities({
+      async findOperation(...asked) {
+        const approved = await processor.findOperation(...asked);
+        await activities().executeFollowUp({ ...of_other_try, now: NOW });
+        await database.db('transactions').where({ order_id: other }).update({ charged_back_amount: 40 });
+        return approved;
+      },
+    });
+    expect(await overtaken.executeFollowUp({ ...of_other_try, now: NOW })).toMatchObject({ result: 'recorded' });
     // A chargeback of another attempt, which was paid, is no reason to wait.
     const of_other = { original_order_id: id, original_transaction_id: (await paid()).transactions[0]!.id };
     await announceOperation(database.db, { ...announced, ...of_other }, NOW);
     expect(await execute()).toMatchObject({ result: 'recorded' });
+  });
+
+  test('rules 10.11: a reversal that the processor never got is not sent again once the payment was charged back', async () => {
+    const { id } = await approvedTooLate();
+    const transaction_id = transactionIdOf(id, 1);
+    const input = followUpOf(id, 'reversal', { id: reversalOrderId(transaction_id), requested_by: 'service' });
+    const silent = activities({ execute: () => Promise.resolve('unknown') });
+    const order = await carriedOut({ ...input, now: NOW }, silent);
+    await database.db('transactions').where({ id: transaction_id }).update({ charged_back_amount: 40 });
+    const poll = async () =>
+      (await activities().pollFollowUp({ ...input, order, now: NOW, poll_at: NOW + 2_000 })).status;
+    expect([await poll(), await ledger(id)]).toEqual(['processing', ['sale 500 approved 1']]);
+    await database.db('transactions').where({ id: transaction_id }).update({ won_back_amount: 40 });
+    expect([await poll(), await ledger(id)]).toEqual(['completed', ['sale 500 approved 1', 'reversal 500 approved 1']]);
   });
 
   test('is not kept of a card check: an approval of 0 moves no money, so nothing is given back', async () => {

@@ -306,6 +306,57 @@ describe('pollCharge', () => {
     expect(await statuses(order.id)).toBe('processing processing');
   });
 
+  test('rules 10.2: a look-up before the end that found nothing gives up no charge that another try has sent since', async () => {
+    const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
+    const { id: transaction_id, expires_at } = order.transactions[0]!;
+    const asked = { order, transaction_id, now: NOW + MINUTE, poll_at: NOW + 2 * MINUTE };
+    const slow = withProcessor({
+      async findOperation() {
+        await deaf().pollCharge(asked);
+        jest.spyOn(Date, 'now').mockReturnValue(expires_at);
+        return 'not_found';
+      },
+    });
+    try {
+      await slow.pollCharge(asked);
+    } finally {
+      jest.restoreAllMocks();
+    }
+    expect(await statuses(order.id)).toBe('processing processing');
+  });
+
+  test('an answer that the charge is processing does not hide the challenge that was recorded since', async () => {
+    const input = { ...aCharge(await tokenOf('challenge')), now: NOW };
+    const { id } = input.order;
+    const slow = withProcessor({
+      async execute(...charge) {
+        const challenge = (await processor.execute(...charge)) as OperationResult;
+        await activities.createAndCharge(input);
+        return { ...challenge, result: 'processing' };
+      },
+    });
+    await slow.createAndCharge(input);
+    expect(await statuses(id)).toBe('processing pending');
+  });
+
+  test('rules 10.14: an outcome that was set by hand while the charge was sent again, and that its answer contradicts, needs attention', async () => {
+    const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('do_not_honor')), now: NOW });
+    const { id: transaction_id } = order.transactions[0]!;
+    const manual_outcome = { transaction_id, outcome: 'approved', reason: 'Bank statement', operator: 'o' } as const;
+    const slow = withProcessor({
+      findOperation: async () => 'not_found',
+      async execute(...charge) {
+        await activities.setChargeOutcome({ order_id: order.id, manual_outcome, now: NOW });
+        return await processor.execute(...charge);
+      },
+    });
+    await slow.pollCharge({ order, transaction_id, now: NOW + MINUTE, poll_at: NOW + 2 * MINUTE });
+    expect(await statuses(order.id)).toBe('completed accepted');
+    expect((await findOrderSnapshot(database.db, order.id))!.attention).toBe(
+      'set by hand as approved, but the processor says declined',
+    );
+  });
+
   test('a transaction that ended meanwhile and that the processor never saw: the answer is the record', async () => {
     const order = await deaf().createAndCharge({ ...aCharge(await tokenOf('approved')), now: NOW });
     const { id: transaction_id } = order.transactions[0]!;
@@ -422,6 +473,26 @@ describe('endUnpaidOrder', () => {
     expect((await failed.endUnpaidOrder({ order, ...ending, now })).status).toBe('processing');
     expect(await statuses(order.id)).toBe('processing error');
     expect((await failed.endUnpaidOrder({ order, ...ending, now: now + 24 * 60 * MINUTE })).status).toBe('expired');
+  });
+
+  test('rules 4.9: an answer from before the customer has confirmed does not end what the processor owes since', async () => {
+    const order = await activities.createAndCharge({ ...aCharge(await tokenOf('challenge')), now: NOW });
+    const { id: transaction_id } = order.transactions[0]!;
+    const confirmed = withProcessor({
+      findOperation: async (...question) => ({
+        ...((await processor.findOperation(...question)) as OperationResult),
+        result: 'processing',
+      }),
+    });
+    const slow = withProcessor({
+      async findOperation(...question) {
+        const challenge = await processor.findOperation(...question);
+        await confirmed.pollCharge({ order, transaction_id, now: ending.now, poll_at: ending.now + MINUTE });
+        return challenge;
+      },
+    });
+    await slow.endUnpaidOrder({ order, ...ending });
+    expect(await statuses(order.id)).toBe('processing processing');
   });
 
   test('rules 10.10: while the processor does not say, nothing ends', async () => {

@@ -31,7 +31,7 @@ import { toIsoTime } from '../../time';
  * Locks a payment until the SQL transaction ends, so that its amounts change one operation at a time. `undefined` when
  * there is no such payment.
  */
-async function lockPayment(trx: SqlTransaction, { original_order_id, original_transaction_id }: PaymentId) {
+export async function lockPayment(trx: SqlTransaction, { original_order_id, original_transaction_id }: PaymentId) {
   const order = await queryRow<{ version: number }>(
     trx,
     `select version from orders where id = :original_order_id and kind = 'payment' for update`,
@@ -52,19 +52,28 @@ async function lockPayment(trx: SqlTransaction, { original_order_id, original_tr
   return transaction && { version: order.version, payment_method: transaction.payment_method, money: transaction };
 }
 
+/** A try that has taken so long is stalled: Temporal may try again six seconds after its task began. Milliseconds. */
+const STALLED_MS = 3_000;
+
 /**
  * Writes a follow-up order and sets its amount aside, in one SQL transaction that locks the payment. Repeat-safe: an
  * existing order is returned as it is. Throws the refusals of amountToMove, NotFound, PreconditionFailed, and
- * ServiceUnavailable when the request came too late or was withdrawn.
+ * ServiceUnavailable when the request came too late or was withdrawn. `now_monotonic`: performance.now() at `now`; an
+ * Error is thrown if the try of a request was stalled since.
  */
-export async function insertFollowUp(db: Database, follow_up: NewFollowUp): Promise<OrderSnapshot> {
+export async function insertFollowUp(
+  db: Database,
+  follow_up: NewFollowUp & { now_monotonic?: number | undefined },
+): Promise<OrderSnapshot> {
   const began = performance.now();
   const order = await db.transaction(async (trx) => {
-    const { id, kind, request, now } = follow_up;
+    const { id, kind, request, now, now_monotonic = began } = follow_up;
     const payment = await lockPayment(trx, follow_up);
     const locked = now + Math.floor(performance.now() - began);
     const existing = await findOrderSnapshot(trx, id);
     if (existing !== undefined) return existing;
+    // The next try may have refused it, for a reason that is gone since.
+    if (request !== undefined && performance.now() - now_monotonic > STALLED_MS) throw new Error('the try was stalled');
     if (payment === undefined) throw new ServiceError('NotFound', 'The transaction does not exist.');
     if (request?.versions?.includes(payment.version) === false) throw preconditionFailed();
     // Both are checked with the payment locked: waiting for the lock may have taken long.

@@ -97,6 +97,7 @@ export type EndedPayment = PaymentId & {
   amount: number;
   currency: string;
   capture_mode: CaptureMode | null;
+  /** Less what was won back. */
   charged_back_amount: number;
   /** The processor has announced a chargeback of it, which is not recorded yet (rules 10.9). */
   is_chargeback_announced: boolean;
@@ -117,7 +118,7 @@ export async function endedUnpaid(
     db,
     `select t.order_id as original_order_id, t.id as original_transaction_id, o.project_id,
        ${CLOCK_OFFSET} as clock_offset_ms, t.amount, t.currency, t.capture_mode,
-       t.charged_back_amount,
+       t.charged_back_amount - t.won_back_amount as charged_back_amount,
        exists (
          select 1 from announced_operations a where a.original_transaction_id = t.id and a.kind = 'chargeback'
        ) as is_chargeback_announced

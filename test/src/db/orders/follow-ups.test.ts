@@ -155,6 +155,18 @@ describe('rules 9.1, 9.3 and 9.4: insertFollowUp writes an order beside the paym
   });
 });
 
+test.each([
+  ['with a key', {}],
+  ['without a key', { begin_before: Date.now() + 600_000 }],
+])('rules 10.5: a stalled try of a request %s writes nothing, the next one decides', async (_what, over) => {
+  const payment = await accepted();
+  const follow_up = { ...aFollowUp(payment, { kind: 'refund', amount: 60 }), request: aRequest(over) };
+  const begun = (ago: number) => ({ ...follow_up, now_monotonic: performance.now() - ago });
+  await expect(insertFollowUp(database.db, begun(3_001))).rejects.toThrow('the try was stalled');
+  expect((await loadOrderSnapshot(database.db, payment.id)).version).toBe(payment.version);
+  expect(await insertFollowUp(database.db, begun(0))).toMatchObject({ status: 'new' });
+});
+
 describe('a refusal stores nothing', () => {
   test.each<[title: string, mode: PaymentMode, what: Request, error: string]>([
     ['a refund of more than was paid', 'sale', { kind: 'refund', amount: 101 }, 'RefundError'],
