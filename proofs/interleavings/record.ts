@@ -104,6 +104,11 @@ export class TransactionHandle {
   async execute(statement: string, bindings: Bindings): Promise<unknown[]> {
     return await this.record.execute(statement, bindings, true);
   }
+
+  /** A SQL transaction in it; none of them fails by itself. */
+  async transaction<T>(work: (trx: TransactionHandle) => Promise<T>): Promise<T> {
+    return await work(this);
+  }
 }
 
 /** The CHECKs on the amounts of a transaction. */
