@@ -25,6 +25,8 @@ export function requestMetrics(host: Exclude<MetricsProcess, 'worker'>, open: Op
     // Any other status counts as `other`.
     const status = (request.was_sent ? String(request.status) : '0') as Status;
     incrementCounter('payments_http_requests_total', { host, operation, status });
+    const result = status.startsWith('5') ? 'server_error' : 'no_server_error';
+    incrementCounter('payments_http_request_results_total', { result });
     // A wait that the client asked for says nothing about how fast the service is.
     const ms = Math.max(0, request.ms - request.waited_ms);
     measure('payments_http_request_duration_seconds', { host, operation }, ms / 1_000);

@@ -146,6 +146,12 @@ export const METRICS = {
     'Answered requests, health checks excepted. Status 0: the connection closed before an answer.',
     { host: HOSTS, operation: HTTP_OPERATIONS, status: ['0', ...STATUSES] },
   ),
+  // For the objective available: both series begin at 0, so that a rate sees the first errors of a process.
+  payments_http_request_results_total: counter(
+    HOSTS,
+    'Requests as in payments_http_requests_total, by result. server_error: their status is 5xx. Begins at 0.',
+    { result: ['no_server_error', 'server_error'] },
+  ),
   payments_http_request_duration_seconds: histogram(
     SECONDS,
     HOSTS,

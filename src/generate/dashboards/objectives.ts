@@ -65,7 +65,10 @@ export const OBJECTIVES_DASHBOARD: Dashboard = {
             'duration' in objective
               ? quantiles(objective.duration.histogram, objective.duration.selector)
               : [
-                  query('all', 'sum(rate(payments_http_requests_total{status=~"5.."}[$__rate_interval])) or vector(0)'),
+                  query(
+                    'all',
+                    'sum(rate(payments_http_request_results_total{result="server_error"}[$__rate_interval]))',
+                  ),
                   ...rateBy('payments_http_requests_total', ['operation', 'status'], '{status=~"5.."}'),
                 ],
         },

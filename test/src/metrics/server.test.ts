@@ -34,7 +34,10 @@ it('rules 24.14: a label with a value that is not in its list is other', async (
 });
 
 it('a small counter begins at 0', async () => {
-  expect(await scrape()).toContain('payments_http_requests_refused_total{limit="concurrency"} 0\n');
+  const text = await scrape();
+  expect(text).toContain('payments_http_requests_refused_total{limit="concurrency"} 0\n');
+  expect(text).toContain('payments_http_request_results_total{result="no_server_error"} 0\n');
+  expect(text).toContain('payments_http_request_results_total{result="server_error"} 0\n');
 });
 
 it('a gauge is read at each scrape, and is gone when it has no value', async () => {
