@@ -82,7 +82,7 @@ function handle<C extends Caller>(
       return known;
     };
     const requireOpen = () => {
-      if (!readsOnly(route) || route.is_audited) limits.intake?.requireOpen();
+      if (!readsOnly(route) || route.adds_audit_entry) limits.intake?.requireOpen();
     };
     const sender = await authenticate();
     limits.rateLimit.admit(sender.id, response);
@@ -199,7 +199,7 @@ function replyOf(route: Route, result: unknown): Reply {
 /** An answer that shows a secret is sent, and a refusal kept in its place. */
 function replyToWrite(route: Route, result: unknown): Reply {
   const reply = replyOf(route, result);
-  const { shows_secret_of: field } = route;
+  const { secret_owner_field: field } = route;
   if (field === undefined) return reply;
   return { ...reply, kept: secretShown(String((result as Record<string, unknown>)[field])) };
 }

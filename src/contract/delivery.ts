@@ -65,7 +65,7 @@ export const ORDER_WEBHOOK_ROUTES = {
     description: REDELIVER_DESCRIPTION,
     params: z.object({ order_id: idInput(), n: deliveryNumber() }),
     output: deliverySchema,
-    versioned: false,
+    ignores_if_match: true,
     success: 201,
     errors: ['NotFound', 'Conflict'],
   },

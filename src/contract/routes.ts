@@ -21,7 +21,7 @@ export interface Route {
   /** A POST that changes nothing, like a GET. */
   readonly reads_only?: true;
   /** A GET that adds an entry to the audit trail: it changes nothing else, but is no read during a restore (rules 28.1). */
-  readonly is_audited?: true;
+  readonly adds_audit_entry?: true;
   /** The answer is the object of the path: it carries its ETag, and a GET with If-None-Match may be answered 304. */
   readonly etag?: true;
   /**
@@ -32,12 +32,12 @@ export interface Route {
   readonly file?: 'text/csv';
   /** The answer may be sent while it is made. */
   readonly stream?: true;
-  /** The object of the path has no versions: If-Match does not count. */
-  readonly versioned?: false;
+  /** The object of the path has no versions. */
+  readonly ignores_if_match?: true;
   /** Clients of a merchant may not call it. */
   readonly operators_only?: true;
   /** The answer shows a secret once, about the object whose id is in this field: a repeat is refused (rules 11.10). */
-  readonly shows_secret_of?: string;
+  readonly secret_owner_field?: string;
   /** Status of a success other than 200; 204: without a body. */
   readonly success?: 201 | 204;
   /** Errors of the operation itself; errorsOf adds those of every operation. */
@@ -58,8 +58,12 @@ const EVERYWHERE = [
 const WITH_BODY = ['PayloadTooLarge', 'UnsupportedMediaType'] as const satisfies readonly ErrorName[];
 
 /** Whether the operation changes the object of its path, and so heeds If-Match. */
-export function changesObject({ method, path, versioned }: Pick<Route, 'method' | 'path' | 'versioned'>): boolean {
-  return method !== 'get' && path.includes('{') && versioned !== false;
+export function changesObject({
+  method,
+  path,
+  ignores_if_match,
+}: Pick<Route, 'method' | 'path' | 'ignores_if_match'>): boolean {
+  return method !== 'get' && path.includes('{') && ignores_if_match !== true;
 }
 
 /** Whether a request may carry an Idempotency-Key (rules 11.1). */
@@ -81,7 +85,7 @@ export function errorsOf(route: Route): ErrorName[] {
   const byHeader: ErrorName[] = [
     ...(changesObject(route) ? ['PreconditionFailed' as const] : []),
     ...(takesIdempotencyKey(route) ? ['IdempotencyKeyReused' as const] : []),
-    ...(route.shows_secret_of === undefined ? [] : ['Conflict' as const]),
+    ...(route.secret_owner_field === undefined ? [] : ['Conflict' as const]),
   ];
   return [...new Set<ErrorName>([...errors, ...byHeader, ...(body ? WITH_BODY : []), ...EVERYWHERE])];
 }

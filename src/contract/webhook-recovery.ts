@@ -47,7 +47,7 @@ const action = {
   method: 'post',
   params: recoveryParams,
   output: webhookRecoverySchema,
-  versioned: false,
+  ignores_if_match: true,
   errors: ['NotFound', 'Conflict'],
 } as const;
 

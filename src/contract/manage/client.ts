@@ -50,7 +50,7 @@ export const CLIENT_ROUTES = {
     body: clientRequestSchema,
     output: newClientSchema,
     operators_only: true,
-    shows_secret_of: 'client_id',
+    secret_owner_field: 'client_id',
     success: 201,
   },
   rollClient: {
@@ -64,8 +64,8 @@ export const CLIENT_ROUTES = {
     body_optional: true,
     output: newClientSchema,
     operators_only: true,
-    shows_secret_of: 'client_id',
-    versioned: false,
+    secret_owner_field: 'client_id',
+    ignores_if_match: true,
     errors: ['NotFound'],
   },
   revokeClient: {
@@ -76,7 +76,7 @@ export const CLIENT_ROUTES = {
     params: clientParams,
     output: z.null(),
     operators_only: true,
-    versioned: false,
+    ignores_if_match: true,
     success: 204,
     errors: ['NotFound'],
   },

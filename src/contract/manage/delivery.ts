@@ -12,7 +12,7 @@ const action = {
   method: 'post',
   params: deliveryParams,
   output: deliverySchema,
-  versioned: false,
+  ignores_if_match: true,
   errors: ['NotFound', 'Conflict'],
 } as const;
 const WAITING = 'Conflict when the delivery is final, paused, or being sent at this moment.';

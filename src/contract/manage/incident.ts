@@ -69,7 +69,7 @@ export const INCIDENT_ROUTES = {
     body: incidentCloseRequestSchema,
     output: incidentSchema,
     operators_only: true,
-    versioned: false,
+    ignores_if_match: true,
     errors: ['NotFound', 'Conflict'],
   },
 } as const satisfies Record<string, Route>;

@@ -73,7 +73,7 @@ export const MERCHANT_ROUTES = {
     params: merchantParams,
     body: merchantUpdateSchema,
     output: merchantSchema,
-    versioned: false,
+    ignores_if_match: true,
     errors: ['NotFound'],
   },
 } as const satisfies Record<string, Route>;

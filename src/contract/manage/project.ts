@@ -89,7 +89,7 @@ export const MANAGED_PROJECT_ROUTES = {
     params: merchantParams,
     body: managedProjectRequestSchema,
     output: managedProjectSchema,
-    versioned: false,
+    ignores_if_match: true,
     success: 201,
     errors: ['NotFound', 'Conflict'],
   },
@@ -111,7 +111,7 @@ export const MANAGED_PROJECT_ROUTES = {
     params: projectParams,
     body: managedProjectUpdateSchema,
     output: managedProjectSchema,
-    versioned: false,
+    ignores_if_match: true,
     errors: ['NotFound'],
   },
   getWebhookSecret: {
@@ -121,7 +121,7 @@ export const MANAGED_PROJECT_ROUTES = {
     description: 'The secret that signs the webhooks of the project.',
     params: projectParams,
     output: webhookSecretSchema,
-    is_audited: true,
+    adds_audit_entry: true,
     errors: ['NotFound'],
   },
   rollWebhookSecret: {
@@ -134,8 +134,8 @@ export const MANAGED_PROJECT_ROUTES = {
     body: webhookSecretRollRequestSchema,
     body_optional: true,
     output: webhookSecretSchema,
-    shows_secret_of: 'project_id',
-    versioned: false,
+    secret_owner_field: 'project_id',
+    ignores_if_match: true,
     errors: ['NotFound'],
   },
 } as const satisfies Record<string, Route>;
