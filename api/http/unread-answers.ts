@@ -12,17 +12,22 @@ export const PIPELINED_MAX = 100;
 
 /**
  * Handles the requests of a connection one after another, each when the answer before was taken: a client that sends
- * many at once and reads nothing would have all their answers held. What has not begun when it leaves is dropped. A
- * connection with more than PIPELINED_MAX that wait is closed: Node reads on while no answer is written.
+ * many at once and reads nothing would have all their answers held. What has not begun when it leaves, or when the
+ * last answer of the connection was sent (RFC 9112, 9.6), is dropped: Node never sends its answer, and never closes it.
+ * A connection with more than PIPELINED_MAX that wait is closed: Node reads on while no answer is written.
  */
 export function inOrder(handle: RequestListener): RequestListener {
   const connections = new WeakMap<Duplex, { last: ServerResponse; waiting: number }>();
   return (request, response) => {
     const { socket } = request;
+    // Node ends the socket before the last answer emits 'close', and destroys it later.
+    const handleUnlessEnded = () => {
+      if (socket.writable) handle(request, response);
+    };
     const connection = connections.get(socket);
     if (connection === undefined || connection.last.closed) {
       connections.set(socket, { last: response, waiting: 0 });
-      return handle(request, response);
+      return handleUnlessEnded();
     }
     const before = connection.last;
     connection.last = response;
@@ -30,7 +35,7 @@ export function inOrder(handle: RequestListener): RequestListener {
     if (connection.waiting > PIPELINED_MAX) return void socket.destroy();
     before.once('close', () => {
       connection.waiting -= 1;
-      if (!socket.destroyed) handle(request, response);
+      handleUnlessEnded();
     });
   };
 }

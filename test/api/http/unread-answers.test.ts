@@ -1,8 +1,13 @@
+import { once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { PIPELINED_MAX, boundUnread, inOrder } from '../../../api/http/unread-answers';
+import { gauges } from '../../../src/metrics/recorder';
+import { setUp } from '../../support/set-up';
+import { serveTestApi } from '../../support/test-api';
 import { until } from '../../support/waits';
 
+const api = setUp(() => serveTestApi());
 const servers: http.Server[] = [];
 afterEach(() => {
   for (const server of servers.splice(0)) {
@@ -59,6 +64,35 @@ test('a request that has not begun when its client leaves is dropped', async () 
   await until('the client has left', () => left);
   await new Promise(setImmediate);
   expect(handled).toBe(1);
+});
+
+const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\n';
+test.each([
+  ['at once', 0],
+  // More than is read from a connection at a time.
+  ['after a body', 65_536],
+])('a request behind an answer that ends its connection is not handled: sent %s', async (_title, length) => {
+  let handled = 0;
+  const { port } = await serve((_request, response) => {
+    handled += 1;
+    response.setHeader('Connection', 'close').end('last');
+  });
+  const socket = net.connect(port, '127.0.0.1');
+  socket.write(`${GET}Content-Length: ${length}\r\n\r\n${'x'.repeat(length)}${GET}\r\n`);
+  await once(socket.resume(), 'close');
+  expect(handled).toBe(1);
+});
+
+test('no request stays in flight behind an answer whose end is that of its connection', async () => {
+  const inFlight = () => [...gauges.get('payments_http_requests_in_flight')!].flatMap((read) => read())[0]!.value;
+  const socket = net.connect(api.port, '127.0.0.1');
+  socket.write(
+    ['OPTIONS /', 'GET /docs/openapi.json']
+      .map((line) => `${line} HTTP/1.0\r\nConnection: keep-alive\r\n\r\n`)
+      .join(''),
+  );
+  await once(socket.resume(), 'close');
+  expect(await until('none is in flight', () => inFlight() === 0, 5_000)).toBe(true);
 });
 
 test('rules 18.9: a connection that sends more than a hundred requests ahead of an answer is closed', async () => {
