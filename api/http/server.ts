@@ -75,15 +75,20 @@ export async function listen(
     connectionsCheckingInterval: check_ms,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
   };
+  const answers: Answers = new WeakMap();
+  const begin: http.RequestListener = (request, response) => {
+    answers.set(request.socket, response);
+    app(request, response);
+  };
   // A request that has not begun when its connection closes never ends.
-  const handle = inOrder(draining.watch(app));
+  const handle = inOrder(draining.watch(begin));
   const server = tls
     ? https.createServer({ ...server_options, ...tls, minVersion: 'TLSv1.2' }, handle)
     : http.createServer(server_options, handle);
   // Closes idle connections; longer than the time limit of a request.
   server.setTimeout(answer_ms);
   server.on('checkExpectation', handle);
-  answerRefused(server);
+  answerRefused(server, answers);
   await start(server, config, variables);
   // Its timer ends with the server: one that cannot listen never closes.
   boundUnread(server, check_ms);
@@ -92,10 +97,11 @@ export async function listen(
   return { url: `${tls ? 'https' : 'http'}://${host}:${port}`, port, close: () => stop(server, draining) };
 }
 
+/** The answer of each connection to the request that is handled: those of pipelined requests behind it wait. */
+type Answers = WeakMap<Duplex, http.ServerResponse>;
+
 /** Answers a request that Node refuses in the documented shape, unless that connection already sends another answer. */
-function answerRefused(server: http.Server): void {
-  const answers = new WeakMap<Duplex, http.ServerResponse>();
-  server.on('request', ({ socket }, response) => answers.set(socket, response));
+function answerRefused(server: http.Server, answers: Answers): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const open = answers.get(socket);
     const isAnswering = open?.headersSent === true && !open.writableEnded;

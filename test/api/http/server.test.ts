@@ -209,9 +209,16 @@ describe('a request that Node refuses is answered in the documented shape', () =
     ]);
   });
 
-  test('no refusal is written into an answer that has begun', async () => {
+  test.each([
+    ['', 'GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+    [
+      ': another request waits',
+      'GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\nGET / HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    ],
+    [': its request has an unknown Expect', 'GET /stream HTTP/1.1\r\nHost: localhost\r\nExpect: it\r\n\r\n'],
+  ])('no refusal is written into an answer that has begun%s', async (_title, requests) => {
     const socket = net.connect(server.port, '127.0.0.1');
-    socket.write('GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    socket.write(requests);
     const chunks: Buffer[] = [];
     for await (const chunk of socket) {
       chunks.push(chunk as Buffer);
