@@ -23,8 +23,8 @@ export interface TokenBuckets {
   /** Takes a token. Returns whether there was one, and the remaining tokens, with fractions; a debt is negative. */
   readonly take: (caller: string) => { allowed: boolean; left: number };
   /**
-   * Takes so many tokens when the rate has brought what is missing, after the spends before. Tokens that `take` has
-   * taken meanwhile are a debt: it finds none until the rate has brought these, too.
+   * Takes so many tokens when the rate has brought what is missing, after the spends before; more than a full bucket in
+   * parts. Tokens that `take` has taken meanwhile are a debt: it finds none until the rate has brought these, too.
    */
   readonly spend: (caller: string, tokens: number, signal?: AbortSignal) => Promise<void>;
 }
@@ -47,15 +47,19 @@ export function createTokenBuckets({ per_second, burst }: Rate): TokenBuckets {
     return bucket;
   }
 
-  // The library would wait until all are there at once: never, while others take each that drips in.
+  // The library would wait until all are there at once: never, while others take each that drips in. In parts, as what
+  // drips into a full bucket is lost.
   async function spendNext({ tokens }: Bucket, wanted: number, signal: AbortSignal | undefined): Promise<void> {
-    if (signal?.aborted) return;
-    tokens.drip();
-    const missing = wanted - tokens.content;
-    if (missing > 0) await pause((missing / per_second) * 1_000, signal);
-    if (signal?.aborted) return;
-    tokens.drip();
-    tokens.content -= wanted;
+    for (let left = wanted; left > 0; left -= burst) {
+      const part = Math.min(left, burst);
+      if (signal?.aborted) return;
+      tokens.drip();
+      const missing = part - tokens.content;
+      if (missing > 0) await pause((missing / per_second) * 1_000, signal);
+      if (signal?.aborted) return;
+      tokens.drip();
+      tokens.content -= part;
+    }
   }
 
   const bucketOf = (caller: string) => buckets.get(caller) ?? newBucket(caller);

@@ -1,5 +1,5 @@
 import type express from 'express';
-import { createRateLimit } from '../../../api/http/rate-limit';
+import { createRateLimit, createTokenBuckets } from '../../../api/http/rate-limit';
 import { API_KEY, AUTHORIZATION, OWNER, serveTestApi, type TestApi } from '../../support/test-api';
 
 const OTHER_KEY = API_KEY.replace('0123', '3210');
@@ -126,6 +126,20 @@ test('rules 18.1: work that costs more than the burst is slowed, not refused', a
   };
   await Promise.all([parts(), jest.advanceTimersByTimeAsync(60_000)]);
   expect(spent).toBe(12);
+});
+
+test('rules 18.1: work that costs more than the burst leaves no debt', async () => {
+  jest.useFakeTimers();
+  const { spend, take } = createTokenBuckets({ per_second: 1, burst: 2 });
+  let spent = false;
+  const spending = spend('one', 12).then(() => (spent = true));
+  await jest.advanceTimersByTimeAsync(9_900);
+  expect(spent).toBe(false);
+  await jest.advanceTimersByTimeAsync(100);
+  await spending;
+  expect(take('one').allowed).toBe(false);
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(take('one').allowed).toBe(true);
 });
 
 test('rules 18.1: work that costs several requests goes on while its project sends more than it may', async () => {
