@@ -69,12 +69,12 @@ export function docs(document: ApiDocument): Router {
   const json = JSON.stringify(document);
   read('/openapi.json', (_request, response) => answerJson(response, 200, json));
   read('/start.js', (_request, response) => void response.type('js').send(START));
-  read('/scalar.js', (_request, response, next) => {
+  read('/scalar.js', (request, response, next) => {
     if (DIST === undefined) throw new Error(`dist/${SCALAR} is missing: npm run build`);
     const headers = { 'Content-Type': 'text/javascript; charset=utf-8', 'Content-Encoding': 'gzip' };
     response.sendFile(SCALAR, { root: DIST, headers, maxAge: '1h', acceptRanges: false }, (error) => {
-      if (error === undefined) return;
-      // The answer to the error is plain text. A client that has left gets none.
+      if (error === undefined || request.socket.destroyed) return;
+      // The answer to the error is plain text.
       if (!response.headersSent) response.removeHeader('Content-Encoding');
       next(error);
     });
