@@ -12,6 +12,7 @@ const LOG_BYTES = 20 * 1024 * 1024;
 export class Supervisor {
   private readonly kept: Kept[] = [];
   private readonly running: RunningProcesses;
+  private clearing: Promise<void> | undefined;
   private stopping = false;
   /** By name, the supervisor first; follows every restart. */
   readonly pids: Record<string, number> = { start: process.pid };
@@ -27,9 +28,10 @@ export class Supervisor {
 
   /** Ends the processes that a killed supervisor of this folder left running. */
   async clearUp(): Promise<void> {
-    await this.running.stopLeftovers((names) =>
+    this.clearing = this.running.stopLeftovers((names) =>
       this.progress.say('payments', `an earlier run was killed; stopping what it left: ${names.join(', ')}`),
     );
+    await this.clearing;
   }
 
   /** The file for a program's output; a long file of earlier runs is renamed. */
@@ -56,13 +58,18 @@ export class Supervisor {
     await this.progress.step(title, 'starting', () => kept.ready);
   }
 
-  /** Stops the programs in the order of a stop. */
+  /** Stops the programs in the order of a stop, and waits for a clear-up that is under way. */
   async stop(): Promise<void> {
     this.stopping = true;
+    const is_cleared = await this.clearing?.then(
+      () => true,
+      () => false,
+    );
     for (const group of inStopOrder(this.kept.map((kept) => kept.name))) {
       await Promise.all(this.kept.filter((kept) => group.includes(kept.name)).map((kept) => kept.stop()));
     }
-    this.running.clear();
+    // Without a clear-up the file still lists what a killed run has left, for the next start to end.
+    if (is_cleared === true) this.running.clear();
   }
 
   /** A full disk must not end the supervisor while it restarts a process. */

@@ -1,29 +1,37 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { RunningProcesses } from '../../../../src/stack/programs/running-processes';
+import { Supervisor } from '../../../../src/stack/programs/supervisor';
+import { silent } from '../../../../src/stack/progress';
+import { until } from '../../../support/waits';
 
 let folder: string;
+const started: ChildProcess[] = [];
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'leftovers-'));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
 
 async function aProcess(code = '') {
   const child = spawn(process.execPath, ['-e', `${code}; setInterval(() => {}, 1e6); process.stdout.write('up')`], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  started.push(child);
   await once(child.stdout, 'data');
   return { child, pid: child.pid!, ended: once(child, 'exit') };
 }
 
-/** Records processes by name, which note at which signal they end. Returns what they have noted. */
+/** Records processes by name, which note the signal that ends them. The worker takes a moment. Returns the notes. */
 async function recordNoting(...names: string[]): Promise<() => string> {
   const ended = path.join(folder, 'ended');
   const onSignal = (name: string) => (signal: string) =>
-    `process.on('${signal}', () => { fs.appendFileSync('${ended}', '${name} ${signal}\\n'); process.exit(); });`;
+    `process.on('${signal}', () => { fs.appendFileSync('${ended}', '${name} ${signal}\\n'); setTimeout(process.exit, ${name === 'worker' ? 300 : 0}); });`;
   const before = new RunningProcesses(folder);
   for (const name of names) {
     const signals = ['SIGTERM', 'SIGINT', 'SIGQUIT'].map(onSignal(name));
@@ -40,6 +48,26 @@ test('what a killed supervisor left running is ended, in the order of a stop', a
   await new RunningProcesses(folder).stopLeftovers(found);
   expect(found.mock.calls).toEqual([[names, '']]);
   expect(noted()).toBe('api SIGTERM\nworker SIGTERM\npostgres SIGINT\ntemporal-postgres SIGINT\n');
+});
+
+const supervisor = () => new Supervisor(folder, silent, () => undefined);
+
+test('a stop while leftovers are being ended waits until all have ended', async () => {
+  const noted = await recordNoting('worker', 'postgres');
+  const next = supervisor();
+  const cleared = next.clearUp();
+  await until('the worker ends', () => noted() !== '');
+  await next.stop();
+  const noted_at_stop = noted();
+  await cleared;
+  expect(noted_at_stop).toBe('worker SIGTERM\npostgres SIGINT\n');
+});
+
+test('a stop before that leaves their list to the next start', async () => {
+  const noted = await recordNoting('postgres');
+  await supervisor().stop();
+  await supervisor().clearUp();
+  expect(noted()).toBe('postgres SIGINT\n');
 });
 
 test('what is left and has no data that anybody needs is killed; PostgreSQL may still remove its shared memory', async () => {
