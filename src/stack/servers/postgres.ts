@@ -1,6 +1,8 @@
 import {
+  accessSync,
   chmodSync,
   chownSync,
+  constants,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -157,7 +159,7 @@ interface Place {
 
 /**
  * Binaries from the npm package and data in DATA_DIR, unless the server's user cannot pass the folders above them (a
- * checkout in root's home): then both go to a random folder below /var/tmp, whose path is kept in `postgres.path`.
+ * checkout in root's home): then both go to a random folder below /var/lib, whose path is kept in `postgres.path`.
  */
 async function findPlace(data_dir: string, user: User | undefined, progress: Progress): Promise<Place> {
   const native = packagedFolder();
@@ -177,7 +179,7 @@ async function findPlace(data_dir: string, user: User | undefined, progress: Pro
   ) {
     return { native, data };
   }
-  const folder = mkdtempSync('/var/tmp/payments-postgres-');
+  const folder = mkdtempSync(`${parentElsewhere()}/payments-postgres-`);
   progress.say(
     'PostgreSQL',
     `the user postgres cannot pass ${path.dirname(data_dir)}: data and a copy of the binaries go to ${folder}`,
@@ -186,6 +188,16 @@ async function findPlace(data_dir: string, user: User | undefined, progress: Pro
   // Before it is filled: a start that is cut short leaves a folder that the next one uses.
   writeWhole(note, `${folder}\n`);
   return await placeBelow(folder, native);
+}
+
+/** Below /var/tmp only if it must be: systemd removes files there that were not used for 30 days. */
+function parentElsewhere(): string {
+  try {
+    accessSync('/var/lib', constants.W_OK);
+    return '/var/lib';
+  } catch {
+    return '/var/tmp';
+  }
 }
 
 /** A file of the package. If it is readable, the whole package is. */
