@@ -7,7 +7,7 @@ import { severalAtOnce } from '../../src/domain/several-at-once';
 import { createLogger } from '../../src/log';
 import { recoverEverything, type CheckCounts } from '../../src/recovery/recovery';
 import { temporalData } from '../../src/stack/servers/temporal';
-import { countWaitingTasks } from '../../src/temporal/payments-queue';
+import { countWaitingTasks } from '../../src/temporal/task-queues';
 import { ALL_OPEN } from '../../src/temporal/visibility';
 import { createWorkflowClients } from '../../src/temporal/workflows';
 import { answerOfAdmin } from '../../test/support/admin';

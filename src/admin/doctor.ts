@@ -18,7 +18,7 @@ import { SecretKeys, parseKeys } from '../secrets';
 import { missingSearchAttributes } from '../temporal/search-attributes';
 import { connectTemporal, dataConverter, pingTemporal, type TemporalClient } from '../temporal/connect';
 import { deploymentOf, findCurrentVersion, workOfVersions } from '../temporal/deployment';
-import { findWorkerBuilds } from '../temporal/payments-queue';
+import { findWorkers } from '../temporal/task-queues';
 import { inspectSchedules } from '../temporal/schedules';
 import { countBegunBefore } from '../temporal/visibility';
 import { credentialsOf } from '../temporal/credentials';
@@ -267,16 +267,16 @@ function loopChecks(config: Config, db: () => Database, temporal: () => Temporal
       name: 'workers',
       needs: ['temporal'],
       remedy:
-        'Where none polls, start one: node dist/src/main/worker.js. Where the build differs, finish the upgrade ' +
-        '(docs/operations.md, Upgrade), or run doctor of the build that is deployed. ' +
+        'Where none polls, start one with the role of that queue (WORKER_ROLES): node dist/src/main/worker.js. Where the ' +
+        'build differs, finish the upgrade (docs/operations.md, Upgrade), or run doctor of the build that is deployed. ' +
         'A worker that has stopped is counted for two more minutes.',
       async run() {
-        const builds = [...(await findWorkerBuilds(temporal(), Date.now()))];
-        if (builds.length === 0) throw new Error('No worker polls for tasks.');
+        const { builds, unpolled } = await findWorkers(temporal(), Date.now());
+        refuse(unpolled.length === 0 ? undefined : `Task queues that no worker polls: ${unpolled.join(', ')}.`);
         const { build, version } = buildOfService(config);
         const own = config.DEPLOYMENT_VERSIONING === 'off' ? build : version;
-        const words = builds.map(([build, count]) => `${count} of build ${build}`).join(', ');
-        refuse(builds.every(([build]) => build === own) ? undefined : `${words}; this build is ${own}.`);
+        const words = [...builds].map(([build, count]) => `${count} of build ${build}`).join(', ');
+        refuse([...builds.keys()].every((build) => build === own) ? undefined : `${words}; this build is ${own}.`);
         return words;
       },
     },

@@ -7,6 +7,7 @@ import type { Build } from '../db/builds/current-build';
 import type { Logger } from '../log';
 import { activityCauses } from '../temporal/activity-causes';
 import { limitLocalCalls } from '../temporal/local-calls';
+import type { TaskQueue } from '../temporal/task-queues';
 import { ATTEMPT_TASKS_AT_ONCE } from '../webhook/attempt-limits';
 
 /** Workflow tasks of orders, follow-ups and payment links for which a worker has slots, however slow the processor is. */
@@ -15,7 +16,7 @@ const OTHER_TASKS_AT_ONCE = 50;
 /** The slots of a worker of each task queue, and the role that polls it. */
 function queuesOf({
   CHARGES_AT_ONCE,
-}: Config): readonly { role: WorkerRole; options: Partial<WorkerOptions> & { taskQueue: string } }[] {
+}: Config): readonly { role: WorkerRole; options: Partial<WorkerOptions> & { taskQueue: TaskQueue } }[] {
   const workflow_tasks = CHARGES_AT_ONCE + OTHER_TASKS_AT_ONCE;
   return [
     {

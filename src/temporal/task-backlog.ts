@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { countWaitingTasks } from './payments-queue';
+import { countWaitingTasks } from './task-queues';
 
 interface Limits {
   /** Tasks that may wait for a worker. */

@@ -10,7 +10,7 @@ import { recordAttention } from '../../../src/db/recovery/attentions';
 import { extendPayloadKeyUses, notePayloadKeyUse } from '../../../src/db/builds/payload-key-uses';
 import { SOURCE_NAMES } from '../../../src/db/recovery/sources';
 import { inspectSchedules, makeSchedules } from '../../../src/temporal/schedules';
-import { TASK_QUEUE } from '../../../workflows/messages';
+import { SANDBOX_CLOCK_TASK_QUEUE, TASK_QUEUE, WEBHOOK_TASK_QUEUE } from '../../../workflows/messages';
 import { createTestDatabase, SECRET_KEYS, withDatabaseName } from '../../support/database';
 import { Merchant } from '../../support/merchant';
 import { answerOfAdmin, runAdmin } from '../../support/admin';
@@ -310,34 +310,52 @@ describe('rules 22.5: doctor', () => {
     beforeAll(() => inNamespace(namespace));
     afterAll(() => client.connection.close());
 
-    test('no worker polls, or one of another build', async () => {
-      const NONE = 'No worker polls for tasks.';
-      expect(await find('workers')).toMatchObject({ result: 'wrong', problem: NONE });
+    test('no worker polls, or not every task queue is polled, or by one of another build', async () => {
+      const OWN = /(?<=of build )\S+/.exec((await diagnose()).found('workers').note!)![0];
+      const OTHER = '0.0.9+0123456789abcdef';
       const stop = new AbortController();
-      const poll = () =>
-        client.workflowService.pollWorkflowTaskQueue({
-          namespace,
-          taskQueue: { name: TASK_QUEUE },
-          identity: 'old worker',
-          deploymentOptions: {
-            deploymentName: 'payments',
-            buildId: '0.0.9+0123456789abcdef',
-            workerVersioningMode: temporal.api.enums.v1.WorkerVersioningMode.WORKER_VERSIONING_MODE_UNVERSIONED,
-          },
-        });
-      const polled = client.withDeadline(Date.now() + 60_000, () => client.withAbortSignal(stop.signal, poll));
-      const [workers] = await Promise.all([
-        until('the poll is known', async () => {
+      const poll = async (name: string, buildId: string) => {
+        const call = () =>
+          client.workflowService.pollWorkflowTaskQueue({
+            namespace,
+            taskQueue: { name },
+            identity: `worker of ${buildId}`,
+            deploymentOptions: {
+              deploymentName: 'payments',
+              buildId,
+              workerVersioningMode: temporal.api.enums.v1.WorkerVersioningMode.WORKER_VERSIONING_MODE_UNVERSIONED,
+            },
+          });
+        const polled = client.withDeadline(Date.now() + 60_000, () => client.withAbortSignal(stop.signal, call));
+        await expect(polled).rejects.toThrow('CANCELLED');
+      };
+      /** What is found once the polls of these queues are known. */
+      const findOnceKnown = (...queues: string[]) =>
+        until(`polls of ${queues.join()}`, async () => {
           const finding = await find('workers');
-          return finding.problem !== NONE && finding;
-        }).finally(() => stop.abort()),
-        expect(polled).rejects.toThrow('CANCELLED'),
-      ]);
-      expect(workers).toMatchObject({
+          return !queues.some((queue) => finding.problem?.includes(queue)) && finding;
+        });
+      expect(await find('workers')).toMatchObject({
         result: 'wrong',
-        problem: expect.stringMatching(/^1 of build 0\.0\.9\+0123456789abcdef; this build is 0\.1\.0\+/),
-        remedy: expect.stringContaining('finish the upgrade'),
+        problem: 'Task queues that no worker polls: payments, webhooks, sandbox-clocks.',
       });
+      const polls = [poll(TASK_QUEUE, OWN)];
+      try {
+        expect(await findOnceKnown('payments')).toMatchObject({
+          result: 'wrong',
+          problem: 'Task queues that no worker polls: webhooks, sandbox-clocks.',
+          remedy: expect.stringContaining('WORKER_ROLES'),
+        });
+        polls.push(poll(WEBHOOK_TASK_QUEUE, OTHER), poll(SANDBOX_CLOCK_TASK_QUEUE, OTHER));
+        expect(await findOnceKnown('webhooks', 'sandbox-clocks')).toMatchObject({
+          result: 'wrong',
+          problem: `1 of build ${OWN}, 1 of build ${OTHER}; this build is ${OWN}.`,
+          remedy: expect.stringContaining('finish the upgrade'),
+        });
+      } finally {
+        stop.abort();
+        await Promise.all(polls);
+      }
     });
 
     test('versions that operators choose, and none is current', async () => {
