@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
@@ -432,6 +433,33 @@ export const retentionDays = (config: Config): RetentionDays => ({
   idempotency_answers: config.RETENTION_IDEMPOTENCY_ANSWERS_DAYS,
   webhook_attempts: config.RETENTION_WEBHOOK_ATTEMPTS_DAYS,
 });
+
+/** The address with the password that a file has. A line break at its end does not belong to it. */
+export function withPassword(postgres_url: string, file_text: string): string {
+  const url = new URL(postgres_url);
+  url.password = encodeURIComponent(file_text.replace(/\r?\n$/, ''));
+  return url.href;
+}
+
+/**
+ * POSTGRES_URL with the password that POSTGRES_PASSWORD_FILE has now, where there is one: for what connects once. Throws
+ * an Error when the file cannot be read.
+ */
+export function postgresUrlWithPassword(
+  postgres_url: string,
+  { POSTGRES_PASSWORD_FILE: file }: Pick<Config, 'POSTGRES_PASSWORD_FILE'>,
+): string {
+  if (file === undefined) return postgres_url;
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`POSTGRES_PASSWORD_FILE names a file that cannot be read: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  return withPassword(postgres_url, text);
+}
 
 /**
  * The default of SIMULATOR_POSTGRES_URL: the database `simulator` on the server of the service's database.

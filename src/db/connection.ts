@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import knex from 'knex';
 import { types, type Client } from 'pg';
+import { withPassword } from '../config';
 import type { LabelsOf } from '../metrics/catalogue';
 import { gauge, incrementCounter } from '../metrics/recorder';
 import { traceStatements } from '../tracing/statements';
@@ -119,13 +120,6 @@ export async function withDatabase<T>(
   } finally {
     await db.destroy();
   }
-}
-
-/** The address with the password that a file has. A line break at its end does not belong to it. */
-export function withPassword(postgres_url: string, file_text: string): string {
-  const url = new URL(postgres_url);
-  url.password = encodeURIComponent(file_text.replace(/\r?\n$/, ''));
-  return url.href;
 }
 
 /** Exports the connections of a pool of this process. */

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { parseConfig, requireSetting } from '../config';
-import { withPassword } from '../db/connection';
+import { parseConfig, postgresUrlWithPassword, requireSetting } from '../config';
 import { NewerSchema, migrate } from '../db/migrate';
 import { messageOf } from '../errors';
 
@@ -10,9 +8,7 @@ import { messageOf } from '../errors';
  */
 async function main(): Promise<void> {
   const config = parseConfig(process.env);
-  const { POSTGRES_PASSWORD_FILE: file } = config;
-  const url = requireSetting(config, 'POSTGRES_URL');
-  await migrate(file === undefined ? url : withPassword(url, readFileSync(file, 'utf8')), {
+  await migrate(postgresUrlWithPassword(requireSetting(config, 'POSTGRES_URL'), config), {
     owner_url: config.POSTGRES_OWNER_URL,
     onRetry: (attempt) => process.stderr.write(`A lock was not free, attempt ${attempt}; trying again.\n`),
   });

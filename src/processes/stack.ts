@@ -1,6 +1,13 @@
 import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { STOP_LIMITS_MS, localApiUrl, localManageUrl, parseConfig, type Config } from '../config';
+import {
+  STOP_LIMITS_MS,
+  localApiUrl,
+  localManageUrl,
+  parseConfig,
+  postgresUrlWithPassword,
+  type Config,
+} from '../config';
 import { NewerSchema, migrate } from '../db/migrate';
 import { createLogger } from '../log';
 import { makeDatabase } from '../db/service-role';
@@ -203,7 +210,8 @@ class Stack {
 
   /** Postgres, its schema, the demo merchant, and the simulator, which needs nothing but Postgres. */
   private async startRecord(stack: StackConfig, secrets: Secrets): Promise<Demo> {
-    const { POSTGRES_URL: postgres_url, POSTGRES_PORT: port, DATA_DIR: data_dir, DEMO_WEBHOOK_URL } = stack;
+    const { POSTGRES_PORT: port, DATA_DIR: data_dir, DEMO_WEBHOOK_URL } = stack;
+    const postgres_url = postgresUrlWithPassword(stack.POSTGRES_URL, stack);
     if (this.config.POSTGRES_URL === undefined) {
       const server = {
         data_dir,

@@ -3,6 +3,7 @@ import path from 'node:path';
 import {
   localApiUrl,
   localManageUrl,
+  postgresUrlWithPassword,
   reachable,
   setVariables,
   simulatorDatabase,
@@ -109,20 +110,24 @@ export function resolveStack(
   const embeddedPostgres = (role: string, password: string, database = 'payments') =>
     `postgres://${role}:${password}@${LOOPBACK}:${config.POSTGRES_PORT}/${database}`;
   const POSTGRES_URL = config.POSTGRES_URL ?? embeddedPostgres('payments', secrets.postgres_service_password);
+  // POSTGRES_PASSWORD_FILE belongs to POSTGRES_URL alone: other addresses have the password in them.
+  const POSTGRES_PASSWORD_FILE = config.POSTGRES_URL && config.POSTGRES_PASSWORD_FILE;
+  const given = config.POSTGRES_URL && postgresUrlWithPassword(config.POSTGRES_URL, config);
   const POSTGRES_OWNER_URL =
-    config.POSTGRES_OWNER_URL ?? config.POSTGRES_URL ?? embeddedPostgres('postgres', secrets.postgres_password);
+    config.POSTGRES_OWNER_URL ?? given ?? embeddedPostgres('postgres', secrets.postgres_password);
   const embeddedUi =
     config.TEMPORAL_ADDRESS === undefined ? `http://${LOOPBACK}:${config.TEMPORAL_UI_PORT}` : undefined;
   const embeddedKey = config.MEILISEARCH_URL === undefined ? secrets.meilisearch_key : undefined;
   return {
     ...config,
     POSTGRES_URL,
+    POSTGRES_PASSWORD_FILE,
     POSTGRES_OWNER_URL,
     SIMULATOR_POSTGRES_URL:
       config.SIMULATOR_POSTGRES_URL ??
-      (config.POSTGRES_URL === undefined
+      (given === undefined
         ? embeddedPostgres('simulator', secrets.postgres_simulator_password, 'simulator')
-        : simulatorDatabase(config.POSTGRES_URL)),
+        : simulatorDatabase(given)),
     TEMPORAL_ADDRESS: config.TEMPORAL_ADDRESS ?? `${LOOPBACK}:${config.TEMPORAL_PORT}`,
     TEMPORAL_UI_URL: config.TEMPORAL_UI_URL ?? embeddedUi,
     MEILISEARCH_URL: config.MEILISEARCH_URL ?? `http://${LOOPBACK}:${config.MEILISEARCH_PORT}`,

@@ -14,7 +14,8 @@ import path from 'node:path';
 import { Client } from 'pg';
 import { identify } from '../../../src/stack/programs/running-processes';
 import { discardStack, launchStack, readFacts, readVariables, type LaunchedStack } from '../../../src/stack/launch';
-import { serverFolder } from '../../support/stack';
+import { createTestDatabase } from '../../support/database';
+import { idle, serverFolder, stack } from '../../support/stack';
 import { until } from '../../support/waits';
 
 // Whole stacks start and stop here.
@@ -203,4 +204,34 @@ describe('npm start', () => {
       .join('');
     expect(secrets.filter((secret) => logs.includes(secret))).toEqual([]);
   });
+});
+
+test('with POSTGRES_URL and POSTGRES_PASSWORD_FILE it starts; its processes read the file themselves', async () => {
+  const database = await createTestDatabase();
+  const { href: whole, password } = new URL(database.url);
+  const { href: bare } = Object.assign(new URL(whole), { password: '' });
+  const folder = serverFolder('password-file');
+  const file = path.join(folder, 'password');
+  writeFileSync(file, `${decodeURIComponent(password)}\n`);
+  const { temporal_address, meilisearch_url, simulator_url } = stack();
+  const env = {
+    POSTGRES_URL: bare,
+    POSTGRES_PASSWORD_FILE: file,
+    TEMPORAL_ADDRESS: temporal_address,
+    MEILISEARCH_URL: meilisearch_url,
+    PROCESSOR_URL: simulator_url,
+  };
+  const given = launchStack(folder, { env, args: idle('api', 'manage', 'worker') });
+  try {
+    const { postgres_url } = await given.ready;
+    expect(await database.db('merchants').pluck('name')).toContain('Demo Books');
+    const { POSTGRES_URL, POSTGRES_PASSWORD_FILE, SIMULATOR_POSTGRES_URL } = readVariables(folder);
+    expect({ POSTGRES_URL, POSTGRES_PASSWORD_FILE }).toEqual({ POSTGRES_URL: bare, POSTGRES_PASSWORD_FILE: file });
+    // No file has the passwords of these.
+    const simulator = Object.assign(new URL(whole), { pathname: '/simulator' }).href;
+    expect([postgres_url, SIMULATOR_POSTGRES_URL]).toEqual([whole, simulator]);
+  } finally {
+    await discardStack(given, folder);
+    await database.close();
+  }
 });
