@@ -1,6 +1,5 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { orderPagePath } from '../domain/page-paths';
 import { displayPath, writeWhole } from './files';
 import { configVariables, type StackConfig } from './settings';
 
@@ -68,7 +67,7 @@ export function summary(facts: StackFacts, config: StackConfig): string {
   const order = `{"currency":"EUR","amount":2500,"merchant_order_id":"A-1001","description":"Two tickets"}`;
   return `
 API              ${facts.api_url}/v1/
-Hosted page      ${config.PUBLIC_URL}${orderPagePath('{order_id}')}
+Hosted page      ${config.PUBLIC_URL}/pay/{order_id}/
 Temporal Web UI  ${facts.temporal_ui_url === null ? 'not known: set TEMPORAL_UI_URL' : `${facts.temporal_ui_url}/namespaces/${facts.temporal_namespace}/workflows`}
 Simulator        ${facts.simulator_url}/, control key ${facts.simulator_control_key}
 Test key         ${facts.test_api_key}
