@@ -57,8 +57,11 @@ export interface Versioned<T> {
 export class Stream {
   constructor(
     readonly content_type: string,
-    /** Reading starts when the first chunk is requested. */
-    readonly chunks: AsyncIterable<string | Buffer>,
+    /**
+     * Reading starts when the first chunk is requested, and is given up when `signal` is aborted: at the deadline before
+     * the first chunk is there, and when the client has left.
+     */
+    readonly chunks: (signal: AbortSignal) => AsyncIterable<string | Buffer>,
     /** Taken before the first chunk is read, and held until the answer has been sent or its connection is closed. */
     readonly takePlace: TakePlace,
     /** The name under which a browser saves it; such a file is compressed for a reader who accepts that. */
@@ -66,18 +69,21 @@ export class Stream {
   ) {}
 }
 
-/** A JSON array as a stream. Each piece is a list of values that are JSON already. */
-export function jsonArray(pieces: AsyncIterable<readonly string[]>, takePlace: TakePlace): Stream {
-  async function* chunks() {
+/** A JSON array as a stream. Each piece is a list of values that are JSON already; `signal` as in Stream. */
+export function jsonArray(
+  pieces: (signal: AbortSignal) => AsyncIterable<readonly string[]>,
+  takePlace: TakePlace,
+): Stream {
+  async function* chunks(signal: AbortSignal) {
     let open = '[';
-    for await (const values of pieces) {
+    for await (const values of pieces(signal)) {
       if (values.length === 0) continue;
       yield open + values.join(',');
       open = ',';
     }
     yield open === '[' ? '[]' : ']';
   }
-  return new Stream('application/json', chunks(), takePlace);
+  return new Stream('application/json', chunks, takePlace);
 }
 
 /** The answer to a request: a stream, or JSON with the version where the route promises an ETag. */

@@ -5,7 +5,8 @@ import { TLSSocket } from 'node:tls';
 import { createGzip } from 'node:zlib';
 import type { Request, Response } from 'express';
 import type { Stream } from '../operation';
-import { requestSignal } from './request-signal';
+import { READ_NOT_IN_TIME, requestSignal, type RequestSignal } from './request-signal';
+import { unlessAborted } from './unless-aborted';
 
 /**
  * The least that a client takes of a stream which waits for it (rules 18.9). Over minutes: the connection's buffers in
@@ -34,8 +35,8 @@ export function answerJson(response: Response, status: number, json: string): vo
 }
 
 /**
- * Answers with a stream, as fast as the reader takes it, once there is a place for it; throws TooManyRequests when
- * there is none at `deadline_at` (epoch milliseconds). Rejects with what fails before the first chunk; after it the
+ * Answers with a stream, as fast as the reader takes it, once there is a place for it; throws TooManyRequests when its
+ * first chunk is not there at `deadline_at` (epoch milliseconds). Rejects with what fails before that chunk; after it the
  * connection is closed, as a part must not look like the whole. A reader who goes away, or is too slow, ends the
  * stream.
  */
@@ -47,12 +48,12 @@ export async function answerStream(
 ): Promise<void> {
   // Node's pipeline adds some seven. With those of this API they are more than the ten beyond which it warns.
   response.setMaxListeners(LISTENERS_MAX);
-  const { signal, endDeadline, release } = requestSignal(response, deadline_at, NO_PLACE);
+  const { signal, endDeadline, release } = requestSignal(response, deadline_at, READ_NOT_IN_TIME);
   try {
-    const leavePlace = await stream.takePlace(signal).finally(endDeadline);
+    const leavePlace = await stream.takePlace(signal);
     const stopWatching = requireSpeed(request.socket, response, least_speed);
     try {
-      await sendStream(request, response, { status, signal }, stream);
+      await sendStream(request, response, { status, signal, endDeadline }, stream);
     } finally {
       stopWatching();
       leavePlace();
@@ -71,8 +72,6 @@ interface StreamOptions {
 /** Listeners of one event of a streamed answer. */
 const LISTENERS_MAX = 20;
 
-const NO_PLACE = 'Other lists, reports and large searches of the project are still being sent.';
-
 /** Closes the connection when its client takes less than the least speed while the answer waits for it. */
 function requireSpeed(socket: Socket, response: Response, { bytes, per_ms }: typeof LEAST_SPEED): () => void {
   const takenSoFar = () => socket.bytesWritten - socket.writableLength;
@@ -88,11 +87,12 @@ function requireSpeed(socket: Socket, response: Response, { bytes, per_ms }: typ
 async function sendStream(
   request: Request,
   response: Response,
-  { status, signal }: { status: number; signal: AbortSignal },
+  { status, signal, endDeadline }: { status: number } & Pick<RequestSignal, 'signal' | 'endDeadline'>,
   { content_type, chunks, file_name }: Stream,
 ): Promise<void> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  const first = await iterator.next();
+  const iterator = chunks(signal)[Symbol.asyncIterator]();
+  const first = await unlessAborted(iterator.next(), signal);
+  endDeadline();
   response.statusCode = status;
   const isCompressed = file_name !== undefined && request.acceptsEncodings('gzip') === 'gzip';
   if (file_name !== undefined) response.attachment(file_name).vary('Accept-Encoding');

@@ -24,7 +24,7 @@ import type { RateLimit } from './rate-limit';
 import { noteAnswer, noteRequest } from './answered-request';
 import { waitPreferenceOf } from './prefer';
 import { RequestBodies } from './request-body';
-import { requestSignal } from './request-signal';
+import { READ_NOT_IN_TIME, requestSignal } from './request-signal';
 
 /** An API as it is served: its routes, its operations and its kind of caller. */
 export interface Api<C extends Caller> {
@@ -176,7 +176,7 @@ function contextOf<C extends Caller>(
     spend: (tokens) => rateLimit.spend(caller.id, tokens),
     // Made for the few operations that heed it.
     get signal() {
-      return requestSignal(response, started + deadline_ms, NOT_IN_TIME).signal;
+      return requestSignal(response, started + deadline_ms, READ_NOT_IN_TIME).signal;
     },
     // Few operations write lines of their own, and a logger holds much for a request that waits.
     get log() {
@@ -184,8 +184,6 @@ function contextOf<C extends Caller>(
     },
   };
 }
-
-const NOT_IN_TIME = 'Other lists, searches and reports of the project are still being read.';
 
 /** The answer as it is sent and, with an Idempotency-Key, stored; an answer with an unknown outcome is not stored. */
 function replyOf(route: Route, result: unknown): Reply {

@@ -11,6 +11,10 @@ export interface RequestSignal {
   readonly release: () => void;
 }
 
+/** The refusal of a list, search or report whose answer has not begun at its deadline. */
+export const READ_NOT_IN_TIME =
+  'The answer could not begin in time: other lists, searches and reports of the project may have had their turn first.';
+
 /** The signal of a request. `deadline_at` in epoch milliseconds; `refusal`: the text of TooManyRequests. */
 export function requestSignal(response: Response, deadline_at: number, refusal: string): RequestSignal {
   const late = new AbortController();

@@ -29,9 +29,12 @@ export function listOperation<Stored>(
     const period = listPeriod({ ...query, now: Date.now() });
     if ('problem' in period) throw validationError(period.parameter, period.problem);
     const { id } = context.caller.project;
-    const read = (limits: PartLimits, after: PagePosition | undefined) =>
-      bulk.read(id, (db) => readPart(db, id, { period, limits, after }));
-    return Promise.resolve(jsonArray(partsOf(read, present, context), bulk.stream(id)));
+    const pieces = (signal: AbortSignal) => {
+      const read = (limits: PartLimits, after: PagePosition | undefined) =>
+        bulk.read(id, (db) => readPart(db, id, { period, limits, after }), signal);
+      return partsOf(read, present, context);
+    };
+    return Promise.resolve(jsonArray(pieces, bulk.stream(id)));
   };
 }
 

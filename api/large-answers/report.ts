@@ -1,3 +1,4 @@
+import type { Database } from '../../src/db/query';
 import {
   orderIdsByCreation,
   recordCondition,
@@ -23,7 +24,10 @@ const FOUND_PAGE = 20_000;
 /** The column of the project. */
 const PROJECT = SEARCH_FIELD_NAMES.indexOf('project_id');
 
-type ReportServices = Pick<MerchantServices, 'bulk' | 'search'>;
+interface ReportServices extends Pick<MerchantServices, 'search'> {
+  /** Reads when it is the project's turn. Rejects once the report is given up. */
+  readonly readRecord: <T>(work: (db: Database) => Promise<T>) => Promise<T>;
+}
 
 /** A transaction of an order; without `attempt` all of the order's. */
 interface Place {
@@ -60,14 +64,18 @@ async function* rowsOf(services: ReportServices, wanted: Wanted, inTurn: InTurn)
 }
 
 /** Finds the rows, in the database alone where it has an index for them: such reports need no search index. */
-async function* placesOf({ bulk, search }: ReportServices, wanted: Wanted, inTurn: InTurn): AsyncGenerator<Place[]> {
+async function* placesOf(
+  { readRecord, search }: ReportServices,
+  wanted: Wanted,
+  inTurn: InTurn,
+): AsyncGenerator<Place[]> {
   const { project_id, query, sort } = wanted;
   const { direction } = sort;
   const condition = sort.field === 'created' ? recordCondition(query) : undefined;
   if (condition === undefined) {
     // The index lacks them, or has them as they were: the record tells whether they meet the query. Read once the index
     // has answered, as it is waited for until it is current.
-    const readRefused = async () => new Set(await bulk.read(project_id, (db) => refusedOrders(db, project_id)));
+    const readRefused = async () => new Set(await readRecord((db) => refusedOrders(db, project_id)));
     let refused: Set<string> | undefined;
     for await (const places of search.rows(wanted, FOUND_PAGE, inTurn)) {
       const others = (refused ??= await readRefused());
@@ -76,19 +84,19 @@ async function* placesOf({ bulk, search }: ReportServices, wanted: Wanted, inTur
     return yield Array.from(refused ?? (await readRefused()), (order_id) => ({ order_id }));
   }
   const asked = { project_id, condition, direction };
-  yield* allParts((after) => bulk.read(project_id, (db) => orderIdsByCreation(db, asked, { rows: FOUND_PAGE, after })));
+  yield* allParts((after) => readRecord((db) => orderIdsByCreation(db, asked, { rows: FOUND_PAGE, after })));
 }
 
 /** Rows as the record has them: one that has changed since it was found may no longer meet the query. */
 async function rowsAt(
-  { bulk }: ReportServices,
+  { readRecord }: ReportServices,
   { project_id, query, sort }: Wanted,
   { places, subjects }: { places: readonly Place[]; subjects: readonly Subject[] },
 ): Promise<ReportTexts[]> {
   const fields = subjects.includes('words') ? SUBJECTS : SEARCH_FIELD_NAMES;
   const read = rowReader(subjects, fields);
   const order_ids = [...new Set(places.map(({ order_id }) => order_id))];
-  const rows = await bulk.read(project_id, (db) => reportTexts(db, order_ids, fields));
+  const rows = await readRecord((db) => reportTexts(db, order_ids, fields));
   const found = new Map(order_ids.map((order_id): [string, ReportTexts[]] => [order_id, []]));
   for (const row of sort.direction === 'asc' ? rows : rows.toReversed()) {
     const isWanted = row.texts[PROJECT] === project_id && matches(query, rowOf(read(row), subjects));

@@ -1,4 +1,5 @@
 import { SEARCH_REACH, SEARCH_SIZE, type SearchRequest } from '../../src/contract/search';
+import type { Database } from '../../src/db/query';
 import { SORT_FIELDS, parseSort } from '../../src/domain/query/fields';
 import { parseQuery } from '../../src/domain/query/parse';
 import { validationError } from '../../src/errors';
@@ -36,7 +37,11 @@ export const searchOrders = (
     if (format === 'csv') {
       refusePaging(body);
       const name = reportFileName(project.name, Date.now());
-      return new Stream('text/csv; charset=utf-8', reportCsv(services, wanted, inTurn), bulk.report(project.id), name);
+      const chunks = (signal: AbortSignal) => {
+        const readRecord = <T>(work: (db: Database) => Promise<T>) => bulk.read(project.id, work, signal);
+        return reportCsv({ search, readRecord }, wanted, inTurn);
+      };
+      return new Stream('text/csv; charset=utf-8', chunks, bulk.report(project.id), name);
     }
     const { size = SEARCH_SIZE.default } = body;
     const { field, direction } = wanted.sort;
@@ -57,7 +62,7 @@ export const searchOrders = (
     if (first === undefined || first.is_last) {
       return { ...restOf(first?.left_out ?? 0), orders: first?.orders.map(({ order }) => order) ?? [] };
     }
-    return new Stream('application/json', searchAnswer(first, parts, restOf), bulk.stream(project.id));
+    return new Stream('application/json', () => searchAnswer(first, parts, restOf), bulk.stream(project.id));
   };
 };
 

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => new Promise((closed) => server.close(closed)));
 
-const streamOf = (chunks: () => AsyncGenerator<string>) => new Stream('text/plain', chunks(), takePlace);
+const streamOf = (chunks: () => AsyncGenerator<string>) => new Stream('text/plain', chunks, takePlace);
 
 test('pieces of a JSON array, empty ones too, are one array', async () => {
   async function* pieces() {
@@ -39,7 +39,7 @@ test('pieces of a JSON array, empty ones too, are one array', async () => {
     yield [];
     yield ['3'];
   }
-  stream = jsonArray(pieces(), takePlace);
+  stream = jsonArray(pieces, takePlace);
   const response = await fetch(url);
   expect([response.headers.get('content-type'), response.headers.get('cache-control')]).toEqual([
     'application/json',
@@ -49,7 +49,7 @@ test('pieces of a JSON array, empty ones too, are one array', async () => {
 });
 
 test('nothing is an empty array', async () => {
-  stream = jsonArray((async function* () {})(), takePlace);
+  stream = jsonArray(async function* () {}, takePlace);
   expect(await (await fetch(url)).text()).toBe('[]');
 });
 
@@ -157,14 +157,26 @@ describe('rules 18.8: a stream is sent from a place of its own', () => {
     let read = 0;
     stream = new Stream(
       'text/plain',
-      (async function* () {
+      async function* () {
         yield String((read += 1));
-      })(),
+      },
       takePlace,
     );
     options = { deadline_at: Date.now() + 50 };
     const response = await fetch(url);
     expect([response.status, response.headers.get('retry-after'), read]).toEqual([429, '1', 0]);
+  });
+
+  test('no first piece until the deadline: 429 with Retry-After, and the place is free', async () => {
+    const { takePlace, taken } = places(1);
+    // oxlint-disable-next-line require-yield
+    async function* stalled() {
+      await new Promise(() => {});
+    }
+    stream = new Stream('text/plain', stalled, takePlace);
+    options = { deadline_at: Date.now() + 50 };
+    const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
+    expect([response.status, response.headers.get('retry-after'), taken()]).toEqual([429, '1', 0]);
   });
 
   test('the place is free again once the answer was sent, or failed', async () => {
@@ -173,7 +185,7 @@ describe('rules 18.8: a stream is sent from a place of its own', () => {
       yield 'first';
       throw new Error('the database is gone');
     }
-    for (const chunks of [jsonArray((async function* () {})(), takePlace).chunks, failing()]) {
+    for (const chunks of [jsonArray(async function* () {}, takePlace).chunks, failing]) {
       stream = new Stream('text/plain', chunks, takePlace);
       await (await fetch(url)).text().catch(() => undefined);
       expect(await until('the place is free', () => taken() === 0)).toBe(true);
@@ -182,20 +194,20 @@ describe('rules 18.8: a stream is sent from a place of its own', () => {
 
   test('a client that leaves makes its place free, also while it waits for it', async () => {
     const { takePlace, taken } = places(1);
-    stream = new Stream('text/plain', endless(), takePlace);
+    stream = new Stream('text/plain', endless, takePlace);
     const response = await new Promise<http.IncomingMessage>((resolve) => http.get(url, resolve));
     const waiting = http.get(url).on('error', () => undefined);
     await new Promise((sent) => waiting.once('finish', sent));
     waiting.destroy();
     response.destroy();
     expect(await until('the place is free', () => taken() === 0)).toBe(true);
-    stream = new Stream('text/plain', (async function* () {})(), takePlace);
+    stream = new Stream('text/plain', async function* () {}, takePlace);
     expect((await fetch(url)).status).toBe(200);
   });
 
   test('rules 18.9: a client that takes less than the least speed is disconnected', async () => {
     const { takePlace, taken } = places(1);
-    stream = new Stream('text/plain', endless(), takePlace);
+    stream = new Stream('text/plain', endless, takePlace);
     options = { least_speed: { bytes: 100_000_000, per_ms: 100 } };
     const response = await new Promise<http.IncomingMessage>((resolve) => http.get(url, resolve));
     response.on('error', () => undefined);
@@ -208,14 +220,15 @@ describe('rules 18.8: a stream is sent from a place of its own', () => {
 
   test('a stream that is made slowly is sent to its end', async () => {
     const { takePlace } = places(1);
-    options = { least_speed: { bytes: 100_000_000, per_ms: 20 } };
+    // Its deadline is that of the first piece.
+    const deadline_at = Date.now() + 1_000;
+    options = { least_speed: { bytes: 100_000_000, per_ms: 20 }, deadline_at };
     async function* slow() {
-      for (let n = 0; n < 10; n += 1) {
-        await sleep(20);
-        yield 'x';
-      }
+      yield 'x';
+      while (Date.now() < deadline_at + 50) await sleep(20);
+      yield 'x';
     }
-    stream = new Stream('text/plain', slow(), takePlace);
-    expect(await (await fetch(url)).text()).toBe('x'.repeat(10));
+    stream = new Stream('text/plain', slow, takePlace);
+    expect(await (await fetch(url)).text()).toBe('xx');
   });
 });

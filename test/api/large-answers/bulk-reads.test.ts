@@ -1,4 +1,4 @@
-import { createBulkReads, partLimits } from '../../../api/large-answers/bulk-reads';
+import { createBulkReads, partLimits, type BulkReads, type TakePlace } from '../../../api/large-answers/bulk-reads';
 import type { MerchantContext, MerchantServices } from '../../../api/merchant';
 import { createOperations } from '../../../api/operations';
 import { findProject } from '../../../src/db/projects/projects';
@@ -7,6 +7,8 @@ import { createTestDatabase, type TestDatabase } from '../../support/database';
 import { PROJECT } from '../../support/domain';
 import { aStoredOrder, aWebhookRecovery } from '../../support/rows';
 import { setUp } from '../../support/set-up';
+import { serveTestApi, type TestApi } from '../../support/test-api';
+import { until } from '../../support/waits';
 
 const database = setUp(() => createTestDatabase());
 
@@ -105,6 +107,78 @@ test('rules 18.5: every answer that is read whole gives up with its request', as
   ]) {
     await expect(read()).rejects.toThrow('left');
   }
+});
+
+describe('rules 18.5: an answer that is sent while it is read gives up with its request before its first part', () => {
+  let blocking: ReturnType<typeof aWork>;
+  let bulk: BulkReads;
+  let api: TestApi;
+  beforeEach(async () => {
+    blocking = aWork();
+    bulk = createBulkReads(database.db, 1);
+    void bulk.read('blocking', blocking.run);
+    await blocking.begun;
+  });
+  afterEach(async () => {
+    blocking.end();
+    await api.close();
+  });
+
+  /** Starts the API with these reads. Returns how many answers have a place. */
+  async function startApi(API_DEADLINE_MS: number): Promise<() => number> {
+    let taken = 0;
+    const counted =
+      (placesOf: (project_id: string) => TakePlace) =>
+      (project_id: string): TakePlace =>
+      async (signal) => {
+        const release = await placesOf(project_id)(signal);
+        taken += 1;
+        return () => {
+          taken -= 1;
+          release();
+        };
+      };
+    const counting = { ...bulk, stream: counted(bulk.stream), report: counted(bulk.report) };
+    const operations = createOperations({ bulk: counting } as unknown as MerchantServices);
+    api = await serveTestApi({ config: { API_DEADLINE_MS }, operations });
+    return () => taken;
+  }
+  /** The reads of orders that still waited for their turn. */
+  async function readsMade() {
+    database.forget();
+    blocking.end();
+    await bulk.read('last', () => Promise.resolve());
+    return database.statements.filter((sql) => sql.includes('orders'));
+  }
+  const answers: [string, string, RequestInit][] = [
+    ['list', '/v1/orders/', {}],
+    [
+      'report',
+      '/v1/search/orders/?format=csv',
+      { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"query":"*"}' },
+    ],
+  ];
+
+  test.each(answers)('%s: 429 at the deadline', async (_title, path, init) => {
+    const taken = await startApi(200);
+    const { status, headers } = await api.send(path, { ...init, signal: AbortSignal.timeout(5_000) });
+    expect([status, headers.get('retry-after'), taken()]).toEqual([429, '1', 0]);
+    expect(await readsMade()).toEqual([]);
+  });
+
+  test.each(answers)(
+    '%s: once the client has left its place is free, and nothing is read',
+    async (_title, path, init) => {
+      const taken = await startApi(60_000);
+      const leaving = new AbortController();
+      const answer = api.send(path, { ...init, signal: leaving.signal });
+      await until('it has its place', () => taken() === 1);
+      leaving.abort();
+      await expect(answer).rejects.toThrow('aborted');
+      expect(await until('its place is free', () => taken() === 0, 5_000)).toBe(true);
+      expect(await readsMade()).toEqual([]);
+    },
+  );
 });
 
 test('rules 18.8: of a project four answers are sent while they are read, of others more; a report is one of them', async () => {

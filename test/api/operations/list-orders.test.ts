@@ -13,6 +13,7 @@ import { setUp } from '../../support/set-up';
 import { stack } from '../../support/stack';
 
 const DAY = 24 * 60 * 60 * 1_000;
+const never = new AbortController().signal;
 
 describe('over HTTP', () => {
   const list = (merchant: Merchant, query: Record<string, string> | string = '') =>
@@ -97,7 +98,7 @@ describe('many orders', () => {
     (await listOrders({ caller: { project }, spend } as MerchantContext, { query })) as Stream;
   const listed = async (query: { created_since?: string; created_until?: string } = {}) => {
     let text = '';
-    for await (const chunk of (await list(query)).chunks) text += chunk;
+    for await (const chunk of (await list(query)).chunks(never)) text += chunk;
     return JSON.parse(text) as Order[];
   };
 
@@ -138,12 +139,22 @@ describe('many orders', () => {
   test('a part is read when the one before is taken', async () => {
     const { chunks } = await list();
     database.forget();
-    const reader = chunks[Symbol.asyncIterator]();
+    const reader = chunks(never)[Symbol.asyncIterator]();
     await reader.next();
     expect(partsRead()).toBe(1);
     await reader.next();
     expect(partsRead()).toBe(2);
     await reader.return?.();
+  });
+
+  test('no part is read for a client that has left', async () => {
+    const leaving = new AbortController();
+    const reader = (await list()).chunks(leaving.signal)[Symbol.asyncIterator]();
+    await reader.next();
+    database.forget();
+    leaving.abort(new Error('left'));
+    await expect(reader.next()).rejects.toThrow('left');
+    expect(partsRead()).toBe(0);
   });
 
   test('rules 5.11: no part holds more than 256 KiB and one order, also where large orders follow small ones', async () => {
@@ -153,7 +164,7 @@ describe('many orders', () => {
       [JSON.stringify([{ text: 'x'.repeat(large) }])],
     );
     const lengths: number[] = [];
-    for await (const part of (await list()).chunks) {
+    for await (const part of (await list()).chunks(never)) {
       lengths.push(part.length);
       if (lengths.length === 60) break;
     }
@@ -168,7 +179,7 @@ describe('many orders', () => {
     const isRead = ({ sql }: { sql: string }) => sql.includes('bytes_before');
     database.db.on('query', (query: { sql: string }) => isRead(query) && open.push((under_way += 1)));
     database.db.on('query-response', (_rows: unknown, query: { sql: string }) => isRead(query) && (under_way -= 1));
-    await Promise.all(lists.map(({ chunks }) => chunks[Symbol.asyncIterator]().next()));
+    await Promise.all(lists.map(({ chunks }) => chunks(never)[Symbol.asyncIterator]().next()));
     expect(open).toEqual(Array(10).fill(1));
   });
 });
