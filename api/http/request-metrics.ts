@@ -1,11 +1,12 @@
+import { PAGES } from '../../src/domain/page-paths';
 import type { LabelsOf, MetricsProcess } from '../../src/metrics/catalogue';
 import { gauge, incrementCounter, measure } from '../../src/metrics/recorder';
 import type { AnsweredRequest, OpenRequests, RequestObserver } from './answered-request';
 
 /** Pages as metrics name them: a form is measured apart from the page that shows it. */
-const PAGES: Readonly<Record<string, string>> = {
-  'page /pay': 'page_order',
-  'page /paymentlinks': 'page_payment_link',
+const PAGE_OPERATIONS: Readonly<Record<string, string>> = {
+  [`page ${PAGES.order}`]: 'page_order',
+  [`page ${PAGES.payment_link}`]: 'page_payment_link',
 };
 
 type Status = LabelsOf<'payments_http_requests_total'>['status'];
@@ -13,7 +14,7 @@ type Status = LabelsOf<'payments_http_requests_total'>['status'];
 /** The operation of a request; `other` when it has none, as for an unknown path. */
 function operationOf({ fields, method }: AnsweredRequest): string {
   const { operation = 'other' } = fields;
-  const page = PAGES[operation];
+  const page = PAGE_OPERATIONS[operation];
   return page === undefined ? operation : `${page}${method === 'POST' ? '_form' : ''}`;
 }
 
