@@ -100,13 +100,18 @@ export async function listen(
 /** The answer of each connection to the request that is handled: those of pipelined requests behind it wait. */
 type Answers = WeakMap<Duplex, http.ServerResponse>;
 
-/** Answers a request that Node refuses in the documented shape, unless that connection already sends another answer. */
+/**
+ * Answers a request that Node refuses in the documented shape. Not where the request before it on the connection is
+ * carried out: the client would take the refusal for its answer. The connection then ends with that answer.
+ */
 function answerRefused(server: http.Server, answers: Answers): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const open = answers.get(socket);
-    const isAnswering = open?.headersSent === true && !open.writableEnded;
-    if (!socket.writable || isAnswering) socket.destroy();
-    else socket.end(answerToRefused(error), () => socket.destroy());
+    const end = (last?: string) => socket.end(last, () => socket.destroy());
+    const is_open = open !== undefined && !open.writableEnded;
+    if (!socket.writable || (is_open && open.headersSent)) socket.destroy();
+    else if (is_open && open.req.complete) open.once('finish', () => end());
+    else end(answerToRefused(error));
   });
 }
 

@@ -157,6 +157,7 @@ describe('a request that Node refuses is answered in the documented shape', () =
       request.on('end', () => response.end('read'));
     });
     app.get('/stream', (_request, response) => void response.write('first'));
+    app.get('/late', (_request, response) => void setTimeout(() => response.end('late'), 50));
     server = await listen(app, PLAIN);
     impatient = await listen(app, PLAIN, { request_ms: 200, check_ms: 20 });
   });
@@ -207,6 +208,12 @@ describe('a request that Node refuses is answered in the documented shape', () =
       'HTTP/1.1 400 Bad Request',
       { status: 400, type: 'ValidationError' },
     ]);
+  });
+
+  test('a request that is carried out gets its own answer, and none what comes behind it', async () => {
+    const parts = ['GET /late HTTP/1.1', 'Host: localhost', '', 'this is not http', '', ''];
+    const answer = await answerTo(server, ...parts);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK[^]*\r\nlate$/);
   });
 
   test.each([
